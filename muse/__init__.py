@@ -1,0 +1,1 @@
+"""Aligns the words of two languages without parallel data."""

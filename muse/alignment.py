@@ -1,0 +1,42 @@
+"""Alignment: how each side moves into the shared space, and where that came from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from muse.vectors import Matrix
+
+
+@dataclass(frozen=True, eq=False)
+class Alignment:
+    """The linear maps that bring source and target words into one space.
+
+    `source_map` and `target_map` are (d, d) float32 and act on rows: x W^T.
+    `target_map` is None where the target space stays as it is (every orthogonal alignment).
+    `method` names the way in; `criterion` is the unsupervised criterion where it is known.
+    """
+
+    source_map: Matrix
+    target_map: Matrix | None = None
+    method: str = ""
+    criterion: float = float("nan")
+
+    def apply_source(self, matrix: Matrix) -> Matrix:
+        """Source rows in the shared space: (n, d) -> (n, d)."""
+        return matrix @ self.source_map.T
+
+    def apply_target(self, matrix: Matrix) -> Matrix:
+        """Target rows in the shared space: (m, d) -> (m, d)."""
+        return matrix if self.target_map is None else matrix @ self.target_map.T
+
+    @property
+    def orthogonality_defect(self) -> float:
+        """The largest entry of |W W^T - I| of the source map; 0 for a rotation.
+
+        >>> Alignment(np.eye(3, dtype=np.float32)).orthogonality_defect
+        0.0
+        """
+        gram = self.source_map.astype(np.float64) @ self.source_map.T.astype(np.float64)  # (d, d)
+        return float(np.abs(gram - np.eye(len(gram))).max())

@@ -1,0 +1,1 @@
+"""The outside world's files: vectors and dictionaries, read and written."""

@@ -1,0 +1,57 @@
+"""Progress of long work: a line with an ETA on a terminal, calm log lines elsewhere."""
+
+from __future__ import annotations
+
+import logging
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Protocol
+
+log = logging.getLogger(__name__)
+
+LOG_EVERY_SECONDS = 10.0
+
+
+class Tick(Protocol):
+    """Called after each step with the number of steps done and the figures to show."""
+
+    def __call__(self, done: int, **figures: float) -> None:
+        """Show that `done` steps are behind us."""
+
+
+class Progress:
+    """Shows the progress of named stages on stderr; `quiet` shows nothing."""
+
+    def __init__(self, *, quiet: bool = False) -> None:
+        self._quiet = quiet
+        self._terminal = sys.stderr.isatty()
+
+    @contextmanager
+    def stage(self, name: str, total: int) -> Iterator[Tick]:
+        """A context in which the yielded `tick(done, **figures)` reports progress towards `total`."""
+        start = last = time.monotonic()
+
+        def tick(done: int, **figures: float) -> None:
+            nonlocal last
+            now = time.monotonic()
+            # A terminal line may change ten times a second; a log line only when there is news.
+            if self._quiet or (now - last < (0.1 if self._terminal else LOG_EVERY_SECONDS)):
+                return
+            last = now
+            left = (now - start) / max(done, 1) * max(total - done, 0)
+            shown = "".join(f"  {key} {value:.4g}" for key, value in figures.items())
+            line = f"{name}: {done}/{total}, {left:.0f} s left{shown}"
+            if self._terminal:
+                sys.stderr.write(f"\r\x1b[K{line}")
+                sys.stderr.flush()
+            else:
+                log.info(line)
+
+        try:
+            yield tick
+        finally:
+            if self._terminal and not self._quiet:
+                sys.stderr.write("\r\x1b[K")
+                sys.stderr.flush()

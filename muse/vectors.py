@@ -1,0 +1,56 @@
+"""Vectors: the words of one language, most frequent first, and one row for each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from muse.errors import Mismatch
+
+Matrix = NDArray[np.float32]
+
+
+@dataclass(frozen=True, eq=False)
+class Vectors:
+    """The words of one language and their vectors, most frequent first.
+
+    `matrix` is (n, d) float32, row i belongs to `words[i]`; no word occurs twice.
+    `repeated` counts the lines dropped on reading because their word had come before.
+
+    >>> v = Vectors("en", ["the", "cat"], np.eye(2, dtype=np.float32))
+    >>> len(v), v.dimension, v.index["cat"]
+    (2, 2, 1)
+    """
+
+    language: str
+    words: Sequence[str]
+    matrix: Matrix
+    repeated: int = 0
+
+    def __post_init__(self) -> None:
+        if self.matrix.ndim != 2 or len(self.words) != len(self.matrix):
+            raise Mismatch(
+                f"{self.language}: every word needs one row, got {len(self.words)} words "
+                f"for an array of shape {self.matrix.shape}"
+            )
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    @property
+    def dimension(self) -> int:
+        """The number of columns d."""
+        return int(self.matrix.shape[1])
+
+    @cached_property
+    def index(self) -> Mapping[str, int]:
+        """The row of each word."""
+        return {word: row for row, word in enumerate(self.words)}
+
+    def most_frequent(self, k: int) -> Vectors:
+        """The first k words and their rows (a view, no copy)."""
+        return replace(self, words=self.words[:k], matrix=self.matrix[:k])
