@@ -1,0 +1,108 @@
+"""The sample vectors and the sample gold list that ship with the repository."""
+
+import gzip
+import hashlib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+SAMPLE = ROOT / "embeddings" / "sample"
+GOLD = ROOT / "dictionaries" / "fr-en.sample.txt"
+LANGUAGES = ("fr", "en")
+MAX_BYTES = 8_000_000
+MIN_SOURCE_WORDS = 400
+DIMENSION = 300
+
+
+def _checksums(folder: str) -> Iterator[tuple[Path, str]]:
+    for line in (ROOT / folder / "SHA256SUMS").read_text(encoding="utf-8").splitlines():
+        digest, name = line.split(maxsplit=1)
+        yield ROOT / folder / name, digest
+
+
+def _words(language: str) -> list[str]:
+    """Words of a sample file, in its order, once its header and its rows are found to agree."""
+    with gzip.open(SAMPLE / f"{language}.vec.gz", "rt", encoding="utf-8", newline="\n") as lines:
+        count, dimension = map(int, next(lines).split())
+        assert dimension == DIMENSION
+        words = []
+        for line in lines:
+            word, _, numbers = line.partition(" ")
+            assert numbers.count(" ") == DIMENSION - 1, word
+            words.append(word)
+    assert len(words) == count
+    return words
+
+
+@pytest.fixture(scope="module")
+def vocabularies() -> dict[str, list[str]]:
+    return {language: _words(language) for language in LANGUAGES}
+
+
+@pytest.fixture(scope="module")
+def pairs() -> list[tuple[str, str]]:
+    found = []
+    for line in GOLD.read_text(encoding="utf-8").splitlines():
+        source, target = line.split(" ")
+        found.append((source, target))
+    return found
+
+
+@pytest.mark.parametrize("folder", ["embeddings", "dictionaries"])
+def test_checksums_match(folder: str) -> None:
+    listed = dict(_checksums(folder))
+    for path, digest in listed.items():
+        assert hashlib.sha256(path.read_bytes()).hexdigest() == digest, path
+
+
+def test_checksums_cover_every_file() -> None:
+    listed = {path for folder in ("embeddings", "dictionaries") for path, _ in _checksums(folder)}
+    assert listed == {GOLD, *(SAMPLE / f"{language}.vec.gz" for language in LANGUAGES)}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_vectors_are_small_enough(language: str) -> None:
+    assert (SAMPLE / f"{language}.vec.gz").stat().st_size <= MAX_BYTES
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_vectors_carry_no_name_and_no_time(language: str) -> None:
+    with (SAMPLE / f"{language}.vec.gz").open("rb") as file:
+        header = file.read(8)
+    assert header == b"\x1f\x8b\x08\x00\x00\x00\x00\x00"
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_vocabulary_has_no_duplicates(language: str, vocabularies: dict[str, list[str]]) -> None:
+    words = vocabularies[language]
+    assert len(set(words)) == len(words)
+
+
+def test_gold_has_enough_source_words(pairs: list[tuple[str, str]]) -> None:
+    assert len({source for source, _ in pairs}) >= MIN_SOURCE_WORDS
+
+
+def test_gold_words_are_in_the_vocabularies(
+    pairs: list[tuple[str, str]], vocabularies: dict[str, list[str]]
+) -> None:
+    assert {source for source, _ in pairs} <= set(vocabularies["fr"])
+    assert {target for _, target in pairs} <= set(vocabularies["en"])
+
+
+def test_gold_has_no_duplicates(pairs: list[tuple[str, str]]) -> None:
+    assert len(set(pairs)) == len(pairs)
+
+
+def test_gold_is_lower_case_single_words(pairs: list[tuple[str, str]]) -> None:
+    wrong = [word for pair in pairs for word in pair if not (word.isalpha() and word == word.lower())]
+    assert wrong == []
+
+
+def test_gold_follows_the_french_frequency_rank(
+    pairs: list[tuple[str, str]], vocabularies: dict[str, list[str]]
+) -> None:
+    rank = {word: place for place, word in enumerate(vocabularies["fr"])}
+    ranks = [rank[source] for source, _ in pairs]
+    assert ranks == sorted(ranks)
