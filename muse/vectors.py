@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
 from muse.errors import Mismatch
@@ -20,6 +21,7 @@ class Vectors:
 
     `matrix` is (n, d) float32, row i belongs to `words[i]`; no word occurs twice.
     `repeated` counts the lines dropped on reading because their word had come before.
+    `lengths` (n,) holds the length each row had as it was read, once the rows are normalised.
 
     >>> v = Vectors("en", ["the", "cat"], np.eye(2, dtype=np.float32))
     >>> len(v), v.dimension, v.index["cat"]
@@ -30,6 +32,7 @@ class Vectors:
     words: Sequence[str]
     matrix: Matrix
     repeated: int = 0
+    lengths: Matrix | None = None
 
     def __post_init__(self) -> None:
         if self.matrix.ndim != 2 or len(self.words) != len(self.matrix):
@@ -51,6 +54,11 @@ class Vectors:
         """The row of each word."""
         return {word: row for row, word in enumerate(self.words)}
 
+    def tensor(self, device: str = "cpu") -> torch.Tensor:
+        """The matrix (n, d) as a tensor on `device`, without a copy on the CPU where it can."""
+        return torch.from_numpy(np.require(self.matrix, requirements=["C", "W"])).to(device)
+
     def most_frequent(self, k: int) -> Vectors:
         """The first k words and their rows (a view, no copy)."""
-        return replace(self, words=self.words[:k], matrix=self.matrix[:k])
+        lengths = None if self.lengths is None else self.lengths[:k]
+        return replace(self, words=self.words[:k], matrix=self.matrix[:k], lengths=lengths)

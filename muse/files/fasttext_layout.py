@@ -1,0 +1,113 @@
+"""The layout of a fastText model on the disk, checked before the fasttext library trusts it.
+
+The library reads a model cut off in its matrix as zeros, never comes back from one cut off in its
+dictionary, and follows indices that a damaged file gives it. In order: magic, version, 12 settings, a
+float64; the counts of the dictionary; its entries (a word, a zero byte, an int64 count, a type); the kind
+and matrix of the inputs, then of the outputs.
+"""
+
+from __future__ import annotations
+
+import mmap
+import struct
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+from muse.errors import BadFile
+
+MAGIC = struct.pack("<i", 793712314)
+_START = struct.Struct("<14id3iqq")
+_ENTRY = struct.Struct("<xqb")
+_MATRIX = struct.Struct("<?qq")
+_VERSIONS = (11, 12)
+_LONG = 100  # characters of an n-gram
+_MANY = 10**14  # occurrences of a word: the library's trees are built on counts below 10^15
+
+
+@dataclass(frozen=True)
+class Layout:
+    """What the beginning of a model says about the rest."""
+
+    dimension: int
+    longest_ngram: int
+    buckets: int
+    words: int
+    labels: int
+    pruned: int
+
+    @property
+    def input_rows(self) -> int:
+        """The least number of rows that looking up any string can ask for."""
+        return self.words + (self.buckets if self.longest_ngram > 0 else 0)
+
+
+def check_layout(path: Path, *, named: Path) -> Layout:
+    """The layout of a model; one that is cut off or damaged is an error, told of the file `named`."""
+    with path.open("rb") as stream, closing(mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)) as data:
+        try:
+            layout = _start(data, named)
+            at = _entries(data, layout, named)
+            at = _matrix(data, at, named, rows=layout.input_rows, columns=layout.dimension)
+            _matrix(data, at, named, rows=0, columns=layout.dimension)
+        except struct.error:
+            raise _cut_off(named) from None
+    return layout
+
+
+def _start(data: mmap.mmap, named: Path) -> Layout:
+    _, version, dimension, *settings, size, words, labels, _, pruned = _START.unpack_from(data)
+    loss, model, buckets, _, longest = settings[5:10]
+    layout = Layout(dimension, longest, buckets, words, labels, pruned)
+    if version not in _VERSIONS:
+        raise _damaged(named, f"version {' or '.join(map(str, _VERSIONS))}", str(version))
+    if pruned >= 0:
+        raise _damaged(named, "a full model", "a quantized or pruned one")
+    # The library divides by the buckets, and cuts each word into pieces of up to `longest` characters.
+    kinds = loss in range(1, 5) and model in range(1, 4)
+    if dimension < 1 or not kinds or not 0 <= longest < _LONG or (longest and buckets < 1):
+        raise _damaged(named, "settings that fastText writes", str(settings))
+    if min(words, labels) < 0 or words + labels != size:
+        raise _damaged(named, "words and labels that add up", f"{words} and {labels} for {size}")
+    return layout
+
+
+def _entries(data: mmap.mmap, layout: Layout, named: Path) -> int:
+    # The place after the dictionary.
+    at = _START.size
+    for place in range(layout.words + layout.labels):
+        end = data.find(b"\0", at)
+        if end < 0:
+            raise _cut_off(named)
+        count, kind = _ENTRY.unpack_from(data, end)
+        if kind != (place >= layout.words) or not 0 <= count < _MANY:
+            raise _damaged(
+                named, "a count and a type after each word", f"{count} and {kind} after word {place + 1}"
+            )
+        at = end + _ENTRY.size
+    return at
+
+
+def _matrix(data: mmap.mmap, at: int, named: Path, *, rows: int, columns: int) -> int:
+    # The place after a matrix, which must have so many rows or more and so many columns.
+    quantized, n, d = _MATRIX.unpack_from(data, at)
+    if quantized:
+        raise _damaged(named, "a full model", "a quantized one")
+    if n < rows or d != columns:
+        raise _damaged(named, f"a matrix of {rows} rows by {columns}", f"{n} by {d}")
+    end = at + _MATRIX.size + 4 * int(n) * int(d)
+    if end > len(data):
+        raise _cut_off(named)
+    return end
+
+
+def _cut_off(path: Path) -> BadFile:
+    return BadFile(
+        f"{path}: expected a whole fastText model, got one that ends early; it is cut off: download it again"
+    )
+
+
+def _damaged(path: Path, expected: str, got: str) -> BadFile:
+    return BadFile(
+        f"{path}: expected {expected} in the fastText model, got {got}; use another or download it again"
+    )

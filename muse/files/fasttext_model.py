@@ -1,0 +1,124 @@
+"""FastText models (.bin): vectors of known words, and of any string from its n-grams.
+
+Only this module uses fasttext, and only for the n-grams of a string: packages of that name disagree about
+its vector, which fasttext-community scales to unit length. The sum here is the one that .vec files hold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from muse.errors import BadFile, Mismatch, MissingExtra
+from muse.files.fasttext_layout import MAGIC, Layout, check_layout
+from muse.files.source import Source, open_source, unpacked_path
+from muse.files.table import Table
+from muse.vectors import Matrix
+
+_ROWS = 1000  # rows looked up at once
+
+
+def is_fasttext(head: bytes) -> bool:
+    """Whether a file that begins so is a fastText model."""
+    return head.startswith(MAGIC)
+
+
+def fasttext_table(source: Source) -> Table:
+    """The table of the words a fastText model knows."""
+    model = _load(source)
+    words = model.words()
+    blocks = (
+        (words[begin : begin + _ROWS], model.rows(words[begin : begin + _ROWS]))
+        for begin in range(0, len(words), _ROWS)
+    )
+    return Table(source.path, model.layout.dimension, len(words), blocks)
+
+
+def subword_vectors(path: Path | str, words: Sequence[str]) -> Matrix:
+    """The vectors (n, d) that a fastText model gives to any n strings, known to it or not.
+
+    The mean of the vectors of a word's character n-grams, and of its own if it has one
+    (Bojanowski et al. 2017, section 3.2, who write a sum; the program takes the mean).
+    """
+    path = Path(path)
+    with open_source(path) as source:
+        if not is_fasttext(source.peek(len(MAGIC))):
+            raise BadFile(
+                f"{path}: expected a fastText model (.bin), got another kind of file; others have no n-grams"
+            )
+        return _load(source).rows(words)
+
+
+@dataclass(frozen=True, eq=False)
+class _Model:
+    # A model of the library; `inputs` (rows of words, then of n-grams) is its memory and lasts as long as it.
+    path: Path
+    layout: Layout
+    library: Any
+    inputs: Matrix
+
+    def words(self) -> list[str]:
+        try:
+            words: list[str] = self.library.get_words()
+        except UnicodeDecodeError as error:
+            raise BadFile(
+                f"{self.path}: expected words in UTF-8, got {error.object[:40]!r}; train the model on UTF-8"
+            ) from None
+        return words
+
+    def rows(self, words: Sequence[str]) -> Matrix:
+        rows = np.zeros((len(words), self.layout.dimension), np.float32)
+        for place, word in enumerate(words):
+            if parts := self._parts(word):
+                with np.errstate(over="ignore", invalid="ignore"):  # reported below
+                    rows[place] = self.inputs[parts].mean(axis=0)
+        finite = np.isfinite(rows).all(axis=1)  # (n,)
+        if not finite.all():
+            word = words[int(np.argmin(finite))]
+            raise BadFile(f"{self.path}: expected finite numbers, got others for {word!r}; download it again")
+        return rows
+
+    def _parts(self, word: str) -> list[int]:
+        # The rows of the word, if it is known, and of its n-grams.
+        try:
+            parts = [int(row) for row in self.library.get_subwords(word)[1]]
+        except TypeError:  # the binding's word for half a surrogate pair
+            raise Mismatch(
+                f"{self.path}: expected words that UTF-8 can hold, got {word!r}; mend it"
+            ) from None
+        if not parts and self.layout.longest_ngram < 1:
+            raise BadFile(
+                f"{self.path}: expected a model with n-grams for the unknown word {word!r}, got one without; "
+                "train it with maxn above 0"
+            )
+        # A label of a classifier counts as known and has no row here.
+        return [row for row in parts if row < len(self.inputs)]
+
+
+def _load(source: Source) -> _Model:
+    with unpacked_path(source) as path:
+        layout = check_layout(path, named=source.path)
+        try:
+            library = _fasttext().load_model(str(path))
+        except (ValueError, RuntimeError, MemoryError, IndexError, OverflowError) as error:
+            raise BadFile(
+                f"{source.path}: expected a fastText model, got one that fasttext refuses ({error}); "
+                "download it again"
+            ) from error
+    # The public get_input_matrix() would copy what may be gigabytes.
+    return _Model(source.path, layout, library, np.asarray(library.f.getInputMatrix()))
+
+
+def _fasttext() -> Any:
+    try:
+        import fasttext
+    except ImportError as error:
+        raise MissingExtra(
+            "fastText models (.bin) need the package fasttext-community, got none; "
+            "pip install fasttext-community, or use the .vec file"
+        ) from error
+    return fasttext

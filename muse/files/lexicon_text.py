@@ -1,0 +1,116 @@
+"""Dictionaries in the MUSE format: one pair a line, by a tab or, where no word has a space, by spaces."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from pathlib import Path
+
+from muse.errors import BadFile, Mismatch
+from muse.files.source import open_source
+from muse.files.writing import check_unicode, replaced, unwritable
+from muse.lexicon import Lexicon, Pair
+
+_BOM = "\ufeff"
+_BLOCK = 1 << 20
+
+
+def read_lexicon(path: Path | str) -> Lexicon:
+    r"""The pairs of a dictionary, each once, in order; with scores if every line has a third field, by a tab.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "en-fr.txt"
+    ...     _ = path.write_text("cat chat\nnew york\tnew york\n")
+    ...     read_lexicon(path).pairs
+    (('cat', 'chat'), ('new york', 'new york'))
+    """
+    path = Path(path)
+    found: dict[Pair, float | None] = {}
+    for number, line in enumerate(_lines(path), 1):
+        fields = _fields(line)
+        if fields:
+            pair, score = _entry(line, fields, f"{path}:{number}")
+            found.setdefault(pair, score)
+    if not found:
+        raise BadFile(f"{path}: expected at least one pair of words, got blank lines; check the file")
+    scores = tuple(score for score in found.values() if score is not None)
+    if scores and len(scores) < len(found):
+        raise BadFile(
+            f"{path}: expected a score for every pair or none, got {len(scores)} for {len(found)}; "
+            "add the rest"
+        )
+    return Lexicon(tuple(found), scores or None)
+
+
+def _lines(path: Path) -> Iterator[str]:
+    with open_source(path) as source:
+        data = b"".join(iter(lambda: source.read(_BLOCK), b""))
+    for number, line in enumerate(data.split(b"\n"), 1):
+        try:
+            text = line.decode()
+        except UnicodeDecodeError as error:
+            raise BadFile(
+                f"{path}:{number}: expected UTF-8, got the byte 0x{line[error.start]:02x} in {line[:60]!r}; "
+                "convert the file to UTF-8"
+            ) from None
+        yield text.removeprefix(_BOM) if number == 1 else text
+
+
+def _fields(line: str) -> list[str]:
+    # Only the ASCII space and the tab separate: a word may hold any other kind of space.
+    separator = "\t" if "\t" in line else " "
+    return [field for part in line.removesuffix("\r").split(separator) if (field := part.strip(" "))]
+
+
+def _entry(line: str, fields: list[str], where: str) -> tuple[Pair, float | None]:
+    score = _score(fields[2]) if len(fields) == 3 and "\t" in line else None
+    if len(fields) != 2 and score is None:
+        raise BadFile(
+            f"{where}: expected two words, got {len(fields)} fields ({line.strip()[:60]!r}); "
+            "put one pair on a line, with a tab between the two where one has a space"
+        )
+    return (fields[0], fields[1]), score
+
+
+def _score(field: str) -> float | None:
+    try:
+        score = float(field)
+    except ValueError:
+        return None
+    return score if math.isfinite(score) else None
+
+
+def write_lexicon(path: Path | str, lexicon: Lexicon, *, scores: bool = False) -> None:
+    r"""Writes one pair a line, packed if the name ends in .gz; `scores` adds a third field.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "en-fr.txt"
+    ...     write_lexicon(path, Lexicon((("cat", "chat"), ("new york", "ny"))))
+    ...     path.read_text()
+    'cat chat\nnew york\tny\n'
+    """
+    path = Path(path)
+    values = lexicon.scores if scores else None
+    if scores and values is None:
+        raise Mismatch(f"{path}: expected a lexicon with scores, got one without; write it with scores=False")
+    if not lexicon.pairs:
+        raise Mismatch(f"{path}: expected at least one pair of words, got none; there is nothing to write")
+    lines = [_line(path, place, pair) for place, pair in enumerate(lexicon.pairs)]
+    if values is not None:
+        tabbed = ("\t".join(pair) for pair in lexicon.pairs)
+        lines = [f"{line}\t{value!r}" for line, value in zip(tabbed, values, strict=True)]
+    text = "\n".join([*lines, ""])
+    # A first word that begins with a byte order mark keeps it only behind another one.
+    mark = _BOM if text.startswith(_BOM) else ""
+    with replaced(path) as stream:
+        stream.write((mark + text).encode())
+
+
+def _line(path: Path, place: int, pair: Pair) -> str:
+    for word in pair:
+        if not word or word != word.strip(" ") or any(sign in word for sign in "\t\n\r"):
+            raise unwritable(path, word, place, kind="pair")
+        check_unicode(path, word, place, kind="pair")
+    return ("\t" if any(" " in word for word in pair) else " ").join(pair)

@@ -1,0 +1,102 @@
+"""Npz: numpy's archive with the arrays `words` and `matrix` (or `vectors`), never pickled."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from muse.errors import BadFile
+from muse.files.source import BROKEN
+from muse.files.table import Block, Table
+from muse.files.writing import check_writable, replaced, unwritable
+from muse.vectors import Matrix
+
+_ROWS = 10_000  # rows converted at once
+
+
+def is_npz(path: Path) -> bool:
+    """Whether the file is a .zip with numpy arrays in it."""
+    if not path.is_file() or not zipfile.is_zipfile(path):
+        return False
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return any(name.endswith(".npy") for name in archive.namelist())
+    except BROKEN:
+        return False  # whoever opens it as a .zip says what is wrong
+
+
+def npz_table(path: Path) -> Table:
+    """The table of an .npz file."""
+    words, matrix = _arrays(path)
+    if matrix.ndim != 2 or matrix.dtype.kind not in "fiu" or not matrix.shape[1]:
+        raise BadFile(_expected(path, "`matrix` to be n rows of d real numbers", matrix))
+    if words.ndim != 1 or words.dtype.kind not in "US":
+        raise BadFile(_expected(path, "`words` to be one row of text (str or UTF-8 bytes)", words))
+    if len(words) != len(matrix):
+        raise BadFile(_expected(path, f"one row of `matrix` for each of {len(words)} words", matrix))
+    return Table(path, matrix.shape[1], len(matrix), _blocks(path, words, matrix))
+
+
+def _arrays(path: Path) -> tuple[NDArray[Any], NDArray[Any]]:
+    try:
+        # A shape that lies asks for any amount of memory: hence MemoryError among what may go wrong.
+        with np.load(path, allow_pickle=False) as archive:
+            names = archive.files
+            vectors = next((name for name in ("matrix", "vectors") if name in names), None)
+            if "words" in names and vectors:
+                return archive["words"], archive[vectors]
+    except (*BROKEN, MemoryError, SyntaxError, TypeError, KeyError, AttributeError) as error:
+        advice = (
+            "save it without pickled objects" if "pickle" in str(error) else "it is damaged: make it again"
+        )
+        raise BadFile(
+            f"{path}: expected plain arrays, got none that can be read ({error}); {advice}"
+        ) from error
+    raise BadFile(
+        f"{path}: expected the arrays `words` and `matrix` (or `vectors`), got {', '.join(names) or 'none'}; "
+        "save it with np.savez(path, words=..., matrix=...)"
+    )
+
+
+def _expected(path: Path, what: str, array: NDArray[Any]) -> str:
+    return f"{path}: expected {what}, got {array.dtype} of shape {array.shape}; save the two arrays again"
+
+
+def _blocks(path: Path, words: NDArray[Any], matrix: NDArray[Any]) -> Iterator[Block]:
+    for begin in range(0, len(words), _ROWS):
+        with np.errstate(over="ignore"):  # what float32 cannot hold is reported below
+            rows = np.asarray(matrix[begin : begin + _ROWS], np.float32)  # (p, d)
+        finite = np.isfinite(rows).all(axis=1)  # (p,)
+        if not finite.all():
+            place = begin + int(np.argmin(finite))
+            raise BadFile(f"{path}: expected finite numbers, got others in row {place}; remove that row")
+        yield _text(path, words[begin : begin + _ROWS], begin), rows
+
+
+def _text(path: Path, words: NDArray[Any], begin: int) -> list[str]:
+    if words.dtype.kind == "U":
+        return [str(word) for word in words.tolist()]
+    try:
+        return [word.decode() for word in words.tolist()]
+    except UnicodeDecodeError as error:
+        raise BadFile(
+            f"{path}: expected words in UTF-8, got {error.object[:40]!r} after word {begin}; "
+            "encode them as UTF-8"
+        ) from None
+
+
+def write_npz(path: Path | str, words: Sequence[str], matrix: Matrix) -> None:
+    """Writes the arrays `words` and `matrix`, whole or not at all."""
+    path = Path(path)
+    check_writable(path, words, matrix, forbidden="")
+    # numpy's fixed-width text cannot tell a zero at the end from padding.
+    for place, word in enumerate(words):
+        if word.endswith("\0"):
+            raise unwritable(path, word, place)
+    with replaced(path) as stream:
+        np.savez(stream, words=np.array(words, dtype=np.str_), matrix=np.asarray(matrix, np.float32))

@@ -1,0 +1,130 @@
+"""Source: the bytes of a vector file or a dictionary, unpacked from .gz or .zip as they are read."""
+
+from __future__ import annotations
+
+import gzip
+import lzma
+import struct
+import tempfile
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import IO, cast
+
+from muse.errors import BadFile
+
+# What reading a broken archive raises, seen or documented; RuntimeError is zipfile's word for "encrypted".
+BROKEN = (
+    OSError,
+    EOFError,
+    ValueError,
+    RuntimeError,
+    struct.error,
+    zlib.error,
+    lzma.LZMAError,
+    zipfile.BadZipFile,
+)
+_GZIP = b"\x1f\x8b"
+_ZIP = (b"PK\3\4", b"PK\5\6")  # the second one has nothing in it
+
+
+class Source:
+    """One stream of bytes with its path, for messages, and its size on the disk, for estimates.
+
+    `ahead` is what was read of a plain file already; an unpacking stream has none.
+    """
+
+    def __init__(self, path: Path, stream: IO[bytes], *, size: int, ahead: bytes | None = None) -> None:
+        self.path = path
+        self.size = size
+        self.packed = ahead is None
+        self._stream = stream
+        self._ahead = ahead or b""
+
+    def peek(self, size: int) -> bytes:
+        """The next `size` bytes, fewer only at the end; they stay to be read."""
+        while len(self._ahead) < size:
+            more = self._take(size - len(self._ahead))
+            if not more:
+                break
+            self._ahead += more
+        return self._ahead[:size]
+
+    def read(self, size: int) -> bytes:
+        """Up to `size` bytes, none only at the end."""
+        if not self._ahead:
+            return self._take(size)
+        taken, self._ahead = self._ahead[:size], self._ahead[size:]
+        return taken
+
+    def _take(self, size: int) -> bytes:
+        try:
+            return self._stream.read(size)
+        except BROKEN as error:
+            raise BadFile(
+                f"{self.path}: expected a whole file, got a broken one ({error}); download it again"
+            ) from error
+
+
+@contextmanager
+def open_source(path: Path) -> Iterator[Source]:
+    """The content of `path`, of a .gz or of the one member of a .zip, told apart by their first bytes."""
+    with ExitStack() as stack:
+        try:
+            raw = stack.enter_context(path.open("rb"))
+            size = path.stat().st_size
+            magic = raw.read(4)
+        except OSError as error:
+            raise BadFile(_cannot_open(path, error)) from error
+        if not magic:
+            raise BadFile(f"{path}: expected content, got an empty file; download it again")
+        if magic.startswith(_GZIP):
+            raw.seek(0)
+            unpacked = stack.enter_context(gzip.GzipFile(fileobj=raw))
+            yield Source(path, cast("IO[bytes]", unpacked), size=size)
+        elif magic.startswith(_ZIP):
+            yield Source(path, stack.enter_context(_only_member(path, stack)), size=size)
+        else:
+            yield Source(path, raw, size=size, ahead=magic)  # not read again: a pipe cannot go back
+
+
+def _only_member(path: Path, stack: ExitStack) -> IO[bytes]:
+    try:
+        archive = stack.enter_context(zipfile.ZipFile(path))
+        names = [entry.filename for entry in archive.infolist() if not entry.is_dir()]
+        if len(names) == 1:
+            return archive.open(names[0])
+    except BROKEN as error:
+        raise BadFile(
+            f"{path}: expected a whole .zip, got a broken one ({error}); download it again"
+        ) from error
+    raise BadFile(
+        f"{path}: expected one file in the .zip, got {len(names)} ({', '.join(names[:3])}); "
+        "unpack the one you want"
+    )
+
+
+@contextmanager
+def unpacked_path(source: Source) -> Iterator[Path]:
+    """A path to the whole content: the file itself, or a copy that lasts as long as the block."""
+    if not source.packed:
+        yield source.path
+        return
+    with tempfile.TemporaryDirectory(prefix="muse-") as folder:
+        copy = Path(folder) / "unpacked"
+        with copy.open("wb") as target:
+            while data := source.read(1 << 20):
+                target.write(data)
+        yield copy
+
+
+def _cannot_open(path: Path, error: OSError) -> str:
+    if isinstance(error, FileNotFoundError):
+        return f"{path}: expected a file, got nothing of that name; check the path"
+    if isinstance(error, IsADirectoryError):
+        return f"{path}: expected a file, got a folder; name the file in it"
+    if isinstance(error, PermissionError):
+        return f"{path}: expected a file that may be read, got permission denied; change its permissions"
+    return f"{path}: expected a file that can be read, got {error.strerror or error}"

@@ -1,0 +1,108 @@
+"""Table: words and rows as a format yields them, block by block, and their gathering into Vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from muse.errors import BadFile, BadSetting
+from muse.vectors import Matrix, Vectors
+
+Block = tuple[list[str], Matrix]  # p words and their rows (p, d)
+
+
+@dataclass(frozen=True)
+class Table:
+    """A file being read: what it claims, and its blocks, each read when it is asked for.
+
+    `room` is a guess at the number of rows that the file cannot push to absurd heights;
+    an error in a block is raised when that block is asked for, so what is not read cannot fail.
+    """
+
+    path: Path
+    dimension: int
+    room: int
+    blocks: Iterator[Block]
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What the reader of a file asked for."""
+
+    language: str
+    max_vocab: int | None = None
+    lowercase: bool = False
+
+    def __post_init__(self) -> None:
+        if self.max_vocab is not None and self.max_vocab < 1:
+            raise BadSetting(f"max_vocab must be at least 1 or None for every word, got {self.max_vocab}")
+
+
+def gather(table: Table, wanted: Wanted) -> Vectors:
+    """The words wanted and their rows in one matrix, allocated once where the table's guess holds."""
+    chosen = _Chosen(wanted)
+    matrix = np.empty((0, table.dimension), np.float32)
+    rows_read, any_value = 0, False
+    for words, rows in table.blocks:
+        if not words:  # nothing but blank lines: rows of no width
+            continue
+        keep = chosen.keep(words)
+        fresh = rows if len(keep) == len(rows) else rows[keep]  # (p, d)
+        matrix = _with_room(matrix, rows_read + len(fresh), chosen.room(table.room))
+        matrix[rows_read : rows_read + len(fresh)] = fresh
+        rows_read += len(fresh)
+        any_value = any_value or bool(fresh.any())
+        if chosen.enough:
+            break
+    _check(table.path, rows_read, any_value)
+    matrix.resize((rows_read, table.dimension), refcheck=False)
+    return Vectors(wanted.language, tuple(chosen.words), matrix, repeated=chosen.repeated)
+
+
+class _Chosen:
+    """The words kept so far: each once, in order, up to the number wanted."""
+
+    def __init__(self, wanted: Wanted) -> None:
+        # A dict keeps order: it is the list of words and the set of those seen in one.
+        self.words: dict[str, None] = {}
+        self.repeated = 0
+        self._wanted = wanted
+
+    @property
+    def enough(self) -> bool:
+        return self._wanted.max_vocab is not None and len(self.words) >= self._wanted.max_vocab
+
+    def room(self, guess: int) -> int:
+        return guess if self._wanted.max_vocab is None else min(guess, self._wanted.max_vocab)
+
+    def keep(self, words: list[str]) -> list[int]:
+        kept = []
+        for place, word in enumerate(map(str.lower, words) if self._wanted.lowercase else words):
+            if self.enough:
+                break
+            if word in self.words:
+                self.repeated += 1
+            else:
+                self.words[word] = None
+                kept.append(place)
+        return kept
+
+
+def _with_room(matrix: Matrix, needed: int, guess: int) -> Matrix:
+    # np.empty takes memory only as rows are written, so a guess too high costs address space alone.
+    if needed <= len(matrix):
+        return matrix
+    if not len(matrix):
+        return np.empty((max(needed, guess), matrix.shape[1]), np.float32)
+    matrix.resize((max(needed, len(matrix) * 3 // 2), matrix.shape[1]), refcheck=False)
+    return matrix
+
+
+def _check(path: Path, rows_read: int, any_value: bool) -> None:
+    if not rows_read:
+        raise BadFile(f"{path}: expected at least one word, got none; download it again")
+    if not any_value:
+        raise BadFile(f"{path}: expected vectors, got zeros for every word; the file carries no information")

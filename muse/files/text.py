@@ -1,0 +1,147 @@
+"""Text vectors (fastText .vec, word2vec, GloVe): a word and d numbers a line, perhaps after a line "n d"."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from muse.errors import BadFile
+from muse.files.source import Source
+from muse.files.table import Block, Table
+from muse.files.text_line import Line, numbers_at_end
+from muse.files.text_lines import read_block
+
+BLOCK = 1 << 18  # small enough for what is computed from it to stay in the processor's cache
+_HEAD = 1 << 20
+_LONGEST_LINE = 1 << 26
+_BOM = b"\xef\xbb\xbf"
+# Eighteen digits fit in 64 bits, and int() refuses to read several thousand.
+_HEADER = re.compile(rb"[ \t]*([0-9]{1,18})[ \t]+([0-9]{1,18})[ \t\r]*")
+
+
+@dataclass(frozen=True)
+class Header:
+    """The first line of a file: how many words follow and how many numbers each has."""
+
+    count: int
+    dimension: int
+
+
+def parse_header(head: bytes) -> Header | None:
+    """The header if the first line is one: two integers and nothing else."""
+    found = _HEADER.fullmatch(head.removeprefix(_BOM).split(b"\n", 1)[0])
+    return Header(int(found[1]), int(found[2])) if found else None
+
+
+def check_header(path: Path, header: Header) -> None:
+    """Raises BadFile if no file can have this header."""
+    if header.count < 1 or header.dimension < 1:
+        raise BadFile(
+            f"{path}:1: expected at least 1 word and 1 number a word, got {header.count} and "
+            f"{header.dimension}; download the file again or correct its first line"
+        )
+
+
+def text_table(source: Source) -> Table:
+    """The table of a text file; its words and rows are read as they are asked for."""
+    head = _head(source)
+    header = parse_header(head)
+    if head.startswith(_BOM) and head[3:4] not in (b" ", b"\t"):  # else it is the first word
+        source.read(len(_BOM))
+        head = head.removeprefix(_BOM)
+    if header:
+        check_header(source.path, header)
+        line, _, head = head.partition(b"\n")
+        source.read(len(line) + 1)
+    sample = _sample(head)
+    dimension = header.dimension if header else _dimension(source.path, sample)
+    rows = _estimate(source, sample)
+    room = min(2 * rows, header.count) if header else rows
+    return Table(source.path, dimension, room, _blocks(source, header, dimension))
+
+
+def _head(source: Source) -> bytes:
+    # Enough of the file to hold a whole line besides the header.
+    size = _HEAD
+    while True:
+        head = source.peek(size)
+        if head.count(b"\n") > 1 or len(head) < size or size >= _LONGEST_LINE:
+            return head
+        size *= 2
+
+
+def _sample(head: bytes) -> list[bytes]:
+    lines = head.split(b"\n")
+    whole = lines[:-1] or lines  # the last one is cut off, unless it is all there is
+    return [line for line in whole if line.strip()][:20]
+
+
+def _dimension(path: Path, sample: list[bytes]) -> int:
+    # Without a header the first lines vote, since "route 66 0.1 0.2" alone could be read either way.
+    votes = Counter(numbers_at_end(line.split()) for line in sample)
+    dimension = votes.most_common(1)[0][0] if votes else 0
+    if not dimension:
+        got = sample[0][:40].decode("utf-8", "backslashreplace") if sample else "blank lines"
+        raise BadFile(
+            f"{path}:1: expected a word and its numbers, got {got!r}; "
+            "give vectors as text, word2vec binary, fastText .bin or .npz"
+        )
+    return dimension
+
+
+def _estimate(source: Source, sample: list[bytes]) -> int:
+    # From the length of the first lines; text vectors shrink two- to threefold when packed.
+    unpacked = source.size * (3 if source.packed else 1)
+    a_line = sum(map(len, sample)) / max(len(sample), 1) + 1
+    return int(1.05 * unpacked / a_line) + 1
+
+
+def _blocks(source: Source, header: Header | None, dimension: int) -> Iterator[Block]:
+    line, count = (2, 0) if header else (1, 0)
+    for block in _whole_lines(source):
+        part = read_block(block, Line(source.path, line, dimension))
+        line += part.lines
+        count += len(part.words)
+        if header and count > header.count:
+            extra = count - header.count
+            yield part.words[:-extra], part.rows[:-extra]
+            raise BadFile(_too_many(source.path, header))
+        yield part.words, part.rows
+        if part.fault:
+            raise part.fault
+    if header and count < header.count:
+        raise BadFile(
+            f"{source.path}: expected {header.count} words as its first line says, got {count}; "
+            "the file may be cut off: download it again"
+        )
+
+
+def _too_many(path: Path, header: Header) -> str:
+    return (
+        f"{path}:{header.count + 2}: expected the end after {header.count} words as the first line says, "
+        "got another line; download the file again or correct its first line"
+    )
+
+
+def _whole_lines(source: Source) -> Iterator[bytes]:
+    # Blocks of about BLOCK bytes that end where a line ends.
+    rest: list[bytes] = []
+    waiting = 0
+    while data := source.read(BLOCK):
+        cut = data.rfind(b"\n") + 1
+        if cut:
+            yield b"".join([*rest, data[:cut]])
+            rest, waiting = [data[cut:]], len(data) - cut
+            continue
+        rest.append(data)
+        waiting += len(data)
+        if waiting > _LONGEST_LINE:
+            raise BadFile(
+                f"{source.path}: expected text, got {waiting} bytes without an end of line; "
+                "check that it holds word vectors"
+            )
+    if waiting:
+        yield b"".join([*rest, b"\n"])

@@ -1,0 +1,132 @@
+"""One line of text vectors, read with care: phrases, odd spacing, any number of float(), and its faults."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from muse.errors import BadFile
+from muse.vectors import Matrix
+
+_TOO_LARGE = 2.0**128 - 2.0**103  # from here on float32 rounds to infinity
+_DECIMAL = re.compile(rb"[.eE]")
+
+Row = Matrix  # (d,)
+
+
+@dataclass(frozen=True)
+class Line:
+    """Where a line is and how many numbers it must hold; makes its errors."""
+
+    path: Path
+    number: int
+    dimension: int
+
+    def after(self, lines: int) -> Line:
+        """The place so many lines further down."""
+        return replace(self, number=self.number + lines)
+
+    def fault(self, expected: str, got: str, advice: str) -> BadFile:
+        """The error to raise for this line."""
+        return BadFile(f"{self.path}:{self.number}: expected {expected}, got {got}; {advice}")
+
+
+def is_number(field: bytes) -> bool:
+    """Whether a field reads as a number, finite or not."""
+    try:
+        float(field)
+    except ValueError:
+        return False
+    return b"_" not in field  # float() would take 1_000
+
+
+def as_number(field: bytes) -> float | None:
+    """The number a field holds, None if it holds none or one that float32 does not."""
+    if not is_number(field):
+        return None
+    value = float(field)
+    return value if abs(value) < _TOO_LARGE else None
+
+
+def numbers_at_end(fields: list[bytes]) -> int:
+    """How many of the fields after the first are numbers, counted from the end."""
+    count = 0
+    for field in reversed(fields[1:]):
+        if not is_number(field):
+            break
+        count += 1
+    return count
+
+
+def read_line(line: bytes, where: Line) -> tuple[str, Row] | None:
+    """The word, which is all before the last d fields, and its numbers (d,); None for a blank line."""
+    fields = line.rsplit(None, where.dimension)
+    if not fields:
+        return None
+    if len(fields) <= where.dimension:
+        raise _too_few(line.split(), where)
+    word = _decoded(fields[0].strip(b" \t"), where)
+    if _runs_over(fields[0], fields[1]):
+        raise _too_many(line.split(), where)
+    return word, _numbers(word, fields[1:], where)
+
+
+def _numbers(word: str, fields: list[bytes], where: Line) -> Row:
+    try:
+        values = np.array(list(map(float, fields)))
+    except ValueError:
+        raise _no_number(word, fields, where) from None
+    # Not-a-number fails every comparison, so it is caught here too.
+    if not (abs(values) < _TOO_LARGE).all() or b"_" in b"".join(fields):
+        raise _no_number(word, fields, where)
+    return values.astype(np.float32)
+
+
+def _decoded(word: bytes, where: Line) -> str:
+    try:
+        return word.decode()
+    except UnicodeDecodeError as error:
+        raise where.fault(
+            "UTF-8",
+            f"the byte 0x{word[error.start]:02x} in the word {word!r}",
+            "convert the file to UTF-8, or download it again",
+        ) from None
+
+
+def _runs_over(word: bytes, number: bytes) -> bool:
+    # "route 66" before 0.1 is a word, "the 0.2" before 0.1 is a number too many, or two lines in one.
+    decimal = bool(_DECIMAL.search(number))
+    return any(is_number(field) and bool(_DECIMAL.search(field)) == decimal for field in word.split()[1:])
+
+
+def _too_few(fields: list[bytes], where: Line) -> BadFile:
+    return where.fault(
+        f"{where.dimension} numbers after the word",
+        f"{len(fields) - 1} (word {_shown(fields[0])})",
+        "the file may be cut off: download it again",
+    )
+
+
+def _too_many(fields: list[bytes], where: Line) -> BadFile:
+    return where.fault(
+        f"{where.dimension} numbers after the word",
+        f"{sum(map(is_number, fields[1:]))} (word {_shown(fields[0])})",
+        "download the file again, or correct the dimension in its first line",
+    )
+
+
+def _no_number(word: str, fields: list[bytes], where: Line) -> BadFile:
+    place = next(i for i, field in enumerate(fields) if as_number(field) is None)
+    kind = "a finite number" if is_number(fields[place]) else "a number"
+    return where.fault(
+        f"{kind} in place {place + 1} after the word",
+        f"{_shown(fields[place])} (word {word!r})",
+        "download the file again, or remove the line",
+    )
+
+
+def _shown(field: bytes) -> str:
+    return repr(field[:40].decode("utf-8", "backslashreplace"))

@@ -1,0 +1,138 @@
+"""Word2vec binary: a line "n d", then each word, a space, its d little-endian float32, perhaps a newline."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from muse.errors import BadFile
+from muse.files.source import Source
+from muse.files.table import Block, Table
+from muse.files.text import Header, check_header, parse_header
+from muse.files.text_line import is_number
+from muse.files.writing import check_writable, replaced
+from muse.vectors import Matrix
+
+_BLOCK = 1 << 20
+_HEAD = 1 << 12
+_LONGEST_WORD = 1 << 16
+# Bytes that no text holds: what the float32 of a vector are full of.
+_NO_TEXT = frozenset(range(32)) - frozenset(b"\t\n\v\f\r\x1c\x1d\x1e\x1f")
+
+
+def is_word2vec(head: bytes) -> bool:
+    """Whether what follows a line "n d" is binary rather than text."""
+    header, body = parse_header(head), head.partition(b"\n")[2]
+    if header is None or any(_is_text(line, header.dimension) for line in body.split(b"\n")[:5]):
+        return False
+    if not _NO_TEXT.isdisjoint(body):
+        return True
+    try:
+        body.decode()
+    except UnicodeDecodeError as error:
+        return error.end < len(body)  # at the very end the head only cut a character in two
+    return False
+
+
+def _is_text(line: bytes, dimension: int) -> bool:
+    # One number by chance in a line of random bytes does happen, two in a row do not.
+    fields = line.split()
+    return len(fields) > 1 and all(map(is_number, fields[-min(dimension, 2) :]))
+
+
+def word2vec_table(source: Source) -> Table:
+    """The table of a word2vec binary file."""
+    head = source.peek(_HEAD)
+    header = parse_header(head)
+    if header is None or b"\n" not in head:
+        raise BadFile(f'{source.path}: expected a first line "words numbers", got {head[:20]!r}')
+    check_header(source.path, header)
+    source.read(head.index(b"\n") + 1)
+    return Table(
+        source.path, header.dimension, min(header.count, _estimate(source, header)), _blocks(source, header)
+    )
+
+
+def _estimate(source: Source, header: Header) -> int:
+    unpacked = source.size * (2 if source.packed else 1)
+    return unpacked // (4 * header.dimension + 2) + 1
+
+
+def _blocks(source: Source, header: Header) -> Iterator[Block]:
+    row, data, done = 4 * header.dimension, b"", 0
+    while done < header.count:
+        more = source.read(_BLOCK)
+        data += more
+        words, rows, used = _entries(data, row, header.count - done)
+        if words:
+            yield _decoded(source.path, words, done), _finite(source.path, rows, words, done)
+            done += len(words)
+            data = data[used:]
+        if (not more and done < header.count) or _never_ends(source, data, row):
+            raise BadFile(
+                f"{source.path}: expected {header.count} words of {header.dimension} numbers, got the end "
+                f"after {done}; the file may be cut off: download it again"
+            )
+    if (data + source.read(2)).strip(b"\n"):
+        raise BadFile(
+            f"{source.path}: expected the end after {header.count} words as the first line says, got more; "
+            "the file is damaged: download it again"
+        )
+
+
+def _never_ends(source: Source, data: bytes, row: int) -> bool:
+    # A header's absurd dimension would have the whole file read into memory before the end is seen.
+    no_word = b" " not in data[:_LONGEST_WORD] and len(data) > _LONGEST_WORD
+    return no_word or (not source.packed and row > source.size)
+
+
+def _entries(data: bytes, row: int, wanted: int) -> tuple[list[bytes], Matrix, int]:
+    # The whole entries of `data`: p words, their rows (p, d), and the bytes these took.
+    words: list[bytes] = []
+    rows: list[bytes] = []
+    at = 0
+    while len(words) < wanted:
+        space = data.find(b" ", at)
+        if space < 0 or len(data) < space + 1 + row:
+            break
+        words.append(data[at:space].lstrip(b"\n"))
+        rows.append(data[space + 1 : space + 1 + row])
+        at = space + 1 + row
+    matrix = np.frombuffer(b"".join(rows), "<f4").reshape(len(rows), row // 4)  # (p, d)
+    return words, matrix, at
+
+
+def _decoded(path: Path, words: list[bytes], done: int) -> list[str]:
+    text = []
+    for place, word in enumerate(words):
+        try:
+            text.append(word.decode())
+        except UnicodeDecodeError:
+            raise BadFile(
+                f"{path}: expected UTF-8 in word {done + place + 1}, got {word[:40]!r}; "
+                "the file is damaged or in another encoding: download it again"
+            ) from None
+    return text
+
+
+def _finite(path: Path, rows: Matrix, words: list[bytes], done: int) -> Matrix:
+    finite = np.isfinite(rows).all(axis=1)  # (p,)
+    if not finite.all():
+        place = int(np.argmin(finite))
+        raise BadFile(
+            f"{path}: expected finite numbers, got others in word {done + place + 1} "
+            f"({words[place][:40]!r}); the file is damaged: download it again"
+        )
+    return rows
+
+
+def write_word2vec(path: Path | str, words: Sequence[str], matrix: Matrix) -> None:
+    """Writes word2vec binary, whole or not at all."""
+    path = Path(path)
+    check_writable(path, words, matrix, forbidden=" \n")
+    with replaced(path) as stream:
+        stream.write(b"%d %d\n" % matrix.shape)
+        for word, row in zip(words, matrix.astype("<f4", copy=False), strict=True):
+            stream.write(b"%s %s\n" % (word.encode(), row.tobytes()))

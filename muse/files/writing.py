@@ -1,0 +1,110 @@
+"""Writing: word vectors as text, and what every writer of words checks first."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, cast
+
+import numpy as np
+
+from muse.errors import BadFile, Mismatch
+from muse.files.atomic import atomic_path
+from muse.files.text_line import Line, read_line
+from muse.vectors import Matrix
+
+_ROWS = 1000  # rows written at once
+
+
+def write_vectors_text(
+    path: Path | str, words: Sequence[str], matrix: Matrix, *, decimals: int | None = None
+) -> None:
+    r"""Writes a line "n d" and a word and its numbers a line, packed if the name ends in .gz.
+
+    Without `decimals` the numbers have the nine digits that give back the same float32.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "tiny.vec"
+    ...     write_vectors_text(path, ["the"], np.array([[0.5, -1]], np.float32), decimals=3)
+    ...     path.read_text()
+    '1 2\nthe 0.500 -1.000\n'
+    """
+    path = Path(path)
+    check_writable(path, words, matrix, forbidden="\n")
+    number = "%.9g" if decimals is None else f"%.{decimals}f"
+    numbers = " ".join([number] * matrix.shape[1]) + "\n"
+    _check_phrases(path, words, matrix, numbers)
+    with replaced(path) as stream:
+        stream.write(b"%d %d\n" % matrix.shape)
+        for begin in range(0, len(words), _ROWS):
+            rows = matrix[begin : begin + _ROWS].tolist()
+            block = (
+                f"{word} {numbers % tuple(row)}"
+                for word, row in zip(words[begin : begin + _ROWS], rows, strict=True)
+            )
+            stream.write("".join(block).encode())
+
+
+@contextmanager
+def replaced(path: Path) -> Iterator[IO[bytes]]:
+    """A stream whose bytes take the place of `path` when the block ends well, packed if it ends in .gz."""
+    try:
+        with atomic_path(path) as partial, partial.open("wb") as stream:
+            if path.suffix != ".gz":
+                yield stream
+                return
+            # No name and no time inside, so that equal vectors give equal files.
+            with gzip.GzipFile("", "wb", compresslevel=6, fileobj=stream, mtime=0) as packed:
+                yield cast("IO[bytes]", packed)
+    except OSError as error:
+        raise BadFile(
+            f"{path}: expected a place that can be written, got {error.strerror or error}; check the folder"
+        ) from error
+
+
+def check_writable(path: Path, words: Sequence[str], matrix: Matrix, *, forbidden: str) -> None:
+    """Raises Mismatch for words and rows that a file could not give back."""
+    if matrix.ndim != 2 or len(words) != len(matrix):
+        raise Mismatch(
+            f"{path}: every word needs one row, got {len(words)} words for an array of shape {matrix.shape}"
+        )
+    if not np.isfinite(matrix).all():
+        raise Mismatch(f"{path}: expected finite numbers to write, got others; check what made them")
+    for place, word in enumerate(words):
+        if not word or word != word.strip(" \t\n") or any(sign in word for sign in forbidden):
+            raise unwritable(path, word, place)
+        if not word.isascii():
+            check_unicode(path, word, place)
+
+
+def check_unicode(path: Path, word: str, place: int, *, kind: str = "word") -> None:
+    """Raises Mismatch for half a surrogate pair, which UTF-8 cannot hold."""
+    try:
+        word.encode()
+    except UnicodeEncodeError:
+        raise unwritable(path, word, place, kind=kind) from None
+
+
+def unwritable(path: Path, word: str, place: int, *, kind: str = "word") -> Mismatch:
+    """The error to raise for a word that would not come back as it is."""
+    return Mismatch(
+        f"{path}: expected words that this format can hold, got {word!r} ({kind} {place + 1}); "
+        "rename or drop it"
+    )
+
+
+def _check_phrases(path: Path, words: Sequence[str], matrix: Matrix, numbers: str) -> None:
+    # "version 2.0" reads as a word with a number too many: see read_line.
+    for place, word in enumerate(words):
+        if " " not in word and "\t" not in word:
+            continue
+        line = f"{word} {numbers % tuple(matrix[place].tolist())}".encode().rstrip()
+        try:
+            read = read_line(line, Line(path, place + 2, matrix.shape[1]))
+        except BadFile:
+            read = None
+        if read is None or read[0] != word:
+            raise unwritable(path, word, place)

@@ -1,0 +1,58 @@
+"""Lexicon: pairs of words that translate each other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from muse.errors import Mismatch
+
+Pair = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Lexicon:
+    """Pairs (source word, target word) in order, with a score each or none at all.
+
+    A word may stand in several pairs: each is one of its translations.
+
+    >>> lexicon = Lexicon((("cat", "chat"), ("cat", "matou")))
+    >>> lexicon.indices({"cat": 7}, {"chat": 3})
+    array([[7, 3]])
+    """
+
+    pairs: tuple[Pair, ...]
+    scores: tuple[float, ...] | None = None
+
+    def __post_init__(self) -> None:
+        if self.scores is not None and len(self.scores) != len(self.pairs):
+            raise Mismatch(
+                f"a lexicon needs one score for each pair or none, got {len(self.scores)} scores "
+                f"for {len(self.pairs)} pairs"
+            )
+
+    def __len__(self) -> int:
+        return len(self.pairs)
+
+    def indices(self, source_index: Mapping[str, int], target_index: Mapping[str, int]) -> NDArray[np.int64]:
+        """The rows (p, 2) of the pairs that both indices cover, in order."""
+        covered = [
+            (source_index[source], target_index[target])
+            for source, target in self.pairs
+            if source in source_index and target in target_index
+        ]
+        return np.array(covered, np.int64).reshape(-1, 2)
+
+    def reversed(self) -> Lexicon:
+        """The same pairs and scores from target to source."""
+        return Lexicon(tuple((target, source) for source, target in self.pairs), self.scores)
+
+    def translations(self) -> dict[str, frozenset[str]]:
+        """Each source word with all its translations, in the order of first mention."""
+        found: dict[str, set[str]] = {}
+        for source, target in self.pairs:
+            found.setdefault(source, set()).add(target)
+        return {source: frozenset(targets) for source, targets in found.items()}

@@ -1,0 +1,99 @@
+"""Exact nearest neighbours by inner product, with interchangeable backends; the only user of faiss."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from muse.errors import BadSetting, MissingExtra
+
+# One tile of similarities: 2,048 x 8,192 float32 is 64 MB, wide enough to keep the product at full speed.
+TILE_QUERIES = 2_048
+TILE_KEYS = 8_192
+TILE_SCALE_ON_GPU = 4
+
+
+class Neighbours(NamedTuple):
+    """The best keys of each query, best first: `scores` (q, k) float32 and `indices` (q, k) int64."""
+
+    scores: Tensor
+    indices: Tensor
+
+
+def nearest(
+    queries: Tensor, keys: Tensor, k: int, *, bias: Tensor | None = None, backend: str = "auto"
+) -> Neighbours:
+    """The k keys of highest x . y - bias(y) for every query x, found exactly, in bounded memory.
+
+    `queries` (q, d), `keys` (m, d), `bias` (m,): what is taken off every key's inner product;
+    this is all that CSLS and the inverted softmax need beyond plain neighbours.
+    `backend`: "torch" runs where the tensors are, "faiss" uses faiss' flat index on the same
+    device, "auto" picks the faster (torch: measured in benchmarks/neighbours.py).
+
+    >>> keys = torch.tensor([[1.0, 0.0], [0.0, 1.0]])
+    >>> nearest(torch.tensor([[0.2, 0.9]]), keys, 1).indices.tolist()
+    [[1]]
+    """
+    if backend not in BACKENDS:
+        raise BadSetting(f"a search backend must be one of {', '.join(BACKENDS)}; got {backend!r}")
+    return BACKENDS[backend](queries, keys, min(k, len(keys)), bias)
+
+
+def tile_sizes(tensor: Tensor) -> tuple[int, int]:
+    """The rows and columns of one tile of similarities on the tensor's device."""
+    scale = TILE_SCALE_ON_GPU if tensor.is_cuda else 1
+    return TILE_QUERIES * scale, TILE_KEYS * scale
+
+
+def _torch(queries: Tensor, keys: Tensor, k: int, bias: Tensor | None) -> Neighbours:
+    rows, _ = tile_sizes(queries)
+    blocks = [_torch_block(block, keys, k, bias) for block in queries.split(rows)]
+    return Neighbours(torch.cat([b.scores for b in blocks]), torch.cat([b.indices for b in blocks]))
+
+
+def _torch_block(queries: Tensor, keys: Tensor, k: int, bias: Tensor | None) -> Neighbours:
+    best = Neighbours(queries.new_empty(len(queries), 0), queries.new_empty(len(queries), 0, dtype=torch.long))
+    start = 0
+    for tile in keys.split(tile_sizes(queries)[1]):
+        scores = queries @ tile.T  # (b, t)
+        if bias is not None:
+            scores -= bias[start : start + len(tile)]
+        found = scores.topk(min(k, len(tile)), dim=1)  # (b, k)
+        best = _merge(best, Neighbours(found.values, found.indices + start), k)
+        start += len(tile)
+    return best
+
+
+def _merge(first: Neighbours, second: Neighbours, k: int) -> Neighbours:
+    scores = torch.cat([first.scores, second.scores], dim=1)
+    indices = torch.cat([first.indices, second.indices], dim=1)
+    top = scores.topk(min(k, scores.shape[1]), dim=1)
+    return Neighbours(top.values, indices.gather(1, top.indices))
+
+
+def _faiss(queries: Tensor, keys: Tensor, k: int, bias: Tensor | None) -> Neighbours:
+    import faiss
+
+    if bias is not None:
+        # x . y - b = [x, 1] . [y, -b]: the bias is one more dimension of a plain inner product.
+        queries = torch.cat([queries, queries.new_ones(len(queries), 1)], dim=1)
+        keys = torch.cat([keys, -bias[:, None]], dim=1)
+    index = faiss.IndexFlatIP(keys.shape[1])
+    if queries.is_cuda:
+        if not hasattr(faiss, "StandardGpuResources"):
+            raise MissingExtra("faiss on a GPU needs faiss-gpu, found faiss-cpu; run pip install 'muse[gpu]'")
+        index = faiss.index_cpu_to_gpu(faiss.StandardGpuResources(), queries.device.index or 0, index)
+    index.add(keys.cpu().numpy())
+    scores, indices = index.search(queries.cpu().numpy(), k)
+    device = queries.device
+    return Neighbours(torch.from_numpy(scores).to(device), torch.from_numpy(indices).to(device))
+
+
+BACKENDS: dict[str, Callable[[Tensor, Tensor, int, Tensor | None], Neighbours]] = {
+    "auto": _torch,
+    "torch": _torch,
+    "faiss": _faiss,
+}

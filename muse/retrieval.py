@@ -1,0 +1,88 @@
+"""Retrieval: nearest neighbours, CSLS and the inverted softmax, as one search with a bias per key.
+
+Whatever the method, the translations of x are the y of highest cos(x, y) - bias(y):
+
+* nn    bias(y) = 0
+* csls  bias(y) = r(y) / 2, r(y) the mean cosine of y to its k nearest sources (Conneau et al., 2018, eq. 3)
+* isf   bias(y) = log sum_x exp(beta cos(x, y)) / beta, the inverted softmax (Smith et al., 2017, eq. 9)
+
+All rows are of unit length. Sources and targets are (n, d) and (m, d) in the shared space.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from muse.errors import BadSetting
+from muse.neighbours import Neighbours, nearest, tile_sizes
+
+METHODS = ("csls", "nn", "isf")
+
+
+@dataclass(frozen=True)
+class Retrieval:
+    """How translations are looked up: the method, CSLS' neighbourhood k, the softmax' beta, the backend."""
+
+    method: str = "csls"
+    k: int = 10
+    beta: float = 30.0
+    backend: str = "auto"
+
+    def __post_init__(self) -> None:
+        if self.method not in METHODS:
+            raise BadSetting(f"a retrieval must be one of {', '.join(METHODS)}; got {self.method!r}")
+
+    def __str__(self) -> str:
+        """The part of a signature that names it: csls:10, nn or isf:30."""
+        return {"csls": f"csls:{self.k}", "nn": "nn", "isf": f"isf:{self.beta:g}"}[self.method]
+
+    def bias(self, source: Tensor, target: Tensor) -> Tensor | None:
+        """What each target's cosine is lowered by, (m,); None where nothing is."""
+        if self.method == "csls":
+            return mean_similarity(target, source, k=self.k, backend=self.backend) / 2
+        if self.method == "isf":
+            return log_partition(target, source, beta=self.beta) / self.beta
+        return None
+
+    def translate(self, queries: Tensor, target: Tensor, top: int, *, bias: Tensor | None) -> Neighbours:
+        """The `top` best targets of each query (q, d), with the method's score.
+
+        The scores are cosines for nn, 2 cos - r(x) - r(y) for csls, and cos - bias for isf.
+        """
+        found = nearest(queries, target, top, bias=bias, backend=self.backend)
+        if self.method != "csls":
+            return found
+        own = mean_similarity(queries, target, k=self.k, backend=self.backend)  # (q,)
+        return Neighbours(2 * found.scores - own[:, None], found.indices)
+
+
+def mean_similarity(queries: Tensor, keys: Tensor, *, k: int = 10, backend: str = "auto") -> Tensor:
+    """r (q,): the mean cosine of each query (q, d) to its k nearest keys (m, d); high for a hub."""
+    return nearest(queries, keys, k, backend=backend).scores.mean(dim=1)
+
+
+def log_partition(queries: Tensor, keys: Tensor, *, beta: float) -> Tensor:
+    """log sum_y exp(beta x . y) for each query x (q, d) over the keys (m, d), in bounded memory."""
+    rows, columns = tile_sizes(queries)
+    total = []
+    for block in queries.split(rows):
+        tiles = [torch.logsumexp(beta * (block @ tile.T), dim=1) for tile in keys.split(columns)]
+        total.append(torch.logsumexp(torch.stack(tiles), dim=0))  # (b,)
+    return torch.cat(total)
+
+
+def translations(source: Tensor, target: Tensor, retrieval: Retrieval) -> tuple[Tensor, Tensor]:
+    """The best target of every source (n,) and the best source of every target (m,), as row numbers."""
+    forward = nearest(source, target, 1, bias=retrieval.bias(source, target), backend=retrieval.backend)
+    backward = nearest(target, source, 1, bias=retrieval.bias(target, source), backend=retrieval.backend)
+    return forward.indices[:, 0], backward.indices[:, 0]
+
+
+def mutual_pairs(forward: Tensor, backward: Tensor) -> Tensor:
+    """The (p, 2) row numbers of source and target that are each other's best."""
+    rows = torch.arange(len(forward), device=forward.device)
+    chosen = rows[backward[forward] == rows]
+    return torch.stack([chosen, forward[chosen]], dim=1)

@@ -1,0 +1,113 @@
+"""Dictionaries on the disk."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from muse.errors import BadFile, Mismatch
+from muse.files import read_lexicon, write_lexicon
+from muse.lexicon import Lexicon
+
+
+def _read(folder: Path, content: str | bytes) -> Lexicon:
+    path = folder / "en-fr.txt"
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return read_lexicon(path)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "cat chat\ndog chien\n",
+        "cat\tchat\ndog\tchien\n",
+        "cat   chat\n\n  \ndog\t chien",
+        "\ufeffcat chat\r\ndog\tchien\r\n",
+        "cat chat\ndog chien\ncat chat\n",
+        "cat\t\tchat\n dog chien \n",
+    ],
+)
+def test_every_spelling_of_the_same_pairs(tmp_path: Path, content: str) -> None:
+    assert _read(tmp_path, content) == Lexicon((("cat", "chat"), ("dog", "chien")))
+
+
+def test_packed(tmp_path: Path) -> None:
+    (tmp_path / "x.gz").write_bytes(gzip.compress(b"cat chat\n"))
+    assert read_lexicon(str(tmp_path / "x.gz")).pairs == (("cat", "chat"),)
+
+
+def test_phrases_and_other_spaces(tmp_path: Path) -> None:
+    lexicon = _read(tmp_path, "new york\tnew york\na\u00a0b \u2028c\n\x85 x\n")
+    assert lexicon.pairs == (("new york", "new york"), ("a\u00a0b", "\u2028c"), ("\x85", "x"))
+
+
+def test_scores(tmp_path: Path) -> None:
+    lexicon = _read(tmp_path, "cat\tchat\t0.5\nnew york\tny\t-1e-3\n")
+    assert lexicon == Lexicon((("cat", "chat"), ("new york", "ny")), (0.5, -0.001))
+
+
+@pytest.mark.parametrize(
+    ("content", "parts"),
+    [
+        ("cat chat\nnew york ny\n", [":2: expected two words, got 3 fields ('new york ny')", "with a tab"]),
+        ("cat chat\ncat\n", [":2: expected two words, got 1 fields"]),
+        ("cat\t\n", [":1: expected two words, got 1 fields"]),
+        ("a\tb\tc\n", [":1: expected two words, got 3 fields"]),
+        ("a\tb\tnan\n", [":1: expected two words, got 3 fields"]),
+        ("a\tb\t1\t2\n", [":1: expected two words, got 4 fields"]),
+        ("a\tb\t1\nc\td\n", ["expected a score for every pair or none, got 1 for 2"]),
+        (b"cat chat\n\xe9t\xe9 summer\n", [":2: expected UTF-8, got the byte 0xe9"]),
+        ("", ["expected content, got an empty file"]),
+        ("\n \n", ["expected at least one pair of words, got blank lines"]),
+    ],
+)
+def test_what_is_wrong_is_told_with_its_line(tmp_path: Path, content: str | bytes, parts: list[str]) -> None:
+    with pytest.raises(BadFile) as caught:
+        _read(tmp_path, content)
+    assert str(caught.value).startswith(str(tmp_path / "en-fr.txt"))
+    for part in parts:
+        assert part in str(caught.value)
+
+
+def test_a_missing_dictionary(tmp_path: Path) -> None:
+    with pytest.raises(BadFile, match="nothing of that name"):
+        read_lexicon(tmp_path / "no.txt")
+
+
+def test_written_as_muse_does(tmp_path: Path) -> None:
+    lexicon = Lexicon((("cat", "chat"), ("new york", "ny")), (0.5, 0.25))
+    write_lexicon(tmp_path / "x.txt", lexicon)
+    assert (tmp_path / "x.txt").read_bytes() == b"cat chat\nnew york\tny\n"
+    write_lexicon(tmp_path / "x.tsv", lexicon, scores=True)
+    assert read_lexicon(tmp_path / "x.tsv") == lexicon
+
+
+WORD = st.text(st.characters(blacklist_characters="\t\n\r", blacklist_categories=["Cs"]), min_size=1).filter(
+    lambda word: word == word.strip(" ")
+)
+
+
+@given(st.lists(st.tuples(WORD, WORD), min_size=1, max_size=10, unique=True))
+@settings(max_examples=150, deadline=None, derandomize=True)
+def test_any_words_survive(tmp_path_factory: pytest.TempPathFactory, pairs: list[tuple[str, str]]) -> None:
+    path = tmp_path_factory.mktemp("any") / "x.txt"
+    write_lexicon(path, Lexicon(tuple(pairs)))
+    assert read_lexicon(path).pairs == tuple(pairs)
+
+
+@pytest.mark.parametrize("word", ["a\tb", "a\nb", "a\rb", "", " a", "\ud800"])
+def test_words_that_would_not_come_back(tmp_path: Path, word: str) -> None:
+    with pytest.raises(Mismatch, match=r"expected words that this format can hold, got .*\(pair 2\)"):
+        write_lexicon(tmp_path / "x.txt", Lexicon((("a", "b"), ("c", word))))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_nothing_to_write(tmp_path: Path) -> None:
+    with pytest.raises(Mismatch, match="at least one pair"):
+        write_lexicon(tmp_path / "x.txt", Lexicon(()))
+    with pytest.raises(Mismatch, match="expected a lexicon with scores"):
+        write_lexicon(tmp_path / "x.txt", Lexicon((("a", "b"),)), scores=True)

@@ -1,0 +1,108 @@
+"""Word2vec binary, ours against gensim's, and its faults."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from gensim.models import KeyedVectors
+
+from muse.errors import BadFile, Mismatch
+from muse.files import read_vectors, write_word2vec
+from muse.vectors import Matrix
+
+WORDS = ["the", "été", "👍", "x\u00a0y", "1984"]
+
+
+def _matrix(dimension: int, words: int = len(WORDS)) -> Matrix:
+    return np.random.default_rng(dimension).normal(0, 1, (words, dimension)).astype(np.float32)
+
+
+@pytest.mark.parametrize("dimension", [1, 3, 300])
+def test_gensim_reads_what_we_write(tmp_path: Path, dimension: int) -> None:
+    write_word2vec(tmp_path / "ours.bin", WORDS, _matrix(dimension))
+    theirs = KeyedVectors.load_word2vec_format(str(tmp_path / "ours.bin"), binary=True)
+    assert theirs.index_to_key == WORDS
+    assert np.array_equal(theirs.vectors, _matrix(dimension))
+
+
+@pytest.mark.parametrize("dimension", [1, 3, 300])
+def test_we_read_what_gensim_writes(tmp_path: Path, dimension: int) -> None:
+    theirs = KeyedVectors(dimension)
+    theirs.add_vectors(WORDS, _matrix(dimension))
+    theirs.save_word2vec_format(str(tmp_path / "theirs.bin"), binary=True)
+    ours = read_vectors(tmp_path / "theirs.bin", language="en")
+    assert sorted(ours.words) == sorted(WORDS)  # gensim writes in its own order
+    for word, row in zip(ours.words, ours.matrix, strict=True):
+        assert np.array_equal(row, theirs[word])
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_random_bytes_are_not_mistaken_for_text(tmp_path: Path, seed: int) -> None:
+    matrix = np.frombuffer(np.random.default_rng(seed).bytes(4 * 200 * 8), "<f4").reshape(200, 8)
+    matrix = np.where(np.isfinite(matrix), matrix, np.float32(0.5)).astype(np.float32)
+    words = [str(i) for i in range(200)]
+    write_word2vec(tmp_path / "x.bin", words, matrix)
+    assert np.array_equal(read_vectors(tmp_path / "x.bin", language="en").matrix, matrix)
+
+
+def test_more_than_a_block(tmp_path: Path) -> None:
+    words, matrix = [f"w{i}" for i in range(5000)], _matrix(100, 5000)
+    write_word2vec(tmp_path / "x.bin", words, matrix)
+    vectors = read_vectors(tmp_path / "x.bin", language="en")
+    assert list(vectors.words) == words
+    assert np.array_equal(vectors.matrix, matrix)
+
+
+def _refused(path: Path, content: bytes, *parts: str) -> None:
+    path.write_bytes(content)
+    with pytest.raises(BadFile) as caught:
+        read_vectors(path, language="en")
+    for part in (str(path), *parts):
+        assert part in str(caught.value)
+
+
+def _good(tmp_path: Path) -> bytes:
+    write_word2vec(tmp_path / "good.bin", WORDS, _matrix(3))
+    return (tmp_path / "good.bin").read_bytes()
+
+
+@pytest.mark.parametrize("missing", [2, 9, 30])
+def test_cut_off(tmp_path: Path, missing: int) -> None:
+    _refused(
+        tmp_path / "x.bin", _good(tmp_path)[:-missing], "expected 5 words of 3 numbers", "download it again"
+    )
+
+
+def test_a_header_with_too_few_words(tmp_path: Path) -> None:
+    _refused(
+        tmp_path / "x.bin", _good(tmp_path).replace(b"5 3\n", b"4 3\n"), "expected the end after 4 words"
+    )
+
+
+@pytest.mark.parametrize("header", [b"5 999999999999999999\n", b"999999999999999999 3\n"])
+def test_an_absurd_header(tmp_path: Path, header: bytes) -> None:
+    _refused(tmp_path / "x.bin", _good(tmp_path).replace(b"5 3\n", header), "cut off")
+
+
+def test_words_that_are_not_utf8(tmp_path: Path) -> None:
+    content = _good(tmp_path).replace("été".encode(), b"\xe9t\xe9  "[:5])
+    _refused(tmp_path / "x.bin", content, "expected UTF-8 in word 2")
+
+
+def test_numbers_that_are_not_finite(tmp_path: Path) -> None:
+    nan = np.array([[1, 2], [np.nan, 0]], "<f4")
+    content = b"2 2\n" + b"".join(b"w%d " % i + row.tobytes() for i, row in enumerate(nan))
+    _refused(tmp_path / "x.bin", content, "expected finite numbers, got others in word 2 (b'w1')")
+
+
+def test_no_space_anywhere(tmp_path: Path) -> None:
+    _refused(tmp_path / "x.bin", b"2 2\n" + b"\x01" * 200_000, "expected 2 words")
+
+
+@pytest.mark.parametrize("word", ["new york", "a\nb", "", "\ud800"])
+def test_words_the_format_cannot_hold(tmp_path: Path, word: str) -> None:
+    with pytest.raises(Mismatch, match=r"x.bin: expected words that this format can hold, got .*word 2"):
+        write_word2vec(tmp_path / "x.bin", ["a", word], _matrix(3, 2))
+    assert not (tmp_path / "x.bin").exists()

@@ -1,0 +1,94 @@
+"""Writing text vectors: exactly, readably for others, and whole or not at all."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from gensim.models import KeyedVectors
+
+from muse.errors import BadFile, Mismatch
+from muse.files import read_vectors, write_npz, write_vectors_text, write_word2vec
+
+WORDS = ["the", "été", "👍", "x\u00a0y", "1984"]
+MATRIX = np.random.default_rng(0).normal(0, 1, (5, 7)).astype(np.float32)
+EXTREMES = np.array(
+    [[np.finfo(np.float32).max, np.finfo(np.float32).tiny, 1e-45, -0.0, 1 / 3, 16777217, 123456.789]],
+    np.float32,
+)
+
+
+def test_without_decimals_every_bit_comes_back(tmp_path: Path) -> None:
+    bits = np.random.default_rng(1).integers(0, 2**32, (3000, 7), dtype=np.uint32).view(np.float32)
+    matrix = np.concatenate([np.where(np.isfinite(bits), bits, np.float32(0)), EXTREMES])
+    write_vectors_text(tmp_path / "x.vec", [f"w{i}" for i in range(len(matrix))], matrix)
+    again = read_vectors(tmp_path / "x.vec", language="en").matrix
+    assert np.array_equal(again.view(np.uint32), matrix.view(np.uint32))
+
+
+@pytest.mark.parametrize("decimals", [0, 3, 6])
+def test_decimals(tmp_path: Path, decimals: int) -> None:
+    write_vectors_text(tmp_path / "x.vec", WORDS, MATRIX, decimals=decimals)
+    lines = (tmp_path / "x.vec").read_text(encoding="utf-8").split("\n")
+    assert lines[0] == "5 7"
+    assert lines[1].split(" ")[1:] == [f"{x:.{decimals}f}" for x in MATRIX[0]]
+    again = read_vectors(tmp_path / "x.vec", language="en").matrix
+    np.testing.assert_allclose(again, MATRIX, atol=0.5001 * 10.0**-decimals)
+
+
+@pytest.mark.parametrize("name", ["x.vec", "x.vec.gz"])
+def test_gensim_reads_what_we_write(tmp_path: Path, name: str) -> None:
+    write_vectors_text(tmp_path / name, WORDS[:3] + WORDS[4:], MATRIX[:4])
+    theirs = KeyedVectors.load_word2vec_format(str(tmp_path / name))
+    assert theirs.index_to_key == WORDS[:3] + WORDS[4:]
+    assert np.array_equal(theirs.vectors, MATRIX[:4])
+
+
+def test_we_read_what_gensim_writes(tmp_path: Path) -> None:
+    theirs = KeyedVectors(7)
+    theirs.add_vectors(WORDS, MATRIX)
+    theirs.save_word2vec_format(str(tmp_path / "x.vec"))
+    ours = read_vectors(tmp_path / "x.vec", language="en")
+    for word, row in zip(ours.words, ours.matrix, strict=True):
+        assert np.array_equal(row, theirs[word])
+
+
+def test_equal_vectors_give_equal_packed_files(tmp_path: Path) -> None:
+    for name in ("a.vec.gz", "b.vec.gz"):
+        write_vectors_text(tmp_path / name, WORDS, MATRIX)
+    assert (tmp_path / "a.vec.gz").read_bytes() == (tmp_path / "b.vec.gz").read_bytes()
+    assert gzip.decompress((tmp_path / "a.vec.gz").read_bytes()).startswith(b"5 7\n")
+
+
+@pytest.mark.parametrize("word", ["", " a", "a ", "\ta", "a\nb", "\n", "\ud800", "version 2.0", "x 1e-3 y"])
+def test_words_that_would_not_come_back(tmp_path: Path, word: str) -> None:
+    with pytest.raises(Mismatch, match=r"x.vec: expected words that this format can hold, got .*\(word 2\)"):
+        write_vectors_text(tmp_path / "x.vec", ["a", word], MATRIX[:2])
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("write", [write_vectors_text, write_word2vec, write_npz])
+def test_words_and_rows_must_fit_and_be_finite(tmp_path: Path, write: Callable[..., None]) -> None:
+    for matrix in (MATRIX[:4], MATRIX[0]):
+        with pytest.raises(Mismatch, match="every word needs one row, got 5 words"):
+            write(tmp_path / "x", WORDS, matrix)
+    with pytest.raises(Mismatch, match="expected finite numbers"):
+        write(tmp_path / "x", WORDS, np.where(MATRIX > 0, MATRIX, np.float32(np.nan)))
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("write", [write_vectors_text, write_word2vec, write_npz])
+def test_a_folder_that_is_not_there(tmp_path: Path, write: Callable[..., None]) -> None:
+    with pytest.raises(BadFile, match="expected a place that can be written, got No such file"):
+        write(tmp_path / "no" / "x.vec", WORDS, MATRIX)
+
+
+def test_an_error_leaves_the_old_file(tmp_path: Path) -> None:
+    path = tmp_path / "x.vec"
+    path.write_text("old")
+    with pytest.raises(Mismatch):
+        write_vectors_text(path, ["a", "a\nb"], MATRIX[:2])
+    assert path.read_text() == "old"
