@@ -15,7 +15,7 @@ class Alignment:
 
     `source_map` and `target_map` are (d, d) float32 and act on rows: x W^T.
     `target_map` is None where the target space stays as it is (every orthogonal alignment).
-    `method` names the way in; `criterion` is the unsupervised criterion where it is known.
+    `method` names the way in and, after a colon, its variant; `criterion` is the unsupervised criterion where it is known.
     """
 
     source_map: Matrix
@@ -25,11 +25,18 @@ class Alignment:
 
     def apply_source(self, matrix: Matrix) -> Matrix:
         """Source rows in the shared space: (n, d) -> (n, d)."""
-        return matrix @ self.source_map.T
+        mapped: Matrix = matrix @ self.source_map.T
+        return mapped
 
     def apply_target(self, matrix: Matrix) -> Matrix:
         """Target rows in the shared space: (m, d) -> (m, d)."""
-        return matrix if self.target_map is None else matrix @ self.target_map.T
+        mapped: Matrix = matrix if self.target_map is None else matrix @ self.target_map.T
+        return mapped
+
+    @property
+    def init(self) -> str:
+        """The way in, without its variant: gromov for gromov:length."""
+        return self.method.split(":")[0]
 
     @property
     def orthogonality_defect(self) -> float:

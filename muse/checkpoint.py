@@ -23,7 +23,7 @@ class Checkpoint:
 
     def load(self, stage: str) -> dict[str, NDArray[np.generic]] | None:
         """The arrays saved for `stage`, or None where there are none; BadFile if they are broken."""
-        if self._folder is None or not (path := self._folder / f"{stage}.npz").exists():
+        if self._folder is None or not (path := self._path(self._folder, stage)).exists():
             return None
         try:
             with np.load(path, allow_pickle=False) as arrays:
@@ -36,5 +36,9 @@ class Checkpoint:
         if self._folder is None:
             return
         self._folder.mkdir(parents=True, exist_ok=True)
-        with atomic_path(self._folder / f"{stage}.npz") as partial, partial.open("wb") as file:
+        with atomic_path(self._path(self._folder, stage)) as partial, partial.open("wb") as file:
             np.savez(file, **arrays)  # type: ignore[arg-type]
+
+    @staticmethod
+    def _path(folder: Path, stage: str) -> Path:
+        return folder / f"{stage.replace(':', '-')}.npz"  # a colon is no file name on Windows

@@ -21,6 +21,7 @@ def atomic_path(path: Path) -> Iterator[Path]:
     partial = Path(name)
     try:
         yield partial
+        partial.chmod(0o666 & ~_umask())  # mkstemp's files are for their owner alone
         partial.replace(path)
     except BaseException:
         partial.unlink(missing_ok=True)
@@ -33,10 +34,17 @@ def atomic_folder(path: Path) -> Iterator[Path]:
     partial = Path(tempfile.mkdtemp(prefix=f".{path.name}.", suffix=".partial", dir=path.parent))
     try:
         yield partial
+        partial.chmod(0o777 & ~_umask())
         _swap(partial, path)
     except BaseException:
         shutil.rmtree(partial, ignore_errors=True)
         raise
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
 
 
 def _swap(partial: Path, path: Path) -> None:

@@ -1,0 +1,95 @@
+"""Align: the story of one run, from two sets of vectors to a mapping and a verdict on it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from muse.alignment import Alignment
+from muse.auto import Candidate, Plan, best, candidates
+from muse.criterion import criterion
+from muse.errors import BadSetting, Mismatch, NotConverged
+from muse.normalise import DEFAULT_STEPS, Normalisation, check_steps, normalise
+from muse.refine import RefineConfig, refine
+from muse.reweight import reweight
+from muse.runtime import Runtime
+from muse.vectors import Vectors
+from muse.verdict import Verdict, judge
+
+MINIMUM_WORDS = 500  # below this no unsupervised start has pairs enough to be judged
+LAST_STREAM = 1_000  # the number of a random stream, above those of the starts
+
+
+@dataclass(frozen=True)
+class AlignConfig:
+    """What a run does: the plan of ways in, the normalisation, the refinement (None: none), the seed."""
+
+    plan: Plan = Plan()
+    steps: tuple[str, ...] = DEFAULT_STEPS
+    refine: RefineConfig | None = RefineConfig()
+    reweight: bool = False
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        check_steps(self.steps)
+        if not self.steps or self.steps[-1] != "unit":
+            raise BadSetting(f"the normalisation must end with unit, got {','.join(self.steps) or 'nothing'}")
+
+
+@dataclass(frozen=True)
+class Learned:
+    """What a run learned: the alignment, the verdict, every candidate tried, seconds by stage."""
+
+    alignment: Alignment
+    verdict: Verdict
+    candidates: tuple[Candidate, ...]
+    seconds: dict[str, float] = field(default_factory=dict)
+
+
+def check_pair(source: Vectors, target: Vectors) -> None:
+    """Raise Mismatch or BadSetting where these two cannot be aligned, before any work is done."""
+    if source.language == target.language:
+        raise BadSetting(f"source and target need different names, got {source.language!r} twice")
+    if source.dimension != target.dimension:
+        raise Mismatch(
+            f"both languages need vectors of one dimension, got {source.dimension} for {source.language} and "
+            f"{target.dimension} for {target.language}; train or reduce them to the same size"
+        )
+    for side in (source, target):
+        if len(side) < MINIMUM_WORDS:
+            raise Mismatch(
+                f"{side.language}: at least {MINIMUM_WORDS} words are needed to align, got {len(side)}; "
+                "give more words or raise --max-vocab"
+            )
+
+
+def prepare(vectors: Vectors, steps: Sequence[str]) -> tuple[Vectors, Normalisation]:
+    """The vectors with normalised rows, the lengths they had, and the fitted normalisation."""
+    lengths = np.sqrt(np.einsum("nd,nd->n", vectors.matrix, vectors.matrix))  # (n,)
+    rows, fitted = normalise(vectors.matrix, steps)
+    return replace(vectors, matrix=rows, lengths=lengths), fitted
+
+
+def learn(source: Vectors, target: Vectors, *, config: AlignConfig, runtime: Runtime) -> Learned:
+    """The mapping from prepared `source` to prepared `target`: ways in, the best, refined, judged."""
+    check_pair(source, target)
+    began = time.perf_counter()
+    tried = tuple(candidates(source, target, plan=config.plan, seed=config.seed, runtime=runtime))
+    alignment = best(tried).alignment
+    started = time.perf_counter()
+    if config.refine is not None:
+        *_, alignment = refine(source, target, alignment, config=config.refine, runtime=runtime)
+    if not np.isfinite(alignment.source_map).all():
+        raise NotConverged("the refined mapping must be finite, got NaN; the vectors may be degenerate")
+    score = criterion(source, target, device=runtime.device)
+    alignment = replace(alignment, criterion=score(alignment.source_map))
+    rng = np.random.default_rng([config.seed, LAST_STREAM])
+    verdict = judge(source, target, alignment, rng=rng, runtime=runtime)
+    if config.reweight:
+        alignment = reweight(source, target, alignment, rng=rng, runtime=runtime)
+    return Learned(
+        alignment, verdict, tried, {"init": started - began, "refine": time.perf_counter() - started}
+    )

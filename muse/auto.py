@@ -1,0 +1,172 @@
+"""Auto: try ways in, the cheap ones first, until the verdict is content; then keep the best."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+
+import numpy as np
+
+from muse.alignment import Alignment
+from muse.criterion import Criterion, criterion
+from muse.errors import BadSetting, Mismatch, NotConverged
+from muse.initialise.adversarial import AdversarialConfig, adversarial
+from muse.initialise.dictionary import DictionaryConfig, dictionary
+from muse.initialise.gromov import GromovConfig, gromov
+from muse.initialise.identical import IdenticalConfig, identical
+from muse.initialise.similarity import SimilarityConfig, similarity
+from muse.lexicon import Lexicon
+from muse.runtime import Runtime
+from muse.self_learning import SelfLearningConfig, self_learning
+from muse.vectors import Vectors
+from muse.verdict import Verdict, judge
+
+log = logging.getLogger(__name__)
+
+CRITERION_WORDS = 4_000
+WAYS_IN = ("auto", "gromov", "adversarial", "similarity", "identical", "dictionary")
+
+Start = Callable[[Vectors, Vectors, Criterion, np.random.Generator, Runtime], Iterator[Alignment]]
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A way in, tried: what self-learning made of its mapping, the verdict on that, and the time it took."""
+
+    alignment: Alignment
+    verdict: Verdict
+    seconds: float
+
+    def as_json(self) -> dict[str, object]:
+        """The fields that `--json` and the manifest show."""
+        verdict = {key: value for key, value in asdict(self.verdict).items() if key != "label"}
+        return {
+            "init": self.alignment.init,
+            "method": self.alignment.method,
+            "criterion": round(self.alignment.criterion, 4),
+            "verdict": self.verdict.label,
+            **verdict,
+            "seconds": round(self.seconds, 2),
+        }
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Which ways in to try, and what to make of each.
+
+    `identical` lets auto fall back on identical strings; `lexicon` belongs to the dictionary.
+    """
+
+    init: str = "auto"
+    identical: bool = True
+    lexicon: Lexicon | None = None
+    self_learning: SelfLearningConfig | None = SelfLearningConfig()
+
+    def __post_init__(self) -> None:
+        if self.init not in WAYS_IN:
+            raise BadSetting(f"--init must be one of {', '.join(WAYS_IN)}; got {self.init!r}")
+        if (self.init == "dictionary") != (self.lexicon is not None):
+            raise BadSetting("--init dictionary and --dictionary FILE go together; got one without the other")
+
+    def starts(self) -> list[tuple[str, Start]]:
+        """The starts to try in turn, each with its name."""
+        if self.lexicon is not None:
+            return [("dictionary", _dictionary(self.lexicon))]
+        known: list[tuple[str, Start]] = [(f"gromov:{prior}", _gromov(prior)) for prior in GromovConfig().priors]
+        known += [("similarity", _similarity), ("adversarial", _adversarial), ("identical", _identical)]
+        if self.init == "auto":
+            return known if self.identical else known[:-1]
+        return [(name, start) for name, start in known if name.split(":")[0] == self.init]
+
+
+def candidates(
+    source: Vectors, target: Vectors, *, plan: Plan, seed: int, runtime: Runtime
+) -> Iterator[Candidate]:
+    """Yields a Candidate for each start of the plan, up to and including the first judged aligned.
+
+    A start that breaks down is logged and passed over; NotConverged only where none is left.
+    Every start draws from a generator of its own: none depends on which others ran, so a run
+    resumed from its checkpoints ends as it would have ended.
+    """
+    score = criterion(source, target, most_frequent=CRITERION_WORDS, device=runtime.device)
+    failures: list[str] = []
+    starts = plan.starts()
+    for number, (name, start) in enumerate(starts):
+        began, rng = time.perf_counter(), np.random.default_rng([seed, number])
+        try:
+            alignment = _restored(name, runtime) or _learned(
+                source, target, start, plan.self_learning, score, rng, runtime
+            )
+        except (NotConverged, Mismatch) as error:
+            if len(starts) == 1:
+                raise
+            log.warning("%s: %s", name, error)
+            failures.append(f"{name}: {error}")
+            continue
+        _keep(name, alignment, runtime)
+        verdict = judge(source, target, alignment, rng=rng, runtime=runtime)
+        log.info("%s: criterion %.4f, %s (%.2f)", name, alignment.criterion, verdict.label, verdict.confidence)
+        yield Candidate(alignment, verdict, time.perf_counter() - began)
+        if verdict.label == "aligned":
+            return
+    if len(failures) == len(starts):
+        raise NotConverged(f"no way in came to a mapping: {'; '.join(failures)}")
+
+
+def best(tried: Sequence[Candidate]) -> Candidate:
+    """The candidate judged aligned, where there is one, else that of the highest criterion."""
+    return max(tried, key=lambda candidate: (candidate.verdict.label == "aligned", candidate.alignment.criterion))
+
+
+def _learned(  # noqa: PLR0913 - the contract of a start, and what is made of it
+    source: Vectors,
+    target: Vectors,
+    start: Start,
+    config: SelfLearningConfig | None,
+    score: Criterion,
+    rng: np.random.Generator,
+    runtime: Runtime,
+) -> Alignment:
+    """The best mapping of a start, after self-learning where the plan asks for it."""
+    alignment = max(start(source, target, score, rng, runtime), key=lambda found: found.criterion)
+    if config is not None:
+        alignment = self_learning(source, target, alignment, config=config, rng=rng, runtime=runtime)
+    if not np.isfinite(alignment.source_map).all():
+        raise NotConverged("the mapping must be finite, got NaN; the vectors may be degenerate")
+    return replace(alignment, criterion=score(alignment.source_map))
+
+
+def _restored(name: str, runtime: Runtime) -> Alignment | None:
+    arrays = runtime.checkpoint.load(f"start-{name}")
+    if arrays is None:
+        return None
+    return Alignment(arrays["mapping"], method=str(arrays["method"]), criterion=float(arrays["criterion"]))
+
+
+def _keep(name: str, alignment: Alignment, runtime: Runtime) -> None:
+    arrays = {"mapping": alignment.source_map, "method": np.array(alignment.method)}
+    runtime.checkpoint.save(f"start-{name}", arrays | {"criterion": np.array(alignment.criterion)})
+
+
+def _gromov(prior: str) -> Start:
+    config = GromovConfig(priors=(prior,))
+    return lambda x, y, score, rng, run: gromov(x, y, config=config, criterion=score, rng=rng, runtime=run)
+
+
+def _dictionary(lexicon: Lexicon) -> Start:
+    config = DictionaryConfig(lexicon)
+    return lambda x, y, score, rng, run: dictionary(x, y, config=config, criterion=score, rng=rng, runtime=run)
+
+
+def _similarity(x: Vectors, y: Vectors, score: Criterion, rng: np.random.Generator, run: Runtime) -> Iterator[Alignment]:
+    return similarity(x, y, config=SimilarityConfig(), criterion=score, rng=rng, runtime=run)
+
+
+def _adversarial(x: Vectors, y: Vectors, score: Criterion, rng: np.random.Generator, run: Runtime) -> Iterator[Alignment]:
+    return adversarial(x, y, config=AdversarialConfig(), criterion=score, rng=rng, runtime=run)
+
+
+def _identical(x: Vectors, y: Vectors, score: Criterion, rng: np.random.Generator, run: Runtime) -> Iterator[Alignment]:
+    return identical(x, y, config=IdenticalConfig(), criterion=score, rng=rng, runtime=run)

@@ -1,0 +1,38 @@
+"""Where a language's vectors are, when no file is named."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from muse.errors import BadFile
+
+SUFFIXES = (".vec", ".vec.gz", ".vec.zip", ".txt", ".txt.gz", ".bin", ".npz")
+STEMS = ("{}", "wiki.{}", "cc.{}.300")  # plain, and as fastText's two collections name them
+SAMPLE = Path(__file__).resolve().parents[2] / "embeddings" / "sample"
+
+
+def locate_vectors(language: str) -> Path:
+    """The file with the vectors of `language`; BadFile that lists the folders searched if there is none.
+
+    Searched in turn: `embeddings/` and `embeddings/raw/` of the working directory, `$MUSE_EMBEDDINGS`,
+    the sample vectors of a checkout.
+    """
+    folders = search_path()
+    for folder in folders:
+        for stem in STEMS:
+            for suffix in SUFFIXES:
+                path = folder / f"{stem.format(language)}{suffix}"
+                if path.is_file():
+                    return path
+    raise BadFile(
+        f"no vectors for {language!r}: expected a file like {language}.vec or {language}.vec.gz in "
+        f"{', '.join(map(str, folders))}; name it with --src-emb or --tgt-emb, or set MUSE_EMBEDDINGS"
+    )
+
+
+def search_path() -> list[Path]:
+    """The folders in which vectors are looked for, first come first served."""
+    here = Path("embeddings")
+    named = [Path(folder) for folder in os.environ.get("MUSE_EMBEDDINGS", "").split(os.pathsep) if folder]
+    return [here, here / "raw", *named, SAMPLE]

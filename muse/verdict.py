@@ -1,0 +1,76 @@
+"""The verdict: did it work? Answered without a dictionary, from what the mapping predicts.
+
+A right mapping can be learned from a few of its pairs and then predicts the others; a wrong one
+only repeats what it was fitted to. So: take the mutual CSLS neighbours of the mapping, fit
+Procrustes to 2d of them drawn at random, and count how many of the others the fitted mapping
+finds again. 2d pairs are a fixed number of observations for each free direction of a rotation,
+which makes the rate comparable across dimensions. The thresholds are calibrated on known good
+and known bad runs: benchmarks/verdict.py, benchmarks/RESULTS.md.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from muse.alignment import Alignment
+from muse.procrustes import procrustes
+from muse.retrieval import Retrieval, mutual_pairs, translations
+from muse.runtime import Runtime
+from muse.vectors import Vectors
+
+WORDS = 8_000  # the most frequent words of each side are enough, and quick
+FITTED_PAIRS_PER_DIMENSION = 2
+DRAWS = 3
+MIDDLE = 0.32  # the agreement at which right and wrong are equally likely
+SLOPE = 30.0  # of the logistic curve from agreement to confidence
+ALIGNED, FAILED = 0.8, 0.2  # confidence at or above, and below
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """`label` is aligned, doubtful or failed; `confidence` (0 to 1) that the mapping is right.
+
+    `agreement` is the share of held-out mutual pairs found again, `mutual` the share of source
+    words that have a mutual neighbour.
+    """
+
+    label: str
+    confidence: float
+    agreement: float
+    mutual: float
+
+
+def judge(
+    source: Vectors, target: Vectors, alignment: Alignment, *, rng: np.random.Generator, runtime: Runtime
+) -> Verdict:
+    """The verdict on `alignment` between normalised `source` and `target`; touches no dictionary."""
+    x, y = (side.most_frequent(WORDS).tensor(runtime.device) for side in (source, target))
+    mapping = torch.from_numpy(alignment.source_map).to(runtime.device)
+    pairs = mutual_pairs(*translations(x @ mapping.T, y, Retrieval()))  # (p, 2)
+    rates = [_found_again(x, y, pairs, rng) for _ in range(DRAWS)]
+    agreement, mutual = float(np.mean(rates)), len(pairs) / len(x)
+    confidence = 1 / (1 + math.exp(-SLOPE * (agreement - MIDDLE)))
+    return Verdict(_label(confidence), round(confidence, 4), round(agreement, 4), round(mutual, 4))
+
+
+def _found_again(x: Tensor, y: Tensor, pairs: Tensor, rng: np.random.Generator) -> float:
+    """The share of held-out pairs that a mapping fitted to the other pairs finds again."""
+    shuffled = pairs[torch.from_numpy(rng.permutation(len(pairs))).to(pairs.device)]
+    fitted = min(FITTED_PAIRS_PER_DIMENSION * x.shape[1], len(pairs) // 2)
+    if fitted == 0:
+        return 0.0
+    known, held_out = shuffled[:fitted], shuffled[fitted:]
+    mapping = procrustes(x[known[:, 0]], y[known[:, 1]])
+    forward, _ = translations(x @ mapping.T, y, Retrieval())
+    return float((forward[held_out[:, 0]] == held_out[:, 1]).float().mean())
+
+
+def _label(confidence: float) -> str:
+    if confidence >= ALIGNED:
+        return "aligned"
+    return "failed" if confidence < FAILED else "doubtful"
