@@ -1,1 +1,21 @@
 """Aligns the words of two languages without parallel data."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from muse.errors import MuseError
+from muse.version import __version__
+
+__all__ = ["MuseError", "__version__", "align", "load_space", "read_vectors"]
+
+_HOMES = {"align": "muse.api", "load_space": "muse.space", "read_vectors": "muse.files"}
+
+
+def __getattr__(name: str) -> Any:
+    # On first use, not on import: `muse --help` must not wait for torch.
+    if name not in _HOMES:
+        raise AttributeError(f"module 'muse' has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(_HOMES[name]), name)

@@ -65,20 +65,27 @@ class Plan:
     self_learning: SelfLearningConfig | None = SelfLearningConfig()
 
     def __post_init__(self) -> None:
-        if self.init not in WAYS_IN:
-            raise BadSetting(f"--init must be one of {', '.join(WAYS_IN)}; got {self.init!r}")
-        if (self.init == "dictionary") != (self.lexicon is not None):
-            raise BadSetting("--init dictionary and --dictionary FILE go together; got one without the other")
+        check_init(self.init, self.lexicon is not None)
 
     def starts(self) -> list[tuple[str, Start]]:
         """The starts to try in turn, each with its name."""
         if self.lexicon is not None:
             return [("dictionary", _dictionary(self.lexicon))]
-        known: list[tuple[str, Start]] = [(f"gromov:{prior}", _gromov(prior)) for prior in GromovConfig().priors]
+        known: list[tuple[str, Start]] = [
+            (f"gromov:{prior}", _gromov(prior)) for prior in GromovConfig().priors
+        ]
         known += [("similarity", _similarity), ("adversarial", _adversarial), ("identical", _identical)]
         if self.init == "auto":
             return known if self.identical else known[:-1]
         return [(name, start) for name, start in known if name.split(":")[0] == self.init]
+
+
+def check_init(init: str, dictionary: bool) -> None:
+    """Raise BadSetting where there is no such way in, or it and a dictionary do not go together."""
+    if init not in WAYS_IN:
+        raise BadSetting(f"--init must be one of {', '.join(WAYS_IN)}; got {init!r}")
+    if (init == "dictionary") != dictionary:
+        raise BadSetting("--init dictionary and --dictionary FILE go together, got one without the other")
 
 
 def candidates(
@@ -107,7 +114,9 @@ def candidates(
             continue
         _keep(name, alignment, runtime)
         verdict = judge(source, target, alignment, rng=rng, runtime=runtime)
-        log.info("%s: criterion %.4f, %s (%.2f)", name, alignment.criterion, verdict.label, verdict.confidence)
+        log.info(
+            "%s: criterion %.4f, %s (%.2f)", name, alignment.criterion, verdict.label, verdict.confidence
+        )
         yield Candidate(alignment, verdict, time.perf_counter() - began)
         if verdict.label == "aligned":
             return
@@ -117,7 +126,9 @@ def candidates(
 
 def best(tried: Sequence[Candidate]) -> Candidate:
     """The candidate judged aligned, where there is one, else that of the highest criterion."""
-    return max(tried, key=lambda candidate: (candidate.verdict.label == "aligned", candidate.alignment.criterion))
+    return max(
+        tried, key=lambda candidate: (candidate.verdict.label == "aligned", candidate.alignment.criterion)
+    )
 
 
 def _learned(  # noqa: PLR0913 - the contract of a start, and what is made of it
@@ -157,16 +168,24 @@ def _gromov(prior: str) -> Start:
 
 def _dictionary(lexicon: Lexicon) -> Start:
     config = DictionaryConfig(lexicon)
-    return lambda x, y, score, rng, run: dictionary(x, y, config=config, criterion=score, rng=rng, runtime=run)
+    return lambda x, y, score, rng, run: dictionary(
+        x, y, config=config, criterion=score, rng=rng, runtime=run
+    )
 
 
-def _similarity(x: Vectors, y: Vectors, score: Criterion, rng: np.random.Generator, run: Runtime) -> Iterator[Alignment]:
+def _similarity(
+    x: Vectors, y: Vectors, score: Criterion, rng: np.random.Generator, run: Runtime
+) -> Iterator[Alignment]:
     return similarity(x, y, config=SimilarityConfig(), criterion=score, rng=rng, runtime=run)
 
 
-def _adversarial(x: Vectors, y: Vectors, score: Criterion, rng: np.random.Generator, run: Runtime) -> Iterator[Alignment]:
+def _adversarial(
+    x: Vectors, y: Vectors, score: Criterion, rng: np.random.Generator, run: Runtime
+) -> Iterator[Alignment]:
     return adversarial(x, y, config=AdversarialConfig(), criterion=score, rng=rng, runtime=run)
 
 
-def _identical(x: Vectors, y: Vectors, score: Criterion, rng: np.random.Generator, run: Runtime) -> Iterator[Alignment]:
+def _identical(
+    x: Vectors, y: Vectors, score: Criterion, rng: np.random.Generator, run: Runtime
+) -> Iterator[Alignment]:
     return identical(x, y, config=IdenticalConfig(), criterion=score, rng=rng, runtime=run)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
+import shutil
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from muse.errors import BadFile
+from muse.errors import BadFile, BadSetting
 from muse.files.atomic import atomic_path
 
 Arrays = Mapping[str, NDArray[np.generic]]
@@ -21,6 +23,36 @@ class Checkpoint:
     def __init__(self, folder: Path | None = None) -> None:
         self._folder = folder
 
+    @classmethod
+    def open(cls, folder: Path, fingerprint: Sequence[str], *, resume: bool) -> Checkpoint:
+        """The checkpoints in `folder`: those of the killed run of the same `fingerprint`, or none yet.
+
+        Without `resume` whatever an earlier run left there is removed. Raises BadSetting where
+        there is nothing to resume, or where what is there came from other inputs or settings.
+        """
+        digest = hashlib.sha256("\0".join(fingerprint).encode()).hexdigest()
+        note = folder / "run.txt"
+        if resume:
+            if not note.is_file():
+                raise BadSetting(
+                    f"--resume needs the checkpoints of a killed run, found none in {folder}; leave it out"
+                )
+            if note.read_text(encoding="utf-8") != digest:
+                raise BadSetting(
+                    f"--resume needs the inputs and settings of the killed run, those in {folder} differ; "
+                    "give the same ones, or leave --resume out to start anew"
+                )
+        else:
+            shutil.rmtree(folder, ignore_errors=True)
+            folder.mkdir()
+            note.write_text(digest, encoding="utf-8")
+        return cls(folder)
+
+    def clear(self) -> None:
+        """Forget everything: the run is over."""
+        if self._folder is not None:
+            shutil.rmtree(self._folder, ignore_errors=True)
+
     def load(self, stage: str) -> dict[str, NDArray[np.generic]] | None:
         """The arrays saved for `stage`, or None where there are none; BadFile if they are broken."""
         if self._folder is None or not (path := self._path(self._folder, stage)).exists():
@@ -29,7 +61,9 @@ class Checkpoint:
             with np.load(path, allow_pickle=False) as arrays:
                 return dict(arrays)
         except (ValueError, OSError, zipfile.BadZipFile) as error:
-            raise BadFile(f"{path}: expected a checkpoint, found a broken file; run without --resume") from error
+            raise BadFile(
+                f"{path}: expected a checkpoint, found a broken file; run without --resume"
+            ) from error
 
     def save(self, stage: str, arrays: Arrays) -> None:
         """Keep the arrays of `stage`, replacing what was kept for it in one step."""

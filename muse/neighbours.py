@@ -55,7 +55,9 @@ def _torch(queries: Tensor, keys: Tensor, k: int, bias: Tensor | None) -> Neighb
 
 
 def _torch_block(queries: Tensor, keys: Tensor, k: int, bias: Tensor | None) -> Neighbours:
-    best = Neighbours(queries.new_empty(len(queries), 0), queries.new_empty(len(queries), 0, dtype=torch.long))
+    best = Neighbours(
+        queries.new_empty(len(queries), 0), queries.new_empty(len(queries), 0, dtype=torch.long)
+    )
     start = 0
     for tile in keys.split(tile_sizes(queries)[1]):
         scores = queries @ tile.T  # (b, t)

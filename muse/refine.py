@@ -18,9 +18,14 @@ from muse.vectors import Vectors
 
 @dataclass(frozen=True)
 class RefineConfig:
-    """The frequency cut-offs, one after the other, and when a round no longer pays."""
+    """The frequency cut-offs, one after the other, and when a round no longer pays.
 
-    cutoffs: tuple[int, ...] = (2_000, 4_000, 8_000, 16_000)
+    No cut-off goes beyond `share` of the smaller vocabulary: the vectors of its rarest words were
+    learned from a handful of contexts and, as pairs, do more harm than good.
+    """
+
+    cutoffs: tuple[int, ...] = (2_000, 4_000, 8_000, 20_000)
+    share: float = 0.75
     max_rounds: int = 10  # at each cut-off
     gain: float = 1e-3  # of the objective, the mean cosine of the mutual pairs
     retrieval: Retrieval = Retrieval()
@@ -32,11 +37,12 @@ def refine(
     """Yields one Alignment a round: Procrustes on the mutual CSLS neighbours of the round before.
 
     A cut-off is left when its objective, the mean cosine of the mutual pairs, gains less than
-    `config.gain`; cut-offs above both vocabularies count as the whole vocabulary, once.
+    `config.gain`.
     (Conneau et al., 2018, section 2.2; the growing cut-off: Artetxe et al., 2018.)
     """
     mapping = torch.from_numpy(start.source_map).to(runtime.device)
-    cutoffs = _cutoffs(config.cutoffs, max(len(source), len(target)))
+    words = max(1, int(config.share * min(len(source), len(target))))
+    cutoffs = sorted({min(cutoff, words) for cutoff in config.cutoffs})
     with runtime.progress.stage("refine", len(cutoffs) * config.max_rounds) as tick:
         for place, cutoff in enumerate(cutoffs):
             x, y = (side.most_frequent(cutoff).tensor(runtime.device) for side in (source, target))
@@ -60,7 +66,3 @@ def refine_round(x: Tensor, y: Tensor, mapping: Tensor, retrieval: Retrieval) ->
     left, right = pairs[:, 0], pairs[:, 1]
     objective = float((mapped[left] * y[right]).sum(dim=1).mean())
     return procrustes(x[left], y[right]), objective
-
-
-def _cutoffs(cutoffs: tuple[int, ...], words: int) -> list[int]:
-    return sorted({min(cutoff, words) for cutoff in cutoffs})

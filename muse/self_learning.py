@@ -63,7 +63,9 @@ def self_learning(
     return Alignment(mapping.cpu().numpy(), method=start.method)
 
 
-def induce(mapped: Tensor, target: Tensor, *, keep: float, k: int, draws: torch.Generator) -> tuple[Tensor, float]:
+def induce(
+    mapped: Tensor, target: Tensor, *, keep: float, k: int, draws: torch.Generator
+) -> tuple[Tensor, float]:
     """The pairs (p, 2) of both directions' best surviving CSLS entries, and the objective.
 
     `mapped` is (n, d), `target` (m, d). The objective is the mean cosine of the best entries of
@@ -75,7 +77,9 @@ def induce(mapped: Tensor, target: Tensor, *, keep: float, k: int, draws: torch.
     backward, backward_best = _survivors(table.T.contiguous(), keep, draws)
     left = torch.cat([torch.arange(len(forward), device=forward.device), backward])
     right = torch.cat([forward, torch.arange(len(backward), device=forward.device)])
-    objective = cosines.gather(1, forward_best[:, None]).mean() + cosines.gather(0, backward_best[None, :]).mean()
+    objective = (
+        cosines.gather(1, forward_best[:, None]).mean() + cosines.gather(0, backward_best[None, :]).mean()
+    )
     return torch.stack([left, right], dim=1), float(objective) / 2
 
 

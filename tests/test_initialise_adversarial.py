@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,17 +21,27 @@ from muse.vectors import Matrix, Vectors
 
 D = 6
 # Small enough for a test, otherwise the game as users play it.
-QUICK = AdversarialConfig(restarts=3, survivors=1, prune_from=1, epochs=3, steps=60, hidden=64, patience=9)
+QUICK = AdversarialConfig(restarts=3, survivors=1, prune_from=1, epochs=3, steps=30, hidden=64, patience=9)
+
+
+@pytest.fixture(autouse=True)
+def _one_thread() -> Iterator[None]:
+    # The arrays are tiny: on a busy machine a second thread only waits.
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
 
 
 def vectors(language: str, matrix: Matrix) -> Vectors:
     return Vectors(language, [f"{language}{row}" for row in range(len(matrix))], matrix)
 
 
-def cloud(n: int = 800, d: int = D, seed: int = 0) -> Matrix:
-    """Skewed in every axis, each by its own amount: no rotation or mirror but one maps it to itself."""
+def cloud(n: int = 1000, d: int = D, seed: int = 0) -> Matrix:
+    """Forty clusters of falling size around random centres: no rotation but one maps it to itself."""
     rng = np.random.default_rng(seed)
-    rows = (rng.gamma(1.0, size=(n, d)) - 1) * np.linspace(2, 1, d)
+    size = 1 / np.arange(1, 41)
+    rows = rng.normal(size=(40, d))[rng.choice(40, n, p=size / size.sum())] + 0.3 * rng.normal(size=(n, d))
     rows /= np.linalg.norm(rows, axis=1, keepdims=True)
     return np.asarray(rows - rows.mean(0), dtype=np.float32)
 
@@ -79,11 +90,12 @@ def same(first: Iterable[Alignment], second: Iterable[Alignment]) -> bool:
 
 
 def test_a_rotation_is_recovered_without_a_pair() -> None:
-    config = replace(QUICK, restarts=8, survivors=2, epochs=5, steps=150)
-    best = run(config)[0]
-    found = (SOURCE.matrix @ best.source_map.T @ TARGET.matrix.T).argmax(1)
-    assert (found == np.arange(len(found))).mean() > 0.9
-    assert np.abs(best.source_map - TURN).max() < 0.2
+    source, turn = vectors("a", cloud(d=20)), rotation(20)
+    target = vectors("b", source.matrix @ turn.T)
+    config = replace(QUICK, restarts=8, survivors=2, prune_from=2, epochs=6, steps=200, hidden=200)
+    best = run(config, source=source, target=target)[0]
+    found = (best.apply_source(source.matrix) @ target.matrix.T).argmax(1)
+    assert (found == np.arange(len(found))).mean() > 0.5  # 0.67-0.98 over seeds; chance is 0.001
     assert best.method == "adversarial"
 
 
@@ -167,10 +179,12 @@ def test_a_resumed_run_gives_the_same_result(tmp_path: Path, after: int) -> None
     assert [epoch.number for epoch in epochs] == list(range(after + 1, QUICK.epochs + 1))
 
 
-def test_a_checkpoint_of_other_settings_is_refused(tmp_path: Path) -> None:
+def test_a_checkpoint_of_other_settings_or_vectors_is_refused(tmp_path: Path) -> None:
     run(folder=tmp_path)
     with pytest.raises(Mismatch, match="without --resume"):
         run(replace(QUICK, batch=16), folder=tmp_path)
+    with pytest.raises(Mismatch, match="without --resume"):
+        run(source=vectors("a", cloud(seed=9)), folder=tmp_path)
 
 
 def test_the_figures_of_each_epoch_are_data() -> None:
@@ -232,7 +246,7 @@ def test_one_broken_restart_is_dropped_and_the_rest_goes_on(
 def test_vectors_that_are_not_finite_are_refused(bad: float) -> None:
     broken = SOURCE.matrix.copy()
     broken[7, 2] = bad
-    with pytest.raises(NotConverged, match="a: every vector must be finite"):
+    with pytest.raises(NotConverged, match="a: vectors must be finite"):
         run(source=vectors("a", broken))
 
 
@@ -242,9 +256,9 @@ def test_two_dimensions_are_refused() -> None:
 
 
 @pytest.mark.parametrize("bad", [{"survivors": 9}, {"survivors": 0}, {"steps": 0}, {"layers": 0}])
-def test_settings_that_cannot_work_are_refused(bad: dict[str, int]) -> None:
+def test_settings_that_cannot_work_are_refused(bad: dict[str, Any]) -> None:
     with pytest.raises(BadSetting):
-        replace(QUICK, **bad)  # type: ignore[arg-type]
+        replace(QUICK, **bad)
 
 
 @pytest.mark.slow

@@ -8,14 +8,16 @@ Three things differ from the paper, each because it turned hours on a CPU into s
 * the game is played in the space of the leading principal components of each language, which
   hold what two languages share; the mapping of the whole space then comes from the pairs it makes;
 * several restarts play at once, as one batched computation, and the weakest are dropped;
-* the rate of the mapping is ten times the paper's, made safe by a bound on its gradient and by the
-  paper's orthogonality update with a beta of 1/2, where it converges fastest (Newton-Schulz).
+* the rate of the mapping is ten times the paper's, made safe by following only the part of the
+  gradient that turns the mapping, bounded, and by the paper's orthogonality update at beta = 1/2,
+  where it converges fastest (it is then Newton-Schulz).
 """
 
 from __future__ import annotations
 
 import logging
 import time
+import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -25,19 +27,17 @@ from torch import Tensor
 from torch.nn import functional
 
 from muse.alignment import Alignment
+from muse.criterion import Criterion
 from muse.errors import BadSetting, Mismatch, NotConverged
+from muse.procrustes import procrustes
+from muse.retrieval import Retrieval, mutual_pairs, translations
 from muse.runtime import Runtime
 from muse.vectors import Matrix, Vectors
 
 log = logging.getLogger(__name__)
 
-Criterion = Callable[[Matrix], float]
-
-# Everything that training changes, by name; restarts run along the first axis of every tensor.
-State = dict[str, Tensor]
-
-# Beyond this the update of equation 4.7 diverges, so the mapping is lost for good.
-WORST_DEFECT = 0.5
+State = dict[str, Tensor]  # all that training changes; restarts are the first axis of every tensor
+WORST_DEFECT = 0.5  # beyond this the update of equation 4.7 cannot be trusted to bring a mapping back
 
 
 @dataclass(frozen=True)
@@ -63,15 +63,13 @@ class AdversarialConfig:
     clip: float = 0.5  # largest Frobenius norm of the gradient of the mapping
     decay: float = 0.95  # of both rates, each epoch
     beta: float = 0.5  # strength of the orthogonality update (paper: 0.01)
-    orthogonal_updates: int = 2  # after each mapping step
 
     def __post_init__(self) -> None:
         if not 1 <= self.survivors <= self.restarts:
             raise BadSetting(f"survivors must lie in 1..restarts ({self.restarts}), got {self.survivors}")
-        if min(self.epochs, self.steps, self.batch, self.hidden, self.layers, self.discriminator_steps) < 1:
-            raise BadSetting(
-                "epochs, steps, batch, hidden, layers and discriminator_steps must be at least 1"
-            )
+        for name in ("epochs", "steps", "batch", "dimensions", "hidden", "layers", "discriminator_steps"):
+            if getattr(self, name) < 1:
+                raise BadSetting(f"{name} must be at least 1, got {getattr(self, name)}")
 
 
 @dataclass(frozen=True)
@@ -79,10 +77,14 @@ class Epoch:
     """The figures of one epoch; `samples_per_second` counts words of both languages at mapping steps."""
 
     number: int
-    criteria: tuple[float, ...]  # of each restart still in the game
+    criteria: tuple[float, ...]  # one for each restart that played
     samples_per_second: float
     defect: float  # worst |W W^T - I| of the restarts
-    mapping_rate: float  # of the best restart
+    mapping_rate: float  # learning rate of the best restart
+
+    def __str__(self) -> str:
+        pace = f"{self.samples_per_second:.0f} samples/s, learning rate {self.mapping_rate:.3g}"
+        return f"epoch {self.number}: criterion {max(self.criteria):.4f}, defect {self.defect:.4f}, {pace}"
 
 
 def adversarial(  # noqa: PLR0913 - the contract of every way in, and one listener
@@ -97,68 +99,51 @@ def adversarial(  # noqa: PLR0913 - the contract of every way in, and one listen
 ) -> Iterator[Alignment]:
     """Yield the mapping of each surviving restart, the best by `criterion` first.
 
-    An epoch can be killed and resumed from `runtime.checkpoint`: the result is the same to the bit.
+    A killed run goes on from `runtime.checkpoint` and ends as if it had never stopped, to the bit.
     NotConverged if no restart stays finite and orthogonal.
     """
-    seed = int(rng.integers(2**31))
-    game = _Game(source, target, config, criterion, torch.device(runtime.device))
-    epoch, seed, state = _resume(runtime, game, seed)
+    game = _Game(source, target, config, runtime.device)
+    epoch, seed, state = _resume(runtime, game, seed=int(rng.integers(2**31)))
     with runtime.progress.stage("adversarial", config.epochs) as tick:
         while epoch < config.epochs and int(state["stalled"].min()) < config.patience:
-            state, figures = game.play(state, seed, epoch)
+            state, figures = game.play(state, seed, epoch, criterion)
             epoch += 1
-            runtime.checkpoint.save("adversarial", _arrays(state, epoch, seed, game.signature))
-            log.info(
-                "epoch %d: criterion %.4f, %.0f samples/s, defect %.4f, learning rate %.3g",
-                *(
-                    epoch,
-                    max(figures.criteria),
-                    figures.samples_per_second,
-                    figures.defect,
-                    figures.mapping_rate,
-                ),
-            )
+            arrays = {name: tensor.cpu().numpy() for name, tensor in state.items()}
+            plain = {"epoch": np.array(epoch), "seed": np.array(seed), "signature": np.array(game.signature)}
+            runtime.checkpoint.save("adversarial", arrays | plain)
+            log.info("%s", figures)
             tick(epoch, criterion=max(figures.criteria), defect=figures.defect)
             if on_epoch is not None:
                 on_epoch(figures)
-    for restart in torch.argsort(state["best"], descending=True).tolist():
-        mapping = game.complete(state["best_mapping"][restart])
-        yield Alignment(mapping, method="adversarial", criterion=criterion(mapping))
+    maps = [game.complete(mapping) for mapping in state["best_mapping"]]
+    found = [Alignment(mapping, method="adversarial", criterion=criterion(mapping)) for mapping in maps]
+    yield from sorted(found, key=lambda alignment: -alignment.criterion)
 
 
 class _Game:
     """The two sides in their principal components, and the rules by which they play."""
 
-    def __init__(
-        self,
-        source: Vectors,
-        target: Vectors,
-        config: AdversarialConfig,
-        criterion: Criterion,
-        device: torch.device,
-    ) -> None:
+    def __init__(self, source: Vectors, target: Vectors, config: AdversarialConfig, device: str) -> None:
         if source.dimension != target.dimension:
             raise Mismatch(f"both sides need one dimension, got {source.dimension} and {target.dimension}")
-        self.config, self.criterion, self.device = config, criterion, device
+        self.config, self.device = config, torch.device(device)
         self.k = min(config.dimensions, source.dimension)
-        self.source = source.most_frequent(config.most_frequent).matrix
-        self.target = target.most_frequent(config.most_frequent).matrix
-        self.source_basis = _principal(source.language, self.source, self.k)  # (d, k)
-        self.target_basis = _principal(target.language, self.target, self.k)  # (d, k)
-        self.x = _unit_variance(self.source @ self.source_basis).to(device)  # (n, k)
-        self.y = _unit_variance(self.target @ self.target_basis).to(device)  # (m, k)
-        self.signature = repr(
-            (source.language, target.language, self.source.shape, self.target.shape, config)
-        )
+        self.source = source.most_frequent(config.most_frequent)
+        self.target = target.most_frequent(config.most_frequent)
+        self.source_basis = _principal(self.source, self.k)  # (d, k)
+        self.target_basis = _principal(self.target, self.k)  # (d, k)
+        self.x = _components(self.source.matrix, self.source_basis).to(device)  # (n, k)
+        self.y = _components(self.target.matrix, self.target_basis).to(device)  # (m, k)
+        sums = [zlib.crc32(side.matrix.tobytes()) for side in (self.source, self.target)]
+        self.signature = repr((source.language, target.language, sums, config))
 
     def start(self, seed: int) -> State:
         """The state before the first epoch: random rotations, random discriminators."""
         c, r = self.config, self.config.restarts
         generator = _generator(seed, 0, torch.device("cpu"))  # the same start on every device
-        gauss = torch.randn(r, self.k, self.k, generator=generator)
-        mapping = torch.linalg.qr(gauss).Q.contiguous()
+        mapping = torch.linalg.qr(torch.randn(r, self.k, self.k, generator=generator)).Q.contiguous()
         state = {"mapping": mapping, "best_mapping": mapping.clone(), "rate": torch.ones(r, 1, 1)}
-        state |= {"best": torch.full((r,), -torch.inf, dtype=torch.float64), "stalled": torch.zeros(r)}
+        state |= {"best": torch.full((r,), -torch.inf), "stalled": torch.zeros(r)}
         widths = [self.k, *[c.hidden] * c.layers, 1]
         for layer, (a, b) in enumerate(zip(widths, widths[1:], strict=False)):
             for name, rows in (("weight", a), ("bias", 1)):
@@ -166,7 +151,7 @@ class _Game:
                 state[f"{name}{layer}"] = uniform / a**0.5
         return {name: tensor.to(self.device) for name, tensor in state.items()}
 
-    def play(self, state: State, seed: int, epoch: int) -> tuple[State, Epoch]:
+    def play(self, state: State, seed: int, epoch: int, criterion: Criterion) -> tuple[State, Epoch]:
         """The state and the figures after one more epoch."""
         c, began = self.config, time.perf_counter()
         decay = c.decay**epoch
@@ -175,16 +160,12 @@ class _Game:
             for _ in range(c.discriminator_steps):
                 self._discriminator_step(state, c.discriminator_rate * decay, generator)
             self._mapping_step(state, c.mapping_rate * decay, generator)
-        samples = 2 * c.batch * c.steps * len(state["mapping"]) / (time.perf_counter() - began)
+        pace = 2 * c.batch * c.steps * len(state["mapping"]) / (time.perf_counter() - began)
         state = _healthy(state)
-        criteria = self._judge(state)
-        figures = Epoch(
-            number=epoch + 1,
-            criteria=tuple(criteria.tolist()),
-            samples_per_second=samples,
-            defect=float(_defect(state["mapping"]).max()),
-            mapping_rate=c.mapping_rate * decay * float(state["rate"][state["best"].argmax()]),
-        )
+        found = torch.tensor([criterion(self._lift(mapping)) for mapping in state["mapping"]])
+        _judge(state, found.to(self.device))
+        rate = c.mapping_rate * decay * float(state["rate"][state["best"].argmax()])
+        figures = Epoch(epoch + 1, tuple(found.tolist()), pace, float(_defect(state["mapping"]).max()), rate)
         return self._prune(state, epoch + 1), figures
 
     def _discriminator_step(self, state: State, rate: float, generator: torch.Generator) -> None:
@@ -196,13 +177,11 @@ class _Game:
             z = torch.cat([mapped, y.expand_as(mapped)], 1)  # (r, 2b, k)
             keep = torch.rand(z.shape[1:], generator=generator, device=self.device) >= c.dropout
             z *= keep / (1 - c.dropout)
-        names = [name for name in state if name.startswith(("weight", "bias"))]
-        weights = [state[name].requires_grad_() for name in names]
+        weights = [state[name].requires_grad_() for name in state if name.startswith(("weight", "bias"))]
         labels = torch.full_like(z[..., :1], c.smoothing)  # (r, 2b, 1)
         labels[:, : c.batch] = 1 - c.smoothing
-        for weight, gradient in zip(
-            weights, torch.autograd.grad(_loss(state, z, labels), weights), strict=True
-        ):
+        gradients = torch.autograd.grad(_loss(state, z, labels), weights)
+        for weight, gradient in zip(weights, gradients, strict=True):
             weight.detach_().sub_(rate * state["rate"] * gradient)
 
     def _mapping_step(self, state: State, rate: float, generator: torch.Generator) -> None:
@@ -217,23 +196,10 @@ class _Game:
         gradient = gradient - mapping.detach() @ (stretch + stretch.mT) / 2
         norm = gradient.flatten(1).norm(dim=1)[:, None, None]
         mapping.detach_().sub_(rate * state["rate"] * gradient * (c.clip / norm.clamp(min=c.clip)))
-        for _ in range(c.orthogonal_updates):
-            mapping = orthogonality_update(mapping, c.beta)
-        state["mapping"] = mapping
+        state["mapping"] = orthogonality_update(mapping, c.beta)
 
     def _sample(self, rows: Tensor, generator: torch.Generator) -> Tensor:
         return rows[torch.randint(len(rows), (self.config.batch,), generator=generator, device=self.device)]
-
-    def _judge(self, state: State) -> Tensor:
-        # A restart below its best moves on with half the learning rate (section 4.1.3).
-        found = torch.tensor([self.criterion(self._lift(w)) for w in state["mapping"]], dtype=torch.float64)
-        found = found.to(self.device)
-        better = found > state["best"]
-        state["best"] = torch.where(better, found, state["best"])
-        state["best_mapping"] = torch.where(better[:, None, None], state["mapping"], state["best_mapping"])
-        state["rate"] = torch.where(better[:, None, None], state["rate"], state["rate"] / 2)
-        state["stalled"] = torch.where(better, 0, state["stalled"] + 1)
-        return found
 
     def _prune(self, state: State, epochs: int) -> State:
         r, c = len(state["best"]), self.config
@@ -244,20 +210,17 @@ class _Game:
 
     def _lift(self, mapping: Tensor) -> Matrix:
         """The mapping between the components as a map of the whole space, (d, d); the rest goes to 0."""
-        lifted: Matrix = self.target_basis @ mapping.cpu().numpy() @ self.source_basis.T
-        return lifted
+        lifted = self.target_basis @ mapping.cpu().numpy() @ self.source_basis.T
+        return np.asarray(lifted, dtype=np.float32)
 
     def complete(self, mapping: Tensor) -> Matrix:
         """An orthogonal map of the whole space (d, d): Procrustes over the pairs that `mapping` makes."""
-        if self.k == self.source.shape[1]:
+        if self.k == self.source.dimension:
             return self._lift(mapping)
-        a = functional.normalize(self.x @ mapping.T)  # (n, k)
-        cosine = a @ functional.normalize(self.y).T  # (n, m)
-        forward, backward = cosine.argmax(1).cpu().numpy(), cosine.argmax(0).cpu().numpy()
-        rows = np.flatnonzero(backward[forward] == np.arange(len(forward)))  # mutual nearest neighbours
-        u, _, vt = np.linalg.svd(self.target[forward[rows]].T @ self.source[rows])
-        completed: Matrix = u @ vt
-        return completed
+        x, y = functional.normalize(self.x @ mapping.T), functional.normalize(self.y)  # (n, k), (m, k)
+        rows, columns = mutual_pairs(*translations(x, y, Retrieval())).cpu().T
+        found = procrustes(self.source.tensor()[rows], self.target.tensor()[columns])
+        return np.asarray(found.numpy(), dtype=np.float32)
 
 
 def orthogonality_update(mapping: Tensor, beta: float) -> Tensor:
@@ -274,6 +237,16 @@ def _loss(state: State, z: Tensor, labels: Tensor) -> Tensor:
     return functional.binary_cross_entropy_with_logits(logits, labels, reduction="none").mean((1, 2)).sum()
 
 
+def _judge(state: State, found: Tensor) -> None:
+    """Note what the criterion found of each restart; below its best it goes on at half the rate (4.1.3)."""
+    better = found > state["best"]  # (r,)
+    wide = better[:, None, None]
+    state["best"] = torch.where(better, found, state["best"])
+    state["best_mapping"] = torch.where(wide, state["mapping"], state["best_mapping"])
+    state["rate"] = torch.where(wide, state["rate"], state["rate"] / 2)
+    state["stalled"] = torch.where(better, 0, state["stalled"] + 1)
+
+
 def _defect(mapping: Tensor) -> Tensor:
     identity = torch.eye(mapping.shape[-1], device=mapping.device)
     return (mapping @ mapping.mT - identity).abs().amax((1, 2))  # (r,)
@@ -281,10 +254,8 @@ def _defect(mapping: Tensor) -> Tensor:
 
 def _healthy(state: State) -> State:
     """The restarts that are finite and near orthogonal; NotConverged if there are none."""
-    finite = torch.stack(
-        [tensor.flatten(1).isfinite().all(1) for tensor in state.values() if tensor.ndim == 3]
-    )
-    good = finite.all(0) & (_defect(state["mapping"]) < WORST_DEFECT)
+    finite = [tensor.flatten(1).isfinite().all(1) for tensor in state.values() if tensor.ndim == 3]
+    good = torch.stack(finite).all(0) & (_defect(state["mapping"]) < WORST_DEFECT)
     if not bool(good.any()):
         raise NotConverged(
             f"adversarial training must keep one mapping finite and orthogonal, all {len(good)} restarts "
@@ -295,31 +266,25 @@ def _healthy(state: State) -> State:
     return {name: tensor[good] for name, tensor in state.items()}
 
 
-def _principal(language: str, rows: Matrix, k: int) -> Matrix:
+def _principal(side: Vectors, k: int) -> Matrix:
     """The k leading principal axes of the rows, (d, k), in falling order."""
-    if not np.isfinite(rows).all():
-        raise NotConverged(
-            f"{language}: every vector must be finite, found nan or inf; repair the file of vectors"
-        )
-    wide = rows.astype(np.float64)
-    axes: Matrix = np.linalg.eigh(wide.T @ wide)[1][:, ::-1][:, :k].astype(np.float32)
-    return axes
+    if not np.isfinite(side.matrix).all():
+        raise NotConverged(f"{side.language}: vectors must be finite, found nan or inf; repair their file")
+    wide = side.matrix.astype(np.float64)
+    axes = np.linalg.eigh(wide.T @ wide)[1]  # (d, d), by rising variance
+    return np.asarray(axes[:, ::-1][:, :k], dtype=np.float32)
 
 
-def _unit_variance(rows: Matrix) -> Tensor:
-    return torch.tensor(rows / max(float(np.sqrt(np.mean(rows**2))), 1e-12))
+def _components(rows: Matrix, basis: Matrix) -> Tensor:
+    # Entries of variance 1: the learning rates then mean the same for every dimension.
+    inside = rows @ basis  # (n, k)
+    return torch.tensor(inside / max(float(np.sqrt(np.mean(inside**2))), 1e-12))
 
 
 def _generator(seed: int, stream: int, device: torch.device) -> torch.Generator:
     # Each epoch has a generator of its own, so that a resumed run needs no generator's state.
-    return torch.Generator(device).manual_seed(
-        int(np.random.SeedSequence([seed, stream]).generate_state(1)[0])
-    )
-
-
-def _arrays(state: State, epoch: int, seed: int, signature: str) -> dict[str, np.ndarray]:
-    arrays = {name: tensor.cpu().numpy() for name, tensor in state.items()}
-    return arrays | {"epoch": np.array(epoch), "seed": np.array(seed), "signature": np.array(signature)}
+    mixed = np.random.SeedSequence([seed, stream]).generate_state(1)
+    return torch.Generator(device).manual_seed(int(mixed[0]))
 
 
 def _resume(runtime: Runtime, game: _Game, seed: int) -> tuple[int, int, State]:
@@ -328,9 +293,7 @@ def _resume(runtime: Runtime, game: _Game, seed: int) -> tuple[int, int, State]:
     if saved is None:
         return 0, seed, game.start(seed)
     if str(saved.pop("signature")) != game.signature:
-        raise Mismatch(
-            "the adversarial checkpoint must come from this run, found other settings; run without --resume"
-        )
+        raise Mismatch("the adversarial checkpoint is of other vectors or settings; run without --resume")
     epoch, seed = int(saved.pop("epoch")), int(saved.pop("seed"))
     # torch.tensor copies to aligned memory: the same kernels run, to the same last bit, as before the kill.
     return epoch, seed, {name: torch.tensor(array, device=game.device) for name, array in saved.items()}

@@ -62,7 +62,9 @@ def gromov(
         yield Alignment(mapping, method=f"gromov:{prior}", criterion=criterion(mapping))
 
 
-def transport(similar_x: Tensor, similar_y: Tensor, prior: Tensor, config: GromovConfig, runtime: Runtime) -> Tensor:
+def transport(
+    similar_x: Tensor, similar_y: Tensor, prior: Tensor, config: GromovConfig, runtime: Runtime
+) -> Tensor:
     """The plan (n, m) between two similarity matrices (n, n) and (m, m), with a prior cost (n, m).
 
     Projected mirror descent: linearise the square loss at T, cost = -Cx T Cy, scale it to unit

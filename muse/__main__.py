@@ -1,0 +1,5 @@
+"""`python -m muse` is the `muse` command."""
+
+from muse.cli import main
+
+main()

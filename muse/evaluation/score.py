@@ -1,0 +1,134 @@
+"""Score: a figure, its confidence interval, and the signature that says how it was obtained."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from muse.errors import BadFile, Mismatch
+from muse.lexicon import Lexicon
+from muse.space import AlignedSpace
+from muse.version import __version__
+
+Hits = NDArray[np.bool_]
+Interval = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Signature:
+    """How a score was obtained; what is empty or None is left out of its text.
+
+    `vocabulary` has the numbers of source and target words, `gold` a name and the first four digits
+    of a sha256, `more` what only some evaluations have, such as "encoder:sif".
+
+    >>> print(Signature("csls:10", "fr-en", "unit", "gromov", seed=0, vocabulary=(9, 8), coverage=0.984))
+    csls:10 | fr-en | unit | gromov | seed:0 | vocab:9/8 | coverage:0.98 | muse 0.1.0
+    """
+
+    retrieval: str
+    direction: str
+    normalisation: str = ""
+    method: str = ""
+    seed: int | None = None
+    vocabulary: tuple[int, int] | None = None
+    gold: str = ""
+    coverage: float | None = None
+    more: tuple[str, ...] = ()
+    version: str = __version__
+
+    def __str__(self) -> str:
+        """The parts in one line."""
+        parts = [
+            self.retrieval,
+            self.direction,
+            self.normalisation,
+            self.method,
+            "" if self.seed is None else f"seed:{self.seed}",
+            "" if self.vocabulary is None else "vocab:{}/{}".format(*self.vocabulary),
+            self.gold and f"gold:{self.gold}",
+            "" if self.coverage is None else f"coverage:{self.coverage:.2f}",
+            *self.more,
+            f"muse {self.version}",
+        ]
+        return " | ".join(part for part in parts if part)
+
+
+@dataclass(frozen=True)
+class Score:
+    """One figure in percent with its 95 % interval and its signature.
+
+    >>> print(Score("P@1", 81.25, (79.0, 83.5), Signature("nn", "fr-en", version="0.1.0")))
+    P@1 = 81.2 [79.0, 83.5] | nn | fr-en | muse 0.1.0
+    """
+
+    name: str
+    value: float
+    ci95: Interval
+    signature: Signature
+
+    def __str__(self) -> str:
+        """The line to print."""
+        low, high = self.ci95
+        return f"{self.name} = {self.value:.1f} [{low:.1f}, {high:.1f}] | {self.signature}"
+
+
+def space_signature(
+    space: AlignedSpace,
+    source: str,
+    target: str,
+    *,
+    retrieval: str,
+    gold: str = "",
+    coverage: float | None = None,
+    more: tuple[str, ...] = (),
+) -> Signature:
+    """The signature of a score of `space` from `source` to `target`."""
+    sides = (space.side(source), space.side(target))
+    steps = list(dict.fromkeys(",".join(side.normalisation.steps) for side in sides))
+    return Signature(
+        retrieval,
+        f"{source}-{target}",
+        normalisation="/".join(steps),
+        method=space.manifest.get("method") or "",
+        seed=space.manifest.get("seed"),
+        vocabulary=(len(sides[0].vectors), len(sides[1].vectors)),
+        gold=gold,
+        coverage=coverage,
+        more=more,
+    )
+
+
+def gold_name(path: Path | str) -> str:
+    """The name of a file of gold data with the first four digits of its sha256: fr-en.txt@3f2a."""
+    path = Path(path)
+    try:
+        return f"{path.name}@{hashlib.sha256(path.read_bytes()).hexdigest()[:4]}"
+    except OSError as error:
+        raise BadFile(f"{path}: expected a file, got {error.strerror or error}; check its name") from error
+
+
+def lexicon_name(lexicon: Lexicon) -> str:
+    """A name for gold pairs that came from no file: their number and a checksum of them."""
+    text = "\n".join("\t".join(pair) for pair in lexicon.pairs)
+    return f"{len(lexicon)}-pairs@{hashlib.sha256(text.encode()).hexdigest()[:4]}"
+
+
+def bootstrap_interval(hits: Hits, rng: np.random.Generator, samples: int = 1_000) -> Interval:
+    """The 95 % percentile bootstrap interval, in percent, of the mean of `hits` (q,) true or false.
+
+    The mean of q draws with replacement from q trues and falses is Binomial(q, mean) / q, so that
+    is drawn: the same distribution as resampling the queries, without an array of (samples, q).
+    (Efron, 1979; percentile method: Efron, 1981.)
+
+    >>> bootstrap_interval(np.ones(50, bool), np.random.default_rng(0))
+    (100.0, 100.0)
+    """
+    if not len(hits):
+        raise Mismatch("a confidence interval needs at least one query, got none; check the gold data")
+    means = rng.binomial(len(hits), hits.mean(), size=samples) / len(hits)  # (samples,)
+    low, high = np.percentile(100 * means, [2.5, 97.5])
+    return float(low), float(high)

@@ -1,0 +1,128 @@
+"""The files of an aligned space's folder: words, arrays, their names and checksums. None is a pickle."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.parse import quote
+
+import numpy as np
+
+from muse.errors import BadFile, BadSetting, Mismatch
+from muse.vectors import Matrix
+
+MANIFEST = "manifest.json"
+WORDS, VECTORS, MAPPING, MEANS = "words.txt", "vectors.npy", "mapping.npy", "means.npy"
+_BLOCK = 1 << 20
+_FULL = (errno.ENOSPC, errno.EDQUOT)
+AGAIN = "copy the whole folder again or run muse align again"
+
+
+def folder_name(language: str) -> str:
+    """The name of a language's folder, whatever the language is called."""
+    try:
+        name = quote(language, safe="")
+    except UnicodeEncodeError:
+        name = ""
+    if name in ("", ".", "..", MANIFEST):
+        raise BadSetting(
+            f"a language needs a name that a folder can have, got {language!r}; call it otherwise"
+        )
+    return name
+
+
+def hubness_name(against: str) -> str:
+    """The name of the file with the hubness against another language."""
+    return f"hubness.{folder_name(against)}.npy"
+
+
+def checksum(path: Path) -> str:
+    """The sha256 of a file, in hexadecimal."""
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        for block in iter(lambda: file.read(_BLOCK), b""):
+            digest.update(block)
+    return digest.hexdigest()
+
+
+@contextmanager
+def writing(folder: Path) -> Iterator[None]:
+    """A block in which a disk that is full or cannot be written to raises BadFile."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in _FULL:
+            message = f"{folder}: no space left to write it; free some or choose another --out"
+        else:
+            message = (
+                f"{folder}: expected a place that can be written, got {error.strerror or error}; check it"
+            )
+        raise BadFile(message) from error
+
+
+def write_words(path: Path, words: Sequence[str]) -> None:
+    r"""Writes one word a line, each ended by \n, once `check_words` has passed them."""
+    with path.open("wb") as file:
+        for word in words:
+            file.write(word.encode() + b"\n")
+
+
+def check_words(language: str, words: Sequence[str]) -> None:
+    """Raise Mismatch for a word that a line of UTF-8 cannot hold."""
+    for place, word in enumerate(words):
+        try:
+            broken = b"\n" in word.encode()
+        except UnicodeEncodeError:
+            broken = True
+        if broken:
+            raise Mismatch(
+                f"{language}: expected words that fit on a line of UTF-8, got {word!r} (word {place + 1}); "
+                "rename or drop it"
+            )
+
+
+def read_words(path: Path, count: int) -> list[str]:
+    """The `count` words of a file, one a line."""
+    try:
+        *words, rest = path.read_bytes().decode().split("\n")
+    except OSError as error:
+        raise unreadable(path, error) from error
+    except UnicodeDecodeError as error:
+        raise BadFile(f"{path}: expected UTF-8, got other bytes; {AGAIN}") from error
+    if rest or len(words) != count:
+        raise BadFile(f"{path}: expected {count} words, got {len(words)}; {AGAIN}")
+    return words
+
+
+def write_array(path: Path, shape: tuple[int, ...], chunks: Iterable[Matrix]) -> None:
+    """Writes an array of float32 from chunks of its rows, so that it need not be in memory."""
+    with path.open("wb") as file:
+        header = {"descr": "<f4", "fortran_order": False, "shape": shape}
+        # A plain stream: on a full disk it raises, where a memory map would kill the process.
+        np.lib.format.write_array_header_1_0(file, header)
+        for chunk in chunks:
+            file.write(chunk.astype("<f4", copy=False).tobytes())
+
+
+def read_array(path: Path, shape: tuple[int, ...]) -> Matrix:
+    """The array of float32 of that shape, memory-mapped; a change to it stays in memory."""
+    try:
+        array = np.lib.format.open_memmap(path, mode="c")
+    except OSError as error:
+        raise unreadable(path, error) from error
+    except ValueError as error:
+        raise BadFile(f"{path}: expected an array, found a broken file; {AGAIN}") from error
+    if array.shape != shape or array.dtype != np.float32:
+        raise BadFile(
+            f"{path}: expected float32 of shape {shape} as {MANIFEST} says, got {array.dtype} of shape "
+            f"{array.shape}; {AGAIN}"
+        )
+    return np.asarray(array)
+
+
+def unreadable(path: Path, error: OSError) -> BadFile:
+    """The error to raise for a file of a space that cannot be read."""
+    return BadFile(f"{path}: expected a file of an aligned space, got {error.strerror or error}; {AGAIN}")

@@ -1,0 +1,150 @@
+"""The manifest of an aligned space: what is in its folder, how it was made, and the checksums of it all."""
+
+from __future__ import annotations
+
+import json
+import math
+import platform
+from collections.abc import Mapping
+from dataclasses import asdict, is_dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from muse.errors import BadFile
+from muse.files.space_folder import (
+    AGAIN,
+    MANIFEST,
+    MAPPING,
+    MEANS,
+    VECTORS,
+    WORDS,
+    checksum,
+    folder_name,
+    hubness_name,
+    unreadable,
+)
+from muse.version import __version__
+
+FORMAT, FORMAT_VERSION = "muse-space", 1
+_KEYS = {"format_version": int, "pivot": str, "dimension": int, "languages": dict, "checksums": dict}
+_LANGUAGE_KEYS = {"words": int, "normalisation": list, "hubness": list}
+
+
+def write_manifest(folder: Path, manifest: Mapping[str, Any]) -> None:
+    """Writes the manifest, with the versions that made it and the checksums of all files so far."""
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    ours = {
+        "format": FORMAT,
+        "format_version": FORMAT_VERSION,
+        "muse_version": __version__,
+        "created_with": {
+            "python": platform.python_version(),
+            "numpy": np.__version__,
+            "torch": torch.__version__,
+        },
+        "checksums": {path.relative_to(folder).as_posix(): checksum(path) for path in files},
+    }
+    text = json.dumps(plain({**manifest, **ours}), indent=2, allow_nan=False)
+    (folder / MANIFEST).write_text(text + "\n", encoding="utf-8")
+
+
+def input_file(path: Path | str) -> dict[str, str | None]:
+    """The path and the checksum of a file that went into a space."""
+    try:
+        return {"path": str(path), "sha256": checksum(Path(path))}
+    except OSError:  # it was there when training began: no reason to lose what was learned
+        return {"path": str(path), "sha256": None}
+
+
+def plain(value: Any) -> Any:
+    """The value as JSON can hold it: settings objects as objects, NaN as null, paths as text."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return plain(asdict(value))
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    if isinstance(value, np.generic | np.ndarray):
+        return plain(value.tolist())
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return value if value is None or isinstance(value, bool | int | str) else str(value)
+
+
+def is_space(folder: Path) -> bool:
+    """Whether a folder has a manifest of ours, of whatever version."""
+    try:
+        manifest = json.loads((folder / MANIFEST).read_bytes())
+    except (OSError, ValueError):
+        return False
+    return isinstance(manifest, dict) and manifest.get("format") == FORMAT
+
+
+def read_manifest(folder: Path) -> dict[str, Any]:
+    """The manifest of the space in `folder`, once it is found to be one that this version reads."""
+    path = folder / MANIFEST
+    try:
+        manifest = json.loads(path.read_bytes())
+    except (FileNotFoundError, NotADirectoryError):
+        found = f"no {MANIFEST} in it" if folder.exists() else "nothing there"
+        raise BadFile(
+            f"{folder}: expected an aligned space, found {found}; make one with muse align"
+        ) from None
+    except OSError as error:
+        raise unreadable(path, error) from error
+    except ValueError as error:
+        raise BadFile(f"{path}: expected JSON, got {error}; {AGAIN}") from error
+    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
+        raise BadFile(
+            f"{folder}: expected an aligned space, found another {MANIFEST}; make one with muse align"
+        )
+    _check_manifest(path, manifest)
+    return manifest
+
+
+def _check_manifest(path: Path, manifest: dict[str, Any]) -> None:
+    version = manifest.get("format_version")
+    if isinstance(version, int) and version > FORMAT_VERSION:
+        raise BadFile(
+            f"{path}: written by a newer muse (format {version}, this muse reads {FORMAT_VERSION}): upgrade"
+        )
+    _check_keys(path, manifest, _KEYS)
+    for language, entry in manifest["languages"].items():
+        folder_name(language)
+        _check_keys(path, entry, _LANGUAGE_KEYS, where=f"languages.{language}.")
+        for place, other in enumerate(entry["hubness"]):
+            _check_keys(path, {place: other}, {place: str}, where=f"languages.{language}.hubness.")
+    if manifest["pivot"] not in manifest["languages"]:
+        raise BadFile(f"{path}: expected the pivot among the languages, got {manifest['pivot']!r}; {AGAIN}")
+
+
+def _check_keys(path: Path, part: Any, keys: Mapping[Any, type], where: str = "") -> None:
+    for key, kind in keys.items():
+        if not isinstance(part, dict) or not isinstance(part.get(key), kind):
+            found = part.get(key) if isinstance(part, dict) else part
+            raise BadFile(
+                f"{path}: expected {where}{key} to be of type {kind.__name__}, got {found!r}; {AGAIN}"
+            )
+
+
+def verify(folder: Path, manifest: Mapping[str, Any]) -> None:
+    """Raise BadFile, naming the file, where one of the space is missing or not the one that was saved."""
+    for language, entry in manifest["languages"].items():
+        names = [WORDS, VECTORS, MAPPING, MEANS, *map(hubness_name, entry["hubness"])]
+        for name in (f"{folder_name(language)}/{name}" for name in names):
+            _verify_file(folder / name, manifest["checksums"].get(name))
+
+
+def _verify_file(path: Path, expected: object) -> None:
+    try:
+        found = checksum(path)
+    except OSError as error:
+        raise unreadable(path, error) from error
+    if found != expected:
+        raise BadFile(
+            f"{path}: expected the file that was saved (sha256 {str(expected)[:8]}), got another "
+            f"or a part of it ({found[:8]}); {AGAIN}"
+        )

@@ -1,0 +1,163 @@
+"""The aligned space: languages whose words share one space, in memory and, saved, as a folder.
+
+The folder holds `manifest.json` and, for each language, a folder with `words.txt` (a word a line),
+`vectors.npy` (n, d), `mapping.npy` (d, d), `means.npy` (c, d) and, against other languages,
+`hubness.<other>.npy` (n,), all float32. Nothing in it is a pickle.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from muse.errors import BadSetting, Mismatch
+from muse.files.space_folder import (
+    MAPPING,
+    MEANS,
+    VECTORS,
+    WORDS,
+    folder_name,
+    hubness_name,
+    read_array,
+    read_words,
+)
+from muse.files.space_manifest import read_manifest, verify
+from muse.normalise import Normalisation, check_steps
+from muse.retrieval import Retrieval
+from muse.space_saving import HUBNESS_K, Provenance, SideToSave, check_out, mapped, save_space
+from muse.vectors import Matrix, Vectors
+
+__all__ = ["AlignedSpace", "Provenance", "Side", "SideToSave", "check_out", "load_space", "save_space"]
+
+
+@dataclass(frozen=True, eq=False)
+class Side:
+    """One language of a space: its mapped rows (n, d) of unit length, and the way there.
+
+    `mapping` (d, d) acts on normalised rows, x W^T. `hubness` has, for another language, r (n,):
+    the mean cosine of each word to its HUBNESS_K nearest words of that language.
+    """
+
+    vectors: Vectors
+    mapping: Matrix
+    normalisation: Normalisation
+    hubness: Mapping[str, Matrix] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class AlignedSpace:
+    """Languages in the space of one of them, the pivot; `manifest` says how it was made.
+
+    >>> import numpy as np
+    >>> rows, steps = np.eye(2, dtype=np.float32), Normalisation(("unit",), ())
+    >>> sides = {name: Side(Vectors(name, ["a", "b"], rows), rows, steps) for name in ("fr", "en")}
+    >>> AlignedSpace(sides, pivot="en").direction()
+    ('fr', 'en')
+    """
+
+    sides: Mapping[str, Side]
+    pivot: str
+    manifest: Mapping[str, Any] = field(default_factory=dict)
+    device: str = "cpu"
+    # What was moved to the device or computed, so that a server need not do it for every request.
+    _rows: dict[str, Tensor] = field(default_factory=dict, init=False, repr=False)
+    _biases: dict[tuple[str, str, Retrieval], Tensor | None] = field(
+        default_factory=dict, init=False, repr=False
+    )
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """The languages, in the order they were aligned."""
+        return tuple(self.sides)
+
+    def side(self, language: str) -> Side:
+        """The side of `language`; BadSetting where the space has none."""
+        if language not in self.sides:
+            raise BadSetting(f"a language of this space is one of {', '.join(self.sides)}; got {language!r}")
+        return self.sides[language]
+
+    def vectors(self, language: str) -> Vectors:
+        """The words of `language` and their rows (n, d) in the shared space."""
+        return self.side(language).vectors
+
+    def tensor(self, language: str) -> Tensor:
+        """The rows (n, d) of `language` on the space's device, moved there once."""
+        if language not in self._rows:
+            self._rows[language] = self.vectors(language).tensor(self.device)
+        return self._rows[language]
+
+    def direction(self, source: str | None = None, target: str | None = None) -> tuple[str, str]:
+        """The languages to translate between; what is not given is the pivot, or the only other one."""
+        if target is None:
+            target = self._other() if source == self.pivot else self.pivot
+        if source is None:
+            source = self._other() if target == self.pivot else self.pivot
+        for language in (source, target):
+            self.side(language)
+        if source == target:
+            raise BadSetting(f"source and target must be two languages, got {source!r} twice")
+        return source, target
+
+    def _other(self) -> str:
+        others = [language for language in self.sides if language != self.pivot]
+        if len(others) != 1:
+            raise BadSetting(
+                f"this space holds {', '.join(others) or 'nothing'} beside {self.pivot}; "
+                "name one with --src or --tgt"
+            )
+        return others[0]
+
+    def map_words(self, language: str, matrix: Matrix) -> Matrix:
+        """New words of `language`, raw rows (n, d), as rows of unit length in the shared space."""
+        side = self.side(language)
+        if matrix.ndim != 2 or matrix.shape[1] != len(side.mapping):
+            raise Mismatch(
+                f"new words of {language} need rows of {len(side.mapping)} numbers, got an array of shape "
+                f"{matrix.shape}; take them from the model the space was learned from"
+            )
+        return mapped(side.normalisation.apply(matrix), side.mapping)
+
+    def hubness(self, language: str, against: str) -> Tensor | None:
+        """The hubness r (n,) of the words of `language` against another one, if it is stored."""
+        stored = self.side(language).hubness.get(against)
+        return None if stored is None else torch.from_numpy(stored).to(self.device)
+
+    def bias(self, source: str, target: str, retrieval: Retrieval) -> Tensor | None:
+        """`retrieval.bias` (m,) from all of `source` to all of `target`: stored, or computed once."""
+        key = (source, target, retrieval)
+        if key not in self._biases:
+            stored = (retrieval.method, retrieval.k) == ("csls", HUBNESS_K)
+            r = self.hubness(target, source) if stored else None  # (m,)
+            self._biases[key] = (
+                retrieval.bias(self.tensor(source), self.tensor(target)) if r is None else r / 2
+            )
+        return self._biases[key]
+
+
+def load_space(folder: Path | str, *, device: str = "cpu", check: bool = True) -> AlignedSpace:
+    """The space saved in `folder`, its arrays memory-mapped; BadFile says what is wrong with it.
+
+    `check` reads every file once, to compare its checksum with the manifest.
+    """
+    folder = Path(folder)
+    manifest = read_manifest(folder)
+    if check:
+        verify(folder, manifest)
+    sides = {language: _load_side(folder, language, manifest) for language in manifest["languages"]}
+    return AlignedSpace(sides, manifest["pivot"], manifest, device)
+
+
+def _load_side(folder: Path, language: str, manifest: Mapping[str, Any]) -> Side:
+    entry, d = manifest["languages"][language], manifest["dimension"]
+    n, steps = entry["words"], tuple(entry["normalisation"])
+    check_steps(steps)
+    home = folder / folder_name(language)
+    vectors = Vectors(language, read_words(home / WORDS, n), read_array(home / VECTORS, (n, d)))
+    means = read_array(home / MEANS, (steps.count("centre"), d))
+    hubness = {other: read_array(home / hubness_name(other), (n,)) for other in entry["hubness"]}
+    return Side(vectors, read_array(home / MAPPING, (d, d)), Normalisation(steps, tuple(means)), hubness)

@@ -1,0 +1,94 @@
+"""Translate: the best translations of words, looked up in an aligned space."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+
+import torch
+
+from muse.errors import BadSetting
+from muse.retrieval import Retrieval
+from muse.space import AlignedSpace
+from muse.vectors import Vectors
+
+Translation = tuple[str, float]
+
+SUGGESTIONS = 3
+LENGTH_APART = 2  # letters by which a suggestion may be longer or shorter
+CANDIDATES = 20_000  # the most frequent words that difflib compares one by one: about 0.2 s
+
+
+def translate_words(
+    space: AlignedSpace,
+    words: Sequence[str],
+    *,
+    source: str | None = None,
+    target: str | None = None,
+    top: int = 10,
+    retrieval: Retrieval | None = None,
+) -> dict[str, list[Translation]]:
+    """Each word with its `top` best translations and their scores, best first.
+
+    A word that the space has not got raises BadSetting with the nearest spellings.
+
+    >>> import numpy as np
+    >>> from muse.normalise import Normalisation
+    >>> from muse.space import Side
+    >>> rows, steps = np.eye(2, dtype=np.float32), Normalisation(("unit",), ())
+    >>> sides = {"fr": Side(Vectors("fr", ["chat", "chien"], rows), rows, steps)}
+    >>> sides["en"] = Side(Vectors("en", ["cat", "dog"], rows), rows, steps)
+    >>> translate_words(AlignedSpace(sides, "en"), ["chien"], top=1, retrieval=Retrieval("nn"))
+    {'chien': [('dog', 1.0)]}
+    """
+    source, target = space.direction(source, target)
+    retrieval = retrieval or Retrieval()
+    if top < 1:
+        raise BadSetting(f"--top must be at least 1, got {top}")
+    vectors, translations = space.vectors(source), space.vectors(target).words
+    words = list(dict.fromkeys(words))
+    unknown = [word for word in words if word not in vectors.index]
+    if unknown:
+        raise BadSetting(_unknown(unknown, vectors))
+    if not words:
+        return {}
+    queries = space.tensor(source)[torch.tensor([vectors.index[word] for word in words])]  # (q, d)
+    bias = space.bias(source, target, retrieval)
+    found = retrieval.translate(queries, space.tensor(target), top, bias=bias)
+    rows = zip(words, found.indices.tolist(), found.scores.tolist(), strict=True)
+    return {
+        word: [(translations[j], score) for j, score in zip(best, scores, strict=True)]
+        for word, best, scores in rows
+    }
+
+
+def spellings(word: str, vectors: Vectors) -> list[str]:
+    """Words of `vectors` that `word` may have been meant for, the likeliest first.
+
+    >>> spellings("Maisno", Vectors("fr", ["maison", "raison", "eau"], torch.zeros(3, 1).numpy()))
+    ['maison']
+    """
+    folded = word.casefold()
+    forms = [form for form in (word.lower(), word.capitalize(), word.upper()) if form in vectors.index]
+    close = difflib.get_close_matches(folded, _candidates(folded, vectors), n=SUGGESTIONS)
+    return list(dict.fromkeys([*forms, *close]))[:SUGGESTIONS]
+
+
+def _candidates(word: str, vectors: Vectors) -> list[str]:
+    # difflib takes 10 us a word: only words of about this length and with one of its ends are worth it.
+    first, last = word[:1], word[-1:]
+    near = range(len(word) - LENGTH_APART, len(word) + LENGTH_APART + 1)
+    found = []
+    for candidate in vectors.words:
+        if len(candidate) in near and (candidate[:1] == first or candidate[-1:] == last):
+            found.append(candidate)
+            if len(found) == CANDIDATES:
+                break
+    return found
+
+
+def _unknown(words: Sequence[str], vectors: Vectors) -> str:
+    others = f" (nor are {len(words) - 1} more)" if len(words) > 1 else ""
+    close = spellings(words[0], vectors)
+    advice = f"did you mean {', '.join(close)}?" if close else "check its spelling and its language"
+    return f"{words[0]!r} is not among the {len(vectors)} words of {vectors.language}{others}; {advice}"

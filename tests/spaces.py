@@ -1,0 +1,66 @@
+"""Small spaces with a known answer, for the tests of all that uses a space."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from muse.normalise import Normalisation, normalise
+from muse.space import AlignedSpace, Provenance, Side, SideToSave, load_space, save_space
+from muse.vectors import Matrix, Vectors
+
+STEPS = ("unit", "centre", "unit")
+ODD_WORDS = ["été", "x\u0085y", "a\u2028b", "two words", " ", "", "👍", "e\u0301", "\r", "\ufeffx", "\t"]
+PROVENANCE = Provenance("gromov", {"rounds": 5}, seed=7, criterion=0.5, verdict={"label": "aligned"})
+
+
+def words(language: str, count: int) -> list[str]:
+    """Words that name their language and their row, odd ones among them."""
+    return [*ODD_WORDS[:count], *(f"{language}{row}" for row in range(len(ODD_WORDS), count))]
+
+
+def raw_rows(seed: int, count: int, dimension: int = 8) -> Matrix:
+    """Rows as they are in a file: neither centred nor of unit length."""
+    rows = np.random.default_rng(seed).normal(0.3, 2, (count, dimension))
+    return rows.astype(np.float32)
+
+
+def rotation(seed: int, dimension: int = 8) -> Matrix:
+    """A random orthogonal (d, d)."""
+    q, _ = np.linalg.qr(np.random.default_rng(seed).normal(size=(dimension, dimension)))
+    return q.astype(np.float32)
+
+
+def side_to_save(language: str, rows: Matrix, mapping: Matrix | None = None) -> SideToSave:
+    """What learning would have of these raw rows."""
+    normalised, fitted = normalise(rows, STEPS)
+    return SideToSave(Vectors(language, words(language, len(rows)), normalised), fitted, mapping)
+
+
+def sides_to_save(*others: str, count: int = 40, dimension: int = 8) -> dict[str, SideToSave]:
+    """The pivot en and other languages, each rotated."""
+    sides = {"en": side_to_save("en", raw_rows(0, count, dimension))}
+    for seed, other in enumerate(others or ("fr",), 1):
+        rows = raw_rows(seed, count - seed, dimension)
+        sides[other] = side_to_save(other, rows, rotation(seed, dimension))
+    return sides
+
+
+def saved(folder: Path, *others: str, count: int = 40) -> AlignedSpace:
+    """A space that was saved to `folder` and loaded again."""
+    save_space(folder, sides_to_save(*others, count=count), pivot="en", provenance=PROVENANCE)
+    return load_space(folder)
+
+
+def plain_space(
+    source: Matrix, target: Matrix, source_words: list[str], target_words: list[str]
+) -> AlignedSpace:
+    """A space fr, en in memory from rows that are in one space already."""
+    steps = Normalisation(("unit",), ())
+    identity = np.eye(source.shape[1], dtype=np.float32)
+    sides = {}
+    for language, rows, text in (("fr", source, source_words), ("en", target, target_words)):
+        unit = normalise(rows, ["unit"])[0]
+        sides[language] = Side(Vectors(language, text, unit), identity, steps)
+    return AlignedSpace(sides, "en", {"method": "gromov", "seed": 7})

@@ -1,0 +1,157 @@
+"""P@k against a brute-force count, and what happens to queries that are not covered."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from muse.errors import BadSetting, Mismatch
+from muse.evaluation.words import WordScore, evaluate_words
+from muse.lexicon import Lexicon, Pair
+from muse.retrieval import Retrieval
+from muse.space import AlignedSpace
+from muse.vectors import Matrix
+from tests.spaces import plain_space, saved
+
+Table = NDArray[np.float64]
+RETRIEVALS = [Retrieval(), Retrieval("csls", k=3), Retrieval("nn"), Retrieval("isf", beta=10)]
+
+
+def evaluate(space: AlignedSpace, *pairs: Pair, **options: object) -> WordScore:
+    rng = np.random.default_rng(0)
+    return evaluate_words(space, Lexicon(pairs), rng=rng, **options)  # type: ignore[arg-type]
+
+
+def scores(x: Matrix, y: Matrix, retrieval: Retrieval) -> Table:
+    """Every score (n, m) by the formulas of the papers."""
+    cosines: Table = x.astype(np.float64) @ y.T
+    if retrieval.method == "csls":
+        of_x = np.sort(cosines, axis=1)[:, -retrieval.k :].mean(axis=1, keepdims=True)
+        of_y = np.sort(cosines, axis=0)[-retrieval.k :].mean(axis=0, keepdims=True)
+        cosines = 2 * cosines - of_x - of_y
+    if retrieval.method == "isf":
+        powers = np.exp(retrieval.beta * cosines)
+        cosines = powers / powers.sum(axis=0, keepdims=True)
+    return cosines
+
+
+def noisy_space(seed: int) -> AlignedSpace:
+    rng = np.random.default_rng(seed)
+    target = rng.normal(size=(60, 6)).astype(np.float32)
+    source = (target[:50] + 0.8 * rng.normal(size=(50, 6))).astype(np.float32)
+    return plain_space(source, target, [f"s{i}" for i in range(50)], [f"t{i}" for i in range(60)])
+
+
+@pytest.mark.parametrize("retrieval", RETRIEVALS, ids=str)
+@pytest.mark.parametrize(("source", "target"), [("fr", "en"), ("en", "fr")])
+def test_precision_is_the_brute_force_count(retrieval: Retrieval, source: str, target: str) -> None:
+    space = noisy_space(0)
+    pairs = [(f"s{i}", f"t{j}") for i in range(40) for j in (i, (7 * i) % 60)[: 1 + i % 2]]
+    if source == "en":
+        pairs = [(t, s) for s, t in pairs]
+    found = evaluate(space, *pairs, source=source, target=target, retrieval=retrieval)
+
+    x, y = space.vectors(source), space.vectors(target)
+    table = scores(x.matrix, y.matrix, retrieval)
+    gold = {s: {t for a, t in pairs if a == s and t in y.index} for s, _ in pairs}
+    expected = {}
+    for k in (1, 5, 10):
+        best = {s: {y.words[j] for j in np.argsort(-table[x.index[s]])[:k]} for s in gold if gold[s]}
+        expected[k] = 100 * np.mean([bool(best[s] & gold[s]) for s in best])
+    assert (found.p_at_1, found.p_at_5, found.p_at_10) == pytest.approx(tuple(expected.values()))
+    assert 0 < found.p_at_1 < found.p_at_10
+    assert found.ci95[0] <= found.p_at_1 <= found.ci95[1]
+
+
+@pytest.mark.parametrize("stored", [True, False])
+def test_stored_hubness_and_none_give_the_same(tmp_path: Path, stored: bool) -> None:
+    space = saved(tmp_path / "s")
+    other = AlignedSpace(
+        {
+            name: type(side)(side.vectors, side.mapping, side.normalisation)
+            for name, side in space.sides.items()
+        },
+        "en",
+        space.manifest,
+    )
+    pairs = [(f"fr{i}", f"en{i}") for i in range(15, 35)]
+    assert evaluate(space if stored else other, *pairs) == evaluate(space, *pairs)
+
+
+AXES = np.eye(4, dtype=np.float32)
+SPACE = plain_space(AXES, AXES, ["un", "deux", "trois", "quatre"], ["one", "two", "three", "four"])
+NN = Retrieval("nn")
+
+
+def test_a_query_is_covered_with_one_translation_in_the_vocabulary() -> None:
+    score = evaluate(
+        SPACE,
+        ("un", "one"),
+        ("un", "a"),  # a second translation that the space has not got
+        ("deux", "three"),
+        ("trois", "tres"),  # its only translation is unknown
+        ("dix", "one"),  # the query itself is unknown
+        retrieval=NN,
+    )
+    assert (score.queries, score.covered, score.coverage) == (4, 2, 0.5)
+    assert (score.p_at_1, score.p_at_5, score.p_at_1_all) == (50, 100, 25)
+
+
+def test_any_of_the_translations_is_right() -> None:
+    score = evaluate(SPACE, ("un", "four"), ("un", "one"), ("deux", "two"), retrieval=NN)
+    assert (score.queries, score.p_at_1, score.ci95) == (2, 100, (100, 100))
+
+
+def test_words_are_matched_as_they_are_written() -> None:
+    score = evaluate(SPACE, ("un", "one"), ("Deux", "two"), retrieval=NN)
+    assert (score.queries, score.covered) == (2, 1)
+
+
+def test_directions() -> None:
+    assert evaluate(SPACE, ("one", "un"), source="en", retrieval=NN).p_at_1 == 100
+    assert evaluate(SPACE, ("one", "un"), target="fr", retrieval=NN).signature.direction == "en-fr"
+    with pytest.raises(BadSetting, match="one of fr, en; got 'de'"):
+        evaluate(SPACE, ("one", "un"), source="de")
+
+
+def test_nothing_covered_says_why() -> None:
+    with pytest.raises(
+        Mismatch, match="got none of 1 pairs; it reads from en to fr: exchange --src and --tgt"
+    ):
+        evaluate(SPACE, ("one", "un"))
+    with pytest.raises(Mismatch, match="differ in upper and lower case"):
+        evaluate(SPACE, ("Un", "ONE"))
+    with pytest.raises(Mismatch, match="check that the dictionary is of these languages"):
+        evaluate(SPACE, ("uno", "one"), ("un", "a"))
+    with pytest.raises(Mismatch, match="got none of 0 pairs"):
+        evaluate(SPACE)
+
+
+def test_the_signature_names_it_all() -> None:
+    score = evaluate(SPACE, ("un", "one"), ("x", "y"), retrieval=Retrieval("csls", k=2), gold="gold.txt@3f2a")
+    assert str(score.signature).startswith(
+        "csls:2 | fr-en | unit | gromov | seed:7 | vocab:4/4 | gold:gold.txt@3f2a | coverage:0.50 | muse "
+    )
+    assert "gold:2-pairs@" in str(evaluate(SPACE, ("un", "one"), ("x", "y")).signature)
+    assert str(score.score).startswith("P@1 = 100.0 [100.0, 100.0] | csls:2 | fr-en")
+
+
+def test_the_fields_other_programs_read() -> None:
+    fields = json.loads(json.dumps(evaluate(SPACE, ("un", "one"), retrieval=NN).as_json()))
+    assert list(fields) == [
+        "p_at_1",
+        "p_at_5",
+        "p_at_10",
+        "ci95",
+        "queries",
+        "covered",
+        "coverage",
+        "p_at_1_all",
+        "signature",
+    ]
+    assert fields["ci95"] == [100.0, 100.0]
+    assert isinstance(fields["signature"], str)

@@ -1,0 +1,111 @@
+"""Induced dictionaries against every score of every pair."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from muse import induce as module
+from muse.errors import BadSetting
+from muse.induce import induce
+from muse.lexicon import Lexicon
+from muse.retrieval import Retrieval
+from muse.space import AlignedSpace
+from tests.spaces import saved
+from tests.test_evaluation_words import RETRIEVALS, noisy_space, scores
+
+
+def brute_force(
+    space: AlignedSpace, source: str, target: str, top: int, retrieval: Retrieval, cut: int
+) -> Lexicon:
+    x, y = (space.vectors(language).most_frequent(cut) for language in (source, target))
+    table = scores(x.matrix, y.matrix, retrieval)
+    if retrieval.method == "isf":
+        table = np.log(table) / retrieval.beta  # cos - bias, as retrieval gives it
+    best = [(i, int(j)) for i in range(len(x)) for j in np.argsort(-table[i])[:top]]
+    return Lexicon(
+        tuple((x.words[i], y.words[j]) for i, j in best), tuple(float(table[i, j]) for i, j in best)
+    )
+
+
+@pytest.mark.parametrize("retrieval", RETRIEVALS, ids=str)
+@pytest.mark.parametrize(("source", "target"), [("fr", "en"), ("en", "fr")])
+@pytest.mark.parametrize("top", [1, 3])
+@pytest.mark.parametrize("cut", [100, 55, 20])
+def test_the_best_by_brute_force(retrieval: Retrieval, source: str, target: str, top: int, cut: int) -> None:
+    space = noisy_space(1)
+    found = induce(space, source=source, target=target, top=top, max_vocab=cut, retrieval=retrieval)
+    expected = brute_force(space, source, target, top, retrieval, cut)
+    assert found.pairs == expected.pairs
+    assert found.scores == pytest.approx(expected.scores, abs=1e-5)
+
+
+@pytest.mark.parametrize("top", [1, 3])
+@pytest.mark.parametrize("cut", [None, 20])
+def test_mutual_pairs_are_those_of_both_directions(top: int, cut: int | None) -> None:
+    space = noisy_space(2)
+    forward = induce(space, top=top, max_vocab=cut)
+    backward = set(induce(space, source="en", top=top, max_vocab=cut).reversed().pairs)
+    mutual = induce(space, top=top, max_vocab=cut, mutual=True)
+    expected = [pair for pair in forward.pairs if pair in backward]
+    assert list(mutual.pairs) == expected
+    assert 0 < len(mutual) < len(forward)
+    kept = dict(zip(forward.pairs, forward.scores or (), strict=True))
+    assert mutual.scores == pytest.approx([kept[pair] for pair in mutual.pairs])
+
+
+def test_one_to_one_when_mutual() -> None:
+    found = induce(noisy_space(3), mutual=True)
+    sources, targets = zip(*found.pairs, strict=True)
+    assert len(set(sources)) == len(set(targets)) == len(found)
+
+
+def test_batches_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = induce(noisy_space(4), top=2, mutual=True)
+    monkeypatch.setattr(module, "BATCH", 7)
+    batches = induce(noisy_space(4), top=2, mutual=True)
+    assert batches.pairs == whole.pairs
+    assert batches.scores == pytest.approx(whole.scores, abs=1e-6)
+
+
+def test_frequent_words_first_and_the_best_of_each_first() -> None:
+    space = noisy_space(5)
+    found = induce(space, top=4)
+    rows = [space.vectors("fr").index[source] for source, _ in found.pairs]
+    assert rows == sorted(rows)
+    values = np.array(found.scores).reshape(-1, 4)
+    assert (np.diff(values, axis=1) <= 0).all()
+
+
+def test_more_than_there_is() -> None:
+    assert len(induce(noisy_space(0), top=1_000)) == 50 * 60
+
+
+def test_a_saved_space_uses_its_hubness(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    space = saved(tmp_path / "s")
+    expected = brute_force(space, "fr", "en", 1, Retrieval(), 100)
+
+    def never(*_: object) -> None:
+        raise AssertionError("searched again")
+
+    monkeypatch.setattr(Retrieval, "bias", never)
+    found = induce(space, mutual=False)
+    assert found.pairs == expected.pairs
+    assert found.scores == pytest.approx(expected.scores, abs=1e-5)
+
+
+def test_two_languages_beside_the_pivot(tmp_path: Path) -> None:
+    found = induce(saved(tmp_path / "s", "fr", "de"), source="fr", target="de")
+    assert len(found) == 39
+    assert all(
+        target in set(saved(tmp_path / "s", "fr", "de").vectors("de").words) for _, target in found.pairs
+    )
+
+
+@pytest.mark.parametrize("option", ["top", "max_vocab"])
+def test_settings_that_cannot_work(option: str) -> None:
+    name = option.replace("_", "-")
+    with pytest.raises(BadSetting, match=f"--{name} must be at least 1, got 0"):
+        induce(noisy_space(0), **{option: 0})  # type: ignore[arg-type]
