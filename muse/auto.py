@@ -26,6 +26,7 @@ from muse.verdict import Verdict, judge
 log = logging.getLogger(__name__)
 
 CRITERION_WORDS = 4_000
+JUDGE_STREAM = 1  # a judge draws from a stream of its own, resumed or not
 WAYS_IN = ("auto", "gromov", "adversarial", "similarity", "identical", "dictionary")
 
 Start = Callable[[Vectors, Vectors, Criterion, np.random.Generator, Runtime], Iterator[Alignment]]
@@ -98,22 +99,19 @@ def candidates(
     resumed from its checkpoints ends as it would have ended.
     """
     score = criterion(source, target, most_frequent=CRITERION_WORDS, device=runtime.device)
+    trial = _Trial(source, target, score, plan.self_learning, runtime)
     failures: list[str] = []
     starts = plan.starts()
     for number, (name, start) in enumerate(starts):
-        began, rng = time.perf_counter(), np.random.default_rng([seed, number])
+        began = time.perf_counter()
         try:
-            alignment = _restored(name, runtime) or _learned(
-                source, target, start, plan.self_learning, score, rng, runtime
-            )
+            alignment, verdict = trial.run(name, start, [seed, number])
         except (NotConverged, Mismatch) as error:
             if len(starts) == 1:
                 raise
             log.warning("%s: %s", name, error)
             failures.append(f"{name}: {error}")
             continue
-        _keep(name, alignment, runtime)
-        verdict = judge(source, target, alignment, rng=rng, runtime=runtime)
         log.info(
             "%s: criterion %.4f, %s (%.2f)", name, alignment.criterion, verdict.label, verdict.confidence
         )
@@ -131,34 +129,66 @@ def best(tried: Sequence[Candidate]) -> Candidate:
     )
 
 
-def _learned(  # noqa: PLR0913 - the contract of a start, and what is made of it
-    source: Vectors,
-    target: Vectors,
-    start: Start,
-    config: SelfLearningConfig | None,
-    score: Criterion,
-    rng: np.random.Generator,
-    runtime: Runtime,
-) -> Alignment:
-    """The best mapping of a start, after self-learning where the plan asks for it."""
-    alignment = max(start(source, target, score, rng, runtime), key=lambda found: found.criterion)
-    if config is not None:
-        alignment = self_learning(source, target, alignment, config=config, rng=rng, runtime=runtime)
-    if not np.isfinite(alignment.source_map).all():
-        raise NotConverged("the mapping must be finite, got NaN; the vectors may be degenerate")
-    return replace(alignment, criterion=score(alignment.source_map))
+@dataclass(frozen=True)
+class _Trial:
+    """What every start is tried on, and with."""
 
+    source: Vectors
+    target: Vectors
+    score: Criterion
+    config: SelfLearningConfig | None
+    runtime: Runtime
 
-def _restored(name: str, runtime: Runtime) -> Alignment | None:
-    arrays = runtime.checkpoint.load(f"start-{name}")
-    if arrays is None:
-        return None
-    return Alignment(arrays["mapping"], method=str(arrays["method"]), criterion=float(arrays["criterion"]))
+    def run(self, name: str, start: Start, seed: list[int]) -> tuple[Alignment, Verdict]:
+        """The best alignment that comes of a start, or of the checkpoint of an earlier run of it."""
+        kept = self._restored(name)
+        if kept is not None:
+            return kept, self._judge(kept, seed)
+        found: list[tuple[Alignment, Verdict]] = []
+        rng = np.random.default_rng(seed)
+        for first in start(self.source, self.target, self.score, rng, self.runtime):
+            for alignment in self._learned(first, rng):
+                found.append((alignment, self._judge(alignment, seed)))
+                if found[-1][1].label == "aligned":
+                    self._keep(name, alignment)
+                    return found[-1]
+        if not found:
+            raise Mismatch("the vectors do not have what this way in needs")
+        chosen = max(found, key=lambda pair: pair[0].criterion)
+        self._keep(name, chosen[0])
+        return chosen
 
+    def _learned(self, first: Alignment, rng: np.random.Generator) -> Iterator[Alignment]:
+        # Plain self-learning takes a second and is enough for a good start; the stochastic one is
+        # for the others.
+        if self.config is None:
+            yield self._scored(first)
+            return
+        for config in (replace(self.config, keep=1.0), self.config):
+            learned = self_learning(
+                self.source, self.target, first, config=config, rng=rng, runtime=self.runtime
+            )
+            yield self._scored(learned)
 
-def _keep(name: str, alignment: Alignment, runtime: Runtime) -> None:
-    arrays = {"mapping": alignment.source_map, "method": np.array(alignment.method)}
-    runtime.checkpoint.save(f"start-{name}", arrays | {"criterion": np.array(alignment.criterion)})
+    def _scored(self, alignment: Alignment) -> Alignment:
+        if not np.isfinite(alignment.source_map).all():
+            raise NotConverged("the mapping must be finite, got NaN; the vectors may be degenerate")
+        return replace(alignment, criterion=self.score(alignment.source_map))
+
+    def _judge(self, alignment: Alignment, seed: list[int]) -> Verdict:
+        rng = np.random.default_rng([*seed, JUDGE_STREAM])
+        return judge(self.source, self.target, alignment, rng=rng, runtime=self.runtime)
+
+    def _restored(self, name: str) -> Alignment | None:
+        arrays = self.runtime.checkpoint.load(f"start-{name}")
+        if arrays is None:
+            return None
+        mapping = np.asarray(arrays["mapping"], dtype=np.float32)
+        return Alignment(mapping, method=str(arrays["method"]), criterion=float(arrays["criterion"]))
+
+    def _keep(self, name: str, alignment: Alignment) -> None:
+        arrays = {"mapping": alignment.source_map, "method": np.array(alignment.method)}
+        self.runtime.checkpoint.save(f"start-{name}", arrays | {"criterion": np.array(alignment.criterion)})
 
 
 def _gromov(prior: str) -> Start:

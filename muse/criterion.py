@@ -7,7 +7,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from muse.retrieval import Retrieval
+from muse.retrieval import Retrieval, best_targets
 from muse.vectors import Matrix, Vectors
 
 MOST_FREQUENT = 10_000
@@ -21,8 +21,7 @@ def mean_cosine(source: Tensor, target: Tensor, retrieval: Retrieval | None = No
     It selects among mappings of one pair; it proves nothing, since it can be high for a wrong
     mapping and its level differs from pair to pair (Conneau et al., 2018, section 3.5).
     """
-    retrieval = retrieval or Retrieval()
-    found = retrieval.translate(source, target, 1, bias=retrieval.bias(source, target)).indices[:, 0]
+    found = best_targets(source, target, retrieval or Retrieval())  # (n,)
     return float((source * target[found]).sum(dim=1).mean())
 
 

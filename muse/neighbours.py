@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -50,7 +50,7 @@ def tile_sizes(tensor: Tensor) -> tuple[int, int]:
 
 def _torch(queries: Tensor, keys: Tensor, k: int, bias: Tensor | None) -> Neighbours:
     rows, _ = tile_sizes(queries)
-    blocks = [_torch_block(block, keys, k, bias) for block in queries.split(rows)]
+    blocks = [_torch_block(block, keys, k, bias) for block in torch.split(queries, rows)]
     return Neighbours(torch.cat([b.scores for b in blocks]), torch.cat([b.indices for b in blocks]))
 
 
@@ -59,7 +59,7 @@ def _torch_block(queries: Tensor, keys: Tensor, k: int, bias: Tensor | None) -> 
         queries.new_empty(len(queries), 0), queries.new_empty(len(queries), 0, dtype=torch.long)
     )
     start = 0
-    for tile in keys.split(tile_sizes(queries)[1]):
+    for tile in torch.split(keys, tile_sizes(queries)[1]):
         scores = queries @ tile.T  # (b, t)
         if bias is not None:
             scores -= bias[start : start + len(tile)]
@@ -83,7 +83,7 @@ def _faiss(queries: Tensor, keys: Tensor, k: int, bias: Tensor | None) -> Neighb
         # x . y - b = [x, 1] . [y, -b]: the bias is one more dimension of a plain inner product.
         queries = torch.cat([queries, queries.new_ones(len(queries), 1)], dim=1)
         keys = torch.cat([keys, -bias[:, None]], dim=1)
-    index = faiss.IndexFlatIP(keys.shape[1])
+    index: Any = faiss.IndexFlatIP(keys.shape[1])
     if queries.is_cuda:
         if not hasattr(faiss, "StandardGpuResources"):
             raise MissingExtra("faiss on a GPU needs faiss-gpu, found faiss-cpu; run pip install 'muse[gpu]'")

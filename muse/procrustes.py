@@ -19,4 +19,5 @@ def procrustes(source: Tensor, target: Tensor) -> Tensor:
         return (left @ right).float()
     # gesdd of a (300, 300) matrix in scipy takes half of torch's time on a CPU.
     left_, _, right_ = scipy.linalg.svd(product.numpy(), check_finite=False)
-    return torch.from_numpy(left_ @ right_).float()
+    mapping: Tensor = torch.from_numpy(left_ @ right_).float()
+    return mapping

@@ -60,25 +60,29 @@ class Retrieval:
 
 
 def mean_similarity(queries: Tensor, keys: Tensor, *, k: int = 10, backend: str = "auto") -> Tensor:
-    """r (q,): the mean cosine of each query (q, d) to its k nearest keys (m, d); high for a hub."""
+    """The r (q,) of CSLS: the mean cosine of each query (q, d) to its k nearest keys (m, d); high for a hub."""
     return nearest(queries, keys, k, backend=backend).scores.mean(dim=1)
 
 
 def log_partition(queries: Tensor, keys: Tensor, *, beta: float) -> Tensor:
-    """log sum_y exp(beta x . y) for each query x (q, d) over the keys (m, d), in bounded memory."""
+    """The log of sum_y exp(beta x . y) for each query x (q, d) over the keys (m, d), in bounded memory."""
     rows, columns = tile_sizes(queries)
     total = []
-    for block in queries.split(rows):
-        tiles = [torch.logsumexp(beta * (block @ tile.T), dim=1) for tile in keys.split(columns)]
+    for block in torch.split(queries, rows):
+        tiles = [torch.logsumexp(beta * (block @ tile.T), dim=1) for tile in torch.split(keys, columns)]
         total.append(torch.logsumexp(torch.stack(tiles), dim=0))  # (b,)
     return torch.cat(total)
 
 
 def translations(source: Tensor, target: Tensor, retrieval: Retrieval) -> tuple[Tensor, Tensor]:
     """The best target of every source (n,) and the best source of every target (m,), as row numbers."""
-    forward = nearest(source, target, 1, bias=retrieval.bias(source, target), backend=retrieval.backend)
-    backward = nearest(target, source, 1, bias=retrieval.bias(target, source), backend=retrieval.backend)
-    return forward.indices[:, 0], backward.indices[:, 0]
+    return best_targets(source, target, retrieval), best_targets(target, source, retrieval)
+
+
+def best_targets(source: Tensor, target: Tensor, retrieval: Retrieval) -> Tensor:
+    """The row number (n,) of the best target of every source."""
+    bias = retrieval.bias(source, target)
+    return nearest(source, target, 1, bias=bias, backend=retrieval.backend).indices[:, 0]
 
 
 def mutual_pairs(forward: Tensor, backward: Tensor) -> Tensor:

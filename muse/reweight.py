@@ -16,7 +16,7 @@ from torch.nn.functional import normalize
 
 from muse.alignment import Alignment
 from muse.procrustes import procrustes
-from muse.retrieval import Retrieval, mutual_pairs, translations
+from muse.retrieval import Retrieval, best_targets, mutual_pairs, translations
 from muse.runtime import Runtime
 from muse.vectors import Vectors
 
@@ -30,7 +30,7 @@ FLOOR = 1e-6  # of the largest eigenvalue: whitening a flat direction would blow
 def reweight(
     source: Vectors, target: Vectors, start: Alignment, *, rng: np.random.Generator, runtime: Runtime
 ) -> Alignment:
-    """`start` re-weighted, if that finds held-out mutual pairs again more often than a rotation; else `start`.
+    """`start` re-weighted, if that finds held-out mutual pairs again more often; else `start`.
 
     Both are fitted to a random half of the pairs of `start` and compared on the other half.
     """
@@ -73,5 +73,5 @@ def _whitening(rows: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _found(mapped: Tensor, target: Tensor, pairs: Tensor) -> float:
-    forward, _ = translations(mapped, target, Retrieval())
+    forward = best_targets(mapped, target, Retrieval())
     return float((forward[pairs[:, 0]] == pairs[:, 1]).float().mean())

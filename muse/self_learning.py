@@ -26,7 +26,7 @@ RUNNERS_UP = 48  # at p = 0.1 a survivor of lower rank has a probability under 1
 class SelfLearningConfig:
     """How self-learning runs; `words` bounds the CSLS table, which is held in memory."""
 
-    words: int = 4_000
+    words: int = 2_000
     keep: float = 0.1
     keep_growth: float = 2.0
     patience: int = 10  # rounds without gain before p grows, or before the end

@@ -53,10 +53,11 @@ def gromov(
     source, target = source.most_frequent(config.words), target.most_frequent(config.words)
     x, y = (side.tensor(runtime.device) for side in (source, target))
     for prior in config.priors:
-        features = _features(source, prior), _features(target, prior)
-        if features[0] is None or features[1] is None:
+        of_source, of_target = _features(source, prior), _features(target, prior)
+        if of_source is None or of_target is None:
             continue
-        plan = transport(x @ x.T, y @ y.T, _distance(*features).to(runtime.device), config, runtime)
+        distance = _distance(of_source, of_target).to(runtime.device)
+        plan = transport(x @ x.T, y @ y.T, distance, config, runtime)
         pairs = mutual_pairs(plan.argmax(dim=1), plan.argmax(dim=0))  # (p, 2)
         mapping = procrustes(x[pairs[:, 0]], y[pairs[:, 1]]).cpu().numpy()
         yield Alignment(mapping, method=f"gromov:{prior}", criterion=criterion(mapping))
