@@ -80,13 +80,13 @@ def learn(source: Vectors, target: Vectors, *, config: AlignConfig, runtime: Run
     tried = tuple(candidates(source, target, plan=config.plan, seed=config.seed, runtime=runtime))
     alignment = best(tried).alignment
     started = time.perf_counter()
+    rng = np.random.default_rng([config.seed, LAST_STREAM])
     if config.refine is not None:
-        *_, alignment = refine(source, target, alignment, config=config.refine, runtime=runtime)
+        *_, alignment = refine(source, target, alignment, config=config.refine, rng=rng, runtime=runtime)
     if not np.isfinite(alignment.source_map).all():
         raise NotConverged("the refined mapping must be finite, got NaN; the vectors may be degenerate")
     score = criterion(source, target, device=runtime.device)
     alignment = replace(alignment, criterion=score(alignment.source_map))
-    rng = np.random.default_rng([config.seed, LAST_STREAM])
     verdict = judge(source, target, alignment, rng=rng, runtime=runtime)
     if config.reweight:
         alignment = reweight(source, target, alignment, rng=rng, runtime=runtime)

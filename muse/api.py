@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
+import logging
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -24,6 +24,8 @@ from muse.progress import Progress
 from muse.runtime import Runtime
 from muse.space import AlignedSpace, Provenance, SideToSave, check_out, load_space, save_space
 from muse.vectors import Vectors
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -147,6 +149,8 @@ def _with_dictionary(request: Request) -> Request:
 def _read(request: Request, language: str, path: Path) -> tuple[Vectors, Normalisation]:
     # The raw rows are let go as soon as the normalised ones are there: one copy of each language.
     vectors = read_vectors(path, language=language, max_vocab=request.max_vocab, lowercase=request.lowercase)
+    if vectors.repeated:
+        log.warning("%s: kept the first of %d repeated words (%s)", path, vectors.repeated, language)
     return prepare(vectors, request.config.steps)
 
 

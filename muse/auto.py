@@ -18,6 +18,7 @@ from muse.initialise.gromov import GromovConfig, gromov
 from muse.initialise.identical import IdenticalConfig, identical
 from muse.initialise.similarity import SimilarityConfig, similarity
 from muse.lexicon import Lexicon
+from muse.refine import RefineConfig, refine
 from muse.runtime import Runtime
 from muse.self_learning import SelfLearningConfig, self_learning
 from muse.vectors import Vectors
@@ -26,6 +27,7 @@ from muse.verdict import Verdict, judge
 log = logging.getLogger(__name__)
 
 CRITERION_WORDS = 4_000
+FIRST_ROUNDS = RefineConfig(cutoffs=(2_000,), max_rounds=20)
 JUDGE_STREAM = 1  # a judge draws from a stream of its own, resumed or not
 WAYS_IN = ("auto", "gromov", "adversarial", "similarity", "identical", "dictionary")
 
@@ -159,16 +161,17 @@ class _Trial:
         return chosen
 
     def _learned(self, first: Alignment, rng: np.random.Generator) -> Iterator[Alignment]:
-        # Plain self-learning takes a second and is enough for a good start; the stochastic one is
-        # for the others.
+        # A few rounds of refinement take seconds and are enough for most starts; stochastic
+        # self-learning is for the others.
         if self.config is None:
             yield self._scored(first)
             return
-        for config in (replace(self.config, keep=1.0), self.config):
-            learned = self_learning(
-                self.source, self.target, first, config=config, rng=rng, runtime=self.runtime
-            )
-            yield self._scored(learned)
+        *_, refined = refine(self.source, self.target, first, config=FIRST_ROUNDS, rng=rng, runtime=self.runtime)
+        yield self._scored(refined)
+        learned = self_learning(
+            self.source, self.target, first, config=self.config, rng=rng, runtime=self.runtime
+        )
+        yield self._scored(learned)
 
     def _scored(self, alignment: Alignment) -> Alignment:
         if not np.isfinite(alignment.source_map).all():

@@ -35,15 +35,9 @@ def main() -> None:
         sys.exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt):
         sys.exit(_fail("interrupted; muse align goes on with --resume", INTERRUPTED))
-    except BrokenPipeError:
-        # The reader has gone (| head): say nothing, also not when Python flushes at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
-    except MuseError as error:
-        sys.exit(_fail(f"error: {error}"))
     except MemoryError:
         sys.exit(_fail("error: there must be memory for the vectors, found too little; lower --max-vocab"))
-    except OSError as error:
+    except (MuseError, OSError) as error:
         sys.exit(_fail(f"error: {error}"))
 
 
@@ -73,7 +67,12 @@ def common(command: F) -> F:
         level = logging.ERROR if quiet else logging.DEBUG if verbose else logging.INFO
         logging.basicConfig(level=level, format="%(message)s", stream=sys.stderr, force=True)
         _set_threads(threads)
-        return command(quiet=quiet, **options)
+        try:
+            return command(quiet=quiet, **options)
+        except BrokenPipeError:  # caught here, since click would exit with 1
+            # The reader has gone (| head): say nothing, also not when Python flushes at exit.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return 0
 
     return run  # type: ignore[return-value]
 
@@ -201,6 +200,7 @@ def evaluate(
     import numpy as np
 
     from muse.api import pick_device
+    from muse.evaluation.score import gold_name
     from muse.evaluation.words import evaluate_words
     from muse.files import read_lexicon
     from muse.space import load_space
@@ -211,7 +211,7 @@ def evaluate(
     for retrieval in _retrievals(methods, options["backend"]):
         scores[retrieval.method] = evaluate_words(
             loaded, lexicon, rng=np.random.default_rng(seed), source=options["source"], target=options["target"],
-            retrieval=retrieval, gold=_gold_name(dictionary),
+            retrieval=retrieval, gold=gold_name(dictionary),
         )  # fmt: skip
     if as_json:
         shown = {name: score.as_json() for name, score in scores.items()}
@@ -296,9 +296,3 @@ def _retrievals(methods: tuple[str, ...], backend: str) -> list[Retrieval]:
     from muse.retrieval import Retrieval
 
     return [Retrieval(method, backend=backend) for method in dict.fromkeys(methods)]
-
-
-def _gold_name(dictionary: Path) -> str:
-    from muse.files.space_folder import checksum
-
-    return f"{dictionary.name}@{checksum(dictionary)[:4]}"

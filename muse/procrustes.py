@@ -13,7 +13,11 @@ def procrustes(source: Tensor, target: Tensor) -> Tensor:
     W = U V^T with U S V^T = SVD(Y^T X) (Schoenemann, 1966; Conneau et al., 2018, eq. 2).
     The product and the decomposition are in double precision: W is orthogonal to 1e-6 in float32.
     """
-    product = target.double().T @ source.double()  # (d, d)
+    return rotation(target.double().T @ source.double())
+
+
+def rotation(product: Tensor) -> Tensor:
+    """The orthogonal W (d, d), float32, closest to Y^T X (d, d), double: its polar factor U V^T."""
     if product.is_cuda:
         left, _, right = torch.linalg.svd(product)
         return (left @ right).float()
@@ -21,3 +25,22 @@ def procrustes(source: Tensor, target: Tensor) -> Tensor:
     left_, _, right_ = scipy.linalg.svd(product.numpy(), check_finite=False)
     mapping: Tensor = torch.from_numpy(left_ @ right_).float()
     return mapping
+
+
+def cross_fitted(source: Tensor, target: Tensor, pairs: Tensor, folds: Tensor) -> Tensor:
+    """The source rows (n, d), each mapped by the rotation fitted without the pairs of its own fold.
+
+    `target` is (m, d), `pairs` (p, 2) row numbers, `folds` (n,) the fold of each source row.
+    A mapping fitted to a wrong pair finds that pair again, and so confirms its own mistakes; a row
+    mapped by what only others have taught can be corrected. (Cross-fitting as in the estimation of
+    nuisance parameters, Chernozhukov et al., 2018.)
+    """
+    left, right = source[pairs[:, 0]].double(), target[pairs[:, 1]].double()  # (p, d)
+    product = right.T @ left  # (d, d)
+    of_pair = folds[pairs[:, 0]]  # (p,)
+    mapped = torch.empty_like(source)
+    for fold in range(int(folds.max()) + 1):
+        own = of_pair == fold
+        rows = folds == fold
+        mapped[rows] = source[rows] @ rotation(product - right[own].T @ left[own]).T
+    return mapped
