@@ -27,6 +27,10 @@ from muse.vectors import Vectors
 
 log = logging.getLogger(__name__)
 
+# Above so many pairs of words a CPU takes minutes for the hubness of both sides, which those who
+# never translate do not need: then it is left to the first evaluation.
+HUBNESS_ON_CPU = 50_000 * 50_000
+
 
 @dataclass(frozen=True)
 class Request:
@@ -117,7 +121,12 @@ def run(request: Request, *, device: str = "auto", progress: Progress | None = N
         request.target: SideToSave(target, target_steps, learned.alignment.target_map, (target_file,)),
     }
     save_space(
-        request.folder, sides, pivot=request.target, provenance=_provenance(request, learned), device=device
+        request.folder,
+        sides,
+        pivot=request.target,
+        provenance=_provenance(request, learned),
+        hubness=device == "cuda" or len(source) * len(target) <= HUBNESS_ON_CPU,
+        device=device,
     )
     checkpoint.clear()
     end = time.perf_counter()

@@ -58,9 +58,10 @@ class Checkpoint:
         if self._folder is None or not (path := self._path(self._folder, stage)).exists():
             return None
         try:
-            with np.load(path, allow_pickle=False) as arrays:
+            # Opened here: np.load leaves the file open where it finds a broken archive.
+            with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
                 return dict(arrays)
-        except (ValueError, OSError, zipfile.BadZipFile) as error:
+        except (ValueError, OSError, EOFError, zipfile.BadZipFile) as error:
             raise BadFile(
                 f"{path}: expected a checkpoint, found a broken file; run without --resume"
             ) from error

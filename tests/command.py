@@ -1,0 +1,81 @@
+"""The command line, run inside this process or as a process of its own."""
+
+from __future__ import annotations
+
+import json
+import logging
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from muse import cli
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a command ended, and what it wrote."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def errors(self) -> list[str]:
+        """The lines of stderr that report an error."""
+        return [line for line in self.err.splitlines() if line.startswith("error: ")]
+
+    @property
+    def json(self) -> Any:
+        """What --json printed, which must be all there is."""
+        assert self.out.count("\n") == 1  # a word may hold any other end of line
+        return json.loads(self.out)
+
+
+@dataclass(frozen=True)
+class Command:
+    """`muse` with these arguments, in this process."""
+
+    monkeypatch: pytest.MonkeyPatch
+    capsys: pytest.CaptureFixture[str]
+
+    def __call__(self, *arguments: object) -> Ended:
+        self.capsys.readouterr()
+        self.monkeypatch.setattr(sys, "argv", ["muse", *map(str, arguments)])
+        root = logging.getLogger()
+        handlers, level = root.handlers[:], root.level
+        try:
+            with pytest.raises(SystemExit) as exit_:
+                cli.main()
+        finally:  # basicConfig took pytest's own handlers away
+            root.handlers[:] = handlers
+            root.setLevel(level)
+        out, err = self.capsys.readouterr()
+        code = exit_.value.code
+        return Ended(code if isinstance(code, int) else 0, out, err)
+
+
+def process(*arguments: object, cwd: Path | None = None, stdin: str = "") -> Ended:
+    """`python -m muse` with these arguments."""
+    ended = subprocess.run(
+        [sys.executable, "-m", "muse", *map(str, arguments)],
+        cwd=cwd,
+        input=stdin,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        timeout=300,
+        check=False,
+    )
+    return Ended(ended.returncode, ended.stdout, ended.stderr)
+
+
+def tree(folder: Path) -> dict[str, bytes | None]:
+    """Every file below a folder with its bytes, and every folder."""
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes() if path.is_file() else None
+        for path in sorted(folder.rglob("*"))
+    }

@@ -1,0 +1,32 @@
+"""What several tests are lent."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+# One thread, here and in the processes that tests start: where other work keeps the cores busy, threads
+# that wait for each other make small matrices fifty times as slow. Set before torch and faiss are loaded.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+from tests.command import Command  # noqa: E402
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+@pytest.fixture
+def muse(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
+    """The `muse` command, run in this process."""
+    return Command(monkeypatch, capsys)
+
+
+@pytest.fixture
+def shared() -> Path:
+    """The maintainers' evaluation data; a user's clone has none."""
+    folder = ROOT.parent / "shared"
+    if not folder.is_dir():
+        pytest.skip("needs ../shared, the maintainers' evaluation data")
+    return folder

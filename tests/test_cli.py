@@ -1,0 +1,495 @@
+"""Every bad input through the command line: one line that says why, the exit code, nothing written."""
+
+from __future__ import annotations
+
+import errno
+import gzip
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from muse import api, space_saving
+from muse.files.space_folder import write_array
+from tests.command import Command, Ended, process, tree
+from tests.spaces import saved
+from tests.toys import cloud, raw_pair, write_vec
+
+HELP = ["align", "evaluate", "induce", "translate"]
+Write = Callable[[Path], object]
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    """A folder with fr.vec and en.vec, good ones of 600 words."""
+    source, target, _ = raw_pair()
+    write_vec(tmp_path / "fr.vec", source)
+    write_vec(tmp_path / "en.vec", target)
+    return tmp_path
+
+
+def good(files: Path, *more: object) -> list[object]:
+    """The arguments of a run of a second that ends well."""
+    inputs = ["--src-emb", files / "fr.vec", "--tgt-emb", files / "en.vec"]
+    return [
+        "align",
+        "--src",
+        "fr",
+        "--tgt",
+        "en",
+        *inputs,
+        "--init",
+        "similarity",
+        "--out",
+        files / "out",
+        *more,
+    ]
+
+
+def refused(ended: Ended, *parts: str) -> None:
+    """One line says what is wrong, and the exit code is that of the user's errors."""
+    assert ended.code == 1, ended.err
+    assert ended.out == ""
+    assert len(ended.errors) == 1
+    assert ended.err.splitlines() == ended.errors
+    for part in parts:
+        assert part in ended.errors[0]
+
+
+def lines(path: Path) -> list[str]:
+    return path.read_text(encoding="utf-8").splitlines()
+
+
+def change_line(number: int, text: str) -> Write:
+    """What replaces one line of the file, counted from 1."""
+
+    def write(path: Path) -> None:
+        changed = lines(path)
+        changed[number - 1] = text
+        path.write_text("\n".join(changed) + "\n", encoding="utf-8")
+
+    return write
+
+
+def change_fields(number: int, change: Callable[[list[str]], list[str]]) -> Write:
+    def write(path: Path) -> None:
+        fields = lines(path)[number - 1].split(" ")
+        change_line(number, " ".join(change(fields)))(path)
+
+    return write
+
+
+def directory(path: Path) -> None:
+    path.unlink()
+    path.mkdir()
+
+
+def not_utf8(path: Path) -> None:
+    path.write_bytes(path.read_bytes().replace(b"fr7 ", b"fr\xff7 ", 1))
+
+
+def truncated_gz(path: Path) -> None:
+    packed = gzip.compress(path.read_bytes())
+    path.write_bytes(packed[: len(packed) // 2])
+
+
+def zeros(path: Path) -> None:
+    write_vec(path, replace(raw_pair()[0], matrix=np.zeros((600, 20), np.float32)))
+
+
+def few(path: Path) -> None:
+    write_vec(path, raw_pair(499)[0])
+
+
+def narrow(path: Path) -> None:
+    write_vec(path, raw_pair(600, 19)[0])
+
+
+def wide_to(value: str) -> Callable[[list[str]], list[str]]:
+    return lambda fields: [*fields[:-1], value]
+
+
+BAD_VECTORS: dict[str, tuple[Write, list[str]]] = {
+    "missing": (Path.unlink, ["fr.vec: expected a file, got nothing of that name"]),
+    "empty": (lambda path: path.write_bytes(b""), ["fr.vec: expected content, got an empty file"]),
+    "directory": (directory, ["fr.vec: expected a file, got a folder"]),
+    "too few words": (change_line(1, "601 20"), ["fr.vec: expected 601 words", "got 600"]),
+    "too many words": (change_line(1, "599 20"), ["fr.vec:601: expected the end after 599 words"]),
+    "header lies on dimension": (change_line(1, "600 21"), ["fr.vec:2: "]),
+    "no words": (change_line(1, "0 20"), ["fr.vec:1: "]),
+    "line too short": (change_fields(42, lambda fields: fields[:-1]), ["fr.vec:42: ", "fr40"]),
+    "nan": (change_fields(9, wide_to("nan")), ["fr.vec:9: ", "nan"]),
+    "infinite": (change_fields(9, wide_to("inf")), ["fr.vec:9: ", "inf"]),
+    "too large": (change_fields(9, wide_to("1e99")), ["fr.vec:9: ", "1e99"]),
+    "no number": (change_fields(9, wide_to("x.1")), ["fr.vec:9: ", "x.1"]),
+    "not UTF-8": (not_utf8, ["fr.vec:9: ", "UTF-8"]),
+    "truncated": (truncated_gz, ["fr.vec: ", "download it again"]),
+    "zeros": (zeros, ["fr.vec: ", "zeros"]),
+    "prose": (lambda path: path.write_text("It was a dark night.\n" * 9), ["fr.vec:1: "]),
+    "few": (few, ["fr: at least 500 words are needed to align, got 499"]),
+    "narrow": (narrow, ["19 for fr and 20 for en"]),
+}
+
+
+@pytest.mark.parametrize("name", BAD_VECTORS)
+def test_bad_vectors(muse: Command, files: Path, name: str) -> None:
+    write, parts = BAD_VECTORS[name]
+    write(files / "fr.vec")
+    before = tree(files)
+    refused(muse(*good(files)), *parts)
+    assert tree(files) == before
+
+
+def test_a_line_with_too_many_numbers(muse: Command, files: Path) -> None:
+    # With a header the extra number belongs to the word, as "route 66" has one; the file is then read.
+    change_fields(42, lambda fields: [fields[0], "x", *fields[1:]])(files / "fr.vec")
+    assert muse(*good(files)).code == 0
+    assert "fr40 x" in (files / "out" / "fr" / "words.txt").read_text(encoding="utf-8").split("\n")
+
+
+@pytest.mark.parametrize("content", [b"", b"\0" * 99, b"PK\3\4 and no more", bytes(range(256)) * 9])
+def test_a_bin_that_is_no_model(muse: Command, files: Path, content: bytes) -> None:
+    (files / "fr.bin").write_bytes(content)
+    before = tree(files)
+    refused(muse(*good(files, "--src-emb", files / "fr.bin")), "fr.bin")
+    assert tree(files) == before
+
+
+def test_no_vectors_to_be_found(muse: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MUSE_EMBEDDINGS", str(tmp_path / "elsewhere"))
+    refused(muse("align", "--src", "xx", "--tgt", "en"), "no vectors for 'xx'", "elsewhere", "--src-emb")
+    assert tree(tmp_path) == {}
+
+
+def test_too_few_words_are_asked_for(muse: Command, files: Path) -> None:
+    before = tree(files)
+    refused(muse(*good(files, "--max-vocab", 99)), "at least 500 words", "got 99", "--max-vocab")
+    assert tree(files) == before
+
+
+def test_one_language_twice(muse: Command, files: Path) -> None:
+    refused(muse(*good(files, "--tgt", "fr")), "'fr' twice")
+
+
+BAD_DICTIONARIES = {
+    "missing": (None, ["gold.txt: expected a file"]),
+    "empty": (b"", ["gold.txt: expected content"]),
+    "blank": (b"\n\n", ["gold.txt: expected at least one pair"]),
+    "one word": (b"fr1 en1\nfr2\n", ["gold.txt:2: expected two words"]),
+    "not UTF-8": (b"fr1 en1\nfr2 \xff\n", ["gold.txt:2: expected UTF-8"]),
+    "no pair known": (b"chat cat\nchien dog\n", ["0 of 2", "--lower"]),
+    "wrong way": (b"en1 fr1\n", ["0 of 1", "order"]),
+}
+
+
+@pytest.mark.parametrize("name", BAD_DICTIONARIES)
+def test_bad_dictionaries(muse: Command, files: Path, name: str) -> None:
+    content, parts = BAD_DICTIONARIES[name]
+    if content is not None:
+        (files / "gold.txt").write_bytes(content)
+    before = tree(files)
+    refused(muse(*good(files, "--init", "dictionary", "--dictionary", files / "gold.txt")), *parts)
+    assert tree(files) == before
+
+
+@pytest.mark.parametrize("more", [["--init", "dictionary"], ["--dictionary", "gold.txt"]])
+def test_a_dictionary_and_its_way_in_go_together(muse: Command, files: Path, more: list[str]) -> None:
+    before = tree(files)
+    refused(muse(*good(files, *more)), "--init dictionary and --dictionary FILE go together")
+    assert tree(files) == before
+
+
+@pytest.mark.parametrize("steps", ["unit,center", "", "unit,centre"])
+def test_bad_normalisations(muse: Command, files: Path, steps: str) -> None:
+    before = tree(files)
+    refused(muse(*good(files, "--normalise", steps)), "normalisation")
+    assert tree(files) == before
+
+
+def test_out_is_a_file(muse: Command, files: Path) -> None:
+    (files / "out").write_text("mine")
+    before = tree(files)
+    refused(muse(*good(files)), "out exists and is no aligned space; choose another --out")
+    assert tree(files) == before
+
+
+def test_out_is_a_folder_of_something_else(muse: Command, files: Path) -> None:
+    (files / "out").mkdir()
+    (files / "out" / "thesis.tex").write_text("mine")
+    before = tree(files)
+    refused(muse(*good(files)), "out exists and is no aligned space; choose another --out")
+    assert tree(files) == before
+
+
+def test_nothing_to_resume(muse: Command, files: Path) -> None:
+    before = tree(files)
+    refused(muse(*good(files, "--resume")), "--resume needs the checkpoints of a killed run", "leave it out")
+    assert tree(files) == before
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="here is a GPU")
+def test_cuda_without_a_gpu(muse: Command, files: Path) -> None:
+    before = tree(files)
+    refused(muse(*good(files, "--device", "cuda")), "--device cuda needs a CUDA GPU", "--device cpu")
+    assert tree(files) == before
+
+
+@pytest.mark.parametrize("place", range(8))
+def test_a_full_disk_leaves_no_half_of_a_space(
+    muse: Command, files: Path, monkeypatch: pytest.MonkeyPatch, place: int
+) -> None:
+    monkeypatch.setattr(api, "learn", _learned)  # the disk fills up whatever was learned
+    written = write_array
+    calls: list[Path] = []
+
+    def write(path: Path, *rest: Any) -> None:
+        calls.append(path)
+        if len(calls) > place:
+            path.write_bytes(b"the first half")
+            raise OSError(errno.ENOSPC, "No space left on device", str(path))
+        written(path, *rest)
+
+    monkeypatch.setattr(space_saving, "write_array", write)
+    before = tree(files)
+    ended = muse(*good(files, "-q"))
+    refused(ended, "out", "no space left")
+    left = {name: data for name, data in tree(files).items() if not name.startswith(".out.checkpoint")}
+    assert left == before  # what was learned may stay, for --resume
+
+
+def _learned(source: Any, target: Any, **_: Any) -> Any:
+    from muse.align import Learned
+    from muse.alignment import Alignment
+    from muse.verdict import Verdict
+
+    return Learned(
+        Alignment(np.eye(20, dtype=np.float32), method="similarity", criterion=0.5),
+        Verdict("aligned", 1.0, 1.0, 1.0),
+        (),
+        {"init": 0.0, "refine": 0.0},
+    )
+
+
+def test_repeated_words_are_counted_aloud(muse: Command, files: Path) -> None:
+    for number in (5, 8):
+        change_fields(number, lambda fields: ["fr0", *fields[1:]])(files / "fr.vec")
+    ended = muse(*good(files, "--json"))
+    assert ended.code == 0
+    assert ended.json["words"] == {"fr": 598, "en": 600}
+    assert [line for line in ended.err.splitlines() if "first of 2 repeated words (fr)" in line]
+    kept = (files / "out" / "fr" / "words.txt").read_text(encoding="utf-8").split("\n")
+    assert kept.count("fr0") == 1
+    assert kept[0] == "fr0"
+
+
+def test_ctrl_c_leaves_no_half_of_a_space(
+    muse: Command, files: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(api, "learn", _learned)
+    monkeypatch.setattr(space_saving, "write_array", interrupt)
+    ended = muse(*good(files))
+    assert ended.code == 130
+    assert ended.out == ""
+    assert ended.errors == []
+    assert [name for name in tree(files) if not name.startswith(".out.checkpoint")] == ["en.vec", "fr.vec"]
+
+
+def test_no_memory_left(muse: Command, files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: Any, **__: Any) -> None:
+        raise MemoryError
+
+    before = tree(files)
+    monkeypatch.setattr(api, "read_vectors", fail)
+    refused(muse(*good(files)), "memory", "--max-vocab")
+    assert tree(files) == before
+
+
+def test_judged_failed(muse: Command, files: Path) -> None:
+    rng = np.random.default_rng(0)
+    for language in ("fr", "en"):
+        rows = rng.normal(size=(1_000, 50)).astype(np.float32)
+        vectors = replace(raw_pair(1_000, 50)[0], matrix=rows, words=[f"{language}{i}" for i in range(1_000)])
+        write_vec(files / f"{language}.vec", vectors)
+    more = ["--init", "gromov", "--no-identical", "--no-refine", "--json"]
+    ended = muse(*good(files, *more))
+    assert ended.code == 3
+    assert ended.json["verdict"] == "failed"
+    assert ended.json["confidence"] < 0.2
+    assert (files / "out" / "manifest.json").is_file()  # made, for whoever wants to look
+
+
+def test_a_good_run_for_people(muse: Command, files: Path) -> None:
+    ended = muse(*good(files))
+    assert ended.code == 0
+    assert "verdict     aligned" in ended.out
+    assert "signature   csls:10 | fr-en" in ended.out
+    assert sorted(path.name for path in files.iterdir()) == ["en.vec", "fr.vec", "out"]
+
+
+def test_quiet_is_quiet(muse: Command, files: Path) -> None:
+    assert muse(*good(files, "-q")).err == ""
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["nosuch"],
+        ["align"],
+        ["align", "--src", "fr"],
+        ["align", "--src", "fr", "--tgt", "en", "--init", "magic"],
+        ["align", "--src", "fr", "--tgt", "en", "--max-vocab", "0"],
+        ["align", "--src", "fr", "--tgt", "en", "--max-vocab", "many"],
+        ["align", "--src", "fr", "--tgt", "en", "--seed", "-1"],
+        ["align", "--src", "fr", "--tgt", "en", "--device", "tpu"],
+        ["align", "--src", "fr", "--tgt", "en", "--nosuch"],
+        ["evaluate", "space"],
+        ["evaluate", "space", "--dictionary", "d", "--retrieval", "magic"],
+        ["induce", "space"],
+        ["induce", "space", "--out", "x", "--format", "xml"],
+        ["induce", "space", "--out", "x", "--top", "0"],
+    ],
+    ids=" ".join,
+)
+def test_usage_errors(muse: Command, arguments: list[str]) -> None:
+    ended = muse(*arguments)
+    assert (ended.code, ended.out) == (2, "")
+    assert "Usage: muse" in ended.err
+    assert ended.err.splitlines()[-1].startswith("Error: ")
+
+
+@pytest.mark.parametrize("command", HELP)
+def test_help(muse: Command, command: str) -> None:
+    ended = muse(command, "--help")
+    assert ended.code == 0
+    for option in ("--json", "--seed", "--device", "--threads", "-q", "-v"):
+        assert option in ended.out
+
+
+def test_version(muse: Command) -> None:
+    assert muse("--version").out.startswith("muse, version ")
+
+
+@pytest.fixture
+def space(tmp_path: Path) -> Path:
+    """A saved space fr, en."""
+    saved(tmp_path / "space")
+    (tmp_path / "gold.txt").write_text("fr20 en20\nfr21 en21\n")
+    return tmp_path / "space"
+
+
+def uses(space: Path) -> dict[str, list[object]]:
+    """Every command that uses a space."""
+    return {
+        "evaluate": ["evaluate", space, "--dictionary", space.parent / "gold.txt"],
+        "induce": ["induce", space, "--out", space.parent / "induced.txt"],
+        "translate": ["translate", space, "fr20"],
+    }
+
+
+def newer(space: Path) -> None:
+    manifest = json.loads((space / "manifest.json").read_text(encoding="utf-8"))
+    (space / "manifest.json").write_text(json.dumps(manifest | {"format_version": 99}))
+
+
+def tampered(space: Path) -> None:
+    path = space / "fr" / "vectors.npy"
+    data = bytearray(path.read_bytes())
+    data[-1] ^= 1
+    path.write_bytes(data)
+
+
+BROKEN: dict[str, tuple[Write, str]] = {
+    "newer": (newer, "99"),
+    "tampered": (tampered, "vectors.npy"),
+    "no manifest": (lambda space: (space / "manifest.json").unlink(), "manifest.json"),
+    "no JSON": (lambda space: (space / "manifest.json").write_text("{"), "manifest.json"),
+    "a file gone": (lambda space: (space / "en" / "words.txt").unlink(), "words.txt"),
+}
+
+
+@pytest.mark.parametrize("use", ["evaluate", "induce", "translate"])
+@pytest.mark.parametrize("name", BROKEN)
+def test_broken_spaces(muse: Command, space: Path, use: str, name: str) -> None:
+    write, part = BROKEN[name]
+    write(space)
+    before = tree(space.parent)
+    refused(muse(*uses(space)[use]), "space", part)
+    assert tree(space.parent) == before
+
+
+@pytest.mark.parametrize("use", ["evaluate", "induce", "translate"])
+def test_no_space_there(muse: Command, space: Path, use: str) -> None:
+    refused(muse(*uses(space)[use][:1], space.parent / "nosuch", *uses(space)[use][2:]), "nosuch")
+    assert not (space.parent / "induced.txt").exists()
+
+
+@pytest.mark.parametrize("use", ["evaluate", "induce", "translate"])
+def test_unknown_languages(muse: Command, space: Path, use: str) -> None:
+    for option in ("--src", "--tgt"):
+        refused(muse(*uses(space)[use], option, "xx"), "one of en, fr; got 'xx'")
+    assert not (space.parent / "induced.txt").exists()
+
+
+def test_a_word_not_in_the_space(muse: Command, space: Path) -> None:
+    refused(muse("translate", space, "fr2O"), "'fr2O' is not among the 39 words of fr", "did you mean")
+
+
+def test_a_gold_dictionary_that_covers_nothing(muse: Command, space: Path) -> None:
+    (space.parent / "gold.txt").write_text("chat cat\n")
+    refused(muse(*uses(space)["evaluate"]), "none of 1 pairs")
+    (space.parent / "gold.txt").write_text("en20 fr20\n")
+    refused(muse(*uses(space)["evaluate"]), "exchange --src and --tgt")
+
+
+def test_no_place_for_an_induced_dictionary(muse: Command, space: Path) -> None:
+    out = space.parent / "nosuch" / "deep.txt"
+    refused(muse("induce", space, "--out", out), "deep.txt")
+    refused(muse("induce", space, "--out", space), "space")
+
+
+@pytest.mark.parametrize("method", ["csls", "nn", "isf"])
+def test_every_retrieval(muse: Command, space: Path, method: str) -> None:
+    score = muse(*uses(space)["evaluate"], "--retrieval", method, "--json").json
+    assert score["signature"].startswith(method)
+    assert (score["queries"], score["covered"], score["coverage"]) == (2, 2, 1.0)
+    assert (
+        len(muse("translate", space, "fr20", "--retrieval", method, "--json").json["translations"]["fr20"])
+        == 10
+    )
+
+
+def test_several_retrievals(muse: Command, space: Path) -> None:
+    both = muse(*uses(space)["evaluate"], "--retrieval", "csls", "--retrieval", "nn", "--json").json
+    assert list(both) == ["csls", "nn"]
+    shown = muse(*uses(space)["evaluate"]).out
+    assert shown.startswith("P@1 = ")
+    assert "coverage 2/2" in shown
+
+
+def test_a_closed_pipe_is_no_error(tmp_path: Path) -> None:
+    saved(tmp_path / "space")
+    words = " ".join(f"fr{row}" for row in range(11, 39))
+    command = f"set -o pipefail; {sys.executable} -m muse translate {tmp_path / 'space'} {words} | head -n 0"
+    ended = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=120, check=False)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", "")
+
+
+def test_as_a_process_of_its_own(tmp_path: Path) -> None:
+    write_vec(tmp_path / "few.vec", replace(raw_pair(9)[0], matrix=cloud(0, 9)))
+    few = tmp_path / "few.vec"
+    before = tree(tmp_path)
+    inputs = ["--src-emb", few, "--tgt-emb", few]
+    ended = process("align", "--src", "fra_Latn", "--tgt", "java-api", *inputs, cwd=tmp_path)
+    refused(ended, "fra_Latn: at least 500 words")
+    assert tree(tmp_path) == before

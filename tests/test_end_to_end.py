@@ -1,0 +1,212 @@
+"""The whole way on the sample vectors: align, evaluate, induce, translate, kill and resume."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from muse.files import read_lexicon, read_vectors
+from muse.normalise import normalise
+from muse.space import load_space
+from tests.command import Command
+from tests.conftest import ROOT
+from tests.toys import raw_pair, write_vec
+
+SAMPLE = ROOT / "embeddings" / "sample"
+GOLD = ROOT / "dictionaries" / "fr-en.sample.txt"
+WORDS = 5_000
+FIELDS = {
+    "space",
+    "init",
+    "criterion",
+    "verdict",
+    "confidence",
+    "seconds",
+    "candidates",
+    "words",
+    "peak_memory_mb",
+    "signature",
+}
+SCORE_FIELDS = {
+    "p_at_1",
+    "p_at_5",
+    "p_at_10",
+    "ci95",
+    "queries",
+    "covered",
+    "coverage",
+    "p_at_1_all",
+    "signature",
+}
+
+
+def sample(out: Path, *more: object) -> list[object]:
+    inputs = ["--src-emb", SAMPLE / "fr.vec.gz", "--tgt-emb", SAMPLE / "en.vec.gz"]
+    return [
+        "align",
+        "--src",
+        "fr",
+        "--tgt",
+        "en",
+        *inputs,
+        "--max-vocab",
+        WORDS,
+        "--out",
+        out,
+        "--json",
+        *more,
+    ]
+
+
+@pytest.fixture(scope="module")
+def aligned(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Any]:
+    """The sample vectors aligned by Gromov-Wasserstein, and what the command said."""
+    out = tmp_path_factory.mktemp("sample") / "space"
+    command = [sys.executable, "-m", "muse", *map(str, sample(out, "--init", "gromov"))]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert ended.returncode == 0, ended.stderr
+    return out, json.loads(ended.stdout)
+
+
+def test_the_fields_and_the_verdict(aligned: tuple[Path, Any]) -> None:
+    out, fields = aligned
+    assert fields.keys() >= FIELDS
+    assert fields["space"] == str(out)
+    assert (fields["init"], fields["verdict"]) == ("gromov", "aligned")
+    assert 0.8 <= fields["confidence"] <= 1
+    assert fields["seconds"].keys() >= {"load", "init", "refine", "save", "total"}
+    assert fields["words"] == {"fr": WORDS, "en": WORDS}
+    assert [candidate["init"] for candidate in fields["candidates"]][0] == "gromov"
+    assert [path.name for path in out.parent.iterdir()] == ["space"]
+
+
+def test_the_target_stays_as_it_is_and_the_source_is_turned(aligned: tuple[Path, Any]) -> None:
+    space = load_space(aligned[0])
+    english = read_vectors(SAMPLE / "en.vec.gz", language="en", max_vocab=WORDS)
+    rows, _ = normalise(english.matrix)
+    assert np.array_equal(space.vectors("en").matrix, normalise(rows, ["unit"])[0])
+    np.testing.assert_allclose(space.vectors("en").matrix, rows, atol=1e-6)
+    mapping = space.side("fr").mapping.astype(float)
+    np.testing.assert_allclose(mapping @ mapping.T, np.eye(len(mapping)), atol=1e-5)
+    french = read_vectors(SAMPLE / "fr.vec.gz", language="fr", max_vocab=9)
+    np.testing.assert_allclose(
+        space.map_words("fr", french.matrix), space.vectors("fr").matrix[:9], atol=1e-5
+    )
+
+
+def test_it_translates(muse: Command, aligned: tuple[Path, Any]) -> None:
+    score = muse("evaluate", aligned[0], "--dictionary", GOLD, "--json").json
+    assert score.keys() >= SCORE_FIELDS
+    assert score["p_at_1"] > 45
+    assert score["p_at_1"] < score["p_at_5"] < score["p_at_10"]
+    assert score["ci95"][0] < score["p_at_1"] < score["ci95"][1]
+    found = muse("translate", aligned[0], "maison", "--json").json["translations"]["maison"]
+    assert "house" in [word for word, _ in found[:3]]
+
+
+@pytest.mark.parametrize("form", ["muse", "tsv", "jsonl"])
+def test_induced_dictionaries_read_back(
+    muse: Command, aligned: tuple[Path, Any], tmp_path: Path, form: str
+) -> None:
+    out = tmp_path / "induced"
+    options = ["--mutual", "--max-vocab", 2_000, "--format", form, "--json"]
+    said = muse("induce", aligned[0], "--out", out, *options).json
+    assert said["out"] == str(out)
+    if form == "jsonl":
+        pairs = [json.loads(line) for line in out.read_text(encoding="utf-8").split("\n") if line]
+        assert len(pairs) == said["pairs"]
+    elif form == "tsv":
+        head, *rows = out.read_text(encoding="utf-8").removesuffix("\n").split("\n")
+        assert head.startswith("source\ttarget")
+        assert len(rows) == said["pairs"]
+    else:
+        assert len(read_lexicon(out)) == said["pairs"]
+    assert 500 < said["pairs"] <= 2_000
+    assert "house" in out.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("init", ["identical", "similarity", "dictionary"])
+def test_other_ways_in_run(muse: Command, tmp_path: Path, init: str) -> None:
+    more = ["--dictionary", GOLD] if init == "dictionary" else []
+    ended = muse(*sample(tmp_path / "s", "--init", init, "--no-refine", "--max-vocab", 2_000, *more))
+    assert ended.code in (0, 3), ended.err
+    assert ended.json["init"] == init
+    assert "no-refine" in ended.json["signature"]
+    assert load_space(tmp_path / "s").languages == ("fr", "en")
+
+
+def toy(folder: Path, out: str, *more: object) -> list[object]:
+    inputs = ["--src-emb", folder / "fr.vec", "--tgt-emb", folder / "en.vec"]
+    return ["align", "--src", "fr", "--tgt", "en", *inputs, "--out", folder / out, "--json", *more]
+
+
+@pytest.fixture
+def toys(tmp_path: Path) -> Path:
+    source, target, _ = raw_pair()
+    write_vec(tmp_path / "fr.vec", source)
+    write_vec(tmp_path / "en.vec", target)
+    return tmp_path
+
+
+def mapping(space: Path) -> bytes:
+    return (space / "fr" / "mapping.npy").read_bytes()
+
+
+def test_one_seed_one_result(muse: Command, toys: Path) -> None:
+    for out in ("a", "b"):
+        assert muse(*toy(toys, out, "--init", "gromov", "--seed", 5)).json["verdict"] == "aligned"
+    assert mapping(toys / "a") == mapping(toys / "b")
+
+
+# The command line with a game of seconds, long enough to be killed in.
+SMALL_GAME = """
+from muse import auto, cli
+from muse.initialise.adversarial import AdversarialConfig
+small = AdversarialConfig(restarts=2, survivors=1, epochs=30, patience=30, steps=20, hidden=50)
+auto.AdversarialConfig = lambda: small
+cli.main()
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="there is no kill -9 here")
+def test_killed_and_resumed(toys: Path) -> None:
+    def start(out: str, *more: str) -> subprocess.Popen[str]:
+        arguments = toy(toys, out, "--init", "adversarial", "--no-refine", *more)
+        command = [sys.executable, "-c", SMALL_GAME, *map(str, arguments)]
+        return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+
+    kept = toys / ".killed.checkpoint" / "adversarial.npz"
+    killed = start("killed")
+    deadline = time.monotonic() + 120
+    while not kept.exists() and killed.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.02)
+    os.kill(killed.pid, signal.SIGKILL)
+    killed.communicate()
+    assert killed.returncode == -signal.SIGKILL
+    assert kept.exists()
+    assert not (toys / "killed").exists()
+    resumed, whole = start("killed", "--resume"), start("whole")
+    for run in (resumed, whole):
+        errors = run.communicate(timeout=300)[1]
+        assert run.returncode in (0, 3), errors
+    assert mapping(toys / "killed") == mapping(toys / "whole")
+    assert not kept.parent.exists()
+
+
+@pytest.mark.shared
+def test_the_vectors_of_zhang(muse: Command, shared: Path, tmp_path: Path) -> None:
+    folder = next(shared.glob("**/zhang2017/es-en"))
+    inputs = ["--src-emb", folder / "es.vec.gz", "--tgt-emb", folder / "en.vec.gz"]
+    ended = muse("align", "--src", "es", "--tgt", "en", *inputs, "--out", tmp_path / "s", "--json")
+    assert ended.json["verdict"] == "aligned"
+    score = muse("evaluate", tmp_path / "s", "--dictionary", folder / "gold.txt", "--json").json
+    assert score["p_at_1"] >= 76

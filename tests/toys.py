@@ -1,0 +1,70 @@
+"""Toy languages with a known answer: a cloud of words, and the same cloud rotated, in other words."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from muse.align import prepare
+from muse.vectors import Matrix, Vectors
+from tests.spaces import rotation
+
+SPECTRUM = 0.9  # the decay of a cloud's variances: words have directions that matter more
+DIMENSION = 20
+
+
+def cloud(seed: int, count: int, dimension: int = DIMENSION) -> Matrix:
+    """Skewed rows off the origin, as word vectors are: no symmetry is left to take one for another."""
+    rng = np.random.default_rng(seed)
+    rows = rng.gamma(0.7, size=(count, dimension)) * SPECTRUM ** np.arange(dimension)
+    return rows.astype(np.float32)
+
+
+def raw_pair(
+    count: int = 600, dimension: int = DIMENSION, noise: float = 0.03, seed: int = 0
+) -> tuple[Vectors, Vectors, Matrix]:
+    """Raw fr and en, word for word translations of each other, and the rotation R with en = fr R^T."""
+    rows, turn = cloud(seed, count, dimension), rotation(seed, dimension)
+    error = np.random.default_rng(seed + 1).normal(0, noise, rows.shape)
+    other = (rows @ turn.T + error).astype(np.float32)
+    names = [[f"{language}{row}" for row in range(count)] for language in ("fr", "en")]
+    return Vectors("fr", names[0], rows), Vectors("en", names[1], other), turn
+
+
+def pair(
+    count: int = 600, dimension: int = DIMENSION, noise: float = 0.03, seed: int = 0
+) -> tuple[Vectors, Vectors, Matrix]:
+    """The same, normalised."""
+    source, target, turn = raw_pair(count, dimension, noise, seed)
+    steps = ("unit", "centre", "unit")
+    return prepare(source, steps)[0], prepare(target, steps)[0], turn
+
+
+def strangers(count: int = 600, dimension: int = DIMENSION, seed: int = 0) -> tuple[Vectors, Vectors]:
+    """Normalised fr and en that have nothing to do with each other."""
+    rng = np.random.default_rng(seed)
+    sides = []
+    for language in ("fr", "en"):
+        rows = rng.normal(size=(count, dimension)).astype(np.float32)
+        raw = Vectors(language, [f"{language}{row}" for row in range(count)], rows)
+        sides.append(prepare(raw, ("unit", "centre", "unit"))[0])
+    return sides[0], sides[1]
+
+
+def shuffled(vectors: Vectors, seed: int = 0) -> tuple[Vectors, NDArray[np.int64]]:
+    """The rows in another order under the same words, and that order."""
+    order = np.random.default_rng(seed).permutation(len(vectors))
+    lengths = None if vectors.lengths is None else vectors.lengths[order]
+    return replace(vectors, matrix=vectors.matrix[order], lengths=lengths), order
+
+
+def write_vec(path: Path, vectors: Vectors, header: bool = True) -> Path:
+    """The vectors as fastText text."""
+    lines = [f"{len(vectors)} {vectors.dimension}"] if header else []
+    for word, row in zip(vectors.words, vectors.matrix, strict=True):
+        lines.append(f"{word} " + " ".join(f"{value:.5f}" for value in row))
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
