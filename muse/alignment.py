@@ -15,7 +15,8 @@ class Alignment:
 
     `source_map` and `target_map` are (d, d) float32 and act on rows: x W^T.
     `target_map` is None where the target space stays as it is (every orthogonal alignment).
-    `method` names the way in and, after a colon, its variant; `criterion` is the unsupervised criterion where it is known.
+    `method` names the way in and, after a colon, its variant; `criterion` is the unsupervised
+    criterion where it is known.
     """
 
     source_map: Matrix

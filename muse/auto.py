@@ -166,7 +166,9 @@ class _Trial:
         if self.config is None:
             yield self._scored(first)
             return
-        *_, refined = refine(self.source, self.target, first, config=FIRST_ROUNDS, rng=rng, runtime=self.runtime)
+        *_, refined = refine(
+            self.source, self.target, first, config=FIRST_ROUNDS, rng=rng, runtime=self.runtime
+        )
         yield self._scored(refined)
         learned = self_learning(
             self.source, self.target, first, config=self.config, rng=rng, runtime=self.runtime

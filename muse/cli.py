@@ -1,4 +1,4 @@
-"""The command line: parse, call one function, print. Imports are inside the commands, so that help is quick."""
+"""The command line: parse, call one function, print. Commands import what they need, so help is quick."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from muse.errors import MuseError
 from muse.version import __version__
 
 if TYPE_CHECKING:
-    from muse.progress import Progress
     from muse.retrieval import Retrieval
 
 FAILED, INTERRUPTED = 3, 130  # exit codes: aligned but judged failed; stopped by Ctrl-C
+OF_WORDS = " (not unsupervised)"
 INITS = ("auto", "gromov", "adversarial", "similarity", "identical", "dictionary")
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -80,13 +80,13 @@ def common(command: F) -> F:
 def direction(command: F) -> F:
     """The options that choose two languages of a space and how neighbours are looked up."""
     from_to = (
-        click.option("--src", "source", metavar="LANG", help="Translate from.  [default: the space's source]"),
-        click.option("--tgt", "target", metavar="LANG", help="Translate to.  [default: the space's target]"),
+        click.option("--src", "source", metavar="LANG", help="From.  [default: the space's source]"),
+        click.option("--tgt", "target", metavar="LANG", help="To.  [default: the space's target]"),
         click.option(
             "--retrieval", "methods", default=("csls",), multiple=True, show_default=True,
             type=click.Choice(["csls", "nn", "isf"]),
         ),
-        click.option("--backend", default="auto", show_default=True, type=click.Choice(["auto", "torch", "faiss"])),
+        click.option("--backend", default="auto", type=click.Choice(["auto", "torch", "faiss"])),
     )  # fmt: skip
     for option in reversed(from_to):
         command = option(command)
@@ -141,15 +141,16 @@ def align(**options: Any) -> int:
     Ends with a verdict that needs no dictionary; the exit code is 3 where it is "failed".
     """
     from muse.api import run
+    from muse.progress import Progress
 
-    report = run(_request(options), device=options["device"], progress=_progress(options["quiet"]))
+    report = run(_request(options), device=options["device"], progress=Progress(quiet=options["quiet"]))
     fields = report.as_json()
     if options["as_json"]:
         click.echo(json.dumps(fields, ensure_ascii=False))
     else:
         click.echo(f"space       {fields['space']}")
         click.echo(
-            f"way in      {report.learned.alignment.method}{'' if fields['unsupervised'] else ' (not unsupervised)'}"
+            f"way in      {report.learned.alignment.method}{'' if fields['unsupervised'] else OF_WORDS}"
         )
         click.echo(f"criterion   {fields['criterion']}")
         click.echo(f"verdict     {fields['verdict']} (confidence {fields['confidence']:.2f})")
@@ -210,7 +211,8 @@ def evaluate(
     scores = {}
     for retrieval in _retrievals(methods, options["backend"]):
         scores[retrieval.method] = evaluate_words(
-            loaded, lexicon, rng=np.random.default_rng(seed), source=options["source"], target=options["target"],
+            loaded, lexicon, rng=np.random.default_rng(seed),
+            source=options["source"], target=options["target"],
             retrieval=retrieval, gold=gold_name(dictionary),
         )  # fmt: skip
     if as_json:
@@ -249,7 +251,8 @@ def induce(
 
     loaded = load_space(space, device=pick_device(options["device"]))
     lexicon = induced(
-        loaded, source=options["source"], target=options["target"], top=options["top"], mutual=options["mutual"],
+        loaded, source=options["source"], target=options["target"],
+        top=options["top"], mutual=options["mutual"],
         max_vocab=options["max_vocab"], retrieval=_retrievals(methods, options["backend"])[0],
     )  # fmt: skip
     write_dictionary(out, lexicon, form=form)
@@ -284,12 +287,6 @@ def translate(
         return
     for word, candidates in found.items():
         click.echo(f"{word}\t" + "  ".join(f"{target} {score:.3f}" for target, score in candidates))
-
-
-def _progress(quiet: bool) -> Progress:
-    from muse.progress import Progress
-
-    return Progress(quiet=quiet)
 
 
 def _retrievals(methods: tuple[str, ...], backend: str) -> list[Retrieval]:

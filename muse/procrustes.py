@@ -20,11 +20,11 @@ def rotation(product: Tensor) -> Tensor:
     """The orthogonal W (d, d), float32, closest to Y^T X (d, d), double: its polar factor U V^T."""
     if product.is_cuda:
         left, _, right = torch.linalg.svd(product)
-        return (left @ right).float()
+        on_gpu: Tensor = (left @ right).float()
+        return on_gpu
     # gesdd of a (300, 300) matrix in scipy takes half of torch's time on a CPU.
     left_, _, right_ = scipy.linalg.svd(product.numpy(), check_finite=False)
-    mapping: Tensor = torch.from_numpy(left_ @ right_).float()
-    return mapping
+    return torch.as_tensor(left_ @ right_, dtype=torch.float32)
 
 
 def cross_fitted(source: Tensor, target: Tensor, pairs: Tensor, folds: Tensor) -> Tensor:

@@ -41,8 +41,11 @@ class Progress:
                 return
             last = now
             left = (now - start) / max(done, 1) * max(total - done, 0)
-            shown = "".join(f"  {key} {value:.4g}" for key, value in figures.items())
-            line = f"{name}: {done}/{total}, {left:.0f} s left{shown}"
+            shown = "".join(
+                f"  {key} {value:,.4g}" if value < 1_000 else f"  {key} {value:,.0f}"
+                for key, value in figures.items()
+            )
+            line = f"{name}: {done}/{total}, at most {left:.0f} s left{shown}"
             if self._terminal:
                 sys.stderr.write(f"\r\x1b[K{line}")
                 sys.stderr.flush()

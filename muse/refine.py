@@ -15,10 +15,12 @@ import torch
 from torch import Tensor
 
 from muse.alignment import Alignment
-from muse.procrustes import cross_fitted, procrustes
+from muse.procrustes import cross_fitted, rotation
 from muse.retrieval import Retrieval, mutual_pairs, translations
 from muse.runtime import Runtime
 from muse.vectors import Vectors
+
+MEMORY = 0.5  # what the pairs of a round still weigh a round later
 
 
 @dataclass(frozen=True)
@@ -31,7 +33,7 @@ class RefineConfig:
 
     cutoffs: tuple[int, ...] = (4_000, 8_000, 20_000)
     share: float = 0.75
-    folds: int = 5  # 1: no cross-fitting
+    folds: int = 5
     max_rounds: int = 8  # at each cut-off
     patience: int = 2  # rounds without gain before the next cut-off
     gain: float = 1e-3  # of the objective
@@ -70,14 +72,17 @@ def _rounds(
 ) -> Iterator[tuple[Tensor, float]]:
     """The mapping (d, d) and the objective of each round on x (n, d) and y (m, d), until they stall."""
     mapped, best, stalled = x @ mapping.T, -1.0, 0
+    memory = torch.zeros_like(mapping, dtype=torch.float64)
     for _ in range(config.max_rounds):
         pairs = mutual_pairs(*translations(mapped, y, config.retrieval))  # (p, 2)
         left, right = pairs[:, 0], pairs[:, 1]
         objective = float((mapped[left] * y[right]).sum() / len(x))
-        yield procrustes(x[left], y[right]), objective
+        # Pairs found round after round count more than those that come and go with the folds.
+        memory = MEMORY * memory + y[right].double().T @ x[left].double()  # (d, d)
+        yield rotation(memory), objective
         stalled = 0 if objective > best + config.gain else stalled + 1
         best = max(best, objective)
         if stalled == config.patience:
             return
         folds = torch.from_numpy(rng.integers(config.folds, size=len(x))).to(x.device)
-        mapped = cross_fitted(x, y, pairs, folds) if config.folds > 1 else x @ procrustes(x[left], y[right]).T
+        mapped = cross_fitted(x, y, pairs, folds)

@@ -60,7 +60,7 @@ class Retrieval:
 
 
 def mean_similarity(queries: Tensor, keys: Tensor, *, k: int = 10, backend: str = "auto") -> Tensor:
-    """The r (q,) of CSLS: the mean cosine of each query (q, d) to its k nearest keys (m, d); high for a hub."""
+    """The r (q,) of CSLS: the mean cosine of a query (q, d) to its k nearest keys (m, d); high for a hub."""
     return nearest(queries, keys, k, backend=backend).scores.mean(dim=1)
 
 

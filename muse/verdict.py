@@ -26,7 +26,9 @@ from muse.vectors import Vectors
 WORDS = 8_000  # the most frequent words of each side are enough, and quick
 FITTED_PAIRS_PER_DIMENSION = 2
 DRAWS = 3
-MIDDLE = 0.27  # the agreement at which right and wrong are equally likely
+# Wrong mappings agree with themselves at about NULL / sqrt(d): .33 at d = 20, .20 at 50, .09 at 300.
+NULL = 1.45
+MARGIN = 0.1  # above that, right and wrong are equally likely
 SLOPE = 30.0  # of the logistic curve from agreement to confidence
 ALIGNED, FAILED = 0.8, 0.2  # confidence at or above, and below
 
@@ -54,7 +56,8 @@ def judge(
     pairs = mutual_pairs(*translations(x @ mapping.T, y, Retrieval()))  # (p, 2)
     rates = [_found_again(x, y, pairs, rng) for _ in range(DRAWS)]
     agreement, mutual = float(np.mean(rates)), len(pairs) / len(x)
-    confidence = 1 / (1 + math.exp(-SLOPE * (agreement - MIDDLE)))
+    middle = NULL / math.sqrt(x.shape[1]) + MARGIN
+    confidence = 1 / (1 + math.exp(-SLOPE * (agreement - middle)))
     return Verdict(_label(confidence), round(confidence, 4), round(agreement, 4), round(mutual, 4))
 
 

@@ -18,7 +18,7 @@ def test_log_lines(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFix
         tick(1, loss=0.25)
     assert bool(caplog.messages) != quiet
     if not quiet:
-        assert caplog.messages[0].startswith("work: 1/4, 0 s left  loss 0.25")
+        assert caplog.messages[0].startswith("work: 1/4, at most 0 s left  loss 0.25")
 
 
 def test_no_news_too_often(caplog: pytest.LogCaptureFixture) -> None:
