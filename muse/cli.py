@@ -29,7 +29,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 def main() -> None:
     """Run the command line; every error of the user's making becomes one line and exit code 1."""
     try:
-        sys.exit(commands.main(standalone_mode=False) or 0)
+        sys.exit(commands.main(prog_name="muse", standalone_mode=False) or 0)
     except click.ClickException as error:
         error.show()
         sys.exit(error.exit_code)
