@@ -1,8 +1,8 @@
 """Refinement: dictionary of mutual neighbours, Procrustes, and again, over a growing vocabulary.
 
 Each round looks up every word with a mapping that was not fitted to the word's own pair of the
-round before (procrustes.cross_fitted). With it a start of 8 % right pairs is enough where plain
-rounds settle on their own mistakes: benchmarks/RESULTS.md, "cross-fitting".
+round before (procrustes.cross_fitted). From a start with few right pairs, plain rounds settle on
+their own mistakes: on en-de at 39 % right pairs against 65 % (benchmarks/RESULTS.md, "Cross-fitting").
 """
 
 from __future__ import annotations

@@ -85,6 +85,12 @@ def best_targets(source: Tensor, target: Tensor, retrieval: Retrieval) -> Tensor
     return nearest(source, target, 1, bias=bias, backend=retrieval.backend).indices[:, 0]
 
 
+def found_again(source: Tensor, target: Tensor, pairs: Tensor) -> float:
+    """The share of `pairs` (p, 2) whose target is the best one, by CSLS, of their source."""
+    best = best_targets(source, target, Retrieval())  # (n,)
+    return float((best[pairs[:, 0]] == pairs[:, 1]).float().mean())
+
+
 def mutual_pairs(forward: Tensor, backward: Tensor) -> Tensor:
     """The (p, 2) row numbers of source and target that are each other's best."""
     rows = torch.arange(len(forward), device=forward.device)

@@ -16,7 +16,7 @@ from torch.nn.functional import normalize
 
 from muse.alignment import Alignment
 from muse.procrustes import procrustes
-from muse.retrieval import Retrieval, best_targets, mutual_pairs, translations
+from muse.retrieval import Retrieval, found_again, mutual_pairs, translations
 from muse.runtime import Runtime
 from muse.vectors import Vectors
 
@@ -40,9 +40,9 @@ def reweight(
     pairs = pairs[torch.from_numpy(rng.permutation(len(pairs))).to(pairs.device)]
     known, held_out = pairs.chunk(2)
     rotation = procrustes(x[known[:, 0]], y[known[:, 1]])
-    plain = _found(x @ rotation.T, y, held_out)
+    plain = found_again(x @ rotation.T, y, held_out)
     left, right = reweighted_maps(x[known[:, 0]], y[known[:, 1]])
-    weighted = _found(normalize(x @ left.T), normalize(y @ right.T), held_out)
+    weighted = found_again(normalize(x @ left.T), normalize(y @ right.T), held_out)
     log.info("re-weighting: %.4f of held-out pairs found again, the rotation %.4f", weighted, plain)
     if weighted <= plain:
         return start
@@ -70,8 +70,3 @@ def _whitening(rows: Tensor) -> tuple[Tensor, Tensor]:
     values, vectors = torch.linalg.eigh(rows.T @ rows)
     roots = values.clamp_min(float(values.max()) * FLOOR).sqrt()
     return vectors @ torch.diag(1 / roots) @ vectors.T, vectors @ torch.diag(roots) @ vectors.T
-
-
-def _found(mapped: Tensor, target: Tensor, pairs: Tensor) -> float:
-    forward = best_targets(mapped, target, Retrieval())
-    return float((forward[pairs[:, 0]] == pairs[:, 1]).float().mean())

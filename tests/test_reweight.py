@@ -31,7 +31,7 @@ def test_it_is_kept_only_where_it_pays(
 ) -> None:
     source, target, turn = pair(300)
     rates = iter([plain, weighted])
-    monkeypatch.setattr(module, "_found", lambda *_: next(rates))
+    monkeypatch.setattr(module, "found_again", lambda *_: next(rates))
     start = Alignment(turn, method="m")
     found = reweight(source, target, start, rng=np.random.default_rng(0), runtime=Runtime())
     assert (found is not start) == kept
