@@ -1,0 +1,81 @@
+"""What commands share: their options, the choice of languages and of retrieval."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+from collections.abc import Callable
+from functools import wraps
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from muse.retrieval import Retrieval
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def common(command: F) -> F:
+    """The options that every command has."""
+    for option in (
+        click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout."),
+        click.option(
+            "--seed", default=0, show_default=True, type=click.IntRange(0), help="Of all that is random."
+        ),
+        click.option(
+            "--device", default="auto", show_default=True, type=click.Choice(["auto", "cpu", "cuda"])
+        ),
+        click.option("--threads", type=click.IntRange(1), help="CPU threads.  [default: all]"),
+        click.option("-q", "--quiet", is_flag=True, help="Nothing on stderr but errors."),
+        click.option("-v", "--verbose", is_flag=True, help="More on stderr."),
+    ):
+        command = option(command)
+
+    @wraps(command)
+    def run(*, quiet: bool, verbose: bool, threads: int | None, **options: Any) -> Any:
+        level = logging.ERROR if quiet else logging.DEBUG if verbose else logging.INFO
+        logging.basicConfig(level=level, format="%(message)s", stream=sys.stderr, force=True)
+        _set_threads(threads)
+        try:
+            return command(quiet=quiet, **options)
+        except BrokenPipeError:  # caught here, since click would exit with 1
+            # The reader has gone (| head): say nothing, also not when Python flushes at exit.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return 0
+
+    return run  # type: ignore[return-value]
+
+
+def direction(command: F) -> F:
+    """The options that choose two languages of a space and how neighbours are looked up."""
+    from_to = (
+        click.option("--src", "source", metavar="LANG", help="From.  [default: the space's source]"),
+        click.option("--tgt", "target", metavar="LANG", help="To.  [default: the space's target]"),
+        click.option(
+            "--retrieval", "methods", default=("csls",), multiple=True, show_default=True,
+            type=click.Choice(["csls", "nn", "isf"]),
+        ),
+        click.option("--backend", default="auto", type=click.Choice(["auto", "torch", "faiss"])),
+    )  # fmt: skip
+    for option in reversed(from_to):
+        command = option(command)
+    return command
+
+
+def _set_threads(threads: int | None) -> None:
+    if threads is None:
+        return
+    import faiss
+    import torch
+
+    torch.set_num_threads(threads)
+    faiss.omp_set_num_threads(threads)
+
+
+def retrievals(methods: tuple[str, ...], backend: str) -> list[Retrieval]:
+    """The retrievals of the named methods, each once, in the order they were asked for."""
+    from muse.retrieval import Retrieval
+
+    return [Retrieval(method, backend=backend) for method in dict.fromkeys(methods)]
