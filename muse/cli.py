@@ -9,6 +9,8 @@ import click
 from muse.commands.align import align
 from muse.commands.evaluate import evaluate
 from muse.commands.induce import induce
+from muse.commands.map import map_words
+from muse.commands.train_lm import train_lm
 from muse.commands.translate import translate
 from muse.errors import MuseError
 from muse.version import __version__
@@ -42,5 +44,5 @@ def commands() -> None:
     """Aligns the words of two languages without parallel data, and uses what comes of it."""
 
 
-for command in (align, evaluate, induce, translate):
+for command in (align, evaluate, induce, translate, map_words, train_lm):
     commands.add_command(command)

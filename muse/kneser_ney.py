@@ -81,9 +81,7 @@ def _count(tokens: Ids, ends: Ids, v: int, order: int) -> list[_Counted]:
             keys, return_index=True, return_inverse=True, return_counts=True
         )
         firsts = places[first]
-        found.append(
-            _Counted(unique, seen.astype(np.float64), nodes[firsts], nodes[firsts + 1])
-        )
+        found.append(_Counted(unique, seen.astype(np.float64), nodes[firsts], nodes[firsts + 1]))
         nodes = np.full(len(tokens), -1, np.int64)
         nodes[places] = inverse
     return [*(_continued(short, long, v) for short, long in zip(found, found[1:], strict=False)), found[-1]]
@@ -118,10 +116,8 @@ def _levels(counted: list[_Counted], words: list[str]) -> tuple[NGrams, ...]:
     )
 
 
-def _interpolated(
-    counts: Counts, ngrams: _Counted, lower: Counts, contexts: int
-) -> tuple[Counts, Counts]:
-    # p (g,) of the n-grams, and gamma (contexts,) of what they follow; `lower` (.,) holds p of their suffixes.
+def _interpolated(counts: Counts, ngrams: _Counted, lower: Counts, contexts: int) -> tuple[Counts, Counts]:
+    # p (g,) of the n-grams, gamma (contexts,) of what they follow; `lower` (.,) holds p of their suffixes.
     discounts = np.array([0.0, *_discounts(counts)])
     taken = discounts[np.minimum(counts, 3).astype(np.int64)]  # (g,)
     total = np.bincount(ngrams.contexts, counts, minlength=contexts)

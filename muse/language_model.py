@@ -56,7 +56,9 @@ class LanguageModel:
     def __post_init__(self) -> None:
         for word in (BEGIN, END, UNKNOWN):
             if word not in self.index:
-                raise Mismatch(f"a language model must have the word {word}, got none among {len(self.words)}")
+                raise Mismatch(
+                    f"a language model must have the word {word}, got none among {len(self.words)}"
+                )
 
     @property
     def order(self) -> int:
@@ -71,9 +73,7 @@ class LanguageModel:
     def ids(self, words: Sequence[str]) -> Ids:
         """The number (p,) of each word as it is, else in lower case, else that of <unk>."""
         index, unknown = self.index, self.index[UNKNOWN]
-        return np.array(
-            [index.get(word, index.get(word.lower(), unknown)) for word in words], dtype=np.int64
-        )
+        return np.array([index.get(word, index.get(word.lower(), unknown)) for word in words], dtype=np.int64)
 
     def start(self) -> Ids:
         """The state (1, n - 1) at the beginning of a sentence."""

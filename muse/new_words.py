@@ -14,19 +14,19 @@ from pathlib import Path
 
 import numpy as np
 
-from muse.errors import Mismatch
+from muse.errors import BadSetting, Mismatch
 from muse.files import read_vectors
 from muse.files.fasttext_model import is_fasttext_file, load_fasttext
 from muse.normalise import normalise
 from muse.space import AlignedSpace
-from muse.vectors import Matrix
+from muse.vectors import Matrix, Vectors
 
 log = logging.getLogger(__name__)
 
 COMPARED = 1_000  # common words that tell whether two sets of vectors are of one model
 SAME_MODEL = 0.9  # their mean cosine if they are: 0.999 with three decimals, near 0 if they are not
-FITTED = 20_000  # the most frequent common words, on which another model's way is fitted
-RIDGE = 0.1  # times the mean square of a dimension: keeps rare directions from being blown up
+FITTED = 50_000  # the most frequent common words, on which another model's way is fitted
+RIDGE = 0.01  # times the mean square of a dimension: keeps rare directions from being blown up
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,8 +49,9 @@ class WordVectors:
 
 @dataclass(frozen=True, eq=False)
 class NewWords:
-    """Vectors of one language that can be mapped into a space, by `into_space`: (n, d) to (n, d)."""
+    """Vectors of one language that can be mapped into a space, by `into_space`: (n, e) to (n, d)."""
 
+    language: str
     vectors: WordVectors
     into_space: Callable[[Matrix], Matrix]
 
@@ -73,15 +74,36 @@ def load_new_words(space: AlignedSpace, language: str, path: Path | str, *, fit:
     vectors = _opened(Path(path), language)
     common = [word for word in space.vectors(language).words if word in vectors.known]
     if fit:
-        return NewWords(vectors, _fitted(space, language, vectors, common[:FITTED]))
+        return NewWords(language, vectors, _fitted(space, language, vectors, common[:FITTED]))
     _check_model(space, language, vectors, common)
-    return NewWords(vectors, lambda matrix: space.map_words(language, matrix))
+    return NewWords(language, vectors, lambda matrix: space.map_words(language, matrix))
+
+
+def map_new_words(space: AlignedSpace, new_words: NewWords, words: Sequence[str] | None = None) -> Vectors:
+    """The words and their rows (n, d) in the shared space: those asked for, or all that it has not got."""
+    language, index = new_words.language, space.vectors(new_words.language).index
+    if words is None:
+        chosen = [word for word in new_words.vectors.words if word not in index]
+    else:
+        chosen = list(dict.fromkeys(word for word in words if word.strip()))
+    if not chosen:
+        raise BadSetting(
+            f"{new_words.vectors.path}: expected words of {language} to map that the space has not got, "
+            f"got {'none' if words is not None else 'only words that it has'}; name them with --words"
+        )
+    if missing := [word for word in chosen if not new_words.has(word)]:
+        raise BadSetting(
+            f"{new_words.vectors.path}: expected a vector for every word, got none for {missing[0]!r} and "
+            f"{len(missing) - 1} more; a fastText .bin has them for any word"
+        )
+    return Vectors(language, chosen, new_words.rows(chosen))
 
 
 def _opened(path: Path, language: str) -> WordVectors:
     if is_fasttext_file(path):
         model = load_fasttext(path)
-        return WordVectors(path, model.words(), model.has_ngrams, model.rows)
+        words = [word for word in model.words() if word != "</s>"]  # its end of a line, no word
+        return WordVectors(path, words, model.has_ngrams, model.rows)
     read = read_vectors(path, language=language)
     return WordVectors(
         path, read.words, False, lambda words: read.matrix[[read.index[word] for word in words]]
@@ -89,20 +111,24 @@ def _opened(path: Path, language: str) -> WordVectors:
 
 
 def _check_model(space: AlignedSpace, language: str, vectors: WordVectors, common: Sequence[str]) -> None:
-    advice = f"take them from the model the space was learned from, or fit another model's with --fit"
+    advice = "take them from the model the space was learned from, or fit another model's with --fit"
     d, found = len(space.side(language).mapping), vectors.raw(vectors.words[:1]).shape[1]
     if found != d:
-        raise Mismatch(f"{vectors.path}: new words of {language} need {d} numbers each, got {found}; {advice}")
+        raise Mismatch(
+            f"{vectors.path}: new words of {language} need {d} numbers each, got {found}; {advice}"
+        )
     if not common:
-        log.warning("%s: no word is also in the space: nothing tells whether the vectors fit it", vectors.path)
+        log.warning(
+            "%s: no word is also in the space: nothing tells whether the vectors fit it", vectors.path
+        )
         return
     sample = common[:: max(1, len(common) // COMPARED)]
     rows = space.map_words(language, vectors.raw(sample))
     cosine = float((rows * _rows(space, language, sample)).sum(axis=1).mean())
     if cosine < SAME_MODEL:
         raise Mismatch(
-            f"{vectors.path}: new words of {language} need vectors of the model the space was learned from, got "
-            f"others (mean cosine {cosine:.2f} for {len(sample)} words of both); {advice}"
+            f"{vectors.path}: new words of {language} need vectors of the model the space was learned "
+            f"from, got others (mean cosine {cosine:.2f} for {len(sample)} words of both); {advice}"
         )
 
 
@@ -116,8 +142,8 @@ def _fitted(
     e = x.shape[1]
     if len(common) < 2 * e:
         raise Mismatch(
-            f"{vectors.path}: --fit needs at least {2 * e} words that are in the space too, got {len(common)}; "
-            "use vectors of more words"
+            f"{vectors.path}: --fit needs at least {2 * e} words that are in the space too, got "
+            f"{len(common)}; use vectors of more words"
         )
     gram = x.T @ x
     weights = np.linalg.solve(gram + RIDGE * np.trace(gram) / e * np.eye(e, dtype=np.float32), x.T @ y)

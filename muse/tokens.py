@@ -15,7 +15,16 @@ from typing import Any
 Rules = tuple[tuple[re.Pattern[str], str], ...]
 
 # Names that people give a language whose rules Moses has under another one.
-_ISO = {"eng": "en", "fra": "fr", "fre": "fr", "ita": "it", "deu": "de", "ger": "de", "rus": "ru", "spa": "es"}
+_ISO = {
+    "eng": "en",
+    "fra": "fr",
+    "fre": "fr",
+    "ita": "it",
+    "deu": "de",
+    "ger": "de",
+    "rus": "ru",
+    "spa": "es",
+}
 
 _FRENCH_PRONOUNS = "je|tu|ils?|elles?|on|nous|vous|ce|moi|toi|lui|leur|les?|la|y|en|là|ci"
 
@@ -36,7 +45,9 @@ _WRITTEN_OUT: dict[str, Rules] = {
         (r"(?<=\w)'ll\b", " will"),
         (r"\b(it|he|she|that|what|there|here|who|where|how)'s\b", r"\1 is"),
     ),
-    "fr": _rules((rf"(?<=\w)-(?:t-)?({_FRENCH_PRONOUNS})\b(?!-?\w)", r" \1"),),
+    "fr": _rules(
+        (rf"(?<=\w)-(?:t-)?({_FRENCH_PRONOUNS})\b(?!-?\w)", r" \1"),
+    ),
 }
 # What must stay in one piece beside Moses' own: 12:45, 1/2, addresses.
 _WHOLE = [r"\d+(?:[:/.,]\d+)+", r"[\w.+-]+@[\w-]+(?:\.\w+)+", r"(?:https?|ftp)://\S*[\w/]", r"www\.\S*[\w/]"]

@@ -15,9 +15,17 @@ LONGEST_FILE = 300
 # From the ground up: a module imports from lower layers, and from its own where the table below says so.
 LAYERS = {
     "ground": ["errors", "version", "memory", "progress"],
-    "nouns": ["vectors", "lexicon", "alignment"],
+    "nouns": ["vectors", "lexicon", "alignment", "language_model", "tokens"],
     "disk": ["files", "checkpoint"],
-    "mathematics": ["normalise", "neighbours", "retrieval", "procrustes", "criterion", "runtime"],
+    "mathematics": [
+        "normalise",
+        "neighbours",
+        "retrieval",
+        "procrustes",
+        "criterion",
+        "runtime",
+        "kneser_ney",
+    ],
     "learning": [
         "initialise",
         "self_learning",
@@ -27,7 +35,7 @@ LAYERS = {
         "auto",
         "align",
     ],
-    "space": ["space_saving", "space"],
+    "space": ["space_saving", "space", "new_words"],
     "consumers": ["induce", "translate", "export", "evaluation", "sentences", "report"],
     "doors": ["api", "commands", "cli", "__init__", "__main__", "fetch", "web"],
 }
@@ -41,12 +49,15 @@ MAY_IMPORT = {
     "vectors": ["errors"],
     "lexicon": ["errors"],
     "alignment": ["vectors"],
-    "files": ["errors", "version", "vectors", "lexicon"],
+    "language_model": ["errors"],
+    "tokens": [],
+    "files": ["errors", "version", "vectors", "lexicon", "language_model"],
     "checkpoint": ["errors", "files"],
     "normalise": ["errors", "vectors"],
     "neighbours": ["errors"],
     "retrieval": ["errors", "neighbours"],
     "procrustes": [],
+    "kneser_ney": ["errors", "language_model"],
     "criterion": ["vectors", "retrieval"],
     "runtime": ["checkpoint", "progress"],
     "self_learning": ["errors", "vectors", "alignment", "procrustes", "retrieval", "runtime"],
@@ -91,7 +102,8 @@ MAY_IMPORT = {
     "space_saving": ["errors", "vectors", "alignment", "files", "normalise", "retrieval"],
     "space": ["errors", "vectors", "files", "normalise", "retrieval", "space_saving"],
     "induce": ["errors", "lexicon", "neighbours", "retrieval", "space"],
-    "translate": ["errors", "vectors", "retrieval", "space"],
+    "new_words": ["errors", "vectors", "files", "normalise", "space"],
+    "translate": ["errors", "vectors", "retrieval", "space", "language_model", "tokens", "new_words"],
     "evaluation": ["errors", "version", "lexicon", "neighbours", "retrieval", "space"],
 }
 
@@ -99,6 +111,7 @@ MAY_IMPORT = {
 ONLY_USERS = {
     "faiss": {"neighbours", "commands.options"},
     "fasttext": {"files.fasttext_model"},
+    "sacremoses": {"tokens"},
     "scipy": {"procrustes"},
     "click": {"cli", "commands"},
 }

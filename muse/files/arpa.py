@@ -25,7 +25,7 @@ _COUNT = re.compile(rb"ngram ([0-9]{1,2}) ?= ?([0-9]{1,12})")
 _LN10 = math.log(10)
 _ROWS = 10_000  # n-grams written at once
 _ADVICE = "give a model as ARPA text, from muse train-lm or KenLM's lmplz"
-_HIGHEST = 1e-3  # above zero for rounding
+_LOWEST, _HIGHEST = -99.0, 1e-3  # what a log-probability is raised to, and what it may be, for rounding
 
 
 class _Lines:
@@ -125,14 +125,16 @@ def _read_part(lines: _Lines, length: int, count: int, index: dict[bytes, int]) 
 
 def _natural(logs: list[float]) -> Logs:
     # -inf is written for what cannot be; sums with it would no longer tell two ways apart.
-    return (np.maximum(np.array(logs), -99.0) * _LN10).astype(np.float32)
+    return np.asarray(np.maximum(np.array(logs), _LOWEST) * _LN10, np.float32)
 
 
 def _decoded(lines: _Lines, index: dict[bytes, int]) -> list[str]:
     try:
         return [word.decode() for word in index]
     except UnicodeDecodeError as error:
-        raise BadFile(f"{lines.path}: expected UTF-8, got the word {error.object[:40]!r}; {_ADVICE}") from None
+        raise BadFile(
+            f"{lines.path}: expected UTF-8, got the word {error.object[:40]!r}; {_ADVICE}"
+        ) from None
 
 
 def _assembled(path: Path, parts: list[_Part], words: list[str]) -> LanguageModel:
@@ -173,7 +175,9 @@ def _sorted(path: Path, keys: Ids, part: _Part) -> NGrams:
     order = np.argsort(keys, kind="stable")
     keys = keys[order]
     if (keys[1:] == keys[:-1]).any():
-        raise BadFile(f"{path}: expected every n-gram once, got some of {part.words.shape[1]} words twice; {_ADVICE}")
+        raise BadFile(
+            f"{path}: expected every n-gram once, got some of {part.words.shape[1]} words twice; {_ADVICE}"
+        )
     return NGrams(keys, part.log_p[order], part.backoff[order])
 
 
@@ -198,7 +202,9 @@ def _written(model: LanguageModel, length: int, begin: int) -> Iterator[str]:
         nodes = nodes // len(model.words)
         if shorter > 1:
             nodes = model.levels[shorter - 1].keys[nodes]
-    texts = zip(*(map(model.words.__getitem__, column.tolist()) for column in [nodes, *columns[::-1]]), strict=True)
+    texts = zip(
+        *(map(model.words.__getitem__, column.tolist()) for column in [nodes, *columns[::-1]]), strict=True
+    )
     logs = ((values[chosen] / _LN10).tolist() for values in (level.log_p, level.backoff))
     for text, log_p, backoff in zip(texts, *logs, strict=True):
         end = f"\t{backoff:.7g}" if length < model.order else ""

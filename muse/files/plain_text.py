@@ -16,7 +16,7 @@ _BOM = b"\xef\xbb\xbf"
 class Stream(Protocol):
     """What standard input is: `read1` returns what is there, and waits only where there is nothing."""
 
-    def read1(self, size: int, /) -> bytes:
+    def read1(self, size: int = ..., /) -> bytes:
         """Up to `size` bytes, none only at the end."""
 
 

@@ -20,8 +20,8 @@ class Options(NamedTuple):
 def best_path(options: Sequence[Options], model: LanguageModel, *, weight: float, beam: int) -> list[int]:
     """The option to take at each place.
 
-    It is the sequence y of the highest sum of score(x_i, y_i) + weight log p(y_i | y_1 .. y_i-1), <s> and </s>
-    included, as far as a beam of so many sequences finds it (Kim, Geng & Ney, 2018, section 3.1).
+    It is the sequence y of the highest sum of score(x_i, y_i) + weight log p(y_i | y_1 .. y_i-1), with <s>
+    and </s> around it, as far as a beam of so many sequences finds it (Kim, Geng & Ney, 2018, section 3.1).
     """
     states, totals = model.start(), np.zeros(1, np.float32)  # (b, n - 1), (b,)
     taken = []

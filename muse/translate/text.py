@@ -26,6 +26,7 @@ from muse.translate.words import look_up, rows_of
 
 CACHED = 200_000  # words whose translations are kept: about 300 MB
 HYPHEN = "@-@"  # what Moses writes for a hyphen that stands between two tokens
+ENDS = frozenset(".!?…")  # tokens after which a sentence begins
 _FREE = np.zeros(1, np.float32)  # the score of what is copied
 
 
@@ -33,8 +34,8 @@ _FREE = np.zeros(1, np.float32)  # the score of what is copied
 class TextConfig:
     """How text is translated.
 
-    `top` translations of a word are tried with a language model, `beam` sentences kept, and a CSLS
-    point is worth 1 / `weight` nats of the model. The default weight is from benchmarks/translation.py --tune.
+    With a language model, `top` translations of a word are tried and `beam` sentences kept; a nat of the
+    model counts as much as `weight` points of CSLS: its default is from benchmarks/translation.py --tune.
     """
 
     retrieval: Retrieval = Retrieval()
@@ -51,10 +52,14 @@ class TextConfig:
 
 
 class Piece(NamedTuple):
-    """A token of a line, or a part of one, and the word under which its vector is; None is copied."""
+    """A token of a line, or a part of one, and the word under which its vector is; None is copied.
+
+    `first` says that it begins a sentence.
+    """
 
     token: str
     word: str | None
+    first: bool = False
 
 
 @dataclass
@@ -97,12 +102,15 @@ class Translator:
 
     def _pieces(self, tokens: Sequence[str]) -> list[Piece]:
         pieces: list[Piece] = []
-        for place, token in enumerate(tokens):
+        first = True
+        for token in tokens:
             if not any(map(str.isalpha, token)):
                 pieces.append(Piece(token, None))
+                first = first or token in ENDS
                 continue
-            found = self._found(token, first=not place)
+            found = self._found(token, first=first)
             pieces += found
+            first = False
             self.counts.words += 1
             self.counts.copied += found[0].word is None
         return pieces
@@ -111,10 +119,10 @@ class Translator:
         # The token as one word or, where it is none, as the words between its hyphens.
         word = self._known(token, first=first)
         if word is None and "-" in token:
-            parts = [Piece(part, self._known(part, first=first)) for part in token.split("-")]
+            parts = [Piece(part, self._known(part, first=first), first) for part in token.split("-")]
             if all(part.word is not None for part in parts):
                 return [piece for part in parts for piece in (Piece(HYPHEN, None), part)][1:]
-        return [Piece(token, self._new(token, first=first) if word is None else word)]
+        return [Piece(token, self._new(token, first=first) if word is None else word, first)]
 
     def _known(self, token: str, *, first: bool) -> str | None:
         index = self._space.vectors(self.source).index
@@ -158,10 +166,10 @@ class Translator:
         if self._model is not None:
             path = best_path(options, self._model, weight=self._config.weight, beam=self._config.beam)
         words = elide([option.words[place] for option, place in zip(options, path, strict=True)], self.target)
-        tokens = [piece.token for piece in pieces]
-        shouted = is_shouted(tokens)
+        shouted = is_shouted([piece.token for piece in pieces])
         for place, piece in enumerate(pieces):
             if piece.word is not None:
-                token = piece.token.lower() if place and is_always_capital(piece.token, self.source) else piece.token
+                alone = is_always_capital(piece.token, self.source) and not piece.first
+                token = piece.token.lower() if alone and not shouted else piece.token
                 words[place] = with_capitals(words[place], token, shouted=shouted)
         return self._joiner.text(words)

@@ -17,6 +17,7 @@ from muse.vectors import Vectors
 Translation = tuple[str, float]
 
 SUGGESTIONS = 3
+ALIKE = 0.7  # difflib's ratio from which a suggestion helps: maisno is 0.83 from maison, chta 0.75 from chat
 LENGTH_APART = 2  # letters by which a suggestion may be longer or shorter
 CANDIDATES = 20_000  # the most frequent words that difflib compares one by one: about 0.2 s
 
@@ -93,7 +94,7 @@ def spellings(word: str, vectors: Vectors) -> list[str]:
     """
     folded = word.casefold()
     forms = [form for form in (word.lower(), word.capitalize(), word.upper()) if form in vectors.index]
-    close = difflib.get_close_matches(folded, _candidates(folded, vectors), n=SUGGESTIONS)
+    close = difflib.get_close_matches(folded, _candidates(folded, vectors), n=SUGGESTIONS, cutoff=ALIKE)
     return list(dict.fromkeys([*forms, *close]))[:SUGGESTIONS]
 
 
