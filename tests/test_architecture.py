@@ -103,7 +103,16 @@ MAY_IMPORT = {
     "space": ["errors", "vectors", "files", "normalise", "retrieval", "space_saving"],
     "induce": ["errors", "lexicon", "neighbours", "retrieval", "space"],
     "new_words": ["errors", "vectors", "files", "normalise", "space"],
-    "translate": ["errors", "vectors", "retrieval", "space", "language_model", "tokens", "new_words"],
+    "translate": [
+        "errors",
+        "version",
+        "vectors",
+        "retrieval",
+        "space",
+        "language_model",
+        "tokens",
+        "new_words",
+    ],
     "evaluation": ["errors", "version", "lexicon", "neighbours", "retrieval", "space"],
 }
 
@@ -112,6 +121,7 @@ ONLY_USERS = {
     "faiss": {"neighbours", "commands.options"},
     "fasttext": {"files.fasttext_model"},
     "sacremoses": {"tokens"},
+    "sacrebleu": {"translate.quality"},
     "scipy": {"procrustes"},
     "click": {"cli", "commands"},
 }

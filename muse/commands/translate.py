@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import json
+import logging
 import sys
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
 from muse.commands.options import common, direction, retrievals
 
 if TYPE_CHECKING:
+    from muse.files.plain_text import Stream
     from muse.language_model import LanguageModel
     from muse.new_words import NewWords
     from muse.retrieval import Retrieval
     from muse.space import AlignedSpace
+    from muse.translate import Translator
+
+log = logging.getLogger(__name__)
 
 STDIN = "standard input"
 
@@ -37,6 +43,7 @@ STDIN = "standard input"
 @click.option(
     "--fit", is_flag=True, help="The --vectors are of another model than the space's: fit them to it."
 )
+@click.option("--reference", type=Path, metavar="FILE", help="The right translations: print BLEU and chrF.")
 @direction
 @common
 def translate(
@@ -105,7 +112,7 @@ def _translate_text(
 ) -> None:
     from muse.errors import BadFile
     from muse.files.plain_text import read_blocks
-    from muse.translate import TextConfig, Translator
+    from muse.translate import TextConfig, Translator, quality
 
     weight = {} if options["lm_weight"] is None else {"weight": options["lm_weight"]}
     config = TextConfig(retrieval, top=options["top"], beam=options["beam"], **weight)
@@ -113,18 +120,39 @@ def _translate_text(
         space, source=options["source"], target=options["target"],
         model=model, new_words=new_words, config=config,
     )  # fmt: skip
+    references = None if options["reference"] is None else _references(options["reference"])
     lines: list[str] = []
     count = 0
-    for block in read_blocks(sys.stdin.buffer, STDIN):
+    for block in read_blocks(cast("Stream", sys.stdin.buffer), STDIN):
         translated = translator.translate(block)
         count += len(block)
-        if as_json:
+        if as_json or references is not None:
             lines += translated
-        else:
+        if not as_json:
             click.echo("\n".join(translated))  # which flushes: whoever sent the lines may wait for these
     if not count:
         raise BadFile(f"{STDIN}: expected text to translate, got nothing; name words, or send lines")
+    scores = [] if references is None else quality(lines, references, made=_made(translator, options["lm"]))
+    for score in scores:
+        log.info("%s", score)
     if as_json:
         counts = translator.counts
-        fields = {"lines": lines, "words": counts.words, "copied": counts.copied}
+        fields: dict[str, Any] = {"lines": lines, "words": counts.words, "copied": counts.copied}
+        fields |= {score.name.lower(): asdict(score) for score in scores}
         click.echo(json.dumps(fields, ensure_ascii=False))
+
+
+def _references(path: Path) -> list[str]:
+    from muse.files.plain_text import read_lines
+    from muse.translate.quality import metrics
+
+    metrics()  # absent, it is to be said before the work
+    return list(read_lines(path))
+
+
+def _made(translator: Translator, lm: Path | None) -> str:
+    config = translator.config
+    parts = [str(config.retrieval), f"{translator.source}-{translator.target}"]
+    if lm is not None:
+        parts += [f"lm:{lm.name}", f"weight:{config.weight:g}", f"top:{config.top}", f"beam:{config.beam}"]
+    return " | ".join(parts)

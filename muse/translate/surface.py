@@ -15,6 +15,7 @@ _ELIDED = {
     "n'": "ne", "puisqu'": "puisque", "qu'": "que", "s'": "se", "t'": "te",
 }  # fmt: skip
 _ELISIONS = {full: elided for elided, full in _ELIDED.items() if full != "ce"} | {"la": "l'"}
+_CAPITAL_NOUNS = ("de", "deu", "ger", "lb", "ltz")  # languages that write every noun with a capital
 # Parts of words as a vocabulary has them, and as text does.
 _PARTS = {
     "fr": {elided[:-1]: elided for elided in _ELIDED},
@@ -73,6 +74,13 @@ def with_capitals(word: str, token: str, *, shouted: bool) -> str:
 def is_always_capital(token: str, language: str) -> bool:
     """Whether the token has its capital wherever it stands, as the English I has."""
     return (token, language) == ("I", "en")
+
+
+def has_name_capital(token: str, language: str) -> bool:
+    """Whether the capital of a token inside a sentence says that it is a name: Tom, not TOM, nor I."""
+    if language in _CAPITAL_NOUNS or is_always_capital(token, language):
+        return False
+    return token[0].isupper() and not token.isupper()
 
 
 def is_shouted(tokens: Sequence[str]) -> bool:

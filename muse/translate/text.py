@@ -21,7 +21,15 @@ from muse.space import AlignedSpace
 from muse.tokens import Tokeniser
 from muse.translate.beam import Options, best_path
 from muse.translate.script import check_script
-from muse.translate.surface import elide, forms, in_text, is_always_capital, is_shouted, with_capitals
+from muse.translate.surface import (
+    elide,
+    forms,
+    in_text,
+    has_name_capital,
+    is_always_capital,
+    is_shouted,
+    with_capitals,
+)
 from muse.translate.words import look_up, rows_of
 
 CACHED = 200_000  # words whose translations are kept: about 300 MB
@@ -64,7 +72,7 @@ class Piece(NamedTuple):
 
 @dataclass
 class Counts:
-    """How many words a text had so far, and how many of them were copied for want of a vector."""
+    """How many words a text had so far, and how many of them were copied: names, and what has no vector."""
 
     words: int = 0
     copied: int = 0
@@ -86,7 +94,7 @@ class Translator:
         self.source, self.target = space.direction(source, target)
         self.counts = Counts()
         self._space, self._model, self._new_words = space, model, new_words
-        self._config = config or TextConfig()
+        self.config = config or TextConfig()
         self._tokeniser, self._joiner = Tokeniser(self.source), Tokeniser(self.target)
         self._options: dict[str, Options] = {}
         self._script_is_known = False
@@ -108,7 +116,7 @@ class Translator:
                 pieces.append(Piece(token, None))
                 first = first or token in ENDS
                 continue
-            found = self._found(token, first=first)
+            found = [Piece(token, None)] if self._is_name(token, first) else self._found(token, first=first)
             pieces += found
             first = False
             self.counts.words += 1
@@ -123,6 +131,13 @@ class Translator:
             if all(part.word is not None for part in parts):
                 return [piece for part in parts for piece in (Piece(HYPHEN, None), part)][1:]
         return [Piece(token, self._new(token, first=first) if word is None else word, first)]
+
+    def _is_name(self, token: str, first: bool) -> bool:
+        # Names are near other names, not near themselves: one that both languages have stays as it is.
+        if first or not has_name_capital(token, self.source):
+            return False
+        index = self._space.vectors(self.target).index
+        return token in index or token.lower() in index
 
     def _known(self, token: str, *, first: bool) -> str | None:
         index = self._space.vectors(self.source).index
@@ -145,7 +160,7 @@ class Translator:
         if not missing:
             return
         rows = torch.stack(list(self._rows(missing).values()))  # (q, d)
-        config, direction = self._config, (self.source, self.target)
+        config, direction = self.config, (self.source, self.target)
         top = 1 if self._model is None else config.top
         scale = 1.0 if config.retrieval.method == "csls" else 2.0  # CSLS is made of two cosines
         found = look_up(self._space, rows, direction, top=top, retrieval=config.retrieval)
@@ -164,7 +179,7 @@ class Translator:
         ]
         path = [0] * len(options)
         if self._model is not None:
-            path = best_path(options, self._model, weight=self._config.weight, beam=self._config.beam)
+            path = best_path(options, self._model, weight=self.config.weight, beam=self.config.beam)
         words = elide([option.words[place] for option, place in zip(options, path, strict=True)], self.target)
         shouted = is_shouted([piece.token for piece in pieces])
         for place, piece in enumerate(pieces):
