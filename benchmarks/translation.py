@@ -5,8 +5,9 @@
 
 The language model is trained by muse train-lm on the target's side of the training text, which is used as
 monolingual text: no source sentence is looked at. Every row is one `muse translate`, with all defaults but
-those it names; `p` is of sacrebleu's paired bootstrap test against the row above. --tune instead tries weights
-of the model on 2,000 pairs of the Tatoeba training file that its model has not seen; the test sets stay closed.
+those it names; `p` is of sacrebleu's paired bootstrap test against the row above. --tune instead tries
+weights of the model on 2,000 pairs of the Tatoeba training file that its model has not seen; the test sets
+stay closed.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from pairs import SHARED, find_pair
-from sacrebleu.metrics import BLEU, CHRF
+from sacrebleu.metrics.bleu import BLEU
+from sacrebleu.metrics.chrf import CHRF
 from sacrebleu.significance import PairedTest
 from tables import header, heading, muse, row
 
@@ -108,14 +110,14 @@ def compare(name: str, text: Text, space: Path, folder: Path, order: int) -> Non
 
 
 def _scored(lines: list[str], before: list[str] | None, references: list[str]) -> list[str]:
-    systems = [("before", before or lines), ("after", lines)]
+    systems: list[tuple[str, Sequence[str]]] = [("before", before or lines), ("after", lines)]
     test = PairedTest(systems, {"BLEU": BLEU(references=[references]), "chrF": CHRF(references=[references])},
                       references=None, test_type="bs", n_samples=1000)  # fmt: skip
     signatures, scores = test()
     _SIGNATURES.update({name: str(signature) for name, signature in signatures.items()})
     cells = []
     for metric in ("BLEU", "chrF"):
-        found = scores[metric][1]
+        found: Any = scores[metric][1]
         cells += [f"{found.score:.2f}", f"{found.mean - found.ci:.2f}-{found.mean + found.ci:.2f}"]
         cells.append("" if before is None else f"{found.p_value:.3f}")
     return cells
@@ -141,7 +143,7 @@ def tune(text: Text, space: Path, folder: Path) -> None:
                 found, _ = translated(space, [text.train[source][line] for line in held], *options)
                 bleu = BLEU().corpus_score(found["lines"], [references]).score
                 chrf = CHRF().corpus_score(found["lines"], [references]).score
-                row([f"{source}-{target}", order, weight, f"{bleu:.2f}", f"{chrf:.2f}"])
+                row([f"{source}-{target}", order, str(weight), f"{bleu:.2f}", f"{chrf:.2f}"])
 
 
 def main() -> None:

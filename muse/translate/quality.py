@@ -43,7 +43,8 @@ def quality(translations: Sequence[str], references: Sequence[str], *, made: str
 def metrics() -> dict[str, Any]:
     """A new metric of sacrebleu by its name; MissingExtra without the package."""
     try:
-        from sacrebleu.metrics import BLEU, CHRF
+        from sacrebleu.metrics.bleu import BLEU
+        from sacrebleu.metrics.chrf import CHRF
     except ImportError as error:
         raise MissingExtra("BLEU and chrF need sacrebleu, found none; pip install 'muse[eval]'") from error
     return {"BLEU": BLEU(), "chrF": CHRF()}

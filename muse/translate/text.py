@@ -24,8 +24,8 @@ from muse.translate.script import check_script
 from muse.translate.surface import (
     elide,
     forms,
-    in_text,
     has_name_capital,
+    in_text,
     is_always_capital,
     is_shouted,
     with_capitals,
