@@ -3,9 +3,9 @@
     python benchmarks/new_words.py [--space SPACE] [--reduced SPACE] [--model F.bin] [--shared ../shared]
 
 1,000 French words of the gold dictionaries (four letters and more, outside the 1,000 most frequent) are taken
-out of the French vectors before they are aligned, and out of the text that a small fastText model is trained on
-(novels and the French side of Tatoeba, 2.9 M words). `muse translate --vectors F.bin --fit` then translates
-them from their n-grams alone. --space, --reduced and --model reuse what an earlier run made, --keep is where.
+out of the French vectors before they are aligned, and out of the text that a small fastText model is trained
+on (novels and the French side of Tatoeba, 2.9 M words). `muse translate --vectors F.bin --fit` then
+translates them from their n-grams alone. --space, --reduced and --model reuse what an earlier run made, --keep is where.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def align(shared: Path, without: Gold, out: Path) -> None:
     rows = [place for place, word in enumerate(vectors.words) if word not in without]
     reduced = out.parent / f"{out.name}.fr.vec"
     write_vectors_text(reduced, [vectors.words[place] for place in rows], vectors.matrix[rows], decimals=3)
-    files = ["--src-emb", reduced, "--tgt-emb", pair.target_file]
+    files: list[str | Path] = ["--src-emb", reduced, "--tgt-emb", pair.target_file]
     muse("align", "--src", "fr", "--tgt", "en", *files, "--out", out)
 
 
@@ -79,9 +79,8 @@ def measure(name: str, space: Path, gold: Gold, *options: str | Path) -> None:
     done = muse("translate", space, "--src", "fr", "--tgt", "en", "--top", "10", *options, *gold)
     found = done.fields["translations"]
     best = [[translation for translation, _ in found[word]] for word in gold]
-    hits = [
-        np.array([bool(set(b[:k]) & gold[w]) for b, w in zip(best, gold, strict=True)]) for k in (1, 5, 10)
-    ]
+    right = [[bool(set(b[:k]) & gold[w]) for b, w in zip(best, gold, strict=True)] for k in (1, 5, 10)]
+    hits = [np.array(each) for each in right]
     low, high = bootstrap_interval(hits[0], np.random.default_rng(0))
     row([name, len(gold), *(f"{100 * h.mean():.1f}" for h in hits), f"{low:.1f}-{high:.1f}", done.seconds])
 

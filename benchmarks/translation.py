@@ -31,8 +31,8 @@ from tables import header, heading, muse, row
 
 LANGUAGES = ("en", "fr")
 HELD_OUT = 80  # one pair in so many is for tuning
-WEIGHTS = (0.0, 0.02, 0.03, 0.04, 0.05, 0.06, 0.08, 0.1)
-ORDERS = (2, 3, 4)
+WEIGHTS = (0.02, 0.04, 0.06, 0.08, 0.1)
+ORDERS = (3, 4)
 COLUMNS = ("set", "direction", "dictionary", "BLEU", "95 %", "p", "chrF", "95 %", "p", "copied", "seconds")
 
 
@@ -137,7 +137,7 @@ def tune(text: Text, space: Path, folder: Path) -> None:
         seen = [line for line in text.train[target] if line not in closed]
         for order in ORDERS:
             model = trained(folder, seen, target, order=order, name="tune")
-            for weight in WEIGHTS if order == 3 else WEIGHTS[4:5]:
+            for weight in WEIGHTS if order == ORDERS[0] else WEIGHTS[2:3]:
                 options: list[str | Path] = ["--lm", model, "--lm-weight", str(weight)]
                 options += ["--src", source, "--tgt", target]
                 found, _ = translated(space, [text.train[source][line] for line in held], *options)

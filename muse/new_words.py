@@ -17,6 +17,7 @@ import numpy as np
 from muse.errors import BadSetting, Mismatch
 from muse.files import read_vectors
 from muse.files.fasttext_model import is_fasttext_file, load_fasttext
+from muse.files.npz import is_npz
 from muse.normalise import normalise
 from muse.space import AlignedSpace
 from muse.vectors import Matrix, Vectors
@@ -100,7 +101,7 @@ def map_new_words(space: AlignedSpace, new_words: NewWords, words: Sequence[str]
 
 
 def _opened(path: Path, language: str) -> WordVectors:
-    if is_fasttext_file(path):
+    if not is_npz(path) and is_fasttext_file(path):
         model = load_fasttext(path)
         words = [word for word in model.words() if word != "</s>"]  # its end of a line, no word
         return WordVectors(path, words, model.has_ngrams, model.rows)

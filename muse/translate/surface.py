@@ -44,7 +44,7 @@ def elide(words: Sequence[str], language: str) -> list[str]:
     >>> elide(["la", "eau", "de", "l'", "mer"], "fr")
     ["l'", 'eau', 'de', 'le', 'mer']
     """
-    if language != "fr":
+    if language != "fr" or not words:
         return list(words)
     return [_elided(word, following) for word, following in zip(words, [*words[1:], ""], strict=True)]
 
