@@ -5,7 +5,8 @@
 1,000 French words of the gold dictionaries (four letters and more, outside the 1,000 most frequent) are taken
 out of the French vectors before they are aligned, and out of the text that a small fastText model is trained
 on (novels and the French side of Tatoeba, 2.9 M words). `muse translate --vectors F.bin --fit` then
-translates them from their n-grams alone. --space, --reduced and --model reuse what an earlier run made, --keep is where.
+translates them from their n-grams alone. --space, --reduced and --model reuse what an earlier run made,
+--keep is where.
 """
 
 from __future__ import annotations

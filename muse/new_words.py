@@ -138,14 +138,14 @@ def _fitted(
 ) -> Callable[[Matrix], Matrix]:
     # Ridge regression from normalised rows x (c, e) to the rows y (c, d) of the same words in the space:
     # W = (X^T X + a I)^-1 X^T Y (Hoerl & Kennard, 1970).
-    y = _rows(space, language, common)
-    x, steps = normalise(vectors.raw(common))
-    e = x.shape[1]
+    e = vectors.raw(vectors.words[:1]).shape[1]
     if len(common) < 2 * e:
         raise Mismatch(
             f"{vectors.path}: --fit needs at least {2 * e} words that are in the space too, got "
             f"{len(common)}; use vectors of more words"
         )
+    x, steps = normalise(vectors.raw(common))
+    y = _rows(space, language, common)
     gram = x.T @ x
     weights = np.linalg.solve(gram + RIDGE * np.trace(gram) / e * np.eye(e, dtype=np.float32), x.T @ y)
     return lambda matrix: normalise(steps.apply(matrix) @ weights, ["unit"])[0]

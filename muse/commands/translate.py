@@ -35,7 +35,7 @@ STDIN = "standard input"
 @click.option(
     "--lm", type=Path, metavar="FILE", help="A language model of the target, to choose words in text."
 )
-@click.option("--lm-weight", type=click.FloatRange(0), metavar="X", help="Of the model.  [default: 0.05]")
+@click.option("--lm-weight", type=click.FloatRange(0), metavar="X", help="Of the model.  [default: 0.06]")
 @click.option(
     "--beam", default=10, show_default=True, type=click.IntRange(1), help="Sentences kept with --lm."
 )

@@ -11,7 +11,6 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
-from torch import Tensor
 
 from muse.errors import BadSetting
 from muse.language_model import LanguageModel
@@ -49,7 +48,7 @@ class TextConfig:
     retrieval: Retrieval = Retrieval()
     top: int = 10
     beam: int = 10
-    weight: float = 0.05
+    weight: float = 0.06
 
     def __post_init__(self) -> None:
         for name, value in (("--top", self.top), ("--beam", self.beam)):
@@ -159,18 +158,16 @@ class Translator:
         missing = sorted({word for word in words if word not in self._options})
         if not missing:
             return
-        rows = torch.stack(list(self._rows(missing).values()))  # (q, d)
+        rows = rows_of(self._space, self.source, missing, self._new_words)
+        queries = torch.stack([rows[word] for word in missing])  # (q, d)
         config, direction = self.config, (self.source, self.target)
         top = 1 if self._model is None else config.top
         scale = 1.0 if config.retrieval.method == "csls" else 2.0  # CSLS is made of two cosines
-        found = look_up(self._space, rows, direction, top=top, retrieval=config.retrieval)
+        found = look_up(self._space, queries, direction, top=top, retrieval=config.retrieval)
         for word, best in zip(missing, found, strict=True):
             surfaces = [in_text(translation, self.target) for translation, _ in best]
             scores = np.array([scale * score for _, score in best], dtype=np.float32)
             self._options[word] = Options(surfaces, scores)
-
-    def _rows(self, words: Sequence[str]) -> dict[str, Tensor]:
-        return rows_of(self._space, self.source, words, self._new_words)
 
     def _line(self, pieces: Sequence[Piece]) -> str:
         options = [
