@@ -116,7 +116,7 @@ def _scored(lines: list[str], before: list[str] | None, references: list[str]) -
     signatures, scores = test()
     _SIGNATURES.update({name: str(signature) for name, signature in signatures.items()})
     cells = []
-    for metric in ("BLEU", "chrF"):
+    for metric in ("BLEU", "chrF2"):
         found: Any = scores[metric][1]
         cells += [f"{found.score:.2f}", f"{found.mean - found.ci:.2f}-{found.mean + found.ci:.2f}"]
         cells.append("" if before is None else f"{found.p_value:.3f}")

@@ -55,6 +55,7 @@ def test_text_with_everything(muse: Command, space: Path) -> None:
     options += ["--reference", here / "gold.txt"]
     ended = translate(space, *options, stdin="Le chat est un homme.\r\n\nLe minou mange.")
     assert ended.out == "The cat is a man.\n\nThe cat eats.\n", ended.err
+    assert len(ended.err.splitlines()) == 2, ended.err
     bleu, chrf = ended.err.splitlines()
     assert bleu.startswith("BLEU = 100.00 [")
     assert chrf.startswith("chrF = 100.00 [")

@@ -144,9 +144,9 @@ def _translate_text(
 
 def _references(path: Path) -> list[str]:
     from muse.files.plain_text import read_lines
-    from muse.translate.quality import metrics
+    from muse.translate.quality import require_sacrebleu
 
-    metrics()  # absent, it is to be said before the work
+    require_sacrebleu()  # absent, it is to be said before the work
     return list(read_lines(path))
 
 

@@ -37,24 +37,30 @@ def quality(translations: Sequence[str], references: Sequence[str], *, made: str
             f"--reference needs a line for every line of the text, got {len(references)} for "
             f"{len(translations)}; check that both are the same text"
         )
-    return [_score(name, metric, translations, references, made) for name, metric in metrics().items()]
+    # The bootstrap of a metric itself breaks down where a sample scores nothing (sacrebleu 2.6); the one of
+    # its test of systems against each other does not, and takes a single one.
+    metrics, test = require_sacrebleu()
+    ready = {name: metric(references=[list(references)]) for name, metric in metrics.items()}
+    system = [("muse", list(translations))]
+    signatures, scores = test(system, ready, references=None, test_type="bs", n_samples=SAMPLES)()
+    ours = [*([made] if made else []), f"muse {__version__}"]
+    return [
+        _score(name, scores[key][0], " | ".join([str(signatures[key]), *ours]))
+        for name, key in zip(metrics, signatures, strict=True)
+    ]
 
 
-def metrics() -> dict[str, Any]:
-    """A new metric of sacrebleu by its name; MissingExtra without the package."""
+def require_sacrebleu() -> tuple[dict[str, Any], Any]:
+    """The metrics of sacrebleu by name, and its bootstrap; MissingExtra without the package."""
     try:
         from sacrebleu.metrics.bleu import BLEU
         from sacrebleu.metrics.chrf import CHRF
+        from sacrebleu.significance import PairedTest
     except ImportError as error:
         raise MissingExtra("BLEU and chrF need sacrebleu, found none; pip install 'muse[eval]'") from error
-    return {"BLEU": BLEU(), "chrF": CHRF()}
+    return {"BLEU": BLEU, "chrF": CHRF}, PairedTest
 
 
-def _score(
-    name: str, metric: Any, translations: Sequence[str], references: Sequence[str], made: str
-) -> Quality:
-    # Of one line no other sample can be drawn, and sacrebleu gives no interval.
-    found = metric.corpus_score(list(translations), [list(references)], n_bootstrap=SAMPLES)
-    middle, half = float(found._mean), float(found._ci)
-    parts = [str(metric.get_signature()), *([made] if made else []), f"muse {__version__}"]
-    return Quality(name, float(found.score), (middle - half, middle + half), " | ".join(parts))
+def _score(name: str, found: Any, signature: str) -> Quality:
+    low, high = float(found.mean - found.ci), float(found.mean + found.ci)
+    return Quality(name, float(found.score), (low, high), signature)
