@@ -19,7 +19,9 @@ from muse.files import read_vectors
 from muse.files.fasttext_model import is_fasttext_file, load_fasttext
 from muse.files.npz import is_npz
 from muse.normalise import normalise
+from muse.progress import Progress
 from muse.space import AlignedSpace
+from muse.subwords import learn_subwords
 from muse.vectors import Matrix, Vectors
 
 log = logging.getLogger(__name__)
@@ -32,14 +34,14 @@ RIDGE = 0.01  # times the mean square of a dimension: keeps rare directions from
 
 @dataclass(frozen=True, eq=False)
 class WordVectors:
-    """The vectors of a file: of `words`, most frequent first, and with `of_any` of every other string.
+    """The vectors of a file: of `words`, most frequent first, and of other strings as `of_other` says.
 
     `raw` gives the rows (n, d) of words that it has.
     """
 
     path: Path
     words: Sequence[str]
-    of_any: bool
+    of_other: Callable[[str], bool]
     raw: Callable[[Sequence[str]], Matrix]
 
     @cached_property
@@ -58,7 +60,7 @@ class NewWords:
 
     def has(self, word: str) -> bool:
         """Whether there is a vector for the word."""
-        return bool(word) and (self.vectors.of_any or word in self.vectors.known)
+        return bool(word) and (word in self.vectors.known or self.vectors.of_other(word))
 
     def rows(self, words: Sequence[str]) -> Matrix:
         """The rows (n, d) of words that it has, of unit length in the shared space."""
@@ -78,6 +80,14 @@ def load_new_words(space: AlignedSpace, language: str, path: Path | str, *, fit:
         return NewWords(language, vectors, _fitted(space, language, vectors, common[:FITTED]))
     _check_model(space, language, vectors, common)
     return NewWords(language, vectors, lambda matrix: space.map_words(language, matrix))
+
+
+def own_new_words(space: AlignedSpace, language: str, *, progress: Progress | None = None) -> NewWords:
+    """New words made of the n-grams of the words that the space has, with no file at all."""
+    side = space.vectors(language)
+    subwords = learn_subwords(side.words, np.asarray(side.matrix), progress=progress)
+    vectors = WordVectors(Path(f"n-grams of {language}"), side.words, subwords.has, subwords.rows)
+    return NewWords(language, vectors, lambda matrix: matrix)
 
 
 def map_new_words(space: AlignedSpace, new_words: NewWords, words: Sequence[str] | None = None) -> Vectors:
@@ -104,10 +114,10 @@ def _opened(path: Path, language: str) -> WordVectors:
     if not is_npz(path) and is_fasttext_file(path):
         model = load_fasttext(path)
         words = [word for word in model.words() if word != "</s>"]  # its end of a line, no word
-        return WordVectors(path, words, model.has_ngrams, model.rows)
+        return WordVectors(path, words, lambda _: model.has_ngrams, model.rows)
     read = read_vectors(path, language=language)
     return WordVectors(
-        path, read.words, False, lambda words: read.matrix[[read.index[word] for word in words]]
+        path, read.words, lambda _: False, lambda words: read.matrix[[read.index[word] for word in words]]
     )
 
 
