@@ -109,6 +109,7 @@ def main() -> None:
             train_model(asked.shared, gold, model)
         header(("where the vector comes from", "words", "P@1", "P@5", "P@10", "95 % of P@1", "seconds"))
         measure("in the vocabulary, all words aligned", space, gold)
+        measure("n-grams learned from the other words of the space", reduced, gold, "--ngrams")
         measure("n-grams of a small model, fitted", reduced, gold, "--vectors", model, "--fit")
 
 

@@ -1,8 +1,8 @@
 """Subwords: vectors of character n-grams, learned from the words of a space alone, that make up new words.
 
-A word is written as the sum of the vectors of its n-grams, each over the square root of their number, and those
-vectors are fitted to the rows of the words that are there, by ridge regression: bag of subwords, after Zhao,
-Mudgal & Liang, 2018. No text and no model is needed; new forms and compounds of known words come out best.
+A word is the sum of the vectors of its n-grams over the square root of their number, and those vectors are
+fitted to the rows of the words that are there, by ridge regression: bag of subwords, after Zhao, Mudgal and
+Liang, 2018. No text and no model is needed; new forms and compounds of known words come out best.
 """
 
 from __future__ import annotations
@@ -61,8 +61,8 @@ def ngrams(word: str) -> Iterator[str]:
 def learn_subwords(words: Sequence[str], rows: Matrix, *, progress: Progress | None = None) -> Subwords:
     """The n-grams' vectors V that minimise |X V - Y|^2 + a |V|^2 for the rows Y (n, d), less their mean.
 
-    X (n, g) has the n-grams of each word. V = X^T A with (X X^T + a I) A = Y, which conjugate gradients solve for
-    all columns at once (Hestenes & Stiefel, 1952).
+    X (n, g) has the n-grams of each word. V = X^T A with (X X^T + a I) A = Y, which conjugate gradients
+    solve for all columns at once (Hestenes & Stiefel, 1952).
     """
     counts = Counter(gram for word in words for gram in set(ngrams(word)))
     index = {gram: row for row, gram in enumerate(gram for gram, n in counts.items() if n >= SEEN)}

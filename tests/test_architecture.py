@@ -25,6 +25,7 @@ LAYERS = {
         "criterion",
         "runtime",
         "kneser_ney",
+        "subwords",
     ],
     "learning": [
         "initialise",
@@ -102,7 +103,8 @@ MAY_IMPORT = {
     "space_saving": ["errors", "vectors", "alignment", "files", "normalise", "retrieval"],
     "space": ["errors", "vectors", "files", "normalise", "retrieval", "space_saving"],
     "induce": ["errors", "lexicon", "neighbours", "retrieval", "space"],
-    "new_words": ["errors", "vectors", "files", "normalise", "space"],
+    "subwords": ["errors", "progress", "vectors", "normalise"],
+    "new_words": ["errors", "progress", "subwords", "vectors", "files", "normalise", "space"],
     "translate": [
         "errors",
         "version",

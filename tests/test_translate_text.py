@@ -97,7 +97,7 @@ class Vowels:
 def test_unknown_words_from_their_n_grams() -> None:
     space = toy()
     vowels = Vowels(space)
-    new = NewWords("fr", WordVectors(Path("x.bin"), [], True, vowels), lambda matrix: matrix)
+    new = NewWords("fr", WordVectors(Path("x.bin"), [], lambda _: True, vowels), lambda matrix: matrix)
     translator = Translator(space, new_words=new, config=TextConfig(Retrieval("nn")))
     # Zora, inside a sentence, is a name; the first word may be any.
     assert translator.translate(["Azzz zzz, le Zora est zzz-zz."]) == ["The cat, the Zora is cat."]
@@ -112,7 +112,7 @@ def test_settings() -> None:
         ({"weight": float("nan")}, "--lm-weight must be a number"),
     ):
         with pytest.raises(BadSetting, match=message):
-            TextConfig(**options)  # type: ignore[arg-type]
+            TextConfig(**options)
     with pytest.raises(BadSetting, match="one of fr, en; got 'xx'"):
         Translator(toy(), source="xx")
 

@@ -40,6 +40,7 @@ STDIN = "standard input"
     "--beam", default=10, show_default=True, type=click.IntRange(1), help="Sentences kept with --lm."
 )
 @click.option("--vectors", type=Path, metavar="FILE", help="Vectors for unknown words: best a fastText .bin.")
+@click.option("--ngrams", is_flag=True, help="Unknown words from n-grams learned from the space itself.")
 @click.option(
     "--fit", is_flag=True, help="The --vectors are of another model than the space's: fit them to it."
 )
@@ -47,30 +48,35 @@ STDIN = "standard input"
 @direction
 @common
 def translate(
-    space: Path, words: tuple[str, ...], methods: tuple[str, ...], as_json: bool, **options: Any
+    space: Path, words: tuple[str, ...], methods: tuple[str, ...], quiet: bool, as_json: bool, **options: Any
 ) -> None:
     """Translate each WORD, with scores; without any, the text on stdin, word by word.
 
     Text keeps its punctuation, numbers and capitals; a word without a vector is copied, unless --vectors
-    has one for it. With --lm (from muse train-lm, or any ARPA file) the --top best translations of every
+    or --ngrams has one for it. With --lm (from muse train-lm, or any ARPA file) the --top best translations of every
     word are chosen from by how well they follow one another.
     """
     from muse.api import pick_device
     from muse.errors import BadSetting
     from muse.files.arpa import read_arpa
-    from muse.new_words import load_new_words
+    from muse.new_words import load_new_words, own_new_words
+    from muse.progress import Progress
     from muse.space import load_space
 
     if words and options["lm"] is not None:
         raise BadSetting("--lm needs text on stdin, got words to translate; leave one of them out")
     if options["fit"] and options["vectors"] is None:
         raise BadSetting("--fit needs --vectors, got none")
+    if options["ngrams"] and options["vectors"] is not None:
+        raise BadSetting("--ngrams and --vectors are two ways to the same, got both; leave one of them out")
     # What is quick to read comes first: a broken model must not wait for a large space.
     model = None if options["lm"] is None else read_arpa(options["lm"])
     loaded = load_space(space, device=pick_device(options["device"]))
     options["source"], options["target"] = loaded.direction(options["source"], options["target"])
     new_words = None
-    if options["vectors"] is not None:
+    if options["ngrams"]:
+        new_words = own_new_words(loaded, options["source"], progress=Progress(quiet=quiet))
+    elif options["vectors"] is not None:
         new_words = load_new_words(loaded, options["source"], options["vectors"], fit=options["fit"])
     retrieval = retrievals(methods, options["backend"])[0]
     if words:

@@ -62,5 +62,5 @@ def require_sacrebleu() -> tuple[dict[str, Any], Any]:
 
 
 def _score(name: str, found: Any, signature: str) -> Quality:
-    low, high = float(found.mean - found.ci), float(found.mean + found.ci)
+    low, high = max(0.0, float(found.mean - found.ci)), min(100.0, float(found.mean + found.ci))
     return Quality(name, float(found.score), (low, high), signature)
