@@ -22,7 +22,7 @@ from muse.vectors import Matrix
 
 LENGTHS = range(3, 7)
 SEEN = 2  # words that an n-gram must be in: one of a single word says nothing about others
-KNOWN = 0.5  # the share of its n-grams that must be known for a word to be made of them
+KNOWN = 0.3  # the share of its n-grams that must be known for a word to be made of them
 RIDGE = 1.0
 ROUNDS = 20  # of conjugate gradients; the residual is then some 10 % and held-out words gain no more
 

@@ -53,8 +53,8 @@ def translate(
     """Translate each WORD, with scores; without any, the text on stdin, word by word.
 
     Text keeps its punctuation, numbers and capitals; a word without a vector is copied, unless --vectors
-    or --ngrams has one for it. With --lm (from muse train-lm, or any ARPA file) the --top best translations of every
-    word are chosen from by how well they follow one another.
+    or --ngrams has one for it. With --lm (from muse train-lm, or any ARPA file) the --top best
+    translations of every word are chosen from by how well they follow one another.
     """
     from muse.api import pick_device
     from muse.errors import BadSetting
