@@ -36,7 +36,7 @@ def table_reader(header: str) -> ReadLine | None:
 
 
 def object_reader(first: str) -> ReadLine | None:
-    """The reader of all lines of a file that begins with `first`; None where that is no object with a pair."""
+    """The reader of all lines of a file that begins with `first`; None where that is no object."""
     fields = _object(first) or {}  # "{ }" is also a pair of words
     return _read_object if {"source", "target"} <= fields.keys() else None
 
