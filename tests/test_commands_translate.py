@@ -107,6 +107,8 @@ def test_what_is_refused(muse: Command, space: Path) -> None:
     here = space.parent
     refused(muse("translate", space, "le", "--lm", here / "x.arpa"), "--lm needs text on stdin")
     refused(muse("translate", space, "le", "--fit"), "--fit needs --vectors")
+    both = ["--ngrams", "--vectors", here / "fr.vec"]
+    refused(muse("translate", space, "le", *both), "--ngrams and --vectors are two ways")
     refused(muse("translate", space, "le", "--vectors", here / "no.vec"), "no.vec")
     refused(muse("translate", space, "le", "minous", "--vectors", here / "fr.vec"), "'minous' is not among")
     refused(translate(space, "--reference", here / "no.txt", stdin="le\n"), "no.txt")
@@ -119,6 +121,12 @@ def test_words_that_are_new(muse: Command, space: Path) -> None:
     found = muse("translate", space, "minou", "le", "--vectors", space.parent / "fr.vec", "--json").json
     assert found["translations"]["minou"][0][0] == "cat"
     assert found["translations"]["le"][0][0] == "the"
+
+
+def test_n_grams_of_the_space(muse: Command, space: Path) -> None:
+    options = ["--ngrams", "--retrieval", "nn", "--json", "--quiet"]
+    assert muse("translate", space, "homme", *options).json["translations"]["homme"][0][0] == "man"
+    refused(muse("translate", space, "zzz", *options), "'zzz' is not among")
 
 
 def test_map(muse: Command, space: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from muse.errors import BadFile, BadSetting, Mismatch
 from muse.files import write_npz, write_vectors_text
-from muse.new_words import load_new_words, map_new_words
+from muse.new_words import load_new_words, map_new_words, own_new_words
 from muse.normalise import normalise
 from muse.space import AlignedSpace, Provenance, SideToSave, load_space, save_space
 from muse.vectors import Matrix, Vectors
@@ -94,3 +94,15 @@ def test_bad_input(made: tuple[AlignedSpace, Matrix, Path], tmp_path: Path) -> N
     write_npz(tmp_path / "old.npz", WORDS[:40], rows[:40])
     with pytest.raises(BadSetting, match="got only words that it has"):
         map_new_words(space, load_new_words(space, "fr", tmp_path / "old.npz"))
+
+
+def test_n_grams_of_the_space_itself(made: tuple[AlignedSpace, Matrix, Path]) -> None:
+    space = made[0]
+    new = own_new_words(space, "fr")
+    assert new.has("mot7")  # in the space
+    assert new.has("mot399")  # of the same n-grams
+    assert not new.has("Привет")
+    rows = new.rows(["mot3", "mot399"])
+    assert np.allclose(np.linalg.norm(rows, axis=1), 1, atol=1e-5)
+    others = space.vectors("fr").matrix @ rows[0]
+    assert others.argmax() == WORDS.index("mot3")
