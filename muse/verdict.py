@@ -19,7 +19,7 @@ from torch import Tensor
 
 from muse.alignment import Alignment
 from muse.procrustes import procrustes
-from muse.retrieval import Retrieval, found_again, mutual_pairs, translations
+from muse.retrieval import Retrieval, found_again, mutual_neighbours
 from muse.runtime import Runtime
 from muse.vectors import Vectors
 
@@ -53,7 +53,7 @@ def judge(
     """The verdict on `alignment` between normalised `source` and `target`; touches no dictionary."""
     x, y = (side.most_frequent(WORDS).tensor(runtime.device) for side in (source, target))
     mapping = torch.from_numpy(alignment.source_map).to(runtime.device)
-    pairs = mutual_pairs(*translations(x @ mapping.T, y, Retrieval()))  # (p, 2)
+    pairs = mutual_neighbours(x @ mapping.T, y, Retrieval())  # (p, 2)
     rates = [_found_again(x, y, pairs, rng) for _ in range(DRAWS)]
     agreement, mutual = float(np.mean(rates)), len(pairs) / len(x)
     middle = NULL / math.sqrt(x.shape[1]) + MARGIN
@@ -69,7 +69,7 @@ def _found_again(x: Tensor, y: Tensor, pairs: Tensor, rng: np.random.Generator) 
         return 0.0
     known, held_out = shuffled[:fitted], shuffled[fitted:]
     mapping = procrustes(x[known[:, 0]], y[known[:, 1]])
-    return found_again(x @ mapping.T, y, held_out)
+    return float(found_again(x @ mapping.T, y, held_out).double().mean())
 
 
 def _label(confidence: float) -> str:
