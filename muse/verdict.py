@@ -50,7 +50,7 @@ class Verdict:
     confidence: float
     agreement: float
     mutual: float
-    null: float
+    null: float = 0.0
 
     @property
     def gain(self) -> float:
