@@ -3,8 +3,8 @@
     python benchmarks/verdict.py [--jobs 2] [--shared ../shared]
 
 Outcome: good where P@1 is above half of what Procrustes on the other half of the gold list gives, and
-that is at least 5 %; failed otherwise. Where nothing corresponds (strangers, shuffled coordinates) every run has
-failed. The gold lists serve only to know the outcome. The constants of muse/verdict.py were chosen with
+that is at least 5 %; failed otherwise. Where nothing corresponds (strangers, shuffled coordinates) every
+run has failed. The gold lists serve only to know the outcome. The constants of muse/verdict.py were chosen with
 runs on the conditions of CHOSEN_ON in view ("fit"); the tables show these and the others ("held out").
 """
 
