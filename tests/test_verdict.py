@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from muse.align import prepare
 from muse.alignment import Alignment
@@ -81,8 +82,8 @@ def test_strangers_of_steep_spectra_fail_however_well_they_agree_with_themselves
     assert found.label == "failed"
 
 
-def draw(rng: np.random.Generator, spectrum: np.ndarray) -> np.ndarray:
-    return rng.normal(size=(800, len(spectrum))) * spectrum
+def draw(rng: np.random.Generator, spectrum: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.asarray(rng.normal(size=(800, len(spectrum))) * spectrum)
 
 
 def test_the_null_is_of_the_vectors_and_not_of_the_mapping() -> None:
@@ -95,8 +96,8 @@ def test_the_null_is_of_the_vectors_and_not_of_the_mapping() -> None:
 def test_rotating_both_spaces_changes_no_verdict() -> None:
     source, target, turn = pair(1_000, 50)
     left, right = rotation(4, 50), rotation(5, 50)
-    moved = [replace(side, matrix=side.matrix @ r.T) for side, r in ((source, left), (target, right))]
-    before, after = verdict(source, target, turn), verdict(*moved, right @ turn @ left.T)
+    moved = replace(source, matrix=source.matrix @ left.T), replace(target, matrix=target.matrix @ right.T)
+    before, after = verdict(source, target, turn), verdict(moved[0], moved[1], right @ turn @ left.T)
     assert after.agreement == pytest.approx(before.agreement, abs=0.02)
     assert after.null == pytest.approx(before.null, abs=0.1)
 
