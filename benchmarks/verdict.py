@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from pairs import SHARED, find_pair
 from tables import header, heading, row
 
-from muse.align import prepare
+from  import prepare
 from muse.alignment import Alignment
 from muse.files import read_lexicon, read_vectors
 from muse.initialise.gromov import GromovConfig, gromov

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from muse.align import prepare
+from  import prepare
 from muse.alignment import Alignment
 from muse.procrustes import procrustes
 from muse.refine import RefineConfig, refine
@@ -82,7 +82,7 @@ def test_strangers_of_steep_spectra_fail_however_well_they_agree_with_themselves
     assert found.label == "failed"
 
 
-def draw(rng: np.random.Generator, spectrum: NDArray[np.float64]) -> NDArray[np.float64]:
+def draw(rng: np.random.Generator, spectrum: NDArray[np.floating]) -> NDArray[np.float64]:
     return np.asarray(rng.normal(size=(800, len(spectrum))) * spectrum)
 
 
