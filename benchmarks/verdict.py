@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from pairs import SHARED, find_pair
 from tables import header, heading, row
 
-from  import prepare
+from muse.align import prepare_
 from muse.alignment import Alignment
 from muse.files import read_lexicon, read_vectors
 from muse.initialise.gromov import GromovConfig, gromov
@@ -158,7 +158,7 @@ def of_pair(name: str, words: int, shared: Path) -> Iterator[Row]:
     files = ((pair.source_file, pair.source), (pair.target_file, pair.target))
     sides = [read_vectors(path, language=language, max_vocab=words) for path, language in files]
     lists = [*([pair.training] if pair.training else []), *pair.gold]
-    source, target = (prepare(side, DEFAULT_STEPS)[0] for side in sides)
+    source, target = (prepare_(side, DEFAULT_STEPS)[0] for side in sides)
     gold = np.concatenate([read_lexicon(path).indices(source.index, target.index) for path in lists])
     case = Condition(f"{name}, {words} words", source, target, gold)
     right = case.supervised()
@@ -220,7 +220,7 @@ def of_shuffled(way: str, shared: Path) -> Iterator[Row]:
 
 def _prepared(rows: NDArray[np.floating]) -> Vectors:
     words = [str(number) for number in range(len(rows))]
-    return prepare(Vectors("xx", words, np.asarray(rows, np.float32)), DEFAULT_STEPS)[0]
+    return prepare_(Vectors("xx", words, np.array(rows, np.float32)), DEFAULT_STEPS)[0]
 
 
 def conditions(shared: Path) -> list[Callable[[], Iterator[Row]]]:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from  import prepare
+from muse.align import prepare_
 from muse.alignment import Alignment
 from muse.procrustes import procrustes
 from muse.refine import RefineConfig, refine
@@ -71,7 +71,7 @@ def test_strangers_of_steep_spectra_fail_however_well_they_agree_with_themselves
     rng = np.random.default_rng(3)
     spectrum = np.arange(1, dimension + 1) ** -decay
     source, target = (
-        prepare(Vectors(name, [str(i) for i in range(800)], rows.astype(np.float32)), STEPS)[0]
+        prepare_(Vectors(name, [str(i) for i in range(800)], rows.astype(np.float32)), STEPS)[0]
         for name, rows in (("fr", draw(rng, spectrum)), ("en", draw(rng, spectrum)))
     )
     start = Alignment(np.eye(dimension, dtype=np.float32))
