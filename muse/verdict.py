@@ -25,7 +25,7 @@ from muse.alignment import Alignment
 from muse.procrustes import procrustes
 from muse.retrieval import Retrieval, found_again, mutual_pairs, translations
 from muse.runtime import Runtime
-from muse.vectors import Vectors
+from muse.vectors import Matrix, Vectors
 
 WORDS = 2_000  # the most frequent words of each side: rarer ones blur the difference, and cost time
 FITTED_PAIRS_PER_DIMENSION = 2  # a fixed number of observations for each free direction of a rotation
@@ -63,8 +63,7 @@ def judge(
 ) -> Verdict:
     """The verdict on `alignment` between normalised `source` and `target`; touches no dictionary."""
     x, y = (side.most_frequent(WORDS).tensor(runtime.device) for side in (source, target))
-    mapped = (alignment.apply_source(x.cpu().numpy()), alignment.apply_target(y.cpu().numpy()))
-    pairs = _mutual(*(normalize(torch.from_numpy(rows).to(runtime.device)) for rows in mapped))
+    pairs = _mutual(_mapped(x, alignment.source_map), _mapped(y, alignment.target_map))
     agreement = _agreement(x, y, pairs, DRAWS, rng)
     null = _null(x, y, rng)
     gain = log_odds(agreement) - log_odds(null)
@@ -76,6 +75,11 @@ def judge(
         round(len(pairs) / len(x), 4),
         round(null, 4),
     )
+
+
+def _mapped(rows: Tensor, mapping: Matrix | None) -> Tensor:
+    """The rows (n, d) of one language in the shared space, at unit length; no mapping leaves them as they are."""
+    return rows if mapping is None else normalize(rows @ torch.from_numpy(mapping).to(rows.device).T)
 
 
 def log_odds(rate: float) -> float:
