@@ -78,7 +78,7 @@ def judge(
 
 
 def _mapped(rows: Tensor, mapping: Matrix | None) -> Tensor:
-    """The rows (n, d) of one language in the shared space, at unit length; no mapping leaves them as they are."""
+    """The rows (n, d) of one language in the shared space, of unit length; as they are without a mapping."""
     return rows if mapping is None else normalize(rows @ torch.from_numpy(mapping).to(rows.device).T)
 
 
