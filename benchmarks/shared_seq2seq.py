@@ -8,6 +8,7 @@ Letters: b sentences, t positions, d dimensions, h hidden units, v words.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -26,7 +27,7 @@ class Recipe:
 
     hidden: int = 256
     batch: int = 64
-    steps: int = 1000
+    steps: int = 500
     warm_up: int = 200  # steps of de-noising alone, before there is anything to translate with
     rate: float = 1e-3
     table_rate: float = 1e-4  # the table has what the run is about: it moves slowly
@@ -44,7 +45,7 @@ class Translator(nn.Module):
         super().__init__()
         d = table.shape[1]
         self.starts, self.outputs = starts, outputs
-        self.table = nn.Embedding.from_pretrained(table.clone(), freeze=False, padding_idx=PAD)
+        self.table = nn.Embedding(len(table), d, padding_idx=PAD, _weight=table.clone())
         self.encoder = nn.GRU(d, hidden // 2, batch_first=True, bidirectional=True)
         self.decoder = nn.GRU(d, hidden, batch_first=True)
         self.bridge = nn.Linear(hidden, hidden)
@@ -54,7 +55,8 @@ class Translator(nn.Module):
 
     def look_up(self, ids: Tensor) -> Tensor:
         """The rows of ids (b, t), brought to a variance of about one: (b, t, d)."""
-        return self.table(ids) * self.table.embedding_dim**0.5
+        rows: Tensor = self.table(ids)
+        return rows * math.sqrt(self.table.embedding_dim)
 
     def encode(self, ids: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """The states (b, t, h), the rows (b, t, d) and the padding (b, t) of sentences (b, t)."""
@@ -83,7 +85,7 @@ class Translator(nn.Module):
     def loss(self, source: Tensor, target: Tensor, language: str) -> Tensor:
         """The cross-entropy of sentences (b, t) of `language`, given what they are to be made from."""
         memory = self.encode(source)
-        start = target.new_full((len(target), 1), self.starts[language])
+        start = target.new_full((len(target), 1), self.starts[language])  # (b, 1)
         logits, _ = self.decode(memory, torch.cat([start, target[:, :-1]], 1), self.begin(memory), language)
         places = torch.searchsorted(self.outputs[language], target)
         places[target == PAD] = IGNORED
@@ -126,10 +128,9 @@ def train(
     after: Callable[[int], None],
 ) -> None:
     """Trains on two texts by language; `after` is called with the number of steps done."""
-    table = [model.table.weight]
     others = [p for name, p in model.named_parameters() if name != "table.weight"]
-    groups = [{"params": others}, {"params": table, "lr": recipe.table_rate}]
-    optimiser = torch.optim.Adam(groups, lr=recipe.rate)
+    optimiser = torch.optim.Adam(others, lr=recipe.rate)
+    optimiser.add_param_group({"params": [model.table.weight], "lr": recipe.table_rate})
     model.train()
     for step in range(1, recipe.steps + 1):
         optimiser.zero_grad()

@@ -65,7 +65,9 @@ def _frequent(text: Iterable[Words], count: int) -> list[str]:
     return sorted(counted, key=lambda word: (-counted[word], word))[:count]
 
 
-def _apart(texts: Sequence[Sequence[Words]], pairs: Sequence[Pair], held: Sequence[Pair]) -> list[list[Words]]:
+def _apart(
+    texts: Sequence[Sequence[Words]], pairs: Sequence[Pair], held: Sequence[Pair]
+) -> list[list[Words]]:
     # What is held out goes from both texts, then from the second whatever translates the first.
     first = [s for s in texts[0] if s not in {x for x, _ in held}]
     there = set(first)

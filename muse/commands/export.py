@@ -50,9 +50,7 @@ OF_FORM = {
     "--vocab", "vocabularies", multiple=True, type=Path, metavar="FILE",
     help="torch: the units of the rows, one a line, words or BPE; twice: encoder's, decoder's.",
 )  # fmt: skip
-@click.option(
-    "--specials", metavar="A,B,...", help="torch: the first rows.  [default: <pad>,<unk>,<s>,</s>]"
-)
+@click.option("--specials", metavar="A,B,...", help="torch: the first rows.  [default: <pad>,<unk>,<s>,</s>]")
 @click.option(
     "--fallback", type=click.Choice(["mean", "normal"]),
     help="torch: of a unit that is no word: the mean of the words it is part of, or random.  [default: mean]",
@@ -66,7 +64,7 @@ OF_FORM = {
 def export(
     space: Path, form: str, out: Path, as_json: bool, quiet: bool, seed: int, device: str, **options: Any
 ) -> None:
-    """Write a SPACE as files for other systems.
+    r"""Write a SPACE as files for other systems.
 
     \b
     text      .vec, a word and its numbers a line       gensim, fastText, MUSE, VecMap
@@ -114,7 +112,8 @@ def _vectors(
         space, out, form=given["form"], language=given.get("language"), max_vocab=given.get("max_vocab")
     )
     lines = [f"{file.words} words of {file.language} in {file.path}" for file in written]
-    if others := set(space.languages) - {file.language for file in written} - {given.get("language")}:
+    others = set(space.languages) - {file.language for file in written}
+    if others and "language" not in given:
         lines.append(f"not exported: {', '.join(sorted(others))}; see --lang, or give a folder as --out")
     return {"files": [file.as_json() for file in written]}, lines
 
@@ -136,7 +135,9 @@ def _torch(
     direction = space.direction(given.get("source"), given.get("target"))
     tables = export_torch(space, out, direction=direction, config=config, rng=rng, progress=progress)
     fields = tables.as_json()
-    described = {"encoder and decoder": "encoder"} if tables.shared else {"encoder": "encoder", "decoder": "decoder"}
+    described = (
+        {"encoder and decoder": "encoder"} if tables.shared else {"encoder": "encoder", "decoder": "decoder"}
+    )
     lines = [_line(name, fields["tables"][side]) for name, side in described.items()]
     return fields, [*lines, f"in {out}"]
 
@@ -152,13 +153,8 @@ def _moses(
 ) -> Told:
     from muse.export.moses import MosesConfig, export_moses
 
-    config = MosesConfig(
-        **{key: given[key] for key in ("top", "temperature", "max_vocab") if key in given}
-    )
+    config = MosesConfig(**{key: given[key] for key in ("top", "temperature", "max_vocab") if key in given})
     direction = space.direction(given.get("source"), given.get("target"))
     table = export_moses(space, out, direction=direction, config=config, rng=rng, progress=progress)
-    source, target = direction
-    return table.as_json(), [
-        f"{table.pairs} pairs in {out}",
-        f"temperature {table.direct:.4f} of p({target}|{source}), {table.inverse:.4f} of p({source}|{target})",
-    ]
+    ways = f"{table.direct:.4f} from {direction[0]}, {table.inverse:.4f} from {direction[1]}"
+    return table.as_json(), [f"{table.pairs} pairs in {out}", f"temperature {ways}"]

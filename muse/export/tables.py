@@ -158,6 +158,6 @@ def _nothing_found(languages: Sequence[Vectors], names: Sequence[str]) -> str:
     where = " and ".join(f"the {len(side)} words of {side.language}" for side in languages)
     shown = ", ".join(repr(name) for name in names[-3:])
     return (
-        f"a vocabulary must have words of the space, found none of its {len(names)} units ({shown} ...) among "
-        f"{where}; check its language, its case and its markers"
+        f"a vocabulary must have words of the space, found none of its {len(names)} units ({shown} ...) "
+        f"among {where}; check its language, its case and its markers"
     )

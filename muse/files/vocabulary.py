@@ -34,8 +34,8 @@ def read_vocabulary(path: Path | str) -> list[str]:
             raise BadFile(f"{path}:{number}: expected a unit, got a blank line; remove it")
         if unit in places:
             raise BadFile(
-                f"{path}:{number}: expected each unit once, got {unit!r} again (first on line {places[unit]}); "
-                "remove one of the two, and its row from the model"
+                f"{path}:{number}: expected each unit once, got {unit!r} again, as on line {places[unit]}; "
+                "remove one of the two lines"
             )
         places[unit] = number
     return list(places)

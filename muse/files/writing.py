@@ -72,7 +72,9 @@ def check_place(path: Path) -> None:
     if path.is_dir():
         raise BadFile(f"{path}: expected a place for a file, got a folder; name a file in it")
     if not folder.is_dir() or not os.access(folder, os.W_OK | os.X_OK):
-        raise BadFile(f"{path}: expected a folder that can be written, got {folder}; make it or choose another")
+        raise BadFile(
+            f"{path}: expected a folder that can be written, got {folder}; make it or choose another"
+        )
 
 
 def check_writable(path: Path, words: Sequence[str], matrix: Matrix, *, forbidden: str) -> None:
