@@ -26,9 +26,9 @@ class Recipe:
     """The size of the model and of a run; the same whatever the table began with."""
 
     hidden: int = 256
-    batch: int = 64
-    steps: int = 500
-    warm_up: int = 200  # steps of de-noising alone, before there is anything to translate with
+    batch: int = 32
+    steps: int = 400
+    warm_up: int = 150  # steps of de-noising alone, before there is anything to translate with
     rate: float = 1e-3
     table_rate: float = 1e-4  # the table has what the run is about: it moves slowly
     drop: float = 0.1

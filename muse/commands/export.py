@@ -40,8 +40,18 @@ OF_FORM = {
 )  # fmt: skip
 @click.option("--max-vocab", type=click.IntRange(1), metavar="N", help="The N most frequent words only.")
 @click.option("--lang", "language", metavar="LANG", help="Vectors: of this language only.")
-@click.option("--src", "source", metavar="LANG", help="torch: the encoder's. moses: the left one.")
-@click.option("--tgt", "target", metavar="LANG", help="torch: the decoder's. moses: the right one.")
+@click.option(
+    "--src",
+    "source",
+    metavar="LANG",
+    help="torch: the encoder's. moses: the left one.  [default: the space's]",
+)
+@click.option(
+    "--tgt",
+    "target",
+    metavar="LANG",
+    help="torch: the decoder's. moses: the right one.  [default: the pivot]",
+)
 @click.option(
     "--tables", type=click.Choice(["separate", "shared"]),
     help="torch: one table for each side, or one for both.  [default: separate]",
@@ -76,14 +86,11 @@ def export(
     import numpy as np
 
     from muse.api import pick_device
-    from muse.files.writing import check_place
     from muse.progress import Progress
     from muse.space import load_space
 
     given = {key: value for key, value in options.items() if value not in (None, ())}
     _check_options(form, given)
-    if form not in VECTORS:
-        check_place(out)
     loaded = load_space(space, device=pick_device(device))
     rng, progress = np.random.default_rng(seed), Progress(quiet=quiet)
     write = {"torch": _torch, "moses": _moses}.get(form, _vectors)
@@ -132,8 +139,9 @@ def _torch(
         fallback=given.get("fallback", "mean"),
         max_vocab=given.get("max_vocab"),
     )
-    direction = space.direction(given.get("source"), given.get("target"))
-    tables = export_torch(space, out, direction=direction, config=config, rng=rng, progress=progress)
+    every = config.shared and not {"source", "target"} & set(given)
+    languages = space.languages if every else space.direction(given.get("source"), given.get("target"))
+    tables = export_torch(space, out, languages=languages, config=config, rng=rng, progress=progress)
     fields = tables.as_json()
     described = (
         {"encoder and decoder": "encoder"} if tables.shared else {"encoder": "encoder", "decoder": "decoder"}

@@ -19,7 +19,7 @@ import torch
 from torch import Tensor
 
 from muse.errors import BadSetting
-from muse.files.writing import replaced
+from muse.files.writing import check_place, replaced
 from muse.neighbours import Neighbours, nearest
 from muse.probability import csls_probabilities, fit_temperature, held_out_scores
 from muse.progress import Progress, Tick
@@ -89,6 +89,7 @@ def export_moses(
     The lines are in the order of `LC_ALL=C sort`, which Moses' tools need. Packed if the name ends in .gz.
     In memory are the two languages and a batch, however many lines there are.
     """
+    check_place(out)
     progress = progress or Progress(quiet=True)
     forward, backward = _both_ways(space, direction, config, rng)
     words = [_phrases(space.vectors(language).words[: config.max_vocab]) for language in direction]

@@ -92,7 +92,8 @@ def lookup_table(
         _add_means_(weight, origin, languages, units, show)
     random = origin == NORMAL
     random |= [name in special and name not in PADDING for name in names]
-    weight[random] = rng.normal(0, scale, (int(random.sum()), weight.shape[1]))
+    drawn = rng.standard_normal((int(random.sum()), weight.shape[1]), dtype=np.float32)
+    weight[random] = scale * drawn
     return LookupTable(names, weight, origin)
 
 

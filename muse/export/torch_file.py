@@ -8,7 +8,7 @@ The file is a dictionary of tensors, lists and plain values: `torch.load(path, w
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,10 +19,9 @@ import torch
 from muse.errors import BadSetting
 from muse.export.tables import ORIGINS, SPECIALS, LookupTable, lookup_table, words_of
 from muse.files.vocabulary import read_vocabulary
-from muse.files.writing import replaced
+from muse.files.writing import check_place, replaced
 from muse.progress import Progress
 from muse.space import AlignedSpace
-from muse.vectors import Vectors
 
 VERSION = 1
 
@@ -47,31 +46,29 @@ class TableConfig:
                 "--vocab can be given once for each table, got it "
                 f"{len(self.vocabularies)} times for {'one shared table' if self.shared else 'two tables'}"
             )
+        if self.vocabularies and self.max_vocab is not None:
+            raise BadSetting("the rows are either those of --vocab or --max-vocab words, got both; drop one")
 
 
 @dataclass(frozen=True, eq=False)
 class Tables:
-    """The tables of the two sides, one and the same if they share it, and their languages."""
+    """The tables of the two sides, one and the same if they share it, and the languages of each."""
 
     encoder: LookupTable
     decoder: LookupTable
-    languages: tuple[str, str]
+    languages: Mapping[str, list[str]]
 
     @property
     def shared(self) -> bool:
         """Whether both sides have one table."""
         return self.encoder is self.decoder
 
-    def languages_of(self, side: str) -> list[str]:
-        """The languages whose words the table of `side`, encoder or decoder, holds."""
-        return list(self.languages) if self.shared else [self.languages[side == "decoder"]]
-
     def as_json(self) -> dict[str, Any]:
         """Rows, dimensions and where the rows come from, of each side."""
         sides = {"encoder": self.encoder, "decoder": self.decoder}
         described = {
             side: {
-                "languages": self.languages_of(side),
+                "languages": self.languages[side],
                 "units": len(table.names),
                 "dimension": table.weight.shape[1],
                 "padding_idx": table.padding,
@@ -83,32 +80,34 @@ class Tables:
 
 
 def export_torch(
-    space: AlignedSpace, out: Path, *, direction: tuple[str, str], config: TableConfig,
+    space: AlignedSpace, out: Path, *, languages: tuple[str, ...], config: TableConfig,
     rng: np.random.Generator, progress: Progress | None = None,
 ) -> Tables:  # fmt: skip
-    """Writes the tables of `direction`, source and target, whole or not at all; the tables.
+    """Writes the tables of `languages`, whole or not at all; the tables.
 
-    Both tables are in memory until they are written: 4 d bytes a unit.
+    Separate tables are for two languages, the encoder's and the decoder's; a shared one for any number.
+    Tables are in memory until they are written: 4 d bytes a unit.
     """
     if out.suffix == ".gz":
         raise BadSetting(f"{out}: torch does not read packed files; choose a name without .gz")
-    sides = [space.vectors(language) for language in direction]
+    if not config.shared and len(languages) != 2:
+        raise BadSetting(f"separate tables need two languages, got {', '.join(languages)}")
+    check_place(out)
     vocabularies = [read_vocabulary(path) for path in config.vocabularies]
     progress = progress or Progress(quiet=True)
 
-    def table(of: Sequence[Vectors], which: int) -> LookupTable:
+    def table(of: Sequence[str], which: int) -> LookupTable:
+        sides = [space.vectors(language) for language in of]
         names = vocabularies[min(which, len(vocabularies) - 1)] if vocabularies else None
-        with progress.stage(f"pieces of words ({out.name})", sum(map(len, of))) as tick:
+        with progress.stage(f"pieces of words ({out.name})", sum(map(len, sides))) as tick:
             return lookup_table(
-                of, words_of(of, config.max_vocab) if names is None else names,
+                sides, words_of(sides, config.max_vocab) if names is None else names,
                 specials=config.specials, fallback=config.fallback, rng=rng, show=tick,
             )  # fmt: skip
 
-    if config.shared:
-        both = table(sides, 0)
-        tables = Tables(both, both, direction)
-    else:
-        tables = Tables(table(sides[:1], 0), table(sides[1:], 1), direction)
+    sides = [languages] if config.shared else [languages[:1], languages[1:]]
+    made = [table(of, which) for which, of in enumerate(sides)]
+    tables = Tables(made[0], made[-1], {"encoder": [*sides[0]], "decoder": [*sides[-1]]})
     _write(out, tables, config)
     return tables
 
@@ -120,7 +119,7 @@ def _write(out: Path, tables: Tables, config: TableConfig) -> None:
             "weight": torch.from_numpy(table.weight),
             "origin": torch.from_numpy(table.origin),
             "padding_idx": table.padding,
-            "languages": tables.languages_of(side),
+            "languages": tables.languages[side],
         }
 
     encoder = content(tables.encoder, "encoder")
