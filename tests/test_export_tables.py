@@ -34,15 +34,15 @@ def table(languages: list[Vectors], names: list[str], **options: Any) -> LookupT
 
 def unit_mean(*vectors: Matrix) -> Matrix:
     total = np.sum(vectors, axis=0, dtype=np.float64)
-    return (total / np.linalg.norm(total)).astype(np.float32)
+    return np.asarray(total / np.linalg.norm(total), np.float32)
 
 
 def fr(word: str) -> Matrix:
-    return FR.matrix[FR.index[word]]
+    return np.asarray(FR.matrix[FR.index[word]])
 
 
 def en(word: str) -> Matrix:
-    return EN.matrix[EN.index[word]]
+    return np.asarray(EN.matrix[EN.index[word]])
 
 
 def test_rows_of_words_are_the_bits_of_the_space_in_the_order_of_the_vocabulary() -> None:

@@ -21,7 +21,9 @@ MARKED = {
 
 @pytest.mark.parametrize(("names", "places"), MARKED.values(), ids=MARKED)
 def test_marks(names: list[str], places: list[Place]) -> None:
-    assert parse_units(names) == [Unit(letters, place) for letters, place in zip("ch t".split(), places)]
+    assert parse_units(names) == [
+        Unit(letters, place) for letters, place in zip(("ch", "t"), places, strict=True)
+    ]
 
 
 @pytest.mark.parametrize(

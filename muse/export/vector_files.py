@@ -13,7 +13,7 @@ import numpy as np
 from muse.errors import BadSetting, Mismatch
 from muse.files import write_npz, write_vectors_text, write_word2vec
 from muse.files.space_folder import folder_name, writing
-from muse.files.writing import check_place
+from muse.files.writing import check_folder, check_place
 from muse.space import AlignedSpace
 from muse.vectors import Matrix, Vectors
 
@@ -82,6 +82,7 @@ def _places(space: AlignedSpace, out: Path, form: str, language: str | None) -> 
     if out.suffix and not out.is_dir():
         check_place(out)
         return {language or space.direction()[0]: out}
+    check_folder(out)
     names = space.languages if language is None else [language]
     return {name: out / f"{folder_name(name)}{FORMS[form].suffix}" for name in names}
 
