@@ -134,7 +134,7 @@ def _add_means_(
     # The means of the words that have them as a piece, for the units that are still without a row.
     rows = {unit: row for row, unit in units.items() if origin[row] == NORMAL}
     done = 0
-    for side in languages:
+    for side in languages if rows else ():
         for begin in range(0, len(side), BATCH):
             words = side.words[begin : begin + BATCH]
             pairs = [(rows[unit], begin + word) for word, unit in occurrences(words, rows)]
