@@ -14,7 +14,7 @@ from muse.errors import BadFile, BadSetting
 from muse.export.torch_file import TableConfig, Tables, export_torch
 from muse.space import AlignedSpace
 from tests.command import tree
-from tests.spaces import saved
+from tests.spaces import plain_space, raw_rows, saved
 from tests.test_evaluation_words import noisy_space
 
 SPACE = noisy_space(0)
@@ -116,6 +116,14 @@ def test_one_vocabulary_for_both_sides_or_one_for_each(tmp_path: Path) -> None:
 def test_the_most_frequent_words_alone(tmp_path: Path) -> None:
     export(tmp_path / "t.pt", max_vocab=5, specials=())
     assert loaded(tmp_path / "t.pt")["encoder"]["names"] == [f"s{i}" for i in range(5)]
+
+
+def test_specials_are_first_also_where_the_space_has_them_as_words(tmp_path: Path) -> None:
+    space = plain_space(raw_rows(0, 3), raw_rows(1, 2), ["le", "</s>", "chat"], ["</s>", "cat"])
+    for shared in (False, True):
+        export(tmp_path / "t.pt", space, shared=shared)
+        names = loaded(tmp_path / "t.pt")["encoder"]["names"]
+        assert names == ["<pad>", "<unk>", "<s>", "</s>", "le", *(["cat"] if shared else []), "chat"]
 
 
 def test_equal_seeds_give_equal_bytes(tmp_path: Path) -> None:

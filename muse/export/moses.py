@@ -8,6 +8,7 @@ Phrase-Based & Neural Unsupervised Machine Translation, eq. 3, with CSLS for the
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -25,6 +26,8 @@ from muse.probability import csls_probabilities, fit_temperature, held_out_score
 from muse.progress import Progress, Tick
 from muse.retrieval import mean_similarity
 from muse.space import AlignedSpace
+
+log = logging.getLogger(__name__)
 
 BATCH = 2_048  # words looked up at once
 FITTED_ON = 15_000  # the most frequent words of each language, whose mutual pairs choose the temperature
@@ -114,14 +117,17 @@ def _both_ways(
     rows, r = [], []
     for language, other in (direction, direction[::-1]):
         stored = space.hubness(language, other)
-        whole = mean_similarity(space.tensor(language), space.tensor(other)) if stored is None else stored
+        if stored is None:
+            log.info("hubness of %s against %s: not in the space, being computed", language, other)
+            stored = mean_similarity(space.tensor(language), space.tensor(other))
         rows.append(space.tensor(language)[: config.max_vocab])
         # CSLS' r is that of the whole vocabularies, also where only the frequent words are written.
-        r.append(whole[: config.max_vocab])
+        r.append(stored[: config.max_vocab])
     ways = []
     for x, y in ((0, 1), (1, 0)):
         temperature = config.temperature
         if temperature is None:
+            log.info("temperature from %s: being chosen on held-out mutual pairs", direction[x])
             held_out = held_out_scores(rows[x][:FITTED_ON], rows[y][:FITTED_ON], top=config.top, rng=rng)
             temperature = fit_temperature(*held_out)
         ways.append(_Way(rows[x], rows[y], r[x], r[y], temperature, config.top))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice, zip_longest
 
@@ -50,10 +50,13 @@ def _is_padding(table: LookupTable, row: int, name: str) -> bool:
     return bool(table.origin[row] == SPECIAL) and name in PADDING
 
 
-def words_of(languages: Sequence[Vectors], max_vocab: int | None) -> list[str]:
-    """The words of the languages, each once, in turns, the most frequent first."""
+def words_of(languages: Sequence[Vectors], max_vocab: int | None, *, but: Collection[str] = ()) -> list[str]:
+    """The words of the languages, each once, in turns, the most frequent first.
+
+    `but` are the special tokens: fastText has </s> among its words.
+    """
     turns = chain.from_iterable(zip_longest(*(islice(side.words, max_vocab) for side in languages)))
-    return list(dict.fromkeys(word for word in turns if word is not None))
+    return list(dict.fromkeys(word for word in turns if word is not None and word not in but))
 
 
 def lookup_table(

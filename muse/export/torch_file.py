@@ -101,7 +101,7 @@ def export_torch(
         names = vocabularies[min(which, len(vocabularies) - 1)] if vocabularies else None
         with progress.stage(f"pieces of words ({out.name})", sum(map(len, sides))) as tick:
             return lookup_table(
-                sides, words_of(sides, config.max_vocab) if names is None else names,
+                sides, words_of(sides, config.max_vocab, but=config.specials) if names is None else names,
                 specials=config.specials, fallback=config.fallback, rng=rng, show=tick,
             )  # fmt: skip
 
