@@ -53,6 +53,7 @@ def test_torch(muse: Command, space: Path, tmp_path: Path) -> None:
         tmp_path / "v", "--specials", "<pad>,</s>", "--json",
     )  # fmt: skip
     assert ended.json["shared"] is True
+    assert ended.json["fallback"] == "mean"
     rows = {"special": 2, "word": 2, "lower": 0, "mean": 1, "normal": 1}
     side = {"languages": ["en", "fr"], "units": 6, "dimension": 8, "padding_idx": 0, "rows": rows}
     assert ended.json["tables"] == {"encoder": side, "decoder": side}

@@ -142,7 +142,7 @@ def _torch(
     every = config.shared and not {"source", "target"} & set(given)
     languages = space.languages if every else space.direction(given.get("source"), given.get("target"))
     tables = export_torch(space, out, languages=languages, config=config, rng=rng, progress=progress)
-    fields = tables.as_json()
+    fields = tables.as_json() | {"fallback": config.fallback}
     described = (
         {"encoder and decoder": "encoder"} if tables.shared else {"encoder": "encoder", "decoder": "decoder"}
     )
