@@ -17,7 +17,15 @@ LAYERS = {
     "ground": ["errors", "version", "memory", "progress"],
     "nouns": ["vectors", "lexicon", "alignment"],
     "disk": ["files", "checkpoint"],
-    "mathematics": ["normalise", "neighbours", "retrieval", "procrustes", "criterion", "runtime"],
+    "mathematics": [
+        "normalise",
+        "neighbours",
+        "retrieval",
+        "procrustes",
+        "criterion",
+        "probability",
+        "runtime",
+    ],
     "learning": [
         "initialise",
         "self_learning",
@@ -48,6 +56,7 @@ MAY_IMPORT = {
     "retrieval": ["errors", "neighbours"],
     "procrustes": [],
     "criterion": ["vectors", "retrieval"],
+    "probability": ["errors", "procrustes", "retrieval"],
     "runtime": ["checkpoint", "progress"],
     "self_learning": ["errors", "vectors", "alignment", "procrustes", "retrieval", "runtime"],
     "refine": ["errors", "vectors", "alignment", "procrustes", "retrieval", "neighbours", "runtime"],
@@ -92,6 +101,17 @@ MAY_IMPORT = {
     "space": ["errors", "vectors", "files", "normalise", "retrieval", "space_saving"],
     "induce": ["errors", "lexicon", "neighbours", "retrieval", "space"],
     "translate": ["errors", "vectors", "retrieval", "space"],
+    "export": [
+        "errors",
+        "progress",
+        "vectors",
+        "files",
+        "normalise",
+        "neighbours",
+        "probability",
+        "retrieval",
+        "space",
+    ],
     "evaluation": ["errors", "version", "lexicon", "neighbours", "retrieval", "space"],
 }
 
