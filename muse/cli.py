@@ -8,6 +8,7 @@ import click
 
 from muse.commands.align import align
 from muse.commands.evaluate import evaluate
+from muse.commands.export import export
 from muse.commands.induce import induce
 from muse.commands.map import map_words
 from muse.commands.train_lm import train_lm
@@ -44,5 +45,5 @@ def commands() -> None:
     """Aligns the words of two languages without parallel data, and uses what comes of it."""
 
 
-for command in (align, evaluate, induce, translate, map_words, train_lm):
+for command in (align, evaluate, export, induce, translate, map_words, train_lm):
     commands.add_command(command)

@@ -59,16 +59,6 @@ def _numbers(matrix: Matrix, decimals: int | None) -> str:
     return " ".join([number] * matrix.shape[1]) + "\n"
 
 
-def check_place(path: Path) -> None:
-    """Raises BadFile where no file can be written, before the work that makes its content."""
-    if path.is_dir():
-        raise BadFile(f"{path}: expected the name of a file to write, got a folder; name a file in it")
-    if not path.parent.is_dir() or not os.access(path.parent, os.W_OK | os.X_OK):
-        raise BadFile(
-            f"{path}: expected a folder that can be written, got {path.parent}; choose another --out"
-        )
-
-
 @contextmanager
 def replaced(path: Path) -> Iterator[IO[bytes]]:
     """A stream whose bytes take the place of `path` when the block ends well, packed if it ends in .gz."""
@@ -84,6 +74,22 @@ def replaced(path: Path) -> Iterator[IO[bytes]]:
         raise BadFile(
             f"{path}: expected a place that can be written, got {error.strerror or error}; check the folder"
         ) from error
+
+
+def check_place(path: Path) -> None:
+    """Raises BadFile where no file can be written at `path`: before long work, and with nothing done."""
+    if path.is_dir():
+        raise BadFile(f"{path}: expected a place for a file, got a folder; name a file in it")
+    if not path.resolve().parent.is_dir():
+        raise BadFile(f"{path}: expected a folder that can be written, got none of that name; make it")
+    check_folder(path.resolve().parent)
+
+
+def check_folder(path: Path) -> None:
+    """Raises BadFile where `path` is no folder to write files in, nor one that can be made."""
+    above = next(folder for folder in (path.resolve(), *path.resolve().parents) if folder.exists())
+    if not above.is_dir() or not os.access(above, os.W_OK | os.X_OK):
+        raise BadFile(f"{path}: expected a folder that can be written, got {above}; choose another")
 
 
 def check_writable(path: Path, words: Sequence[str], matrix: Matrix, *, forbidden: str) -> None:
