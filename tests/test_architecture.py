@@ -24,6 +24,7 @@ LAYERS = {
         "procrustes",
         "criterion",
         "probability",
+        "calibration",
         "runtime",
     ],
     "learning": [
@@ -57,6 +58,7 @@ MAY_IMPORT = {
     "procrustes": [],
     "criterion": ["vectors", "retrieval"],
     "probability": ["errors", "procrustes", "retrieval"],
+    "calibration": ["errors", "probability", "retrieval"],
     "runtime": ["checkpoint", "progress"],
     "self_learning": ["errors", "vectors", "alignment", "procrustes", "retrieval", "runtime"],
     "refine": ["errors", "vectors", "alignment", "procrustes", "retrieval", "neighbours", "runtime"],
@@ -108,7 +110,7 @@ MAY_IMPORT = {
 ONLY_USERS = {
     "faiss": {"neighbours", "commands.options"},
     "fasttext": {"files.fasttext_model"},
-    "scipy": {"procrustes"},
+    "scipy": {"procrustes", "calibration", "evaluation"},
     "click": {"cli", "commands"},
 }
 LEARNING = set(LAYERS["learning"])
