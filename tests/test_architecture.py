@@ -101,7 +101,7 @@ MAY_IMPORT = {
     ],
     "space_saving": ["errors", "vectors", "alignment", "files", "normalise", "retrieval"],
     "space": ["errors", "vectors", "files", "normalise", "retrieval", "space_saving"],
-    "induce": ["errors", "lexicon", "neighbours", "retrieval", "space"],
+    "induce": ["errors", "progress", "lexicon", "neighbours", "retrieval", "calibration", "space"],
     "translate": ["errors", "vectors", "retrieval", "space"],
     "evaluation": ["errors", "version", "lexicon", "neighbours", "retrieval", "space"],
 }

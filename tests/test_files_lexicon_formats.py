@@ -50,7 +50,7 @@ def test_jsonl(tmp_path: Path) -> None:
 
 def test_without_scores(tmp_path: Path) -> None:
     write_dictionary(tmp_path / "d.tsv", Lexicon(PAIRS[:1]), form="tsv")
-    assert (tmp_path / "d.tsv").read_text(encoding="utf-8").split("\n")[1] == "chat\tcat\t\t1"
+    assert (tmp_path / "d.tsv").read_text(encoding="utf-8").split("\n")[1] == "chat\tcat\t\t1\t"
     write_dictionary(tmp_path / "d.jsonl", Lexicon(PAIRS[:1]), form="jsonl")
     assert json.loads((tmp_path / "d.jsonl").read_text(encoding="utf-8"))["score"] is None
 
