@@ -6,13 +6,14 @@ import json
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 from muse.commands.options import common, direction, retrievals
 
 if TYPE_CHECKING:
+    from muse.files.lexicon_formats import Write
     from muse.induce import Limits
     from muse.space import AlignedSpace
 
@@ -54,16 +55,25 @@ def induce(space: Path, out: Path, form: str, both: bool, as_json: bool, **optio
         options["src_max"] or options["max_vocab"], options["tgt_max"] or options["max_vocab"],
         options["min_probability"],
     )  # fmt: skip
-    wanted = [(out, source, target, limits)]
+    wanted = [_Wanted(out, source, target, limits)]
     if both:
-        wanted.append((_reverse(out), target, source, limits.reversed()))
+        wanted.append(_Wanted(_reverse(out), target, source, limits.reversed()))
     counts = _write(loaded, wanted, form, options)
-    shown = [{"pairs": count, "out": str(path)} for (path, *_), count in zip(wanted, counts, strict=True)]
+    shown = [{"pairs": count, "out": str(one.out)} for one, count in zip(wanted, counts, strict=True)]
     if as_json:
         click.echo(json.dumps({**shown[0], **({"reverse": shown[1]} if both else {})}, ensure_ascii=False))
         return
     for one in shown:
         click.echo(f"{one['pairs']} pairs in {one['out']}")
+
+
+class _Wanted(NamedTuple):
+    """One dictionary to write."""
+
+    out: Path
+    source: str
+    target: str
+    limits: Limits
 
 
 def _reverse(out: Path) -> Path:
@@ -73,38 +83,39 @@ def _reverse(out: Path) -> Path:
     return out.with_name(f"{plain.stem}.reverse{plain.suffix}{packed}")
 
 
-def _write(
-    space: AlignedSpace,
-    wanted: Sequence[tuple[Path, str, str, Limits]],
-    form: str,
-    options: dict[str, Any],
-) -> list[int]:
+def _write(space: AlignedSpace, wanted: Sequence[_Wanted], form: str, options: dict[str, Any]) -> list[int]:
     # The number of pairs in each file; no file takes its name before all are whole.
+    from muse.files.lexicon_formats import dictionary_writer
+
+    with ExitStack() as files:
+        writers = [files.enter_context(dictionary_writer(one.out, form=form)) for one in wanted]
+        probable = form != "muse" or options["min_probability"] is not None
+        return [
+            _fill(write, one, space, probable, options) for write, one in zip(writers, wanted, strict=True)
+        ]
+
+
+def _fill(write: Write, wanted: _Wanted, space: AlignedSpace, probable: bool, options: dict[str, Any]) -> int:
+    # Writes all entries of one direction and counts them; with their probabilities if that is wanted.
     import numpy as np
 
     from muse.errors import Mismatch
-    from muse.files.lexicon_formats import dictionary_writer
     from muse.induce import entries
     from muse.progress import Progress
 
-    retrieval = retrievals(options["methods"], options["backend"])[0]
-    uncertain = form == "muse" and options["min_probability"] is None
-    counts = []
-    with ExitStack() as files:
-        writers = [files.enter_context(dictionary_writer(path, form=form)) for path, *_ in wanted]
-        for write, (path, source, target, limits) in zip(writers, wanted, strict=True):
-            count = 0
-            rng = None if uncertain else np.random.default_rng(options["seed"])
-            progress = Progress(quiet=options["quiet"])
-            for entry in entries(
-                space, source, target, limits=limits, retrieval=retrieval, rng=rng, progress=progress
-            ):
-                write(entry)
-                count += 1
-            if not count:
-                raise Mismatch(
-                    f"{path}: expected at least one pair from {source} to {target}, got none; "
-                    "lower --min-probability or raise --top"
-                )
-            counts.append(count)
-    return counts
+    found = entries(
+        space, wanted.source, wanted.target, limits=wanted.limits,
+        retrieval=retrievals(options["methods"], options["backend"])[0],
+        rng=np.random.default_rng(options["seed"]) if probable else None,
+        progress=Progress(quiet=options["quiet"]),
+    )  # fmt: skip
+    count = 0
+    for entry in found:
+        write(entry)
+        count += 1
+    if not count:
+        raise Mismatch(
+            f"{wanted.out}: expected at least one pair from {wanted.source} to {wanted.target}, got none; "
+            "lower --min-probability or raise --top"
+        )
+    return count

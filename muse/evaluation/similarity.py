@@ -67,17 +67,7 @@ def evaluate_similarity(
     Camacho-Collados et al., SemEval-2017 task 2.)
     """
     source, target = space.direction(source, target)
-    if rated.scores is None:
-        raise Mismatch(
-            "word similarity needs a rating for each pair, got pairs alone; "
-            "put word, word and number on a line, with tabs between"
-        )
-    known = [
-        pair[0] in space.vectors(source).index and pair[1] in space.vectors(target).index
-        for pair in rated.pairs
-    ]
-    ratings = np.array(rated.scores, np.float64)[known]  # (p,)
-    _check(ratings, rated, space, (source, target))
+    ratings = _ratings(space, rated, source, target)  # (p,)
     rows = rated.indices(space.vectors(source).index, space.vectors(target).index)  # (p, 2)
     x, y = space.tensor(source)[rows[:, 0]], space.tensor(target)[rows[:, 1]]
     cosines = (x * y).sum(dim=1).to(torch.float64).cpu().numpy()  # (p,)
@@ -118,13 +108,20 @@ def _interval(
     return float(low), float(high)
 
 
-def _check(ratings: Values, rated: Lexicon, space: AlignedSpace, languages: tuple[str, str]) -> None:
+def _ratings(space: AlignedSpace, rated: Lexicon, source: str, target: str) -> Values:
+    # The ratings (p,) of the covered pairs.
+    if rated.scores is None:
+        raise Mismatch(
+            "word similarity needs a rating for each pair, got pairs alone; "
+            "put word, word and number on a line, with tabs between"
+        )
+    x, y = space.vectors(source).index, space.vectors(target).index
+    covered = [first in x and second in y for first, second in rated.pairs]
+    ratings = np.array(rated.scores, np.float64)[covered]
     if len(ratings) < FEWEST:
-        source, target = languages
-        turned = rated.reversed().indices(space.vectors(source).index, space.vectors(target).index)
         advice = (
             f"it reads from {target} to {source}: exchange --src and --tgt"
-            if len(turned) > len(ratings)
+            if len(rated.reversed().indices(x, y)) > len(ratings)
             else "check languages, case and direction of the file"
         )
         raise Mismatch(
@@ -135,3 +132,4 @@ def _check(ratings: Values, rated: Lexicon, space: AlignedSpace, languages: tupl
         raise Mismatch(
             f"a correlation needs ratings that differ, got {ratings[0]:g} for all pairs; check the file"
         )
+    return ratings

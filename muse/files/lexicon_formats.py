@@ -36,8 +36,9 @@ def dictionary_writer(path: Path | str, *, form: str = "muse") -> Iterator[Write
     if form not in FORMS:
         raise BadSetting(f"a dictionary format must be one of {', '.join(FORMS)}; got {form!r}")
     path, line, count = Path(path), FORMS[form], 0
-    if path.is_dir():
-        raise BadFile(f"{path}: expected the name of a file, got a folder; add a name to it")
+    if path.exists() and not path.is_file():  # a device would be replaced by a file
+        found = "a folder" if path.is_dir() else "a device or a pipe"
+        raise BadFile(f"{path}: expected the name of a file, got {found}; choose another name")
     with replaced(path) as stream:
         if form == "tsv":
             stream.write(("\t".join(Entry._fields) + "\n").encode())
