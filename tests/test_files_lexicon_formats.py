@@ -85,6 +85,7 @@ def test_an_unknown_format() -> None:
         write_dictionary("d", LEXICON, form="csv")
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes by name here")
 def test_neither_a_folder_nor_a_pipe_is_replaced(tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
     os.mkfifo(tmp_path / "pipe")
