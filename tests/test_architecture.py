@@ -24,6 +24,7 @@ LAYERS = {
         "procrustes",
         "criterion",
         "probability",
+        "calibration",
         "runtime",
     ],
     "learning": [
@@ -57,6 +58,7 @@ MAY_IMPORT = {
     "procrustes": [],
     "criterion": ["vectors", "retrieval"],
     "probability": ["errors", "procrustes", "retrieval"],
+    "calibration": ["errors", "probability", "retrieval"],
     "runtime": ["checkpoint", "progress"],
     "self_learning": ["errors", "vectors", "alignment", "procrustes", "retrieval", "runtime"],
     "refine": ["errors", "vectors", "alignment", "procrustes", "retrieval", "neighbours", "runtime"],
@@ -99,7 +101,7 @@ MAY_IMPORT = {
     ],
     "space_saving": ["errors", "vectors", "alignment", "files", "normalise", "retrieval"],
     "space": ["errors", "vectors", "files", "normalise", "retrieval", "space_saving"],
-    "induce": ["errors", "lexicon", "neighbours", "retrieval", "space"],
+    "induce": ["errors", "progress", "lexicon", "neighbours", "retrieval", "calibration", "space"],
     "translate": ["errors", "vectors", "retrieval", "space"],
     "export": [
         "errors",
@@ -119,7 +121,7 @@ MAY_IMPORT = {
 ONLY_USERS = {
     "faiss": {"neighbours", "commands.options"},
     "fasttext": {"files.fasttext_model"},
-    "scipy": {"procrustes"},
+    "scipy": {"procrustes", "calibration", "evaluation"},
     "click": {"cli", "commands"},
 }
 LEARNING = set(LAYERS["learning"])
