@@ -1,19 +1,76 @@
-"""Induce: a bilingual dictionary from an aligned space."""
+"""Induce: a bilingual dictionary from an aligned space, made as it is read."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
+import numpy as np
 import torch
 from torch import Tensor
 
+from muse.calibration import CANDIDATES, Calibration, calibrate
 from muse.errors import BadSetting
-from muse.lexicon import Lexicon, Pair
+from muse.lexicon import Entry, Lexicon
 from muse.neighbours import Neighbours, nearest
+from muse.progress import Progress
 from muse.retrieval import Retrieval
 from muse.space import AlignedSpace
 
 BATCH = 2_048  # source words at once: a mutual search holds (b, k, k)
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Which pairs a dictionary holds.
+
+    `top` translations of a word; with `mutual` only those that have the word among their own `top`.
+    `source_max` and `target_max` keep to the most frequent words of either language; None to all.
+    `min_probability` drops what is less probable, and so calls for a calibration.
+    """
+
+    top: int = 1
+    mutual: bool = False
+    source_max: int | None = None
+    target_max: int | None = None
+    min_probability: float | None = None
+
+    def __post_init__(self) -> None:
+        counts = {"top": self.top, "src-max": self.source_max, "tgt-max": self.target_max}
+        for name, value in counts.items():
+            if value is not None and value < 1:
+                raise BadSetting(f"--{name} must be at least 1, got {value}")
+        if self.min_probability is not None and not 0 <= self.min_probability <= 1:
+            raise BadSetting(f"--min-probability must be from 0 to 1, got {self.min_probability}")
+
+    def reversed(self) -> Limits:
+        """The same limits for the other direction."""
+        return Limits(self.top, self.mutual, self.target_max, self.source_max, self.min_probability)
+
+
+@dataclass(frozen=True, eq=False)
+class _Search:
+    """The rows x (n, d), y (m, d) of one direction and what CSLS takes off the cosines of each."""
+
+    x: Tensor
+    y: Tensor
+    of_source: Tensor | None  # (n,)
+    of_target: Tensor | None  # (m,)
+    retrieval: Retrieval
+
+    def best(self, begin: int, top: int) -> Neighbours:
+        """The `top` best targets (b, k) of the batch of sources that begins at `begin`, with scores."""
+        x = self.x[begin : begin + BATCH]
+        found = nearest(x, self.y, top, bias=self.of_target, backend=self.retrieval.backend)
+        if self.retrieval.method != "csls" or self.of_source is None:
+            return found
+        # CSLS is 2 cos - r(x) - r(y), and a bias is r / 2.
+        own = self.of_source[begin : begin + BATCH, None]
+        return Neighbours(2 * (found.scores - own), found.indices)
+
+    def back(self, top: int) -> Tensor:
+        """The `top` best sources (m, k) of every target."""
+        return nearest(self.y, self.x, top, bias=self.of_source, backend=self.retrieval.backend).indices
 
 
 def induce(
@@ -31,44 +88,73 @@ def induce(
     `mutual` keeps a pair only if the source word is also among the `top` best of the target word.
     `max_vocab` keeps to the most frequent words of both languages.
     """
+    if max_vocab is not None and max_vocab < 1:
+        raise BadSetting(f"--max-vocab must be at least 1, got {max_vocab}")
+    limits = Limits(top, mutual, max_vocab, max_vocab)
+    found = list(entries(space, source, target, limits=limits, retrieval=retrieval))
+    return Lexicon(tuple(entry[:2] for entry in found), tuple(float(entry.score or 0) for entry in found))
+
+
+def entries(
+    space: AlignedSpace,
+    source: str | None = None,
+    target: str | None = None,
+    *,
+    limits: Limits,
+    retrieval: Retrieval | None = None,
+    rng: np.random.Generator | None = None,
+    progress: Progress | None = None,
+) -> Iterator[Entry]:
+    """The entries of a dictionary, most frequent source words first and the best of each first.
+
+    They are made a batch at a time. With `rng`, which the calibration draws from, each has the
+    probability of `muse.calibration` among the CANDIDATES (or `top`, if more) best of its word.
+    """
     source, target = space.direction(source, target)
     retrieval = retrieval or Retrieval()
-    for name, value in (("top", top), ("max-vocab", max_vocab)):
-        if value is not None and value < 1:
-            raise BadSetting(f"--{name} must be at least 1, got {value}")
-    x, y = (space.tensor(language)[:max_vocab] for language in (source, target))  # (n, d), (m, d)
-    of_target, of_source = _biases(space, source, target, max_vocab, retrieval)
-    back = nearest(y, x, top, bias=of_source, backend=retrieval.backend).indices if mutual else None  # (m, k)
+    if limits.min_probability is not None and rng is None:
+        raise BadSetting("--min-probability needs probabilities, and these an rng; got none")
+    search = _search(space, source, target, limits, retrieval)
+    calibration = None
+    if rng is not None:
+        # Of the whole space: how sure a score is does not depend on how much of it is written.
+        calibration = calibrate(space.tensor(source), space.tensor(target), rng=rng, retrieval=retrieval)
+    back = search.back(limits.top) if limits.mutual else None  # (m, k)
     words, translations = space.vectors(source).words, space.vectors(target).words
-    pairs: list[Pair] = []
-    scores: list[float] = []
-    for begin in range(0, len(x), BATCH):
-        found = nearest(x[begin : begin + BATCH], y, top, bias=of_target, backend=retrieval.backend)
-        if retrieval.method == "csls" and of_source is not None:
-            # CSLS is 2 cos - r(x) - r(y), and a bias is r / 2.
-            found = Neighbours(2 * (found.scores - of_source[begin : begin + BATCH, None]), found.indices)
-        for row, column, score in _kept(found, begin, back):
-            pairs.append((words[row], translations[column]))
-            scores.append(score)
-    return Lexicon(tuple(pairs), tuple(scores))
+    with (progress or Progress(quiet=True)).stage(f"{source}-{target}", len(search.x)) as tick:
+        for begin in range(0, len(search.x), BATCH):
+            for row, column, score, rank, probability in _batch(search, begin, limits, calibration, back):
+                yield Entry(words[row], translations[column], score, rank, probability)
+            tick(min(begin + BATCH, len(search.x)))
 
 
-def _biases(
-    space: AlignedSpace, source: str, target: str, max_vocab: int | None, retrieval: Retrieval
-) -> tuple[Tensor | None, Tensor | None]:
-    # Of each target (m,) and of each source (n,): the space's own unless the vocabularies are cut.
+def _search(space: AlignedSpace, source: str, target: str, limits: Limits, retrieval: Retrieval) -> _Search:
     x, y = space.tensor(source), space.tensor(target)
-    if max_vocab is None or max_vocab >= max(len(x), len(y)):
-        return space.bias(source, target, retrieval), space.bias(target, source, retrieval)
-    x, y = x[:max_vocab], y[:max_vocab]
-    return retrieval.bias(x, y), retrieval.bias(y, x)
+    n, m = (limits.source_max or len(x)), (limits.target_max or len(y))
+    if n >= len(x) and m >= len(y):  # the space's own biases hold for all of it
+        of_source, of_target = space.bias(target, source, retrieval), space.bias(source, target, retrieval)
+    else:
+        x, y = x[:n], y[:m]
+        of_source, of_target = retrieval.bias(y, x), retrieval.bias(x, y)
+    return _Search(x, y, of_source, of_target, retrieval)
 
 
-def _kept(found: Neighbours, begin: int, back: Tensor | None) -> Iterator[tuple[int, int, float]]:
-    # Row, column and score of the pairs of a batch, or of those that `back` (m, k) knows as well.
-    columns = found.indices  # (b, k)
+def _batch(
+    search: _Search, begin: int, limits: Limits, calibration: Calibration | None, back: Tensor | None
+) -> Iterator[tuple[int, int, float, int, float | None]]:
+    # Row, column, score, rank and probability of the pairs of a batch that the limits let through.
+    looked_up = limits.top if calibration is None else max(limits.top, CANDIDATES)
+    found = search.best(begin, looked_up)
+    scores, columns = found.scores[:, : limits.top], found.indices[:, : limits.top]  # (b, k)
     rows = torch.arange(begin, begin + len(columns), device=columns.device)[:, None].expand_as(columns)
     kept = torch.ones_like(columns, dtype=torch.bool)
     if back is not None:
-        kept = (back[columns] == rows[:, :, None]).any(dim=2)
-    return zip(rows[kept].tolist(), columns[kept].tolist(), found.scores[kept].tolist(), strict=True)
+        kept &= (back[columns] == rows[:, :, None]).any(dim=2)
+    sure = None
+    if calibration is not None:
+        sure = calibration.probabilities(found.scores)[:, : limits.top]
+        kept &= sure >= (limits.min_probability or 0.0)
+    ranks = kept.cumsum(dim=1)  # among those that are kept
+    probabilities = [None] * int(kept.sum()) if sure is None else sure[kept].tolist()
+    parts = (rows[kept].tolist(), columns[kept].tolist(), scores[kept].tolist(), ranks[kept].tolist())
+    return zip(*parts, probabilities, strict=True)

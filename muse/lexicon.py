@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +12,16 @@ from numpy.typing import NDArray
 from muse.errors import Mismatch
 
 Pair = tuple[str, str]
+
+
+class Entry(NamedTuple):
+    """One line of a dictionary: the place among the word's translations counts from 1."""
+
+    source: str
+    target: str
+    score: float | None
+    rank: int
+    probability: float | None = None
 
 
 @dataclass(frozen=True)

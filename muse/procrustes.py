@@ -62,12 +62,12 @@ def gram(rows: Tensor) -> Tensor:
 
 
 def cross_fitted(
-    source: Tensor, target: Tensor, pairs: Tensor, folds: Tensor, grams: tuple[Tensor, Tensor]
+    source: Tensor, target: Tensor, pairs: Tensor, folds: Tensor, grams: tuple[Tensor, Tensor] | None = None
 ) -> Tensor:
-    """The source rows (n, d), each mapped and stressed as fitted without the pairs of its own fold.
+    """The source rows (n, d), each mapped by what was fitted without the pairs of its own fold.
 
-    `target` is (m, d), `pairs` (p, 2) row numbers, `folds` (n,) the fold of each source row, `grams`
-    those of `stressed`. A mapping fitted to a wrong pair finds that pair again, and so confirms its
+    `target` is (m, d), `pairs` (p, 2) row numbers, `folds` (n,) the fold of each source row. With the
+    `grams` of `stressed` rows are stressed too, without them turned and no more. A mapping fitted to a wrong pair finds that pair again, and so confirms its
     own mistakes; a row mapped by what only others have taught can be corrected. (Cross-fitting as in
     the estimation of nuisance parameters, Chernozhukov et al., 2018.)
     """
@@ -78,8 +78,12 @@ def cross_fitted(
     for fold in range(int(folds.max()) + 1):
         own = of_pair == fold
         rows = folds == fold
-        fit = stressed(product - right[own].T @ left[own], *grams)
-        mapped[rows] = normalize(source[rows] @ (fit.stress @ fit.rotation).T)
+        others = product - right[own].T @ left[own]
+        if grams is None:
+            mapped[rows] = source[rows] @ rotation(others).T
+        else:
+            fit = stressed(others, *grams)
+            mapped[rows] = normalize(source[rows] @ (fit.stress @ fit.rotation).T)
     return mapped
 
 

@@ -24,6 +24,7 @@ LAYERS = {
         "procrustes",
         "criterion",
         "probability",
+        "calibration",
         "runtime",
         "kneser_ney",
         "subwords",
@@ -62,6 +63,7 @@ MAY_IMPORT = {
     "kneser_ney": ["errors", "language_model"],
     "criterion": ["vectors", "retrieval"],
     "probability": ["errors", "procrustes", "retrieval"],
+    "calibration": ["errors", "probability", "retrieval"],
     "runtime": ["checkpoint", "progress"],
     "self_learning": ["errors", "vectors", "alignment", "procrustes", "retrieval", "runtime"],
     "refine": ["errors", "vectors", "alignment", "procrustes", "retrieval", "neighbours", "runtime"],
@@ -104,7 +106,6 @@ MAY_IMPORT = {
     ],
     "space_saving": ["errors", "vectors", "alignment", "files", "normalise", "retrieval"],
     "space": ["errors", "vectors", "files", "normalise", "retrieval", "space_saving"],
-    "induce": ["errors", "lexicon", "neighbours", "retrieval", "space"],
     "subwords": ["errors", "progress", "vectors", "normalise"],
     "new_words": ["errors", "progress", "subwords", "vectors", "files", "normalise", "space"],
     "translate": [
@@ -117,6 +118,7 @@ MAY_IMPORT = {
         "tokens",
         "new_words",
     ],
+    "induce": ["errors", "progress", "lexicon", "neighbours", "retrieval", "calibration", "space"],
     "export": [
         "errors",
         "progress",
@@ -137,7 +139,7 @@ ONLY_USERS = {
     "fasttext": {"files.fasttext_model"},
     "sacremoses": {"tokens"},
     "sacrebleu": {"translate.quality"},
-    "scipy": {"procrustes"},
+    "scipy": {"procrustes", "calibration", "evaluation"},
     "click": {"cli", "commands"},
 }
 LEARNING = set(LAYERS["learning"])

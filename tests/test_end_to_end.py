@@ -115,6 +115,20 @@ def test_induced_dictionaries_read_back(
     assert "house" in out.read_text(encoding="utf-8")
 
 
+def test_probabilities_hold_on_the_gold_list(
+    muse: Command, aligned: tuple[Path, Any], tmp_path: Path
+) -> None:
+    out = tmp_path / "induced"
+    muse("induce", aligned[0], "--out", out, "--format", "jsonl")
+    lines = [json.loads(line) for line in out.read_text(encoding="utf-8").split("\n") if line]
+    gold, words = read_lexicon(GOLD).translations(), set(load_space(aligned[0]).vectors("en").words)
+    covered = [line for line in lines if words & gold.get(line["source"], frozenset())]
+    sure = np.array([line["probability"] for line in covered])
+    right = np.array([line["target"] in gold[line["source"]] for line in covered])
+    assert abs(sure.mean() - right.mean()) < 0.1
+    assert right[sure > 0.8].mean() > right[sure < 0.4].mean() + 0.3
+
+
 @pytest.mark.parametrize("init", ["identical", "similarity", "dictionary"])
 def test_other_ways_in_run(muse: Command, tmp_path: Path, init: str) -> None:
     more = ["--dictionary", GOLD] if init == "dictionary" else []

@@ -152,6 +152,12 @@ def test_the_fields_other_programs_read() -> None:
         "coverage",
         "p_at_1_all",
         "signature",
+        "mrr",
+        "mrr_ci95",
+        "map",
+        "map_ci95",
+        "bands",
+        "parts",
     ]
     assert fields["ci95"] == [100.0, 100.0]
     assert isinstance(fields["signature"], str)

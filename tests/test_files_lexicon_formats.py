@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -108,7 +109,7 @@ def test_what_is_wrong_is_told_with_its_line(tmp_path: Path, content: str, messa
 
 def test_without_scores(tmp_path: Path) -> None:
     write_dictionary(tmp_path / "d.tsv", Lexicon(PAIRS[:1]), form="tsv")
-    assert (tmp_path / "d.tsv").read_text(encoding="utf-8").split("\n")[1] == "chat\tcat\t\t1"
+    assert (tmp_path / "d.tsv").read_text(encoding="utf-8").split("\n")[1] == "chat\tcat\t\t1\t"
     write_dictionary(tmp_path / "d.jsonl", Lexicon(PAIRS[:1]), form="jsonl")
     assert json.loads((tmp_path / "d.jsonl").read_text(encoding="utf-8"))["score"] is None
 
@@ -140,3 +141,19 @@ def test_nothing_to_write_and_nowhere_to(tmp_path: Path, form: str) -> None:
 def test_an_unknown_format() -> None:
     with pytest.raises(BadSetting, match="one of muse, tsv, jsonl; got 'csv'"):
         write_dictionary("d", LEXICON, form="csv")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes by name here")
+def test_neither_a_folder_nor_a_pipe_is_replaced(tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    os.mkfifo(tmp_path / "pipe")
+    for name, found in (("folder", "a folder"), ("pipe", "a device or a pipe")):
+        with pytest.raises(BadFile, match=f"{name}: expected the name of a file, got {found}"):
+            write_dictionary(tmp_path / name, LEXICON)
+    assert (tmp_path / "pipe").is_fifo()
+
+
+def test_a_first_word_that_begins_with_a_byte_order_mark(tmp_path: Path) -> None:
+    odd = Lexicon((("\ufeffa", "b"), ("\ufeffc", "d")))
+    write_dictionary(tmp_path / "d", odd)
+    assert read_lexicon(tmp_path / "d") == odd

@@ -9,8 +9,9 @@ import pytest
 
 from muse import induce as module
 from muse.errors import BadSetting
-from muse.induce import induce
+from muse.induce import Limits, induce
 from muse.lexicon import Lexicon
+from muse.neighbours import Neighbours
 from muse.retrieval import Retrieval
 from muse.space import AlignedSpace
 from tests.spaces import saved
@@ -109,3 +110,55 @@ def test_settings_that_cannot_work(option: str) -> None:
     name = option.replace("_", "-")
     with pytest.raises(BadSetting, match=f"--{name} must be at least 1, got 0"):
         induce(noisy_space(0), **{option: 0})  # type: ignore[arg-type]
+
+
+def test_entries_are_made_as_they_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "BATCH", 5)
+    searched: list[int] = []
+    search = module._Search.best
+
+    def counting(self: module._Search, begin: int, top: int) -> Neighbours:
+        searched.append(begin)
+        return search(self, begin, top)
+
+    monkeypatch.setattr(module._Search, "best", counting)
+    stream = module.entries(noisy_space(6), limits=Limits(top=2))
+    assert [next(stream).source for _ in range(10)] == [f"s{i // 2}" for i in range(10)]
+    assert searched == [0]
+    assert next(stream).source == "s5"
+    assert searched == [0, 5]
+
+
+def test_probabilities_do_not_depend_on_how_much_is_asked_for() -> None:
+    space = noisy_space(7)
+
+    def found(**limits: int) -> dict[tuple[str, str], float | None]:
+        stream = module.entries(space, limits=Limits(**limits), rng=np.random.default_rng(0))  # type: ignore[arg-type]
+        return {entry[:2]: entry.probability for entry in stream}
+
+    many, one, few = found(top=10), found(top=1), found(top=2, source_max=9, target_max=60)
+    assert {pair: many[pair] for pair in one} == pytest.approx(one)
+    assert len(few) == 18
+    for source in space.vectors("fr").words:
+        values = [value for pair, value in many.items() if pair[0] == source]
+        assert sum(value or 0 for value in values) <= 1 + 1e-6
+        assert values == sorted(values, key=lambda value: -(value or 0))
+
+
+def test_ranks_count_what_is_kept() -> None:
+    stream = list(module.entries(noisy_space(8), limits=Limits(top=5, mutual=True)))
+    by_word: dict[str, list[int]] = {}
+    for entry in stream:
+        by_word.setdefault(entry.source, []).append(entry.rank)
+    assert all(ranks == list(range(1, len(ranks) + 1)) for ranks in by_word.values())
+    assert max(map(len, by_word.values())) > 1
+
+
+def test_limits_that_cannot_work() -> None:
+    for limits, part in (({"source_max": 0}, "--src-max"), ({"target_max": -1}, "--tgt-max")):
+        with pytest.raises(BadSetting, match=f"{part} must be at least 1"):
+            Limits(**limits)  # type: ignore[arg-type]
+    with pytest.raises(BadSetting, match="from 0 to 1, got 1.5"):
+        Limits(min_probability=1.5)
+    with pytest.raises(BadSetting, match="need"):
+        next(module.entries(noisy_space(0), limits=Limits(min_probability=0.5)))

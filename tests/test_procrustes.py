@@ -90,8 +90,10 @@ def test_cross_fitting_maps_a_row_by_the_pairs_of_the_other_folds() -> None:
     folds = torch.arange(60) % 3
     grams = gram(x), gram(y)
     found = cross_fitted(x, y, pairs, folds, grams)
+    turned = cross_fitted(x, y, pairs, folds)
     for fold in range(3):
         others = [i for i in range(40) if i % 3 != fold]
         fit = stressed(y[others].double().T @ x[others].double(), *grams)
         rows = x[folds == fold] @ fit.rotation.T @ fit.stress
         torch.testing.assert_close(found[folds == fold], rows / rows.norm(dim=1, keepdim=True))
+        torch.testing.assert_close(turned[folds == fold], x[folds == fold] @ fit.rotation.T)

@@ -3,43 +3,119 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 from muse.commands.options import common, direction, retrievals
 
+if TYPE_CHECKING:
+    from muse.files.lexicon_formats import Write
+    from muse.induce import Limits
+    from muse.space import AlignedSpace
+
 
 @click.command()
 @click.argument("space", type=Path)
-@click.option("--out", required=True, type=Path, metavar="FILE", help="The dictionary to write.")
+@click.option(
+    "--out", required=True, type=Path, metavar="FILE", help="The dictionary; packed if it ends in .gz."
+)
 @click.option(
     "--top", default=1, show_default=True, type=click.IntRange(1), help="Translations of each word."
 )
 @click.option("--mutual", is_flag=True, help="Keep a pair only if it is among the best both ways.")
-@click.option("--max-vocab", type=click.IntRange(1), metavar="N", help="Of the N most frequent words only.")
 @click.option(
-    "--format", "form", default="muse", show_default=True, type=click.Choice(["muse", "tsv", "jsonl"])
+    "--both", is_flag=True, help="Write the other direction as well, to OUT with .reverse in its name."
 )
+@click.option("--max-vocab", type=click.IntRange(1), metavar="N", help="Of the N most frequent words only.")
+@click.option("--src-max", type=click.IntRange(1), metavar="N", help="The same, of --src alone.")
+@click.option("--tgt-max", type=click.IntRange(1), metavar="N", help="The same, of --tgt alone.")
+@click.option(
+    "--min-probability", type=click.FloatRange(0, 1), metavar="P", help="Drop what is less probable."
+)
+@click.option(
+    "--format", "form", default="muse", show_default=True, type=click.Choice(["muse", "tsv", "jsonl"]),
+    help="tsv and jsonl have scores, ranks and probabilities.",
+)  # fmt: skip
 @direction
 @common
-def induce(
-    space: Path, out: Path, form: str, methods: tuple[str, ...], as_json: bool, **options: Any
-) -> None:
-    """Write a bilingual dictionary from a SPACE."""
+def induce(space: Path, out: Path, form: str, both: bool, as_json: bool, **options: Any) -> None:
+    """Write a bilingual dictionary from a SPACE, best translations of the most frequent words first."""
     from muse.api import pick_device
-    from muse.files.lexicon_formats import write_dictionary
-    from muse.induce import induce as induced
+    from muse.induce import Limits
     from muse.space import load_space
 
     loaded = load_space(space, device=pick_device(options["device"]))
-    lexicon = induced(
-        loaded, source=options["source"], target=options["target"],
-        top=options["top"], mutual=options["mutual"],
-        max_vocab=options["max_vocab"], retrieval=retrievals(methods, options["backend"])[0],
+    source, target = loaded.direction(options["source"], options["target"])
+    limits = Limits(
+        options["top"], options["mutual"],
+        options["src_max"] or options["max_vocab"], options["tgt_max"] or options["max_vocab"],
+        options["min_probability"],
     )  # fmt: skip
-    write_dictionary(out, lexicon, form=form)
-    click.echo(
-        json.dumps({"pairs": len(lexicon), "out": str(out)}) if as_json else f"{len(lexicon)} pairs in {out}"
-    )
+    wanted = [_Wanted(out, source, target, limits)]
+    if both:
+        wanted.append(_Wanted(_reverse(out), target, source, limits.reversed()))
+    counts = _write(loaded, wanted, form, options)
+    shown = [{"pairs": count, "out": str(one.out)} for one, count in zip(wanted, counts, strict=True)]
+    if as_json:
+        click.echo(json.dumps({**shown[0], **({"reverse": shown[1]} if both else {})}, ensure_ascii=False))
+        return
+    for one in shown:
+        click.echo(f"{one['pairs']} pairs in {one['out']}")
+
+
+class _Wanted(NamedTuple):
+    """One dictionary to write."""
+
+    out: Path
+    source: str
+    target: str
+    limits: Limits
+
+
+def _reverse(out: Path) -> Path:
+    # fr-en.tsv.gz -> fr-en.reverse.tsv.gz; a name may have other dots.
+    packed = out.suffix if out.suffix == ".gz" else ""
+    plain = Path(out.name.removesuffix(packed))
+    return out.with_name(f"{plain.stem}.reverse{plain.suffix}{packed}")
+
+
+def _write(space: AlignedSpace, wanted: Sequence[_Wanted], form: str, options: dict[str, Any]) -> list[int]:
+    # The number of pairs in each file; no file takes its name before all are whole.
+    from muse.files.lexicon_formats import dictionary_writer
+
+    with ExitStack() as files:
+        writers = [files.enter_context(dictionary_writer(one.out, form=form)) for one in wanted]
+        probable = form != "muse" or options["min_probability"] is not None
+        return [
+            _fill(write, one, space, probable, options) for write, one in zip(writers, wanted, strict=True)
+        ]
+
+
+def _fill(write: Write, wanted: _Wanted, space: AlignedSpace, probable: bool, options: dict[str, Any]) -> int:
+    # Writes all entries of one direction and counts them; with their probabilities if that is wanted.
+    import numpy as np
+
+    from muse.errors import Mismatch
+    from muse.induce import entries
+    from muse.progress import Progress
+
+    found = entries(
+        space, wanted.source, wanted.target, limits=wanted.limits,
+        retrieval=retrievals(options["methods"], options["backend"])[0],
+        rng=np.random.default_rng(options["seed"]) if probable else None,
+        progress=Progress(quiet=options["quiet"]),
+    )  # fmt: skip
+    count = 0
+    for entry in found:
+        write(entry)
+        count += 1
+    if not count:
+        raise Mismatch(
+            f"{wanted.out}: expected at least one pair from {wanted.source} to {wanted.target}, got none; "
+            "lower --min-probability or raise --top"
+        )
+    return count

@@ -132,3 +132,19 @@ def bootstrap_interval(hits: Hits, rng: np.random.Generator, samples: int = 1_00
     means = rng.binomial(len(hits), hits.mean(), size=samples) / len(hits)  # (samples,)
     low, high = np.percentile(100 * means, [2.5, 97.5])
     return float(low), float(high)
+
+
+def bootstrap_mean(values: NDArray[np.float64], rng: np.random.Generator, samples: int = 1_000) -> Interval:
+    """The 95 % percentile bootstrap interval of the mean of `values` (q,), in their own unit.
+
+    How often each of q values is drawn is multinomial, and a mean is those counts times the values.
+
+    >>> bootstrap_mean(np.full(9, 0.5), np.random.default_rng(0))
+    (0.5, 0.5)
+    """
+    if not len(values):
+        raise Mismatch("a confidence interval needs at least one query, got none; check the gold data")
+    even = np.full(len(values), 1 / len(values))
+    means = [float(rng.multinomial(len(values), even) @ values) / len(values) for _ in range(samples)]
+    low, high = np.percentile(means, [2.5, 97.5])
+    return float(low), float(high)

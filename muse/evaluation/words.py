@@ -3,28 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import torch
 
 from muse.errors import Mismatch
+from muse.evaluation.groups import GroupScore, by_band, by_part
+from muse.evaluation.ranks import Ranks, average_precisions, best_ranks, ranks
 from muse.evaluation.score import (
-    Hits,
     Interval,
     Score,
     Signature,
     bootstrap_interval,
+    bootstrap_mean,
     lexicon_name,
     space_signature,
 )
 from muse.lexicon import Lexicon
-from muse.neighbours import nearest
 from muse.retrieval import Retrieval
 from muse.space import AlignedSpace
-
-TOP = 10
 
 
 @dataclass(frozen=True)
@@ -32,7 +30,9 @@ class WordScore:
     """P@1, P@5 and P@10 in percent over the covered queries, with the 95 % interval of P@1.
 
     A query is a source word of the gold dictionary; it is covered if it and at least one of its
-    translations are in the vocabularies. In `p_at_1_all` the others count as wrong.
+    translations are in the vocabularies. In `p_at_1_all` the others count as wrong. `mrr` is the mean
+    of 1 / rank of a query's best translation, `map` the mean average precision, both 0 to 1. `bands`
+    and `parts` are P@1 by frequency and by kind of word; `correct` says which queries count in P@1.
     """
 
     p_at_1: float
@@ -44,6 +44,13 @@ class WordScore:
     coverage: float
     p_at_1_all: float
     signature: Signature
+    mrr: float
+    mrr_ci95: Interval
+    map: float
+    map_ci95: Interval
+    bands: tuple[GroupScore, ...]
+    parts: tuple[GroupScore, ...]
+    correct: Mapping[str, bool] = field(repr=False)
 
     @property
     def score(self) -> Score:
@@ -51,8 +58,11 @@ class WordScore:
         return Score("P@1", self.p_at_1, self.ci95, self.signature)
 
     def as_json(self) -> dict[str, Any]:
-        """All fields as JSON can hold them."""
-        return {**vars(self), "ci95": list(self.ci95), "signature": str(self.signature)}
+        """All fields but `correct`, as JSON can hold them."""
+        fields = {name: value for name, value in vars(self).items() if name != "correct"}
+        intervals = {name: list(fields[name]) for name in ("ci95", "mrr_ci95", "map_ci95")}
+        groups = {name: [group.as_json() for group in fields[name]] for name in ("bands", "parts")}
+        return {**fields, **intervals, **groups, "signature": str(self.signature)}
 
 
 def evaluate_words(
@@ -72,13 +82,11 @@ def evaluate_words(
     """
     source, target = space.direction(source, target)
     retrieval = retrieval or Retrieval()
-    queries = len({word for word, _ in lexicon.pairs})
-    covered = _covered(space, lexicon, source, target)
-    if not covered:
+    pairs = _covered(space, lexicon, source, target)  # (p, 2)
+    if not len(pairs):
         raise Mismatch(_nothing_covered(space, lexicon, source, target))
-    hits = _hits(space, covered, source, target, retrieval)  # (q, k)
-    p_at_1, p_at_5, p_at_10 = (100 * float(hits[:, :k].any(axis=1).mean()) for k in (1, 5, TOP))
-    coverage = len(covered) / queries
+    queries = len({word for word, _ in lexicon.pairs})
+    coverage = len(np.unique(pairs[:, 0])) / queries
     signature = space_signature(
         space,
         source,
@@ -87,43 +95,52 @@ def evaluate_words(
         gold=gold or lexicon_name(lexicon),
         coverage=coverage,
     )
+    found = ranks(space, source, target, pairs, retrieval)  # (p,)
+    return _score(_Answers(space, source, target, pairs, found), queries, signature, rng)
+
+
+@dataclass(frozen=True, eq=False)
+class _Answers:
+    """The covered pairs (p, 2), rows of source and target, and the rank (p,) of each among the targets."""
+
+    space: AlignedSpace
+    source: str
+    target: str
+    pairs: Ranks
+    ranks: Ranks
+
+
+def _score(answers: _Answers, queries: int, signature: Signature, rng: np.random.Generator) -> WordScore:
+    names = answers.pairs[:, 0]
+    rows, best = np.unique(names), best_ranks(names, answers.ranks)  # (q,), (q,)
+    precisions = average_precisions(names, answers.ranks)  # (q,)
+    words, gold = _texts(answers, rows)
+    hits = best == 1
+    p_at_1, p_at_5, p_at_10 = (100 * float((best <= k).mean()) for k in (1, 5, 10))
+    coverage = len(rows) / queries
     return WordScore(
-        p_at_1,
-        p_at_5,
-        p_at_10,
-        bootstrap_interval(hits[:, 0], rng),
-        queries,
-        len(covered),
-        coverage,
-        p_at_1 * coverage,
-        signature,
-    )
+        p_at_1, p_at_5, p_at_10, bootstrap_interval(hits, rng), queries, len(rows), coverage,
+        p_at_1 * coverage, signature,
+        float((1 / best).mean()), bootstrap_mean(1 / best, rng),
+        float(precisions.mean()), bootstrap_mean(precisions, rng),
+        by_band(rows, hits, rng), by_part(words, gold, hits, rng),
+        dict(zip(words, hits.tolist(), strict=True)),
+    )  # fmt: skip
 
 
-def _covered(space: AlignedSpace, lexicon: Lexicon, source: str, target: str) -> dict[int, list[int]]:
-    # The rows of the covered queries, each with the rows of its translations.
+def _texts(answers: _Answers, rows: Ranks) -> tuple[list[str], list[list[str]]]:
+    # The queries (q,) as words, and the gold translations of each.
+    words, targets = (answers.space.vectors(name).words for name in (answers.source, answers.target))
+    gold: dict[int, list[str]] = {row: [] for row in rows.tolist()}
+    for row, column in answers.pairs.tolist():
+        gold[row].append(targets[column])
+    return [words[row] for row in gold], list(gold.values())
+
+
+def _covered(space: AlignedSpace, lexicon: Lexicon, source: str, target: str) -> Ranks:
+    # The rows (p, 2) of the pairs, each once, of which both words are in the vocabularies.
     pairs = lexicon.indices(space.vectors(source).index, space.vectors(target).index)
-    rows: dict[int, list[int]] = {}
-    for query, translation in pairs.tolist():
-        rows.setdefault(query, []).append(translation)
-    return rows
-
-
-def _hits(
-    space: AlignedSpace, covered: Mapping[int, list[int]], source: str, target: str, retrieval: Retrieval
-) -> Hits:
-    # (q, k): whether the k-th best target of a query is one of its translations.
-    rows = torch.tensor(list(covered), device=space.device)
-    bias = space.bias(source, target, retrieval)
-    # Only the order counts, so the part of CSLS that is the same for all targets is left out.
-    found = nearest(
-        space.tensor(source)[rows], space.tensor(target), TOP, bias=bias, backend=retrieval.backend
-    )
-    best = found.indices.cpu().numpy()  # (q, k)
-    hits = np.zeros(best.shape, bool)
-    for query, translations in enumerate(covered.values()):
-        hits[query] = np.isin(best[query], translations)
-    return hits
+    return np.unique(pairs, axis=0)
 
 
 def _nothing_covered(space: AlignedSpace, lexicon: Lexicon, source: str, target: str) -> str:
@@ -131,7 +148,7 @@ def _nothing_covered(space: AlignedSpace, lexicon: Lexicon, source: str, target:
         f"at least one word of the dictionary and a translation of it must be among the words of {source} "
         f"and {target}, got none of {len(lexicon)} pairs"
     )
-    if _covered(space, lexicon.reversed(), source, target):
+    if len(_covered(space, lexicon.reversed(), source, target)):
         return f"{message}; it reads from {target} to {source}: exchange --src and --tgt"
     sources, targets = (_folded(space.vectors(language).words) for language in (source, target))
     if any(x.casefold() in sources and y.casefold() in targets for x, y in lexicon.pairs):

@@ -5,67 +5,86 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
-from muse.errors import BadSetting, Mismatch
-from muse.files.lexicon_text import write_lexicon
+from muse.errors import BadFile, BadSetting, Mismatch
+from muse.files.lexicon_text import BOM, pair_line
 from muse.files.writing import check_unicode, replaced, unwritable
-from muse.lexicon import Lexicon
+from muse.lexicon import Entry, Lexicon
 
-_HEADER = ("source", "target", "score", "rank")
-Entry = tuple[str, str, float | None, int]
+Write = Callable[[Entry], None]
+FormatLine = Callable[[Path, int, Entry], str]  # the file, the entry's place from 0, the entry
 
 
-def write_dictionary(path: Path | str, lexicon: Lexicon, *, form: str = "muse") -> None:
-    r"""Writes a dictionary, whole or not at all, as one of FORMS; packed if the name ends in .gz.
+@contextmanager
+def dictionary_writer(path: Path | str, *, form: str = "muse") -> Iterator[Write]:
+    r"""A function that writes one more entry to `path`; the file appears whole at the end, or not at all.
 
-    muse is a pair a line; tsv has a header and source, target, score and rank; jsonl an object a
-    line with the same names. The rank counts the translations of a word from 1.
+    `form` is one of FORMS; the file is packed if its name ends in .gz. muse is a pair a line; tsv has
+    a header, and the fields of `Entry`; jsonl is an object a line with the same names. What is not
+    known is empty in tsv and null in jsonl.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = Path(folder) / "en-fr.tsv"
-    ...     write_dictionary(path, Lexicon((("cat", "chat"), ("cat", "matou")), (0.5, 0.25)), form="tsv")
+    ...     with dictionary_writer(path, form="tsv") as write:
+    ...         write(Entry("cat", "chat", 0.5, 1, 0.875))
     ...     path.read_text()
-    'source\ttarget\tscore\trank\ncat\tchat\t0.5\t1\ncat\tmatou\t0.25\t2\n'
+    'source\ttarget\tscore\trank\tprobability\ncat\tchat\t0.5\t1\t0.875\n'
     """
     if form not in FORMS:
         raise BadSetting(f"a dictionary format must be one of {', '.join(FORMS)}; got {form!r}")
-    if not lexicon.pairs:
-        raise Mismatch(f"{path}: expected at least one pair of words, got none; there is nothing to write")
-    FORMS[form](Path(path), lexicon)
+    path, line, count = Path(path), FORMS[form], 0
+    if path.exists() and not path.is_file():  # a device would be replaced by a file
+        found = "a folder" if path.is_dir() else "a device or a pipe"
+        raise BadFile(f"{path}: expected the name of a file, got {found}; choose another name")
+    with replaced(path) as stream:
+        if form == "tsv":
+            stream.write(("\t".join(Entry._fields) + "\n").encode())
+
+        def write(entry: Entry) -> None:
+            nonlocal count
+            for word in (entry.source, entry.target):
+                check_unicode(path, word, count, kind="pair")
+            stream.write(f"{line(path, count, entry)}\n".encode())
+            count += 1
+
+        yield write
+        if not count:
+            raise Mismatch(
+                f"{path}: expected at least one pair of words, got none; there is nothing to write"
+            )
 
 
-def _entries(path: Path, lexicon: Lexicon) -> Iterator[Entry]:
+def write_dictionary(path: Path | str, lexicon: Lexicon, *, form: str = "muse") -> None:
+    """Writes a lexicon, whole or not at all, as one of FORMS; ranks count a word's translations from 1."""
     ranks: Counter[str] = Counter()
     scores = lexicon.scores or (None,) * len(lexicon)
-    for place, ((source, target), score) in enumerate(zip(lexicon.pairs, scores, strict=True)):
-        for word in (source, target):
-            check_unicode(path, word, place, kind="pair")
-        ranks[source] += 1
-        yield source, target, score, ranks[source]
+    with dictionary_writer(path, form=form) as write:
+        for (source, target), score in zip(lexicon.pairs, scores, strict=True):
+            ranks[source] += 1
+            write(Entry(source, target, score, ranks[source]))
 
 
-def _write_tsv(path: Path, lexicon: Lexicon) -> None:
-    with replaced(path) as stream:
-        stream.write(("\t".join(_HEADER) + "\n").encode())
-        for place, (source, target, score, rank) in enumerate(_entries(path, lexicon)):
-            for word in (source, target):
-                if any(sign in word for sign in "\t\n\r"):
-                    raise unwritable(path, word, place, kind="pair")
-            number = "" if score is None else f"{score:.6g}"
-            stream.write(f"{source}\t{target}\t{number}\t{rank}\n".encode())
+def _muse(path: Path, place: int, entry: Entry) -> str:
+    line = pair_line(path, place, entry[:2])
+    # A first word that begins with a byte order mark keeps it only behind another one.
+    return f"{BOM}{line}" if not place and line.startswith(BOM) else line
 
 
-def _write_jsonl(path: Path, lexicon: Lexicon) -> None:
-    with replaced(path) as stream:
-        for entry in _entries(path, lexicon):
-            line = json.dumps(dict(zip(_HEADER, entry, strict=True)), ensure_ascii=False)
-            stream.write(f"{line}\n".encode())
+def _tsv(path: Path, place: int, entry: Entry) -> str:
+    for word in entry[:2]:
+        if any(sign in word for sign in "\t\n\r"):
+            raise unwritable(path, word, place, kind="pair")
+    score, probability = (
+        "" if number is None else f"{number:.6g}" for number in (entry.score, entry.probability)
+    )
+    return f"{entry.source}\t{entry.target}\t{score}\t{entry.rank}\t{probability}"
 
 
-FORMS: dict[str, Callable[[Path, Lexicon], None]] = {
-    "muse": write_lexicon,
-    "tsv": _write_tsv,
-    "jsonl": _write_jsonl,
-}
+def _jsonl(path: Path, place: int, entry: Entry) -> str:
+    return json.dumps(entry._asdict(), ensure_ascii=False)
+
+
+FORMS: dict[str, FormatLine] = {"muse": _muse, "tsv": _tsv, "jsonl": _jsonl}

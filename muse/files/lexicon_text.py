@@ -13,7 +13,7 @@ from muse.files.source import open_source
 from muse.files.writing import check_unicode, replaced, unwritable
 from muse.lexicon import Lexicon, Pair
 
-_BOM = "\ufeff"
+BOM = "\ufeff"
 _BLOCK = 1 << 20
 
 
@@ -65,7 +65,7 @@ def _lines(path: Path) -> Iterator[str]:
                 f"{path}:{number}: expected UTF-8, got the byte 0x{line[error.start]:02x} in {line[:60]!r}; "
                 "convert the file to UTF-8"
             ) from None
-        yield text.removeprefix(_BOM) if number == 1 else text
+        yield text.removeprefix(BOM) if number == 1 else text
 
 
 def _fields(line: str) -> list[str]:
@@ -109,18 +109,19 @@ def write_lexicon(path: Path | str, lexicon: Lexicon, *, scores: bool = False) -
         raise Mismatch(f"{path}: expected a lexicon with scores, got one without; write it with scores=False")
     if not lexicon.pairs:
         raise Mismatch(f"{path}: expected at least one pair of words, got none; there is nothing to write")
-    lines = [_line(path, place, pair) for place, pair in enumerate(lexicon.pairs)]
+    lines = [pair_line(path, place, pair) for place, pair in enumerate(lexicon.pairs)]
     if values is not None:
         tabbed = ("\t".join(pair) for pair in lexicon.pairs)
         lines = [f"{line}\t{value!r}" for line, value in zip(tabbed, values, strict=True)]
     text = "\n".join([*lines, ""])
     # A first word that begins with a byte order mark keeps it only behind another one.
-    mark = _BOM if text.startswith(_BOM) else ""
+    mark = BOM if text.startswith(BOM) else ""
     with replaced(path) as stream:
         stream.write((mark + text).encode())
 
 
-def _line(path: Path, place: int, pair: Pair) -> str:
+def pair_line(path: Path, place: int, pair: Pair) -> str:
+    """A pair as one line, by a space or, where a word has one, by a tab; `place` is for the error."""
     for word in pair:
         if not word or word != word.strip(" ") or any(sign in word for sign in "\t\n\r"):
             raise unwritable(path, word, place, kind="pair")

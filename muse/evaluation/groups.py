@@ -1,0 +1,79 @@
+"""Groups of queries: bands of frequency and parts of the vocabulary, each with its own precision."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from muse.errors import BadSetting
+from muse.evaluation.score import Hits, Interval, bootstrap_interval
+
+BANDS = (1_000, 5_000, 20_000)  # the last rank of each band; one more holds the rest
+Rows = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class GroupScore:
+    """P@1 in percent of some of the queries, with its 95 % interval, and how many they are."""
+
+    name: str
+    p_at_1: float
+    ci95: Interval
+    queries: int
+
+    def as_json(self) -> dict[str, Any]:
+        """All fields as JSON can hold them."""
+        return {**vars(self), "ci95": list(self.ci95)}
+
+    def __str__(self) -> str:
+        """The line to print."""
+        low, high = self.ci95
+        return f"{self.name:12} P@1 = {self.p_at_1:.1f} [{low:.1f}, {high:.1f}], {self.queries}"
+
+
+def by_band(
+    rows: Rows, hits: Hits, rng: np.random.Generator, *, edges: Sequence[int] = BANDS
+) -> tuple[GroupScore, ...]:
+    """The scores by frequency rank of the queries, `rows` (q,) from 0; bands without a query are left out.
+
+    `edges` are the last ranks of the bands, counted from 1, in ascending order.
+    """
+    if list(edges) != sorted(set(edges)) or any(edge < 1 for edge in edges):
+        raise BadSetting(f"the bands' last ranks must be positive and ascending, got {list(edges)}")
+    names = [f"{first + 1}-{last}" for first, last in zip((0, *edges), edges, strict=False)]
+    names.append(f"{edges[-1] + 1}-" if edges else "1-")
+    return _scores({name: np.searchsorted(edges, rows + 1) == i for i, name in enumerate(names)}, hits, rng)
+
+
+def by_part(
+    words: Sequence[str], translations: Sequence[Sequence[str]], hits: Hits, rng: np.random.Generator
+) -> tuple[GroupScore, ...]:
+    """The scores of queries (q,) by what they look like; parts without a query are left out.
+
+    identical: a gold translation is the word itself but for case; different: none is. number: has a
+    digit; capitalised: begins with a capital letter; plain: neither.
+    """
+    same = np.array(
+        [word.casefold() in map(str.casefold, gold) for word, gold in zip(words, translations, strict=True)]
+    )
+    number = np.array([any(sign.isdigit() for sign in word) for word in words])
+    capital = np.array([word[:1].isupper() for word in words]) & ~number
+    parts = {"identical": same, "different": ~same, "number": number, "capitalised": capital}
+    return _scores({**parts, "plain": ~number & ~capital}, hits, rng)
+
+
+def _scores(groups: Mapping[str, Hits], hits: Hits, rng: np.random.Generator) -> tuple[GroupScore, ...]:
+    return tuple(
+        GroupScore(
+            name,
+            100 * float(hits[members].mean()),
+            bootstrap_interval(hits[members], rng),
+            int(members.sum()),
+        )
+        for name, members in groups.items()
+        if members.any()
+    )

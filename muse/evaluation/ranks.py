@@ -1,0 +1,62 @@
+"""Ranks: the place of each gold translation among all targets, and what is made of it."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from muse.neighbours import tile_sizes
+from muse.retrieval import Retrieval
+from muse.space import AlignedSpace
+
+Values = NDArray[np.float64]
+Ranks = NDArray[np.int64]
+
+
+def ranks(space: AlignedSpace, source: str, target: str, pairs: Ranks, retrieval: Retrieval) -> Ranks:
+    """The rank (p,), from 1, of the target of each pair (p, 2) of rows among all targets of its source.
+
+    A target with the same score counts as ahead: where all scores tie, nothing is found.
+    """
+    bias = space.bias(source, target, retrieval)  # (m,) or None
+    x, y = space.tensor(source), space.tensor(target)
+    rows, _ = tile_sizes(x)
+    found = []
+    for begin in range(0, len(pairs), rows // 4):  # (b, m) scores at once
+        block = torch.from_numpy(pairs[begin : begin + rows // 4]).to(x.device)
+        # Only the order counts, so the part of CSLS that is the same for all targets is left out.
+        scores = x[block[:, 0]] @ y.T  # (b, m)
+        if bias is not None:
+            scores -= bias
+        own = scores.gather(1, block[:, 1:])  # (b, 1)
+        found.append((scores >= own).sum(dim=1).cpu().numpy())
+    return np.concatenate(found) if found else np.empty(0, np.int64)
+
+
+def best_ranks(queries: Ranks, of_pairs: Ranks) -> Ranks:
+    """The best rank (q,) of each query, in ascending order of queries, over its pairs (p,) and (p,).
+
+    >>> best_ranks(np.array([7, 3, 7]), np.array([5, 2, 1])).tolist()
+    [2, 1]
+    """
+    names, places = np.unique(queries, return_inverse=True)
+    best = np.full(len(names), np.iinfo(np.int64).max)
+    np.minimum.at(best, places, of_pairs)
+    return best
+
+
+def average_precisions(queries: Ranks, of_pairs: Ranks) -> Values:
+    """The average precision (q,) of each query: the mean over its translations of i / rank of the i-th.
+
+    (Manning, Raghavan and Schuetze, 2008, section 8.4; with one translation it is 1 / rank.)
+
+    >>> average_precisions(np.array([0, 0, 4]), np.array([4, 1, 2])).tolist()
+    [0.75, 0.5]
+    """
+    order = np.lexsort((of_pairs, queries))
+    queries, of_pairs = queries[order], of_pairs[order]
+    _, first, counts = np.unique(queries, return_index=True, return_counts=True)
+    place = np.arange(len(queries)) - np.repeat(first, counts) + 1  # (p,)
+    sums: Values = np.add.reduceat(place / of_pairs, first) / counts
+    return sums

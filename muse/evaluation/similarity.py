@@ -1,0 +1,135 @@
+"""Word similarity: how well cosines across languages agree with people's ratings of word pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.stats
+import torch
+from numpy.typing import NDArray
+
+from muse.errors import Mismatch
+from muse.evaluation.score import Interval, Signature, lexicon_name, space_signature
+from muse.lexicon import Lexicon
+from muse.space import AlignedSpace
+
+FEWEST = 3  # pairs that a correlation needs: two points always lie on a line
+SAMPLES = 1_000
+
+Values = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class SimilarityScore:
+    """Pearson's and Spearman's correlation, -1 to 1, with 95 % intervals, over the covered pairs."""
+
+    pearson: float
+    spearman: float
+    pearson_ci95: Interval
+    spearman_ci95: Interval
+    pairs: int
+    covered: int
+    coverage: float
+    signature: Signature
+
+    def as_json(self) -> dict[str, Any]:
+        """All fields as JSON can hold them."""
+        intervals = {name: list(getattr(self, name)) for name in ("pearson_ci95", "spearman_ci95")}
+        return {**vars(self), **intervals, "signature": str(self.signature)}
+
+    def __str__(self) -> str:
+        """The lines to print."""
+        lines = [
+            f"{name} = {value:.3f} [{low:.3f}, {high:.3f}] | {self.signature}"
+            for name, value, (low, high) in (
+                ("Pearson", self.pearson, self.pearson_ci95),
+                ("Spearman", self.spearman, self.spearman_ci95),
+            )
+        ]
+        return "\n".join([*lines, f"coverage {self.covered}/{self.pairs}"])
+
+
+def evaluate_similarity(
+    space: AlignedSpace,
+    rated: Lexicon,
+    *,
+    rng: np.random.Generator,
+    source: str | None = None,
+    target: str | None = None,
+    gold: str | None = None,
+) -> SimilarityScore:
+    """The correlation of cosines with the ratings, the scores of `rated`; pairs not covered are left out.
+
+    `rng` draws the bootstrap over pairs. `gold` names the ratings in the signature. (The task of
+    Camacho-Collados et al., SemEval-2017 task 2.)
+    """
+    source, target = space.direction(source, target)
+    ratings = _ratings(space, rated, source, target)  # (p,)
+    rows = rated.indices(space.vectors(source).index, space.vectors(target).index)  # (p, 2)
+    x, y = space.tensor(source)[rows[:, 0]], space.tensor(target)[rows[:, 1]]
+    cosines = (x * y).sum(dim=1).to(torch.float64).cpu().numpy()  # (p,)
+    if not np.ptp(cosines):
+        raise Mismatch("a correlation needs cosines that differ, got one for all pairs; check the space")
+    coverage = len(rows) / len(rated)
+    signature = space_signature(
+        space, source, target, retrieval="cosine", gold=gold or lexicon_name(rated), coverage=coverage
+    )
+    drawn = rng.integers(len(rows), size=(SAMPLES, len(rows)))  # the same draws for both
+    return SimilarityScore(
+        pearson(cosines, ratings), spearman(cosines, ratings),
+        _interval(pearson, cosines, ratings, drawn), _interval(spearman, cosines, ratings, drawn),
+        len(rated), len(rows), coverage, signature,
+    )  # fmt: skip
+
+
+def pearson(cosines: Values, ratings: Values) -> float:
+    """Pearson's correlation of (p,) and (p,)."""
+    return float(scipy.stats.pearsonr(cosines, ratings).statistic)
+
+
+def spearman(cosines: Values, ratings: Values) -> float:
+    """Spearman's rank correlation of (p,) and (p,); ties share their mean rank."""
+    return float(scipy.stats.spearmanr(cosines, ratings).statistic)
+
+
+def _interval(
+    correlation: Callable[[Values, Values], float], cosines: Values, ratings: Values, drawn: NDArray[np.int64]
+) -> Interval:
+    # Samples in which one side is constant have no correlation, and are left out.
+    found = [
+        correlation(cosines[rows], ratings[rows])
+        for rows in drawn
+        if np.ptp(cosines[rows]) and np.ptp(ratings[rows])
+    ]
+    low, high = np.percentile(found, [2.5, 97.5])
+    return float(low), float(high)
+
+
+def _ratings(space: AlignedSpace, rated: Lexicon, source: str, target: str) -> Values:
+    # The ratings (p,) of the covered pairs.
+    if rated.scores is None:
+        raise Mismatch(
+            "word similarity needs a rating for each pair, got pairs alone; "
+            "put word, word and number on a line, with tabs between"
+        )
+    x, y = space.vectors(source).index, space.vectors(target).index
+    covered = [first in x and second in y for first, second in rated.pairs]
+    ratings = np.array(rated.scores, np.float64)[covered]
+    if len(ratings) < FEWEST:
+        advice = (
+            f"it reads from {target} to {source}: exchange --src and --tgt"
+            if len(rated.reversed().indices(x, y)) > len(ratings)
+            else "check languages, case and direction of the file"
+        )
+        raise Mismatch(
+            f"word similarity needs {FEWEST} pairs or more whose words are among those of {source} and "
+            f"{target}, got {len(ratings)} of {len(rated)}; {advice}"
+        )
+    if not np.ptp(ratings):
+        raise Mismatch(
+            f"a correlation needs ratings that differ, got {ratings[0]:g} for all pairs; check the file"
+        )
+    return ratings

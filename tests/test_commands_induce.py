@@ -1,0 +1,123 @@
+"""`muse induce`: every format, both directions, limits and bad input, through the command line."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from muse.files import read_lexicon
+from muse.induce import Limits, entries
+from muse.space import load_space
+from tests.command import Command, tree
+from tests.spaces import saved
+
+# The odd words of the toy space cannot all stand in a line; these options keep to what can.
+FORMS = ("tsv", "jsonl", "muse")
+
+
+@pytest.fixture
+def space(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A saved space fr, en of plain words."""
+    monkeypatch.setattr("tests.spaces.ODD_WORDS", [])
+    saved(tmp_path / "space")
+    return tmp_path / "space"
+
+
+def rows(path: Path) -> list[dict[str, str]]:
+    return list(csv.DictReader(path.read_text(encoding="utf-8").splitlines(), delimiter="\t"))
+
+
+def test_a_table_is_what_entries_give(muse: Command, space: Path) -> None:
+    out = space.parent / "d.tsv"
+    ended = muse("induce", space, "--out", out, "--format", "tsv", "--top", 3, "--seed", 5, "--json")
+    expected = list(entries(load_space(space), limits=Limits(top=3), rng=np.random.default_rng(5)))
+    found = rows(out)
+    assert ended.json == {"pairs": len(found), "out": str(out)}
+    assert [(row["source"], row["target"], int(row["rank"])) for row in found] == [
+        (entry.source, entry.target, entry.rank) for entry in expected
+    ]
+    for name in ("score", "probability"):
+        values = [getattr(entry, name) for entry in expected]
+        assert [float(row[name]) for row in found] == pytest.approx(values, rel=1e-4)
+
+
+def test_json_lines_and_packed_pairs_hold_the_same(muse: Command, space: Path) -> None:
+    muse("induce", space, "--out", space.parent / "d.jsonl", "--format", "jsonl", "--top", 2)
+    muse("induce", space, "--out", space.parent / "d.txt.gz", "--top", 2)
+    lines = (space.parent / "d.jsonl").read_text(encoding="utf-8").splitlines()
+    pairs = [(row["source"], row["target"]) for row in map(json.loads, lines)]
+    packed = gzip.decompress((space.parent / "d.txt.gz").read_bytes()).decode()
+    assert [tuple(line.split(" ")) for line in packed.splitlines()] == pairs
+    assert list(read_lexicon(space.parent / "d.txt.gz").pairs) == pairs
+
+
+@pytest.mark.parametrize("more", [[], ["--mutual"], ["--src-max", 20, "--tgt-max", 25]], ids=str)
+def test_both_directions_are_the_two_alone(muse: Command, space: Path, more: list[object]) -> None:
+    out = space.parent / "fr-en.x.tsv.gz"
+    both = muse("induce", space, "--out", out, "--both", "--format", "tsv", "--json", *more).json
+    reverse = space.parent / "fr-en.x.reverse.tsv.gz"
+    assert both["reverse"]["out"] == str(reverse)
+    turned = [{"--src-max": "--tgt-max", "--tgt-max": "--src-max"}.get(str(one), one) for one in more]
+    for path, options in ((out, more), (reverse, ["--src", "en", "--tgt", "fr", *turned])):
+        alone = space.parent / "alone.tsv.gz"
+        muse("induce", space, "--out", alone, "--format", "tsv", *options)
+        assert alone.read_bytes() == path.read_bytes()
+
+
+def test_each_side_has_its_own_limit(muse: Command, space: Path) -> None:
+    out = space.parent / "d.tsv"
+    muse("induce", space, "--out", out, "--format", "tsv", "--src-max", 7, "--tgt-max", 30, "--top", 30)
+    found = rows(out)
+    assert len(found) == 7 * 30
+    assert {row["source"] for row in found} == {f"fr{row}" for row in range(7)}
+    assert {row["target"] for row in found} == {f"en{row}" for row in range(30)}
+    muse("induce", space, "--out", out, "--format", "tsv", "--max-vocab", 9, "--tgt-max", 30, "--top", 30)
+    assert len(rows(out)) == 9 * 30
+
+
+def test_a_least_probability(muse: Command, space: Path) -> None:
+    out = space.parent / "d.tsv"
+    muse("induce", space, "--out", out, "--format", "tsv", "--top", 4)
+    everything = [(row["source"], row["target"], float(row["probability"])) for row in rows(out)]
+    least = float(np.median([probability for *_, probability in everything]))
+    muse("induce", space, "--out", out, "--top", 4, "--min-probability", least)
+    kept = [(source, target) for source, target, probability in everything if probability >= least]
+    assert list(read_lexicon(out).pairs) == kept
+    assert 0 < len(kept) < len(everything)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_nothing_probable_enough_leaves_no_file(muse: Command, space: Path, form: str) -> None:
+    before = tree(space.parent)
+    more = ["--both", "--format", form, "--min-probability", 1]
+    ended = muse("induce", space, "--out", space.parent / "d", *more)
+    assert (ended.code, ended.out, len(ended.errors)) == (1, "", 1)
+    assert "got none; lower --min-probability" in ended.err
+    assert tree(space.parent) == before
+
+
+def test_a_second_file_that_fails_takes_the_first_along(muse: Command, space: Path) -> None:
+    (space.parent / "d.reverse.tsv").mkdir()
+    before = tree(space.parent)
+    ended = muse("induce", space, "--out", space.parent / "d.tsv", "--both", "--format", "tsv")
+    assert ended.code == 1
+    assert "d.reverse.tsv: expected the name of a file, got a folder" in ended.err
+    assert tree(space.parent) == before
+
+
+@pytest.mark.parametrize("more", [["--src-max", 0], ["--min-probability", 1.5], ["--format", "xml"]], ids=str)
+def test_usage(muse: Command, space: Path, more: list[object]) -> None:
+    ended = muse("induce", space, "--out", space.parent / "d", *more)
+    assert (ended.code, ended.out) == (2, "")
+
+
+def test_pairs_without_probabilities_cost_no_calibration(
+    muse: Command, space: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("muse.induce.calibrate", None)
+    assert muse("induce", space, "--out", space.parent / "d.txt").code == 0
