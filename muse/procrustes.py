@@ -67,9 +67,11 @@ def cross_fitted(
     """The source rows (n, d), each mapped by what was fitted without the pairs of its own fold.
 
     `target` is (m, d), `pairs` (p, 2) row numbers, `folds` (n,) the fold of each source row. With the
-    `grams` of `stressed` rows are stressed too, without them turned and no more. A mapping fitted to a wrong pair finds that pair again, and so confirms its
-    own mistakes; a row mapped by what only others have taught can be corrected. (Cross-fitting as in
-    the estimation of nuisance parameters, Chernozhukov et al., 2018.)
+    `grams` of `stressed` rows are stressed too, without them turned and no more.
+
+    A mapping fitted to a wrong pair finds that pair again, and so confirms its own mistakes; a row
+    mapped by what only others have taught can be corrected. (Cross-fitting as in the estimation of
+    nuisance parameters, Chernozhukov et al., 2018.)
     """
     left, right = source[pairs[:, 0]].double(), target[pairs[:, 1]].double()  # (p, d)
     product = right.T @ left  # (d, d)
