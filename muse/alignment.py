@@ -24,16 +24,6 @@ class Alignment:
     method: str = ""
     criterion: float = float("nan")
 
-    def apply_source(self, matrix: Matrix) -> Matrix:
-        """Source rows in the shared space: (n, d) -> (n, d)."""
-        mapped: Matrix = matrix @ self.source_map.T
-        return mapped
-
-    def apply_target(self, matrix: Matrix) -> Matrix:
-        """Target rows in the shared space: (m, d) -> (m, d)."""
-        mapped: Matrix = matrix if self.target_map is None else matrix @ self.target_map.T
-        return mapped
-
     @property
     def init(self) -> str:
         """The way in, without its variant: gromov for gromov:length."""

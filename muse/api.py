@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 
-from muse.align import AlignConfig, Learned, check_pair, learn, prepare
+from muse.align import AlignConfig, Learned, check_pair, learn, prepare_
 from muse.checkpoint import Checkpoint
 from muse.errors import BadSetting, MuseError
 from muse.evaluation.score import Signature
@@ -22,7 +22,15 @@ from muse.memory import peak_memory_mb
 from muse.normalise import Normalisation
 from muse.progress import Progress
 from muse.runtime import Runtime
-from muse.space import AlignedSpace, Provenance, SideToSave, check_out, load_space, save_space
+from muse.space import (
+    AlignedSpace,
+    Provenance,
+    SideToSave,
+    check_language,
+    check_out,
+    load_space,
+    save_space,
+)
 from muse.vectors import Vectors
 
 log = logging.getLogger(__name__)
@@ -101,12 +109,14 @@ def run(request: Request, *, device: str = "auto", progress: Progress | None = N
     began = time.perf_counter()
     device = pick_device(device)
     check_out(request.folder)
+    for language in (request.source, request.target):
+        check_language(language)
     source_file = request.source_file or locate_vectors(request.source)
     target_file = request.target_file or locate_vectors(request.target)
     request = _with_dictionary(request)
     source, source_steps = _read(request, request.source, source_file)
     target, target_steps = _read(request, request.target, target_file)
-    check_pair(source, target)
+    check_pair(source, target, max_vocab=request.max_vocab)
     loaded = time.perf_counter()
     checkpoint = _open_checkpoint(request, source_file, target_file)
     runtime = Runtime(device, progress or Progress(quiet=True), checkpoint)
@@ -156,17 +166,16 @@ def _with_dictionary(request: Request) -> Request:
 
 
 def _read(request: Request, language: str, path: Path) -> tuple[Vectors, Normalisation]:
-    # The raw rows are let go as soon as the normalised ones are there: one copy of each language.
     vectors = read_vectors(path, language=language, max_vocab=request.max_vocab, lowercase=request.lowercase)
+    check_language(language, vectors.words)
     if vectors.repeated:
         log.warning("%s: kept the first of %d repeated words (%s)", path, vectors.repeated, language)
-    return prepare(vectors, request.config.steps)
+    return prepare_(vectors, request.config.steps)
 
 
 def _open_checkpoint(request: Request, *files: Path) -> Checkpoint:
     """The store beside the space, emptied unless the run resumes; BadSetting if it is another run's."""
     folder = request.folder.resolve()
-    folder.parent.mkdir(parents=True, exist_ok=True)
     settings = repr((request.source, request.target, request.max_vocab, request.lowercase, request.config))
     fingerprint = [settings, *map(checksum, files)]
     return Checkpoint.open(folder.with_name(f".{folder.name}.checkpoint"), fingerprint, resume=request.resume)

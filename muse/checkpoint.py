@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from muse.errors import BadFile, BadSetting
-from muse.files.atomic import atomic_path
+from muse.files.atomic import atomic_path, make_parents, remove_empty
 
 Arrays = Mapping[str, NDArray[np.generic]]
 
@@ -20,8 +20,9 @@ Arrays = Mapping[str, NDArray[np.generic]]
 class Checkpoint:
     """A folder with one file of arrays for each stage; without a folder, nothing is kept."""
 
-    def __init__(self, folder: Path | None = None) -> None:
+    def __init__(self, folder: Path | None = None, made: Sequence[Path] = ()) -> None:
         self._folder = folder
+        self._made = made  # the folders above it that were not there before, the innermost first
 
     @classmethod
     def open(cls, folder: Path, fingerprint: Sequence[str], *, resume: bool) -> Checkpoint:
@@ -31,7 +32,7 @@ class Checkpoint:
         there is nothing to resume, or where what is there came from other inputs or settings.
         """
         digest = hashlib.sha256("\0".join(fingerprint).encode()).hexdigest()
-        note = folder / "run.txt"
+        note, made = folder / "run.txt", list[Path]()
         if resume:
             if not note.is_file():
                 raise BadSetting(
@@ -44,14 +45,17 @@ class Checkpoint:
                 )
         else:
             shutil.rmtree(folder, ignore_errors=True)
+            made = make_parents(folder)
             folder.mkdir()
             note.write_text(digest, encoding="utf-8")
-        return cls(folder)
+        return cls(folder, made)
 
     def clear(self) -> None:
-        """Forget everything: the run is over."""
-        if self._folder is not None:
-            shutil.rmtree(self._folder, ignore_errors=True)
+        """Forget everything: the run is over. Folders made for it go too, where nothing else is in them."""
+        if self._folder is None:
+            return
+        shutil.rmtree(self._folder, ignore_errors=True)
+        remove_empty(self._made)
 
     def load(self, stage: str) -> dict[str, NDArray[np.generic]] | None:
         """The arrays saved for `stage`, or None where there are none; BadFile if they are broken."""

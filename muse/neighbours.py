@@ -49,18 +49,20 @@ def tile_sizes(tensor: Tensor) -> tuple[int, int]:
 
 
 def _torch(queries: Tensor, keys: Tensor, k: int, bias: Tensor | None) -> Neighbours:
-    rows, _ = tile_sizes(queries)
-    blocks = [_torch_block(block, keys, k, bias) for block in torch.split(queries, rows)]
+    rows, columns = tile_sizes(queries)
+    # One tile for the whole search: a fresh one each time costs a CPU a quarter of the search in page faults.
+    room = queries.new_empty(min(rows, len(queries)), min(columns, len(keys)))
+    blocks = [_torch_block(block, keys, k, bias, room) for block in torch.split(queries, rows)]
     return Neighbours(torch.cat([b.scores for b in blocks]), torch.cat([b.indices for b in blocks]))
 
 
-def _torch_block(queries: Tensor, keys: Tensor, k: int, bias: Tensor | None) -> Neighbours:
+def _torch_block(queries: Tensor, keys: Tensor, k: int, bias: Tensor | None, room: Tensor) -> Neighbours:
     best = Neighbours(
         queries.new_empty(len(queries), 0), queries.new_empty(len(queries), 0, dtype=torch.long)
     )
     start = 0
-    for tile in torch.split(keys, tile_sizes(queries)[1]):
-        scores = queries @ tile.T  # (b, t)
+    for tile in torch.split(keys, room.shape[1]):
+        scores = torch.mm(queries, tile.T, out=room[: len(queries), : len(tile)])  # (b, t)
         if bias is not None:
             scores -= bias[start : start + len(tile)]
         found = scores.topk(min(k, len(tile)), dim=1)  # (b, k)

@@ -43,15 +43,23 @@ def normalise(matrix: Matrix, steps: Sequence[str] = DEFAULT_STEPS) -> tuple[Mat
     >>> rows.tolist()
     [[0.6000000238418579, 0.800000011920929], [0.0, 1.0]]
     """
-    check_steps(steps)
     rows = np.array(matrix, dtype=np.float32)
+    return rows, normalise_(rows, steps)
+
+
+def normalise_(rows: Matrix, steps: Sequence[str] = DEFAULT_STEPS) -> Normalisation:
+    """The fitted normalisation, after taking `rows` (n, d) themselves through the steps, as `normalise` does.
+
+    For rows that nobody needs raw any more: no second matrix is made.
+    """
+    check_steps(steps)
     means = []
     for step in steps:
         mean = rows.mean(axis=0, dtype=np.float64).astype(np.float32) if step == "centre" else None  # (d,)
         if mean is not None:
             means.append(mean)
         _step_(rows, mean)
-    return rows, Normalisation(tuple(steps), tuple(means))
+    return Normalisation(tuple(steps), tuple(means))
 
 
 def check_steps(steps: Sequence[str]) -> None:

@@ -91,6 +91,11 @@ def found_again(source: Tensor, target: Tensor, pairs: Tensor) -> float:
     return float((best[pairs[:, 0]] == pairs[:, 1]).float().mean())
 
 
+def mutual_neighbours(source: Tensor, target: Tensor, retrieval: Retrieval) -> Tensor:
+    """The (p, 2) row numbers of the source rows (n, d) and target rows (m, d) that translate each other."""
+    return mutual_pairs(*translations(source, target, retrieval))
+
+
 def mutual_pairs(forward: Tensor, backward: Tensor) -> Tensor:
     """The (p, 2) row numbers of source and target that are each other's best."""
     rows = torch.arange(len(forward), device=forward.device)

@@ -29,10 +29,27 @@ from muse.files.space_folder import (
 from muse.files.space_manifest import read_manifest, verify
 from muse.normalise import Normalisation, check_steps
 from muse.retrieval import Retrieval
-from muse.space_saving import HUBNESS_K, Provenance, SideToSave, check_out, mapped, save_space
+from muse.space_saving import (
+    HUBNESS_K,
+    Provenance,
+    SideToSave,
+    check_language,
+    check_out,
+    mapped,
+    save_space,
+)
 from muse.vectors import Matrix, Vectors
 
-__all__ = ["AlignedSpace", "Provenance", "Side", "SideToSave", "check_out", "load_space", "save_space"]
+__all__ = [
+    "AlignedSpace",
+    "Provenance",
+    "Side",
+    "SideToSave",
+    "check_language",
+    "check_out",
+    "load_space",
+    "save_space",
+]
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -86,13 +86,23 @@ def check_out(folder: Path | str) -> None:
     """Raise BadSetting where no space can be written: `folder` is something else, or not to be written."""
     folder = Path(folder)
     with writing(folder):
-        if folder.exists() and not is_space(folder):
+        if folder.exists() and not is_space(folder) and not _is_empty(folder):
             raise BadSetting(f"{folder} exists and is no aligned space; choose another --out")
         above = next(parent for parent in folder.resolve().parents if parent.exists())
         if not above.is_dir() or not os.access(above, os.W_OK | os.X_OK):
             raise BadSetting(
                 f"{folder} needs a folder that can be written, got {above}; choose another --out"
             )
+
+
+def _is_empty(folder: Path) -> bool:
+    return folder.is_dir() and not any(folder.iterdir())
+
+
+def check_language(language: str, words: Sequence[str] = ()) -> None:
+    """Raise BadSetting for a name that no folder can have, Mismatch for a word that no line can hold."""
+    folder_name(language)
+    check_words(language, words)
 
 
 def save_space(
@@ -113,7 +123,6 @@ def save_space(
     check_out(folder)
     _check_sides(sides, pivot)
     with writing(folder):
-        folder.parent.mkdir(parents=True, exist_ok=True)
         with atomic_folder(folder) as partial:
             for language, side in sides.items():
                 _save_side(partial / folder_name(language), side)
@@ -127,8 +136,7 @@ def _check_sides(sides: Mapping[str, SideToSave], pivot: str) -> None:
         raise BadSetting(f"the pivot must be one of {', '.join(sides)}; got {pivot!r}")
     d = sides[pivot].vectors.dimension
     for language, side in sides.items():
-        folder_name(language)
-        check_words(language, side.vectors.words)
+        check_language(language, side.vectors.words)
         if not len(side.vectors):
             raise Mismatch(f"{language}: a space needs at least one word of each language, got none")
         if side.vectors.dimension != d or side.map_or_identity().shape != (d, d):

@@ -58,6 +58,12 @@ class Command:
         return Ended(code if isinstance(code, int) else 0, out, err)
 
 
+def align_arguments(source_file: Path, target_file: Path, out: Path, *more: object) -> list[object]:
+    """The arguments of `muse align` for a file of fr and one of en."""
+    files = ["--src-emb", source_file, "--tgt-emb", target_file]
+    return ["align", "--src", "fr", "--tgt", "en", *files, "--out", out, *more]
+
+
 def process(*arguments: object, cwd: Path | None = None, stdin: str = "") -> Ended:
     """`python -m muse` with these arguments."""
     ended = subprocess.run(

@@ -7,9 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from muse.align import MINIMUM_WORDS, AlignConfig, check_pair, learn
+from muse.align import MINIMUM_WORDS, AlignConfig, check_pair, learn, prepare_
 from muse.auto import Plan
 from muse.errors import BadSetting, Mismatch
+from muse.normalise import normalise
 from muse.runtime import Runtime
 from tests.toys import pair, raw_pair
 
@@ -33,12 +34,27 @@ def test_the_normalisation_ends_with_unit(steps: tuple[str, ...]) -> None:
         AlignConfig(steps=steps)
 
 
+def test_prepared_where_the_rows_are() -> None:
+    raw, _, _ = raw_pair()
+    copy = raw.matrix.copy()
+    vectors, fitted = prepare_(raw, ("unit", "centre", "unit"))
+    assert np.shares_memory(vectors.matrix, raw.matrix)
+    np.testing.assert_array_equal(vectors.matrix, normalise(copy)[0])
+    np.testing.assert_array_equal(fitted.apply(copy), vectors.matrix)
+    assert vectors.lengths is not None
+    np.testing.assert_allclose(vectors.lengths, np.linalg.norm(copy, axis=1), rtol=1e-5)
+
+
 def test_pairs_that_cannot_be() -> None:
     source, target, _ = raw_pair()
     check_pair(source, target)
     check_pair(source.most_frequent(MINIMUM_WORDS), target)
     with pytest.raises(Mismatch, match="at least 500 words are needed to align, got 499"):
         check_pair(source, target.most_frequent(MINIMUM_WORDS - 1))
+    with pytest.raises(Mismatch, match="got 499; give a file with more words$"):
+        check_pair(source, target.most_frequent(499), max_vocab=500)
+    with pytest.raises(Mismatch, match="got 499; raise --max-vocab from 499$"):
+        check_pair(source, target.most_frequent(499), max_vocab=499)
     with pytest.raises(BadSetting, match="different names, got 'fr' twice"):
         check_pair(source, replace(target, language="fr"))
     with pytest.raises(Mismatch, match="20 for fr and 19 for en"):

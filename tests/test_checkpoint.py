@@ -22,6 +22,19 @@ def test_saved_and_resumed(tmp_path: Path) -> None:
     assert sorted(path.name for path in (tmp_path / "c").iterdir()) == ["run.txt", "start-gromov-none.npz"]
 
 
+def test_the_folders_made_for_it_go_with_it(tmp_path: Path) -> None:
+    for other in (False, True):
+        checkpoint = Checkpoint.open(tmp_path / "a" / "b" / "c", [], resume=False)
+        checkpoint.save("x", ARRAYS)
+        if other:
+            (tmp_path / "a" / "mine").touch()
+        checkpoint.clear()
+        assert [path.name for path in tmp_path.rglob("*")] == (["a", "mine"] if other else [])
+    (tmp_path / "own").mkdir()
+    Checkpoint.open(tmp_path / "own" / "c", [], resume=False).clear()
+    assert (tmp_path / "own").is_dir()  # empty, and not ours
+
+
 def test_a_stage_never_saved(tmp_path: Path) -> None:
     assert Checkpoint.open(tmp_path / "c", [], resume=False).load("x") is None
 

@@ -17,8 +17,9 @@ import pytest
 import torch
 
 from muse import api, space_saving
+from muse.errors import NotConverged
 from muse.files.space_folder import write_array
-from tests.command import Command, Ended, process, tree
+from tests.command import Command, Ended, align_arguments, process, tree
 from tests.spaces import saved
 from tests.toys import cloud, raw_pair, write_vec
 
@@ -37,20 +38,8 @@ def files(tmp_path: Path) -> Path:
 
 def good(files: Path, *more: object) -> list[object]:
     """The arguments of a run of a second that ends well."""
-    inputs = ["--src-emb", files / "fr.vec", "--tgt-emb", files / "en.vec"]
-    return [
-        "align",
-        "--src",
-        "fr",
-        "--tgt",
-        "en",
-        *inputs,
-        "--init",
-        "similarity",
-        "--out",
-        files / "out",
-        *more,
-    ]
+    files_and_out = files / "fr.vec", files / "en.vec", files / "out"
+    return align_arguments(*files_and_out, "--init", "similarity", *more)
 
 
 def refused(ended: Ended, *parts: str) -> None:
@@ -133,7 +122,7 @@ BAD_VECTORS: dict[str, tuple[Write, list[str]]] = {
     "truncated": (truncated_gz, ["fr.vec: ", "download it again"]),
     "zeros": (zeros, ["fr.vec: ", "zeros"]),
     "prose": (lambda path: path.write_text("It was a dark night.\n" * 9), ["fr.vec:1: "]),
-    "few": (few, ["fr: at least 500 words are needed to align, got 499"]),
+    "few": (few, ["fr: at least 500 words are needed to align, got 499; give a file"]),
     "narrow": (narrow, ["19 for fr and 20 for en"]),
 }
 
@@ -171,7 +160,9 @@ def test_no_vectors_to_be_found(muse: Command, tmp_path: Path, monkeypatch: pyte
 
 def test_too_few_words_are_asked_for(muse: Command, files: Path) -> None:
     before = tree(files)
-    refused(muse(*good(files, "--max-vocab", 99)), "at least 500 words", "got 99", "--max-vocab")
+    refused(
+        muse(*good(files, "--max-vocab", 99)), "at least 500 words", "got 99", "raise --max-vocab from 99"
+    )
     assert tree(files) == before
 
 
@@ -226,6 +217,50 @@ def test_out_is_a_folder_of_something_else(muse: Command, files: Path) -> None:
     (files / "out" / "thesis.tex").write_text("mine")
     before = tree(files)
     refused(muse(*good(files)), "out exists and is no aligned space; choose another --out")
+    assert tree(files) == before
+
+
+def test_an_empty_out_is_taken(muse: Command, files: Path) -> None:
+    (files / "out").mkdir()
+    assert muse(*good(files)).code == 0
+    assert (files / "out" / "manifest.json").is_file()
+
+
+def no_training(*_: Any, **__: Any) -> None:
+    raise AssertionError("trained before everything was checked")
+
+
+@pytest.mark.parametrize("language", ["..", "manifest.json", "\udcff"])
+def test_a_language_that_no_folder_can_be_called(
+    muse: Command, files: Path, monkeypatch: pytest.MonkeyPatch, language: str
+) -> None:
+    monkeypatch.setattr(api, "read_vectors", no_training)
+    before = tree(files)
+    refused(muse(*good(files, "--src", language)), "a language needs a name that a folder can have")
+    assert tree(files) == before
+
+
+@pytest.mark.parametrize("word", ["two\nlines", "\ud800"])
+def test_a_word_that_cannot_be_saved_is_told_before_training(
+    muse: Command, files: Path, monkeypatch: pytest.MonkeyPatch, word: str
+) -> None:
+    source = raw_pair()[0]
+    np.savez(files / "fr.npz", words=np.array([*source.words[:-1], word]), matrix=source.matrix)
+    monkeypatch.setattr(api, "learn", no_training)
+    before = tree(files)
+    refused(muse(*good(files, "--src-emb", files / "fr.npz")), "fr", "word")
+    assert tree(files) == before
+
+
+def test_folders_made_for_a_run_that_breaks_down_go_again(
+    muse: Command, files: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def break_down(*_: Any, **__: Any) -> None:
+        raise NotConverged("the mapping must be finite, got NaN")
+
+    monkeypatch.setattr(api, "learn", break_down)
+    before = tree(files)
+    refused(muse(*good(files, "--out", files / "a" / "b" / "out")), "must be finite")
     assert tree(files) == before
 
 

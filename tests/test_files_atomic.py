@@ -77,6 +77,40 @@ def test_a_folder_that_cannot_take_its_place(tmp_path: Path, monkeypatch: pytest
     assert tree(tmp_path) == was
 
 
+@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize(("renames", "left"), [(1, b"old"), (2, b"new")])
+def test_a_ctrl_c_while_one_folder_takes_the_place_of_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: type[BaseException], renames: int, left: bytes
+) -> None:
+    (tmp_path / "d").mkdir()
+    (tmp_path / "d" / "x").write_text("old")
+    rename, calls = Path.rename, list[Path]()
+
+    def interrupted(path: Path, target: Path) -> Path:
+        renamed = rename(path, target)
+        calls.append(path)
+        if len(calls) == renames:
+            raise fault
+        return renamed
+
+    monkeypatch.setattr(Path, "rename", interrupted)
+    with pytest.raises(fault), atomic_folder(tmp_path / "d") as partial:
+        (partial / "x").write_text("new")
+    assert tree(tmp_path) == {"d": None, "d/x": left}
+
+
+def test_folders_above_are_made_and_go_again(tmp_path: Path) -> None:
+    with pytest.raises(KeyboardInterrupt), atomic_folder(tmp_path / "a" / "b" / "d"):
+        raise KeyboardInterrupt
+    assert tree(tmp_path) == {}
+    with atomic_folder(tmp_path / "a" / "b" / "d"):
+        pass
+    assert tree(tmp_path) == {"a": None, "a/b": None, "a/b/d": None}
+    with pytest.raises(OSError, match="full"), atomic_folder(tmp_path / "a" / "c" / "d"):
+        raise OSError("full")
+    assert tree(tmp_path) == {"a": None, "a/b": None, "a/b/d": None}
+
+
 def test_others_may_read_what_was_written(tmp_path: Path) -> None:
     (tmp_path / "plain").touch()
     with atomic_path(tmp_path / "f"), atomic_folder(tmp_path / "d"):

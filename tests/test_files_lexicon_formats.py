@@ -49,6 +49,64 @@ def test_jsonl(tmp_path: Path) -> None:
     assert [row["rank"] for row in rows] == [1, 2, 1, 1, 3, 1]
 
 
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("scores", [LEXICON.scores, None])
+def test_what_is_written_reads_back(tmp_path: Path, form: str, scores: tuple[float, ...] | None) -> None:
+    write_dictionary(tmp_path / "d", Lexicon(PAIRS, scores), form=form)
+    lexicon = read_lexicon(tmp_path / "d")
+    assert lexicon.pairs == PAIRS
+    if scores is None or form == "muse":
+        assert lexicon.scores is None
+    else:
+        assert lexicon.scores == pytest.approx(scores, rel=1e-5)
+
+
+def test_words_that_only_json_holds_read_back(tmp_path: Path) -> None:
+    odd = Lexicon((("a\tb", "c\nd"), (" x", ""), ("{", "\ufeff")), (1.0, 2.0, 3.0))
+    write_dictionary(tmp_path / "d.jsonl.gz", odd, form="jsonl")
+    assert read_lexicon(tmp_path / "d.jsonl.gz") == odd
+
+
+def test_a_pair_like_a_header_or_an_object_is_a_pair(tmp_path: Path) -> None:
+    pairs = (("source", "target"), ("{", "}"))
+    for order in (pairs, pairs[::-1]):
+        write_dictionary(tmp_path / "d", Lexicon(order))
+        assert read_lexicon(tmp_path / "d").pairs == order
+
+
+NO_PAIR = "d:2: expected an object of JSON with source and target"
+TABLE, OBJECT = "source\ttarget\tscore\trank\n", '{"source": "a", "target": "b", "score": 1}\n'
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (TABLE, "expected at least one pair"),
+        (TABLE + "a\tb\t1\n", r"d:2: expected 4 fields by tabs as the first line has, got 3"),
+        (TABLE + "a\tb\t1\t1\n\na\tc\tx\t2\n", r"d:4: expected a finite number as the score, got 'x'"),
+        (OBJECT + "a b\n", r"d:2: expected an object of JSON with source and target, got 'a b'"),
+        (OBJECT + '{"source": "a"}\n', NO_PAIR),
+        (
+            OBJECT + '{"source": "a", "target": 5}\n',
+            NO_PAIR,
+        ),
+        (
+            OBJECT + '{"source": "a", "target": "c", "score": NaN}',
+            r"d:2: expected a finite number",
+        ),
+        (OBJECT + OBJECT.replace("b", "c").replace("1", "1" + "0" * 400), r"d:2: expected a finite number"),
+        (
+            OBJECT + '{"source": "a", "target": "c"}\n',
+            "expected a score for every pair or none",
+        ),
+    ],
+)
+def test_what_is_wrong_is_told_with_its_line(tmp_path: Path, content: str, message: str) -> None:
+    (tmp_path / "d").write_text(content)
+    with pytest.raises(BadFile, match=message):
+        read_lexicon(tmp_path / "d")
+
+
 def test_without_scores(tmp_path: Path) -> None:
     write_dictionary(tmp_path / "d.tsv", Lexicon(PAIRS[:1]), form="tsv")
     assert (tmp_path / "d.tsv").read_text(encoding="utf-8").split("\n")[1] == "chat\tcat\t\t1\t"

@@ -253,6 +253,31 @@ def test_what_is_wrong_is_told_with_its_line(tmp_path: Path, content: str | byte
     _refused(tmp_path, content, *parts)
 
 
+def test_a_number_too_many_in_every_line_is_the_headers_fault(tmp_path: Path) -> None:
+    # 0 and 1 among decimals: one such line alone holds a phrase, "route 66".
+    lines = [f"w{i} {i % 2} 0.1 0.2\n" for i in range(30)]
+    _refused(
+        tmp_path,
+        "30 2\n" + "".join(lines),
+        "vec:2: expected 2 numbers after the word as the first line says, got 3",
+    )
+    assert _read(tmp_path, "30 3\n" + "".join(lines)).words[:2] == ("w0", "w1")
+    lines[3] = "plain 0.1 0.2\n"
+    assert _read(tmp_path, "30 2\n" + "".join(lines)).words[:4] == ("w0 0", "w1 1", "w2 0", "plain")
+    few = [f"route {i} 0.1 0.2\n" for i in range(4)]
+    assert _read(tmp_path, "4 2\n" + "".join(few)).words == ("route 0", "route 1", "route 2", "route 3")
+
+
+def test_what_the_header_check_would_refuse_is_not_written(tmp_path: Path) -> None:
+    words = [f"page {i}" for i in range(30)]
+    matrix = np.full((30, 2), 0.5, np.float32)
+    with pytest.raises(Mismatch, match="got 'page 0'"):
+        write_vectors_text(tmp_path / "pages.vec", words, matrix)
+    words[19] = "end"
+    write_vectors_text(tmp_path / "pages.vec", words, matrix)
+    assert list(read_vectors(tmp_path / "pages.vec", language="xx").words) == words
+
+
 def test_the_line_counts_across_blocks_and_the_first_fault_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -94,7 +94,7 @@ def test_a_rotation_is_recovered_without_a_pair() -> None:
     target = vectors("b", source.matrix @ turn.T)
     config = replace(QUICK, restarts=8, survivors=2, prune_from=2, epochs=6, steps=200, hidden=200)
     best = run(config, source=source, target=target)[0]
-    found = (best.apply_source(source.matrix) @ target.matrix.T).argmax(1)
+    found = (source.matrix @ best.source_map.T @ target.matrix.T).argmax(1)
     assert (found == np.arange(len(found))).mean() > 0.5  # 0.67-0.98 over seeds; chance is 0.001
     assert best.method == "adversarial"
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
 
 from muse.errors import BadSetting
-from muse.normalise import DEFAULT_STEPS, normalise
+from muse.normalise import DEFAULT_STEPS, normalise, normalise_
 from tests.spaces import raw_rows
 
 SEQUENCES = [
@@ -79,6 +81,20 @@ def test_the_argument_is_left_alone() -> None:
     copy = raw.copy()
     normalise(raw)[1].apply(raw)
     assert np.array_equal(raw, copy)
+
+
+def test_in_place_is_the_same() -> None:
+    raw = raw_rows(6, 5_000, 50)
+    expected, fitted = normalise(raw)
+    tracemalloc.start()
+    try:
+        means = normalise_(raw).means
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    np.testing.assert_array_equal(raw, expected)
+    np.testing.assert_array_equal(means, fitted.means)
+    assert peak < raw.nbytes / 2  # no second matrix
 
 
 def test_no_such_step() -> None:

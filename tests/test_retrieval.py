@@ -18,6 +18,7 @@ from muse.retrieval import (
     best_targets,
     log_partition,
     mean_similarity,
+    mutual_neighbours,
     mutual_pairs,
     translations,
 )
@@ -105,6 +106,15 @@ def test_mutual_pairs() -> None:
     pairs = mutual_pairs(torch.tensor([1, 0, 1]), torch.tensor([1, 2]))
     assert pairs.tolist() == [[1, 0], [2, 1]]
     assert mutual_pairs(torch.tensor([1, 1]), torch.tensor([0, 5])).shape == (0, 2)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_mutual_neighbours_are_the_pairs_best_both_ways(method: str) -> None:
+    x, y, retrieval = random_rows(14, 40), random_rows(15, 30), Retrieval(method)
+    forward, backward = best_targets(x, y, retrieval), best_targets(y, x, retrieval)
+    expected = [[i, j] for i in range(40) for j in range(30) if forward[i] == j and backward[j] == i]
+    assert mutual_neighbours(x, y, retrieval).tolist() == expected
+    assert 0 < len(expected) < 30
 
 
 def test_names() -> None:

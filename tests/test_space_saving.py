@@ -146,7 +146,7 @@ def test_sides_must_fit_each_other(tmp_path: Path) -> None:
 def test_a_mapping_that_broke_down_is_not_saved(tmp_path: Path) -> None:
     broken = replace(sides_to_save()["fr"], mapping=np.full((8, 8), np.nan, np.float32))
     with pytest.raises(NotConverged, match="fr: mapped vectors must be finite"):
-        save(tmp_path / "s", sides={**sides_to_save(), "fr": broken})
+        save(tmp_path / "deep" / "s", sides={**sides_to_save(), "fr": broken})
     assert list(tmp_path.iterdir()) == []
 
 
@@ -165,7 +165,7 @@ def broken_manifest(path: Path) -> None:
     (path / "manifest.json").write_text("{")
 
 
-@pytest.mark.parametrize("make", [other_folder, other_manifest, broken_manifest, Path.mkdir, Path.touch])
+@pytest.mark.parametrize("make", [other_folder, other_manifest, broken_manifest, Path.touch])
 def test_what_is_no_space_is_left_alone(tmp_path: Path, make: Callable[[Path], None]) -> None:
     out = tmp_path / "out"
     make(out)
@@ -181,6 +181,13 @@ def test_check_out_passes_what_can_be_written(tmp_path: Path) -> None:
     check_out(str(tmp_path / "new" / "deep"))
     save(tmp_path / "space")
     check_out(tmp_path / "space")
+
+
+def test_an_empty_folder_will_do(tmp_path: Path) -> None:
+    (tmp_path / "s").mkdir()
+    check_out(tmp_path / "s")
+    assert saved(tmp_path / "s", "fr").languages == ("en", "fr")
+    assert [path.name for path in tmp_path.iterdir()] == ["s"]
 
 
 def test_check_out_looks_above(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

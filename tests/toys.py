@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from muse.align import prepare
+from muse.align import prepare_
 from muse.vectors import Matrix, Vectors
 from tests.spaces import rotation
 
@@ -40,7 +40,7 @@ def pair(
     """The same, normalised."""
     source, target, turn = raw_pair(count, dimension, noise, seed)
     steps = ("unit", "centre", "unit")
-    return prepare(source, steps)[0], prepare(target, steps)[0], turn
+    return prepare_(source, steps)[0], prepare_(target, steps)[0], turn
 
 
 def strangers(count: int = 600, dimension: int = DIMENSION, seed: int = 0) -> tuple[Vectors, Vectors]:
@@ -50,7 +50,7 @@ def strangers(count: int = 600, dimension: int = DIMENSION, seed: int = 0) -> tu
     for language in ("fr", "en"):
         rows = rng.normal(size=(count, dimension)).astype(np.float32)
         raw = Vectors(language, [f"{language}{row}" for row in range(count)], rows)
-        sides.append(prepare(raw, ("unit", "centre", "unit"))[0])
+        sides.append(prepare_(raw, ("unit", "centre", "unit"))[0])
     return sides[0], sides[1]
 
 

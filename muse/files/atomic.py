@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 
@@ -30,7 +30,11 @@ def atomic_path(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def atomic_folder(path: Path) -> Iterator[Path]:
-    """A folder beside `path` to fill; it takes the name `path`, replacing it, when the block ends well."""
+    """A folder beside `path` to fill; it takes the name `path`, replacing it, when the block ends well.
+
+    The folders above are made where they are missing, and on an error they go again.
+    """
+    made = make_parents(path)
     partial = Path(tempfile.mkdtemp(prefix=f".{path.name}.", suffix=".partial", dir=path.parent))
     try:
         yield partial
@@ -38,7 +42,22 @@ def atomic_folder(path: Path) -> Iterator[Path]:
         _swap(partial, path)
     except BaseException:
         shutil.rmtree(partial, ignore_errors=True)
+        remove_empty(made)
         raise
+
+
+def make_parents(path: Path) -> list[Path]:
+    """The folders above `path` that were not there and are now, the innermost first."""
+    made = [parent for parent in path.parents if not parent.exists()]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return made
+
+
+def remove_empty(folders: Sequence[Path]) -> None:
+    """Removes the folders in turn, up to the first that has something in it."""
+    with suppress(OSError):  # rmdir refuses a folder that is not empty
+        for folder in folders:
+            folder.rmdir()
 
 
 def _umask() -> int:
@@ -48,16 +67,17 @@ def _umask() -> int:
 
 
 def _swap(partial: Path, path: Path) -> None:
-    # A folder cannot replace a full folder in one step: the old one steps aside first, and
-    # comes back if the new one cannot take its place.
-    if not path.exists():
-        partial.rename(path)
-        return
+    # A folder cannot replace a full folder in one step: the old one steps aside first, and comes
+    # back if the new one does not take its place, be it for a Ctrl-C between the two.
     aside = partial.with_suffix(".old")
-    path.rename(aside)
     try:
+        if path.exists():
+            path.rename(aside)
         partial.rename(path)
-    except OSError:
-        aside.rename(path)
+        shutil.rmtree(aside, ignore_errors=True)
+    except BaseException:
+        if path.exists():
+            shutil.rmtree(aside, ignore_errors=True)
+        elif aside.exists():
+            aside.rename(path)
         raise
-    shutil.rmtree(aside, ignore_errors=True)

@@ -1,12 +1,14 @@
-"""Dictionaries in the MUSE format: one pair a line, by a tab or, where no word has a space, by spaces."""
+"""Dictionaries as text: one pair a line, separated by a tab or, where no word has a space, by spaces."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 
 from muse.errors import BadFile, Mismatch
+from muse.files.lexicon_records import Entry, object_reader, table_reader
 from muse.files.source import open_source
 from muse.files.writing import check_unicode, replaced, unwritable
 from muse.lexicon import Lexicon, Pair
@@ -18,6 +20,8 @@ _BLOCK = 1 << 20
 def read_lexicon(path: Path | str) -> Lexicon:
     r"""The pairs of a dictionary, each once, in order; with scores if every line has a third field, by a tab.
 
+    Reads the MUSE format, and the tables and lines of JSON that `muse induce --format` writes.
+
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = Path(folder) / "en-fr.txt"
@@ -27,11 +31,8 @@ def read_lexicon(path: Path | str) -> Lexicon:
     """
     path = Path(path)
     found: dict[Pair, float | None] = {}
-    for number, line in enumerate(_lines(path), 1):
-        fields = _fields(line)
-        if fields:
-            pair, score = _entry(line, fields, f"{path}:{number}")
-            found.setdefault(pair, score)
+    for pair, score in _entries(path):
+        found.setdefault(pair, score)
     if not found:
         raise BadFile(f"{path}: expected at least one pair of words, got blank lines; check the file")
     scores = tuple(score for score in found.values() if score is not None)
@@ -41,6 +42,16 @@ def read_lexicon(path: Path | str) -> Lexicon:
             "add the rest"
         )
     return Lexicon(tuple(found), scores or None)
+
+
+def _entries(path: Path) -> Iterator[Entry]:
+    lines = _lines(path)
+    first = next(lines)
+    table = table_reader(first)
+    read = table or object_reader(first) or _read_pair
+    for number, line in enumerate(chain([""] if table else [first], lines), 1):
+        if line.strip(" \t\r"):
+            yield read(line, f"{path}:{number}")
 
 
 def _lines(path: Path) -> Iterator[str]:
@@ -63,7 +74,8 @@ def _fields(line: str) -> list[str]:
     return [field for part in line.removesuffix("\r").split(separator) if (field := part.strip(" "))]
 
 
-def _entry(line: str, fields: list[str], where: str) -> tuple[Pair, float | None]:
+def _read_pair(line: str, where: str) -> Entry:
+    fields = _fields(line)
     score = _score(fields[2]) if len(fields) == 3 and "\t" in line else None
     if len(fields) != 2 and score is None:
         raise BadFile(

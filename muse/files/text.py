@@ -11,7 +11,7 @@ from pathlib import Path
 from muse.errors import BadFile
 from muse.files.source import Source
 from muse.files.table import Block, Table
-from muse.files.text_line import Line, numbers_at_end
+from muse.files.text_line import SAMPLE, Line, numbers_at_end, runs_over
 from muse.files.text_lines import read_block
 
 BLOCK = 1 << 18  # small enough for what is computed from it to stay in the processor's cache
@@ -57,6 +57,8 @@ def text_table(source: Source) -> Table:
         line, _, head = head.partition(b"\n")
         source.read(len(line) + 1)
     sample = _sample(head)
+    if header:
+        _check_dimension(source.path, header, sample)
     dimension = header.dimension if header else _dimension(source.path, sample)
     rows = _estimate(source, sample)
     room = min(2 * rows, header.count) if header else rows
@@ -76,7 +78,16 @@ def _head(source: Source) -> bytes:
 def _sample(head: bytes) -> list[bytes]:
     lines = head.split(b"\n")
     whole = lines[:-1] or lines  # the last one is cut off, unless it is all there is
-    return [line for line in whole if line.strip()][:20]
+    return [line for line in whole if line.strip()][:SAMPLE]
+
+
+def _check_dimension(path: Path, header: Header, sample: list[bytes]) -> None:
+    if runs_over(sample, header.dimension):
+        got = numbers_at_end(sample[0].split())
+        raise BadFile(
+            f"{path}:2: expected {header.dimension} numbers after the word as the first line says, got {got} "
+            "and as many or more in the lines below; correct the first line or download the file again"
+        )
 
 
 def _dimension(path: Path, sample: list[bytes]) -> int:

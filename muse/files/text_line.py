@@ -12,6 +12,8 @@ from muse.errors import BadFile
 from muse.vectors import Matrix
 
 _TOO_LARGE = 2.0**128 - 2.0**103  # from here on float32 rounds to infinity
+SAMPLE = 20  # the first lines of a file, looked at before it is read
+_LINES_TO_TELL = 5  # fewer lines may well all hold phrases that end in a number
 _DECIMAL = re.compile(rb"[.eE]")
 
 Row = Matrix  # (d,)
@@ -59,6 +61,15 @@ def numbers_at_end(fields: list[bytes]) -> int:
             break
         count += 1
     return count
+
+
+def runs_over(lines: list[bytes], dimension: int) -> bool:
+    """Whether every one of these lines has a number too many before its last d fields; False for a few lines.
+
+    "route 66" is a word, and so are a few of its kind; all the first lines of a file are not.
+    """
+    words = [line.rsplit(None, dimension)[0].split() for line in lines if line.strip()]
+    return len(words) >= _LINES_TO_TELL and all(len(word) > 1 and is_number(word[-1]) for word in words)
 
 
 def read_line(line: bytes, where: Line) -> tuple[str, Row] | None:

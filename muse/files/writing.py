@@ -12,7 +12,7 @@ import numpy as np
 
 from muse.errors import BadFile, Mismatch
 from muse.files.atomic import atomic_path
-from muse.files.text_line import Line, read_line
+from muse.files.text_line import SAMPLE, Line, read_line, runs_over
 from muse.vectors import Matrix
 
 _ROWS = 1000  # rows written at once
@@ -97,7 +97,9 @@ def unwritable(path: Path, word: str, place: int, *, kind: str = "word") -> Mism
 
 
 def _check_phrases(path: Path, words: Sequence[str], matrix: Matrix, numbers: str) -> None:
-    # "version 2.0" reads as a word with a number too many: see read_line.
+    # "version 2.0" reads as a word with a number too many: see read_line, and runs_over for many of a kind.
+    if runs_over([word.encode() for word in words[:SAMPLE]], 0):
+        raise unwritable(path, words[0], 0)
     for place, word in enumerate(words):
         if " " not in word and "\t" not in word:
             continue

@@ -30,7 +30,7 @@ from muse.alignment import Alignment
 from muse.criterion import Criterion
 from muse.errors import BadSetting, Mismatch, NotConverged
 from muse.procrustes import procrustes
-from muse.retrieval import Retrieval, mutual_pairs, translations
+from muse.retrieval import Retrieval, mutual_neighbours
 from muse.runtime import Runtime
 from muse.vectors import Matrix, Vectors
 
@@ -218,7 +218,7 @@ class _Game:
         if self.k == self.source.dimension:
             return self._lift(mapping)
         x, y = functional.normalize(self.x @ mapping.T), functional.normalize(self.y)  # (n, k), (m, k)
-        rows, columns = mutual_pairs(*translations(x, y, Retrieval())).cpu().T
+        rows, columns = mutual_neighbours(x, y, Retrieval()).cpu().T
         found = procrustes(self.source.tensor()[rows], self.target.tensor()[columns])
         return np.asarray(found.numpy(), dtype=np.float32)
 

@@ -1,0 +1,71 @@
+"""Dictionaries whose lines name their fields: a table under a header, or an object of JSON a line."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from typing import Any
+
+from muse.errors import BadFile
+from muse.lexicon import Pair
+
+Entry = tuple[Pair, float | None]
+ReadLine = Callable[[str, str], Entry]  # from a line, and where it is
+
+_ADVICE = "write the file anew with muse induce"
+
+
+def table_reader(header: str) -> ReadLine | None:
+    """The reader of the lines below `header`; None where its fields are not source, target, ... score."""
+    names = header.removesuffix("\r").split("\t")
+    if names[:2] != ["source", "target"] or "score" not in names:
+        return None
+    score = names.index("score")
+
+    def read(line: str, where: str) -> Entry:
+        fields = line.removesuffix("\r").split("\t")
+        if len(fields) != len(names):
+            raise BadFile(
+                f"{where}: expected {len(names)} fields by tabs as the first line has, got {len(fields)}; "
+                f"{_ADVICE}"
+            )
+        return (fields[0], fields[1]), _score(fields[score] or None, where)
+
+    return read
+
+
+def object_reader(first: str) -> ReadLine | None:
+    """The reader of all lines of a file that begins with `first`; None where that is no object."""
+    fields = _object(first) or {}  # "{ }" is also a pair of words
+    return _read_object if {"source", "target"} <= fields.keys() else None
+
+
+def _read_object(line: str, where: str) -> Entry:
+    fields = _object(line)
+    words = [] if fields is None else [fields.get(name) for name in ("source", "target")]
+    if fields is None or not all(isinstance(word, str) for word in words):
+        raise BadFile(
+            f"{where}: expected an object of JSON with source and target, got {line[:60]!r}; {_ADVICE}"
+        )
+    return (str(words[0]), str(words[1])), _score(fields.get("score"), where)
+
+
+def _object(line: str) -> dict[str, Any] | None:
+    try:
+        fields = json.loads(line) if line.startswith("{") else None
+    except (ValueError, RecursionError):
+        return None
+    return fields if isinstance(fields, dict) else None
+
+
+def _score(field: Any, where: str) -> float | None:
+    if field is None:
+        return None
+    try:
+        score = float(field)
+    except (TypeError, ValueError, OverflowError):
+        score = math.nan
+    if not math.isfinite(score):
+        raise BadFile(f"{where}: expected a finite number as the score, got {field!r}; {_ADVICE}")
+    return score
