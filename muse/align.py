@@ -30,7 +30,7 @@ class AlignConfig:
     plan: Plan = Plan()
     steps: tuple[str, ...] = DEFAULT_STEPS
     refine: RefineConfig | None = RefineConfig()
-    reweight: bool = False
+    reweight: bool = True
     seed: int = 0
 
     def __post_init__(self) -> None:

@@ -8,6 +8,7 @@ import click
 
 from muse.commands.align import align
 from muse.commands.evaluate import evaluate
+from muse.commands.export import export
 from muse.commands.induce import induce
 from muse.commands.translate import translate
 from muse.errors import MuseError
@@ -42,5 +43,5 @@ def commands() -> None:
     """Aligns the words of two languages without parallel data, and uses what comes of it."""
 
 
-for command in (align, evaluate, induce, translate):
+for command in (align, evaluate, export, induce, translate):
     commands.add_command(command)

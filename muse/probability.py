@@ -11,7 +11,7 @@ from torch import Tensor
 
 from muse.errors import BadSetting, Mismatch
 from muse.procrustes import cross_fitted
-from muse.retrieval import Retrieval, mutual_pairs, translations
+from muse.retrieval import Retrieval, mutual_neighbours
 
 COLDEST, HOTTEST = 1e-3, 10.0  # CSLS lies between -2 and 2: below and above, nothing changes any more
 HALVINGS = 60
@@ -67,7 +67,7 @@ def held_out_scores(
     itself (`muse.procrustes.cross_fitted`). The column is -1 where the partner is not found again.
     """
     retrieval = retrieval or Retrieval()
-    pairs = mutual_pairs(*translations(source, target, retrieval))  # (p, 2)
+    pairs = mutual_neighbours(source, target, retrieval)  # (p, 2)
     if len(pairs) < FOLDS:
         raise Mismatch(f"held-out pairs need at least {FOLDS} mutual neighbours, got {len(pairs)}")
     folds = torch.from_numpy(rng.integers(FOLDS, size=len(source))).to(source.device)

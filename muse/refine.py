@@ -1,8 +1,10 @@
 """Refinement: dictionary of mutual neighbours, Procrustes, and again, over a growing vocabulary.
 
 Each round looks up every word with a mapping that was not fitted to the word's own pair of the
-round before (procrustes.cross_fitted). From a start with few right pairs, plain rounds settle on
-their own mistakes: on en-de at 39 % right pairs against 65 % (benchmarks/RESULTS.md, "Cross-fitting").
+round before (procrustes.cross_fitted), in a space where each direction counts by the correlation
+that the pairs show in it (procrustes.stressed). From a start with few right pairs, plain rounds
+settle on their own mistakes (benchmarks/RESULTS.md, "Cross-fitting" and "Stress"). What a round
+yields is a rotation all the same: the stress only serves to find better pairs.
 """
 
 from __future__ import annotations
@@ -13,10 +15,11 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 from torch import Tensor
+from torch.nn.functional import normalize
 
 from muse.alignment import Alignment
-from muse.procrustes import cross_fitted, rotation
-from muse.retrieval import Retrieval, mutual_pairs, translations
+from muse.procrustes import cross_fitted, gram, rotation, stressed
+from muse.retrieval import Retrieval, mutual_neighbours
 from muse.runtime import Runtime
 from muse.vectors import Vectors
 
@@ -71,18 +74,21 @@ def _rounds(
     x: Tensor, y: Tensor, mapping: Tensor, config: RefineConfig, rng: np.random.Generator
 ) -> Iterator[tuple[Tensor, float]]:
     """The mapping (d, d) and the objective of each round on x (n, d) and y (m, d), until they stall."""
-    mapped, best, stalled = x @ mapping.T, -1.0, 0
+    mapped, keys, best, stalled = x @ mapping.T, y, -1.0, 0
+    grams = gram(x), gram(y)
     memory = torch.zeros_like(mapping, dtype=torch.float64)
     for _ in range(config.max_rounds):
-        pairs = mutual_pairs(*translations(mapped, y, config.retrieval))  # (p, 2)
+        pairs = mutual_neighbours(mapped, keys, config.retrieval)  # (p, 2)
         left, right = pairs[:, 0], pairs[:, 1]
-        objective = float((mapped[left] * y[right]).sum() / len(x))
+        objective = float((mapped[left] * keys[right]).sum() / len(x))
         # Pairs found round after round count more than those that come and go with the folds.
-        memory = MEMORY * memory + y[right].double().T @ x[left].double()  # (d, d)
+        product = y[right].double().T @ x[left].double()  # (d, d)
+        memory = MEMORY * memory + product
         yield rotation(memory), objective
         stalled = 0 if objective > best + config.gain else stalled + 1
         best = max(best, objective)
         if stalled == config.patience:
             return
         folds = torch.from_numpy(rng.integers(config.folds, size=len(x))).to(x.device)
-        mapped = cross_fitted(x, y, pairs, folds)
+        mapped = cross_fitted(x, y, pairs, folds, grams)
+        keys = normalize(y @ stressed(product, *grams).stress)

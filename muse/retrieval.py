@@ -85,10 +85,10 @@ def best_targets(source: Tensor, target: Tensor, retrieval: Retrieval) -> Tensor
     return nearest(source, target, 1, bias=bias, backend=retrieval.backend).indices[:, 0]
 
 
-def found_again(source: Tensor, target: Tensor, pairs: Tensor) -> float:
-    """The share of `pairs` (p, 2) whose target is the best one, by CSLS, of their source."""
+def found_again(source: Tensor, target: Tensor, pairs: Tensor) -> Tensor:
+    """For each of `pairs` (p, 2), whether its target is the best one, by CSLS, of its source: (p,) bool."""
     best = best_targets(source, target, Retrieval())  # (n,)
-    return float((best[pairs[:, 0]] == pairs[:, 1]).float().mean())
+    return best[pairs[:, 0]] == pairs[:, 1]
 
 
 def mutual_neighbours(source: Tensor, target: Tensor, retrieval: Retrieval) -> Tensor:

@@ -3,9 +3,12 @@
 A right mapping can be learned from a few of its pairs and then predicts the others; a wrong one
 only repeats what it was fitted to. So: take the mutual CSLS neighbours of the mapping, fit
 Procrustes to 2d of them drawn at random, and count how many of the others the fitted mapping
-finds again. 2d pairs are a fixed number of observations for each free direction of a rotation,
-which makes the rate comparable across dimensions. The thresholds are fitted to a handful of
-runs of known outcome (d of 20, 50 and 300); their calibration on many is still to come.
+finds again.
+
+How many a wrong mapping finds again depends on the vectors: .03 where 300 directions weigh the
+same, .8 where a few of them hold nearly all variance. The null is therefore measured on the pair
+itself: on vectors of the same spectra and coordinates in which no word has a counterpart. What
+counts is the log of the odds ratio of the two rates. benchmarks/verdict.py holds its calibration.
 """
 
 from __future__ import annotations
@@ -16,20 +19,22 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 from torch import Tensor
+from torch.nn.functional import normalize
 
 from muse.alignment import Alignment
 from muse.procrustes import procrustes
-from muse.retrieval import Retrieval, found_again, mutual_pairs, translations
+from muse.retrieval import Retrieval, found_again, mutual_neighbours
 from muse.runtime import Runtime
-from muse.vectors import Vectors
+from muse.vectors import Matrix, Vectors
 
-WORDS = 8_000  # the most frequent words of each side are enough, and quick
-FITTED_PAIRS_PER_DIMENSION = 2
+WORDS = 2_000  # the most frequent words of each side: rarer ones blur the difference, and cost time
+FITTED_PAIRS_PER_DIMENSION = 2  # a fixed number of observations for each free direction of a rotation
 DRAWS = 3
-# Wrong mappings agree with themselves at about NULL / sqrt(d): .33 at d = 20, .20 at 50, .09 at 300.
-NULL = 1.45
-MARGIN = 0.1  # above that, right and wrong are equally likely
-SLOPE = 30.0  # of the logistic curve from agreement to confidence
+NULL_DRAWS = 2
+NULL_ROUNDS = 4  # after which a wrong mapping confirms itself as far as it ever will
+FLOOR = 0.01  # rates beyond it and its complement say no more: their odds rest on a handful of pairs
+MIDDLE = 1.25  # the log odds ratio at which right and wrong are equally likely
+SLOPE = 2.0  # of the logistic curve from log odds ratio to confidence
 ALIGNED, FAILED = 0.8, 0.2  # confidence at or above, and below
 
 
@@ -37,14 +42,20 @@ ALIGNED, FAILED = 0.8, 0.2  # confidence at or above, and below
 class Verdict:
     """`label` is aligned, doubtful or failed; `confidence` (0 to 1) that the mapping is right.
 
-    `agreement` is the share of held-out mutual pairs found again, `mutual` the share of source
-    words that have a mutual neighbour.
+    `agreement` is the share of held-out mutual pairs found again, `null` the share that a wrong
+    mapping of such vectors finds again, `mutual` the share of source words with a mutual neighbour.
     """
 
     label: str
     confidence: float
     agreement: float
     mutual: float
+    null: float = 0.0
+
+    @property
+    def gain(self) -> float:
+        """The log of the odds ratio of agreement and null, on which the confidence rests."""
+        return log_odds(self.agreement) - log_odds(self.null)
 
 
 def judge(
@@ -52,24 +63,71 @@ def judge(
 ) -> Verdict:
     """The verdict on `alignment` between normalised `source` and `target`; touches no dictionary."""
     x, y = (side.most_frequent(WORDS).tensor(runtime.device) for side in (source, target))
-    mapping = torch.from_numpy(alignment.source_map).to(runtime.device)
-    pairs = mutual_pairs(*translations(x @ mapping.T, y, Retrieval()))  # (p, 2)
-    rates = [_found_again(x, y, pairs, rng) for _ in range(DRAWS)]
-    agreement, mutual = float(np.mean(rates)), len(pairs) / len(x)
-    middle = NULL / math.sqrt(x.shape[1]) + MARGIN
-    confidence = 1 / (1 + math.exp(-SLOPE * (agreement - middle)))
-    return Verdict(_label(confidence), round(confidence, 4), round(agreement, 4), round(mutual, 4))
+    pairs = _mutual(_mapped(x, alignment.source_map), _mapped(y, alignment.target_map))
+    agreement = _agreement(x, y, pairs, DRAWS, rng)
+    null = _null(x, y, rng)
+    gain = log_odds(agreement) - log_odds(null)
+    confidence = 1 / (1 + math.exp(-SLOPE * (gain - MIDDLE)))
+    return Verdict(
+        _label(confidence),
+        round(confidence, 4),
+        round(agreement, 4),
+        round(len(pairs) / len(x), 4),
+        round(null, 4),
+    )
 
 
-def _found_again(x: Tensor, y: Tensor, pairs: Tensor, rng: np.random.Generator) -> float:
-    """The share of held-out pairs that a mapping fitted to the other pairs finds again."""
-    shuffled = pairs[torch.from_numpy(rng.permutation(len(pairs))).to(pairs.device)]
+def _mapped(rows: Tensor, mapping: Matrix | None) -> Tensor:
+    """The rows (n, d) of one language in the shared space, of unit length; as they are without a mapping."""
+    return rows if mapping is None else normalize(rows @ torch.from_numpy(mapping).to(rows.device).T)
+
+
+def log_odds(rate: float) -> float:
+    """log(r / (1 - r)) of a rate r, kept finite."""
+    rate = min(max(rate, FLOOR), 1 - FLOOR)
+    return math.log(rate / (1 - rate))
+
+
+def _null(x: Tensor, y: Tensor, rng: np.random.Generator) -> float:
+    """The agreement of a mapping that can only be wrong, between clouds like x (n, d) and y (m, d).
+
+    Both are turned to their principal axes, which a wrong mapping gets right at best, and every
+    coordinate of y is shuffled over its words: spectra and marginals stay, correspondence goes.
+    """
+    own, other = _principal(x), _principal(y)
+    order = np.argsort(rng.random(tuple(other.shape)), axis=0)  # (m, d)
+    other = normalize(other.gather(0, torch.from_numpy(order).to(other.device)))
+    pairs = _mutual(own, other)
+    for _ in range(NULL_ROUNDS):
+        mapping = procrustes(own[pairs[:, 0]], other[pairs[:, 1]])
+        pairs = _mutual(own @ mapping.T, other)
+    return _agreement(own, other, pairs, NULL_DRAWS, rng)
+
+
+def _principal(rows: Tensor) -> Tensor:
+    """The rows (n, d) along their principal axes, widest first, each turned to its longer tail."""
+    _, axes = torch.linalg.eigh((rows.T @ rows).double())  # narrowest first
+    turned = rows @ axes.flip(1).float()
+    return torch.where((turned**3).sum(dim=0) < 0, -turned, turned)
+
+
+def _agreement(x: Tensor, y: Tensor, pairs: Tensor, draws: int, rng: np.random.Generator) -> float:
+    """The mean share of held-out pairs that a mapping fitted to a draw of the others finds again."""
     fitted = min(FITTED_PAIRS_PER_DIMENSION * x.shape[1], len(pairs) // 2)
     if fitted == 0:
         return 0.0
-    known, held_out = shuffled[:fitted], shuffled[fitted:]
-    mapping = procrustes(x[known[:, 0]], y[known[:, 1]])
-    return found_again(x @ mapping.T, y, held_out)
+    rates = []
+    for _ in range(draws):
+        shuffled = pairs[torch.from_numpy(rng.permutation(len(pairs))).to(pairs.device)]
+        known, held_out = shuffled[:fitted], shuffled[fitted:]
+        mapping = procrustes(x[known[:, 0]], y[known[:, 1]])
+        rates.append(float(found_again(x @ mapping.T, y, held_out).double().mean()))
+    return float(np.mean(rates))
+
+
+def _mutual(x: Tensor, y: Tensor) -> Tensor:
+    """The rows (p, 2) of mutual CSLS neighbours between mapped x (n, d) and y (m, d)."""
+    return mutual_neighbours(x, y, Retrieval())
 
 
 def _label(confidence: float) -> str:

@@ -103,6 +103,17 @@ MAY_IMPORT = {
     "space": ["errors", "vectors", "files", "normalise", "retrieval", "space_saving"],
     "induce": ["errors", "progress", "lexicon", "neighbours", "retrieval", "calibration", "space"],
     "translate": ["errors", "vectors", "retrieval", "space"],
+    "export": [
+        "errors",
+        "progress",
+        "vectors",
+        "files",
+        "normalise",
+        "neighbours",
+        "probability",
+        "retrieval",
+        "space",
+    ],
     "evaluation": ["errors", "version", "lexicon", "neighbours", "retrieval", "space"],
 }
 

@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 import scipy.linalg
 import torch
+from numpy.typing import NDArray
 
-from muse.procrustes import procrustes
-from tests.spaces import raw_rows, rotation
+from muse.procrustes import cross_fitted, gram, procrustes, rotation, stressed
+from tests.spaces import raw_rows
+from tests.spaces import rotation as drawn
 
 
 @pytest.mark.parametrize("dimension", [1, 2, 8, 60])
@@ -22,7 +24,7 @@ def test_against_scipy(dimension: int) -> None:
 
 @pytest.mark.parametrize("dimension", [2, 8, 60])
 def test_a_planted_rotation(dimension: int) -> None:
-    x, turn = raw_rows(2, 200, dimension), rotation(3, dimension)
+    x, turn = raw_rows(2, 200, dimension), drawn(3, dimension)
     found = procrustes(torch.from_numpy(x), torch.from_numpy(x @ turn.T)).numpy()
     np.testing.assert_allclose(found, turn, atol=1e-5)
 
@@ -37,4 +39,61 @@ def test_no_other_rotation_is_closer() -> None:
     x, y = torch.from_numpy(raw_rows(6, 90)), torch.from_numpy(raw_rows(7, 90))
     best = float(((x @ procrustes(x, y).T - y) ** 2).sum())
     for seed in range(50):
-        assert best <= float(((x @ torch.from_numpy(rotation(seed)).T - y) ** 2).sum())
+        assert best <= float(((x @ torch.from_numpy(drawn(seed)).T - y) ** 2).sum())
+
+
+def shared_signal(noise: NDArray[np.float64], count: int = 4_000) -> tuple[torch.Tensor, torch.Tensor]:
+    """Two views (count, d) of one signal, the second turned; column i has noise of scale noise[i]."""
+    rng = np.random.default_rng(8)
+    signal = rng.normal(size=(count, len(noise))) * np.linspace(3, 1, len(noise))
+    x, y = (signal + rng.normal(size=signal.shape) * noise for _ in range(2))
+    return torch.from_numpy(x), torch.from_numpy(y @ drawn(9, len(noise)).T)
+
+
+def test_stress_is_the_root_of_the_correlation_of_each_direction() -> None:
+    noise = np.array([0.1, 0.5, 1.0, 2.0, 4.0])
+    x, y = shared_signal(noise)
+    fit = stressed(y.T @ x, gram(x), gram(y))
+    torch.testing.assert_close(fit.rotation, rotation(y.T @ x))
+    turn = torch.from_numpy(drawn(9, 5).astype(float))
+    scale = np.linspace(3, 1, 5) ** 2
+    expected = np.sqrt(scale / (scale + noise**2))  # of the signal in each column
+    in_columns = (turn.T @ fit.stress.double() @ turn).numpy()
+    np.testing.assert_allclose(in_columns, np.diag(expected / expected.max()), atol=0.05)
+
+
+def test_equal_sides_are_not_stressed() -> None:
+    x = torch.from_numpy(raw_rows(10, 90, 8)).double()
+    fit = stressed(gram(x), gram(x), gram(x))
+    np.testing.assert_allclose(fit.stress.numpy(), np.eye(8), atol=1e-5)
+
+
+def test_stress_does_not_depend_on_the_frames_of_the_sides() -> None:
+    x, y = shared_signal(np.array([0.1, 0.5, 1.0, 2.0, 4.0]))
+    turn_x, turn_y = (torch.from_numpy(drawn(seed, 5).astype(float)) for seed in (11, 12))
+    plain = stressed(y.T @ x, gram(x), gram(y))
+    turned = stressed((y @ turn_y.T).T @ (x @ turn_x.T), gram(x @ turn_x.T), gram(y @ turn_y.T))
+    expected = turn_y @ plain.stress.double() @ turn_y.T
+    torch.testing.assert_close(turned.stress.double(), expected, atol=1e-5, rtol=0)
+
+
+def test_a_direction_without_spread_counts_for_nothing() -> None:
+    x, y = shared_signal(np.full(4, 0.1))
+    x[:, 3] = 0
+    fit = stressed(y.T @ x, gram(x), gram(y))
+    assert torch.isfinite(fit.stress).all()
+
+
+def test_cross_fitting_maps_a_row_by_the_pairs_of_the_other_folds() -> None:
+    x, y = (torch.from_numpy(raw_rows(seed, 60, 5)) for seed in (13, 14))
+    pairs = torch.stack([torch.arange(40), torch.arange(40)], dim=1)
+    folds = torch.arange(60) % 3
+    grams = gram(x), gram(y)
+    found = cross_fitted(x, y, pairs, folds, grams)
+    turned = cross_fitted(x, y, pairs, folds)
+    for fold in range(3):
+        others = [i for i in range(40) if i % 3 != fold]
+        fit = stressed(y[others].double().T @ x[others].double(), *grams)
+        rows = x[folds == fold] @ fit.rotation.T @ fit.stress
+        torch.testing.assert_close(found[folds == fold], rows / rows.norm(dim=1, keepdim=True))
+        torch.testing.assert_close(turned[folds == fold], x[folds == fold] @ fit.rotation.T)

@@ -37,7 +37,12 @@ INITS = ("auto", "gromov", "adversarial", "similarity", "identical", "dictionary
 @click.option(
     "--refine/--no-refine", default=True, show_default=True, help="Procrustes on induced pairs, repeated."
 )
-@click.option("--reweight", is_flag=True, help="Re-weight at the end, if it pays; moves the target too.")
+@click.option(
+    "--reweight/--no-reweight",
+    default=True,
+    show_default=True,
+    help="Stress shared directions at the end, where it pays; moves the target too.",
+)
 @click.option("--out", type=Path, metavar="DIR", help="The space.  [default: embeddings/aligned/SRC-TGT]")
 @click.option("--resume", is_flag=True, help="Go on where a killed run of the same settings stopped.")
 @common

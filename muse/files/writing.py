@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -63,6 +64,22 @@ def replaced(path: Path) -> Iterator[IO[bytes]]:
         raise BadFile(
             f"{path}: expected a place that can be written, got {error.strerror or error}; check the folder"
         ) from error
+
+
+def check_place(path: Path) -> None:
+    """Raises BadFile where no file can be written at `path`: before long work, and with nothing done."""
+    if path.is_dir():
+        raise BadFile(f"{path}: expected a place for a file, got a folder; name a file in it")
+    if not path.resolve().parent.is_dir():
+        raise BadFile(f"{path}: expected a folder that can be written, got none of that name; make it")
+    check_folder(path.resolve().parent)
+
+
+def check_folder(path: Path) -> None:
+    """Raises BadFile where `path` is no folder to write files in, nor one that can be made."""
+    above = next(folder for folder in (path.resolve(), *path.resolve().parents) if folder.exists())
+    if not above.is_dir() or not os.access(above, os.W_OK | os.X_OK):
+        raise BadFile(f"{path}: expected a folder that can be written, got {above}; choose another")
 
 
 def check_writable(path: Path, words: Sequence[str], matrix: Matrix, *, forbidden: str) -> None:

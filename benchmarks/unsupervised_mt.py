@@ -1,0 +1,160 @@
+"""Whether a translation model that sees no translation learns faster from muse's table than from random rows.
+
+    python benchmarks/unsupervised_mt.py [--space DIR] [--seeds 0-2] [--steps 400] [--shared ../shared]
+
+Two texts, English and French, that share no sentence pair (two_halves.py); a small sequence-to-sequence
+model for both languages (shared_seq2seq.py), trained by de-noising and on-the-fly back-translation. Its
+lookup table begins with the rows of `muse export --format torch --tables shared`, or with random numbers
+of the same spread; all else is equal. A seed draws the two halves, the held-out pairs, and the model.
+BLEU on 300 held-out pairs is the mean of both directions. Settings were sized on seed 100.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from pairs import SHARED, find_pair
+from sacrebleu.metrics.bleu import BLEU
+from shared_seq2seq import Recipe, Translator, padded, train
+from tables import header, heading, muse, numbers, row
+from torch import Tensor
+from two_halves import Halves, two_halves
+
+LANGUAGES = ("en", "fr")
+SPECIALS = ("<pad>", "<unk>", "</s>", "<en>", "<fr>")  # the first three as in shared_seq2seq
+LONGEST, VOCABULARY, HELD_OUT = 10, 2_000, 300
+CONDITIONS = ("muse", "random")
+Curve = dict[int, float]  # BLEU by step
+METRIC = BLEU(tokenize="none", force=True)  # the sentences are tokens already
+
+
+@dataclass(frozen=True)
+class Task:
+    """What a seed draws: texts as row numbers of the table, the table's names, and the pairs held out."""
+
+    halves: Halves
+    names: Sequence[str]
+    rows: Mapping[str, int]
+    table: Tensor
+
+    def ids(self, words: Sequence[str]) -> list[int]:
+        """The rows of the words."""
+        return [self.rows[word] for word in words]
+
+
+def prepare(space: Path, data: Path, seed: int) -> tuple[Task, dict[str, Any]]:
+    """The task of a seed, with the table that `muse export` makes for its words, and what it says of it."""
+    halves = two_halves(
+        data, LANGUAGES, longest=LONGEST, vocabulary=VOCABULARY, held_out=HELD_OUT,
+        rng=np.random.default_rng(seed),
+    )  # fmt: skip
+    with tempfile.TemporaryDirectory() as folder:
+        vocabulary, out = Path(folder) / "vocabulary.txt", Path(folder) / "table.pt"
+        words = dict.fromkeys(word for language in LANGUAGES for word in halves.words[language])
+        vocabulary.write_text("\n".join(words), encoding="utf-8")
+        said = muse(
+            "export", space, "--format", "torch", "--tables", "shared", "--vocab", vocabulary,
+            "--specials", ",".join(SPECIALS), "--src", LANGUAGES[0], "--tgt", LANGUAGES[1],
+            "--seed", str(seed), "--out", out,
+        ).fields  # fmt: skip
+        encoder = torch.load(out, weights_only=True)["encoder"]
+    rows = {name: place for place, name in enumerate(encoder["names"])}
+    return Task(halves, encoder["names"], rows, encoder["weight"]), said
+
+
+def first_table(task: Task, condition: str, seed: int) -> Tensor:
+    """The table (v, d) that a run begins with; the row of padding is zero in both conditions."""
+    if condition == "muse":
+        return task.table
+    spread = float(task.table.square().mean().sqrt())
+    generator = torch.Generator().manual_seed(seed)
+    table = torch.randn(task.table.shape, generator=generator) * spread
+    table[0] = 0
+    return table
+
+
+def learn(task: Task, condition: str, seed: int, recipe: Recipe, every: int) -> tuple[Curve, float]:
+    """The curve of one run and the seconds of processor time it took."""
+    torch.manual_seed(seed)  # of the model's first weights and its dropout
+    outputs = {
+        language: torch.tensor(sorted([1, 2, *task.ids(task.halves.words[language])]))
+        for language in LANGUAGES
+    }
+    starts = {language: task.rows[f"<{language}>"] for language in LANGUAGES}
+    model = Translator(first_table(task, condition, seed), starts, outputs, recipe.hidden)
+    texts = {language: [task.ids(s) for s in text] for language, text in task.halves.texts.items()}
+    curve: Curve = {}
+
+    def after(step: int) -> None:
+        if step % every == 0:
+            curve[step] = bleu(model, task)
+            print(f"seed {seed}, {condition}, step {step}: {curve[step]:.2f}", file=sys.stderr, flush=True)
+
+    began = time.process_time()
+    train(model, texts, recipe, np.random.default_rng(seed), after)
+    return curve, time.process_time() - began
+
+
+def bleu(model: Translator, task: Task) -> float:
+    """The mean BLEU of the two directions on the pairs held out."""
+    scores = []
+    for side, target in ((0, LANGUAGES[1]), (1, LANGUAGES[0])):
+        source = padded([task.ids(pair[side]) for pair in task.halves.held_out])
+        found = model.translate(source, target, LONGEST + 2)
+        text = [" ".join(task.names[place] for place in sentence) for sentence in found]
+        gold = [" ".join(pair[1 - side]) for pair in task.halves.held_out]
+        scores.append(float(METRIC.corpus_score(text, [gold]).score))
+    return sum(scores) / 2
+
+
+def show(curves: Mapping[tuple[str, int], Curve], seeds: Sequence[int]) -> None:
+    """Prints the curves as a table: every run, and the mean of each condition."""
+    header(["step", *(f"{c}, {s}" for c in CONDITIONS for s in [*(f"seed {n}" for n in seeds), "mean"])])
+    for step in curves[CONDITIONS[0], seeds[0]]:
+        cells = []
+        for condition in CONDITIONS:
+            found = [curves[condition, seed][step] for seed in seeds]
+            cells += [*(f"{score:.2f}" for score in found), f"**{sum(found) / len(found):.2f}**"]
+        row([step, *cells])
+
+
+def main() -> None:
+    """Runs both conditions with every seed and prints both curves."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--space", type=Path, help="an aligned space fr-en; made where none is given")
+    parser.add_argument("--seeds", default="0-2", help="such as 0-9 or 0,3,5")
+    parser.add_argument("--steps", type=int, default=Recipe.steps)
+    parser.add_argument("--every", type=int, default=50, help="steps between two scores")
+    parser.add_argument("--shared", type=Path, default=SHARED)
+    asked = parser.parse_args()
+    torch.set_num_threads(1)
+    recipe, seeds = Recipe(steps=asked.steps), numbers(asked.seeds)
+    data = asked.shared / "data" / "parallel" / "tatoeba.en-fr.train.tsv.gz"
+    heading("Unsupervised translation: the table from muse against random vectors")
+    with tempfile.TemporaryDirectory() as folder:
+        space = asked.space or Path(folder) / "fr-en"
+        if asked.space is None:
+            muse("align", *find_pair("fr-en", asked.shared).arguments(), "--out", space)
+        curves, notes = {}, []
+        for seed in seeds:
+            task, said = prepare(space, data, seed)
+            sizes = {language: len(text) for language, text in task.halves.texts.items()}
+            notes.append(f"seed {seed}: sentences {sizes}, rows {said['tables']['encoder']['rows']}")
+            for condition in CONDITIONS:
+                curves[condition, seed], seconds = learn(task, condition, seed, recipe, asked.every)
+                notes.append(f"seed {seed}, {condition}: {seconds:.0f} s of processor time")
+    show(curves, seeds)
+    print(f"\nBLEU {METRIC.get_signature()}; {recipe}", *notes, sep="\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,295 @@
+"""How well the verdict tells right mappings from wrong ones, over runs whose outcome is known.
+
+    python benchmarks/verdict.py [--jobs 2] [--shared ../shared]
+
+Outcome: good where P@1 is above half of what Procrustes on the other half of the gold list gives, and
+that is at least 5 %; failed otherwise. Where nothing corresponds (strangers, shuffled coordinates) every
+run has failed. The gold lists serve only to know the outcome. The constants of muse/verdict.py were
+chosen with runs on the conditions of CHOSEN_ON in view ("fit"); the others are "held out".
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.linalg
+import torch
+from numpy.typing import NDArray
+from pairs import SHARED, find_pair
+from tables import header, heading, row
+
+from muse.align import prepare_
+from muse.alignment import Alignment
+from muse.files import read_lexicon, read_vectors
+from muse.initialise.gromov import GromovConfig, gromov
+from muse.normalise import DEFAULT_STEPS
+from muse.procrustes import procrustes
+from muse.refine import RefineConfig, refine
+from muse.retrieval import Retrieval, best_targets
+from muse.runtime import Runtime
+from muse.vectors import Matrix, Vectors
+from muse.verdict import MIDDLE, SLOPE, judge
+
+REFINED = RefineConfig(cutoffs=(2_000,), folds=2, max_rounds=5)
+RIGHT_EPSILON = GromovConfig(words=800).schedule
+PAIRS = (
+    ("zhang-es-en", 2_000), ("en-fr", 4_000), ("en-de", 4_000), ("zhang-it-en", 4_000), ("en-it", 2_000),
+    ("de-fr", 4_000), ("en-fr", 1_000), ("fr-en", 2_000), ("zhang-es-en", 600), ("en-ru", 2_000),
+)  # fmt: skip
+COPIES = (("en", 600), ("de", 2_000), ("fr", 1_500))
+NOISES = (0.3, 1.0, 1.5, 4.0)  # in standard deviations of the vectors
+SPECTRA: dict[str, Callable[[int], NDArray[Any]]] = {
+    "isotropic": lambda d: np.ones(d),
+    "rank^-0.5": lambda d: np.arange(1, d + 1) ** -0.5,
+    "rank^-1": lambda d: np.arange(1, d + 1) ** -1.0,
+    "0.9^rank": lambda d: 0.9 ** np.arange(d),
+}
+SIZES = ((20, 600), (50, 2_000), (100, 600), (300, 2_000))
+SHUFFLED = ("coordinates shuffled", "directions random")
+CHOSEN_ON = ("zhang-es-en", "en-fr", "en-de", "en and its copy", "strangers")
+COLUMNS = (
+    "condition", "part", "run", "P@1", "supervised", "outcome", "verdict", "confidence",
+    "agreement", "null", "gain",
+)  # fmt: skip
+
+
+class Row(NamedTuple):
+    """One run: what was made of which condition, how it ended, and the verdict."""
+
+    condition: str
+    run: str
+    found: float
+    supervised: float
+    good: bool
+    label: str
+    confidence: float
+    agreement: float
+    null: float
+    gain: float
+    seconds: float  # of the verdict
+
+
+@dataclass(frozen=True, eq=False)
+class Condition:
+    """Two prepared languages and the pairs of rows (p, 2) known to translate each other, perhaps none."""
+
+    name: str
+    source: Vectors
+    target: Vectors
+    gold: NDArray[np.int64]
+
+    def supervised(self) -> Matrix:
+        """Procrustes on every second source word of the gold list."""
+        known = self.gold[self.gold[:, 0] % 2 == 0]
+        x, y = self.source.tensor(), self.target.tensor()
+        return np.asarray(procrustes(x[known[:, 0]], y[known[:, 1]]).numpy())
+
+    def precision(self, mapping: Matrix) -> float:
+        """P@1 in percent on the other source words of the gold list."""
+        mapped = self.source.tensor() @ torch.from_numpy(mapping).T
+        best = best_targets(mapped, self.target.tensor(), Retrieval()).numpy()
+        right: dict[int, bool] = {}
+        for word, translation in self.gold[self.gold[:, 0] % 2 == 1].tolist():
+            right[word] = right.get(word, False) or best[word] == translation
+        return 100 * float(np.mean(list(right.values())))
+
+    def refined(self, start: Matrix) -> Matrix:
+        """What refinement on the most frequent words makes of a start."""
+        rng = np.random.default_rng(0)
+        *_, last = refine(
+            self.source, self.target, Alignment(start), config=REFINED, rng=rng, runtime=Runtime()
+        )
+        return last.source_map
+
+    def transported(self, schedule: tuple[tuple[float, int], ...]) -> Matrix:
+        """The Gromov-Wasserstein start at the epsilons of a schedule."""
+        config = GromovConfig(words=800, priors=("rank",), schedule=schedule)
+        rng = np.random.default_rng(0)
+        found = gromov(
+            self.source, self.target, config=config, criterion=lambda _: 0.0, rng=rng, runtime=Runtime()
+        )
+        return next(found).source_map
+
+    def judged(self, run: str, mapping: Matrix, supervised: float) -> Row:
+        """The row of a run that ended in `mapping`; `supervised` is nan where nothing corresponds."""
+        began = time.perf_counter()
+        rng = np.random.default_rng(1)
+        verdict = judge(self.source, self.target, Alignment(mapping), rng=rng, runtime=Runtime())
+        seconds = time.perf_counter() - began
+        found = self.precision(mapping) if len(self.gold) else float("nan")
+        good = supervised >= 5 and found > supervised / 2
+        figures = (verdict.confidence, verdict.agreement, verdict.null, verdict.gain)
+        return Row(self.name, run, found, supervised, good, verdict.label, *figures, seconds)
+
+
+def rotation(dimension: int) -> Matrix:
+    """A random orthogonal (d, d)."""
+    q, _ = np.linalg.qr(np.random.default_rng(5).normal(size=(dimension, dimension)))
+    return np.asarray(q, dtype=np.float32)
+
+
+def turned(mapping: Matrix, angle: float) -> Matrix:
+    """The mapping (d, d) turned away by `angle` along a random geodesic of the rotation group."""
+    noise = np.random.default_rng(6).normal(size=mapping.shape)
+    step = angle * (noise - noise.T) / np.sqrt(2 * len(mapping))
+    return np.asarray(mapping @ scipy.linalg.expm(step), dtype=np.float32)
+
+
+def half_right(mapping: Matrix, source: Vectors, share: float) -> Matrix:
+    """The mapping (d, d) kept on a share of the source's widest principal axes, random on the others."""
+    _, axes = np.linalg.eigh(source.matrix.T @ source.matrix)
+    kept = int(share * len(axes))
+    inner = np.eye(len(axes))
+    inner[:-kept, :-kept] = rotation(len(axes) - kept)  # eigh puts the widest last
+    return np.asarray(mapping @ axes @ inner @ axes.T, dtype=np.float32)
+
+
+def of_pair(name: str, words: int, shared: Path) -> Iterator[Row]:
+    """The runs on a real pair, cut to its `words` most frequent words."""
+    pair = find_pair(name, shared)
+    files = ((pair.source_file, pair.source), (pair.target_file, pair.target))
+    sides = [read_vectors(path, language=language, max_vocab=words) for path, language in files]
+    lists = [*([pair.training] if pair.training else []), *pair.gold]
+    source, target = (prepare_(side, DEFAULT_STEPS)[0] for side in sides)
+    gold = np.concatenate([read_lexicon(path).indices(source.index, target.index) for path in lists])
+    case = Condition(f"{name}, {words} words", source, target, gold)
+    right = case.supervised()
+    supervised = case.precision(right)
+    landed = case.refined(right)
+    yield case.judged("dictionary", right, supervised)
+    yield case.judged("dictionary, refined", landed, supervised)
+    yield case.judged("random start, refined", case.refined(rotation(source.dimension)), supervised)
+    start = case.transported(RIGHT_EPSILON)
+    yield case.judged("gromov", start, supervised)
+    yield case.judged("gromov, refined", case.refined(start), supervised)
+    blurred = case.refined(case.transported(((1.0, 6),)))
+    yield case.judged("gromov, wrong epsilon, refined", blurred, supervised)
+    for angle in (0.6, 1.0, 1.4, 2.0):
+        yield case.judged(f"turned away by {angle}", turned(landed, angle), supervised)
+    for share in (0.1, 0.5):
+        yield case.judged(f"right on {share:.0%} of the axes", half_right(landed, source, share), supervised)
+
+
+def of_copies(language: str, words: int, shared: Path) -> Iterator[Row]:
+    """The runs on a language and a copy of it: rotated, and blurred until nothing can be matched."""
+    file = shared / "data" / "vectors" / f"{language}.vec.gz"
+    rows = read_vectors(file, language=language, max_vocab=words).matrix
+    source = _prepared(rows)
+    gold = np.arange(words).repeat(2).reshape(-1, 2)
+    for noise in NOISES:
+        blur = np.random.default_rng(7).normal(0, noise * rows.std(), rows.shape)
+        turn = rotation(rows.shape[1])
+        case = Condition(
+            f"{language} and its copy, noise {noise}", source, _prepared(rows @ turn.T + blur), gold
+        )
+        supervised = case.precision(case.supervised())
+        yield case.judged("right start, refined", case.refined(turn), supervised)
+        yield case.judged("random start, refined", case.refined(rotation(len(turn)).T), supervised)
+
+
+def of_strangers(spectrum: str, dimension: int, words: int) -> Iterator[Row]:
+    """The runs on two independent clouds of one spectrum, the same axes in both."""
+    rng = np.random.default_rng(8)
+    clouds = [rng.normal(size=(words, dimension)) * SPECTRA[spectrum](dimension) for _ in range(2)]
+    source, target = map(_prepared, clouds)
+    name = f"strangers, {spectrum}, d {dimension}, {words} words"
+    case = Condition(name, source, target, np.empty((0, 2), np.int64))
+    yield case.judged("random start, refined", case.refined(rotation(dimension)), float("nan"))
+    identity = np.eye(dimension, dtype=np.float32)
+    yield case.judged("axis to axis, refined", case.refined(identity), float("nan"))
+
+
+def of_shuffled(way: str, shared: Path) -> Iterator[Row]:
+    """The runs on real vectors against real vectors in which no word has kept its place."""
+    rng = np.random.default_rng(9)
+    files = [shared / "data" / "vectors" / f"{language}.vec.gz" for language in ("en", "fr")]
+    x, y = (read_vectors(path, language="xx", max_vocab=2_000).matrix for path in files)
+    lost = rng.permuted(y, axis=0) if way == SHUFFLED[0] else rng.normal(size=y.shape)
+    case = Condition(f"en-fr, {way}", _prepared(x), _prepared(lost), np.empty((0, 2), np.int64))
+    yield case.judged("random start, refined", case.refined(rotation(x.shape[1])), float("nan"))
+    yield case.judged("gromov, refined", case.refined(case.transported(RIGHT_EPSILON)), float("nan"))
+
+
+def _prepared(rows: NDArray[np.floating]) -> Vectors:
+    words = [str(number) for number in range(len(rows))]
+    return prepare_(Vectors("xx", words, np.array(rows, np.float32)), DEFAULT_STEPS)[0]
+
+
+def conditions(shared: Path) -> list[Callable[[], Iterator[Row]]]:
+    """Every condition as the function that makes its runs; the last ones take longest."""
+    found: list[Callable[[], Iterator[Row]]] = []
+    found += [partial(of_pair, name, words, shared) for name, words in PAIRS]
+    found += [partial(of_copies, language, words, shared) for language, words in COPIES]
+    found += [partial(of_shuffled, way, shared) for way in SHUFFLED]
+    found += [partial(of_strangers, spectrum, *size) for spectrum in SPECTRA for size in SIZES]
+    return found
+
+
+def _made(condition: Callable[[], Iterator[Row]]) -> list[Row]:
+    torch.set_num_threads(1)
+    return list(condition())
+
+
+def confusion(title: str, rows: list[Row]) -> None:
+    """Prints how good and failed runs were called, and how far both keep from the threshold."""
+    print(f"\n{title}: {len(rows)} runs\n")
+    header(("outcome", "runs", "aligned", "doubtful", "failed", "mean confidence", "gain"))
+    for outcome, name in ((True, "good"), (False, "failed")):
+        of = [found for found in rows if found.good is outcome]
+        counts = [sum(found.label == label for found in of) for label in ("aligned", "doubtful", "failed")]
+        gains = [found.gain for found in of]
+        sure = f"{np.mean([found.confidence for found in of]):.3f}"
+        row([name, len(of), *counts, sure, f"{min(gains):.2f} to {max(gains):.2f}"])
+
+
+def calibration(rows: list[Row]) -> None:
+    """Prints the share of good runs at each level of confidence."""
+    print("\nConfidence against outcome\n")
+    header(("confidence", "runs", "mean confidence", "good, share"))
+    edges = (0.0, 0.2, 0.4, 0.6, 0.8, 1.001)
+    for low, high in zip(edges, edges[1:], strict=False):
+        of = [found for found in rows if low <= found.confidence < high]
+        if of:
+            figures = [f"{np.mean([getattr(f, key) for f in of]):.2f}" for key in ("confidence", "good")]
+            row([f"{low:.1f} to {min(high, 1):.1f}", len(of), *figures])
+
+
+def main() -> None:
+    """Makes every run, prints one row each, the confusion tables, calibration and the margin."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--shared", type=Path, default=SHARED)
+    asked = parser.parse_args()
+    heading("The verdict on runs of known outcome")
+    header(COLUMNS)
+    parts: dict[str, list[Row]] = {"fit": [], "held out": []}
+    with ProcessPoolExecutor(asked.jobs) as pool:
+        for rows in pool.map(_made, conditions(asked.shared)):
+            part = "fit" if rows[0].condition.startswith(CHOSEN_ON) else "held out"
+            parts[part] += rows
+            for found in rows:
+                outcome = "good" if found.good else "failed"
+                scores = (found.found, found.supervised, outcome, found.label)
+                row([found.condition, part, found.run, *scores, *(f"{value:.2f}" for value in found[6:10])])
+    everything = [found for rows in parts.values() for found in rows]
+    for part, rows in (*parts.items(), ("all", everything)):
+        confusion(part, rows)
+    calibration(everything)
+    aligned = MIDDLE + np.log(4) / SLOPE
+    worst = max(found.gain for found in everything if not found.good)
+    called = [found.gain for found in everything if found.good and found.gain >= aligned]
+    print(f"\naligned from a gain of {aligned:.2f}; highest of a failed run {worst:.2f},", end=" ")
+    print(f"lowest of a good run called aligned {min(called):.2f}: margin {aligned - worst:.2f} below")
+    print(f"seconds of a verdict: median {np.median([found.seconds for found in everything]):.1f}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,168 @@
+"""muse export: a space as files that other systems read."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from muse.commands.options import common
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from muse.progress import Progress
+    from muse.space import AlignedSpace
+
+VECTORS = ("text", "word2vec", "npz")
+# The options that one form has and the others do not know what to do with.
+OF_FORM = {
+    "language": ("--lang", VECTORS),
+    "source": ("--src", ("torch", "moses")),
+    "target": ("--tgt", ("torch", "moses")),
+    "vocabularies": ("--vocab", ("torch",)),
+    "tables": ("--tables", ("torch",)),
+    "specials": ("--specials", ("torch",)),
+    "fallback": ("--fallback", ("torch",)),
+    "top": ("--top", ("moses",)),
+    "temperature": ("--temperature", ("moses",)),
+}
+
+
+@click.command()
+@click.argument("space", type=Path)
+@click.option("--format", "form", required=True, type=click.Choice([*VECTORS, "torch", "moses"]))
+@click.option(
+    "--out", required=True, type=Path, metavar="PATH",
+    help="The file to write. Of vectors, a name without suffix is a folder with a file a language.",
+)  # fmt: skip
+@click.option("--max-vocab", type=click.IntRange(1), metavar="N", help="The N most frequent words only.")
+@click.option("--lang", "language", metavar="LANG", help="Vectors: of this language only.")
+@click.option(
+    "--src",
+    "source",
+    metavar="LANG",
+    help="torch: the encoder's. moses: the left one.  [default: the space's]",
+)
+@click.option(
+    "--tgt",
+    "target",
+    metavar="LANG",
+    help="torch: the decoder's. moses: the right one.  [default: the pivot]",
+)
+@click.option(
+    "--tables", type=click.Choice(["separate", "shared"]),
+    help="torch: one table for each side, or one for both.  [default: separate]",
+)  # fmt: skip
+@click.option(
+    "--vocab", "vocabularies", multiple=True, type=Path, metavar="FILE",
+    help="torch: the units of the rows, one a line, words or BPE; twice: encoder's, decoder's.",
+)  # fmt: skip
+@click.option("--specials", metavar="A,B,...", help="torch: the first rows.  [default: <pad>,<unk>,<s>,</s>]")
+@click.option(
+    "--fallback", type=click.Choice(["mean", "normal"]),
+    help="torch: of a unit that is no word: the mean of the words it is part of, or random.  [default: mean]",
+)  # fmt: skip
+@click.option("--top", type=click.IntRange(1), help="moses: translations of each word.  [default: 100]")
+@click.option(
+    "--temperature", type=click.FloatRange(0, min_open=True),
+    help="moses: of the softmax over CSLS.  [default: chosen on mutual pairs]",
+)  # fmt: skip
+@common
+def export(
+    space: Path, form: str, out: Path, as_json: bool, quiet: bool, seed: int, device: str, **options: Any
+) -> None:
+    r"""Write a SPACE as files for other systems.
+
+    \b
+    text      .vec, a word and its numbers a line       gensim, fastText, MUSE, VecMap
+    word2vec  the same in binary                        gensim, word2vec
+    npz       the arrays words and matrix               numpy
+    torch     lookup tables of encoder and decoder      torch.load, nn.Embedding
+    moses     a phrase table, both directions           Moses
+    """
+    import numpy as np
+
+    from muse.api import pick_device
+    from muse.progress import Progress
+    from muse.space import load_space
+
+    given = {key: value for key, value in options.items() if value not in (None, ())}
+    _check_options(form, given)
+    loaded = load_space(space, device=pick_device(device))
+    rng, progress = np.random.default_rng(seed), Progress(quiet=quiet)
+    write = {"torch": _torch, "moses": _moses}.get(form, _vectors)
+    fields, lines = write(loaded, out, given | {"form": form}, rng, progress)
+    if as_json:
+        click.echo(json.dumps({"out": str(out), "format": form, **fields}, ensure_ascii=False))
+    else:
+        click.echo("\n".join(lines))
+
+
+def _check_options(form: str, given: dict[str, Any]) -> None:
+    for key, (option, forms) in OF_FORM.items():
+        if key in given and form not in forms:
+            raise click.UsageError(f"{option} is for --format {' or '.join(forms)}, not for {form}")
+
+
+Told = tuple[dict[str, Any], list[str]]  # the fields of --json, and the lines without it
+
+
+def _vectors(
+    space: AlignedSpace, out: Path, given: dict[str, Any], rng: np.random.Generator, progress: Progress
+) -> Told:
+    from muse.export.vector_files import export_vectors
+
+    written = export_vectors(
+        space, out, form=given["form"], language=given.get("language"), max_vocab=given.get("max_vocab")
+    )
+    lines = [f"{file.words} words of {file.language} in {file.path}" for file in written]
+    others = set(space.languages) - {file.language for file in written}
+    if others and "language" not in given:
+        lines.append(f"not exported: {', '.join(sorted(others))}; see --lang, or give a folder as --out")
+    return {"files": [file.as_json() for file in written]}, lines
+
+
+def _torch(
+    space: AlignedSpace, out: Path, given: dict[str, Any], rng: np.random.Generator, progress: Progress
+) -> Told:
+    from muse.export.tables import SPECIALS
+    from muse.export.torch_file import TableConfig, export_torch
+
+    specials = given.get("specials")
+    config = TableConfig(
+        shared=given.get("tables") == "shared",
+        vocabularies=given.get("vocabularies", ()),
+        specials=SPECIALS if specials is None else tuple(filter(None, specials.split(","))),
+        fallback=given.get("fallback", "mean"),
+        max_vocab=given.get("max_vocab"),
+    )
+    every = config.shared and not {"source", "target"} & set(given)
+    languages = space.languages if every else space.direction(given.get("source"), given.get("target"))
+    tables = export_torch(space, out, languages=languages, config=config, rng=rng, progress=progress)
+    fields = tables.as_json() | {"fallback": config.fallback}
+    described = (
+        {"encoder and decoder": "encoder"} if tables.shared else {"encoder": "encoder", "decoder": "decoder"}
+    )
+    lines = [_line(name, fields["tables"][side]) for name, side in described.items()]
+    return fields, [*lines, f"in {out}"]
+
+
+def _line(name: str, table: dict[str, Any]) -> str:
+    rows = ", ".join(f"{count} {origin}" for origin, count in table["rows"].items() if count)
+    languages = " and ".join(table["languages"])
+    return f"{name}: {table['units']} x {table['dimension']}, {languages}; rows: {rows}"
+
+
+def _moses(
+    space: AlignedSpace, out: Path, given: dict[str, Any], rng: np.random.Generator, progress: Progress
+) -> Told:
+    from muse.export.moses import MosesConfig, export_moses
+
+    config = MosesConfig(**{key: given[key] for key in ("top", "temperature", "max_vocab") if key in given})
+    direction = space.direction(given.get("source"), given.get("target"))
+    table = export_moses(space, out, direction=direction, config=config, rng=rng, progress=progress)
+    ways = f"{table.direct:.4f} from {direction[0]}, {table.inverse:.4f} from {direction[1]}"
+    return table.as_json(), [f"{table.pairs} pairs in {out}", f"temperature {ways}"]

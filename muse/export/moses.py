@@ -1,0 +1,179 @@
+"""A Moses phrase table: the best translations of every word with both directions' probabilities.
+
+A line is `source ||| target ||| p(s|t) lex(s|t) p(t|s) lex(t|s) ||| 0-0`: the four scores of Moses, of
+which the lexical ones are the same as the others, since a phrase is one word here. p(t|s) is the softmax
+over CSLS / T of the candidates t of s, p(s|t) that of the candidates s of t (Lample et al., 2018,
+Phrase-Based & Neural Unsupervised Machine Translation, eq. 3, with CSLS for the cosine).
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from muse.errors import BadSetting
+from muse.files.writing import check_place, replaced
+from muse.neighbours import Neighbours, nearest
+from muse.probability import csls_probabilities, fit_temperature, held_out_scores
+from muse.progress import Progress, Tick
+from muse.retrieval import mean_similarity
+from muse.space import AlignedSpace
+
+log = logging.getLogger(__name__)
+
+BATCH = 2_048  # words looked up at once
+FITTED_ON = 15_000  # the most frequent words of each language, whose mutual pairs choose the temperature
+LEAST = 1e-30  # a probability that float32 rounds to zero would be a logarithm of zero to Moses
+_SPACES = re.compile(r"\s+")
+
+Phrases = list[str | None]  # of each word, None where Moses cannot hold it
+
+
+@dataclass(frozen=True)
+class MosesConfig:
+    """Candidates of each word, the temperature (None: chosen by likelihood), words of each language."""
+
+    top: int = 100
+    temperature: float | None = None
+    max_vocab: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.top < 1:
+            raise BadSetting(f"--top must be at least 1, got {self.top}")
+        if self.temperature is not None and not self.temperature > 0:
+            raise BadSetting(f"--temperature must be greater than 0, got {self.temperature}")
+
+
+@dataclass(frozen=True)
+class PhraseTable:
+    """What was written: pairs, words left out (Moses cannot hold them), the temperature each way."""
+
+    pairs: int
+    left_out: int
+    direct: float
+    inverse: float
+
+    def as_json(self) -> dict[str, Any]:
+        """All fields as JSON can hold them."""
+        temperatures = {"direct": self.direct, "inverse": self.inverse}
+        return {"pairs": self.pairs, "left_out": self.left_out, "temperature": temperatures}
+
+
+@dataclass(frozen=True, eq=False)
+class _Way:
+    # One direction: rows (n, d) and (m, d), CSLS' r of each (n,) and (m,), the temperature.
+    source: Tensor
+    target: Tensor
+    r_source: Tensor
+    r_target: Tensor
+    temperature: float
+    top: int
+
+    def candidates(self, rows: Tensor) -> Neighbours:
+        """The CSLS and the row numbers (b, k) of the best targets of the sources `rows` (b,)."""
+        found = nearest(self.source[rows], self.target, self.top, bias=self.r_target / 2)
+        return Neighbours(2 * found.scores - self.r_source[rows, None], found.indices)
+
+
+def export_moses(
+    space: AlignedSpace, out: Path, *, direction: tuple[str, str], config: MosesConfig,
+    rng: np.random.Generator, progress: Progress | None = None,
+) -> PhraseTable:  # fmt: skip
+    """Writes the phrase table of `direction`, source and target, whole or not at all; what is in it.
+
+    The lines are in the order of `LC_ALL=C sort`, which Moses' tools need. Packed if the name ends in .gz.
+    In memory are the two languages and a batch, however many lines there are.
+    """
+    check_place(out)
+    progress = progress or Progress(quiet=True)
+    forward, backward = _both_ways(space, direction, config, rng)
+    words = [_phrases(space.vectors(language).words[: config.max_vocab]) for language in direction]
+    order = _sorted_rows(words[0])
+    left_out = sum(phrases.count(None) for phrases in words)
+    pairs = 0
+    total = len(forward.source) + len(forward.target)
+    with progress.stage(f"phrase table ({out.name})", total) as tick, replaced(out) as stream:
+        log_partition = _log_partition(backward, tick)  # (m,)
+        for begin in range(0, len(order), BATCH):
+            rows = order[begin : begin + BATCH]
+            for lines in _lines(rows, words, forward, backward.temperature, log_partition):
+                stream.write(lines)
+                pairs += lines.count(b"\n")
+            tick(len(log_partition) + begin + len(rows), pairs=pairs)
+    return PhraseTable(pairs, left_out, forward.temperature, backward.temperature)
+
+
+def _both_ways(
+    space: AlignedSpace, direction: tuple[str, str], config: MosesConfig, rng: np.random.Generator
+) -> tuple[_Way, _Way]:
+    rows, r = [], []
+    for language, other in (direction, direction[::-1]):
+        stored = space.hubness(language, other)
+        if stored is None:
+            log.info("hubness of %s against %s: not in the space, being computed", language, other)
+            stored = mean_similarity(space.tensor(language), space.tensor(other))
+        rows.append(space.tensor(language)[: config.max_vocab])
+        # CSLS' r is that of the whole vocabularies, also where only the frequent words are written.
+        r.append(stored[: config.max_vocab])
+    ways = []
+    for x, y in ((0, 1), (1, 0)):
+        temperature = config.temperature
+        if temperature is None:
+            log.info("temperature from %s: being chosen on held-out mutual pairs", direction[x])
+            held_out = held_out_scores(rows[x][:FITTED_ON], rows[y][:FITTED_ON], top=config.top, rng=rng)
+            temperature = fit_temperature(*held_out)
+        ways.append(_Way(rows[x], rows[y], r[x], r[y], temperature, config.top))
+    return ways[0], ways[1]
+
+
+def _log_partition(way: _Way, tick: Tick) -> Tensor:
+    """The log of sum exp(CSLS / T) over the candidates of each of the way's sources (n,)."""
+    found = []
+    for rows in torch.split(torch.arange(len(way.source), device=way.source.device), BATCH):
+        found.append(torch.logsumexp(way.candidates(rows).scores / way.temperature, dim=1))  # (b,)
+        tick(int(rows[-1]) + 1)
+    return torch.cat(found)
+
+
+def _lines(
+    rows: Sequence[int], words: Sequence[Phrases], way: _Way, inverse: float, log_partition: Tensor
+) -> Iterator[bytes]:
+    # The lines of a source word at a time, in order.
+    scores, indices = way.candidates(torch.tensor(rows, device=way.source.device))  # (b, k)
+    direct = csls_probabilities(scores, way.temperature).clamp_min(LEAST)
+    # p(s|t), whether or not s is among the candidates that the partition of t sums: if not, it is small.
+    back = torch.exp(scores / inverse - log_partition[indices]).clamp(LEAST, 1)
+    for row, *of_row in zip(rows, indices.tolist(), direct.tolist(), back.tolist(), strict=True):
+        found = []
+        for column, to, of in zip(*of_row, strict=True):
+            if (target := words[1][column]) is not None:
+                figures = f"{of:.6g} {of:.6g} {to:.6g} {to:.6g}"
+                found.append(f"{words[0][row]} ||| {target} ||| {figures} ||| 0-0\n".encode())
+        yield b"".join(sorted(found))
+
+
+def _sorted_rows(phrases: Phrases) -> list[int]:
+    # As LC_ALL=C sort would have the lines: by bytes, the separator included.
+    keyed = [(f"{phrase} ||| ".encode(), row) for row, phrase in enumerate(phrases) if phrase is not None]
+    return [row for _, row in sorted(keyed)]
+
+
+def _phrases(words: Sequence[str]) -> Phrases:
+    # None for a word that is no phrase, or no longer one of its own.
+    found: dict[str, int] = {}
+    for row, word in enumerate(words):
+        # The bar is Moses' separator, escaped as its own tokeniser does; tokens are apart by one space.
+        if phrase := _SPACES.sub(" ", word).strip().replace("|", "&#124;"):
+            found.setdefault(phrase, row)
+    kept: list[str | None] = [None] * len(words)
+    for phrase, row in found.items():
+        kept[row] = phrase
+    return kept

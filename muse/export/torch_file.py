@@ -1,0 +1,136 @@
+"""Lookup tables for the encoder and the decoder of a translation model, as one file that torch loads.
+
+The file is a dictionary of tensors, lists and plain values: `torch.load(path, weights_only=True)`. It has
+`encoder` and `decoder`, each with `names` (v units), `weight` (v, d) float32, `origin` (v,) uint8,
+`padding_idx` and `languages`; and `shared`, `specials`, `origins` (what the numbers of `origin` mean),
+`fallback` and `version`. In a shared file both hold the same tensor, and it is in the file once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from muse.errors import BadSetting
+from muse.export.tables import ORIGINS, SPECIALS, LookupTable, lookup_table, words_of
+from muse.files.vocabulary import read_vocabulary
+from muse.files.writing import check_place, replaced
+from muse.progress import Progress
+from muse.space import AlignedSpace
+
+VERSION = 1
+
+
+@dataclass(frozen=True)
+class TableConfig:
+    """What a table holds: see `muse.export.tables.lookup_table`.
+
+    `vocabularies` are files with a unit a line: none (the words of the space), one for both tables,
+    or one for each. `max_vocab` cuts the words of the space, not a vocabulary.
+    """
+
+    shared: bool = False
+    vocabularies: tuple[Path, ...] = ()
+    specials: tuple[str, ...] = SPECIALS
+    fallback: str = "mean"
+    max_vocab: int | None = None
+
+    def __post_init__(self) -> None:
+        if len(self.vocabularies) > (1 if self.shared else 2):
+            raise BadSetting(
+                "--vocab can be given once for each table, got it "
+                f"{len(self.vocabularies)} times for {'one shared table' if self.shared else 'two tables'}"
+            )
+        if self.vocabularies and self.max_vocab is not None:
+            raise BadSetting("the rows are either those of --vocab or --max-vocab words, got both; drop one")
+
+
+@dataclass(frozen=True, eq=False)
+class Tables:
+    """The tables of the two sides, one and the same if they share it, and the languages of each."""
+
+    encoder: LookupTable
+    decoder: LookupTable
+    languages: Mapping[str, list[str]]
+
+    @property
+    def shared(self) -> bool:
+        """Whether both sides have one table."""
+        return self.encoder is self.decoder
+
+    def as_json(self) -> dict[str, Any]:
+        """Rows, dimensions and where the rows come from, of each side."""
+        sides = {"encoder": self.encoder, "decoder": self.decoder}
+        described = {
+            side: {
+                "languages": self.languages[side],
+                "units": len(table.names),
+                "dimension": table.weight.shape[1],
+                "padding_idx": table.padding,
+                "rows": table.counts,
+            }
+            for side, table in sides.items()
+        }
+        return {"shared": self.shared, "tables": described}
+
+
+def export_torch(
+    space: AlignedSpace, out: Path, *, languages: tuple[str, ...], config: TableConfig,
+    rng: np.random.Generator, progress: Progress | None = None,
+) -> Tables:  # fmt: skip
+    """Writes the tables of `languages`, whole or not at all; the tables.
+
+    Separate tables are for two languages, the encoder's and the decoder's; a shared one for any number.
+    Tables are in memory until they are written: 4 d bytes a unit.
+    """
+    if out.suffix == ".gz":
+        raise BadSetting(f"{out}: torch does not read packed files; choose a name without .gz")
+    if not config.shared and len(languages) != 2:
+        raise BadSetting(f"separate tables need two languages, got {', '.join(languages)}")
+    check_place(out)
+    vocabularies = [read_vocabulary(path) for path in config.vocabularies]
+    progress = progress or Progress(quiet=True)
+
+    def table(of: Sequence[str], which: int) -> LookupTable:
+        sides = [space.vectors(language) for language in of]
+        names = vocabularies[min(which, len(vocabularies) - 1)] if vocabularies else None
+        with progress.stage(f"pieces of words ({out.name})", sum(map(len, sides))) as tick:
+            return lookup_table(
+                sides, words_of(sides, config.max_vocab, but=config.specials) if names is None else names,
+                specials=config.specials, fallback=config.fallback, rng=rng, show=tick,
+            )  # fmt: skip
+
+    sides = [languages] if config.shared else [languages[:1], languages[1:]]
+    made = [table(of, which) for which, of in enumerate(sides)]
+    tables = Tables(made[0], made[-1], {"encoder": [*sides[0]], "decoder": [*sides[-1]]})
+    _write(out, tables, config)
+    return tables
+
+
+def _write(out: Path, tables: Tables, config: TableConfig) -> None:
+    def content(table: LookupTable, side: str) -> dict[str, Any]:
+        return {
+            "names": list(table.names),
+            "weight": torch.from_numpy(table.weight),
+            "origin": torch.from_numpy(table.origin),
+            "padding_idx": table.padding,
+            "languages": tables.languages[side],
+        }
+
+    encoder = content(tables.encoder, "encoder")
+    # torch keeps what is the same object once.
+    decoder = encoder if tables.shared else content(tables.decoder, "decoder")
+    plain = {
+        "version": VERSION,
+        "shared": tables.shared,
+        "specials": list(config.specials),
+        "origins": list(ORIGINS),
+        "fallback": config.fallback,
+    }
+    with replaced(out) as stream:
+        torch.save({**plain, "encoder": encoder, "decoder": decoder}, stream)

@@ -1,0 +1,109 @@
+"""Vector files: each language of a space as .vec text, word2vec binary or .npz."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from muse.errors import BadSetting, Mismatch
+from muse.files import write_npz, write_vectors_text, write_word2vec
+from muse.files.space_folder import folder_name, writing
+from muse.files.writing import check_folder, check_place
+from muse.space import AlignedSpace
+from muse.vectors import Matrix, Vectors
+
+log = logging.getLogger(__name__)
+
+Writer = Callable[[Path, Sequence[str], Matrix], None]
+
+
+class Form(NamedTuple):
+    """The suffix of a form's files in a folder, its writer, and whether the file may be packed (.gz)."""
+
+    suffix: str
+    write: Writer
+    packs: bool
+
+
+FORMS = {
+    "text": Form(".vec", write_vectors_text, packs=True),
+    "word2vec": Form(".bin", write_word2vec, packs=True),
+    "npz": Form(".npz", write_npz, packs=False),
+}
+
+
+@dataclass(frozen=True)
+class Written:
+    """One file: where it is, its language, how many words it holds and how many it could not."""
+
+    path: Path
+    language: str
+    words: int
+    left_out: int
+
+    def as_json(self) -> dict[str, Any]:
+        """All fields as JSON can hold them."""
+        return {**vars(self), "path": str(self.path)}
+
+
+def export_vectors(
+    space: AlignedSpace, out: Path, *, form: str, language: str | None = None, max_vocab: int | None = None
+) -> list[Written]:
+    """Writes the words and rows (n, d) of the space; the files that came of it.
+
+    `out` is the file of one language, `language` or the space's only one beside the pivot; where its
+    name has no suffix, or it is a folder, it is a folder with a file for every language, or for
+    `language`. Words that the form cannot hold (a space in one, say) are left out and counted.
+    """
+    if form not in FORMS:
+        raise BadSetting(f"a form of vectors must be one of {', '.join(FORMS)}; got {form!r}")
+    if out.suffix == ".gz" and not FORMS[form].packs:
+        raise BadSetting(f"{out}: {form} is not packed once more; choose a name without .gz")
+    written = []
+    for name, path in _places(space, out, form, language).items():
+        vectors = space.vectors(name).most_frequent(max_vocab or len(space.vectors(name)))
+        held = _held(vectors, form, path)
+        if path != out:
+            with writing(out):
+                out.mkdir(parents=True, exist_ok=True)
+        FORMS[form].write(path, held.words, held.matrix)
+        written.append(Written(path, name, len(held), len(vectors) - len(held)))
+    return written
+
+
+def _places(space: AlignedSpace, out: Path, form: str, language: str | None) -> dict[str, Path]:
+    if language is not None:
+        space.side(language)
+    if out.suffix and not out.is_dir():
+        check_place(out)
+        return {language or space.direction()[0]: out}
+    check_folder(out)
+    names = space.languages if language is None else [language]
+    return {name: out / f"{folder_name(name)}{FORMS[form].suffix}" for name in names}
+
+
+def _held(vectors: Vectors, form: str, path: Path) -> Vectors:
+    kept = [row for row, word in enumerate(vectors.words) if _holds(form, word)]
+    if len(kept) == len(vectors):
+        return vectors  # as it is, mapped from the disk: no copy
+    if not kept:
+        raise Mismatch(f"{path}: expected words that {form} can hold, got none of {vectors.language}")
+    lost = next(row for row in range(len(vectors)) if row >= len(kept) or kept[row] != row)
+    log.warning(
+        "%s: left out %d words that %s cannot hold, the first is %r",
+        path, len(vectors) - len(kept), form, vectors.words[lost],
+    )  # fmt: skip
+    words = [vectors.words[row] for row in kept]
+    return Vectors(vectors.language, words, vectors.matrix[np.array(kept)])
+
+
+def _holds(form: str, word: str) -> bool:
+    # What its readers give back as it was: they cut text at spaces, and numpy cuts zeros at the end.
+    if not word or word != word.strip(" \t\n\r"):
+        return False
+    return not word.endswith("\0") if form == "npz" else not any(sign in word for sign in " \t\n")
