@@ -95,7 +95,7 @@ def learn(source: Vectors, target: Vectors, *, config: AlignConfig, runtime: Run
     score = criterion(source, target, device=runtime.device)
     alignment = replace(alignment, criterion=score(alignment.source_map))
     verdict = judge(source, target, alignment, rng=rng, runtime=runtime)
-    if config.reweight:
+    if config.reweight and config.refine is not None:  # --no-refine asks for the mapping as it was found
         alignment = reweight(source, target, alignment, rng=rng, runtime=runtime)
     return Learned(
         alignment, verdict, tried, {"init": started - began, "refine": time.perf_counter() - started}
