@@ -34,7 +34,7 @@ class RefineConfig:
     learned from a handful of contexts and, as pairs, do more harm than good.
     """
 
-    cutoffs: tuple[int, ...] = (4_000, 8_000, 12_000)
+    cutoffs: tuple[int, ...] = (4_000, 10_000)
     share: float = 0.75
     folds: int = 5
     max_rounds: int = 4  # at each cut-off
