@@ -170,14 +170,15 @@ def _save(request: Request, inputs: _Inputs, learned: LearnedMany, device: str) 
     words = inputs.words()
     most = max(words[language] for language in sides) * words[request.pivot]
     hubness = device == "cuda" or most <= HUBNESS_ON_CPU
+    made = provenance(request, learned.languages, learned.joint)
     if request.into is not None:
-        add_to_space(request.folder, request.into, sides, hubness=hubness, device=device)
+        add_to_space(request.folder, request.into, sides, provenance=made, hubness=hubness, device=device)
         return
     save_space(
         request.folder,
         {**sides, request.pivot: replace(inputs.target, mapping=target_map)},
         pivot=request.pivot,
-        provenance=provenance(request, learned.languages, learned.joint),
+        provenance=made,
         hubness=hubness,
         device=device,
     )

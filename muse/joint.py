@@ -5,8 +5,9 @@ Here every pair of languages is looked up, and all mappings are fitted to all pa
 all languages, each mapping refitted in turn: Chen and Cardie, 2018, multilingual pseudo-supervised
 refinement.) What the pairs of two languages say is one matrix, so the turns cost next to nothing.
 
-How much the pairs without the pivot may weigh is tried on held-out pairs, and no pair of languages
-may lose any: else the mappings stay as they were.
+How much the pairs without the pivot may weigh is tried on held-out pairs, and no two languages
+may lose more of them than one standard error, as in the choice of a tree's size by Breiman et al.
+(1984): else the mappings stay as they were.
 """
 
 from __future__ import annotations
@@ -24,11 +25,13 @@ from torch import Tensor
 from muse.procrustes import gram, rotation
 from muse.refine import RefineConfig, look_up
 from muse.retrieval import Retrieval, mutual_neighbours, translations
-from muse.reweight import standard_errors
+from muse.reweight import SIGNIFICANT, standard_errors
 from muse.runtime import Runtime
 from muse.vectors import Matrix, Vectors
 
 log = logging.getLogger(__name__)
+
+LOSS = -1.0  # standard errors that no two languages may fall below
 
 Pairs = dict[tuple[str, str], Tensor]  # for two languages, the (p, 2) row numbers of their word pairs
 Maps = dict[str, Tensor]  # for each language, its (d, d)
@@ -74,9 +77,8 @@ class Joint:
     def __str__(self) -> str:
         """One line on what came of it."""
         if not self.weight:
-            return "not kept: some pair of languages would lose"
-        shown = (f"{one.source}-{one.target} {one.before} to {one.after}" for one in self.changes)
-        return f"kept; held-out pairs found: {', '.join(shown)}"
+            return f"not kept; held-out pairs found: {_shown(self.changes)}"
+        return f"kept; held-out pairs found: {_shown(self.changes)}"
 
     def as_json(self) -> dict[str, Any]:
         """The fields that `--json` and the manifest show."""
@@ -85,6 +87,11 @@ class Joint:
             "weight": self.weight,
             "pairs": {f"{one.source}-{one.target}": _fields(one) for one in self.changes},
         }
+
+
+def _shown(changes: Sequence[Change]) -> str:
+    found = (f"{one.source}-{one.target} {one.before} to {one.after} of {one.tested}" for one in changes)
+    return ", ".join(found)
 
 
 def _fields(change: Change) -> dict[str, Any]:
@@ -115,13 +122,18 @@ def refine_jointly(
     changes: tuple[Change, ...] = ()
     trials = fit.trials(pairs, rng, runtime)
     for weight, changes in zip(config.weights, trials, strict=True):
-        log.info("joint refinement, weight %g: %s", weight, ", ".join(map(str, changes)))
-        gains = [change.after - change.before for change in changes]
-        if min(gains) >= 0 and max(gains) > 0:
+        log.info("joint refinement, weight %g; held-out pairs found: %s", weight, _shown(changes))
+        if _pays(changes):
             found = fit.solve(fit.products(pairs), weight)
             mappings = {language: found[language].cpu().numpy() for language in start}
             return Joint(mappings, weight, changes)
     return Joint(start, 0.0, changes)
+
+
+def _pays(changes: Sequence[Change]) -> bool:
+    """Whether some two languages find more of each other's words, and none fewer by more than chance."""
+    gains = [change.standard_errors for change in changes]
+    return min(gains) >= LOSS and max(gains) > SIGNIFICANT
 
 
 @dataclass(frozen=True, eq=False)

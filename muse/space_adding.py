@@ -10,8 +10,9 @@ from typing import Any
 from muse.errors import BadSetting
 from muse.files.atomic import atomic_folder
 from muse.files.space_folder import VECTORS, folder_name, read_array, writing
-from muse.files.space_manifest import read_manifest, verify, write_manifest
+from muse.files.space_manifest import plain, read_manifest, verify, write_manifest
 from muse.space_saving import (
+    Provenance,
     SideToSave,
     check_out,
     check_side,
@@ -21,7 +22,8 @@ from muse.space_saving import (
     save_side,
 )
 
-KEPT = ("format", "format_version", "muse_version", "created_with", "checksums")
+# By write_manifest, which is not to take them over.
+WRITTEN_ANEW = ("format", "format_version", "muse_version", "created_with", "checksums")
 
 
 def check_addition(folder: Path | str, languages: Sequence[str], pivot: str | None = None) -> str:
@@ -49,13 +51,15 @@ def add_to_space(
     space: Path | str,
     sides: Mapping[str, SideToSave],
     *,
+    provenance: Provenance,
     hubness: bool = True,
     device: str = "cpu",
 ) -> None:
     """Writes to `folder` the saved `space` and the languages of `sides`, whole or not at all.
 
     `folder` may be that of the space, which is replaced then. All files of the languages that were
-    there are copied; the pivot gets those of its hubness against the new ones.
+    there are copied; the pivot gets those of its hubness against the new ones. Criterion and verdict
+    of the whole become those of `provenance` where its confidence is lower.
     """
     folder, space = Path(folder).resolve(), Path(space).resolve()
     check_out(folder)
@@ -72,7 +76,7 @@ def add_to_space(
                 save_side(partial / folder_name(language), side)
             if hubness:
                 _save_hubness(partial, manifest, sides, device)
-            write_manifest(partial, _grown(manifest, sides, hubness=hubness))
+            write_manifest(partial, _grown(manifest, sides, provenance, hubness=hubness))
 
 
 def _save_hubness(
@@ -91,7 +95,9 @@ def _save_hubness(
         save_hubness(path(pivot).parent, language, target, rows, device)
 
 
-def _grown(manifest: Mapping[str, Any], sides: Mapping[str, SideToSave], *, hubness: bool) -> dict[str, Any]:
+def _grown(
+    manifest: Mapping[str, Any], sides: Mapping[str, SideToSave], provenance: Provenance, *, hubness: bool
+) -> dict[str, Any]:
     """The manifest of the space with the languages of `sides` added to those it has."""
     pivot = manifest["pivot"]
     languages = {language: dict(entry) for language, entry in manifest["languages"].items()}
@@ -100,5 +106,11 @@ def _grown(manifest: Mapping[str, Any], sides: Mapping[str, SideToSave], *, hubn
         if hubness:
             languages[pivot]["hubness"] = [*languages[pivot]["hubness"], language]
     rotations = manifest.get("mapping") == "orthogonal" and all(map(is_rotation, sides.values()))
-    kept = {key: value for key, value in manifest.items() if key not in KEPT}
-    return {**kept, "mapping": "orthogonal" if rotations else "linear", "languages": languages}
+    grown = {key: value for key, value in manifest.items() if key not in WRITTEN_ANEW}
+    if _confidence(plain(provenance.verdict)) < _confidence(manifest.get("verdict")):
+        grown |= {"verdict": provenance.verdict, "criterion": provenance.criterion}
+    return {**grown, "mapping": "orthogonal" if rotations else "linear", "languages": languages}
+
+
+def _confidence(verdict: Any) -> float:
+    return float(verdict.get("confidence", 1)) if isinstance(verdict, dict) else 1.0
