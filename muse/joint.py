@@ -124,7 +124,7 @@ def refine_jointly(
     for weight, changes in zip(config.weights, trials, strict=True):
         log.info("joint refinement, weight %g; held-out pairs found: %s", weight, _shown(changes))
         if _pays(changes):
-            found = fit.solve(fit.products(pairs), weight)
+            found = fit.solve(fit.anchored(pairs, maps), weight)
             mappings = {language: found[language].cpu().numpy() for language in start}
             return Joint(mappings, weight, changes)
     return Joint(start, 0.0, changes)
@@ -166,6 +166,20 @@ class _Fit:
             (source, target): self.rows[target][own[:, 1]].double().T @ self.rows[source][own[:, 0]].double()
             for (source, target), own in pairs.items()
         }
+
+    def anchored(self, pairs: Pairs, maps: Maps) -> Products:
+        """The products, those with the pivot such that without other pairs `maps` come out again.
+
+        Refinement has averaged over rounds: its W is worth more than the pairs of one. So P is
+        replaced by c W X^T X over the pairs, of which W is the polar factor, with the same sum of cosines.
+        """
+        products = self.products(pairs)
+        for (source, target), product in products.items():
+            if target == self.pivot:
+                mapping, spread = maps[source].double(), gram(self.rows[source][pairs[source, target][:, 0]])
+                scale = (mapping * product).sum() / spread.trace()
+                products[source, target] = scale * mapping @ spread
+        return products
 
     def solve(self, products: Products, weight: float) -> Maps:
         """The rotations of the largest sum of cosines over all pairs, those without the pivot times `weight`.

@@ -16,7 +16,7 @@ from muse.errors import Mismatch
 from muse.runtime import Runtime
 from tests.toys import pair, shuffled
 
-CONFIG = AlignConfig(Plan("similarity"), reweight=False)
+CONFIG = AlignConfig(Plan("similarity", self_learning=None), reweight=False)
 
 
 def test_each_is_learned_as_if_it_were_alone(tmp_path: Path) -> None:
@@ -30,6 +30,7 @@ def test_each_is_learned_as_if_it_were_alone(tmp_path: Path) -> None:
         found = many.languages[source.language]
         assert np.array_equal(found.alignment.source_map, alone.alignment.source_map)
         assert found.verdict == alone.verdict
+        assert found.verdict.label == "aligned"
         assert (tmp_path / source.language / "start-similarity.npz").exists()
     assert many.joint is None
     assert many.seconds.keys() == {"init", "refine"}

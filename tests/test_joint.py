@@ -86,6 +86,20 @@ def test_pairs_without_the_pivot_help_where_the_pivot_is_noisy() -> None:
     assert error(1.0) < 0.7 * error(0.0)
 
 
+def test_anchored_to_what_refinement_learned() -> None:
+    sides, start = languages(0.2, 0.2, 0.2)
+    fit = fit_of(sides)
+    pairs = identical(fit)
+    maps = {language: torch.from_numpy(mapping) for language, mapping in start.items()}
+    anchored, products = fit.anchored(pairs, maps), fit.products(pairs)
+    found = fit.solve(anchored, 0.0)
+    for language, mapping in maps.items():
+        assert torch.dist(found[language], mapping) < 1e-4
+        cosines = [(mapping.double() * each[language, "l2"]).sum() for each in (anchored, products)]
+        assert cosines[0] == pytest.approx(float(cosines[1]))
+    assert torch.equal(anchored["l0", "l1"], products["l0", "l1"])
+
+
 def test_a_better_space_is_kept_and_found_again_by_the_same_seed() -> None:
     sides, start = languages(0.05, 0.05, 0.5)
 
