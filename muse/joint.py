@@ -62,6 +62,12 @@ class Change:
     after: int
     standard_errors: float
 
+    @classmethod
+    def between(cls, languages: tuple[str, str], before: Tensor, after: Tensor) -> Change:
+        """The change from `before` to `after`, (p,) bool: which of the held-out pairs are found."""
+        found = int(before.sum()), int(after.sum())
+        return cls(*languages, len(before), *found, standard_errors(before, after))
+
 
 @dataclass(frozen=True, eq=False)
 class Joint:
@@ -115,7 +121,7 @@ def refine_jointly(
     config = config or JointConfig()
     words = min(config.words, max(1, int(config.share * min(map(len, languages)))))
     rows = {side.language: side.most_frequent(words).tensor(runtime.device) for side in languages}
-    fit = _Fit(rows, languages[-1].language, config)
+    fit = Fit(rows, languages[-1].language, config)
     maps = {language: torch.from_numpy(mapping).to(runtime.device) for language, mapping in start.items()}
     maps[fit.pivot] = torch.eye(languages[-1].dimension, device=runtime.device)
     pairs = fit.pairs(maps, rng, runtime)
@@ -137,7 +143,7 @@ def _pays(changes: Sequence[Change]) -> bool:
 
 
 @dataclass(frozen=True, eq=False)
-class _Fit:
+class Fit:
     """The rows (n, d) of each language, and the language that stays."""
 
     rows: dict[str, Tensor]
@@ -187,65 +193,52 @@ class _Fit:
         Each in turn is the polar factor of sum_j w_ij W_j P_ij, P_ij = Y_j^T X_i over the pairs of
         languages i and j, until the sum stalls: it can only grow.
         """
-        d = next(iter(self.rows.values())).shape[1]
-        some = next(iter(self.rows.values()))
-        maps = {self.pivot: torch.eye(d, device=some.device)}
         others = [language for language in self.rows if language != self.pivot]
-        for language in others:
-            maps[language] = rotation(products[language, self.pivot])
+        maps = {language: rotation(products[language, self.pivot]) for language in others}
         objective = -1.0
         for _ in range(self.config.turns if weight else 0):
             reached = 0.0
             for language in others:
-                total = products[language, self.pivot].clone()
-                for other in others:
-                    if (language, other) in products:
-                        total += weight * maps[other].double() @ products[language, other]
-                    elif (other, language) in products:
-                        total += weight * maps[other].double() @ products[other, language].T
+                total = self._pull(language, maps, products, weight)
                 maps[language] = rotation(total)
                 reached += float((maps[language].double() * total).sum())
             if reached < objective * (1 + self.config.gain):
                 break
             objective = reached
-        return maps
+        some = next(iter(maps.values()))
+        return {**maps, self.pivot: torch.eye(len(some), device=some.device)}
+
+    def _pull(self, language: str, maps: Maps, products: Products, weight: float) -> Tensor:
+        """The (d, d) whose polar factor is the best map of a language, the others being where they are."""
+        total = products[language, self.pivot].clone()
+        for (source, target), product in products.items():
+            if self.pivot in (source, target) or language not in (source, target):
+                continue
+            other = maps[target if source == language else source].double()
+            total += weight * other @ (product if source == language else product.T)
+        return total
 
     def trials(
         self, pairs: Pairs, rng: np.random.Generator, runtime: Runtime
     ) -> Iterator[tuple[Change, ...]]:
         """For each weight, what it changes on pairs of words whose half of the vocabulary it did not see."""
         halves = self._halves(pairs, rng)
-        seen = [
-            {key: own[self._within(key, own, halves, 1 - part)] for key, own in pairs.items()}
-            for part in (0, 1)
-        ]
-        held = [
-            {key: own[self._within(key, own, halves, part)] for key, own in pairs.items()} for part in (0, 1)
-        ]
-        held = [
-            {key: own[(own < self.config.tested).all(dim=1)] for key, own in part.items()} for part in held
-        ]
-        products = [self.products(part) for part in seen]
-
-        def holding(weight: float) -> dict[tuple[str, str], Tensor]:
-            fits = [self.solve(part, weight) for part in products]
-            return {
-                key: torch.cat([self._found(fits[half], key, held[half][key]) for half in (0, 1)])
-                for key in pairs
-            }
-
+        products = [self.products(self._within(pairs, halves, 1 - half)) for half in (0, 1)]
+        held = [self._within(pairs, halves, half, self.config.tested) for half in (0, 1)]
         with runtime.progress.stage("joint refinement: test", 1 + len(self.config.weights)) as tick:
-            before = holding(0.0)
+            before = self._holding(products, held, 0.0)
             for done, weight in enumerate(self.config.weights, 1):
                 tick(done)
-                after = holding(weight)
-                yield tuple(
-                    Change(
-                        *key, len(before[key]), int(before[key].sum()), int(after[key].sum()),
-                        standard_errors(before[key], after[key]),
-                    )
-                    for key in pairs
-                )  # fmt: skip
+                after = self._holding(products, held, weight)
+                yield tuple(Change.between(key, before[key], after[key]) for key in pairs)
+
+    def _holding(self, products: Sequence[Products], held: Sequence[Pairs], weight: float) -> Pairs:
+        """For each of the pairs held out, whether what was fitted to the other half finds it: (p,) bool."""
+        fits = [self.solve(half, weight) for half in products]
+        return {
+            key: torch.cat([self._found(fit, key, half[key]) for fit, half in zip(fits, held, strict=True)])
+            for key in held[0]
+        }
 
     def _halves(self, pairs: Pairs, rng: np.random.Generator) -> dict[str, Tensor]:
         """The half, 0 or 1, of every word: that of its pair in the pivot, where it has one.
@@ -263,8 +256,15 @@ class _Fit:
         return halves
 
     @staticmethod
-    def _within(key: tuple[str, str], pairs: Tensor, halves: dict[str, Tensor], part: int) -> Tensor:
-        return (halves[key[0]][pairs[:, 0]] == part) & (halves[key[1]][pairs[:, 1]] == part)
+    def _within(pairs: Pairs, halves: dict[str, Tensor], half: int, words: int | None = None) -> Pairs:
+        """The pairs of which both words are in a half, and among the `words` most frequent."""
+        found = {}
+        for (source, target), own in pairs.items():
+            inside = (halves[source][own[:, 0]] == half) & (halves[target][own[:, 1]] == half)
+            if words is not None:
+                inside &= (own < words).all(dim=1)
+            found[source, target] = own[inside]
+        return found
 
     def _found(self, maps: Maps, key: tuple[str, str], pairs: Tensor) -> Tensor:
         """For each of `pairs` (p, 2), whether its words are each other's translations: (p,) bool."""

@@ -11,6 +11,7 @@ import click
 from muse.commands.options import common
 
 if TYPE_CHECKING:
+    from muse.align import AlignConfig
     from muse.outcome import Report
     from muse.request import Request
 
@@ -108,27 +109,36 @@ def _lines(report: Report) -> list[str]:
 
 
 def _request(options: dict[str, Any]) -> Request:
-    from muse.align import AlignConfig
-    from muse.auto import Plan, check_init
     from muse.errors import BadSetting
-    from muse.refine import RefineConfig
     from muse.request import Request
-    from muse.self_learning import SelfLearningConfig
 
-    init = "dictionary" if options["dictionary"] and options["init"] == "auto" else options["init"]
-    check_init(init, options["dictionary"] is not None)
     alone = options["into"] is None and len(options["sources"]) == 1
     if options["reweight"] and not alone:
         raise BadSetting(
             "--reweight moves the target, which several languages share; use it with one --src and no --into"
         )
+    return Request(
+        options["sources"], options["target"], options["src_emb"] or None, options["tgt_emb"],
+        options["dictionary"], options["out"], options["max_vocab"], options["lower"], options["resume"],
+        _config(options), options["into"],
+    )  # fmt: skip
+
+
+def _config(options: dict[str, Any]) -> AlignConfig:
+    from muse.align import AlignConfig
+    from muse.auto import Plan, check_init
+    from muse.refine import RefineConfig
+    from muse.self_learning import SelfLearningConfig
+
+    init = "dictionary" if options["dictionary"] and options["init"] == "auto" else options["init"]
+    check_init(init, options["dictionary"] is not None)
     refined = options["refine"]
     plan = Plan(
         "auto" if init == "dictionary" else init,
         identical=not options["no_identical"],
         self_learning=SelfLearningConfig() if refined and init != "dictionary" else None,
     )
-    config = AlignConfig(
+    return AlignConfig(
         plan,
         steps=tuple(step.strip() for step in options["normalise"].split(",")),
         refine=RefineConfig() if refined else None,
@@ -136,8 +146,3 @@ def _request(options: dict[str, Any]) -> Request:
         joint=options["joint"],
         seed=options["seed"],
     )
-    return Request(
-        options["sources"], options["target"], options["src_emb"] or None, options["tgt_emb"],
-        options["dictionary"], options["out"], options["max_vocab"], options["lower"], options["resume"],
-        config, options["into"],
-    )  # fmt: skip
