@@ -95,7 +95,7 @@ def main() -> None:
     row([
         asked.words, asked.dimension, asked.options, run.fields["pairs"], run.seconds, cpu,
         whole.wall, whole.cpu, f"{run.seconds / whole.wall:.2f}", f"{cpu / whole.cpu:.2f}",
-        f"{used.ru_maxrss * 1024 / 1e6:.0f}", f"{2 * asked.words * asked.dimension * 4 / 1e6:.0f}",
+        f"{run.fields['peak_memory_mb']:.0f}", f"{2 * asked.words * asked.dimension * 4 / 1e6:.0f}",
     ])  # fmt: skip
 
 

@@ -10,6 +10,8 @@ from muse.commands.align import align
 from muse.commands.evaluate import evaluate
 from muse.commands.export import export
 from muse.commands.induce import induce
+from muse.commands.map import map_words
+from muse.commands.train_lm import train_lm
 from muse.commands.translate import translate
 from muse.errors import MuseError
 from muse.version import __version__
@@ -43,5 +45,5 @@ def commands() -> None:
     """Aligns the words of two languages without parallel data, and uses what comes of it."""
 
 
-for command in (align, evaluate, export, induce, translate):
+for command in (align, evaluate, export, induce, translate, map_words, train_lm):
     commands.add_command(command)

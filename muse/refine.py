@@ -34,10 +34,10 @@ class RefineConfig:
     learned from a handful of contexts and, as pairs, do more harm than good.
     """
 
-    cutoffs: tuple[int, ...] = (4_000, 8_000, 20_000)
+    cutoffs: tuple[int, ...] = (4_000, 8_000, 12_000)
     share: float = 0.75
     folds: int = 5
-    max_rounds: int = 8  # at each cut-off
+    max_rounds: int = 6  # at each cut-off
     patience: int = 2  # rounds without gain before the next cut-off
     gain: float = 1e-3  # of the objective
     retrieval: Retrieval = Retrieval()

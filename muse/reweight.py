@@ -1,8 +1,8 @@
-"""Re-weighting: stress the directions both languages share, on both sides, where that pays.
+"""Re-weighting: whiten, rotate, stress the directions both languages share, de-whiten; where that pays.
 
-It gives up the isometry and moves the target too, so it is an option, and kept only where more
-held-out pairs are found than chance explains. (The last step of Artetxe et al., 2018 (AAAI),
-section 3, with correlations in place of whitening: procrustes.stressed.)
+The last step of Artetxe et al. (2018), from their framework of 2018 (AAAI), section 3. It gives up
+the isometry and moves the target too, so it is an option, and kept only where the translations of
+more words hold than chance explains.
 """
 
 from __future__ import annotations
@@ -17,15 +17,17 @@ from torch import Tensor
 from torch.nn.functional import normalize
 
 from muse.alignment import Alignment
-from muse.procrustes import Stressed, gram, stressed
+from muse.procrustes import procrustes
 from muse.retrieval import Retrieval, found_again, mutual_neighbours
 from muse.runtime import Runtime
 from muse.vectors import Vectors
 
 log = logging.getLogger(__name__)
 
-WORDS = 20_000
-SIGNIFICANT = 2.0  # standard errors that the gain on held-out pairs must exceed
+WORDS = 8_000
+POWER = 0.5  # of the singular values, on either side
+FLOOR = 1e-6  # of the largest eigenvalue: whitening a flat direction would blow up noise
+SIGNIFICANT = 2.0  # standard errors that the gain must exceed
 
 
 def reweight(
@@ -33,18 +35,18 @@ def reweight(
 ) -> Alignment:
     """`start` re-weighted, if that makes the translations of significantly more words hold; else `start`.
 
-    A translation holds if it is mutual and is found again by a mapping fitted without the word's
-    half of the vocabulary. Pairs that only one of the two mappings has found would favour that one,
-    so each is asked about its own.
+    A translation holds if it is mutual and is found again by what was fitted without the word's half
+    of the vocabulary. Pairs that only one of the two has found would favour that one, so each is
+    asked about its own.
     """
     x, y = (side.most_frequent(WORDS).tensor(runtime.device) for side in (source, target))
     mapping = torch.from_numpy(start.source_map).to(runtime.device)
     half = torch.from_numpy(rng.integers(2, size=len(x))).to(x.device)
     pairs = mutual_neighbours(x @ mapping.T, y, Retrieval())  # (p, 2)
-    stress = _fitted(x, y, pairs).stress
+    left, right = reweighted_maps(x[pairs[:, 0]], y[pairs[:, 1]])
+    of_weights = mutual_neighbours(normalize(x @ left.T), normalize(y @ right.T), Retrieval())
     plain = _holding(x, y, pairs, half, weighted=False)
-    pairs = mutual_neighbours(normalize(x @ (stress @ mapping).T), normalize(y @ stress), Retrieval())
-    weighted = _holding(x, y, pairs, half, weighted=True)
+    weighted = _holding(x, y, of_weights, half, weighted=True)
     gain = standard_errors(plain, weighted)
     log.info(
         "re-weighting: the translations of %d words hold, by the rotation %d (%.1f standard errors)",
@@ -52,8 +54,7 @@ def reweight(
     )  # fmt: skip
     if gain <= SIGNIFICANT:
         return start
-    weights = stress.cpu().numpy()  # (d, d)
-    return replace(start, source_map=weights @ start.source_map, target_map=weights)
+    return replace(start, source_map=left.cpu().numpy(), target_map=right.cpu().numpy())
 
 
 def _holding(x: Tensor, y: Tensor, pairs: Tensor, half: Tensor, *, weighted: bool) -> Tensor:
@@ -61,10 +62,12 @@ def _holding(x: Tensor, y: Tensor, pairs: Tensor, half: Tensor, *, weighted: boo
     holding = torch.zeros(len(x), dtype=torch.bool, device=x.device)
     for part in (0, 1):
         own = half[pairs[:, 0]] == part
-        fit = _fitted(x, y, pairs[~own])
-        mapped, keys = x @ fit.rotation.T, y
+        known = x[pairs[~own, 0]], y[pairs[~own, 1]]
         if weighted:
-            mapped, keys = normalize(mapped @ fit.stress), normalize(keys @ fit.stress)
+            left, right = reweighted_maps(*known)
+            mapped, keys = normalize(x @ left.T), normalize(y @ right.T)
+        else:
+            mapped, keys = x @ procrustes(*known).T, y
         holding[pairs[own, 0]] = found_again(mapped, keys, pairs[own])
     return holding
 
@@ -82,6 +85,23 @@ def standard_errors(before: Tensor, after: Tensor) -> float:
     return (gained - lost) / math.sqrt(gained + lost) if gained + lost else 0.0
 
 
-def _fitted(x: Tensor, y: Tensor, pairs: Tensor) -> Stressed:
-    product = y[pairs[:, 1]].double().T @ x[pairs[:, 0]].double()  # (d, d)
-    return stressed(product, gram(x), gram(y))
+def reweighted_maps(source: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
+    """The (d, d) maps of both sides from paired rows (p, d) and (p, d).
+
+    With whitening Wx = (X^T X)^-1/2 and U S V^T = SVD(Wx X^T Y Wy): the source goes through
+    Wx U S^r U^T Wx^-1 U, the target through Wy V S^r V^T Wy^-1 V (as right factors of rows).
+    """
+    x, y = source.double(), target.double()
+    (white_x, colour_x), (white_y, colour_y) = _whitening(x), _whitening(y)
+    u, s, vt = torch.linalg.svd(white_x @ (x.T @ y) @ white_y)
+    weights = torch.diag(s**POWER)
+    left = white_x @ u @ weights @ u.T @ colour_x @ u
+    right = white_y @ vt.T @ weights @ vt @ colour_y @ vt.T
+    return left.T.float(), right.T.float()
+
+
+def _whitening(rows: Tensor) -> tuple[Tensor, Tensor]:
+    """(X^T X)^-1/2 and its inverse, (d, d) each."""
+    values, vectors = torch.linalg.eigh(rows.T @ rows)
+    roots = values.clamp_min(float(values.max()) * FLOOR).sqrt()
+    return vectors @ torch.diag(1 / roots) @ vectors.T, vectors @ torch.diag(roots) @ vectors.T

@@ -46,6 +46,7 @@ def induce(space: Path, out: Path, form: str, both: bool, as_json: bool, **optio
     """Write a bilingual dictionary from a SPACE, best translations of the most frequent words first."""
     from muse.api import pick_device
     from muse.induce import Limits
+    from muse.memory import peak_memory_mb
     from muse.space import load_space
 
     loaded = load_space(space, device=pick_device(options["device"]))
@@ -61,7 +62,8 @@ def induce(space: Path, out: Path, form: str, both: bool, as_json: bool, **optio
     counts = _write(loaded, wanted, form, options)
     shown = [{"pairs": count, "out": str(one.out)} for one, count in zip(wanted, counts, strict=True)]
     if as_json:
-        click.echo(json.dumps({**shown[0], **({"reverse": shown[1]} if both else {})}, ensure_ascii=False))
+        fields = {**shown[0], **({"reverse": shown[1]} if both else {}), "peak_memory_mb": peak_memory_mb()}
+        click.echo(json.dumps(fields, ensure_ascii=False))
         return
     for one in shown:
         click.echo(f"{one['pairs']} pairs in {one['out']}")

@@ -37,6 +37,8 @@ def common(command: F) -> F:
     def run(*, quiet: bool, verbose: bool, threads: int | None, **options: Any) -> Any:
         level = logging.ERROR if quiet else logging.DEBUG if verbose else logging.INFO
         logging.basicConfig(level=level, format="%(message)s", stream=sys.stderr, force=True)
+        for chatty in ("faiss", "sacrebleu"):  # they tell of every step
+            logging.getLogger(chatty).setLevel(logging.WARNING)
         _set_threads(threads)
         try:
             return command(quiet=quiet, **options)

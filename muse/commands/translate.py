@@ -1,39 +1,164 @@
-"""muse translate: words in another language."""
+"""muse translate: words, or text, in another language."""
 
 from __future__ import annotations
 
 import json
+import logging
+import sys
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
 from muse.commands.options import common, direction, retrievals
 
+if TYPE_CHECKING:
+    from muse.files.plain_text import Stream
+    from muse.language_model import LanguageModel
+    from muse.new_words import NewWords
+    from muse.retrieval import Retrieval
+    from muse.space import AlignedSpace
+    from muse.translate import Translator
+
+log = logging.getLogger(__name__)
+
+STDIN = "standard input"
+
 
 @click.command()
 @click.argument("space", type=Path)
-@click.argument("words", nargs=-1, required=True, metavar="WORD...")
+@click.argument("words", nargs=-1, metavar="[WORD]...")
 @click.option(
     "--top", default=10, show_default=True, type=click.IntRange(1), help="Translations of each word."
 )
+@click.option(
+    "--lm", type=Path, metavar="FILE", help="A language model of the target, to choose words in text."
+)
+@click.option("--lm-weight", type=click.FloatRange(0), metavar="X", help="Of the model.  [default: 0.06]")
+@click.option(
+    "--beam", default=10, show_default=True, type=click.IntRange(1), help="Sentences kept with --lm."
+)
+@click.option("--vectors", type=Path, metavar="FILE", help="Vectors for unknown words: best a fastText .bin.")
+@click.option("--ngrams", is_flag=True, help="Unknown words from n-grams learned from the space itself.")
+@click.option(
+    "--fit", is_flag=True, help="The --vectors are of another model than the space's: fit them to it."
+)
+@click.option("--reference", type=Path, metavar="FILE", help="The right translations: print BLEU and chrF.")
 @direction
 @common
 def translate(
-    space: Path, words: tuple[str, ...], top: int, methods: tuple[str, ...], as_json: bool, **options: Any
+    space: Path, words: tuple[str, ...], methods: tuple[str, ...], quiet: bool, as_json: bool, **options: Any
 ) -> None:
-    """The best translations of each WORD, with their scores."""
+    """Translate each WORD, with scores; without any, the text on stdin, word by word.
+
+    Text keeps its punctuation, numbers and capitals; a word without a vector is copied, unless --vectors
+    or --ngrams has one for it. With --lm (from muse train-lm, or any ARPA file) the --top best
+    translations of every word are chosen from by how well they follow one another.
+    """
     from muse.api import pick_device
+    from muse.errors import BadSetting
+    from muse.files.arpa import read_arpa
+    from muse.new_words import load_new_words, own_new_words
+    from muse.progress import Progress
     from muse.space import load_space
+
+    if words and options["lm"] is not None:
+        raise BadSetting("--lm needs text on stdin, got words to translate; leave one of them out")
+    if options["fit"] and options["vectors"] is None:
+        raise BadSetting("--fit needs --vectors, got none")
+    if options["ngrams"] and options["vectors"] is not None:
+        raise BadSetting("--ngrams and --vectors are two ways to the same, got both; leave one of them out")
+    # What is quick to read comes first: a broken model must not wait for a large space.
+    model = None if options["lm"] is None else read_arpa(options["lm"])
+    loaded = load_space(space, device=pick_device(options["device"]))
+    options["source"], options["target"] = loaded.direction(options["source"], options["target"])
+    new_words = None
+    if options["ngrams"]:
+        new_words = own_new_words(loaded, options["source"], progress=Progress(quiet=quiet))
+    elif options["vectors"] is not None:
+        new_words = load_new_words(loaded, options["source"], options["vectors"], fit=options["fit"])
+    retrieval = retrievals(methods, options["backend"])[0]
+    if words:
+        _translate_words(loaded, words, new_words, retrieval, as_json=as_json, **options)
+    else:
+        _translate_text(loaded, model, new_words, retrieval, as_json=as_json, **options)
+
+
+def _translate_words(
+    space: AlignedSpace,
+    words: tuple[str, ...],
+    new_words: NewWords | None,
+    retrieval: Retrieval,
+    *,
+    as_json: bool,
+    **options: Any,
+) -> None:
     from muse.translate import translate_words
 
-    loaded = load_space(space, device=pick_device(options["device"]))
     found = translate_words(
-        loaded, words, source=options["source"], target=options["target"], top=top,
-        retrieval=retrievals(methods, options["backend"])[0],
+        space, words, source=options["source"], target=options["target"], top=options["top"],
+        retrieval=retrieval, new_words=new_words,
     )  # fmt: skip
     if as_json:
         click.echo(json.dumps({"translations": found}, ensure_ascii=False))
         return
     for word, candidates in found.items():
         click.echo(f"{word}\t" + "  ".join(f"{target} {score:.3f}" for target, score in candidates))
+
+
+def _translate_text(
+    space: AlignedSpace,
+    model: LanguageModel | None,
+    new_words: NewWords | None,
+    retrieval: Retrieval,
+    *,
+    as_json: bool,
+    **options: Any,
+) -> None:
+    from muse.errors import BadFile
+    from muse.files.plain_text import read_blocks
+    from muse.translate import TextConfig, Translator, quality
+
+    weight = {} if options["lm_weight"] is None else {"weight": options["lm_weight"]}
+    config = TextConfig(retrieval, top=options["top"], beam=options["beam"], **weight)
+    translator = Translator(
+        space, source=options["source"], target=options["target"],
+        model=model, new_words=new_words, config=config,
+    )  # fmt: skip
+    references = None if options["reference"] is None else _references(options["reference"])
+    lines: list[str] = []
+    count = 0
+    for block in read_blocks(cast("Stream", sys.stdin.buffer), STDIN):
+        translated = translator.translate(block)
+        count += len(block)
+        if as_json or references is not None:
+            lines += translated
+        if not as_json:
+            click.echo("\n".join(translated))  # which flushes: whoever sent the lines may wait for these
+    if not count:
+        raise BadFile(f"{STDIN}: expected text to translate, got nothing; name words, or send lines")
+    scores = [] if references is None else quality(lines, references, made=_made(translator, options["lm"]))
+    for score in scores:
+        log.info("%s", score)
+    if as_json:
+        counts = translator.counts
+        fields: dict[str, Any] = {"lines": lines, "words": counts.words, "copied": counts.copied}
+        fields |= {score.name.lower(): asdict(score) for score in scores}
+        click.echo(json.dumps(fields, ensure_ascii=False))
+
+
+def _references(path: Path) -> list[str]:
+    from muse.files.plain_text import read_lines
+    from muse.translate.quality import require_sacrebleu
+
+    require_sacrebleu()  # absent, it is to be said before the work
+    return list(read_lines(path))
+
+
+def _made(translator: Translator, lm: Path | None) -> str:
+    config = translator.config
+    parts = [str(config.retrieval), f"{translator.source}-{translator.target}"]
+    if lm is not None:
+        parts += [f"lm:{lm.name}", f"weight:{config.weight:g}", f"top:{config.top}", f"beam:{config.beam}"]
+    return " | ".join(parts)

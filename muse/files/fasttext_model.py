@@ -27,6 +27,12 @@ def is_fasttext(head: bytes) -> bool:
     return head.startswith(MAGIC)
 
 
+def is_fasttext_file(path: Path | str) -> bool:
+    """Whether a file, packed or not, is a fastText model."""
+    with open_source(Path(path)) as source:
+        return is_fasttext(source.peek(len(MAGIC)))
+
+
 def fasttext_table(source: Source) -> Table:
     """The table of the words a fastText model knows."""
     model = _load(source)
@@ -44,24 +50,36 @@ def subword_vectors(path: Path | str, words: Sequence[str]) -> Matrix:
     The mean of the vectors of a word's character n-grams, and of its own if it has one
     (Bojanowski et al. 2017, section 3.2, who write a sum; the program takes the mean).
     """
+    return load_fasttext(path).rows(words)
+
+
+def load_fasttext(path: Path | str) -> FastTextModel:
+    """The fastText model in a file; BadFile where it is another kind of file."""
     path = Path(path)
     with open_source(path) as source:
         if not is_fasttext(source.peek(len(MAGIC))):
             raise BadFile(
                 f"{path}: expected a fastText model (.bin), got another kind of file; others have no n-grams"
             )
-        return _load(source).rows(words)
+        return _load(source)
 
 
 @dataclass(frozen=True, eq=False)
-class _Model:
-    # A model of the library; `inputs` (rows of words, then of n-grams) is its memory and lasts as long as it.
+class FastTextModel:
+    """A model of the library; `inputs` (rows of words, then of n-grams) is its memory, and lasts with it."""
+
     path: Path
     layout: Layout
     library: Any
     inputs: Matrix
 
+    @property
+    def has_ngrams(self) -> bool:
+        """Whether it makes vectors for words that it does not know."""
+        return self.layout.longest_ngram > 0
+
     def words(self) -> list[str]:
+        """The words it knows, most frequent first."""
         try:
             words: list[str] = self.library.get_words()
         except UnicodeDecodeError as error:
@@ -71,6 +89,7 @@ class _Model:
         return words
 
     def rows(self, words: Sequence[str]) -> Matrix:
+        """The vectors (n, d) of any n strings, as `subword_vectors` has them."""
         rows = np.zeros((len(words), self.layout.dimension), np.float32)
         for place, word in enumerate(words):
             if parts := self._parts(word):
@@ -90,7 +109,7 @@ class _Model:
             raise Mismatch(
                 f"{self.path}: expected words that UTF-8 can hold, got {word!r}; mend it"
             ) from None
-        if not parts and self.layout.longest_ngram < 1:
+        if not parts and not self.has_ngrams:
             raise BadFile(
                 f"{self.path}: expected a model with n-grams for the unknown word {word!r}, got one without; "
                 "train it with maxn above 0"
@@ -99,7 +118,7 @@ class _Model:
         return [row for row in parts if row < len(self.inputs)]
 
 
-def _load(source: Source) -> _Model:
+def _load(source: Source) -> FastTextModel:
     with unpacked_path(source) as path:
         layout = check_layout(path, named=source.path)
         try:
@@ -110,7 +129,7 @@ def _load(source: Source) -> _Model:
                 "download it again"
             ) from error
     # The public get_input_matrix() would copy what may be gigabytes.
-    return _Model(source.path, layout, library, np.asarray(library.f.getInputMatrix()))
+    return FastTextModel(source.path, layout, library, np.asarray(library.f.getInputMatrix()))
 
 
 def _fasttext() -> Any:

@@ -35,18 +35,28 @@ def write_vectors_text(
     """
     path = Path(path)
     check_writable(path, words, matrix, forbidden="\n")
-    number = "%.9g" if decimals is None else f"%.{decimals}f"
-    numbers = " ".join([number] * matrix.shape[1]) + "\n"
+    numbers = _numbers(matrix, decimals)
     _check_phrases(path, words, matrix, numbers)
     with replaced(path) as stream:
-        stream.write(b"%d %d\n" % matrix.shape)
-        for begin in range(0, len(words), _ROWS):
-            rows = matrix[begin : begin + _ROWS].tolist()
-            block = (
-                f"{word} {numbers % tuple(row)}"
-                for word, row in zip(words[begin : begin + _ROWS], rows, strict=True)
-            )
-            stream.write("".join(block).encode())
+        for block in vectors_text(words, matrix, decimals=decimals):
+            stream.write(block.encode())
+
+
+def vectors_text(words: Sequence[str], matrix: Matrix, *, decimals: int | None = None) -> Iterator[str]:
+    """What `write_vectors_text` writes, block by block and without its checks."""
+    numbers = _numbers(matrix, decimals)
+    yield f"{len(words)} {matrix.shape[1]}\n"
+    for begin in range(0, len(words), _ROWS):
+        rows = matrix[begin : begin + _ROWS].tolist()
+        yield "".join(
+            f"{word} {numbers % tuple(row)}"
+            for word, row in zip(words[begin : begin + _ROWS], rows, strict=True)
+        )
+
+
+def _numbers(matrix: Matrix, decimals: int | None) -> str:
+    number = "%.9g" if decimals is None else f"%.{decimals}f"
+    return " ".join([number] * matrix.shape[1]) + "\n"
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Translate: the best translations of words, looked up in an aligned space."""
+"""Words: the best translations of each, looked up in an aligned space."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ import difflib
 from collections.abc import Sequence
 
 import torch
+from torch import Tensor
 
 from muse.errors import BadSetting
+from muse.new_words import NewWords
 from muse.retrieval import Retrieval
 from muse.space import AlignedSpace
 from muse.vectors import Vectors
@@ -15,6 +17,7 @@ from muse.vectors import Vectors
 Translation = tuple[str, float]
 
 SUGGESTIONS = 3
+ALIKE = 0.7  # difflib's ratio from which a suggestion helps: maisno is 0.83 from maison, chta 0.75 from chat
 LENGTH_APART = 2  # letters by which a suggestion may be longer or shorter
 CANDIDATES = 20_000  # the most frequent words that difflib compares one by one: about 0.2 s
 
@@ -27,10 +30,11 @@ def translate_words(
     target: str | None = None,
     top: int = 10,
     retrieval: Retrieval | None = None,
+    new_words: NewWords | None = None,
 ) -> dict[str, list[Translation]]:
     """Each word with its `top` best translations and their scores, best first.
 
-    A word that the space has not got raises BadSetting with the nearest spellings.
+    A word that neither the space nor `new_words` has raises BadSetting with the nearest spellings.
 
     >>> import numpy as np
     >>> from muse.normalise import Normalisation
@@ -42,24 +46,44 @@ def translate_words(
     {'chien': [('dog', 1.0)]}
     """
     source, target = space.direction(source, target)
-    retrieval = retrieval or Retrieval()
     if top < 1:
         raise BadSetting(f"--top must be at least 1, got {top}")
-    vectors, translations = space.vectors(source), space.vectors(target).words
     words = list(dict.fromkeys(words))
-    unknown = [word for word in words if word not in vectors.index]
+    rows = rows_of(space, source, words, new_words)
+    unknown = [word for word in words if word not in rows]
     if unknown:
-        raise BadSetting(_unknown(unknown, vectors))
+        raise BadSetting(_unknown(unknown, space.vectors(source)))
     if not words:
         return {}
-    queries = space.tensor(source)[torch.tensor([vectors.index[word] for word in words])]  # (q, d)
+    queries = torch.stack([rows[word] for word in words])  # (q, d)
+    found = look_up(space, queries, (source, target), top=top, retrieval=retrieval or Retrieval())
+    return dict(zip(words, found, strict=True))
+
+
+def rows_of(
+    space: AlignedSpace, language: str, words: Sequence[str], new_words: NewWords | None
+) -> dict[str, Tensor]:
+    """The row (d,) in the shared space of each word that the space, or else `new_words`, has."""
+    index, tensor = space.vectors(language).index, space.tensor(language)
+    rows = {word: tensor[index[word]] for word in words if word in index}
+    new = [word for word in words if word not in index and new_words is not None and new_words.has(word)]
+    if new and new_words is not None:
+        rows.update(zip(new, torch.from_numpy(new_words.rows(new)).to(tensor.device), strict=True))
+    return rows
+
+
+def look_up(
+    space: AlignedSpace, queries: Tensor, direction: tuple[str, str], *, top: int, retrieval: Retrieval
+) -> list[list[Translation]]:
+    """The `top` best target words of each query (q, d) and their scores; `direction` is checked already."""
+    source, target = direction
     bias = space.bias(source, target, retrieval)
     found = retrieval.translate(queries, space.tensor(target), top, bias=bias)
-    rows = zip(words, found.indices.tolist(), found.scores.tolist(), strict=True)
-    return {
-        word: [(translations[j], score) for j, score in zip(best, scores, strict=True)]
-        for word, best, scores in rows
-    }
+    translations = space.vectors(target).words
+    return [
+        [(translations[j], score) for j, score in zip(best, scores, strict=True)]
+        for best, scores in zip(found.indices.tolist(), found.scores.tolist(), strict=True)
+    ]
 
 
 def spellings(word: str, vectors: Vectors) -> list[str]:
@@ -70,7 +94,7 @@ def spellings(word: str, vectors: Vectors) -> list[str]:
     """
     folded = word.casefold()
     forms = [form for form in (word.lower(), word.capitalize(), word.upper()) if form in vectors.index]
-    close = difflib.get_close_matches(folded, _candidates(folded, vectors), n=SUGGESTIONS)
+    close = difflib.get_close_matches(folded, _candidates(folded, vectors), n=SUGGESTIONS, cutoff=ALIKE)
     return list(dict.fromkeys([*forms, *close]))[:SUGGESTIONS]
 
 

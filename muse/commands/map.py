@@ -1,0 +1,57 @@
+"""muse map: words that were not in training, mapped into a space."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from muse.commands.options import common
+
+
+@click.command("map")
+@click.argument("space", type=Path)
+@click.option("--lang", required=True, metavar="LANG", help="The language of the words.")
+@click.option("--vectors", required=True, type=Path, metavar="FILE", help="Their vectors, in any format.")
+@click.option(
+    "--words", type=Path, metavar="FILE", help="Only these, a word a line.  [default: all new ones]"
+)
+@click.option(
+    "--fit", is_flag=True, help="The vectors are of another model than the space's: fit them to it."
+)
+@click.option("--out", type=Path, metavar="FILE", help="A .vec, .vec.gz or .npz.  [default: text on stdout]")
+@common
+def map_words(space: Path, lang: str, vectors: Path, out: Path | None, as_json: bool, **options: Any) -> None:
+    """Map words that a SPACE was not learned from into it.
+
+    Of a fastText .bin, --words may name any strings: their vectors are made from n-grams.
+    """
+    from muse.api import pick_device
+    from muse.errors import BadSetting
+    from muse.files import write_npz, write_vectors_text
+    from muse.files.plain_text import read_lines
+    from muse.files.writing import check_place, vectors_text
+    from muse.new_words import load_new_words, map_new_words
+    from muse.space import load_space
+
+    if as_json and out is None:
+        raise BadSetting("--json needs --out FILE, which the vectors go to; got none")
+    if out is not None:
+        check_place(out)
+    asked = None if options["words"] is None else list(read_lines(options["words"]))
+    loaded = load_space(space, device=pick_device(options["device"]))
+    mapped = map_new_words(loaded, load_new_words(loaded, lang, vectors, fit=options["fit"]), asked)
+    if out is None:
+        for block in vectors_text(mapped.words, mapped.matrix):
+            click.echo(block, nl=False)
+        return
+    if out.suffix == ".npz":
+        write_npz(out, mapped.words, mapped.matrix)
+    else:
+        write_vectors_text(out, mapped.words, mapped.matrix)
+    if as_json:
+        click.echo(json.dumps({"words": len(mapped), "out": str(out)}))
+    else:
+        click.echo(f"{len(mapped)} words in {out}")

@@ -1,0 +1,52 @@
+"""muse train-lm: a language model from plain text, for muse translate --lm."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from muse.commands.options import common
+
+
+@click.command("train-lm")
+@click.argument("texts", nargs=-1, required=True, type=Path, metavar="TEXT...")
+@click.option("--lang", required=True, metavar="LANG", help="The language of the text.")
+@click.option(
+    "--out", required=True, type=Path, metavar="FILE", help="The model to write: .arpa or .arpa.gz."
+)
+@click.option(
+    "--order", default=3, show_default=True, type=click.IntRange(1, 6), help="The longest n-grams it has."
+)
+@common
+def train_lm(
+    texts: tuple[Path, ...], lang: str, out: Path, order: int, quiet: bool, as_json: bool, **_: Any
+) -> None:
+    """Learn an n-gram language model from TEXT files, a sentence a line.
+
+    Interpolated modified Kneser-Ney, in the ARPA format, of lower-case tokens as muse translate has them.
+    """
+    from muse.files.arpa import write_arpa
+    from muse.files.plain_text import read_lines
+    from muse.files.writing import check_place
+    from muse.kneser_ney import learn_language_model
+    from muse.progress import Progress
+    from muse.tokens import Tokeniser
+
+    check_place(out)
+    lines = [line for path in texts for line in read_lines(path)]
+    tokeniser = Tokeniser(lang)
+    sentences = []
+    with Progress(quiet=quiet).stage("tokens", len(lines)) as tick:
+        for done, line in enumerate(lines, 1):
+            sentences.append([token.lower() for token in tokeniser.tokens(line)])
+            tick(done)
+    model = learn_language_model(sentences, order=order)
+    write_arpa(out, model)
+    counts = [len(level) for level in model.levels]
+    if as_json:
+        click.echo(json.dumps({"out": str(out), "order": order, "lines": len(lines), "ngrams": counts}))
+    else:
+        click.echo(f"{' + '.join(map(str, counts))} n-grams of {len(lines)} lines in {out}")

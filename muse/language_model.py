@@ -1,0 +1,118 @@
+"""LanguageModel: a back-off n-gram model, as sorted arrays that are searched for many words at once.
+
+An n-gram is a node, numbered within its length; its key is `node of its first n - 1 words * v + last word`
+with v words in the vocabulary, so that the keys of a length, sorted, are both the table and the numbering.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from muse.errors import Mismatch
+
+Ids = NDArray[np.int64]
+Logs = NDArray[np.float32]
+
+BEGIN, END, UNKNOWN = "<s>", "</s>", "<unk>"
+NOWHERE = -1  # the node of an n-gram that the model has not got
+
+
+@dataclass(frozen=True, eq=False)
+class NGrams:
+    """The g n-grams of one length: sorted `keys` (g,), natural `log_p` (g,), `backoff` (g,) of the weight."""
+
+    keys: Ids
+    log_p: Logs
+    backoff: Logs
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+
+class Step(NamedTuple):
+    """What k words add to each of b histories: natural `log_p` (b, k), and `states` (b, k, n - 1) after."""
+
+    log_p: Logs
+    states: Ids
+
+
+@dataclass(frozen=True, eq=False)
+class LanguageModel:
+    """The n-grams of a text by length, `levels[0]` the single words, in the order of `words`.
+
+    `words` has <s>, </s> and <unk>. A state (n - 1,) is the nodes of the last 1, 2, ... n - 1 words,
+    NOWHERE where the model has no such n-gram.
+    """
+
+    words: Sequence[str]
+    levels: tuple[NGrams, ...]
+
+    def __post_init__(self) -> None:
+        for word in (BEGIN, END, UNKNOWN):
+            if word not in self.index:
+                raise Mismatch(
+                    f"a language model must have the word {word}, got none among {len(self.words)}"
+                )
+
+    @property
+    def order(self) -> int:
+        """The length of the longest n-grams."""
+        return len(self.levels)
+
+    @cached_property
+    def index(self) -> Mapping[str, int]:
+        """The number of each word."""
+        return {word: row for row, word in enumerate(self.words)}
+
+    def ids(self, words: Sequence[str]) -> Ids:
+        """The number (p,) of each word as it is, else in lower case, else that of <unk>."""
+        index, unknown = self.index, self.index[UNKNOWN]
+        return np.array([index.get(word, index.get(word.lower(), unknown)) for word in words], dtype=np.int64)
+
+    def start(self) -> Ids:
+        """The state (1, n - 1) at the beginning of a sentence."""
+        states = np.full((1, self.order - 1), NOWHERE, np.int64)
+        states[:, :1] = self.index[BEGIN]
+        return states
+
+    def step(self, states: Ids, words: Ids) -> Step:
+        """What each of the words (b, k) adds to its history, given as a state (b, n - 1).
+
+        log p(w | h) is stored for (h, w), or backoff(h) + log p(w | h without its first word): Katz, 1987.
+        """
+        log_p, nodes = self.levels[0].log_p[words], [words]
+        for length in range(1, self.order):
+            context = states[:, length - 1, None]  # (b, 1)
+            known = context != NOWHERE
+            backoff = np.where(known, self.levels[length - 1].backoff[context], 0)
+            found = find(self.levels[length].keys, context * len(self.words) + words)  # (b, k)
+            found = np.where(known, found, NOWHERE)
+            log_p = np.where(found == NOWHERE, log_p + backoff, self.levels[length].log_p[found])
+            nodes.append(found)
+        return Step(log_p, np.stack(nodes[: self.order - 1], axis=-1) if self.order > 1 else _none(words))
+
+    def log_probability(self, sentence: Sequence[str]) -> float:
+        """The natural log-probability of a whole sentence, its end included."""
+        states, total = self.start(), 0.0
+        for word in self.ids([*sentence, END]):
+            step = self.step(states, np.array([[word]]))
+            states, total = step.states[:, 0], total + float(step.log_p[0, 0])
+        return total
+
+
+def find(keys: Ids, wanted: Ids) -> Ids:
+    """The place of each wanted key among the sorted `keys` (g,), NOWHERE for one that is not there."""
+    if not len(keys):
+        return np.full(wanted.shape, NOWHERE, np.int64)
+    places = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+    return np.where(keys[places] == wanted, places, NOWHERE)
+
+
+def _none(words: Ids) -> Ids:
+    return np.empty((*words.shape, 0), np.int64)

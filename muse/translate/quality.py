@@ -1,0 +1,66 @@
+"""Quality: BLEU and chrF of translations, by sacrebleu, which only this module uses."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from muse.errors import Mismatch, MissingExtra
+from muse.version import __version__
+
+SAMPLES = 1_000  # of the bootstrap
+
+
+@dataclass(frozen=True)
+class Quality:
+    """One figure from 0 to 100, its 95 % bootstrap interval, and sacrebleu's signature with ours."""
+
+    name: str
+    value: float
+    ci95: tuple[float, float]
+    signature: str
+
+    def __str__(self) -> str:
+        """The line to print."""
+        low, high = self.ci95
+        return f"{self.name} = {self.value:.2f} [{low:.2f}, {high:.2f}] | {self.signature}"
+
+
+def quality(translations: Sequence[str], references: Sequence[str], *, made: str = "") -> list[Quality]:
+    """BLEU (Papineni et al., 2002) and chrF (Popović, 2015) of lines against their references.
+
+    `made` says in the signature how the translations were made.
+    """
+    if len(translations) != len(references) or not references:
+        raise Mismatch(
+            f"--reference needs a line for every line of the text, got {len(references)} for "
+            f"{len(translations)}; check that both are the same text"
+        )
+    # The bootstrap of a metric itself breaks down where a sample scores nothing (sacrebleu 2.6); the one of
+    # its test of systems against each other does not, and takes a single one.
+    metrics, test = require_sacrebleu()
+    ready = {name: metric(references=[list(references)]) for name, metric in metrics.items()}
+    system = [("muse", list(translations))]
+    signatures, scores = test(system, ready, references=None, test_type="bs", n_samples=SAMPLES)()
+    ours = [*([made] if made else []), f"muse {__version__}"]
+    return [
+        _score(name, scores[key][0], " | ".join([str(signatures[key]), *ours]))
+        for name, key in zip(metrics, signatures, strict=True)
+    ]
+
+
+def require_sacrebleu() -> tuple[dict[str, Any], Any]:
+    """The metrics of sacrebleu by name, and its bootstrap; MissingExtra without the package."""
+    try:
+        from sacrebleu.metrics.bleu import BLEU
+        from sacrebleu.metrics.chrf import CHRF
+        from sacrebleu.significance import PairedTest
+    except ImportError as error:
+        raise MissingExtra("BLEU and chrF need sacrebleu, found none; pip install 'muse[eval]'") from error
+    return {"BLEU": BLEU, "chrF": CHRF}, PairedTest
+
+
+def _score(name: str, found: Any, signature: str) -> Quality:
+    low, high = max(0.0, float(found.mean - found.ci)), min(100.0, float(found.mean + found.ci))
+    return Quality(name, float(found.score), (low, high), signature)

@@ -1,0 +1,44 @@
+"""Script: whether a text is written in the letters that a vocabulary has."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+
+from muse.errors import BadSetting
+from muse.vectors import Vectors
+
+_WORDS = 2_000  # the most frequent words, which tell the scripts of a language
+_SHARE = 0.05  # of their letters that a script of the language has: loan words have less
+
+
+def check_script(lines: Sequence[str], vectors: Vectors) -> None:
+    """Raise BadSetting where not one letter of the lines is of a script that the vocabulary has.
+
+    >>> import numpy as np
+    >>> check_script(["Bonjour !"], Vectors("fr", ["chat"], np.zeros((1, 1), np.float32)))
+    """
+    found = _scripts(lines)
+    known = _scripts(vectors.words[:_WORDS])
+    expected = [name for name, count in known.most_common() if count >= _SHARE * known.total()]
+    if found and expected and not set(found) & set(expected):
+        raise BadSetting(
+            f"the words of {vectors.language} are in {_named(expected)} letters, got text in "
+            f"{_named([name for name, _ in found.most_common()])}; check --src"
+        )
+
+
+def _scripts(texts: Iterable[str]) -> Counter[str]:
+    return Counter(name for text in texts for letter in text if (name := _script(letter)))
+
+
+@lru_cache(maxsize=1 << 16)
+def _script(letter: str) -> str:
+    # Python knows no scripts, but every letter's name begins with its own: LATIN SMALL LETTER A.
+    return unicodedata.name(letter, "").split(" ")[0] if letter.isalpha() else ""
+
+
+def _named(scripts: Sequence[str]) -> str:
+    return " and ".join(name.capitalize() for name in scripts[:3])

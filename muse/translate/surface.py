@@ -1,0 +1,89 @@
+"""Surface: how running text writes the words of a vocabulary: apostrophes, elision, capitals.
+
+Vocabularies often have words cut at apostrophes and in lower case; text has l'homme, it's, Paris.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Sequence
+
+_VOWELS = frozenset("aeiouyh")
+# What is left of a French word before a vowel, and the word: it is written in full before a consonant.
+_ELIDED = {
+    "c'": "ce", "d'": "de", "j'": "je", "jusqu'": "jusque", "l'": "le", "lorsqu'": "lorsque", "m'": "me",
+    "n'": "ne", "puisqu'": "puisque", "qu'": "que", "s'": "se", "t'": "te",
+}  # fmt: skip
+_ELISIONS = {full: elided for elided, full in _ELIDED.items() if full != "ce"} | {"la": "l'"}
+_CAPITAL_NOUNS = ("de", "deu", "ger", "lb", "ltz")  # languages that write every noun with a capital
+# Parts of words as a vocabulary has them, and as text does.
+_PARTS = {
+    "fr": {elided[:-1]: elided for elided in _ELIDED},
+    "en": {part: f"'{part}" for part in ("s", "t", "d", "m", "ll", "re", "ve")} | {"i": "I"},
+}
+
+
+def in_text(word: str, language: str) -> str:
+    """A word of the vocabulary as text writes it: l' for l in French, 's for s in English."""
+    return _PARTS.get(language, {}).get(word, word)
+
+
+def forms(token: str) -> list[str]:
+    """The forms under which a vocabulary may have a token of a text, the most faithful first.
+
+    >>> forms("L'")
+    ["L'", "l'", 'L', 'l']
+    """
+    bare = token.strip("'")
+    return list(dict.fromkeys(form for form in (token, token.lower(), bare, bare.lower()) if form))
+
+
+def elide(words: Sequence[str], language: str) -> list[str]:
+    """The words with French elision as the next word asks for it; others as they are.
+
+    >>> elide(["la", "eau", "de", "l'", "mer"], "fr")
+    ["l'", 'eau', 'de', 'le', 'mer']
+    """
+    if language != "fr" or not words:
+        return list(words)
+    return [_elided(word, following) for word, following in zip(words, [*words[1:], ""], strict=True)]
+
+
+def _elided(word: str, following: str) -> str:
+    first = unicodedata.normalize("NFD", following[:1].lower())[:1]
+    if word in _ELIDED and first not in _VOWELS:
+        return _ELIDED[word]
+    # Whether an h is silent is a matter of the word: what has the full form keeps it.
+    return _ELISIONS.get(word, word) if first and first in _VOWELS - {"h"} else word
+
+
+def with_capitals(word: str, token: str, *, shouted: bool) -> str:
+    """The word in capitals as the token it translates; `shouted`: all of its line is in capitals.
+
+    >>> with_capitals("cat", "Chat", shouted=False), with_capitals("cat", "CHAT", shouted=False)
+    ('Cat', 'CAT')
+    """
+    letters = [letter for letter in token if letter.isalpha()]
+    if not letters or not letters[0].isupper():
+        return word
+    if all(letter.isupper() for letter in letters) and (len(letters) > 1 or shouted):
+        return word.upper()
+    return word[:1].upper() + word[1:]
+
+
+def is_always_capital(token: str, language: str) -> bool:
+    """Whether the token has its capital wherever it stands, as the English I has."""
+    return (token, language) == ("I", "en")
+
+
+def has_name_capital(token: str, language: str) -> bool:
+    """Whether the capital of a token inside a sentence says that it is a name: Tom, not TOM, nor I."""
+    if language in _CAPITAL_NOUNS or is_always_capital(token, language):
+        return False
+    return token[0].isupper() and not token.isupper()
+
+
+def is_shouted(tokens: Sequence[str]) -> bool:
+    """Whether a line is all in capitals: those of single letters, such as I, say nothing."""
+    words = [token for token in tokens if len(token) > 1 and any(map(str.isalpha, token))]
+    return bool(words) and all(word.isupper() for word in words)

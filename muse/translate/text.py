@@ -1,0 +1,187 @@
+"""Text: running text translated word by word, with or without a language model to choose the words.
+
+Punctuation, numbers and capitals are kept; a word that has no vector is copied.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import torch
+
+from muse.errors import BadSetting
+from muse.language_model import LanguageModel
+from muse.new_words import NewWords
+from muse.retrieval import Retrieval
+from muse.space import AlignedSpace
+from muse.tokens import Tokeniser
+from muse.translate.beam import Options, best_path
+from muse.translate.script import check_script
+from muse.translate.surface import (
+    elide,
+    forms,
+    has_name_capital,
+    in_text,
+    is_always_capital,
+    is_shouted,
+    with_capitals,
+)
+from muse.translate.words import look_up, rows_of
+
+CACHED = 200_000  # words whose translations are kept: about 300 MB
+HYPHEN = "@-@"  # what Moses writes for a hyphen that stands between two tokens
+ENDS = frozenset(".!?…")  # tokens after which a sentence begins
+_FREE = np.zeros(1, np.float32)  # the score of what is copied
+
+
+@dataclass(frozen=True)
+class TextConfig:
+    """How text is translated.
+
+    With a language model, `top` translations of a word are tried and `beam` sentences kept; a nat of the
+    model counts as much as `weight` points of CSLS: its default is from benchmarks/translation.py --tune.
+    """
+
+    retrieval: Retrieval = Retrieval()
+    top: int = 10
+    beam: int = 10
+    weight: float = 0.06
+
+    def __post_init__(self) -> None:
+        for name, value in (("--top", self.top), ("--beam", self.beam)):
+            if value < 1:
+                raise BadSetting(f"{name} must be at least 1, got {value}")
+        if not 0 <= self.weight < float("inf"):
+            raise BadSetting(f"--lm-weight must be a number of at least 0, got {self.weight}")
+
+
+class Piece(NamedTuple):
+    """A token of a line, or a part of one, and the word under which its vector is; None is copied.
+
+    `first` says that it begins a sentence.
+    """
+
+    token: str
+    word: str | None
+    first: bool = False
+
+
+@dataclass
+class Counts:
+    """How many words a text had so far, and how many of them were copied: names, and what has no vector."""
+
+    words: int = 0
+    copied: int = 0
+
+
+class Translator:
+    """Translates lines of one language into another; keeps the translations of the words it met."""
+
+    def __init__(
+        self,
+        space: AlignedSpace,
+        *,
+        source: str | None = None,
+        target: str | None = None,
+        model: LanguageModel | None = None,
+        new_words: NewWords | None = None,
+        config: TextConfig | None = None,
+    ) -> None:
+        self.source, self.target = space.direction(source, target)
+        self.counts = Counts()
+        self._space, self._model, self._new_words = space, model, new_words
+        self.config = config or TextConfig()
+        self._tokeniser, self._joiner = Tokeniser(self.source), Tokeniser(self.target)
+        self._options: dict[str, Options] = {}
+        self._script_is_known = False
+
+    def translate(self, lines: Sequence[str]) -> list[str]:
+        """The lines, each translated; BadSetting where the first ones are in another script."""
+        if not self._script_is_known:
+            check_script(lines, self._space.vectors(self.source))
+            self._script_is_known = any(map(str.strip, lines))
+        pieces = [self._pieces(self._tokeniser.tokens(line)) for line in lines]
+        self._look_up(piece.word for line in pieces for piece in line if piece.word is not None)
+        return [self._line(line) for line in pieces]
+
+    def _pieces(self, tokens: Sequence[str]) -> list[Piece]:
+        pieces: list[Piece] = []
+        first = True
+        for token in tokens:
+            if not any(map(str.isalpha, token)):
+                pieces.append(Piece(token, None))
+                first = first or token in ENDS
+                continue
+            found = [Piece(token, None)] if self._is_name(token, first) else self._found(token, first=first)
+            pieces += found
+            first = False
+            self.counts.words += 1
+            self.counts.copied += found[0].word is None
+        return pieces
+
+    def _found(self, token: str, *, first: bool) -> list[Piece]:
+        # The token as one word or, where it is none, as the words between its hyphens.
+        word = self._known(token, first=first)
+        if word is None and "-" in token:
+            parts = [Piece(part, self._known(part, first=first), first) for part in token.split("-")]
+            if all(part.word is not None for part in parts):
+                return [piece for part in parts for piece in (Piece(HYPHEN, None), part)][1:]
+        return [Piece(token, self._new(token, first=first) if word is None else word, first)]
+
+    def _is_name(self, token: str, first: bool) -> bool:
+        # Names are near other names, not near themselves: one that both languages have stays as it is.
+        if first or not has_name_capital(token, self.source):
+            return False
+        index = self._space.vectors(self.target).index
+        return token in index or token.lower() in index
+
+    def _known(self, token: str, *, first: bool) -> str | None:
+        index = self._space.vectors(self.source).index
+        found = [form for form in forms(token) if form in index]
+        # Where the place asks for capitals they say nothing: the more frequent form is meant.
+        if first or token.isupper():
+            found.sort(key=lambda form: index[form])
+        return found[0] if found else None
+
+    def _new(self, token: str, *, first: bool) -> str | None:
+        # In capitals without need, it is a name: n-grams would make a word of it.
+        if self._new_words is None or (token[0].isupper() and not first):
+            return None
+        return next((form for form in reversed(forms(token)) if self._new_words.has(form)), None)
+
+    def _look_up(self, words: Iterable[str]) -> None:
+        if len(self._options) > CACHED:
+            self._options.clear()
+        missing = sorted({word for word in words if word not in self._options})
+        if not missing:
+            return
+        rows = rows_of(self._space, self.source, missing, self._new_words)
+        queries = torch.stack([rows[word] for word in missing])  # (q, d)
+        config, direction = self.config, (self.source, self.target)
+        top = 1 if self._model is None else config.top
+        scale = 1.0 if config.retrieval.method == "csls" else 2.0  # CSLS is made of two cosines
+        found = look_up(self._space, queries, direction, top=top, retrieval=config.retrieval)
+        for word, best in zip(missing, found, strict=True):
+            surfaces = [in_text(translation, self.target) for translation, _ in best]
+            scores = np.array([scale * score for _, score in best], dtype=np.float32)
+            self._options[word] = Options(surfaces, scores)
+
+    def _line(self, pieces: Sequence[Piece]) -> str:
+        options = [
+            Options([piece.token], _FREE) if piece.word is None else self._options[piece.word]
+            for piece in pieces
+        ]
+        path = [0] * len(options)
+        if self._model is not None:
+            path = best_path(options, self._model, weight=self.config.weight, beam=self.config.beam)
+        words = elide([option.words[place] for option, place in zip(options, path, strict=True)], self.target)
+        shouted = is_shouted([piece.token for piece in pieces])
+        for place, piece in enumerate(pieces):
+            if piece.word is not None:
+                alone = is_always_capital(piece.token, self.source) and not piece.first
+                token = piece.token.lower() if alone and not shouted else piece.token
+                words[place] = with_capitals(words[place], token, shouted=shouted)
+        return self._joiner.text(words)

@@ -1,0 +1,183 @@
+"""muse translate on text, muse train-lm and muse map through the command line, and what they refuse."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from muse.files import read_vectors, write_vectors_text
+from muse.files.arpa import read_arpa
+from muse.normalise import normalise
+from muse.space import Provenance, SideToSave, save_space
+from muse.vectors import Vectors
+from tests.command import Command, Ended, process, tree
+from tests.test_cli import refused
+from tests.test_translate_text import PAIRS, toy
+
+ENGLISH = "the cat eats .\nhe is a man .\nThe man is the cat.\n" * 3
+
+
+@pytest.fixture
+def space(tmp_path: Path) -> Path:
+    """The toy space on disk, its French rows as they were in a file beside it."""
+    made = toy()
+    sides = {}
+    for language in made.languages:
+        vectors = made.vectors(language)
+        rows, fitted = normalise(vectors.matrix, ["unit"])
+        sides[language] = SideToSave(Vectors(language, vectors.words, rows), fitted)
+    save_space(tmp_path / "space", sides, pivot="en", provenance=Provenance("gromov"))
+    french = made.vectors("fr").matrix
+    write_vectors_text(tmp_path / "fr.vec", [*PAIRS, "minou"], np.vstack([french, 3 * french[2:3]]))
+    (tmp_path / "en.txt").write_text(ENGLISH, encoding="utf-8")
+    return tmp_path / "space"
+
+
+def translate(space: Path, *options: object, stdin: str) -> Ended:
+    return process("translate", space, "--retrieval", "nn", "--threads", 1, *options, stdin=stdin)
+
+
+def test_text_with_everything(muse: Command, space: Path) -> None:
+    here = space.parent
+    trained = muse(
+        "train-lm", here / "en.txt", "--lang", "en", "--out", here / "en.arpa", "--order", 2, "--json"
+    )
+    assert trained.json["lines"] == 9
+    assert len(trained.json["ngrams"]) == 2
+    assert "cat" in read_arpa(here / "en.arpa").index
+    (here / "gold.txt").write_text("The cat is a man.\n\nThe cat eats.\n", encoding="utf-8")
+    options = ["--lm", here / "en.arpa", "--vectors", here / "fr.vec", "--top", 2]
+    options += ["--reference", here / "gold.txt"]
+    ended = translate(space, *options, stdin="Le chat est un homme.\r\n\nLe minou mange.")
+    assert ended.out == "The cat is a man.\n\nThe cat eats.\n", ended.err
+    assert len(ended.err.splitlines()) == 2, ended.err
+    bleu, chrf = ended.err.splitlines()
+    assert bleu.startswith("BLEU = 100.00 [")
+    assert chrf.startswith("chrF = 100.00 [")
+    assert bleu.endswith("| nn | fr-en | lm:en.arpa | weight:0.06 | top:2 | beam:10 | muse 0.1.0")
+    found = translate(space, *options, "--json", stdin="Le chat est un homme.\n\nLe minou zzz.\n").json
+    assert found["lines"][2] == "The cat zzz."
+    assert (found["words"], found["copied"]) == (8, 1)
+    assert {"value", "ci95", "signature"} <= set(found["bleu"])
+
+
+def test_a_line_comes_out_before_the_next_goes_in(space: Path) -> None:
+    command = [sys.executable, "-m", "muse", "translate", str(space), "--retrieval", "nn"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as running:
+        assert running.stdin
+        assert running.stdout
+        for line, expected in ((b"le chat\n", b"the cat\n"), (b"il mange\n", b"he eats\n")):
+            running.stdin.write(line)
+            running.stdin.flush()
+            assert running.stdout.readline() == expected
+        running.stdin.close()
+        assert running.wait(60) == 0
+
+
+def test_a_reader_that_goes(space: Path) -> None:
+    muse = f"{sys.executable} -m muse translate {space}"
+    command = f"yes 'le chat' | head -n 200000 | {muse} | head -n 1; exit ${{PIPESTATUS[2]}}"
+    ended = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=120, check=False)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "the cat\n", "")
+
+
+def test_what_is_refused_on_stdin(space: Path) -> None:
+    refused(translate(space, stdin=""), "standard input: expected text to translate, got nothing")
+    refused(translate(space, stdin="Привет, мир\n"), "Latin letters, got text in Cyrillic")
+    command = [sys.executable, "-m", "muse", "translate", str(space)]
+    ended = subprocess.run(command, input=b"le\nch\xe2t\n", capture_output=True, check=False)
+    assert ended.returncode == 1
+    assert b"error: standard input:2: expected UTF-8, got the byte 0xe2" in ended.stderr
+
+
+def test_a_broken_model_is_refused_before_anything_is_read(space: Path) -> None:
+    here = space.parent
+    for name, text in (("prose.arpa", ENGLISH), ("empty.arpa", ""), ("cut.arpa", "\\data\\\nngram 1=9\n")):
+        (here / name).write_text(text, encoding="utf-8")
+        refused(process("translate", here / "nosuch", "--lm", here / name, stdin="le\n"), name)
+    refused(process("translate", here / "nosuch", "--lm", here / "no.arpa", stdin="le\n"), "no.arpa")
+
+
+def test_what_is_refused(muse: Command, space: Path) -> None:
+    here = space.parent
+    refused(muse("translate", space, "le", "--lm", here / "x.arpa"), "--lm needs text on stdin")
+    refused(muse("translate", space, "le", "--fit"), "--fit needs --vectors")
+    both = ["--ngrams", "--vectors", here / "fr.vec"]
+    refused(muse("translate", space, "le", *both), "--ngrams and --vectors are two ways")
+    refused(muse("translate", space, "le", "--vectors", here / "no.vec"), "no.vec")
+    refused(muse("translate", space, "le", "minous", "--vectors", here / "fr.vec"), "'minous' is not among")
+    refused(translate(space, "--reference", here / "no.txt", stdin="le\n"), "no.txt")
+    refused_late = translate(space, "--reference", here / "en.txt", stdin="le\n")
+    assert refused_late.code == 1
+    assert "got 9 for 1" in refused_late.errors[0]
+
+
+def test_words_that_are_new(muse: Command, space: Path) -> None:
+    found = muse("translate", space, "minou", "le", "--vectors", space.parent / "fr.vec", "--json").json
+    assert found["translations"]["minou"][0][0] == "cat"
+    assert found["translations"]["le"][0][0] == "the"
+
+
+def test_n_grams_of_a_space_that_has_none(muse: Command, space: Path) -> None:
+    refused(muse("translate", space, "zzz", "--ngrams"), "n-grams need words that share some of 3 letters")
+
+
+def test_map(muse: Command, space: Path) -> None:
+    here = space.parent
+    map_ = ["map", space, "--lang", "fr", "--vectors", here / "fr.vec"]
+    assert muse(*map_, "--out", here / "new.vec").out == f"1 words in {here / 'new.vec'}\n"
+    mapped = read_vectors(here / "new.vec", language="fr")
+    assert mapped.words == ("minou",)
+    expected = toy().vectors("fr")
+    assert np.allclose(mapped.matrix[0], expected.matrix[expected.index["chat"]])
+    assert muse(*map_).out == (here / "new.vec").read_text(encoding="utf-8")
+    (here / "words.txt").write_text("chat\nminou\n\n", encoding="utf-8")
+    out = here / "two.npz"
+    assert muse(*map_, "--words", here / "words.txt", "--out", out, "--json").json == {
+        "words": 2,
+        "out": str(out),
+    }
+    assert read_vectors(out, language="fr").words == ("chat", "minou")
+
+
+def test_map_refuses(muse: Command, space: Path) -> None:
+    here = space.parent
+    write_vectors_text(here / "narrow.vec", ["x"], np.ones((1, 3), np.float32))
+    (here / "words.txt").write_text("zzz\n", encoding="utf-8")
+    before = tree(here)
+    map_ = ["map", space, "--lang", "fr", "--vectors"]
+    refused(
+        muse(*map_, here / "narrow.vec", "--out", here / "o.vec"), "narrow.vec: new words of fr need", "got 3"
+    )
+    refused(muse(*map_, here / "fr.vec", "--words", here / "words.txt"), "got none for 'zzz'")
+    refused(
+        muse(*map_, here / "fr.vec", "--out", here / "no" / "o.vec"), "expected a folder that can be written"
+    )
+    refused(muse(*map_, here / "fr.vec", "--out", space), "got a folder")
+    refused(muse(*map_, here / "fr.vec", "--json"), "--json needs --out")
+    refused(muse("map", space, "--lang", "xx", "--vectors", here / "fr.vec"), "one of fr, en; got 'xx'")
+    assert tree(here) == before
+
+
+def test_train_lm_refuses(muse: Command, space: Path) -> None:
+    here = space.parent
+    (here / "blank.txt").write_text("\n \n", encoding="utf-8")
+    (here / "latin.txt").write_bytes("le\nchât\n".encode("latin-1"))
+    before = tree(here)
+    train = ["train-lm", "--lang", "fr", "--out", here / "fr.arpa"]
+    refused(muse(*train, here / "blank.txt"), "at least one word of text")
+    refused(muse(*train, here / "latin.txt"), "latin.txt:2: expected UTF-8")
+    refused(muse(*train, here / "no.txt"), "no.txt")
+    refused(muse("train-lm", "--lang", "fr", "--out", here / "no" / "x", here / "en.txt"), "can be written")
+    assert muse(*train, here / "en.txt", "--order", 9).code == 2
+    assert tree(here) == before
+
+
+def test_json_is_one_object(space: Path) -> None:
+    ended = translate(space, "--json", stdin="le chat\n\n")
+    assert json.loads(ended.out) == {"lines": ["the cat", ""], "words": 2, "copied": 0}

@@ -1,0 +1,43 @@
+"""Plain text from files and streams."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import pytest
+
+from muse.errors import BadFile
+from muse.files.plain_text import read_blocks, read_lines
+
+
+class Drops:
+    """A stream that comes a few bytes at a time."""
+
+    def __init__(self, *parts: bytes) -> None:
+        self.parts = [*parts, b""]
+
+    def read1(self, size: int = -1, /) -> bytes:
+        return self.parts.pop(0)
+
+
+def test_lines_come_when_they_are_whole() -> None:
+    blocks = list(read_blocks(Drops(b"\xef\xbb\xbfa\r\nb", b"b\n\nc\n", b"\xc3", b"\xa9\n", b"d"), "it"))
+    assert blocks == [["a"], ["bb", "", "c"], ["é"], ["d"]]
+    assert list(read_blocks(Drops(), "it")) == []
+
+
+def test_files(tmp_path: Path) -> None:
+    text = "é\n\n" * 50_000 + "end\u2028x"
+    (tmp_path / "a.txt").write_text(text, encoding="utf-8")
+    (tmp_path / "a.gz").write_bytes(gzip.compress(text.encode()))
+    for name in ("a.txt", "a.gz"):
+        assert list(read_lines(tmp_path / name)) == text.split("\n")
+
+
+def test_what_is_not_text(tmp_path: Path) -> None:
+    with pytest.raises(BadFile, match=r"it:3: expected UTF-8, got the byte 0xff; convert"):
+        list(read_blocks(Drops(b"a\n", b"b\n\xff\n"), "it"))
+    with pytest.raises(BadFile, match="empty file"):
+        (tmp_path / "empty").touch()
+        list(read_lines(tmp_path / "empty"))

@@ -1,0 +1,92 @@
+"""Apostrophes, elision, capitals; and text in another script."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from muse.errors import BadSetting
+from muse.translate.script import check_script
+from muse.translate.surface import (
+    elide,
+    forms,
+    has_name_capital,
+    in_text,
+    is_always_capital,
+    is_shouted,
+    with_capitals,
+)
+from muse.vectors import Vectors
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ("l' maison", "le maison"),
+        ("la eau", "l' eau"),
+        ("le été", "l' été"),
+        ("le héros", "le héros"),
+        ("l' homme", "l' homme"),
+        ("que il ne a pas", "qu' il n' a pas"),
+        ("ce est", "ce est"),
+        ("d' .", "de ."),
+        ("de", "de"),
+        ("", ""),
+    ],
+)
+def test_elision(given: str, expected: str) -> None:
+    assert " ".join(elide(given.split(), "fr")) == expected
+    assert " ".join(elide(given.split(), "en")) == given
+
+
+def test_parts_of_words() -> None:
+    assert [in_text(word, "fr") for word in ("l", "qu", "la")] == ["l'", "qu'", "la"]
+    assert [in_text(word, "en") for word in ("s", "i", "la")] == ["'s", "I", "la"]
+    assert in_text("l", "xx") == "l"
+    assert forms("L'") == ["L'", "l'", "L", "l"]
+    assert forms("'") == ["'"]
+
+
+@pytest.mark.parametrize(
+    ("token", "shouted", "expected"),
+    [
+        ("chat", False, "cat"),
+        ("Chat", False, "Cat"),
+        ("CHAT", False, "CAT"),
+        ("À", False, "Cat"),
+        ("À", True, "CAT"),
+        ("L'", True, "CAT"),
+        ("2CV", False, "CAT"),
+        ("3", True, "cat"),
+        ("iPhone", False, "cat"),
+        ("日本", False, "cat"),
+    ],
+)
+def test_capitals(token: str, shouted: bool, expected: str) -> None:
+    assert with_capitals("cat", token, shouted=shouted) == expected
+
+
+def test_what_capitals_say() -> None:
+    assert is_shouted(["LE", "CHAT", "A", "3"])
+    assert not is_shouted(["A", "I", "."])
+    assert not is_shouted(["LE", "chat"])
+    assert is_always_capital("I", "en")
+    assert not is_always_capital("I", "fr")
+    assert [has_name_capital(t, "en") for t in ("Tom", "TOM", "I", "tom")] == [True, False, False, False]
+    assert not has_name_capital("Haus", "de")
+
+
+def test_scripts() -> None:
+    def vectors(*words: str) -> Vectors:
+        return Vectors("fr", words, np.zeros((len(words), 1), np.float32))
+
+    french = vectors("chat", "été", *["maison"] * 20, "да")
+    check_script(["Tom aime Москва", ""], french)
+    check_script(["123 !", ""], french)
+    check_script(["Привет"], vectors("123"))
+    with pytest.raises(
+        BadSetting, match="words of fr are in Latin letters, got text in Cyrillic; check --src"
+    ):
+        check_script(["Привет, мир 123"], french)
+    with pytest.raises(BadSetting, match="got text in Cjk"):
+        check_script(["你好"], french)
