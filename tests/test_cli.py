@@ -249,7 +249,11 @@ def test_a_word_that_cannot_be_saved_is_told_before_training(
     np.savez(files / "fr.npz", words=np.array([*source.words[:-1], word]), matrix=source.matrix)
     monkeypatch.setattr(align_many, "learn", no_training)
     before = tree(files)
-    refused(muse(*good(files, "--src-emb", files / "fr.npz")), "fr", "word")
+    refused(
+        muse(*align_arguments(files / "fr.npz", files / "en.vec", files / "out", "--init", "similarity")),
+        "fr",
+        "word",
+    )
     assert tree(files) == before
 
 
