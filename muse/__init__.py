@@ -18,4 +18,7 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'muse' has no attribute {name!r}")
     from importlib import import_module
 
-    return getattr(import_module(_HOMES[name]), name)
+    found = getattr(import_module(_HOMES[name]), name)
+    # Bound for good: the module muse.align, now imported, would hide the function of its name.
+    globals()[name] = found
+    return found

@@ -25,12 +25,16 @@ LAST_STREAM = 1_000  # the number of a random stream, above those of the starts
 
 @dataclass(frozen=True)
 class AlignConfig:
-    """What a run does: the plan of ways in, the normalisation, the refinement (None: none), the seed."""
+    """What a run does: the plan of ways in, the normalisation, the refinement (None: none), the seed.
+
+    `joint` is for several languages: refine all mappings together once each has been learned.
+    """
 
     plan: Plan = Plan()
     steps: tuple[str, ...] = DEFAULT_STEPS
     refine: RefineConfig | None = RefineConfig()
     reweight: bool = True
+    joint: bool = False
     seed: int = 0
 
     def __post_init__(self) -> None:

@@ -9,29 +9,30 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 
-from muse.align import AlignConfig, Learned, check_pair, learn, prepare_
+from muse.align import check_pair, prepare_
+from muse.align_many import LearnedMany, learn_many
 from muse.checkpoint import Checkpoint
 from muse.errors import BadSetting, MuseError
-from muse.evaluation.score import Signature
 from muse.files import read_lexicon, read_vectors
 from muse.files.locate import locate_vectors
-from muse.files.space_folder import checksum
-from muse.memory import peak_memory_mb
-from muse.normalise import Normalisation
+from muse.files.space_folder import MANIFEST, checksum
+from muse.outcome import Report, of_language, provenance, signature
 from muse.progress import Progress
+from muse.request import Request
 from muse.runtime import Runtime
 from muse.space import (
     AlignedSpace,
-    Provenance,
     SideToSave,
+    add_to_space,
+    check_addition,
     check_language,
     check_out,
     load_space,
     save_space,
 )
-from muse.vectors import Vectors
 
 log = logging.getLogger(__name__)
 
@@ -40,63 +41,26 @@ log = logging.getLogger(__name__)
 HUBNESS_ON_CPU = 50_000 * 50_000
 
 
-@dataclass(frozen=True)
-class Request:
-    """What to align, from which files, and where to put it; what is None is looked up or the default."""
+@dataclass(frozen=True, eq=False)
+class _Inputs:
+    """What was read: the languages to map, not mapped yet, and what they are to meet."""
 
-    source: str
-    target: str
-    source_file: Path | None = None
-    target_file: Path | None = None
-    dictionary: Path | None = None
-    out: Path | None = None
-    max_vocab: int | None = None
-    lowercase: bool = False
-    resume: bool = False
-    config: AlignConfig = AlignConfig()
+    sources: dict[str, SideToSave]
+    target: SideToSave
 
-    @property
-    def folder(self) -> Path:
-        """Where the space goes."""
-        return self.out or Path("embeddings", "aligned", f"{self.source}-{self.target}")
+    def words(self) -> dict[str, int]:
+        """The number of words of each language."""
+        sides = [*self.sources.values(), self.target]
+        return {side.vectors.language: len(side.vectors) for side in sides}
 
 
-@dataclass(frozen=True)
-class Report:
-    """What a run did: where the space is, what was learned, seconds by stage, words by language."""
-
-    space: Path
-    learned: Learned
-    seconds: dict[str, float]
-    words: dict[str, int]
-    signature: Signature
-
-    def as_json(self) -> dict[str, Any]:
-        """The fields of `muse align --json`."""
-        learned, verdict = self.learned, self.learned.verdict
-        return {
-            "space": str(self.space),
-            "init": learned.alignment.init,
-            "criterion": round(learned.alignment.criterion, 4),
-            "verdict": verdict.label,
-            "confidence": verdict.confidence,
-            "agreement": verdict.agreement,
-            "mutual": verdict.mutual,
-            "unsupervised": learned.alignment.init not in ("identical", "dictionary"),
-            "seconds": {stage: round(value, 2) for stage, value in self.seconds.items()},
-            "candidates": [candidate.as_json() for candidate in learned.candidates],
-            "words": self.words,
-            "peak_memory_mb": peak_memory_mb(),
-            "signature": str(self.signature),
-        }
-
-
-def align(source: str, target: str, **options: Any) -> AlignedSpace:
-    """The space of two languages, learned from their vectors and saved; `options` as in `Request`.
+def align(source: str | Sequence[str], target: str | None = None, **options: Any) -> AlignedSpace:
+    """The space of the languages, learned from their vectors and saved; `options` as in `Request`.
 
     The verdict is in `space.manifest["verdict"]`; look at it before you use the space.
     """
-    report = run(Request(source, target, **options))
+    sources = source if isinstance(source, str) else tuple(source)
+    report = run(Request(sources, target, **options))
     return load_space(report.space)
 
 
@@ -108,41 +72,25 @@ def run(request: Request, *, device: str = "auto", progress: Progress | None = N
     """
     began = time.perf_counter()
     device = pick_device(device)
+    request.check()
     check_out(request.folder)
-    for language in (request.source, request.target):
-        check_language(language)
-    source_file = request.source_file or locate_vectors(request.source)
-    target_file = request.target_file or locate_vectors(request.target)
-    request = _with_dictionary(request)
-    source, source_steps = _read(request, request.source, source_file)
-    target, target_steps = _read(request, request.target, target_file)
-    check_pair(source, target, max_vocab=request.max_vocab)
+    request = _settled(request)
+    inputs = _load(request)
     loaded = time.perf_counter()
-    checkpoint = _open_checkpoint(request, source_file, target_file)
+    checkpoint = _open_checkpoint(request, inputs)
     runtime = Runtime(device, progress or Progress(quiet=True), checkpoint)
     try:
-        learned = learn(source, target, config=request.config, runtime=runtime)
+        vectors = [side.vectors for side in inputs.sources.values()]
+        learned = learn_many(vectors, inputs.target.vectors, config=request.config, runtime=runtime)
     except MuseError:
         checkpoint.clear()  # to go on from here would only end here again
         raise
     saving = time.perf_counter()
-    sides = {
-        request.source: SideToSave(source, source_steps, learned.alignment.source_map, (source_file,)),
-        request.target: SideToSave(target, target_steps, learned.alignment.target_map, (target_file,)),
-    }
-    save_space(
-        request.folder,
-        sides,
-        pivot=request.target,
-        provenance=_provenance(request, learned),
-        hubness=device == "cuda" or len(source) * len(target) <= HUBNESS_ON_CPU,
-        device=device,
-    )
+    _save(request, inputs, learned, device)
     checkpoint.clear()
     end = time.perf_counter()
     seconds = {"load": loaded - began, **learned.seconds, "save": end - saving, "total": end - began}
-    words = {side.language: len(side) for side in (source, target)}
-    return Report(request.folder, learned, seconds, words, _signature(request, learned, words))
+    return _report(request, learned, seconds, inputs.words())
 
 
 def pick_device(device: str) -> str:
@@ -158,60 +106,89 @@ def pick_device(device: str) -> str:
     return device
 
 
-def _with_dictionary(request: Request) -> Request:
-    if request.dictionary is None:
-        return request
-    plan = replace(request.config.plan, init="dictionary", lexicon=read_lexicon(request.dictionary))
-    return replace(request, config=replace(request.config, plan=plan))
+def _settled(request: Request) -> Request:
+    """The request with its dictionary read, its target named, and no step that would move a shared target."""
+    config = request.config
+    if request.dictionary is not None:
+        plan = replace(config.plan, init="dictionary", lexicon=read_lexicon(request.dictionary))
+        config = replace(config, plan=plan)
+    if config.reweight and not request.moves_target:
+        log.info("re-weighting is off: it moves %s, which all languages share", request.target or "the pivot")
+        config = replace(config, reweight=False)
+    if request.into is None:
+        return replace(request, config=config)
+    pivot = check_addition(request.into, request.sources, request.target)
+    return replace(request, config=config, target=pivot)
 
 
-def _read(request: Request, language: str, path: Path) -> tuple[Vectors, Normalisation]:
+def _load(request: Request) -> _Inputs:
+    """Every language, read and found fit to be aligned; the target first, and once."""
+    files = dict(zip(request.sources, request.source_files(), strict=True))
+    target = _pivot(request.into) if request.into else _read(request, request.pivot, request.target_file)
+    sources = {}
+    for language, path in files.items():
+        sources[language] = _read(request, language, path)
+        check_pair(sources[language].vectors, target.vectors, max_vocab=request.max_vocab)
+    return _Inputs(sources, target)
+
+
+def _read(request: Request, language: str, path: Path | None) -> SideToSave:
+    path = path or locate_vectors(language)
     vectors = read_vectors(path, language=language, max_vocab=request.max_vocab, lowercase=request.lowercase)
     check_language(language, vectors.words)
     if vectors.repeated:
         log.warning("%s: kept the first of %d repeated words (%s)", path, vectors.repeated, language)
-    return prepare_(vectors, request.config.steps)
+    return SideToSave(*prepare_(vectors, request.config.steps), files=(path,))
 
 
-def _open_checkpoint(request: Request, *files: Path) -> Checkpoint:
+def _pivot(folder: Path) -> SideToSave:
+    """The rows that new languages are to meet, as they are in the space, mapped where it maps its pivot."""
+    space = load_space(folder)
+    side = space.side(space.pivot)
+    # A copy: the folder that the rows are mapped from may be replaced while they are in use.
+    vectors = replace(side.vectors, matrix=np.array(side.vectors.matrix))
+    return SideToSave(vectors, side.normalisation)
+
+
+def _open_checkpoint(request: Request, inputs: _Inputs) -> Checkpoint:
     """The store beside the space, emptied unless the run resumes; BadSetting if it is another run's."""
     folder = request.folder.resolve()
-    settings = repr((request.source, request.target, request.max_vocab, request.lowercase, request.config))
-    fingerprint = [settings, *map(checksum, files)]
+    settings = repr((request.sources, request.target, request.max_vocab, request.lowercase, request.config))
+    files = [path for side in (*inputs.sources.values(), inputs.target) for path in side.files]
+    if request.into is not None:
+        files.append(request.into / MANIFEST)
+    fingerprint = [settings, *(checksum(Path(path)) for path in files)]
     return Checkpoint.open(folder.with_name(f".{folder.name}.checkpoint"), fingerprint, resume=request.resume)
 
 
-def _provenance(request: Request, learned: Learned) -> Provenance:
-    config = request.config
-    settings = {
-        "init": config.plan.init,
-        "normalise": config.steps,
-        "refine": config.refine,
-        "self_learning": config.plan.self_learning,
-        "reweight": config.reweight,
-        "max_vocab": request.max_vocab,
-        "lowercase": request.lowercase,
+def _save(request: Request, inputs: _Inputs, learned: LearnedMany, device: str) -> None:
+    sides, target_map = {}, None
+    for language, one in learned.languages.items():
+        more = of_language(one, request.config)
+        target_map = one.alignment.target_map  # None where more than one language meets the target
+        sides[language] = replace(inputs.sources[language], mapping=one.alignment.source_map, more=more)
+    words = inputs.words()
+    most = max(words[language] for language in sides) * words[request.pivot]
+    hubness = device == "cuda" or most <= HUBNESS_ON_CPU
+    made = provenance(request, learned.languages, learned.joint)
+    if request.into is not None:
+        add_to_space(request.folder, request.into, sides, provenance=made, hubness=hubness, device=device)
+        return
+    save_space(
+        request.folder,
+        {**sides, request.pivot: replace(inputs.target, mapping=target_map)},
+        pivot=request.pivot,
+        provenance=made,
+        hubness=hubness,
+        device=device,
+    )
+
+
+def _report(
+    request: Request, learned: LearnedMany, seconds: dict[str, float], words: dict[str, int]
+) -> Report:
+    signatures = {
+        language: signature(request.config, one, {name: words[name] for name in (language, request.pivot)})
+        for language, one in learned.languages.items()
     }
-    return Provenance(
-        method=learned.alignment.method,
-        settings=settings,
-        seed=config.seed,
-        criterion=learned.alignment.criterion,
-        verdict=learned.verdict,
-        inputs=() if request.dictionary is None else (request.dictionary,),
-        more={"candidates": [candidate.as_json() for candidate in learned.candidates]},
-    )
-
-
-def _signature(request: Request, learned: Learned, words: dict[str, int]) -> Signature:
-    config = request.config
-    more: Sequence[str] = ["refine" if config.refine is not None else "no-refine"]
-    return Signature(
-        str(config.refine.retrieval) if config.refine is not None else "csls:10",
-        f"{request.source}-{request.target}",
-        ",".join(config.steps),
-        learned.alignment.method,
-        seed=config.seed,
-        vocabulary=(words[request.source], words[request.target]),
-        more=tuple(more),
-    )
+    return Report(request.folder, request.pivot, learned.languages, seconds, words, signatures, learned.joint)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from muse.errors import BadFile, BadSetting
 from muse.files.atomic import atomic_path, make_parents, remove_empty
+from muse.files.space_folder import folder_name
 
 Arrays = Mapping[str, NDArray[np.generic]]
 
@@ -49,6 +50,10 @@ class Checkpoint:
             folder.mkdir()
             note.write_text(digest, encoding="utf-8")
         return cls(folder, made)
+
+    def of(self, part: str) -> Checkpoint:
+        """The checkpoints of a part of the run, such as a language, which `clear` forgets with the others."""
+        return Checkpoint(None if self._folder is None else self._folder / folder_name(part))
 
     def clear(self) -> None:
         """Forget everything: the run is over. Folders made for it go too, where nothing else is in them."""

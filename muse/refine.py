@@ -89,6 +89,18 @@ def _rounds(
         best = max(best, objective)
         if stalled == config.patience:
             return
-        folds = torch.from_numpy(rng.integers(config.folds, size=len(x))).to(x.device)
-        mapped = cross_fitted(x, y, pairs, folds, grams)
-        keys = normalize(y @ stressed(product, *grams).stress)
+        mapped, keys = look_up(x, y, pairs, grams, config, rng)
+
+
+def look_up(
+    x: Tensor,
+    y: Tensor,
+    pairs: Tensor,
+    grams: tuple[Tensor, Tensor],
+    config: RefineConfig,
+    rng: np.random.Generator,
+) -> tuple[Tensor, Tensor]:
+    """The rows x (n, d) and y (m, d) as the next pairs are found between them: cross-fitted, and stressed."""
+    folds = torch.from_numpy(rng.integers(config.folds, size=len(x))).to(x.device)
+    product = y[pairs[:, 1]].double().T @ x[pairs[:, 0]].double()  # (d, d)
+    return cross_fitted(x, y, pairs, folds, grams), normalize(y @ stressed(product, *grams).stress)

@@ -29,6 +29,7 @@ from muse.files.space_folder import (
 from muse.files.space_manifest import read_manifest, verify
 from muse.normalise import Normalisation, check_steps
 from muse.retrieval import Retrieval
+from muse.space_adding import add_to_space, check_addition
 from muse.space_saving import (
     HUBNESS_K,
     Provenance,
@@ -45,6 +46,8 @@ __all__ = [
     "Provenance",
     "Side",
     "SideToSave",
+    "add_to_space",
+    "check_addition",
     "check_language",
     "check_out",
     "load_space",
@@ -128,6 +131,12 @@ class AlignedSpace:
                 "name one with --src or --tgt"
             )
         return others[0]
+
+    def method(self, source: str, target: str) -> str:
+        """How the mappings between two languages were found: of each that is not the pivot, in turn."""
+        entries = self.manifest.get("languages", {})
+        found = [entries.get(language, {}).get("method") for language in (source, target)]
+        return "+".join(dict.fromkeys(filter(None, found))) or self.manifest.get("method") or ""
 
     def map_words(self, language: str, matrix: Matrix) -> Matrix:
         """New words of `language`, raw rows (n, d), as rows of unit length in the shared space."""

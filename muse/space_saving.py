@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor
 
 from muse.alignment import Alignment
 from muse.errors import BadSetting, Mismatch, NotConverged
@@ -42,13 +41,15 @@ ORTHOGONAL = 1e-3  # the largest defect of a mapping that still counts as a rota
 class SideToSave:
     """What learning has of one language: its *normalised* rows, and the mapping, None for the identity.
 
-    `files` are the files its words came from: their checksums go into the manifest.
+    `files` are the files its words came from: their checksums go into the manifest. `more` adds
+    entries of its own to what the manifest has of the language.
     """
 
     vectors: Vectors
     normalisation: Normalisation
     mapping: Matrix | None = None
     files: tuple[Path | str, ...] = ()
+    more: Mapping[str, Any] = field(default_factory=dict)
 
     def map_or_identity(self) -> Matrix:
         """The mapping (d, d)."""
@@ -125,7 +126,7 @@ def save_space(
     with writing(folder):
         with atomic_folder(folder) as partial:
             for language, side in sides.items():
-                _save_side(partial / folder_name(language), side)
+                save_side(partial / folder_name(language), side)
             against = {language: _against(language, sides, pivot) if hubness else () for language in sides}
             _save_hubness(partial, sides, against, device)
             write_manifest(partial, _manifest(sides, pivot, provenance, against))
@@ -134,23 +135,28 @@ def save_space(
 def _check_sides(sides: Mapping[str, SideToSave], pivot: str) -> None:
     if pivot not in sides:
         raise BadSetting(f"the pivot must be one of {', '.join(sides)}; got {pivot!r}")
-    d = sides[pivot].vectors.dimension
     for language, side in sides.items():
-        check_language(language, side.vectors.words)
-        if not len(side.vectors):
-            raise Mismatch(f"{language}: a space needs at least one word of each language, got none")
-        if side.vectors.dimension != d or side.map_or_identity().shape != (d, d):
-            raise Mismatch(
-                f"{language}: expected vectors and a mapping of dimension {d}, as {pivot} has, got "
-                f"{side.vectors.dimension} and a mapping of shape {side.map_or_identity().shape}"
-            )
+        check_side(language, side, sides[pivot].vectors.dimension, pivot)
+
+
+def check_side(language: str, side: SideToSave, d: int, pivot: str) -> None:
+    """Raise Mismatch where a side does not fit a space of dimension d, BadSetting for its name."""
+    check_language(language, side.vectors.words)
+    if not len(side.vectors):
+        raise Mismatch(f"{language}: a space needs at least one word of each language, got none")
+    if side.vectors.dimension != d or side.map_or_identity().shape != (d, d):
+        raise Mismatch(
+            f"{language}: expected vectors and a mapping of dimension {d}, as {pivot} has, got "
+            f"{side.vectors.dimension} and a mapping of shape {side.map_or_identity().shape}"
+        )
 
 
 def _against(language: str, sides: Mapping[str, SideToSave], pivot: str) -> tuple[str, ...]:
     return tuple(other for other in sides if other != language) if language == pivot else (pivot,)
 
 
-def _save_side(folder: Path, side: SideToSave) -> None:
+def save_side(folder: Path, side: SideToSave) -> None:
+    """Writes the words, the mapped rows and the mapping of one language to a new folder."""
     d = side.vectors.dimension
     folder.mkdir()
     write_words(folder / WORDS, side.vectors.words)
@@ -162,14 +168,20 @@ def _save_side(folder: Path, side: SideToSave) -> None:
 def _save_hubness(
     folder: Path, sides: Mapping[str, SideToSave], against: Mapping[str, tuple[str, ...]], device: str
 ) -> None:
-    def rows(language: str) -> Tensor:
+    def rows(language: str) -> Matrix:
         shape = (len(sides[language].vectors), sides[language].vectors.dimension)
-        return torch.from_numpy(read_array(folder / folder_name(language) / VECTORS, shape)).to(device)
+        return read_array(folder / folder_name(language) / VECTORS, shape)
 
     for language, others in against.items():
         for other in others:
-            r = mean_similarity(rows(language), rows(other), k=HUBNESS_K).cpu().numpy()  # (n,)
-            write_array(folder / folder_name(language) / hubness_name(other), r.shape, [r])
+            save_hubness(folder / folder_name(language), other, rows(language), rows(other), device)
+
+
+def save_hubness(folder: Path, against: str, rows: Matrix, others: Matrix, device: str) -> None:
+    """Writes to a language's folder the hubness of its rows (n, d) against another's rows (m, d)."""
+    own, keys = (torch.from_numpy(matrix).to(device) for matrix in (rows, others))
+    r = mean_similarity(own, keys, k=HUBNESS_K).cpu().numpy()  # (n,)
+    write_array(folder / hubness_name(against), r.shape, [r])
 
 
 def _manifest(
@@ -178,28 +190,36 @@ def _manifest(
     provenance: Provenance,
     against: Mapping[str, tuple[str, ...]],
 ) -> dict[str, Any]:
-    rotations = all(
-        Alignment(side.map_or_identity()).orthogonality_defect < ORTHOGONAL for side in sides.values()
-    )
     made = {key: getattr(provenance, key) for key in ("method", "settings", "seed", "criterion", "verdict")}
     return {
         **provenance.more,
         "pivot": pivot,
         "dimension": sides[pivot].vectors.dimension,
-        "mapping": "orthogonal" if rotations else "linear",
+        "mapping": "orthogonal" if all(map(is_rotation, sides.values())) else "linear",
         "languages": {
-            language: {
-                "role": "pivot" if language == pivot else "source",
-                "words": len(side.vectors),
-                "normalisation": side.normalisation.steps,
-                "files": [input_file(path) for path in side.files],
-                "hubness": against[language],
-            }
+            language: language_entry(side, "pivot" if language == pivot else "source", against[language])
             for language, side in sides.items()
         },
         **made,
         "inputs": [input_file(path) for path in provenance.inputs],
     }
+
+
+def language_entry(side: SideToSave, role: str, against: Sequence[str]) -> dict[str, Any]:
+    """What the manifest says of one language."""
+    return {
+        **side.more,
+        "role": role,
+        "words": len(side.vectors),
+        "normalisation": side.normalisation.steps,
+        "files": [input_file(path) for path in side.files],
+        "hubness": against,
+    }
+
+
+def is_rotation(side: SideToSave) -> bool:
+    """Whether the mapping of a side keeps all lengths and angles."""
+    return Alignment(side.map_or_identity()).orthogonality_defect < ORTHOGONAL
 
 
 def mapped(rows: Matrix, mapping: Matrix | None) -> Matrix:

@@ -37,10 +37,12 @@ LAYERS = {
         "verdict",
         "auto",
         "align",
+        "joint",
+        "align_many",
     ],
-    "space": ["space_saving", "space", "new_words"],
+    "space": ["space_saving", "space_adding", "space", "new_words"],
     "consumers": ["induce", "translate", "export", "evaluation", "sentences", "report"],
-    "doors": ["api", "commands", "cli", "__init__", "__main__", "fetch", "web"],
+    "doors": ["request", "outcome", "api", "commands", "cli", "__init__", "__main__", "fetch", "web"],
 }
 
 # What each module imports of ours, whole: a new edge is a decision, and is taken here.
@@ -104,8 +106,11 @@ MAY_IMPORT = {
         "verdict",
         "auto",
     ],
+    "joint": ["vectors", "procrustes", "retrieval", "runtime", "refine", "reweight"],
+    "align_many": ["errors", "vectors", "criterion", "runtime", "verdict", "align", "joint"],
     "space_saving": ["errors", "vectors", "alignment", "files", "normalise", "retrieval"],
-    "space": ["errors", "vectors", "files", "normalise", "retrieval", "space_saving"],
+    "space_adding": ["errors", "files", "space_saving"],
+    "space": ["errors", "vectors", "files", "normalise", "retrieval", "space_adding", "space_saving"],
     "subwords": ["errors", "progress", "vectors", "normalise"],
     "new_words": ["errors", "progress", "subwords", "vectors", "files", "normalise", "space"],
     "translate": [

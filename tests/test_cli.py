@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 import torch
 
-from muse import api, space_saving
+from muse import align_many, api, space_saving
 from muse.errors import NotConverged
 from muse.files.space_folder import write_array
 from tests.command import Command, Ended, align_arguments, process, tree
@@ -147,7 +147,8 @@ def test_a_line_with_too_many_numbers(muse: Command, files: Path) -> None:
 def test_a_bin_that_is_no_model(muse: Command, files: Path, content: bytes) -> None:
     (files / "fr.bin").write_bytes(content)
     before = tree(files)
-    refused(muse(*good(files, "--src-emb", files / "fr.bin")), "fr.bin")
+    arguments = align_arguments(files / "fr.bin", files / "en.vec", files / "out")
+    refused(muse(*arguments), "fr.bin")
     assert tree(files) == before
 
 
@@ -246,9 +247,13 @@ def test_a_word_that_cannot_be_saved_is_told_before_training(
 ) -> None:
     source = raw_pair()[0]
     np.savez(files / "fr.npz", words=np.array([*source.words[:-1], word]), matrix=source.matrix)
-    monkeypatch.setattr(api, "learn", no_training)
+    monkeypatch.setattr(align_many, "learn", no_training)
     before = tree(files)
-    refused(muse(*good(files, "--src-emb", files / "fr.npz")), "fr", "word")
+    refused(
+        muse(*align_arguments(files / "fr.npz", files / "en.vec", files / "out", "--init", "similarity")),
+        "fr",
+        "word",
+    )
     assert tree(files) == before
 
 
@@ -258,7 +263,7 @@ def test_folders_made_for_a_run_that_breaks_down_go_again(
     def break_down(*_: Any, **__: Any) -> None:
         raise NotConverged("the mapping must be finite, got NaN")
 
-    monkeypatch.setattr(api, "learn", break_down)
+    monkeypatch.setattr(align_many, "learn", break_down)
     before = tree(files)
     refused(muse(*good(files, "--out", files / "a" / "b" / "out")), "must be finite")
     assert tree(files) == before
@@ -281,7 +286,7 @@ def test_cuda_without_a_gpu(muse: Command, files: Path) -> None:
 def test_a_full_disk_leaves_no_half_of_a_space(
     muse: Command, files: Path, monkeypatch: pytest.MonkeyPatch, place: int
 ) -> None:
-    monkeypatch.setattr(api, "learn", _learned)  # the disk fills up whatever was learned
+    monkeypatch.setattr(align_many, "learn", _learned)  # the disk fills up whatever was learned
     written = write_array
     calls: list[Path] = []
 
@@ -331,7 +336,7 @@ def test_ctrl_c_leaves_no_half_of_a_space(
     def interrupt(*_: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(api, "learn", _learned)
+    monkeypatch.setattr(align_many, "learn", _learned)
     monkeypatch.setattr(space_saving, "write_array", interrupt)
     ended = muse(*good(files))
     assert ended.code == 130

@@ -18,6 +18,11 @@ def test_the_names_are_sorted_and_there() -> None:
         assert getattr(muse, name) is not None
 
 
+def test_align_stays_a_function() -> None:
+    shown = "import muse; muse.align; assert callable(muse.align), muse.align"
+    subprocess.run([sys.executable, "-c", shown], timeout=60, check=True)
+
+
 def test_no_other_name() -> None:
     with pytest.raises(AttributeError, match="module 'muse' has no attribute 'nosuch'"):
         _ = muse.nosuch

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from muse.commands.options import common
+
+if TYPE_CHECKING:
+    from muse.align import AlignConfig
+    from muse.outcome import Report
+    from muse.request import Request
 
 FAILED = 3  # the exit code of an alignment judged failed
 OF_WORDS = " (not unsupervised)"
@@ -16,12 +21,27 @@ INITS = ("auto", "gromov", "adversarial", "similarity", "identical", "dictionary
 
 
 @click.command()
-@click.option("--src", "source", required=True, metavar="LANG", help="The language to map.")
 @click.option(
-    "--tgt", "target", required=True, metavar="LANG", help="The language to map into; it stays put."
+    "--src",
+    "sources",
+    required=True,
+    multiple=True,
+    metavar="LANG",
+    help="The language to map; give it more than once for several in one space.",
+)
+@click.option("--tgt", "target", metavar="LANG", help="The language to map into; it stays put.")
+@click.option(
+    "--into",
+    type=Path,
+    metavar="SPACE",
+    help="In place of --tgt: add --src to a saved space and move none of its languages.",
 )
 @click.option(
-    "--src-emb", type=Path, metavar="FILE", help="Vectors of --src.  [default: looked up in embeddings/]"
+    "--src-emb",
+    type=Path,
+    multiple=True,
+    metavar="FILE",
+    help="Vectors of --src, in the same order.  [default: looked up in embeddings/]",
 )
 @click.option(
     "--tgt-emb", type=Path, metavar="FILE", help="Vectors of --tgt.  [default: looked up in embeddings/]"
@@ -39,40 +59,73 @@ INITS = ("auto", "gromov", "adversarial", "similarity", "identical", "dictionary
 )
 @click.option(
     "--reweight/--no-reweight",
-    default=True,
-    show_default=True,
-    help="Stress shared directions at the end, where it pays; moves the target too.",
+    default=None,
+    help="Stress shared directions at the end, where it pays; moves the target too, so not with several "
+    "--src nor with --into.  [default: wherever it can be]",
 )
-@click.option("--out", type=Path, metavar="DIR", help="The space.  [default: embeddings/aligned/SRC-TGT]")
+@click.option(
+    "--joint",
+    is_flag=True,
+    help="With several --src: refine all together, where no two of them lose by it.",
+)
+@click.option(
+    "--out", type=Path, metavar="DIR", help="The space.  [default: embeddings/aligned/SRC-TGT, or --into]"
+)
 @click.option("--resume", is_flag=True, help="Go on where a killed run of the same settings stopped.")
 @common
 def align(**options: Any) -> int:
-    """Learn one space for two languages, from vectors alone.
+    """Learn one space for two languages or more, from vectors alone.
 
-    Ends with a verdict that needs no dictionary; the exit code is 3 where it is "failed".
+    Ends with a verdict on each that needs no dictionary; the exit code is 3 where one is "failed".
     """
+    if options["target"] is None and options["into"] is None:
+        raise click.UsageError("Missing option '--tgt', or '--into SPACE' in its place.")
     from muse.api import run
     from muse.progress import Progress
 
     report = run(_request(options), device=options["device"], progress=Progress(quiet=options["quiet"]))
     fields = report.as_json()
-    if options["as_json"]:
-        click.echo(json.dumps(fields, ensure_ascii=False))
-    else:
-        click.echo(f"space       {fields['space']}")
-        click.echo(
-            f"way in      {report.learned.alignment.method}{'' if fields['unsupervised'] else OF_WORDS}"
-        )
-        click.echo(f"criterion   {fields['criterion']}")
-        click.echo(f"verdict     {fields['verdict']} (confidence {fields['confidence']:.2f})")
-        click.echo(f"time        {fields['seconds']['total']:.1f} s, {fields['peak_memory_mb'] or 0:.0f} MB")
-        click.echo(f"signature   {fields['signature']}")
+    shown = json.dumps(fields, ensure_ascii=False) if options["as_json"] else "\n".join(_lines(report))
+    click.echo(shown)
     return FAILED if fields["verdict"] == "failed" else 0
 
 
-def _request(options: dict[str, Any]) -> Any:
+def _lines(report: Report) -> list[str]:
+    """What is shown without --json: each language that was mapped, one after the other, then the whole."""
+    fields = report.as_json()
+    lines = [f"space       {fields['space']}"]
+    for language, learned in report.learned.items():
+        own = report.fields(language)
+        lines += ["", f"language    {language}"] * (len(report.learned) > 1) + [
+            f"way in      {learned.alignment.method}{'' if own['unsupervised'] else OF_WORDS}",
+            f"criterion   {own['criterion']}",
+            f"verdict     {own['verdict']} (confidence {own['confidence']:.2f})",
+            f"signature   {own['signature']}",
+        ]
+    if report.joint is not None:
+        lines += ["", f"joint       {report.joint}"]
+    took = f"time        {fields['seconds']['total']:.1f} s, {fields['peak_memory_mb'] or 0:.0f} MB"
+    return [*lines[:-1], took, lines[-1]] if len(report.learned) == 1 else [*lines, took]
+
+
+def _request(options: dict[str, Any]) -> Request:
+    from muse.errors import BadSetting
+    from muse.request import Request
+
+    alone = options["into"] is None and len(options["sources"]) == 1
+    if options["reweight"] and not alone:
+        raise BadSetting(
+            "--reweight moves the target, which several languages share; use it with one --src and no --into"
+        )
+    return Request(
+        options["sources"], options["target"], options["src_emb"] or None, options["tgt_emb"],
+        options["dictionary"], options["out"], options["max_vocab"], options["lower"], options["resume"],
+        _config(options), options["into"],
+    )  # fmt: skip
+
+
+def _config(options: dict[str, Any]) -> AlignConfig:
     from muse.align import AlignConfig
-    from muse.api import Request
     from muse.auto import Plan, check_init
     from muse.refine import RefineConfig
     from muse.self_learning import SelfLearningConfig
@@ -85,14 +138,11 @@ def _request(options: dict[str, Any]) -> Any:
         identical=not options["no_identical"],
         self_learning=SelfLearningConfig() if refined and init != "dictionary" else None,
     )
-    config = AlignConfig(
+    return AlignConfig(
         plan,
         steps=tuple(step.strip() for step in options["normalise"].split(",")),
         refine=RefineConfig() if refined else None,
-        reweight=options["reweight"],
+        reweight=options["reweight"] is not False,
+        joint=options["joint"],
         seed=options["seed"],
     )
-    return Request(
-        options["source"], options["target"], options["src_emb"], options["tgt_emb"], options["dictionary"],
-        options["out"], options["max_vocab"], options["lower"], options["resume"], config,
-    )  # fmt: skip

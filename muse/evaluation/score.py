@@ -93,7 +93,7 @@ def space_signature(
         retrieval,
         f"{source}-{target}",
         normalisation="/".join(steps),
-        method=space.manifest.get("method") or "",
+        method=space.method(source, target),
         seed=space.manifest.get("seed"),
         vocabulary=(len(sides[0].vectors), len(sides[1].vectors)),
         gold=gold,

@@ -1,0 +1,128 @@
+"""Adding a language to a space: the others keep every byte, whole or not at all."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from muse import space_adding
+from muse.errors import BadFile, BadSetting, Mismatch, NotConverged
+from muse.space import Provenance, SideToSave, add_to_space, check_addition, load_space
+from tests.command import tree
+from tests.spaces import raw_rows, rotation, saved, side_to_save
+
+SURE, UNSURE = {"label": "aligned", "confidence": 0.9}, {"label": "failed", "confidence": 0.1}
+
+
+def new_side(count: int = 30, dimension: int = 8) -> SideToSave:
+    side = side_to_save("es", raw_rows(7, count, dimension), rotation(7, dimension))
+    return replace(side, more={"method": "similarity", "verdict": SURE})
+
+
+def add(folder: Path, space: Path, side: SideToSave | None = None, verdict: Any = SURE, **more: Any) -> None:
+    made = Provenance("similarity", criterion=0.25, verdict=verdict)
+    add_to_space(folder, space, {"es": side or new_side()}, provenance=made, **more)
+
+
+@pytest.mark.parametrize("elsewhere", [True, False])
+def test_the_others_keep_every_byte(tmp_path: Path, elsewhere: bool) -> None:
+    saved(tmp_path / "s", "fr", "de/at")
+    before = tree(tmp_path / "s")
+    out = tmp_path / ("t" if elsewhere else "s")
+    add(out, tmp_path / "s")
+    after = tree(out)
+    assert {name: after[name] for name in before if name != "manifest.json"} == {
+        name: data for name, data in before.items() if name != "manifest.json"
+    }
+    assert set(after) - set(before) == {
+        "en/hubness.es.npy", "es", *(f"es/{name}" for name in ("words.txt", "vectors.npy", "mapping.npy")),
+        "es/means.npy", "es/hubness.en.npy",
+    }  # fmt: skip
+    if elsewhere:
+        assert tree(tmp_path / "s") == before
+    assert {path.name for path in tmp_path.iterdir()} == ({"s", "t"} if elsewhere else {"s"})
+
+
+def test_the_new_language_is_there_as_if_it_had_been_from_the_start(tmp_path: Path) -> None:
+    saved(tmp_path / "s", "fr")
+    side = new_side()
+    add(tmp_path / "s", tmp_path / "s", side)
+    space = load_space(tmp_path / "s")
+    assert space.languages == ("en", "fr", "es")
+    assert space.vectors("es").words == side.vectors.words
+    mapped = side.vectors.matrix @ side.map_or_identity().T
+    np.testing.assert_allclose(space.vectors("es").matrix, mapped, atol=1e-6)
+    for one, other in (("es", "en"), ("en", "es")):
+        cosines = np.sort(space.vectors(one).matrix @ space.vectors(other).matrix.T, axis=1)
+        stored = space.hubness(one, other)
+        assert stored is not None
+        np.testing.assert_allclose(stored.numpy(), cosines[:, -10:].mean(axis=1), atol=1e-5)
+    assert space.hubness("es", "fr") is None
+    assert space.manifest["languages"]["es"]["verdict"] == SURE
+    assert space.method("es", "en") == "similarity"
+    assert space.method("fr", "en") == "gromov"  # that of the space, where a language names none
+    assert space.manifest["mapping"] == "orthogonal"
+
+
+def test_without_hubness_none_is_promised(tmp_path: Path) -> None:
+    saved(tmp_path / "s", "fr")
+    add(tmp_path / "s", tmp_path / "s", hubness=False)
+    assert load_space(tmp_path / "s").hubness("en", "es") is None
+
+
+def test_the_verdict_on_the_whole_is_the_worst(tmp_path: Path) -> None:
+    saved(tmp_path / "s", "fr")
+    add(tmp_path / "t", tmp_path / "s", verdict=UNSURE)
+    manifest = load_space(tmp_path / "t").manifest
+    assert (manifest["verdict"], manifest["criterion"]) == (UNSURE, 0.25)
+    add(tmp_path / "t", tmp_path / "s", verdict={"label": "aligned", "confidence": 1})
+    assert load_space(tmp_path / "t").manifest["criterion"] == 0.5
+
+
+def test_a_mapping_that_is_no_rotation_is_said_to_be_none(tmp_path: Path) -> None:
+    saved(tmp_path / "s", "fr")
+    add(tmp_path / "s", tmp_path / "s", replace(new_side(), mapping=2 * rotation(1)))
+    assert load_space(tmp_path / "s").manifest["mapping"] == "linear"
+
+
+def test_what_cannot_be_added(tmp_path: Path) -> None:
+    saved(tmp_path / "s", "fr")
+    before = tree(tmp_path)
+    assert check_addition(tmp_path / "s", ["es"], "en") == "en"
+    with pytest.raises(BadSetting, match="holds en, fr; a language to add needs another name, got 'fr'"):
+        check_addition(tmp_path / "s", ["es", "fr"])
+    with pytest.raises(BadSetting, match="has the pivot en, got --tgt fr"):
+        check_addition(tmp_path / "s", ["es"], "fr")
+    with pytest.raises(BadFile, match="expected an aligned space, found nothing there"):
+        check_addition(tmp_path / "none", ["es"])
+    with pytest.raises(Mismatch, match="es: expected vectors and a mapping of dimension 8, as en has, got 5"):
+        add(tmp_path / "s", tmp_path / "s", new_side(dimension=5))
+    with pytest.raises(NotConverged, match="es: mapped vectors must be finite"):
+        add(tmp_path / "s", tmp_path / "s", replace(new_side(), mapping=np.full((8, 8), np.nan, np.float32)))
+    assert tree(tmp_path) == before
+
+
+def test_a_broken_space_is_not_copied(tmp_path: Path) -> None:
+    saved(tmp_path / "s", "fr")
+    (tmp_path / "s" / "fr" / "words.txt").write_bytes(b"x\n")
+    before = tree(tmp_path)
+    with pytest.raises(BadFile, match=r"fr/words.txt: expected the file that was saved"):
+        add(tmp_path / "s", tmp_path / "s")
+    assert tree(tmp_path) == before
+
+
+def test_interrupted_before_the_manifest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    saved(tmp_path / "s", "fr")
+    before = tree(tmp_path)
+
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(space_adding, "write_manifest", stop)
+    with pytest.raises(KeyboardInterrupt):
+        add(tmp_path / "s", tmp_path / "s")
+    assert tree(tmp_path) == before
