@@ -136,6 +136,7 @@ MAY_IMPORT = {
         "space",
     ],
     "evaluation": ["errors", "version", "lexicon", "neighbours", "retrieval", "space"],
+    "sentences": ["vectors", "tokens"],
 }
 
 # The one user of a dependency, and where else its thread count is set.
