@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -12,6 +13,8 @@ from muse.alignment import Alignment
 from muse.auto import Candidate, Plan, best, candidates
 from muse.criterion import criterion
 from muse.errors import BadSetting, Mismatch, NotConverged
+from muse.history import History
+from muse.memory import peak_memory_mb
 from muse.normalise import DEFAULT_STEPS, Normalisation, check_steps, normalise_
 from muse.refine import RefineConfig, refine
 from muse.reweight import reweight
@@ -45,12 +48,17 @@ class AlignConfig:
 
 @dataclass(frozen=True)
 class Learned:
-    """What a run learned: the alignment, the verdict, every candidate tried, seconds by stage."""
+    """What a run learned: the alignment, the verdict, every candidate tried, seconds by stage.
+
+    `history` has the figures of the last refinement, `memory` the peak in MB of the process so far by stage.
+    """
 
     alignment: Alignment
     verdict: Verdict
     candidates: tuple[Candidate, ...]
     seconds: dict[str, float] = field(default_factory=dict)
+    memory: dict[str, float | None] = field(default_factory=dict)
+    history: tuple[dict[str, Any], ...] = ()
 
 
 def check_pair(source: Vectors, target: Vectors, *, max_vocab: int | None = None) -> None:
@@ -90,7 +98,9 @@ def learn(source: Vectors, target: Vectors, *, config: AlignConfig, runtime: Run
     began = time.perf_counter()
     tried = tuple(candidates(source, target, plan=config.plan, seed=config.seed, runtime=runtime))
     alignment = best(tried).alignment
-    started = time.perf_counter()
+    started, memory = time.perf_counter(), {"init": peak_memory_mb()}
+    history = History()
+    runtime = replace(runtime, progress=runtime.progress.heard_by(history.hear))
     rng = np.random.default_rng([config.seed, LAST_STREAM])
     if config.refine is not None:
         *_, alignment = refine(source, target, alignment, config=config.refine, rng=rng, runtime=runtime)
@@ -101,6 +111,6 @@ def learn(source: Vectors, target: Vectors, *, config: AlignConfig, runtime: Run
     verdict = judge(source, target, alignment, rng=rng, runtime=runtime)
     if config.reweight and config.refine is not None:  # --no-refine asks for the mapping as it was found
         alignment = reweight(source, target, alignment, rng=rng, runtime=runtime)
-    return Learned(
-        alignment, verdict, tried, {"init": started - began, "refine": time.perf_counter() - started}
-    )
+    seconds = {"init": started - began, "refine": time.perf_counter() - started}
+    memory["refine"] = peak_memory_mb()
+    return Learned(alignment, verdict, tried, seconds, memory, tuple(history.as_json()))

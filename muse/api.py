@@ -19,6 +19,7 @@ from muse.errors import BadSetting, MuseError
 from muse.files import read_lexicon, read_vectors
 from muse.files.locate import locate_vectors
 from muse.files.space_folder import MANIFEST, checksum
+from muse.memory import peak_memory_mb
 from muse.outcome import Report, of_language, provenance, signature
 from muse.progress import Progress
 from muse.request import Request
@@ -76,7 +77,7 @@ def run(request: Request, *, device: str = "auto", progress: Progress | None = N
     check_out(request.folder)
     request = _settled(request)
     inputs = _load(request)
-    loaded = time.perf_counter()
+    loaded, loading = time.perf_counter(), {"load": peak_memory_mb()}
     checkpoint = _open_checkpoint(request, inputs)
     runtime = Runtime(device, progress or Progress(quiet=True), checkpoint)
     try:
@@ -86,7 +87,8 @@ def run(request: Request, *, device: str = "auto", progress: Progress | None = N
         checkpoint.clear()  # to go on from here would only end here again
         raise
     saving = time.perf_counter()
-    _save(request, inputs, learned, device)
+    before = {"seconds": {"load": round(loaded - began, 2)}, "peak_memory_mb": loading}
+    _save(request, inputs, learned, device, before)
     checkpoint.clear()
     end = time.perf_counter()
     seconds = {"load": loaded - began, **learned.seconds, "save": end - saving, "total": end - began}
@@ -161,16 +163,18 @@ def _open_checkpoint(request: Request, inputs: _Inputs) -> Checkpoint:
     return Checkpoint.open(folder.with_name(f".{folder.name}.checkpoint"), fingerprint, resume=request.resume)
 
 
-def _save(request: Request, inputs: _Inputs, learned: LearnedMany, device: str) -> None:
-    sides, target_map = {}, None
+def _save(
+    request: Request, inputs: _Inputs, learned: LearnedMany, device: str, before: dict[str, Any]
+) -> None:
+    sides, target_map, words = {}, None, inputs.words()
     for language, one in learned.languages.items():
-        more = of_language(one, request.config)
+        pair = {name: words[name] for name in (language, request.pivot)}
+        more = of_language(one, request.config, pair)
         target_map = one.alignment.target_map  # None where more than one language meets the target
         sides[language] = replace(inputs.sources[language], mapping=one.alignment.source_map, more=more)
-    words = inputs.words()
     most = max(words[language] for language in sides) * words[request.pivot]
     hubness = device == "cuda" or most <= HUBNESS_ON_CPU
-    made = provenance(request, learned.languages, learned.joint)
+    made = provenance(request, learned.languages, learned.joint, before)
     if request.into is not None:
         add_to_space(request.folder, request.into, sides, provenance=made, hubness=hubness, device=device)
         return

@@ -6,12 +6,14 @@ import logging
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from muse.alignment import Alignment
 from muse.criterion import Criterion, criterion
 from muse.errors import BadSetting, Mismatch, NotConverged
+from muse.history import History
 from muse.initialise.adversarial import AdversarialConfig, adversarial
 from muse.initialise.dictionary import DictionaryConfig, dictionary
 from muse.initialise.gromov import GromovConfig, gromov
@@ -36,14 +38,23 @@ Start = Callable[[Vectors, Vectors, Criterion, np.random.Generator, Runtime], It
 
 @dataclass(frozen=True)
 class Candidate:
-    """A way in, tried: what self-learning made of its mapping, the verdict on that, and the time it took."""
+    """A way in, tried: what self-learning made of its mapping, the verdict on that, and the time it took.
+
+    `history` has the figures that its stages showed as they went; none where it came from a checkpoint.
+    """
 
     alignment: Alignment
     verdict: Verdict
     seconds: float
+    history: tuple[dict[str, Any], ...] = ()
+
+    def as_record(self) -> dict[str, object]:
+        """The fields of the manifest: those of `--json`, how far from a rotation it is, and its history."""
+        defect = float(f"{self.alignment.orthogonality_defect:.3g}")
+        return {**self.as_json(), "orthogonality_defect": defect, "history": self.history}
 
     def as_json(self) -> dict[str, object]:
-        """The fields that `--json` and the manifest show."""
+        """The fields that `--json` shows."""
         verdict = {key: value for key, value in asdict(self.verdict).items() if key != "label"}
         return {
             "init": self.alignment.init,
@@ -105,9 +116,10 @@ def candidates(
     failures: list[str] = []
     starts = plan.starts()
     for number, (name, start) in enumerate(starts):
-        began = time.perf_counter()
+        began, history = time.perf_counter(), History()
+        heard = replace(runtime, progress=runtime.progress.heard_by(history.hear))
         try:
-            alignment, verdict = trial.run(name, start, [seed, number])
+            alignment, verdict = replace(trial, runtime=heard).run(name, start, [seed, number])
         except (NotConverged, Mismatch) as error:
             if len(starts) == 1:
                 raise
@@ -117,7 +129,7 @@ def candidates(
         log.info(
             "%s: criterion %.4f, %s (%.2f)", name, alignment.criterion, verdict.label, verdict.confidence
         )
-        yield Candidate(alignment, verdict, time.perf_counter() - began)
+        yield Candidate(alignment, verdict, time.perf_counter() - began, tuple(history.as_json()))
         if verdict.label == "aligned":
             return
     if len(failures) == len(starts):

@@ -81,22 +81,31 @@ def _rounded(seconds: Mapping[str, float]) -> dict[str, float]:
     return {stage: round(value, 2) for stage, value in seconds.items()}
 
 
-def of_language(learned: Learned, config: AlignConfig) -> dict[str, Any]:
-    """How one language was mapped, for its entry in the manifest."""
+def of_language(learned: Learned, config: AlignConfig, words: Mapping[str, int]) -> dict[str, Any]:
+    """How one language was mapped, for its entry in the manifest; `words` as in `signature`."""
     return {
         "method": learned.alignment.method,
         "criterion": learned.alignment.criterion,
         "verdict": learned.verdict,
-        "candidates": [candidate.as_json() for candidate in learned.candidates],
+        "candidates": [candidate.as_record() for candidate in learned.candidates],
+        "history": learned.history,
+        "seconds": _rounded(learned.seconds),
+        "peak_memory_mb": learned.memory,
         "seed": config.seed,
+        "signature": str(signature(config, learned, words)),
     }
 
 
-def provenance(request: Request, learned: Mapping[str, Learned], joint: Joint | None) -> Provenance:
-    """How the space was made, for its manifest: criterion and verdict are those of the weakest language."""
+def provenance(
+    request: Request, learned: Mapping[str, Learned], joint: Joint | None, before: Mapping[str, Any]
+) -> Provenance:
+    """How the space was made, for its manifest: criterion and verdict are those of the weakest language.
+
+    `before` has what else is known of the run, such as the time and the memory it took to read the files.
+    """
     config, least = request.config, learned[weakest(learned)]
     methods = dict.fromkeys(one.alignment.method for one in learned.values())
-    more: dict[str, Any] = {"candidates": [candidate.as_json() for candidate in least.candidates]}
+    more: dict[str, Any] = {"candidates": [candidate.as_json() for candidate in least.candidates], **before}
     if joint is not None:
         more["joint"] = joint.as_json()
     return Provenance(

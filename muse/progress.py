@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Protocol
 
@@ -21,12 +21,23 @@ class Tick(Protocol):
         """Show that `done` steps are behind us."""
 
 
-class Progress:
-    """Shows the progress of named stages on stderr; `quiet` shows nothing."""
+Listener = Callable[[str, int, Mapping[str, float]], None]
 
-    def __init__(self, *, quiet: bool = False) -> None:
+
+class Progress:
+    """Shows the progress of named stages on stderr; `quiet` shows nothing.
+
+    A `listener` is told of every step: the stage, the number of steps done, the figures.
+    """
+
+    def __init__(self, *, quiet: bool = False, listener: Listener | None = None) -> None:
         self._quiet = quiet
+        self._listener = listener
         self._terminal = sys.stderr.isatty()
+
+    def heard_by(self, listener: Listener) -> Progress:
+        """The same progress, with a listener that is told of every step."""
+        return Progress(quiet=self._quiet, listener=listener)
 
     @contextmanager
     def stage(self, name: str, total: int) -> Iterator[Tick]:
@@ -35,6 +46,8 @@ class Progress:
 
         def tick(done: int, **figures: float) -> None:
             nonlocal last
+            if self._listener is not None:
+                self._listener(name, done, figures)
             now = time.monotonic()
             # A terminal line may change ten times a second; a log line only when there is news.
             if self._quiet or (now - last < (0.1 if self._terminal else LOG_EVERY_SECONDS)):

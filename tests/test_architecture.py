@@ -14,7 +14,7 @@ LONGEST_FILE = 300
 
 # From the ground up: a module imports from lower layers, and from its own where the table below says so.
 LAYERS = {
-    "ground": ["errors", "version", "memory", "progress"],
+    "ground": ["errors", "version", "memory", "progress", "history"],
     "nouns": ["vectors", "lexicon", "alignment", "language_model", "tokens"],
     "disk": ["files", "checkpoint"],
     "mathematics": [
@@ -51,6 +51,7 @@ MAY_IMPORT = {
     "version": [],
     "memory": [],
     "progress": [],
+    "history": [],
     "vectors": ["errors"],
     "lexicon": ["errors"],
     "alignment": ["vectors"],
@@ -88,6 +89,7 @@ MAY_IMPORT = {
         "lexicon",
         "alignment",
         "criterion",
+        "history",
         "runtime",
         "initialise",
         "self_learning",
@@ -96,6 +98,8 @@ MAY_IMPORT = {
     ],
     "align": [
         "errors",
+        "history",
+        "memory",
         "vectors",
         "alignment",
         "normalise",

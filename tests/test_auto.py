@@ -130,3 +130,12 @@ def test_best_prefers_the_aligned_to_the_high() -> None:
     assert best([low, high, aligned]) is aligned
     assert best([low, high]) is high
     assert aligned.as_json().keys() >= {"init", "criterion", "verdict", "confidence", "seconds"}
+
+
+def test_a_candidate_remembers_what_its_stages_told() -> None:
+    only = tried(Plan(init="gromov"))[0]
+    stages = [trace["stage"] for trace in only.history]
+    assert stages[:2] == ["gromov", "refine"]
+    assert "history" not in only.as_json()
+    assert only.as_record()["history"] == only.history
+    assert float(str(only.as_record()["orthogonality_defect"])) < 1e-4

@@ -29,6 +29,7 @@ from torch.nn import functional
 from muse.alignment import Alignment
 from muse.criterion import Criterion
 from muse.errors import BadSetting, Mismatch, NotConverged
+from muse.initialise.components import components, principal_axes
 from muse.procrustes import procrustes
 from muse.retrieval import Retrieval, mutual_neighbours
 from muse.runtime import Runtime
@@ -81,6 +82,7 @@ class Epoch:
     samples_per_second: float
     defect: float  # worst |W W^T - I| of the restarts
     mapping_rate: float  # learning rate of the best restart
+    loss: float  # the discriminator's, mean over steps and restarts; log 2 is a guess
 
     def __str__(self) -> str:
         pace = f"{self.samples_per_second:.0f} samples/s, learning rate {self.mapping_rate:.3g}"
@@ -112,7 +114,7 @@ def adversarial(  # noqa: PLR0913 - the contract of every way in, and one listen
             plain = {"epoch": np.array(epoch), "seed": np.array(seed), "signature": np.array(game.signature)}
             runtime.checkpoint.save("adversarial", arrays | plain)
             log.info("%s", figures)
-            tick(epoch, criterion=max(figures.criteria), defect=figures.defect)
+            tick(epoch, criterion=max(figures.criteria), loss=figures.loss, defect=figures.defect)
             if on_epoch is not None:
                 on_epoch(figures)
     maps = [game.complete(mapping) for mapping in state["best_mapping"]]
@@ -130,10 +132,10 @@ class _Game:
         self.k = min(config.dimensions, source.dimension)
         self.source = source.most_frequent(config.most_frequent)
         self.target = target.most_frequent(config.most_frequent)
-        self.source_basis = _principal(self.source, self.k)  # (d, k)
-        self.target_basis = _principal(self.target, self.k)  # (d, k)
-        self.x = _components(self.source.matrix, self.source_basis).to(device)  # (n, k)
-        self.y = _components(self.target.matrix, self.target_basis).to(device)  # (m, k)
+        self.source_basis = principal_axes(self.source, self.k)  # (d, k)
+        self.target_basis = principal_axes(self.target, self.k)  # (d, k)
+        self.x = components(self.source.matrix, self.source_basis).to(device)  # (n, k)
+        self.y = components(self.target.matrix, self.target_basis).to(device)  # (m, k)
         sums = [zlib.crc32(side.matrix.tobytes()) for side in (self.source, self.target)]
         self.signature = repr((source.language, target.language, sums, config))
 
@@ -156,19 +158,21 @@ class _Game:
         c, began = self.config, time.perf_counter()
         decay = c.decay**epoch
         generator = _generator(seed, epoch + 1, self.device)
+        loss = torch.zeros((), device=self.device)
         for _ in range(c.steps):
             for _ in range(c.discriminator_steps):
-                self._discriminator_step(state, c.discriminator_rate * decay, generator)
+                loss += self._discriminator_step(state, c.discriminator_rate * decay, generator)
             self._mapping_step(state, c.mapping_rate * decay, generator)
         pace = 2 * c.batch * c.steps * len(state["mapping"]) / (time.perf_counter() - began)
         state = _healthy(state)
         found = torch.tensor([criterion(self._lift(mapping)) for mapping in state["mapping"]])
         _judge(state, found.to(self.device))
         rate = c.mapping_rate * decay * float(state["rate"][state["best"].argmax()])
-        figures = Epoch(epoch + 1, tuple(found.tolist()), pace, float(_defect(state["mapping"]).max()), rate)
+        defect, loss = float(_defect(state["mapping"]).max()), loss / (c.steps * c.discriminator_steps)
+        figures = Epoch(epoch + 1, tuple(found.tolist()), pace, defect, rate, float(loss))
         return self._prune(state, epoch + 1), figures
 
-    def _discriminator_step(self, state: State, rate: float, generator: torch.Generator) -> None:
+    def _discriminator_step(self, state: State, rate: float, generator: torch.Generator) -> Tensor:
         # Equation 4.3: mapped source words are labelled 1, target words 0, both smoothed.
         c = self.config
         x, y = self._sample(self.x, generator), self._sample(self.y, generator)  # (b, k)
@@ -180,9 +184,11 @@ class _Game:
         weights = [state[name].requires_grad_() for name in state if name.startswith(("weight", "bias"))]
         labels = torch.full_like(z[..., :1], c.smoothing)  # (r, 2b, 1)
         labels[:, : c.batch] = 1 - c.smoothing
-        gradients = torch.autograd.grad(_loss(state, z, labels), weights)
+        loss = _loss(state, z, labels)
+        gradients = torch.autograd.grad(loss, weights)
         for weight, gradient in zip(weights, gradients, strict=True):
             weight.detach_().sub_(rate * state["rate"] * gradient)
+        return loss.detach() / len(mapped)
 
     def _mapping_step(self, state: State, rate: float, generator: torch.Generator) -> None:
         # Equation 4.4: labels swapped. Its target half does not depend on W, so only source words play.
@@ -264,21 +270,6 @@ def _healthy(state: State) -> State:
     if not bool(good.all()):
         log.warning("dropped %d of %d restarts: not finite, or not orthogonal", int((~good).sum()), len(good))
     return {name: tensor[good] for name, tensor in state.items()}
-
-
-def _principal(side: Vectors, k: int) -> Matrix:
-    """The k leading principal axes of the rows, (d, k), in falling order."""
-    if not np.isfinite(side.matrix).all():
-        raise NotConverged(f"{side.language}: vectors must be finite, found nan or inf; repair their file")
-    wide = side.matrix.astype(np.float64)
-    axes = np.linalg.eigh(wide.T @ wide)[1]  # (d, d), by rising variance
-    return np.asarray(axes[:, ::-1][:, :k], dtype=np.float32)
-
-
-def _components(rows: Matrix, basis: Matrix) -> Tensor:
-    # Entries of variance 1: the learning rates then mean the same for every dimension.
-    inside = rows @ basis  # (n, k)
-    return torch.tensor(inside / max(float(np.sqrt(np.mean(inside**2))), 1e-12))
 
 
 def _generator(seed: int, stream: int, device: torch.device) -> torch.Generator:

@@ -77,9 +77,10 @@ def transport(
     with runtime.progress.stage("gromov", total) as tick:
         for done, epsilon in enumerate(eps for eps, steps in config.schedule for _ in range(steps)):
             cost = -(similar_x @ plan @ similar_y)  # (n, m)
+            objective = -float((cost * plan).sum())  # of the plan before
             cost = cost / cost.std() + config.prior_weight * prior
             plan = sinkhorn(cost, epsilon, config.sinkhorn_rounds)
-            tick(done + 1, epsilon=epsilon)
+            tick(done + 1, epsilon=epsilon, objective=objective)
     return plan
 
 
