@@ -12,7 +12,7 @@ POINTS = 200  # kept of a stage: as many as a chart can show
 
 @dataclass
 class Trace:
-    """What one stage told: the numbers (s,) of its steps and the figures of each; when its last step ended."""
+    """What one stage told: the numbers (s,) of its steps, the figures of each, when the last one ended."""
 
     stage: str
     seconds: float

@@ -41,8 +41,19 @@ LAYERS = {
         "align_many",
     ],
     "space": ["space_saving", "space_adding", "space", "new_words"],
-    "consumers": ["induce", "translate", "export", "evaluation", "sentences", "report"],
-    "doors": ["request", "outcome", "api", "commands", "cli", "__init__", "__main__", "fetch", "web"],
+    "consumers": ["induce", "translate", "export", "evaluation", "sentences", "picture"],
+    "doors": [
+        "request",
+        "outcome",
+        "api",
+        "commands",
+        "cli",
+        "__init__",
+        "__main__",
+        "report",
+        "fetch",
+        "web",
+    ],
 }
 
 # What each module imports of ours, whole: a new edge is a decision, and is taken here.
@@ -141,6 +152,7 @@ MAY_IMPORT = {
     ],
     "evaluation": ["errors", "version", "lexicon", "neighbours", "retrieval", "space"],
     "sentences": ["vectors", "tokens"],
+    "picture": ["errors", "retrieval", "space"],
 }
 
 # The one user of a dependency, and where else its thread count is set.
@@ -149,6 +161,9 @@ ONLY_USERS = {
     "fasttext": {"files.fasttext_model"},
     "sacremoses": {"tokens"},
     "sacrebleu": {"translate.quality"},
+    "sklearn": {"picture"},
+    "matplotlib": {"report.figures", "report.labels"},
+    "jinja2": {"report.page"},
     "scipy": {"procrustes", "calibration", "evaluation"},
     "click": {"cli", "commands"},
 }

@@ -1,0 +1,126 @@
+"""Picture: words of two languages on a plane, each beside its translation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from muse.errors import MissingExtra
+from muse.retrieval import Retrieval, mutual_neighbours
+from muse.space import AlignedSpace
+
+WORDS = 3_000  # the most frequent words of each language, of which the pairs are taken
+PERPLEXITY = 30.0  # t-SNE's: about how many neighbours a word should keep
+NEAREST = 3  # words of the picture between which a word that is not in it is put
+Plane = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Picture:
+    """The places (2p, 2) of the words of p pairs: first of all source words, then of their translations.
+
+    `rows` (2p, d) are theirs in the space, in the same order.
+    """
+
+    source: str
+    target: str
+    pairs: tuple[tuple[str, str], ...]
+    places: Plane
+    rows: Tensor
+
+    def place(self, row: Tensor) -> tuple[float, float]:
+        """Where a word with this row (d,) belongs: amid the words of the picture that are nearest to it."""
+        nearest = torch.topk(self.rows @ row, min(NEAREST, len(self.rows))).indices.cpu().numpy()
+        x, y = self.places[nearest].mean(axis=0).tolist()
+        return x, y
+
+
+def draw_picture(
+    space: AlignedSpace, source: str, target: str, pairs: NDArray[np.int64], seed: int
+) -> Picture:
+    """The picture of `pairs` (p, 2) of rows, by t-SNE on cosines (van der Maaten and Hinton, 2008)."""
+    of_source, of_target = space.vectors(source), space.vectors(target)
+    rows = torch.cat(
+        [
+            space.tensor(source)[torch.from_numpy(pairs[:, 0])],
+            space.tensor(target)[torch.from_numpy(pairs[:, 1])],
+        ]
+    )  # (2p, d)
+    words = tuple((of_source.words[i], of_target.words[j]) for i, j in pairs.tolist())
+    return Picture(source, target, words, on_a_plane(rows.cpu().numpy(), seed), rows)
+
+
+def frequent_pairs(space: AlignedSpace, source: str, target: str, limit: int = WORDS) -> NDArray[np.int64]:
+    """The (p, 2) rows of mutual CSLS neighbours among the `limit` most frequent words of either language."""
+    x, y = space.tensor(source)[:limit], space.tensor(target)[:limit]
+    return mutual_neighbours(x, y, Retrieval()).cpu().numpy()
+
+
+def grouped_pairs(
+    space: AlignedSpace, source: str, target: str, *, groups: int = 9, size: int = 6, limit: int = WORDS
+) -> NDArray[np.int64]:
+    """The (p, 2) rows of mutual pairs in `groups` of near ones far apart: few enough to be read.
+
+    Only words of three letters or more take part: a picture of particles and numerals shows little.
+    """
+    pairs = frequent_pairs(space, source, target, limit)
+    sides = (space.vectors(source).words, space.vectors(target).words)
+    readable = [all(is_readable(side[row]) for side, row in zip(sides, pair, strict=True)) for pair in pairs]
+    pairs = pairs[np.array(readable, dtype=bool)]
+    if not len(pairs):
+        return pairs
+    rows = torch.from_numpy(pairs)
+    means = space.tensor(source)[rows[:, 0]] + space.tensor(target)[rows[:, 1]]  # (p, d)
+    return pairs[_groups(torch.nn.functional.normalize(means), groups, size)]
+
+
+def is_readable(word: str) -> bool:
+    """Whether a word says something to a reader: three letters or more, and nothing but letters."""
+    return len(word) > 2 and word.isalpha()
+
+
+def _groups(means: Tensor, groups: int, size: int) -> Sequence[int]:
+    # Farthest-point sampling of the middles (Gonzalez, 1985); each takes its nearest that are still free.
+    free = torch.ones(len(means), dtype=torch.bool, device=means.device)
+    closest, middle, chosen = torch.full((len(means),), -torch.inf, device=means.device), 0, []
+    for _ in range(groups):
+        if not bool(free.any()):
+            break
+        cosines = means @ means[middle]  # (p,)
+        near = torch.where(free, cosines, -torch.inf).topk(min(size, int(free.sum()))).indices
+        chosen += near.tolist()
+        free[near] = False
+        closest = torch.maximum(closest, cosines)
+        middle = int(torch.where(free, closest, torch.inf).argmin())
+    return chosen
+
+
+def on_a_plane(rows: NDArray[Any], seed: int) -> Plane:
+    """The places (p, 2) of unit rows (p, d) whose near ones stay near, within -1 to 1."""
+    require_sklearn()
+    from sklearn.manifold import TSNE
+
+    if len(rows) < 4 or rows.shape[1] < 2:  # too few for anything but a circle
+        angles = 2 * np.pi * np.arange(len(rows)) / max(1, len(rows))
+        return np.stack([np.cos(angles), np.sin(angles)], axis=1)
+    perplexity = min(PERPLEXITY, (len(rows) - 1) / 3)
+    method = TSNE(perplexity=perplexity, metric="cosine", init="random", random_state=seed)
+    places = np.asarray(method.fit_transform(rows), dtype=np.float64)
+    places -= places.mean(axis=0)
+    return np.asarray(places / max(float(np.abs(places).max()), 1e-12))
+
+
+def require_sklearn() -> None:
+    """Raises MissingExtra where scikit-learn, which finds the places, is not installed."""
+    try:
+        import sklearn  # noqa: F401
+    except ImportError:
+        raise MissingExtra(
+            "a picture of a space needs scikit-learn; run pip install 'muse[report]'"
+        ) from None

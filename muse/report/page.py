@@ -1,0 +1,86 @@
+"""Page: the facts and figures as one HTML file that needs nothing else, and the figures as PNG beside it."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from muse.errors import BadFile, MissingExtra
+from muse.files.atomic import atomic_folder
+from muse.files.space_folder import writing
+from muse.files.writing import check_place, replaced
+from muse.picture import require_sklearn
+from muse.report.facts import Facts
+from muse.report.figures import figures, require_matplotlib, stage_rows
+
+TEMPLATE = "page.html"
+
+
+@dataclass(frozen=True)
+class Written:
+    """The page, and the figures by name."""
+
+    page: Path
+    figures: Mapping[str, Path]
+
+    def as_json(self) -> dict[str, Any]:
+        """All fields as JSON can hold them."""
+        return {"out": str(self.page), "figures": {name: str(path) for name, path in self.figures.items()}}
+
+
+def require() -> None:
+    """Raises MissingExtra where a package of the extra is absent."""
+    require_matplotlib()
+    require_sklearn()
+    try:
+        import jinja2  # noqa: F401
+    except ImportError:
+        raise MissingExtra("a report needs jinja2; run pip install 'muse[report]'") from None
+
+
+def figures_folder(page: Path) -> Path:
+    """Where the figures of a page go: fr-en.figures for fr-en.html."""
+    return page.with_suffix(".figures")
+
+
+def check_out(page: Path) -> None:
+    """Raises BadFile where page and figures cannot be written, or would replace what is no report's."""
+    check_place(page)
+    if page.suffix.lower() not in (".html", ".htm"):
+        raise BadFile(f"{page}: expected a name that ends in .html, got another; rename --out")
+    folder = figures_folder(page)
+    if folder.exists() and not (folder.is_dir() and all(one.suffix == ".png" for one in folder.iterdir())):
+        raise BadFile(
+            f"{folder}: expected nothing there, or the figures of a report, got others; rename --out"
+        )
+
+
+def write_report(facts: Facts, page: Path) -> Written:
+    """Writes the page and its figures, replacing those of an earlier report."""
+    check_out(page)
+    drawn = figures(facts)
+    text = render(facts, drawn)
+    folder = figures_folder(page)
+    with writing(folder), atomic_folder(folder) as partial:
+        for name, png in drawn.items():
+            (partial / f"{name}.png").write_bytes(png)
+    with replaced(page) as stream:
+        stream.write(text.encode())
+    return Written(page, {name: folder / f"{name}.png" for name in drawn})
+
+
+def render(facts: Facts, drawn: Mapping[str, bytes]) -> str:
+    """The page as HTML; all text of ours or of the words is escaped by the template."""
+    from jinja2 import Environment, PackageLoader, ChainableUndefined
+
+    environment = Environment(
+        loader=PackageLoader("muse.report", "."), autoescape=True, undefined=ChainableUndefined,
+        trim_blocks=True, lstrip_blocks=True,
+    )  # fmt: skip
+    pictures = {
+        name: "data:image/png;base64," + base64.b64encode(png).decode() for name, png in drawn.items()
+    }
+    return environment.get_template(TEMPLATE).render(facts=facts, figures=pictures, stages=stage_rows(facts))

@@ -1,0 +1,131 @@
+"""Record: what the manifest of a space tells of the run that made it, as far as it does.
+
+Older spaces have no history, and spaces made by hand may have no candidates: what is absent, or is
+not what it should be, is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+Curve = list[tuple[float, float]]
+Stage = tuple[str, float | None, float | None]  # with its seconds and the peak of memory so far, in MB
+
+
+@dataclass(frozen=True)
+class Trace:
+    """What one stage told: its name and, for each figure, (step, value) in order."""
+
+    stage: str
+    curves: Mapping[str, Curve]
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One way in that was tried: its fields as `muse align --json` has them, and its history."""
+
+    fields: Mapping[str, Any]
+    traces: tuple[Trace, ...]
+    chosen: bool
+
+    @property
+    def name(self) -> str:
+        """The way in with its variant."""
+        return str(self.fields.get("method", "?"))
+
+
+@dataclass(frozen=True)
+class Record:
+    """How one language was mapped: its entry in the manifest, the attempts, the last refinement."""
+
+    language: str
+    entry: Mapping[str, Any]
+    attempts: tuple[Attempt, ...]
+    refinement: tuple[Trace, ...]
+
+    @property
+    def verdict(self) -> Mapping[str, Any]:
+        """The verdict and what it rests on; empty where there is none."""
+        return _mapping(self.entry.get("verdict"))
+
+    @property
+    def stages(self) -> list[Stage]:
+        """The stages of the language's own."""
+        return stages_of(self.entry)
+
+    @property
+    def reason(self) -> str:
+        """Why the chosen attempt was chosen, as `muse.auto.best` does."""
+        if not self.attempts:
+            return ""
+        if any(attempt.fields.get("verdict") == "aligned" for attempt in self.attempts if attempt.chosen):
+            return "it is the first that was judged aligned, which ends the search"
+        if len(self.attempts) == 1:
+            return "it is the only one that was tried"
+        return "none was judged aligned, and it has the highest criterion"
+
+
+def stages_of(entry: Mapping[str, Any]) -> list[Stage]:
+    """The stages that a manifest, or the entry of a language in one, tells the seconds of."""
+    seconds, memory = (_mapping(entry.get(name)) for name in ("seconds", "peak_memory_mb"))
+    return [(stage, _number(seconds[stage]), _number(memory.get(stage))) for stage in seconds]
+
+
+def records(manifest: Mapping[str, Any], source: str, target: str) -> list[Record]:
+    """The records of the languages of one direction that were mapped, which the pivot was not."""
+    languages = _mapping(manifest.get("languages"))
+    return [
+        _record(language, {**_whole(manifest), **_mapping(languages.get(language))})
+        for language in (source, target)
+        if language != manifest.get("pivot")
+    ]
+
+
+def _whole(manifest: Mapping[str, Any]) -> dict[str, Any]:
+    # What the manifest says of all its languages; that a language says of itself goes first.
+    return {key: manifest[key] for key in ("method", "criterion", "verdict", "candidates") if key in manifest}
+
+
+def _record(language: str, entry: Mapping[str, Any]) -> Record:
+    tried = [fields for fields in _list(entry.get("candidates")) if isinstance(fields, Mapping)]
+    methods = [fields.get("method") for fields in tried]
+    chosen = _chosen(tried, str(entry.get("method")), methods)
+    attempts = tuple(
+        Attempt(fields, tuple(_traces(fields.get("history"))), place == chosen)
+        for place, fields in enumerate(tried)
+    )
+    return Record(language, entry, attempts, tuple(_traces(entry.get("history"))))
+
+
+def _chosen(tried: list[Mapping[str, Any]], method: str, methods: list[Any]) -> int:
+    aligned = [i for i, fields in enumerate(tried) if fields.get("verdict") == "aligned"]
+    if aligned:
+        return aligned[-1]
+    return methods.index(method) if method in methods else -1
+
+
+def _traces(history: object) -> Iterator[Trace]:
+    for trace in _list(history):
+        told = _mapping(trace)
+        steps, figures = _list(told.get("steps")), _mapping(told.get("figures"))
+        curves = {name: _curve(steps, _list(values)) for name, values in figures.items()}
+        yield Trace(str(told.get("stage", "")), {name: curve for name, curve in curves.items() if curve})
+
+
+def _curve(steps: list[Any], values: list[Any]) -> Curve:
+    pairs = [(_number(step), _number(value)) for step, value in zip(steps, values, strict=False)]
+    return [(step, value) for step, value in pairs if step is not None and value is not None]
+
+
+def _mapping(value: object) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _list(value: object) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _number(value: object) -> float | None:
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
