@@ -12,6 +12,7 @@ from muse.commands.export import export
 from muse.commands.induce import induce
 from muse.commands.map import map_words
 from muse.commands.report import report
+from muse.commands.serve import serve
 from muse.commands.train_lm import train_lm
 from muse.commands.translate import translate
 from muse.errors import MuseError
@@ -46,5 +47,5 @@ def commands() -> None:
     """Aligns the words of two languages without parallel data, and uses what comes of it."""
 
 
-for command in (align, evaluate, export, induce, translate, map_words, report, train_lm):
+for command in (align, evaluate, export, induce, translate, map_words, report, serve, train_lm):
     commands.add_command(command)

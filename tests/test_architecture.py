@@ -132,6 +132,7 @@ MAY_IMPORT = {
         "errors",
         "version",
         "vectors",
+        "neighbours",
         "retrieval",
         "space",
         "language_model",
@@ -164,6 +165,9 @@ ONLY_USERS = {
     "sklearn": {"picture"},
     "matplotlib": {"report.figures", "report.labels"},
     "jinja2": {"report.page"},
+    "fastapi": {"web.app", "web.routes"},
+    "pydantic": {"web.answers"},
+    "uvicorn": {"web.server"},
     "scipy": {"procrustes", "calibration", "evaluation"},
     "click": {"cli", "commands"},
 }

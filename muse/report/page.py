@@ -74,7 +74,7 @@ def write_report(facts: Facts, page: Path) -> Written:
 
 def render(facts: Facts, drawn: Mapping[str, bytes]) -> str:
     """The page as HTML; all text of ours or of the words is escaped by the template."""
-    from jinja2 import Environment, PackageLoader, ChainableUndefined
+    from jinja2 import ChainableUndefined, Environment, PackageLoader
 
     environment = Environment(
         loader=PackageLoader("muse.report", "."), autoescape=True, undefined=ChainableUndefined,

@@ -29,7 +29,7 @@ from muse.translate.surface import (
     is_shouted,
     with_capitals,
 )
-from muse.translate.words import look_up, rows_of
+from muse.translate.words import Translation, look_up, rows_of
 
 CACHED = 200_000  # words whose translations are kept: about 300 MB
 HYPHEN = "@-@"  # what Moses writes for a hyphen that stands between two tokens
@@ -43,12 +43,14 @@ class TextConfig:
 
     With a language model, `top` translations of a word are tried and `beam` sentences kept; a nat of the
     model counts as much as `weight` points of CSLS: its default is from benchmarks/translation.py --tune.
+    `alternatives` keeps the `top` translations of a word without a model too, for `Translator.choices`.
     """
 
     retrieval: Retrieval = Retrieval()
     top: int = 10
     beam: int = 10
     weight: float = 0.06
+    alternatives: bool = False
 
     def __post_init__(self) -> None:
         for name, value in (("--top", self.top), ("--beam", self.beam)):
@@ -67,6 +69,13 @@ class Piece(NamedTuple):
     token: str
     word: str | None
     first: bool = False
+
+
+class Choice(NamedTuple):
+    """A token of a line, or a part of one, with its translations, best first; what is copied has none."""
+
+    token: str
+    options: list[Translation]
 
 
 @dataclass
@@ -106,6 +115,23 @@ class Translator:
         pieces = [self._pieces(self._tokeniser.tokens(line)) for line in lines]
         self._look_up(piece.word for line in pieces for piece in line if piece.word is not None)
         return [self._line(line) for line in pieces]
+
+    def choices(self, line: str) -> list[Choice]:
+        """The tokens of a line, each with the translations to choose from, written as the place asks for."""
+        pieces = self._pieces(self._tokeniser.tokens(line))
+        self._look_up(piece.word for piece in pieces if piece.word is not None)
+        shouted = is_shouted([piece.token for piece in pieces])
+        return [
+            Choice("-" if piece.token == HYPHEN else piece.token, self._written(piece, shouted))
+            for piece in pieces
+        ]
+
+    def _written(self, piece: Piece, shouted: bool) -> list[Translation]:
+        if piece.word is None:
+            return []
+        options = self._options[piece.word]
+        words = [self._cased(word, piece, shouted) for word in options.words]
+        return list(dict(zip(words, map(float, options.scores), strict=True)).items())
 
     def _pieces(self, tokens: Sequence[str]) -> list[Piece]:
         pieces: list[Piece] = []
@@ -161,7 +187,7 @@ class Translator:
         rows = rows_of(self._space, self.source, missing, self._new_words)
         queries = torch.stack([rows[word] for word in missing])  # (q, d)
         config, direction = self.config, (self.source, self.target)
-        top = 1 if self._model is None else config.top
+        top = 1 if self._model is None and not config.alternatives else config.top
         scale = 1.0 if config.retrieval.method == "csls" else 2.0  # CSLS is made of two cosines
         found = look_up(self._space, queries, direction, top=top, retrieval=config.retrieval)
         for word, best in zip(missing, found, strict=True):
@@ -181,7 +207,10 @@ class Translator:
         shouted = is_shouted([piece.token for piece in pieces])
         for place, piece in enumerate(pieces):
             if piece.word is not None:
-                alone = is_always_capital(piece.token, self.source) and not piece.first
-                token = piece.token.lower() if alone and not shouted else piece.token
-                words[place] = with_capitals(words[place], token, shouted=shouted)
+                words[place] = self._cased(words[place], piece, shouted)
         return self._joiner.text(words)
+
+    def _cased(self, word: str, piece: Piece, shouted: bool) -> str:
+        alone = is_always_capital(piece.token, self.source) and not piece.first
+        token = piece.token.lower() if alone and not shouted else piece.token
+        return with_capitals(word, token, shouted=shouted)

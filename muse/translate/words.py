@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from muse.errors import BadSetting
+from muse.neighbours import nearest
 from muse.new_words import NewWords
 from muse.retrieval import Retrieval
 from muse.space import AlignedSpace
@@ -84,6 +85,32 @@ def look_up(
         [(translations[j], score) for j, score in zip(best, scores, strict=True)]
         for best, scores in zip(found.indices.tolist(), found.scores.tolist(), strict=True)
     ]
+
+
+def neighbours(
+    space: AlignedSpace, language: str, word: str, *, among: Sequence[str], top: int = 10
+) -> dict[str, list[Translation]]:
+    """For each language of `among`, the `top` words of highest cosine to a word, which is left out itself.
+
+    >>> import numpy as np
+    >>> from muse.normalise import Normalisation
+    >>> from muse.space import Side
+    >>> rows, steps = np.eye(2, dtype=np.float32), Normalisation(("unit",), ())
+    >>> sides = {name: Side(Vectors(name, ["a", "b"], rows), rows, steps) for name in ("fr", "en")}
+    >>> neighbours(AlignedSpace(sides, "en"), "fr", "a", among=["fr", "en"], top=1)
+    {'fr': [('b', 0.0)], 'en': [('a', 1.0)]}
+    """
+    row = space.vectors(language).index.get(word)
+    if row is None:
+        raise BadSetting(_unknown([word], space.vectors(language)))
+    query, found = space.tensor(language)[row][None], {}  # (1, d)
+    for other in among:
+        same = other == language
+        best = nearest(query, space.tensor(other), top + same)
+        pairs = zip(best.indices[0].tolist(), best.scores[0].tolist(), strict=True)
+        words = space.vectors(other).words
+        found[other] = [(words[j], score) for j, score in pairs if not (same and j == row)][:top]
+    return found
 
 
 def spellings(word: str, vectors: Vectors) -> list[str]:

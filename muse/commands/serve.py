@@ -1,0 +1,49 @@
+"""muse serve: the explorer of a space, in the browser."""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import click
+
+from muse.commands.options import common
+
+
+@click.command()
+@click.argument("space", type=Path)
+@click.option("--host", default="127.0.0.1", show_default=True, help="Where to listen.")
+@click.option("--port", default=8765, show_default=True, type=click.IntRange(0, 65535), help="0: a free one.")
+@click.option(
+    "--rate", default=100.0, show_default=True, type=click.FloatRange(0, min_open=True), metavar="N",
+    help="Requests a second that one client may make, after 5,000 at once.",
+)  # fmt: skip
+@click.option("--allow-remote", is_flag=True, help="Let --host be one that other machines reach.")
+@common
+def serve(space: Path, as_json: bool, quiet: bool, seed: int, device: str, **options: Any) -> None:
+    """Explore a SPACE in the browser: words, sentences, neighbours and a picture; until Ctrl-C.
+
+    The API is described at /openapi.json.
+    """
+    from muse.api import pick_device
+    from muse.space import load_space
+    from muse.web import Address, Explorer, bind, check_host, known_hosts, require, url
+    from muse.web import serve as answer
+
+    require()
+    address = Address(**options)
+    check_host(address)
+    # Without the checksums: to read a gigabyte for them would take longer than the first answer may.
+    loaded = load_space(space, device=pick_device(device), check=False)
+    from muse.web.app import create_app
+
+    explorer = Explorer(loaded, space.resolve().name, seed)
+    app = create_app(explorer, rate=address.rate, hosts=known_hosts(address.host))
+    with bind(address) as listening:
+        explorer.warm()
+        where = url(listening)
+        click.echo(json.dumps({"url": where, "space": str(space)}) if as_json else f"{space}: {where}")
+        with suppress(KeyboardInterrupt):  # the way to end it
+            answer(app, listening)

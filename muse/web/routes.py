@@ -1,0 +1,118 @@
+"""Routes: the addresses of the API, each a question to the explorer and a typed answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query
+
+from muse.version import __version__
+from muse.web import answers
+from muse.web.explorer import Direction, Explorer
+
+WORD = 200  # characters; the longest words of 200,000 have about 40
+TEXT = 2_000
+TOP = 50
+
+Lang = Annotated[str | None, Query(max_length=100, description="A language of the space.")]
+Word = Annotated[str, Query(min_length=1, max_length=WORD)]
+Text = Annotated[str, Query(min_length=1, max_length=TEXT)]
+Top = Annotated[int, Query(ge=1, le=TOP)]
+PROBLEMS: dict[int | str, dict[str, Any]] = {
+    404: {"model": answers.Problem, "description": "A word that the space has not got."},
+    422: {"model": answers.Problem, "description": "A question that cannot be answered."},
+    429: {"model": answers.Problem, "description": "Too many questions at once."},
+    503: {"model": answers.Problem, "description": "Something that is not installed."},
+}
+
+
+def routes(explorer: Explorer) -> APIRouter:
+    """The routes of all questions."""
+    router = APIRouter(responses=PROBLEMS)
+
+    @router.get("/healthz")
+    def healthz() -> answers.Health:
+        """Whether the server is there."""
+        return answers.Health(status="ok", version=__version__)
+
+    @router.get("/api/spaces")
+    def spaces() -> answers.Spaces:
+        """The space that is explored."""
+        return answers.Spaces(spaces=[_space(explorer)])
+
+    @router.get("/api/translate")
+    def translate(word: Word, src: Lang = None, tgt: Lang = None, top: Top = 10) -> answers.Translations:
+        """The best translations of a word."""
+        source, target = explorer.direction(src, tgt)
+        retrieval, found = explorer.translations((source, target), word, top)
+        return answers.Translations(
+            source=source, target=target, word=word, retrieval=str(retrieval), translations=_scored(found)
+        )
+
+    @router.get("/api/neighbours")
+    def neighbours(word: Word, src: Lang = None, tgt: Lang = None, top: Top = 10) -> answers.Neighbours:
+        """The nearest words of both languages to a word of the first."""
+        direction = explorer.direction(src, tgt)
+        found = explorer.neighbours(direction, word, top)
+        nearby = [answers.Nearby(language=name, words=_scored(words)) for name, words in found.items()]
+        return answers.Neighbours(language=direction[0], word=word, neighbours=nearby)
+
+    @router.get("/api/sentence")
+    def sentence(text: Text, src: Lang = None, tgt: Lang = None) -> answers.Sentence:
+        """A sentence word by word, with the alternatives of each."""
+        source, target = explorer.direction(src, tgt)
+        retrieval, translated, choices = explorer.sentence((source, target), text)
+        tokens = [answers.Token(token=one.token, options=_scored(one.options)) for one in choices]
+        return answers.Sentence(
+            source=source, target=target, retrieval=str(retrieval), text=translated, tokens=tokens
+        )
+
+    @router.get("/api/picture")
+    def picture(src: Lang = None, tgt: Lang = None) -> answers.Picture:
+        """Frequent words of both languages on a plane; asked for the first time, it begins to be drawn."""
+        return _picture(explorer, explorer.direction(src, tgt))
+
+    @router.get("/api/place")
+    def place(word: Word, src: Lang = None, tgt: Lang = None) -> answers.Place | None:
+        """Where on the picture a word of the first language is; null while it is being drawn."""
+        direction = explorer.direction(src, tgt)
+        found = explorer.place(direction, direction[0], word)
+        if found is None:
+            return None
+        return answers.Place(word=word, language=direction[0], x=found[0], y=found[1], exact=found[2])
+
+    return router
+
+
+def _scored(found: Iterable[tuple[str, float]]) -> list[answers.Scored]:
+    return [answers.Scored(word=word, score=round(score, 4)) for word, score in found]
+
+
+def _space(explorer: Explorer) -> answers.Space:
+    space, manifest = explorer.space, explorer.space.manifest
+    verdict = manifest.get("verdict")
+    verdict = verdict if isinstance(verdict, dict) else {}
+    return answers.Space(
+        name=explorer.name,
+        pivot=space.pivot,
+        dimension=space.vectors(space.pivot).dimension,
+        languages=[
+            answers.Language(name=name, words=len(space.vectors(name)), examples=explorer.examples(name))
+            for name in space.languages
+        ],
+        method=str(manifest.get("method") or ""),
+        verdict=verdict.get("label"),
+        confidence=verdict.get("confidence"),
+    )
+
+
+def _picture(explorer: Explorer, direction: Direction) -> answers.Picture:
+    drawn, points = explorer.picture(direction), []
+    if drawn is not None:
+        p = len(drawn.pairs)
+        for number, (x, y) in enumerate(drawn.places.tolist()):
+            side, pair = divmod(number, p)
+            word, other = drawn.pairs[pair][side], pair + p * (1 - side)
+            points.append(answers.Point(word=word, language=direction[side], x=x, y=y, pair=other))
+    return answers.Picture(source=direction[0], target=direction[1], ready=drawn is not None, points=points)

@@ -1,0 +1,94 @@
+"""Server: where the explorer listens, which is this machine alone unless asked otherwise."""
+
+from __future__ import annotations
+
+import ipaddress
+import socket
+from dataclasses import dataclass
+
+from muse.errors import BadSetting, MissingExtra
+from muse.web.limits import App
+
+LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
+LARGEST_HEAD = 32 * 1024  # bytes of a request's line and headers
+AT_ONCE = 200  # connections; more are told to come back
+
+
+@dataclass(frozen=True)
+class Address:
+    """Where to listen, and how often one client may ask."""
+
+    host: str = "127.0.0.1"
+    port: int = 8765
+    rate: float = 100.0
+    allow_remote: bool = False
+
+
+def require() -> None:
+    """Raises MissingExtra where a package of the extra is absent."""
+    try:
+        import fastapi  # noqa: F401
+        import uvicorn  # noqa: F401
+    except ImportError:
+        raise MissingExtra("the explorer needs fastapi and uvicorn; run pip install 'muse[web]'") from None
+
+
+def check_host(address: Address) -> None:
+    """Raises BadSetting for an address beyond this machine, unless that is allowed."""
+    if is_loopback(address.host) or address.allow_remote:
+        return
+    raise BadSetting(
+        f"--host must be this machine's own (127.0.0.1, ::1 or localhost), got {address.host!r}: anyone who "
+        "reaches it could read the space and keep the processor busy; to allow it add --allow-remote"
+    )
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach what listens there."""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False
+
+
+def bind(address: Address) -> socket.socket:
+    """A socket that listens; BadSetting where the port is taken or the host is not this machine's."""
+    check_host(address)
+    host = address.host.strip("[]")
+    try:
+        family = socket.getaddrinfo(host, address.port, type=socket.SOCK_STREAM)[0][0]
+        return socket.create_server((host, address.port), family=family)
+    except (OSError, OverflowError, UnicodeError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise BadSetting(
+            f"{host}:{address.port} must be free to listen on, got: {reason}; choose another --port or --host"
+        ) from error
+
+
+def url(listening: socket.socket) -> str:
+    """The address of the page."""
+    host, port = listening.getsockname()[:2]
+    return f"http://[{host}]:{port}/" if ":" in host else f"http://{host}:{port}/"
+
+
+def known_hosts(host: str) -> tuple[str, ...] | None:
+    """The names under which a server there is asked; None where they cannot be known."""
+    return LOOPBACK if is_loopback(host) else None
+
+
+def serve(app: App, listening: socket.socket) -> None:
+    """Answers until it is interrupted."""
+    import uvicorn
+
+    config = uvicorn.Config(
+        app,  # type: ignore[arg-type] # the same protocol, spelt with other types
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        h11_max_incomplete_event_size=LARGEST_HEAD,
+        limit_concurrency=AT_ONCE,
+        http="h11",
+    )
+    uvicorn.Server(config).run(sockets=[listening])
