@@ -9,6 +9,7 @@ import click
 from muse.commands.align import align
 from muse.commands.evaluate import evaluate
 from muse.commands.export import export
+from muse.commands.fetch import fetch
 from muse.commands.induce import induce
 from muse.commands.map import map_words
 from muse.commands.report import report
@@ -47,5 +48,5 @@ def commands() -> None:
     """Aligns the words of two languages without parallel data, and uses what comes of it."""
 
 
-for command in (align, evaluate, export, induce, translate, map_words, report, serve, train_lm):
+for command in (align, evaluate, export, fetch, induce, translate, map_words, report, serve, train_lm):
     commands.add_command(command)

@@ -165,6 +165,8 @@ ONLY_USERS = {
     "sklearn": {"picture"},
     "matplotlib": {"report.figures", "report.labels"},
     "jinja2": {"report.page"},
+    "pooch": {"fetch.published"},
+    "requests": {"fetch.download"},
     "fastapi": {"web.app", "web.routes"},
     "pydantic": {"web.answers"},
     "uvicorn": {"web.server"},

@@ -1,0 +1,110 @@
+"""muse fetch: published vectors and dictionaries."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from muse.commands.options import common
+
+if TYPE_CHECKING:
+    from muse.fetch import FetchConfig, Item
+
+FOLDERS = {"vectors": Path("embeddings", "raw"), "dictionary": Path("dictionaries", "gold")}
+
+
+@click.command()
+@click.argument("kind", type=click.Choice(list(FOLDERS)), required=False)
+@click.argument("names", nargs=-1, metavar="[LANG | SRC-TGT]...")
+@click.option(
+    "--source", default="cc", show_default=True, type=click.Choice(["cc", "wiki"]),
+    help="vectors: of Common Crawl, or of Wikipedia alone.",
+)  # fmt: skip
+@click.option(
+    "--part", default="full", show_default=True, type=click.Choice(["full", "train", "test"]),
+    help="dictionary: all of it, or the words that are learned from or tested on.",
+)  # fmt: skip
+@click.option(
+    "--out", "folder", type=Path, metavar="DIR", help="[default: embeddings/raw or dictionaries/gold]"
+)
+@click.option("--list", "as_list", is_flag=True, help="Print what there is, and fetch nothing.")
+@click.option("--dry-run", is_flag=True, help="Print what would be fetched, without the network.")
+@click.option("--mirror", metavar="URL", help="Fetch from there; the paths are those of --list.")
+@click.option("--accept-non-commercial", is_flag=True, help="Also what may not be used commercially.")
+@common
+def fetch(kind: str | None, names: tuple[str, ...], as_json: bool, quiet: bool, **options: Any) -> None:
+    r"""Fetch the published vectors of languages, or dictionaries of pairs of them.
+
+    \b
+    muse fetch vectors fr en
+    muse fetch dictionary fr-en --part test --accept-non-commercial
+
+    A file that broke off is gone on with when the same command is given again. No other command
+    touches the network.
+    """
+    if options["as_list"]:
+        _list(as_json)
+        return
+    if kind is None or not names:
+        raise click.UsageError("Name what to fetch: vectors LANG..., or dictionary SRC-TGT...; see --list.")
+    from muse.fetch import FetchConfig, check
+    from muse.fetch.table import HOME
+
+    config = FetchConfig(
+        options["folder"] or FOLDERS[kind], options["mirror"] or HOME, options["accept_non_commercial"]
+    )
+    items = [_item(kind, name, options) for name in dict.fromkeys(names)]
+    if not options["dry_run"]:
+        for item in items:  # all of them before the first gigabyte
+            check(item, config)
+    found = _dry(items, config) if options["dry_run"] else _fetched(items, config, quiet)
+    if as_json:
+        click.echo(json.dumps({"files": found}, ensure_ascii=False))
+        return
+    for one in found:
+        click.echo("  ".join(str(one[key]) for key in ("path", "size", "licence", "url") if key in one))
+
+
+def _item(kind: str, name: str, options: dict[str, Any]) -> Item:
+    from muse.fetch import dictionary, vectors
+
+    return vectors(name, options["source"]) if kind == "vectors" else dictionary(name, options["part"])
+
+
+def _dry(items: list[Item], config: FetchConfig) -> list[dict[str, Any]]:
+    return [
+        {
+            "path": str(config.folder / item.name), "size": item.size, "licence": item.licence,
+            "url": item.url(config.home),
+        }
+        for item in items
+    ]  # fmt: skip
+
+
+def _fetched(items: list[Item], config: FetchConfig, quiet: bool) -> list[dict[str, Any]]:
+    from muse.fetch import fetch as fetch_one
+    from muse.fetch import require
+    from muse.progress import Progress
+
+    require()
+    found = []
+    for item in items:
+        one = fetch_one(item, config, Progress(quiet=quiet))
+        size = f"{one.bytes / 1e6:.1f} MB" + (", was there" if one.cached else "")
+        found.append({**one.as_json(), "size": size})
+    return found
+
+
+def _list(as_json: bool) -> None:
+    from muse.fetch import listing
+
+    rows = listing()
+    if as_json:
+        click.echo(json.dumps({"sources": rows}, ensure_ascii=False))
+        return
+    for row in rows:
+        click.echo(f"{row['what']}: {row['about']}, {row['size']} a file, {row['licence']}\n  {row['url']}")
+        click.echo(f"  {row['languages']}")

@@ -1,0 +1,180 @@
+"""Download: one file over HTTP, gone on with where it broke off, tried again where that may help.
+
+What has arrived lies in a hidden file beside the target, with the validator (ETag or Last-Modified) that
+says of which version it is part. Where the server has another version by now, it begins anew.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import requests
+import urllib3
+
+from muse.errors import BadFile
+from muse.version import __version__
+
+log = logging.getLogger(__name__)
+
+CHUNK = 256 * 1024
+PASSING = {408, 425, 429, 500, 502, 503, 504}  # answers that another try may change
+Tick = Callable[[int, int], None]  # bytes so far, bytes in all (0: not told)
+
+
+@dataclass(frozen=True)
+class Patience:
+    """How long to wait, in seconds, and how often to try without getting any further."""
+
+    tries: int = 6
+    connect: float = 10.0
+    read: float = 30.0
+    first_wait: float = 1.0
+    longest_wait: float = 60.0
+
+
+class _Again(Exception):
+    """Something that may pass; `wait` is what the server asked for."""
+
+    def __init__(self, reason: str, wait: float = 0.0) -> None:
+        super().__init__(reason)
+        self.wait = wait
+
+
+@dataclass(frozen=True)
+class Part:
+    """What has arrived of a file, and of which version it is."""
+
+    path: Path
+
+    @property
+    def notes(self) -> Path:
+        """Where the version is noted."""
+        return self.path.with_name(f"{self.path.name}.json")
+
+    def size(self) -> int:
+        """The bytes that have arrived."""
+        return self.path.stat().st_size if self.path.exists() else 0
+
+    def validator(self, url: str) -> str:
+        """What to ask the server to compare; empty where there is nothing to go on with."""
+        try:
+            noted = json.loads(self.notes.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return ""
+        same = isinstance(noted, dict) and noted.get("url") == url
+        return str(noted.get("validator", "")) if same and self.size() else ""
+
+    def begin(self, url: str, validator: str) -> None:
+        """Forgets what was there and notes the version of what comes."""
+        self.path.write_bytes(b"")
+        self.notes.write_text(json.dumps({"url": url, "validator": validator}), encoding="utf-8")
+
+    def remove(self) -> None:
+        """Leaves nothing."""
+        self.path.unlink(missing_ok=True)
+        self.notes.unlink(missing_ok=True)
+
+
+def download(url: str, part: Part, patience: Patience, tick: Tick) -> None:
+    """Fills `part` with all of the file, as far as the server says how long it is; BadFile if it cannot be had."""
+    failures, wait = 0, patience.first_wait
+    while True:
+        before = part.size()
+        try:
+            _attempt(url, part, patience, tick)
+            return
+        except _Again as again:
+            further = part.size() > before
+            failures, wait = (0, patience.first_wait) if further else (failures + 1, wait)
+            if failures >= patience.tries:
+                raise BadFile(
+                    f"{url}: {again}, {failures} times in a row; try later: what has arrived is kept"
+                ) from again
+            pause = min(max(wait, again.wait), patience.longest_wait)
+            log.warning("%s: %s; again in %.0f s", url, again, pause)
+            time.sleep(pause)
+            wait *= 2
+
+
+def _attempt(url: str, part: Part, patience: Patience, tick: Tick) -> None:
+    validator, have = part.validator(url), part.size()
+    # The bytes of the file itself: packed once more on the way, they could not be gone on with.
+    headers = {"Accept-Encoding": "identity", "User-Agent": f"muse/{__version__}"}
+    if validator:
+        headers |= {"Range": f"bytes={have}-", "If-Range": validator}
+    try:
+        with requests.get(
+            url, headers=headers, stream=True, timeout=(patience.connect, patience.read)
+        ) as response:
+            total = _check_answer(url, response, part, have if validator else 0)
+            _write(response.raw, part, total, tick)
+    except requests.TooManyRedirects as error:
+        raise BadFile(f"{url}: expected a file, got a circle of redirects; try --mirror") from error
+    except (requests.RequestException, urllib3.exceptions.HTTPError, OSError) as error:
+        raise _Again(f"the connection failed ({_reason(error)})") from error
+
+
+def _check_answer(url: str, response: requests.Response, part: Part, have: int) -> int:
+    """The length of the whole file, 0 where it is not told; an error where the answer is no file."""
+    status = response.status_code
+    if status in PASSING:
+        raise _Again(f"the server said {status}", _asked_wait(response.headers))
+    if status == 416:  # there is nothing behind what has arrived: it is not what it seemed to be
+        part.remove()
+        raise _Again("the server has another file than before")
+    if status not in (200, 206):
+        raise BadFile(f"{url}: expected a file, the server said {status}; check the name, or try --mirror")
+    if url.startswith("https:") and not response.url.startswith("https:"):
+        raise BadFile(f"{url}: expected a safe connection, was sent on to {response.url}; try --mirror")
+    if "html" in response.headers.get("Content-Type", "").lower():
+        raise BadFile(f"{url}: expected a file, got a web page; the address may have changed: try --mirror")
+    if status == 206:
+        return _total_of_range(response.headers, part, have)
+    part.begin(url, _validator(response.headers))
+    return _number(response.headers.get("Content-Length"))
+
+
+def _total_of_range(headers: Mapping[str, str], part: Part, have: int) -> int:
+    span, _, total = headers.get("Content-Range", "").removeprefix("bytes").strip().partition("/")
+    if not span.startswith(f"{have}-"):
+        part.remove()
+        raise _Again("the server sent another part than was asked for")
+    return _number(total)
+
+
+def _write(stream: Any, part: Part, total: int, tick: Tick) -> None:
+    size = part.size()
+    with part.path.open("ab") as file:
+        for chunk in stream.stream(CHUNK, decode_content=False):
+            file.write(chunk)
+            size += len(chunk)
+            tick(size, total)
+    if total and size > total:
+        part.remove()
+        raise _Again(f"expected {total} bytes, got more")
+    if total and size < total:
+        raise _Again(f"it broke off after {size} of {total} bytes")
+
+
+def _validator(headers: Mapping[str, str]) -> str:
+    tag = headers.get("ETag", "")
+    # A weak tag says that two versions mean the same, not that they are the same bytes.
+    return tag if tag and not tag.startswith("W/") else headers.get("Last-Modified", "")
+
+
+def _asked_wait(headers: Mapping[str, str]) -> float:
+    return float(_number(headers.get("Retry-After")))
+
+
+def _number(text: str | None) -> int:
+    return int(text) if text is not None and text.isdecimal() else 0
+
+
+def _reason(error: BaseException) -> str:
+    return type(error).__name__ if len(str(error)) > 100 else str(error)

@@ -1,0 +1,133 @@
+"""Published files: one, fetched and, checked in every way there is, under its name in a folder of the user's."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from muse.errors import BadFile, BadSetting, MissingExtra
+from muse.fetch.content import check_content
+from muse.fetch.download import Part, Patience, download
+from muse.fetch.pins import SUMS, read_pins, write_pin
+from muse.fetch.table import HOME, NON_COMMERCIAL, Item
+from muse.files.space_folder import checksum, writing
+from muse.files.writing import check_folder
+from muse.progress import Progress
+
+log = logging.getLogger(__name__)
+
+MB = 1e6
+
+
+@dataclass(frozen=True)
+class FetchConfig:
+    """Where files come from and go to, and whether those under a non-commercial licence may be fetched."""
+
+    folder: Path
+    home: str = HOME
+    non_commercial: bool = False
+    patience: Patience = field(default_factory=Patience)
+
+
+@dataclass(frozen=True)
+class Fetched:
+    """A file that is there now: its size in bytes, its checksum, and whether it had been there before."""
+
+    path: Path
+    url: str
+    bytes: int
+    sha256: str
+    licence: str
+    cached: bool
+
+    def as_json(self) -> dict[str, Any]:
+        """All fields as JSON can hold them."""
+        return {**vars(self), "path": str(self.path)}
+
+
+def require() -> None:
+    """Raises MissingExtra where pooch is not installed."""
+    try:
+        import pooch  # noqa: F401
+    except ImportError:
+        raise MissingExtra("fetching needs pooch; run pip install pooch") from None
+
+
+def check(item: Item, config: FetchConfig) -> None:
+    """Raises BadSetting for a licence that was not accepted or a home that is no address of the web."""
+    if item.licence == NON_COMMERCIAL and not config.non_commercial:
+        raise BadSetting(
+            f"{item.name} is under {item.licence}, which forbids commercial use; accept it with "
+            "--accept-non-commercial"
+        )
+    if not config.home.startswith(("https://", "http://")):
+        raise BadSetting(f"--mirror must begin with https:// or http://, got {config.home!r}")
+
+
+def fetch(item: Item, config: FetchConfig, progress: Progress) -> Fetched:
+    """The file, fetched unless it is there as it was first fetched; BadFile where it cannot be had whole.
+
+    The checksum of a file that is fetched for the first time is noted in SHA256SUMS beside it; a file
+    that differs from what is noted there is not kept.
+    """
+    import pooch
+
+    check(item, config)
+    check_folder(config.folder)
+    with writing(config.folder):
+        config.folder.mkdir(parents=True, exist_ok=True)
+    path, url, pin = config.folder / item.name, item.url(config.home), read_pins(config.folder).get(item.name)
+    cached = path.exists() and pin is not None and checksum(path) == pin
+    if not cached:
+        if path.exists():
+            raise BadFile(_stranger(path, pin))
+        pooch.get_logger().setLevel("WARNING")
+        try:
+            with writing(config.folder):
+                pooch.retrieve(
+                    url, f"sha256:{pin}" if pin else None, item.name, config.folder,
+                    downloader=_Downloader(item, config, progress),
+                )  # fmt: skip
+        except ValueError as error:  # pooch's, where the checksum is another
+            raise BadFile(
+                f"{url}: expected the file of checksum {str(pin)[:8]} noted in {config.folder / SUMS}, got "
+                "another; if it was published anew, remove the line"
+            ) from error
+    found = pin or checksum(path)
+    if not pin:
+        write_pin(config.folder, item.name, found)
+    return Fetched(path, url, path.stat().st_size, found, item.licence, cached)
+
+
+def _stranger(path: Path, pin: str | None) -> str:
+    if pin is None:
+        return f"{path}: expected no file of that name, got one that was not fetched; move it away"
+    return f"{path}: expected the file that was fetched ({pin[:8]}), got another; remove it to fetch it again"
+
+
+@dataclass(frozen=True)
+class _Downloader:
+    """What pooch calls to fill a file, to which it gives its name once the checksum is found to be right."""
+
+    item: Item
+    config: FetchConfig
+    progress: Progress
+
+    def __call__(self, url: str, output: str, _: object, check_only: bool = False) -> None:
+        """Fills `output` with the file, whole and of the right kind."""
+        part = Part(self.config.folder / f".{self.item.name}.part")
+        with self.progress.stage(f"{self.item.name}, MB", 0) as tick:
+
+            def told(size: int, total: int) -> None:
+                tick(round(size / MB), of_MB=total / MB)
+
+            download(url, part, self.config.patience, told)
+        try:
+            check_content(part.path, self.item.name, self.item.kind)
+        except BadFile:
+            part.remove()
+            raise
+        part.path.replace(output)
+        part.remove()

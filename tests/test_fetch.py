@@ -1,0 +1,263 @@
+"""muse fetch, against a server on this machine: whatever it does, nothing broken takes the file's name."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from muse.errors import BadFile, BadSetting, MuseError
+from muse.fetch import FetchConfig, Fetched, dictionary, fetch, vectors
+from muse.fetch.download import Patience
+from muse.fetch.pins import SUMS, read_pins
+from muse.fetch.table import LANGUAGES, WITH_ENGLISH
+from muse.files import read_vectors
+from muse.progress import Progress
+from tests.command import Command, tree
+from tests.server import Answer, File, Server, serving, status
+
+pytest.importorskip("pooch")
+
+PATIENT = Patience(tries=3, connect=2, read=0.5, first_wait=0.01, longest_wait=0.05)
+ITEM = vectors("fr")
+HTML = b"<!DOCTYPE html><html><body>Sorry</body></html>"
+
+
+def vec_bytes(count: int = 400, seed: int = 0) -> bytes:
+    """A file of vectors, packed, that takes several reads."""
+    rows = np.random.default_rng(seed).normal(size=(count, 30))
+    lines = [f"{count} 30", *(f"w{i} " + " ".join(f"{x:.4f}" for x in row) for i, row in enumerate(rows))]
+    return gzip.compress(("\n".join(lines) + "\n").encode(), mtime=0)
+
+
+BODY = vec_bytes()
+
+
+def fetched(server: Server, folder: Path) -> Fetched:
+    return fetch(ITEM, FetchConfig(folder, server.url, patience=PATIENT), Progress(quiet=True))
+
+
+def test_a_file_is_fetched_pinned_and_not_fetched_twice(tmp_path: Path) -> None:
+    with serving(File(BODY)) as server:
+        found = fetched(server, tmp_path)
+        assert found.path.read_bytes() == BODY
+        assert len(read_vectors(found.path, language="fr")) == 400
+        assert read_pins(tmp_path) == {ITEM.name: hashlib.sha256(BODY).hexdigest()}
+        assert not found.cached
+        assert fetched(server, tmp_path).cached
+        assert server.paths == [f"/{ITEM.path}"]
+        assert set(tree(tmp_path)) == {ITEM.name, SUMS}
+
+
+@pytest.mark.parametrize(
+    ("script", "asked"),
+    [
+        ([File(BODY, cut=5_000), File(BODY)], 2),
+        ([File(BODY, stall=1.5), File(BODY)], 2),
+        ([status(429, Retry_After="0"), status(503), File(BODY)], 3),
+        ([File(BODY, cut=0), File(BODY)], 2),
+        ([status(302, Location="/elsewhere"), File(BODY)], 2),
+        ([File(BODY, ranges=False, cut=5_000), File(BODY, ranges=False)], 2),
+        ([File(BODY, etag="", cut=5_000), File(BODY, etag="")], 2),
+        ([File(BODY, length=False)], 1),
+    ],
+    ids=[
+        "breaks off",
+        "stalls",
+        "429 and 503",
+        "nothing",
+        "redirects",
+        "no ranges",
+        "no version",
+        "no length",
+    ],
+)
+def test_what_passes_is_tried_again(tmp_path: Path, script: list[Answer], asked: int) -> None:
+    with serving(*script) as server:
+        assert fetched(server, tmp_path).path.read_bytes() == BODY
+        assert len(server.requests) == asked
+    assert set(tree(tmp_path)) == {ITEM.name, SUMS}
+
+
+def test_a_part_is_gone_on_with_and_not_asked_for_again(tmp_path: Path) -> None:
+    with serving(File(BODY, cut=20_000), File(BODY)) as server:
+        fetched(server, tmp_path)
+        assert server.requests[1]["range"] == "bytes=20000-"
+        assert server.requests[1]["if-range"] == '"v1"'
+
+
+def test_a_later_run_goes_on_with_what_an_earlier_one_left(tmp_path: Path) -> None:
+    with serving(File(BODY, cut=20_000), status(503)) as server:
+        with pytest.raises(BadFile, match="503, 3 times in a row"):
+            fetched(server, tmp_path)
+    assert not (tmp_path / ITEM.name).exists()
+    with serving(File(BODY)) as other:
+        # The address is part of what a part belongs to: another mirror's begins anew.
+        fetched(other, tmp_path)
+        assert "range" not in other.requests[0]
+
+
+def test_a_file_that_was_swapped_between_two_tries_is_not_patched_together(tmp_path: Path) -> None:
+    other = vec_bytes(seed=1)
+    with serving(File(BODY, cut=20_000), File(other, etag='"v2"')) as server:
+        assert fetched(server, tmp_path).path.read_bytes() == other
+
+
+def test_a_swapped_file_whose_server_lies_about_its_version_is_not_kept(tmp_path: Path) -> None:
+    other = vec_bytes(seed=1)
+    with serving(File(BODY, cut=20_000), File(other)) as server:
+        with pytest.raises(BadFile, match="expected a whole file, got a broken one"):
+            fetched(server, tmp_path)
+    assert tree(tmp_path) == {}
+
+
+@pytest.mark.parametrize(
+    ("script", "message"),
+    [
+        ([status(404, HTML, Content_Type="text/html")], "the server said 404"),
+        ([status(403)], "the server said 403"),
+        ([status(200, HTML, Content_Type="text/html; charset=utf-8")], "got a web page"),
+        ([status(200, HTML, Content_Type="application/gzip")], "got a web page"),
+        ([File(b"hello\n", headers={"Content-Type": "application/gzip"})], "got a broken one"),
+        ([File(gzip.compress(b"hello\nworld\n"))], "a first line of two numbers"),
+        ([File(gzip.compress(b"3 2\na 1 2\n"))], "expected 3 words, got 1"),
+        ([File(BODY[:-2_000])], "got a broken one"),
+        ([File(BODY[:-2_000], length=False)], "got a broken one"),
+        ([status(503)], "503, 3 times in a row"),
+        ([File(BODY, cut=0)], "3 times in a row"),
+        ([status(302, Location=f"/{ITEM.path}")], "circle of redirects"),
+        ([status(200)], "got a broken one"),
+    ],
+)
+def test_what_is_no_file_of_vectors_is_not_kept(tmp_path: Path, script: list[Answer], message: str) -> None:
+    with serving(*script) as server, pytest.raises(BadFile, match=message):
+        fetched(server, tmp_path)
+    assert not [name for name in tree(tmp_path) if not name.startswith(".")]
+
+
+def test_nobody_there(tmp_path: Path) -> None:
+    with serving(File(BODY)) as server:
+        gone = server.url
+    config = FetchConfig(tmp_path, gone, patience=PATIENT)
+    with pytest.raises(BadFile, match="the connection failed"):
+        fetch(ITEM, config, Progress(quiet=True))
+    assert tree(tmp_path) == {}
+
+
+def test_another_file_than_the_pinned_one_is_not_kept(tmp_path: Path) -> None:
+    with serving(File(BODY), File(vec_bytes(seed=1))) as server:
+        fetched(server, tmp_path).path.unlink()
+        with pytest.raises(BadFile, match="expected the file of checksum"):
+            fetched(server, tmp_path)
+    assert set(tree(tmp_path)) == {SUMS}
+
+
+def test_a_file_of_the_users_own_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / ITEM.name).write_bytes(b"mine")
+    with serving(File(BODY)) as server:
+        with pytest.raises(BadFile, match="one that was not fetched"):
+            fetched(server, tmp_path)
+        assert server.requests == []
+    assert (tmp_path / ITEM.name).read_bytes() == b"mine"
+
+
+@pytest.mark.parametrize("text", ["garbage\n", "abc  name\n", "\udce9"])
+def test_broken_pins(tmp_path: Path, text: str) -> None:
+    (tmp_path / SUMS).write_text(text, encoding="utf-8", errors="surrogateescape")
+    with serving(File(BODY)) as server, pytest.raises(BadFile, match="expected "):
+        fetched(server, tmp_path)
+    assert set(tree(tmp_path)) == {SUMS}
+
+
+def test_a_dictionary_is_read_before_it_is_kept(tmp_path: Path) -> None:
+    item = dictionary("fr-en", "test")
+    config = FetchConfig(tmp_path, non_commercial=True, patience=PATIENT)
+    for body, good in ((b"chat cat\nchien dog\n", True), (b"justoneword\n", False), (b"", False)):
+        folder = tmp_path / str(len(body))
+        with serving(File(body)) as server:
+            own = FetchConfig(folder, server.url, non_commercial=True, patience=config.patience)
+            if good:
+                assert fetch(item, own, Progress(quiet=True)).path.read_bytes() == body
+            else:
+                with pytest.raises(BadFile):
+                    fetch(item, own, Progress(quiet=True))
+                assert item.name not in tree(folder)
+
+
+def test_what_is_published_for_whom() -> None:
+    assert len(LANGUAGES) == len(set(LANGUAGES)) == 157
+    assert vectors("fr", "wiki").path.endswith("wiki.fr.vec")
+    assert dictionary("fr-de").name == "fr-de.txt"
+    assert dictionary("en-ru", "train").name == "en-ru.0-5000.txt"
+    assert set(WITH_ENGLISH) <= set(LANGUAGES)
+    for bad in ("fr", "fr-fr", "fr-ru", "en-en", "xx-en", "", "../fr-en"):
+        with pytest.raises(BadSetting, match="dictionaries are published"):
+            dictionary(bad)
+    with pytest.raises(BadSetting, match="vectors are published"):
+        vectors("../../etc/passwd")
+
+
+def test_the_command_fetches_what_align_then_finds(
+    muse: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with serving(File(BODY)) as server:
+        ended = muse("fetch", "vectors", "fr", "--mirror", server.url, "--json")
+    (file,) = ended.json["files"]
+    assert ended.code == 0
+    assert file["path"] == "embeddings/raw/cc.fr.300.vec.gz"
+    assert file["licence"] == "CC BY-SA 3.0"
+    assert Path(file["path"]).read_bytes() == BODY
+
+
+def test_dry_run_and_list_touch_nothing(
+    muse: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with serving(File(BODY)) as server:
+        dry = muse("fetch", "dictionary", "fr-en", "--dry-run", "--mirror", server.url, "--json")
+        assert dry.json["files"][0]["url"] == f"{server.url}/arrival/dictionaries/fr-en.txt"
+        assert "CC BY-NC" in dry.json["files"][0]["licence"]
+        listed = muse("fetch", "--list").out
+        assert server.requests == []
+    assert "157" not in listed
+    for word in ("CC BY-SA 3.0", "CC BY-NC 4.0", "--source wiki", "https://"):
+        assert word in listed
+    assert tree(tmp_path) == {}
+
+
+def test_a_licence_must_be_accepted(muse: Command, tmp_path: Path) -> None:
+    body = b"chat cat\n"
+    with serving(File(body)) as server:
+        arguments = ("fetch", "dictionary", "fr-en", "--out", tmp_path, "--mirror", server.url)
+        refused = muse(*arguments)
+        assert refused.code == 1
+        assert "--accept-non-commercial" in refused.errors[0]
+        assert server.requests == []
+        assert muse(*arguments, "--accept-non-commercial").code == 0
+    assert (tmp_path / "fr-en.txt").read_bytes() == body
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (["fetch"], 2),
+        (["fetch", "vectors"], 2),
+        (["fetch", "sounds", "fr"], 2),
+        (["fetch", "vectors", "klingon"], 1),
+        (["fetch", "vectors", "fr", "--mirror", "file:///etc"], 1),
+        (["fetch", "vectors", "fr", "--out", "/dev/null/x"], 1),
+    ],
+)
+def test_wrong_usage(muse: Command, arguments: list[str], code: int) -> None:
+    ended = muse(*arguments)
+    assert ended.code == code
+    assert "Traceback" not in ended.err
+
+
+def test_an_error_of_ours_is_one(tmp_path: Path) -> None:
+    with serving(status(404)) as server, pytest.raises(MuseError):
+        fetched(server, tmp_path)
