@@ -82,7 +82,7 @@ class Part:
 
 
 def download(url: str, part: Part, patience: Patience, tick: Tick) -> None:
-    """Fills `part` with all of the file, as far as the server says how long it is; BadFile if it cannot be had."""
+    """Fills `part` with all of the file, as long as the server says it is; BadFile if it cannot be had."""
     failures, wait = 0, patience.first_wait
     while True:
         before = part.size()

@@ -1,4 +1,4 @@
-"""Published files: one, fetched and, checked in every way there is, under its name in a folder of the user's."""
+"""Published: a file of the table, fetched, checked in every way there is, under its name in a folder."""
 
 from __future__ import annotations
 

@@ -9,8 +9,8 @@ from muse.errors import BadSetting
 HOME = "https://dl.fbaipublicfiles.com"
 BY_SA = "CC BY-SA 3.0"
 NON_COMMERCIAL = "CC BY-NC 4.0"
-# fastText, "Word vectors for 157 languages" (Grave et al., 2018); the same have vectors of their Wikipedia
-# (Bojanowski et al., 2017).
+# fastText, "Word vectors for 157 languages" (Grave et al., 2018), and English; the same have vectors of their
+# Wikipedia (Bojanowski et al., 2017).
 LANGUAGES = tuple(
     """af als am an ar arz as ast az azb ba bar bcl be bg bh bn bo bpy br bs ca ce ceb ckb co cs cv cy da
     de diq dv el eml en eo es et eu fa fi fr frr fy ga gd gl gom gu gv he hi hif hr hsb ht hu hy ia id
@@ -22,8 +22,8 @@ LANGUAGES = tuple(
 # The dictionaries of MUSE (Conneau et al., 2018): between these, and of English with each of the others.
 EUROPEAN = ("de", "en", "es", "fr", "it", "pt")
 WITH_ENGLISH = tuple(
-    """af ar bg bn bs ca cs da el et fa fi he hi hr hu id ja ko lt lv mk ms nl no pl ro ru sk sl sq sv ta th tl
-    tr uk vi zh""".split()
+    """af ar bg bn bs ca cs da el et fa fi he hi hr hu id ja ko lt lv mk ms nl no pl ro ru sk sl sq sv
+    ta th tl tr uk vi zh""".split()
 )
 PARTS = {"full": "", "train": ".0-5000", "test": ".5000-6500"}
 

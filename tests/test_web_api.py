@@ -1,0 +1,246 @@
+"""The API of muse serve: its answers are those of the library, and no question gets a 5xx or a file."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from muse.space import AlignedSpace
+from muse.translate import translate_words
+from tests.spaces import plain_space
+
+pytest.importorskip("fastapi")
+pytest.importorskip("sklearn")
+
+from starlette.testclient import TestClient  # noqa: E402
+
+from muse.web import Explorer  # noqa: E402
+from muse.web.app import create_app  # noqa: E402
+from muse.web.limits import Bucket  # noqa: E402
+
+SCRIPT = "<script>alert(1)</script>"
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
+HOME = "http://127.0.0.1:8765"
+
+
+def small_space() -> AlignedSpace:
+    """Row i of one language translates row i of the other; the first word is hostile."""
+    rows = np.random.default_rng(0).normal(size=(60, 12)).astype(np.float32)
+    noise = np.random.default_rng(1).normal(0, 0.02, rows.shape).astype(np.float32)
+    words = [SCRIPT, "roi", "dort", *(f"mot{LETTERS[i // 26]}{LETTERS[i % 26]}" for i in range(57))]
+    others = [SCRIPT, "king", "sleeps", *(f"word{LETTERS[i // 26]}{LETTERS[i % 26]}" for i in range(57))]
+    return plain_space(rows, rows + noise, words, others)
+
+
+@pytest.fixture(scope="module")
+def space() -> AlignedSpace:
+    return small_space()
+
+
+@pytest.fixture(scope="module")
+def client(space: AlignedSpace) -> Iterator[TestClient]:
+    app = create_app(Explorer(space, "fr-en"), burst=1e6, hosts=("127.0.0.1",))
+    with TestClient(app, base_url=HOME, raise_server_exceptions=False) as made:
+        yield made
+
+
+def asked(client: TestClient, path: str, **parameters: Any) -> Any:
+    answer = client.get(path, params=parameters)
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+def test_translations_are_those_of_the_library(client: TestClient, space: AlignedSpace) -> None:
+    found = asked(client, "/api/translate", src="fr", tgt="en", word="roi", top=5)
+    expected = translate_words(space, ["roi"], top=5)["roi"]
+    assert [one["word"] for one in found["translations"]] == [word for word, _ in expected]
+    scores = [one["score"] for one in found["translations"]]
+    assert scores == pytest.approx([score for _, score in expected], abs=1e-4)
+    assert (found["source"], found["target"], found["retrieval"]) == ("fr", "en", "csls:10")
+
+
+def test_a_direction_that_is_not_given_is_the_spaces(client: TestClient) -> None:
+    assert asked(client, "/api/translate", word="roi")["translations"][0]["word"] == "king"
+    assert asked(client, "/api/translate", src="en", word="king")["translations"][0]["word"] == "roi"
+
+
+def test_neighbours_of_both_languages(client: TestClient, space: AlignedSpace) -> None:
+    own, other = asked(client, "/api/neighbours", word="roi", top=4)["neighbours"]
+    x, y = np.asarray(space.vectors("fr").matrix), np.asarray(space.vectors("en").matrix)
+    near = [i for i in np.argsort(-(x @ x[1]), kind="stable").tolist() if i != 1][:4]
+    assert [one["word"] for one in own["words"]] == [space.vectors("fr").words[i] for i in near]
+    assert other["words"][0]["word"] == "king"
+    assert other["words"][0]["score"] == pytest.approx(float(y[1] @ x[1]), abs=1e-4)
+
+
+def test_a_sentence_word_by_word(client: TestClient) -> None:
+    found = asked(client, "/api/sentence", text="Roi  dort, Zzyx!")
+    assert found["text"] == "King sleeps, Zzyx!"
+    tokens = {one["token"]: [option["word"] for option in one["options"]] for one in found["tokens"]}
+    assert list(tokens) == ["Roi", "dort", ",", "Zzyx", "!"]
+    assert tokens["Roi"][0] == "King"
+    assert tokens["dort"][0] == "sleeps"
+    assert len(tokens["dort"]) > 2
+    assert tokens[","] == tokens["Zzyx"] == tokens["!"] == []
+
+
+def test_spaces_and_health(client: TestClient) -> None:
+    (one,) = asked(client, "/api/spaces")["spaces"]
+    assert [(language["name"], language["words"]) for language in one["languages"]] == [
+        ("fr", 60),
+        ("en", 60),
+    ]
+    assert one["pivot"] == "en"
+    assert asked(client, "/healthz")["status"] == "ok"
+
+
+def test_the_picture_is_drawn_and_finds_words(client: TestClient) -> None:
+    for _ in range(300):
+        drawn = asked(client, "/api/picture")
+        if drawn["ready"]:
+            break
+    points = drawn["points"]
+    assert points
+    for number, point in enumerate(points):
+        other = points[point["pair"]]
+        assert other["pair"] == number
+        assert other["language"] != point["language"]
+    known = next(point for point in points if point["word"] == "roi")
+    place = asked(client, "/api/place", word="roi")
+    assert (place["x"], place["y"], place["exact"]) == (known["x"], known["y"], True)
+    assert not asked(client, "/api/place", word=SCRIPT)["exact"]
+
+
+def test_an_unknown_word_gets_suggestions(client: TestClient) -> None:
+    answer = client.get("/api/translate", params={"word": "Roi"})
+    assert answer.status_code == 404
+    assert answer.json()["suggestions"][0] == "roi"
+
+
+HOSTILE = [
+    "\x00", "\x1b[31m", "../../etc/passwd", "a" * 201, "a" * 1_000_000, 
+    "\u202e", "%", "' OR 1=1 --", "{{7*7}}", "\r\nSet-Cookie: x=1", "🙂" * 60,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("word", HOSTILE, ids=range(len(HOSTILE)))
+@pytest.mark.parametrize("path", ["/api/translate", "/api/neighbours", "/api/place", "/api/sentence"])
+def test_hostile_words_are_only_unknown(client: TestClient, path: str, word: str) -> None:
+    name = "text" if path.endswith("sentence") else "word"
+    answer = client.get(path, params={name: word})
+    assert answer.status_code in ((200, 422) if name == "text" else (404, 422))
+    assert answer.headers["content-type"] == "application/json"
+    assert "set-cookie" not in answer.headers
+    assert len(answer.content) < 10_000
+
+
+def test_a_hostile_word_of_the_vocabulary_is_only_data(client: TestClient) -> None:
+    answer = client.get("/api/translate", params={"word": SCRIPT})
+    assert answer.status_code == 200
+    assert answer.headers["content-type"] == "application/json"
+    assert answer.headers["x-content-type-options"] == "nosniff"
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {}, {"word": ""}, {"word": "roi", "top": "many"}, {"word": "roi", "top": 0},
+        {"word": "roi", "top": 10**9},
+        {"word": "roi", "src": "de"}, {"word": "roi", "src": "fr", "tgt": "fr"},
+        {"word": "roi", "tgt": "../x"},
+    ],
+)  # fmt: skip
+def test_wrong_questions_are_said_to_be(client: TestClient, parameters: dict[str, Any]) -> None:
+    answer = client.get("/api/translate", params=parameters)
+    assert answer.status_code == 422
+    assert answer.json()["error"]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/page/../app.py", "/page/..%2f..%2fapp.py", "/page/%2e%2e/app.py", "/page//etc/passwd",
+        "/../setup.cfg",
+        "/page/..\\app.py", "/docs", "/redoc", "/page/", "/page/nosuch.js", "/page/index.html%00.css",
+    ],
+)  # fmt: skip
+def test_no_file_but_those_of_the_page(client: TestClient, path: str) -> None:
+    answer = client.get(path)
+    assert answer.status_code in (400, 404, 405)
+    assert "def create_app" not in answer.text
+
+
+@pytest.mark.parametrize("name", ["index.html", "style.css", "explorer.js", "picture.js", "icon.svg"])
+def test_the_page_loads_nothing_from_elsewhere(client: TestClient, name: str) -> None:
+    answer = client.get(f"/page/{name}")
+    assert answer.status_code == 200
+    text = answer.text.replace("http://www.w3.org/2000/svg", "")
+    assert "http://" not in text
+    assert "https://" not in text
+    assert "innerHTML" not in text
+
+
+def test_every_answer_keeps_the_page_to_itself(client: TestClient) -> None:
+    for path in ("/", "/page/explorer.js", "/api/spaces", "/nosuch"):
+        headers = client.get(path).headers
+        assert headers["content-security-policy"].startswith("default-src 'self'")
+        assert "unsafe" not in headers["content-security-policy"]
+        assert headers["x-content-type-options"] == "nosniff"
+
+
+def test_another_host_name_is_not_answered(client: TestClient) -> None:
+    for host, status in (("evil.example", 421), ("127.0.0.1:8765", 200), ("127.0.0.1", 200), ("", 421)):
+        assert client.get("/api/spaces", headers={"host": host}).status_code == status
+
+
+def test_who_asks_too_often_is_told_so(space: AlignedSpace) -> None:
+    app = create_app(Explorer(space, "fr-en"), rate=0.001, burst=5)
+    with TestClient(app, base_url=HOME) as client:
+        codes = [client.get("/healthz").status_code for _ in range(7)]
+        assert codes == [200] * 5 + [429] * 2
+        assert client.get("/healthz").json()["error"]
+
+
+def test_a_bucket_fills_again() -> None:
+    bucket = Bucket(rate=2, burst=3)
+    assert [bucket.take(10.0) for _ in range(4)] == [True, True, True, False]
+    assert bucket.take(10.5)
+    assert not bucket.take(10.5)
+    assert [bucket.take(1_000.0) for _ in range(4)] == [True, True, True, False]
+
+
+def test_openapi_describes_every_answer(client: TestClient) -> None:
+    described = asked(client, "/openapi.json")
+    assert {"/healthz", "/api/translate", "/api/neighbours", "/api/sentence", "/api/spaces"} <= set(
+        described["paths"]
+    )
+    for path in described["paths"].values():
+        content = path["get"]["responses"]["200"]["content"]["application/json"]["schema"]
+        assert content != {}
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    path=st.sampled_from(["translate", "neighbours", "sentence", "place", "picture", "spaces"]),
+    parameters=st.dictionaries(
+        st.sampled_from(["word", "text", "src", "tgt", "top"]),
+        st.one_of(st.text(max_size=30), st.sampled_from(["roi", "fr", "en", "5", "-1", "1e9", SCRIPT])),
+    ),
+)
+def test_no_question_is_the_servers_fault(client: TestClient, path: str, parameters: dict[str, str]) -> None:
+    answer = client.get(f"/api/{path}", params=parameters)
+    assert answer.status_code in (200, 404, 422)
+    json.loads(answer.text)
+
+
+def test_the_page_is_in_the_package() -> None:
+    setup = (Path(__file__).parents[1] / "setup.cfg").read_text(encoding="utf-8")
+    assert "muse.web = page/*" in setup
+    assert "muse.report = *.html" in setup
