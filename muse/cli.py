@@ -7,6 +7,7 @@ import sys
 import click
 
 from muse.commands.align import align
+from muse.commands.doctor import doctor
 from muse.commands.evaluate import evaluate
 from muse.commands.export import export
 from muse.commands.fetch import fetch
@@ -48,5 +49,17 @@ def commands() -> None:
     """Aligns the words of two languages without parallel data, and uses what comes of it."""
 
 
-for command in (align, evaluate, export, fetch, induce, translate, map_words, report, serve, train_lm):
+for command in (
+    align,
+    doctor,
+    evaluate,
+    export,
+    fetch,
+    induce,
+    translate,
+    map_words,
+    report,
+    serve,
+    train_lm,
+):
     commands.add_command(command)

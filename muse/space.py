@@ -123,6 +123,45 @@ class AlignedSpace:
             raise BadSetting(f"source and target must be two languages, got {source!r} twice")
         return source, target
 
+    def translate(
+        self,
+        word: str,
+        *,
+        source: str | None = None,
+        target: str | None = None,
+        top: int = 5,
+        retrieval: Retrieval | None = None,
+    ) -> list[tuple[str, float]]:
+        """The `top` best translations of a word with their scores, best first; `muse.translate` does more.
+
+        >>> import numpy as np
+        >>> rows, steps = np.eye(2, dtype=np.float32), Normalisation(("unit",), ())
+        >>> sides = {name: Side(Vectors(name, ["a", "b"], rows), rows, steps) for name in ("fr", "en")}
+        >>> AlignedSpace(sides, pivot="en").translate("b", top=1, retrieval=Retrieval("nn"))
+        [('b', 1.0)]
+        """
+        source, target = self.direction(source, target)
+        vectors = self.vectors(source)
+        if word not in vectors.index:
+            raise BadSetting(
+                f"{word!r} is not among the {len(vectors)} words of {source}; check its spelling and its language"
+            )
+        query = self.tensor(source)[vectors.index[word]][None]  # (1, d)
+        return self.look_up(query, (source, target), top=top, retrieval=retrieval or Retrieval())[0]
+
+    def look_up(
+        self, queries: Tensor, direction: tuple[str, str], *, top: int, retrieval: Retrieval
+    ) -> list[list[tuple[str, float]]]:
+        """The `top` best target words of each query (q, d) and their scores; `direction` is checked already."""
+        source, target = direction
+        bias = self.bias(source, target, retrieval)
+        found = retrieval.translate(queries, self.tensor(target), top, bias=bias)
+        words = self.vectors(target).words
+        return [
+            [(words[j], score) for j, score in zip(best, scores, strict=True)]
+            for best, scores in zip(found.indices.tolist(), found.scores.tolist(), strict=True)
+        ]
+
     def _other(self) -> str:
         others = [language for language in self.sides if language != self.pivot]
         if len(others) != 1:

@@ -125,7 +125,7 @@ def test_an_unknown_word_gets_suggestions(client: TestClient) -> None:
 
 
 HOSTILE = [
-    "\x00", "\x1b[31m", "../../etc/passwd", "a" * 201, "a" * 1_000_000, 
+    "\x00", "\x1b[31m", "../../etc/passwd", "a" * 201, "a" * 1_000_000,
     "\u202e", "%", "' OR 1=1 --", "{{7*7}}", "\r\nSet-Cookie: x=1", "🙂" * 60,
 ]  # fmt: skip
 

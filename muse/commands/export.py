@@ -16,10 +16,11 @@ if TYPE_CHECKING:
     from muse.progress import Progress
     from muse.space import AlignedSpace
 
-VECTORS = ("text", "word2vec", "npz")
+VECTORS = ("text", "word2vec", "npz", "parquet")
+SENTENCES = "sentence-transformers"
 # The options that one form has and the others do not know what to do with.
 OF_FORM = {
-    "language": ("--lang", VECTORS),
+    "language": ("--lang", (*VECTORS, SENTENCES)),
     "source": ("--src", ("torch", "moses")),
     "target": ("--tgt", ("torch", "moses")),
     "vocabularies": ("--vocab", ("torch",)),
@@ -33,7 +34,7 @@ OF_FORM = {
 
 @click.command()
 @click.argument("space", type=Path)
-@click.option("--format", "form", required=True, type=click.Choice([*VECTORS, "torch", "moses"]))
+@click.option("--format", "form", required=True, type=click.Choice([*VECTORS, SENTENCES, "torch", "moses"]))
 @click.option(
     "--out", required=True, type=Path, metavar="PATH",
     help="The file to write. Of vectors, a name without suffix is a folder with a file a language.",
@@ -80,8 +81,10 @@ def export(
     text      .vec, a word and its numbers a line       gensim, fastText, MUSE, VecMap
     word2vec  the same in binary                        gensim, word2vec
     npz       the arrays words and matrix               numpy
+    parquet   the columns word and vector               pandas, Polars, DuckDB
     torch     lookup tables of encoder and decoder      torch.load, nn.Embedding
     moses     a phrase table, both directions           Moses
+    sentence-transformers    a folder                   SentenceTransformer(path)
     """
     import numpy as np
 
@@ -93,7 +96,7 @@ def export(
     _check_options(form, given)
     loaded = load_space(space, device=pick_device(device))
     rng, progress = np.random.default_rng(seed), Progress(quiet=quiet)
-    write = {"torch": _torch, "moses": _moses}.get(form, _vectors)
+    write = {"torch": _torch, "moses": _moses, SENTENCES: _sentences}.get(form, _vectors)
     fields, lines = write(loaded, out, given | {"form": form}, rng, progress)
     if as_json:
         click.echo(json.dumps({"out": str(out), "format": form, **fields}, ensure_ascii=False))
@@ -123,6 +126,17 @@ def _vectors(
     if others and "language" not in given:
         lines.append(f"not exported: {', '.join(sorted(others))}; see --lang, or give a folder as --out")
     return {"files": [file.as_json() for file in written]}, lines
+
+
+def _sentences(
+    space: AlignedSpace, out: Path, given: dict[str, Any], rng: np.random.Generator, progress: Progress
+) -> Told:
+    from muse.export.static_embedding import export_static_embedding
+
+    languages = [given["language"]] if "language" in given else None
+    written = export_static_embedding(space, out, languages=languages, max_vocab=given.get("max_vocab"))
+    left = f", {written.left_out} left out that a tokeniser would part" if written.left_out else ""
+    return written.as_json(), [f"{written.words} words in {written.path}{left}"]
 
 
 def _torch(

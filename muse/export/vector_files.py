@@ -1,4 +1,4 @@
-"""Vector files: each language of a space as .vec text, word2vec binary or .npz."""
+"""Vector files: each language of a space as .vec text, word2vec binary, .npz or Parquet."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import numpy as np
 
 from muse.errors import BadSetting, Mismatch
 from muse.files import write_npz, write_vectors_text, write_word2vec
+from muse.files.parquet import require_pyarrow, write_parquet
 from muse.files.space_folder import folder_name, writing
 from muse.files.writing import check_folder, check_place
 from muse.space import AlignedSpace
@@ -34,6 +35,7 @@ FORMS = {
     "text": Form(".vec", write_vectors_text, packs=True),
     "word2vec": Form(".bin", write_word2vec, packs=True),
     "npz": Form(".npz", write_npz, packs=False),
+    "parquet": Form(".parquet", write_parquet, packs=False),
 }
 
 
@@ -64,6 +66,8 @@ def export_vectors(
         raise BadSetting(f"a form of vectors must be one of {', '.join(FORMS)}; got {form!r}")
     if out.suffix == ".gz" and not FORMS[form].packs:
         raise BadSetting(f"{out}: {form} is not packed once more; choose a name without .gz")
+    if form == "parquet":
+        require_pyarrow()  # absent, it is to be said before a folder is made
     written = []
     for name, path in _places(space, out, form, language).items():
         vectors = space.vectors(name).most_frequent(max_vocab or len(space.vectors(name)))
@@ -106,4 +110,6 @@ def _holds(form: str, word: str) -> bool:
     # What its readers give back as it was: they cut text at spaces, and numpy cuts zeros at the end.
     if not word or word != word.strip(" \t\n\r"):
         return False
+    if form == "parquet":
+        return True
     return not word.endswith("\0") if form == "npz" else not any(sign in word for sign in " \t\n")

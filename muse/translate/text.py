@@ -29,7 +29,7 @@ from muse.translate.surface import (
     is_shouted,
     with_capitals,
 )
-from muse.translate.words import Translation, look_up, rows_of
+from muse.translate.words import Translation, rows_of
 
 CACHED = 200_000  # words whose translations are kept: about 300 MB
 HYPHEN = "@-@"  # what Moses writes for a hyphen that stands between two tokens
@@ -189,7 +189,7 @@ class Translator:
         config, direction = self.config, (self.source, self.target)
         top = 1 if self._model is None and not config.alternatives else config.top
         scale = 1.0 if config.retrieval.method == "csls" else 2.0  # CSLS is made of two cosines
-        found = look_up(self._space, queries, direction, top=top, retrieval=config.retrieval)
+        found = self._space.look_up(queries, direction, top=top, retrieval=config.retrieval)
         for word, best in zip(missing, found, strict=True):
             surfaces = [in_text(translation, self.target) for translation, _ in best]
             scores = np.array([scale * score for _, score in best], dtype=np.float32)

@@ -57,7 +57,7 @@ def translate_words(
     if not words:
         return {}
     queries = torch.stack([rows[word] for word in words])  # (q, d)
-    found = look_up(space, queries, (source, target), top=top, retrieval=retrieval or Retrieval())
+    found = space.look_up(queries, (source, target), top=top, retrieval=retrieval or Retrieval())
     return dict(zip(words, found, strict=True))
 
 
@@ -71,20 +71,6 @@ def rows_of(
     if new and new_words is not None:
         rows.update(zip(new, torch.from_numpy(new_words.rows(new)).to(tensor.device), strict=True))
     return rows
-
-
-def look_up(
-    space: AlignedSpace, queries: Tensor, direction: tuple[str, str], *, top: int, retrieval: Retrieval
-) -> list[list[Translation]]:
-    """The `top` best target words of each query (q, d) and their scores; `direction` is checked already."""
-    source, target = direction
-    bias = space.bias(source, target, retrieval)
-    found = retrieval.translate(queries, space.tensor(target), top, bias=bias)
-    translations = space.vectors(target).words
-    return [
-        [(translations[j], score) for j, score in zip(best, scores, strict=True)]
-        for best, scores in zip(found.indices.tolist(), found.scores.tolist(), strict=True)
-    ]
 
 
 def neighbours(

@@ -1,0 +1,39 @@
+"""muse doctor: what is installed, and what is not."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import Any
+
+import click
+
+from muse.commands.options import common
+
+
+@click.command()
+@common
+def doctor(as_json: bool, **options: Any) -> None:
+    """Print versions, threads, GPU, the kind of faiss, and what each missing extra would add."""
+    from muse.doctor import examine, extras
+
+    found, known = examine(), extras()
+    if as_json:
+        told = [{**asdict(one), "missing": list(one.missing), "advice": one.advice} for one in known]
+        click.echo(json.dumps({**found, "extras": told}, ensure_ascii=False))
+        return
+    packages = ", ".join(f"{name} {version}" for name, version in found["packages"].items())
+    threads = ", ".join(f"{name} {count}" for name, count in found["threads"].items())
+    folders = ", ".join(f"{folder} ({count} files)" for folder, count in found["vectors"].items())
+    for name, text in (
+        ("muse", f"{found['muse']}, Python {found['python']}, {found['system']}"),
+        ("packages", packages),
+        ("threads", f"{threads}, of {found['processors']} processors"),
+        ("GPU", ", ".join(found["gpu"]) or "none that torch sees"),
+        ("faiss", found["faiss"]),
+        ("vectors", f"looked for in {folders}"),
+    ):
+        click.echo(f"{name:11} {text}")
+    for one in known:
+        state = f"lacks {', '.join(one.missing)}: {one.advice}" if one.missing else "is there"
+        click.echo(f"{one.name:11} {state} ({one.purpose})")

@@ -1,0 +1,105 @@
+"""Doctor: what muse finds on this machine, and what each extra that is missing would add."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import platform
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import faiss
+import torch
+
+from muse.files.locate import search_path
+from muse.memory import peak_memory_mb
+from muse.version import __version__
+
+PACKAGES = ("numpy", "scipy", "torch", "faiss-cpu", "faiss-gpu-cu12", "fasttext-community", "click", "pooch")
+# What each extra of setup.cfg needs, by the name it is imported under, and what it is for.
+EXTRAS: dict[str, tuple[tuple[str, ...], str]] = {
+    "eval": (("sacrebleu",), "muse translate --reference: BLEU and chrF"),
+    "exchange": (
+        ("gensim", "pandas", "pyarrow", "safetensors", "tokenizers"),
+        "gensim, pandas, Parquet and sentence-transformers: muse.exchange, muse export",
+    ),
+    "gpu": ((), "faiss on the GPU, as one of two ways to search there"),
+    "report": (("jinja2", "matplotlib", "sklearn"), "muse report: one page about a space"),
+    "web": (("fastapi", "sklearn", "uvicorn"), "muse serve: the explorer in the browser"),
+}
+
+
+@dataclass(frozen=True)
+class Extra:
+    """An extra: what it is for, and which of the packages it needs are missing."""
+
+    name: str
+    purpose: str
+    missing: tuple[str, ...]
+
+    @property
+    def advice(self) -> str:
+        """What to do to have it; empty where it is there."""
+        return f"pip install 'muse[{self.name}]'" if self.missing else ""
+
+
+def examine() -> dict[str, Any]:
+    """Versions, processors, GPU, the kind of faiss, where vectors are looked for, and the extras."""
+    return {
+        "muse": __version__,
+        "python": platform.python_version(),
+        "system": platform.platform(),
+        "packages": {name: found for name in PACKAGES if (found := _version(name))},
+        "processors": os.cpu_count(),
+        "threads": {"torch": torch.get_num_threads(), "faiss": faiss.omp_get_max_threads()},
+        "gpu": _gpu(),
+        "faiss": _faiss(),
+        "vectors": {str(folder): _vectors(folder) for folder in search_path()},
+        "peak_memory_mb": peak_memory_mb(),
+    }
+
+
+def extras() -> list[Extra]:
+    """Every extra, and what it lacks."""
+    found = []
+    for name, (packages, purpose) in EXTRAS.items():
+        missing = tuple(package for package in packages if not _installed(package))
+        if name == "gpu" and not _has_gpu_faiss():
+            missing = ("faiss-gpu-cu12",)
+        found.append(Extra(name, purpose, missing))
+    return found
+
+
+def _installed(package: str) -> bool:
+    try:
+        return importlib.util.find_spec(package) is not None
+    except (ImportError, ValueError):  # ValueError: a module without a spec stands in for it
+        return False
+
+
+def _version(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
+
+
+def _has_gpu_faiss() -> bool:
+    return hasattr(faiss, "StandardGpuResources")
+
+
+def _faiss() -> str:
+    return f"{faiss.__version__}, {'GPU' if _has_gpu_faiss() else 'CPU'}"
+
+
+def _gpu() -> list[str]:
+    if not torch.cuda.is_available():
+        return []
+    return [torch.cuda.get_device_name(number) for number in range(torch.cuda.device_count())]
+
+
+def _vectors(folder: Path) -> int:
+    # The files in it, whatever they are: that there are none is what one wants to know.
+    return sum(path.is_file() for path in folder.iterdir()) if folder.is_dir() else 0

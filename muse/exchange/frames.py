@@ -1,0 +1,54 @@
+"""Frames: dictionaries as pandas' DataFrames, and back."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any
+
+from muse.errors import Mismatch, MissingExtra
+from muse.lexicon import Entry, Lexicon
+
+COLUMNS = list(Entry._fields)
+
+
+def dictionary_frame(entries: Iterable[Entry] | Lexicon) -> Any:
+    """A pandas.DataFrame with a row an entry and the columns source, target, score, rank, probability.
+
+    >>> dictionary_frame(Lexicon((("cat", "chat"), ("cat", "matou")))).target.tolist()
+    ['chat', 'matou']
+    """
+    try:
+        import pandas as pd
+    except ImportError:
+        raise MissingExtra("a DataFrame needs pandas; run pip install 'muse[exchange]'") from None
+    rows = _entries(entries) if isinstance(entries, Lexicon) else list(entries)
+    frame = pd.DataFrame(rows, columns=COLUMNS)
+    # What is not known is NaN in a column of numbers, not None in one of objects.
+    return frame.astype({"score": "float64", "rank": "int64", "probability": "float64"})
+
+
+def lexicon_of(frame: Any) -> Lexicon:
+    """The Lexicon in a DataFrame with the columns source and target, and its scores where it has them all."""
+    missing = {"source", "target"} - set(frame.columns)
+    if missing:
+        raise Mismatch(
+            f"a dictionary needs the columns source and target, got {list(frame.columns)}; rename them"
+        )
+    words = [frame[side].tolist() for side in ("source", "target")]
+    for column in words:
+        if not all(isinstance(word, str) and word for word in column):
+            raise Mismatch("a dictionary needs a word in every row, got something else; drop those rows")
+    scored = "score" in frame.columns and len(frame) and frame["score"].notna().all()
+    scores = tuple(float(score) for score in frame["score"]) if scored else None
+    return Lexicon(tuple(zip(*words, strict=True)), scores)
+
+
+def _entries(lexicon: Lexicon) -> list[Entry]:
+    ranks: Counter[str] = Counter()
+    scores = lexicon.scores or (None,) * len(lexicon)
+    found = []
+    for (source, target), score in zip(lexicon.pairs, scores, strict=True):
+        ranks[source] += 1
+        found.append(Entry(source, target, score, ranks[source]))
+    return found

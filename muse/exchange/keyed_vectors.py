@@ -1,0 +1,39 @@
+"""Keyed vectors: a language as gensim's KeyedVectors, and gensim's as ours."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from muse.errors import Mismatch, MissingExtra
+from muse.vectors import Vectors
+
+
+def keyed_vectors(vectors: Vectors) -> Any:
+    """The words and rows (n, d) as gensim.models.KeyedVectors, in the same order, copied.
+
+    >>> found = keyed_vectors(Vectors("en", ["the", "cat"], np.eye(2, dtype=np.float32)))
+    >>> found.index_to_key, found["cat"].tolist()
+    (['the', 'cat'], [0.0, 1.0])
+    """
+    try:
+        from gensim.models import KeyedVectors
+    except ImportError:
+        raise MissingExtra("KeyedVectors need gensim; run pip install 'muse[exchange]'") from None
+    found = KeyedVectors(vectors.dimension, count=len(vectors))
+    found.add_vectors(list(vectors.words), np.array(vectors.matrix))
+    return found
+
+
+def vectors_of(keyed: Any, language: str) -> Vectors:
+    """The Vectors of `language` in gensim's KeyedVectors, in their order, which should be that of frequency.
+
+    >>> words = Vectors("en", ["the", "cat"], np.eye(2, dtype=np.float32))
+    >>> vectors_of(keyed_vectors(words), "en").words
+    ['the', 'cat']
+    """
+    words, matrix = list(keyed.index_to_key), np.asarray(keyed.vectors, dtype=np.float32)
+    if not all(isinstance(word, str) for word in words):
+        raise Mismatch(f"{language}: the keys of KeyedVectors must be words, got others; rename them")
+    return Vectors(language, words, matrix[: len(words)])

@@ -1,0 +1,121 @@
+"""Static embedding: a folder that sentence-transformers loads and that encodes text of every language.
+
+A sentence is the mean of the vectors of its words, StaticEmbedding's only way; a word of several
+languages has the mean of its rows. What is no word of the space counts as a vector of zeros.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from muse.errors import BadFile, Mismatch, MissingExtra
+from muse.files.atomic import atomic_folder
+from muse.files.space_folder import writing
+from muse.files.writing import check_folder
+from muse.space import AlignedSpace
+from muse.vectors import Matrix
+
+MODULE = "0_StaticEmbedding"
+UNKNOWN = "[UNK]"
+MODULES = [{"idx": 0, "name": "0", "path": MODULE, "type": "sentence_transformers.models.StaticEmbedding"}]
+CONFIG = {"prompts": {}, "default_prompt_name": None, "similarity_fn_name": "cosine"}
+OURS = {MODULE, "modules.json", "config_sentence_transformers.json"}
+
+
+@dataclass(frozen=True)
+class StaticWritten:
+    """The folder, how many words it knows, and how many of the space it could not take."""
+
+    path: Path
+    words: int
+    left_out: int
+
+    def as_json(self) -> dict[str, Any]:
+        """All fields as JSON can hold them."""
+        return {"words": self.words, "left_out": self.left_out}
+
+
+def export_static_embedding(
+    space: AlignedSpace, out: Path, *, languages: Sequence[str] | None = None, max_vocab: int | None = None
+) -> StaticWritten:
+    """Writes the folder for SentenceTransformer(path), whole or not at all.
+
+    A word that the tokeniser would part (a space or a hyphen in it, say) is left out and counted: it
+    could not be looked up.
+    """
+    tokenizers, save_file = _require()
+    check_place(out)
+    words, matrix = _table(space, languages or space.languages, max_vocab)
+    lower = all(word == word.lower() for word in words)
+    tokenizer = _splitter(tokenizers, lower)
+    kept = [row for row, word in enumerate(words) if _is_one_token(tokenizer, word)]
+    if not kept:
+        raise Mismatch(
+            f"{out}: expected words that a tokeniser keeps whole, got none; export as text instead"
+        )
+    vocabulary = {UNKNOWN: 0, **{words[row]: place for place, row in enumerate(kept, 1)}}
+    weight = np.concatenate([np.zeros((1, matrix.shape[1]), np.float32), matrix[kept]])  # (v, d)
+    tokenizer.model = tokenizers.models.WordLevel(vocabulary, unk_token=UNKNOWN)
+    with writing(out), atomic_folder(out.resolve()) as partial:
+        (partial / MODULE).mkdir()
+        tokenizer.save(str(partial / MODULE / "tokenizer.json"))
+        save_file({"embedding.weight": weight}, str(partial / MODULE / "model.safetensors"))
+        for name, content in (("modules.json", MODULES), ("config_sentence_transformers.json", CONFIG)):
+            (partial / name).write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+    return StaticWritten(out, len(kept), len(words) - len(kept))
+
+
+def check_place(out: Path) -> None:
+    """Raises BadFile where the folder cannot be written, or holds what an earlier export did not put there."""
+    check_folder(out)
+    if out.exists() and not {path.name for path in out.iterdir()} <= OURS:
+        raise BadFile(
+            f"{out}: expected a new folder, or one of an earlier export, got another; choose another"
+        )
+
+
+def _table(space: AlignedSpace, languages: Sequence[str], max_vocab: int | None) -> tuple[list[str], Matrix]:
+    """The words (v,) of all languages, each once, and their rows (v, d), means where several have them."""
+    sides = [space.vectors(language) for language in languages]
+    sides = [side.most_frequent(max_vocab or len(side)) for side in sides]
+    place = {
+        word: row for row, word in enumerate(dict.fromkeys(word for side in sides for word in side.words))
+    }
+    sums, counts = np.zeros((len(place), sides[0].dimension), np.float32), np.zeros(len(place), np.float32)
+    for side in sides:
+        rows = np.array([place[word] for word in side.words])
+        sums[rows] += side.matrix  # no word twice in one language: no row twice
+        counts[rows] += 1
+    return list(place), sums / counts[:, None]
+
+
+def _splitter(tokenizers: Any, lower: bool) -> Any:
+    made = tokenizers.Tokenizer(tokenizers.models.WordLevel({UNKNOWN: 0}, unk_token=UNKNOWN))
+    steps = [tokenizers.normalizers.NFC(), *([tokenizers.normalizers.Lowercase()] if lower else [])]
+    made.normalizer = tokenizers.normalizers.Sequence(steps)
+    made.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
+    return made
+
+
+def _is_one_token(tokenizer: Any, word: str) -> bool:
+    if word == UNKNOWN:
+        return False
+    parts = tokenizer.pre_tokenizer.pre_tokenize_str(tokenizer.normalizer.normalize_str(word))
+    return [part for part, _ in parts] == [word]
+
+
+def _require() -> tuple[Any, Any]:
+    try:
+        import tokenizers
+        from safetensors.numpy import save_file
+    except ImportError:
+        raise MissingExtra(
+            "sentence-transformers' form needs tokenizers and safetensors; run pip install 'muse[exchange]'"
+        ) from None
+    return tokenizers, save_file
