@@ -144,7 +144,7 @@ class AlignedSpace:
         vectors = self.vectors(source)
         if word not in vectors.index:
             raise BadSetting(
-                f"{word!r} is not among the {len(vectors)} words of {source}; check its spelling and its language"
+                f"{word!r} is not among the {len(vectors)} words of {source}; check its spelling"
             )
         query = self.tensor(source)[vectors.index[word]][None]  # (1, d)
         return self.look_up(query, (source, target), top=top, retrieval=retrieval or Retrieval())[0]
@@ -152,7 +152,7 @@ class AlignedSpace:
     def look_up(
         self, queries: Tensor, direction: tuple[str, str], *, top: int, retrieval: Retrieval
     ) -> list[list[tuple[str, float]]]:
-        """The `top` best target words of each query (q, d) and their scores; `direction` is checked already."""
+        """The `top` best target words, with scores, of each query (q, d); `direction` is checked already."""
         source, target = direction
         bias = self.bias(source, target, retrieval)
         found = retrieval.translate(queries, self.tensor(target), top, bias=bias)

@@ -41,7 +41,7 @@ LAYERS = {
         "align_many",
     ],
     "space": ["space_saving", "space_adding", "space", "new_words"],
-    "consumers": ["induce", "translate", "export", "evaluation", "sentences", "picture"],
+    "consumers": ["induce", "translate", "export", "evaluation", "sentences", "picture", "exchange"],
     "doors": [
         "request",
         "outcome",
@@ -53,6 +53,7 @@ LAYERS = {
         "report",
         "fetch",
         "web",
+        "doctor",
     ],
 }
 
@@ -154,17 +155,23 @@ MAY_IMPORT = {
     "evaluation": ["errors", "version", "lexicon", "neighbours", "retrieval", "space"],
     "sentences": ["vectors", "tokens"],
     "picture": ["errors", "retrieval", "space"],
+    "exchange": ["errors", "vectors", "lexicon"],
 }
 
 # The one user of a dependency, and where else its thread count is set.
 ONLY_USERS = {
-    "faiss": {"neighbours", "commands.options"},
+    "faiss": {"neighbours", "commands.options", "doctor"},
     "fasttext": {"files.fasttext_model"},
     "sacremoses": {"tokens"},
     "sacrebleu": {"translate.quality"},
     "sklearn": {"picture"},
     "matplotlib": {"report.figures", "report.labels"},
     "jinja2": {"report.page"},
+    "gensim": {"exchange.keyed_vectors"},
+    "pandas": {"exchange.frames"},
+    "pyarrow": {"files.parquet"},
+    "tokenizers": {"export.static_embedding"},
+    "safetensors": {"export.static_embedding"},
     "pooch": {"fetch.published"},
     "requests": {"fetch.download"},
     "fastapi": {"web.app", "web.routes"},

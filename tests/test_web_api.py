@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,17 +16,16 @@ from muse.translate import translate_words
 from tests.spaces import plain_space
 
 pytest.importorskip("fastapi")
+pytest.importorskip("httpx")
 pytest.importorskip("sklearn")
-
-from starlette.testclient import TestClient  # noqa: E402
 
 from muse.web import Explorer  # noqa: E402
 from muse.web.app import create_app  # noqa: E402
 from muse.web.limits import Bucket  # noqa: E402
+from tests.asgi import Client  # noqa: E402
 
 SCRIPT = "<script>alert(1)</script>"
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
-HOME = "http://127.0.0.1:8765"
 
 
 def small_space() -> AlignedSpace:
@@ -45,19 +43,17 @@ def space() -> AlignedSpace:
 
 
 @pytest.fixture(scope="module")
-def client(space: AlignedSpace) -> Iterator[TestClient]:
-    app = create_app(Explorer(space, "fr-en"), burst=1e6, hosts=("127.0.0.1",))
-    with TestClient(app, base_url=HOME, raise_server_exceptions=False) as made:
-        yield made
+def client(space: AlignedSpace) -> Client:
+    return Client(create_app(Explorer(space, "fr-en"), burst=1e6, hosts=("127.0.0.1",)))
 
 
-def asked(client: TestClient, path: str, **parameters: Any) -> Any:
+def asked(client: Client, path: str, **parameters: Any) -> Any:
     answer = client.get(path, params=parameters)
     assert answer.status_code == 200, answer.text
     return answer.json()
 
 
-def test_translations_are_those_of_the_library(client: TestClient, space: AlignedSpace) -> None:
+def test_translations_are_those_of_the_library(client: Client, space: AlignedSpace) -> None:
     found = asked(client, "/api/translate", src="fr", tgt="en", word="roi", top=5)
     expected = translate_words(space, ["roi"], top=5)["roi"]
     assert [one["word"] for one in found["translations"]] == [word for word, _ in expected]
@@ -66,12 +62,12 @@ def test_translations_are_those_of_the_library(client: TestClient, space: Aligne
     assert (found["source"], found["target"], found["retrieval"]) == ("fr", "en", "csls:10")
 
 
-def test_a_direction_that_is_not_given_is_the_spaces(client: TestClient) -> None:
+def test_a_direction_that_is_not_given_is_the_spaces(client: Client) -> None:
     assert asked(client, "/api/translate", word="roi")["translations"][0]["word"] == "king"
     assert asked(client, "/api/translate", src="en", word="king")["translations"][0]["word"] == "roi"
 
 
-def test_neighbours_of_both_languages(client: TestClient, space: AlignedSpace) -> None:
+def test_neighbours_of_both_languages(client: Client, space: AlignedSpace) -> None:
     own, other = asked(client, "/api/neighbours", word="roi", top=4)["neighbours"]
     x, y = np.asarray(space.vectors("fr").matrix), np.asarray(space.vectors("en").matrix)
     near = [i for i in np.argsort(-(x @ x[1]), kind="stable").tolist() if i != 1][:4]
@@ -80,7 +76,7 @@ def test_neighbours_of_both_languages(client: TestClient, space: AlignedSpace) -
     assert other["words"][0]["score"] == pytest.approx(float(y[1] @ x[1]), abs=1e-4)
 
 
-def test_a_sentence_word_by_word(client: TestClient) -> None:
+def test_a_sentence_word_by_word(client: Client) -> None:
     found = asked(client, "/api/sentence", text="Roi  dort, Zzyx!")
     assert found["text"] == "King sleeps, Zzyx!"
     tokens = {one["token"]: [option["word"] for option in one["options"]] for one in found["tokens"]}
@@ -91,7 +87,7 @@ def test_a_sentence_word_by_word(client: TestClient) -> None:
     assert tokens[","] == tokens["Zzyx"] == tokens["!"] == []
 
 
-def test_spaces_and_health(client: TestClient) -> None:
+def test_spaces_and_health(client: Client) -> None:
     (one,) = asked(client, "/api/spaces")["spaces"]
     assert [(language["name"], language["words"]) for language in one["languages"]] == [
         ("fr", 60),
@@ -101,7 +97,7 @@ def test_spaces_and_health(client: TestClient) -> None:
     assert asked(client, "/healthz")["status"] == "ok"
 
 
-def test_the_picture_is_drawn_and_finds_words(client: TestClient) -> None:
+def test_the_picture_is_drawn_and_finds_words(client: Client) -> None:
     for _ in range(300):
         drawn = asked(client, "/api/picture")
         if drawn["ready"]:
@@ -118,21 +114,21 @@ def test_the_picture_is_drawn_and_finds_words(client: TestClient) -> None:
     assert not asked(client, "/api/place", word=SCRIPT)["exact"]
 
 
-def test_an_unknown_word_gets_suggestions(client: TestClient) -> None:
+def test_an_unknown_word_gets_suggestions(client: Client) -> None:
     answer = client.get("/api/translate", params={"word": "Roi"})
     assert answer.status_code == 404
     assert answer.json()["suggestions"][0] == "roi"
 
 
 HOSTILE = [
-    "\x00", "\x1b[31m", "../../etc/passwd", "a" * 201, "a" * 1_000_000,
+    "\x00", "\x1b[31m", "../../etc/passwd", "a" * 201, "a" * 50_000,
     "\u202e", "%", "' OR 1=1 --", "{{7*7}}", "\r\nSet-Cookie: x=1", "🙂" * 60,
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize("word", HOSTILE, ids=range(len(HOSTILE)))
 @pytest.mark.parametrize("path", ["/api/translate", "/api/neighbours", "/api/place", "/api/sentence"])
-def test_hostile_words_are_only_unknown(client: TestClient, path: str, word: str) -> None:
+def test_hostile_words_are_only_unknown(client: Client, path: str, word: str) -> None:
     name = "text" if path.endswith("sentence") else "word"
     answer = client.get(path, params={name: word})
     assert answer.status_code in ((200, 422) if name == "text" else (404, 422))
@@ -141,7 +137,7 @@ def test_hostile_words_are_only_unknown(client: TestClient, path: str, word: str
     assert len(answer.content) < 10_000
 
 
-def test_a_hostile_word_of_the_vocabulary_is_only_data(client: TestClient) -> None:
+def test_a_hostile_word_of_the_vocabulary_is_only_data(client: Client) -> None:
     answer = client.get("/api/translate", params={"word": SCRIPT})
     assert answer.status_code == 200
     assert answer.headers["content-type"] == "application/json"
@@ -157,7 +153,7 @@ def test_a_hostile_word_of_the_vocabulary_is_only_data(client: TestClient) -> No
         {"word": "roi", "tgt": "../x"},
     ],
 )  # fmt: skip
-def test_wrong_questions_are_said_to_be(client: TestClient, parameters: dict[str, Any]) -> None:
+def test_wrong_questions_are_said_to_be(client: Client, parameters: dict[str, Any]) -> None:
     answer = client.get("/api/translate", params=parameters)
     assert answer.status_code == 422
     assert answer.json()["error"]
@@ -171,14 +167,14 @@ def test_wrong_questions_are_said_to_be(client: TestClient, parameters: dict[str
         "/page/..\\app.py", "/docs", "/redoc", "/page/", "/page/nosuch.js", "/page/index.html%00.css",
     ],
 )  # fmt: skip
-def test_no_file_but_those_of_the_page(client: TestClient, path: str) -> None:
+def test_no_file_but_those_of_the_page(client: Client, path: str) -> None:
     answer = client.get(path)
     assert answer.status_code in (400, 404, 405)
     assert "def create_app" not in answer.text
 
 
 @pytest.mark.parametrize("name", ["index.html", "style.css", "explorer.js", "picture.js", "icon.svg"])
-def test_the_page_loads_nothing_from_elsewhere(client: TestClient, name: str) -> None:
+def test_the_page_loads_nothing_from_elsewhere(client: Client, name: str) -> None:
     answer = client.get(f"/page/{name}")
     assert answer.status_code == 200
     text = answer.text.replace("http://www.w3.org/2000/svg", "")
@@ -187,7 +183,7 @@ def test_the_page_loads_nothing_from_elsewhere(client: TestClient, name: str) ->
     assert "innerHTML" not in text
 
 
-def test_every_answer_keeps_the_page_to_itself(client: TestClient) -> None:
+def test_every_answer_keeps_the_page_to_itself(client: Client) -> None:
     for path in ("/", "/page/explorer.js", "/api/spaces", "/nosuch"):
         headers = client.get(path).headers
         assert headers["content-security-policy"].startswith("default-src 'self'")
@@ -195,17 +191,17 @@ def test_every_answer_keeps_the_page_to_itself(client: TestClient) -> None:
         assert headers["x-content-type-options"] == "nosniff"
 
 
-def test_another_host_name_is_not_answered(client: TestClient) -> None:
+def test_another_host_name_is_not_answered(client: Client) -> None:
     for host, status in (("evil.example", 421), ("127.0.0.1:8765", 200), ("127.0.0.1", 200), ("", 421)):
         assert client.get("/api/spaces", headers={"host": host}).status_code == status
 
 
 def test_who_asks_too_often_is_told_so(space: AlignedSpace) -> None:
     app = create_app(Explorer(space, "fr-en"), rate=0.001, burst=5)
-    with TestClient(app, base_url=HOME) as client:
-        codes = [client.get("/healthz").status_code for _ in range(7)]
-        assert codes == [200] * 5 + [429] * 2
-        assert client.get("/healthz").json()["error"]
+    client = Client(app)
+    codes = [client.get("/healthz").status_code for _ in range(7)]
+    assert codes == [200] * 5 + [429] * 2
+    assert client.get("/healthz").json()["error"]
 
 
 def test_a_bucket_fills_again() -> None:
@@ -216,7 +212,7 @@ def test_a_bucket_fills_again() -> None:
     assert [bucket.take(1_000.0) for _ in range(4)] == [True, True, True, False]
 
 
-def test_openapi_describes_every_answer(client: TestClient) -> None:
+def test_openapi_describes_every_answer(client: Client) -> None:
     described = asked(client, "/openapi.json")
     assert {"/healthz", "/api/translate", "/api/neighbours", "/api/sentence", "/api/spaces"} <= set(
         described["paths"]
@@ -234,7 +230,7 @@ def test_openapi_describes_every_answer(client: TestClient) -> None:
         st.one_of(st.text(max_size=30), st.sampled_from(["roi", "fr", "en", "5", "-1", "1e9", SCRIPT])),
     ),
 )
-def test_no_question_is_the_servers_fault(client: TestClient, path: str, parameters: dict[str, str]) -> None:
+def test_no_question_is_the_servers_fault(client: Client, path: str, parameters: dict[str, str]) -> None:
     answer = client.get(f"/api/{path}", params=parameters)
     assert answer.status_code in (200, 404, 422)
     json.loads(answer.text)
