@@ -174,7 +174,7 @@ ONLY_USERS = {
     "safetensors": {"export.static_embedding"},
     "pooch": {"fetch.published"},
     "requests": {"fetch.download"},
-    "fastapi": {"web.app", "web.routes"},
+    "fastapi": {"web.app", "web.routes", "web.server"},
     "pydantic": {"web.answers"},
     "uvicorn": {"web.server"},
     "scipy": {"procrustes", "calibration", "evaluation"},

@@ -21,7 +21,7 @@ def keyed_vectors(vectors: Vectors) -> Any:
         from gensim.models import KeyedVectors
     except ImportError:
         raise MissingExtra("KeyedVectors need gensim; run pip install 'muse[exchange]'") from None
-    found = KeyedVectors(vectors.dimension, count=len(vectors))
+    found = KeyedVectors(vectors.dimension)
     found.add_vectors(list(vectors.words), np.array(vectors.matrix))
     return found
 
