@@ -84,8 +84,7 @@ def measure(space: Path, requests: int, at_once: int) -> None:
     command = [sys.executable, "-m", "muse", "serve", str(space), "--port", "0", "--json"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
         try:
-            assert server.stdout is not None
-            home = json.loads(server.stdout.readline())["url"]
+            home = json.loads(next(iter(server.stdout or ())))["url"]
             listed = [f"{home}api/translate?{urllib.parse.urlencode({'word': word})}" for word in words]
             _, status = ask(listed[0])
             first = time.perf_counter() - began
