@@ -57,22 +57,19 @@ def draw_picture(
 
 
 def frequent_pairs(space: AlignedSpace, source: str, target: str, limit: int = WORDS) -> NDArray[np.int64]:
-    """The (p, 2) rows of mutual CSLS neighbours among the `limit` most frequent words of either language."""
+    """The (p, 2) rows of readable mutual CSLS neighbours among the `limit` most frequent of either language."""
     x, y = space.tensor(source)[:limit], space.tensor(target)[:limit]
-    return mutual_neighbours(x, y, Retrieval()).cpu().numpy()
+    pairs = mutual_neighbours(x, y, Retrieval()).cpu().numpy()
+    sides = (space.vectors(source).words, space.vectors(target).words)
+    readable = [all(is_readable(side[row]) for side, row in zip(sides, pair, strict=True)) for pair in pairs]
+    return np.asarray(pairs[np.array(readable, dtype=bool)], dtype=np.int64)
 
 
 def grouped_pairs(
     space: AlignedSpace, source: str, target: str, *, groups: int = 9, size: int = 6, limit: int = WORDS
 ) -> NDArray[np.int64]:
-    """The (p, 2) rows of mutual pairs in `groups` of near ones far apart: few enough to be read.
-
-    Only words of three letters or more take part: a picture of particles and numerals shows little.
-    """
+    """The (p, 2) rows of mutual pairs in `groups` of near ones far apart: few enough to be read."""
     pairs = frequent_pairs(space, source, target, limit)
-    sides = (space.vectors(source).words, space.vectors(target).words)
-    readable = [all(is_readable(side[row]) for side, row in zip(sides, pair, strict=True)) for pair in pairs]
-    pairs = pairs[np.array(readable, dtype=bool)]
     if not len(pairs):
         return pairs
     rows = torch.from_numpy(pairs)
@@ -81,7 +78,10 @@ def grouped_pairs(
 
 
 def is_readable(word: str) -> bool:
-    """Whether a word says something to a reader: three letters or more, and nothing but letters."""
+    """Whether a word says something to a reader: three letters or more, and nothing but letters.
+
+    A picture of particles and numerals shows little.
+    """
     return len(word) > 2 and word.isalpha()
 
 

@@ -24,7 +24,7 @@ from muse.vectors import Matrix
 MODULE = "0_StaticEmbedding"
 UNKNOWN = "[UNK]"
 MODULES = [{"idx": 0, "name": "0", "path": MODULE, "type": "sentence_transformers.models.StaticEmbedding"}]
-CONFIG = {"prompts": {}, "default_prompt_name": None, "similarity_fn_name": "cosine"}
+CONFIG: dict[str, Any] = {"prompts": {}, "default_prompt_name": None, "similarity_fn_name": "cosine"}
 OURS = {MODULE, "modules.json", "config_sentence_transformers.json"}
 
 

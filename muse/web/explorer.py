@@ -8,8 +8,6 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
-import torch
-
 from muse.errors import BadSetting, MuseError
 from muse.picture import Picture, draw_picture, frequent_pairs, is_readable
 from muse.retrieval import Retrieval
@@ -149,10 +147,7 @@ class Explorer:
 
     def _draw(self, direction: Direction) -> None:
         try:
-            pairs = frequent_pairs(self.space, *direction)
-            sides = [self.space.vectors(language).words for language in direction]
-            kept = [all(is_readable(side[i]) for side, i in zip(sides, pair, strict=True)) for pair in pairs]
-            chosen = pairs[torch.tensor(kept, dtype=torch.bool).numpy()][:PAIRS]
+            chosen = frequent_pairs(self.space, *direction)[:PAIRS]
             self._pictures[direction] = draw_picture(self.space, *direction, chosen, self.seed)
         except MuseError as error:
             self._pictures[direction] = error

@@ -83,7 +83,7 @@ def serve(app: App, listening: socket.socket) -> None:
     import uvicorn
 
     config = uvicorn.Config(
-        app,  # type: ignore[arg-type] # the same protocol, spelt with other types
+        app,
         log_level="warning",
         access_log=False,
         server_header=False,
