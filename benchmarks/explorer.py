@@ -103,15 +103,15 @@ def measure(space: Path, requests: int, at_once: int) -> None:
         finally:
             server.terminate()
     seconds = sorted(1_000 * one for one, _ in found)
+    middle, late = statistics.median(seconds), seconds[int(0.99 * len(seconds))]
     errors = sum(status != 200 for _, status in found)
-    counts = f"{len(loaded.vectors(source)):,} and {len(loaded.vectors(target)):,} words"
-    print(f"| {counts} | |\n| --- | --- |")
+    print(f"| {len(loaded.vectors(source)):,} and {len(loaded.vectors(target)):,} words | |")
+    print("| --- | --- |")
     print(f"| first answer (status {status}) after start | {first:.2f} s, {busy:.2f} s of processor |")
     print("| memory then, MB | " + ", ".join(f"{name} {value:.0f}" for name, value in used.items()) + " |")
-    print(
-        f"| {requests} requests, {at_once} at a time | {requests / took:.0f} a second, {1_000 * more / requests:.1f} ms of processor each, {errors} errors |"
-    )
-    print(f"| p50, p99 | {statistics.median(seconds):.0f} ms, {seconds[int(0.99 * len(seconds))]:.0f} ms |")
+    print(f"| {requests} requests, {at_once} at a time | {requests / took:.0f} a second, {errors} errors |")
+    print(f"| p50, p99 | {middle:.0f} ms, {late:.0f} ms |")
+    print(f"| processor time of a request | {1_000 * more / requests:.1f} ms |")
 
 
 if __name__ == "__main__":

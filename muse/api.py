@@ -10,12 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
 
 from muse.align import check_pair, prepare_
 from muse.align_many import LearnedMany, learn_many
 from muse.checkpoint import Checkpoint
-from muse.errors import BadSetting, MuseError
+from muse.errors import MuseError
 from muse.files import read_lexicon, read_vectors
 from muse.files.locate import locate_vectors
 from muse.files.space_folder import MANIFEST, checksum
@@ -23,7 +22,7 @@ from muse.memory import peak_memory_mb
 from muse.outcome import Report, of_language, provenance, signature
 from muse.progress import Progress
 from muse.request import Request
-from muse.runtime import Runtime
+from muse.runtime import Runtime, pick_device
 from muse.space import (
     AlignedSpace,
     SideToSave,
@@ -93,19 +92,6 @@ def run(request: Request, *, device: str = "auto", progress: Progress | None = N
     end = time.perf_counter()
     seconds = {"load": loaded - began, **learned.seconds, "save": end - saving, "total": end - began}
     return _report(request, learned, seconds, inputs.words())
-
-
-def pick_device(device: str) -> str:
-    """The device to run on: what was asked for, or for "auto" a GPU where there is one."""
-    if device == "auto":
-        return "cuda" if torch.cuda.is_available() else "cpu"
-    if device == "cuda" and not torch.cuda.is_available():
-        raise BadSetting(
-            "--device cuda needs a CUDA GPU and a torch that sees it, found none; use --device cpu"
-        )
-    if device not in ("cpu", "cuda"):
-        raise BadSetting(f"--device must be one of auto, cpu, cuda; got {device!r}")
-    return device
 
 
 def _settled(request: Request) -> Request:

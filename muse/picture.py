@@ -57,7 +57,7 @@ def draw_picture(
 
 
 def frequent_pairs(space: AlignedSpace, source: str, target: str, limit: int = WORDS) -> NDArray[np.int64]:
-    """The (p, 2) rows of readable mutual CSLS neighbours among the `limit` most frequent of either language."""
+    """The (p, 2) rows of readable mutual CSLS neighbours among the `limit` most frequent of both."""
     x, y = space.tensor(source)[:limit], space.tensor(target)[:limit]
     pairs = mutual_neighbours(x, y, Retrieval()).cpu().numpy()
     sides = (space.vectors(source).words, space.vectors(target).words)

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+import torch
+
 from muse.checkpoint import Checkpoint
+from muse.errors import BadSetting
 from muse.progress import Progress
 
 
@@ -15,3 +18,16 @@ class Runtime:
     device: str = "cpu"
     progress: Progress = field(default_factory=lambda: Progress(quiet=True))
     checkpoint: Checkpoint = field(default_factory=Checkpoint)
+
+
+def pick_device(device: str) -> str:
+    """The device to run on: what was asked for, or for "auto" a GPU where there is one."""
+    if device == "auto":
+        return "cuda" if torch.cuda.is_available() else "cpu"
+    if device == "cuda" and not torch.cuda.is_available():
+        raise BadSetting(
+            "--device cuda needs a CUDA GPU and a torch that sees it, found none; use --device cpu"
+        )
+    if device not in ("cpu", "cuda"):
+        raise BadSetting(f"--device must be one of auto, cpu, cuda; got {device!r}")
+    return device

@@ -79,7 +79,7 @@ MAY_IMPORT = {
     "criterion": ["vectors", "retrieval"],
     "probability": ["errors", "procrustes", "retrieval"],
     "calibration": ["errors", "probability", "retrieval"],
-    "runtime": ["checkpoint", "progress"],
+    "runtime": ["checkpoint", "errors", "progress"],
     "self_learning": ["errors", "vectors", "alignment", "procrustes", "retrieval", "runtime"],
     "refine": ["errors", "vectors", "alignment", "procrustes", "retrieval", "neighbours", "runtime"],
     "reweight": ["vectors", "alignment", "procrustes", "retrieval", "runtime"],
