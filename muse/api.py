@@ -34,6 +34,8 @@ from muse.space import (
     save_space,
 )
 
+__all__ = ["align", "pick_device", "run"]
+
 log = logging.getLogger(__name__)
 
 # Above so many pairs of words a CPU takes minutes for the hubness of both sides, which those who
