@@ -3,8 +3,8 @@
     python benchmarks/peers.py --vecmap PATH [--pair en-fr] [--iterations 5] [--shared ../shared]
 
 VecMap's unsupervised mode never makes fewer than 255 iterations (five probabilities, each for 51 without
-gain): it is stopped after a few, and the time of those is extended to 255. That leaves out its initialisation, its
-last step and its writing, so the ratio is a lower bound. It reads text without compression.
+gain): it is stopped after a few, and the time of those is extended to 255. That leaves out its
+initialisation, its last step and its writing: the ratio is a lower bound. It reads text that is not packed.
 """
 
 from __future__ import annotations
@@ -38,7 +38,8 @@ def vecmap_seconds(checkout: Path, pair: Pair, folder: Path, iterations: int) ->
     """The seconds of VecMap's first iterations, in order."""
     files = [unpacked(path, folder) for path in (pair.source_file, pair.target_file)]
     out = [folder / f"{language}.mapped" for language in (pair.source, pair.target)]
-    command = [sys.executable, checkout / "map_embeddings.py", "--unsupervised", "--verbose", *files, *out]
+    script = str(checkout / "map_embeddings.py")
+    command = [sys.executable, script, "--unsupervised", "--verbose", *map(str, [*files, *out])]
     found: list[float] = []
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         for line in process.stderr or ():
