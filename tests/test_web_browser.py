@@ -70,11 +70,21 @@ def browser() -> Iterator[Any]:
         made.close()
 
 
-def opened(browser: Any, address: str, width: int = 1100, scheme: str = "light") -> Watched:
+SLOW_START = """
+const real = window.fetch;
+window.fetch = async (...asked) => {
+  if (String(asked[0]).includes("/api/spaces")) await new Promise((resolve) => setTimeout(resolve, 1500));
+  return real(...asked);
+};
+"""
+
+
+def opened(browser: Any, address: str, width: int = 1100, scheme: str = "light", script: str = "") -> Watched:
     context = browser.new_context(
         viewport={"width": width, "height": 844}, color_scheme=scheme, bypass_csp=bool(os.environ.get("AXE"))
     )
     context.set_default_timeout(PATIENCE)
+    context.add_init_script(script)
     watched = Watched(context.new_page())
     watched.page.on("console", lambda message: watched.said.append(f"{message.type}: {message.text}"))
     watched.page.on("pageerror", lambda error: watched.said.append(f"error: {error}"))
@@ -117,6 +127,13 @@ def test_a_word_its_neighbours_and_the_way_back(browser: Any, home: str) -> None
     assert page.locator("#source").input_value() == "en"
     page.click("#swap")
     page.get_by_text("roi: king").wait_for()
+    clean(watched)
+
+
+def test_a_quick_hand_is_answered_once_the_languages_are_known(browser: Any, home: str) -> None:
+    watched = opened(browser, home, script=SLOW_START)
+    look_up(watched.page, "roi")
+    watched.page.get_by_text("roi: king").wait_for()
     clean(watched)
 
 

@@ -8,6 +8,7 @@ const EXPLAINED = {
 };
 const picture = new Picture($("picture"), lookUpFromPicture);
 let space = null;
+let ready = null; // settled once the languages are known: a quick hand may ask before
 let asked = 0; // the number of the last question: the answer to an older one is not shown
 
 async function ask(path, parameters) {
@@ -57,6 +58,7 @@ function fillScores(list, found, language) {
 async function lookUp(word) {
   $("word").value = word;
   if (!word) return;
+  await ready;
   const number = ++asked;
   const question = { ...direction(), word };
   const { src, tgt } = question;
@@ -97,6 +99,7 @@ async function translateSentence(text) {
   closeAlternatives();
   if (!text.trim()) return;
   say($("sentence-status"), "…");
+  await ready;
   try {
     const answer = await ask("/api/sentence", { ...direction(), text });
     say($("sentence-status"), "");
@@ -272,4 +275,4 @@ $("direction").addEventListener("submit", (event) => event.preventDefault());
 $("closer").addEventListener("click", () => picture.zoom(1.5));
 $("farther").addEventListener("click", () => picture.zoom(1 / 1.5));
 $("whole").addEventListener("click", () => picture.whole());
-start().catch((error) => say($("word-status"), error.message, true));
+ready = start().catch((error) => say($("word-status"), error.message, true));
