@@ -12,7 +12,8 @@ import pytest
 from muse.errors import BadFile, MissingExtra, MuseError
 from muse.exchange import dictionary_frame, keyed_vectors, lexicon_of, vectors_of
 from muse.export.vector_files import export_vectors
-from muse.files.parquet import read_parquet, write_parquet
+from muse.files import read_vectors
+from muse.files.parquet import write_parquet
 from muse.induce import induce
 from muse.lexicon import Entry, Lexicon
 from tests.command import Command, tree
@@ -85,20 +86,36 @@ def test_parquet_keeps_words_and_bits(tmp_path: Path) -> None:
     export_vectors(SPACE, tmp_path, form="parquet")
     for language in SPACE.languages:
         vectors = SPACE.vectors(language)
-        again = read_parquet(tmp_path / f"{language}.parquet", language=language)
-        assert again.words == list(vectors.words)
+        again = read_vectors(tmp_path / f"{language}.parquet", language=language)
+        assert list(again.words) == list(vectors.words)
         np.testing.assert_array_equal(again.matrix, vectors.matrix)
         frame = pandas.read_parquet(tmp_path / f"{language}.parquet")
         np.testing.assert_array_equal(np.stack(frame["vector"].tolist()), vectors.matrix)
 
 
 def test_what_is_no_parquet(tmp_path: Path) -> None:
+    pandas = pytest.importorskip("pandas")
     pytest.importorskip("pyarrow")
-    (tmp_path / "x.parquet").write_bytes(b"hello")
-    with pytest.raises(BadFile, match="expected Parquet"):
-        read_parquet(tmp_path / "x.parquet", language="fr")
-    with pytest.raises(BadFile):
-        read_parquet(tmp_path / "none.parquet", language="fr")
+    path = tmp_path / "x.parquet"
+    good = [np.ones(2, np.float32)] * 2
+    frames = [
+        pandas.DataFrame({"a": [1]}),
+        pandas.DataFrame({"word": ["a"], "vector": ["x"]}),
+        pandas.DataFrame({"word": ["a", None], "vector": good}),
+        pandas.DataFrame({"word": ["a", "b"], "vector": [[1.0, 2.0], [1.0]]}),
+        pandas.DataFrame({"word": ["a", "b"], "vector": [[1.0, 2.0], [1.0, float("nan")]]}),
+        pandas.DataFrame({"word": [], "vector": []}),
+    ]
+    for frame in frames:
+        frame.to_parquet(path)
+        with pytest.raises(BadFile, match="expected "):
+            read_vectors(path, language="fr")
+    pandas.DataFrame({"word": ["a", "b"], "vector": good}).to_parquet(path)
+    whole = path.read_bytes()
+    for broken in (b"PAR1", whole[:-20], whole[:20] + bytes(40) + whole[60:]):
+        path.write_bytes(broken)
+        with pytest.raises(BadFile, match="expected "):
+            read_vectors(path, language="fr")
 
 
 @pytest.mark.parametrize(

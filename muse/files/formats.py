@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from muse.errors import BadFile
-from muse.files import fasttext_model, npz
+from muse.files import fasttext_model, npz, parquet
 from muse.files.source import Source, open_source
 from muse.files.table import Table, Wanted, gather
 from muse.files.text import text_table
@@ -21,9 +21,9 @@ def read_vectors(
     r"""The words of a file and their vectors, the first `max_vocab` of them.
 
     Reads fastText and word2vec text with or without a first line "n d", GloVe text, word2vec binary and
-    fastText models (.bin), each of these also in a .gz or as the one file of a .zip, and .npz with the arrays
-    `words` and `matrix` or `vectors`. Of words that occur twice, or become equal by `lowercase`, the first
-    is kept.
+    fastText models (.bin), each of these also in a .gz or as the one file of a .zip, .npz with the arrays
+    `words` and `matrix` or `vectors`, and Parquet with the columns `word` and `vector`. Of words that occur
+    twice, or become equal by `lowercase`, the first is kept.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -36,6 +36,8 @@ def read_vectors(
     path = Path(path)
     if npz.is_npz(path):
         return gather(npz.npz_table(path), wanted)
+    if parquet.is_parquet(path):
+        return gather(parquet.parquet_table(path), wanted)
     with open_source(path) as source:
         return gather(_table(source), wanted)
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from muse.errors import BadFile, MissingExtra
+from muse.files.table import Block, Table
 from muse.files.writing import check_writable, replaced
-from muse.vectors import Matrix, Vectors
+from muse.vectors import Matrix
 
+MAGIC = b"PAR1"
 ROWS = 10_000  # of a row group: 12 MB at d = 300
 
 
@@ -31,23 +33,46 @@ def write_parquet(path: Path | str, words: Sequence[str], matrix: Matrix) -> Non
             writer.write_table(arrow.Table.from_arrays([names, column], schema=schema))
 
 
-def read_parquet(path: Path | str, *, language: str) -> Vectors:
-    """The Vectors in a file with the columns `word` and `vector`; BadFile where it has not got them."""
+def is_parquet(path: Path) -> bool:
+    """Whether the file begins as Parquet does."""
+    try:
+        with path.open("rb") as file:
+            return file.read(len(MAGIC)) == MAGIC
+    except OSError:
+        return False  # whoever opens it as text says what is wrong
+
+
+def parquet_table(path: Path) -> Table:
+    """The table of a Parquet file with the columns `word` and `vector`; BadFile where it has not got them."""
     arrow, parquet = _pyarrow()
     try:
-        table = parquet.read_table(path, columns=["word", "vector"])
-        words = table.column("word").to_pylist()
-        rows = table.column("vector").to_pylist()
-    except (OSError, KeyError, arrow.ArrowException) as error:
+        file = parquet.ParquetFile(path)
+        kind = file.schema_arrow.field("vector").type
+        dimension = getattr(kind, "list_size", None) or len(file.read(["vector"])["vector"][0])
+    except (OSError, KeyError, IndexError, TypeError, arrow.ArrowException) as error:
         raise BadFile(
-            f"{path}: expected Parquet with the columns word and vector, got {error}; export it again"
+            f"{path}: expected Parquet with the columns word and vector, got others ({error})"
         ) from error
-    lengths = {len(row) if row is not None else 0 for row in rows}
-    if len(lengths) != 1 or not all(isinstance(word, str) for word in words):
+    return Table(path, dimension, file.metadata.num_rows, _blocks(path, file, dimension))
+
+
+def _blocks(path: Path, file: Any, dimension: int) -> Iterator[Block]:
+    arrow, _ = _pyarrow()
+    try:
+        for batch in file.iter_batches(ROWS, columns=["word", "vector"]):
+            words = batch.column("word").to_pylist()
+            rows = np.array(batch.column("vector").to_pylist(), dtype=np.float32)  # (b, d)
+            good = rows.shape == (len(words), dimension) and bool(np.isfinite(rows).all())
+            if not good or not all(isinstance(word, str) and word for word in words):
+                raise BadFile(
+                    f"{path}: expected a word and {dimension} finite numbers in every row, got others; "
+                    "export it again"
+                )
+            yield words, rows
+    except (OSError, ValueError, TypeError, KeyError, arrow.ArrowException) as error:
         raise BadFile(
-            f"{path}: expected a word and as many numbers in every row, got others; export it again"
-        )
-    return Vectors(language, words, np.array(rows, dtype=np.float32))
+            f"{path}: expected whole Parquet, got a broken one ({error}); export it again"
+        ) from error
 
 
 def require_pyarrow() -> None:
