@@ -16,8 +16,9 @@ from muse.normalise import normalise
 from muse.report.record import records
 from muse.space import Provenance, SideToSave, save_space
 from muse.vectors import Vectors
-from tests.command import Command, tree
+from tests.command import Command, align_arguments, tree
 from tests.spaces import PROVENANCE, STEPS, saved
+from tests.toys import raw_pair, write_vec
 
 pytest.importorskip("matplotlib")
 pytest.importorskip("sklearn")
@@ -157,6 +158,20 @@ def test_a_manifest_of_another_make_is_read_as_far_as_it_goes(history: Any) -> N
     assert not record.verdict
     assert record.stages == []
     assert all(not trace.curves for attempt in record.attempts for trace in attempt.traces)
+
+
+def test_what_align_writes_is_what_a_report_shows(muse: Command, tmp_path: Path) -> None:
+    source, target, _ = raw_pair()
+    files = [write_vec(tmp_path / f"{side.language}.vec", side) for side in (source, target)]
+    aligned = muse(*align_arguments(*files, tmp_path / "space", "--json", "-q"))
+    assert aligned.code == 0, aligned.err
+    told = muse("report", tmp_path / "space", "--json", "-q").json
+    assert {"learning", "verdict", "stages"} <= set(told["figures"])
+    page = page_of(tmp_path / "space.html")
+    assert aligned.json["signature"] in page.text
+    for stage in ("load", "init", "refine"):
+        assert stage in page.text
+    assert "history" not in json.dumps(aligned.json["candidates"])
 
 
 def test_the_highest_criterion_is_why_where_none_is_aligned() -> None:

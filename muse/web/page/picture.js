@@ -102,13 +102,14 @@ export class Picture {
   }
 
   drawPoints(pen, seen, colour) {
+    const size = this.scale < 2 ? 2 : 3; // a whole picture on a phone is crowded
     this.points.forEach((point, i) => {
       const [x, y] = seen[i];
       const own = point.language === this.source;
       pen.fillStyle = colour(own ? "source" : "target");
       pen.beginPath();
-      if (own) pen.arc(x, y, 3, 0, 2 * Math.PI);
-      else pen.rect(x - 2.7, y - 2.7, 5.4, 5.4);
+      if (own) pen.arc(x, y, size, 0, 2 * Math.PI);
+      else pen.rect(x - 0.9 * size, y - 0.9 * size, 1.8 * size, 1.8 * size);
       pen.fill();
     });
   }
@@ -137,6 +138,8 @@ export class Picture {
     const taken = this.marked ? this.taken : [];
     const { clientWidth: width, clientHeight: height } = this.canvas;
     pen.font = `13px ${family}`;
+    pen.strokeStyle = colour("paper");
+    pen.lineWidth = 3;
     this.points.forEach((point, i) => {
       const [x, y] = seen[i];
       if (x < 0 || y < 0 || x > width || y > height) return;
@@ -144,6 +147,7 @@ export class Picture {
       if (taken.some((other) => box[0] < other[2] && other[0] < box[2] && box[1] < other[3] && other[1] < box[3])) return;
       taken.push(box);
       pen.fillStyle = colour(point.language === this.source ? "source" : "target");
+      pen.strokeText(point.word, x + 5, y + 4); // keeps what is behind off the letters
       pen.fillText(point.word, x + 5, y + 4);
     });
   }
