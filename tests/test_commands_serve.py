@@ -14,9 +14,10 @@ from pathlib import Path
 import pytest
 
 from muse.errors import BadSetting
+from muse.space import save_space
 from muse.web.server import Address, bind, check_host, is_loopback, url
 from tests.command import Command, tree
-from tests.spaces import saved
+from tests.spaces import PROVENANCE, saved, sides_to_save
 
 pytest.importorskip("fastapi")
 pytest.importorskip("uvicorn")
@@ -73,6 +74,13 @@ def test_no_space(muse: Command, tmp_path: Path) -> None:
     ended = muse("serve", tmp_path / "none")
     assert ended.code == 1
     assert "expected an aligned space" in ended.errors[0]
+
+
+def test_a_space_of_one_language(muse: Command, tmp_path: Path) -> None:
+    save_space(tmp_path / "one", {"en": sides_to_save()["en"]}, pivot="en", provenance=PROVENANCE)
+    ended = muse("serve", tmp_path / "one", "--port", 0)
+    assert ended.code == 1
+    assert "nothing beside en" in ended.errors[0]
 
 
 def test_without_the_extra(muse: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

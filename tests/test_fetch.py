@@ -82,6 +82,16 @@ def test_what_passes_is_tried_again(tmp_path: Path, script: list[Answer], asked:
     assert set(tree(tmp_path)) == {ITEM.name, SUMS}
 
 
+def test_the_progress_knows_the_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("muse.fetch.published.MB", 1_000.0)
+    heard: list[int] = []
+    progress = Progress(quiet=True, listener=lambda stage, done, figures: heard.append(done))
+    with serving(File(BODY)) as server:
+        fetch(ITEM, FetchConfig(tmp_path, server.url, patience=PATIENT), progress)
+    assert heard == sorted(heard)
+    assert heard[-1] == round(len(BODY) / 1_000)
+
+
 def test_a_part_is_gone_on_with_and_not_asked_for_again(tmp_path: Path) -> None:
     with serving(File(BODY, cut=20_000), File(BODY)) as server:
         fetched(server, tmp_path)

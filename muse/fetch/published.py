@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from muse.fetch.pins import SUMS, read_pins, write_pin
 from muse.fetch.table import HOME, NON_COMMERCIAL, Item
 from muse.files.space_folder import checksum, writing
 from muse.files.writing import check_folder
-from muse.progress import Progress
+from muse.progress import Progress, Tick
 
 log = logging.getLogger(__name__)
 
@@ -118,10 +119,14 @@ class _Downloader:
     def __call__(self, url: str, output: str, _: object, check_only: bool = False) -> None:
         """Fills `output` with the file, whole and of the right kind."""
         part = Part(self.config.folder / f".{self.item.name}.part")
-        with self.progress.stage(f"{self.item.name}, MB", 0) as tick:
+        with ExitStack() as shown:
+            ticks: list[Tick] = []
 
             def told(size: int, total: int) -> None:
-                tick(round(size / MB), of_MB=total / MB)
+                if not ticks:  # how much there is, only the server's answer tells
+                    stage = self.progress.stage(f"{self.item.name}, MB", round(total / MB))
+                    ticks.append(shown.enter_context(stage))
+                ticks[0](round(size / MB))
 
             download(url, part, self.config.patience, told)
         try:

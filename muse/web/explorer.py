@@ -49,9 +49,9 @@ class Explorer:
     _translators: dict[tuple[Direction, Retrieval], Translator] = field(default_factory=dict, repr=False)
 
     def warm(self) -> None:
-        """Asks the first question, so that who asks the next one need not wait for what is done once."""
-        source = next(language for language in self.space.languages if language != self.space.pivot)
-        self.translations((source, self.space.pivot), self.space.vectors(source).words[0], 1)
+        """Asks the first question: nobody waits for what is done once. BadSetting for a single language."""
+        direction = self.direction(None, None)
+        self.translations(direction, self.space.vectors(direction[0]).words[0], 1)
 
     def direction(self, source: str | None, target: str | None) -> Direction:
         """The languages meant; what is not given is the pivot, or the first other one."""
