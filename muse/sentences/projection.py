@@ -1,0 +1,65 @@
+"""Projection: f(x) = tanh(x W + b) for each language, learned on the means of sentences, applied to words.
+
+Rueckle et al. (2018), A.1, which the paper's means live in the space of words for: a row for every word comes of
+it, so that power means can be taken afterwards. With tanh, f(mean) is only near the mean of f; held-out
+sentences are scored by the latter, as the encoder will make them.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from muse.sentences.pairs import Batch
+from muse.sentences.word_tables import WordTables, pooled
+
+
+class Projection(WordTables):
+    """Starts as tanh of the aligned space's rows, pivot (n, d) and other (m, d)."""
+
+    pooling = "mean"
+
+    def __init__(self, pivot: Tensor, other: Tensor, dropout: float = 0.5) -> None:
+        super().__init__()
+        self._dropout = dropout
+        self.register_buffer("_pivot_words", pivot, persistent=False)
+        self.register_buffer("_other_words", other, persistent=False)
+        self._pivot_map = _identity(pivot)
+        self._other_map = _identity(other)
+
+    def pivot(self, batch: Batch, generator: torch.Generator | None = None) -> Tensor:
+        """The rows (b, d) of pivot sentences."""
+        return self._rows(batch, self.get_buffer("_pivot_words"), self._pivot_map, generator)
+
+    def other(self, batch: Batch, generator: torch.Generator | None = None) -> Tensor:
+        """The rows (b, d) of sentences of the other language."""
+        return self._rows(batch, self.get_buffer("_other_words"), self._other_map, generator)
+
+    def _rows(
+        self, batch: Batch, words: Tensor, project: nn.Linear, generator: torch.Generator | None
+    ) -> Tensor:
+        if generator is None:
+            projected = torch.tanh(project(words[batch.ids]))  # (t, d)
+            places = torch.arange(len(projected), device=words.device)
+            return pooled(Batch(places, batch.starts), projected, self.pooling)
+        means = pooled(batch, words, self.pooling)  # (b, d)
+        noise = torch.rand(means.shape, generator=generator, device=means.device)
+        return torch.tanh(project(means * (noise >= self._dropout) / (1 - self._dropout)))
+
+    def pivot_table(self) -> Tensor | None:
+        """The projected rows (n, d)."""
+        return torch.tanh(self._pivot_map(self.get_buffer("_pivot_words"))).detach()
+
+    def other_table(self) -> Tensor:
+        """The projected rows (m, d)."""
+        return torch.tanh(self._other_map(self.get_buffer("_other_words"))).detach()
+
+
+def _identity(words: Tensor) -> nn.Linear:
+    """A map (d, d) that changes nothing yet."""
+    d = words.shape[1]
+    project = nn.Linear(d, d, device=words.device)
+    with torch.no_grad():
+        project.weight.copy_(torch.eye(d))
+        project.bias.zero_()
+    return project
