@@ -1,4 +1,4 @@
-"""Parallel text: sentences of two languages that translate each other, from one file of two columns or two files."""
+"""Parallel text: sentences that translate each other, in one file of two columns or in two files."""
 
 from __future__ import annotations
 

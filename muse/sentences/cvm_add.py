@@ -1,6 +1,7 @@
 """CVM-add: the sum of word rows, both languages trained; the baseline (Hermann and Blunsom, 2014).
 
-It starts from the aligned space, where the paper starts at random, and has no weight decay but the early stop.
+It starts from the aligned space, where the paper starts at random, and stops early, where the paper has an L2
+penalty.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""Losses on pairs of sentences: rows x (b, d) of one side, rows y (b, d) of their translations, one number out.
+"""Losses on pairs of sentences: rows x (b, d) and those of their translations y (b, d) in, one number out.
 
 They are interchangeable: each takes the rows of a batch and what may serve as a wrong translation in it.
 
 * Align      |x - y| - w (|x_c - y| + |x - y_c|), the thesis' L_align (Conneau, 2019, 4.2.4)
-* Hinge      [m + D(x, y) - D(x, y_c)]_+, one way or both, for a distance D and a random or the hardest negative:
-             the thesis' ranking loss, A.1 of Rueckle et al. (2018), CVM-add of Hermann and Blunsom (2014)
+* Hinge      [m + D(x, y) - D(x, y_c)]_+, one way or both, a random or the hardest negative: the thesis'
+             ranking loss, A.1 of Rueckle et al. (2018), CVM-add of Hermann and Blunsom (2014)
 * Softmax    additive-margin softmax over the batch, both ways (Yang et al., 2019)
 """
 
@@ -129,7 +129,8 @@ class Softmax:
     def __post_init__(self) -> None:
         if self.margin < 0 or self.scale <= 0:
             raise BadSetting(
-                f"softmax needs a margin of 0 or more and a scale above 0, got {self.margin:g} and {self.scale:g}"
+                "softmax needs a margin of 0 or more and a scale above 0, "
+                f"got {self.margin:g} and {self.scale:g}"
             )
 
     def __str__(self) -> str:
@@ -145,7 +146,8 @@ class Softmax:
 
 
 def _euclid(x: Tensor, y: Tensor) -> Tensor:
-    return (x - y).norm(dim=1)  # (b,)
+    distances: Tensor = torch.linalg.vector_norm(x - y, dim=1)  # (b,)
+    return distances
 
 
 def _squared(x: Tensor, y: Tensor) -> Tensor:

@@ -76,22 +76,20 @@ def make_pairs(
     progress: Progress,
 ) -> Pairs:
     """The pairs of two aligned texts, pivot first; Mismatch where too few have known words on both sides."""
-    bags = [
-        _bags(text, vocabulary, progress) for text, vocabulary in zip(texts, vocabularies, strict=True)
-    ]
+    bags = [_bags(text, vocabulary, progress) for text, vocabulary in zip(texts, vocabularies, strict=True)]
     usable = np.flatnonzero(np.logical_and(*(np.diff(side.offsets) > 0 for side in bags)))
     if len(usable) < FEWEST:
         tokens = [len(side.ids) + side.unknown for side in bags]
         raise Mismatch(
             f"at least {FEWEST} pairs need a word of the space on both sides, got {len(usable)} of "
             f"{len(texts[0])}; the space knows {len(bags[0].ids)} of {tokens[0]} tokens of the pivot and "
-            f"{len(bags[1].ids)} of {tokens[1]} of the other language: check --lang and the order of the columns"
+            f"{len(bags[1].ids)} of {tokens[1]} of the other: check --lang and the order of the columns"
         )
     keys = [_keys(text) for text in texts]
     training, held_out = _split(usable, keys, rng)
-    sides = [Sentences.of(side, key, device) for side, key in zip(bags, keys, strict=True)]
+    pivot, other = (Sentences.of(side, key, device) for side, key in zip(bags, keys, strict=True))
     parts = [torch.from_numpy(part).to(device) for part in (training, held_out)]
-    return Pairs(*sides, *parts, skipped=len(texts[0]) - len(training) - len(held_out))
+    return Pairs(pivot, other, parts[0], parts[1], len(texts[0]) - len(training) - len(held_out))
 
 
 def _bags(text: Sequence[str], vocabulary: Vocabulary, progress: Progress) -> Bags:
@@ -122,8 +120,8 @@ def _split(
     training = usable[apart]
     if len(training) < 2 or len(held_out) < 2:
         raise Mismatch(
-            f"at least {FEWEST} pairs of different sentences are needed, got {len(held_out)} in {len(usable)} "
-            "pairs; give more parallel text"
+            f"at least {FEWEST} pairs of different sentences are needed, got {len(held_out)} in "
+            f"{len(usable)} pairs; give more parallel text"
         )
     return training, held_out
 

@@ -1,4 +1,4 @@
-"""The trainer: Adam on batches of row numbers, whatever the learner makes of them, until held-out data says stop.
+"""The trainer: Adam on batches of row numbers, whatever a learner makes of them, and an early stop.
 
 It knows nothing of encoders, pairs or losses. A learner is a torch module that has so many examples, makes a
 loss of a batch of their numbers, and scores itself on examples it never trains on.
@@ -10,6 +10,7 @@ import logging
 import math
 import time
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import astuple, dataclass
 from typing import Any
 
@@ -205,7 +206,7 @@ def _resume(run: _Run) -> list[Epoch]:
         for name, array in saved.items():
             part, *rest = name.split("/")
             if part == "optimiser" and int(rest[0]) == number:
-                # A whole number was one before; torch.tensor copies to aligned memory: same kernels, same bits.
+                # torch.tensor copies to aligned memory: the same kernels run, to the same last bit.
                 value = int(array) if array.ndim == 0 and array.dtype.kind == "i" else torch.tensor(array)
                 states.setdefault(int(rest[1]), {})[rest[2]] = value
         optimiser.load_state_dict({**optimiser.state_dict(), "state": states})

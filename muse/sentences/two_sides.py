@@ -1,4 +1,4 @@
-"""Two sides: an encoder of pairs as a torch module, and the learner that fits one by a loss on its two sides."""
+"""Two sides: an encoder of pairs as a torch module, and the learner that fits one by a loss."""
 
 from __future__ import annotations
 

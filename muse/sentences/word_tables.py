@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 
-import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
@@ -27,10 +26,10 @@ class WordTables(TwoSides):
 
 
 def trainable(rows: Tensor, pooling: str) -> nn.EmbeddingBag:
-    """A table that starts as a copy of `rows` (n, d), of which a step looks only at the words of its batch."""
+    """A table that starts as a copy of `rows` (n, d), of which a step moves only the words of its batch."""
     return nn.EmbeddingBag.from_pretrained(rows.clone(), freeze=False, mode=pooling, sparse=True)
 
 
 def pooled(batch: Batch, table: Tensor, pooling: str) -> Tensor:
-    """The rows (b, d) of the sentences of a batch: the mean or the sum of those of their words, table (n, d)."""
+    """The mean or the sum (b, d) of the rows of each sentence's words, table (n, d)."""
     return functional.embedding_bag(batch.ids, table, batch.starts, mode=pooling)

@@ -1,4 +1,4 @@
-"""X-CBOW: the mean of word rows, those of the pivot as the space has them, those of the other language trained.
+"""X-CBOW: the mean of word rows, the pivot's as the space has them, the other language's trained.
 
 Conneau (2019), section 4.2.4: the mean of a sentence's words is to meet that of its English translation. The
 pivot stays fixed, so that whatever was learned on its sentences holds for those of every language.
