@@ -10,6 +10,7 @@ They are interchangeable: each takes the rows of a batch and what may serve as a
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
@@ -93,8 +94,8 @@ class Hinge:
     both: bool = True
 
     def __post_init__(self) -> None:
-        if self.margin <= 0:
-            raise BadSetting(f"margin must be above 0, got {self.margin:g}; at 0 equal rows are best")
+        if not 0 < self.margin < math.inf:
+            raise BadSetting(f"margin must be above 0, got {self.margin:g}: without one, equal rows are best")
 
     def __str__(self) -> str:
         return f"{self.distance}-{self.negative}:{self.margin:g}"
@@ -127,7 +128,7 @@ class Softmax:
     scale: float = 20.0
 
     def __post_init__(self) -> None:
-        if self.margin < 0 or self.scale <= 0:
+        if not (0 <= self.margin < math.inf and 0 < self.scale < math.inf):
             raise BadSetting(
                 "softmax needs a margin of 0 or more and a scale above 0, "
                 f"got {self.margin:g} and {self.scale:g}"

@@ -1,8 +1,8 @@
 """Projection: f(x) = tanh(x W + b) for each language, learned on the means of sentences, applied to words.
 
 Rueckle et al. (2018), A.1. A mean of words lives in the space of words, so what was learned on means makes a
-new row for every word, and power means can be taken afterwards. With tanh, f(mean) is only near the mean of f:
-held-out sentences are scored by the latter, as the encoder will make them.
+new row for every word, and power means can be taken afterwards. With tanh, f(mean) is only near the mean of
+f: held-out sentences are scored by the latter, as the encoder will make them.
 """
 
 from __future__ import annotations

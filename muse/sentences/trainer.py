@@ -139,7 +139,7 @@ def _epoch(run: _Run, number: int, tick: Tick) -> Epoch:
     total = 0.0
     for step, rows in enumerate(batches, 1):
         loss = learner.loss(rows.to(run.runtime.device), generator)
-        value = float(loss)
+        value = float(loss.detach())
         if not math.isfinite(value):
             raise NotConverged(
                 f"the loss must be a finite number, got {value} at step {step} of epoch {number}; "

@@ -57,7 +57,7 @@ class PairLearner(Learner):
         x = self._rows(self._pairs.pivot, held_out, pivot=True)  # (h, d')
         y = self._rows(self._pairs.other, held_out, pivot=False)  # (h, d')
         found = nearest(y, x, 1).indices[:, 0]  # (h,)
-        return 100 * float((found == torch.arange(len(found), device=found.device)).float().mean())
+        return 100 * int((found == torch.arange(len(found), device=found.device)).sum()) / len(found)
 
     def _rows(self, sentences: Sentences, rows: Tensor, *, pivot: bool) -> Tensor:
         encode = self.encoder.pivot if pivot else self.encoder.other
