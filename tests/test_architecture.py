@@ -136,7 +136,7 @@ MAY_IMPORT = {
         "space",
     ],
     "evaluation": ["errors", "version", "lexicon", "neighbours", "retrieval", "space"],
-    "sentences": ["vectors", "tokens"],
+    "sentences": ["errors", "version", "progress", "vectors", "tokens", "files", "new_words", "space"],
 }
 
 # The one user of a dependency, and where else its thread count is set.
