@@ -36,6 +36,7 @@ LOSSES = ("align", "rank", "hinge", "hardest", "squared", "softmax")
 @click.option(
     "--patience", type=click.IntRange(1), help="Epochs without a better held-out P@1 before it ends."
 )
+@click.option("--powers", metavar="P,P", help="Power means of the trained words, such as -inf,1,inf.")
 @click.option("--resume", is_flag=True, help="Go on where a killed run of the same settings stopped.")
 @common
 def train(space: Path, quiet: bool, as_json: bool, **options: Any) -> None:
@@ -82,9 +83,17 @@ def _request(space: Path, options: dict[str, Any]) -> Training:
         options["encoder"],
         LossChoice(*(options[name] for name in ("loss", "margin", "weight", "scale"))),
         {name: value for name, value in config.items() if value is not None},
+        _powers(options["powers"]),
         options["seed"],
         options["resume"],
     )
+
+
+def _powers(listed: str | None) -> tuple[float, ...]:
+    try:
+        return tuple(float(p) for p in (listed or "1").split(","))
+    except ValueError:
+        raise click.UsageError(f"--powers takes numbers with commas between, got {listed!r}") from None
 
 
 def _score(request: Training, trained: Trained) -> Score:

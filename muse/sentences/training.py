@@ -16,12 +16,15 @@ from muse.errors import BadSetting, MuseError
 from muse.files.parallel_text import ParallelText, read_aligned_files, read_parallel
 from muse.files.space_folder import checksum
 from muse.files.space_manifest import input_file
+from muse.files.writing import check_folder
 from muse.runtime import Runtime
 from muse.sentences.bags import Vocabulary
 from muse.sentences.kinds import KINDS, Kind, LossChoice
 from muse.sentences.losses import Loss
 from muse.sentences.pairs import Pairs, make_pairs
-from muse.sentences.trained import TrainedEncoder, check_encoder_out, space_checksum
+from muse.sentences.pooling import check_powers
+from muse.sentences.saving import check_out, checksums
+from muse.sentences.trained import TrainedEncoder
 from muse.sentences.trainer import Epoch, TrainerConfig, best_epoch, train
 from muse.sentences.two_sides import PairLearner
 from muse.sentences.word_tables import WordTables
@@ -43,6 +46,7 @@ class Training:
     encoder: str = "x-cbow"
     loss: LossChoice = LossChoice()
     config: dict[str, Any] = field(default_factory=dict)
+    powers: tuple[float, ...] = (1.0,)
     seed: int = 0
     resume: bool = False
 
@@ -65,7 +69,9 @@ class Training:
             )
         if len(self.parallel) not in (1, 2):
             raise BadSetting("--parallel FILE is needed, or --source FILE and --target FILE")
-        check_encoder_out(self.out)
+        check_powers(self.powers)
+        check_out(self.out)
+        check_folder(self.out.resolve().parent)
         return found
 
 
@@ -139,19 +145,20 @@ def _open_checkpoint(request: Training, loss: Loss, config: TrainerConfig) -> Ch
     folder = request.out.resolve()
     settings = repr((request.encoder, request.language, str(loss), config, request.seed))
     files = [checksum(path) for path in request.parallel]
-    spaces = [space_checksum(request.space, name) for name in (request.space.pivot, request.language)]
-    fingerprint = [settings, *spaces, *files]
+    spaces = checksums(request.space)
+    fingerprint = [settings, spaces[request.space.pivot], spaces[request.language], *files]
     return Checkpoint.open(folder.with_name(f".{folder.name}.checkpoint"), fingerprint, resume=request.resume)
 
 
 def _made(request: Training, encoder: WordTables, loss: Loss, config: TrainerConfig) -> TrainedEncoder:
     tables = {request.space.pivot: encoder.pivot_table(), request.language: encoder.other_table()}
     return TrainedEncoder(
-        name=f"{request.encoder}[{loss}]",
+        label=f"{request.encoder}[{loss}]",
         space=request.space,
-        languages=(request.language, request.space.pivot),
+        trained_for=(request.language, request.space.pivot),
         tables={name: rows.cpu().numpy() for name, rows in tables.items() if rows is not None},
         pooling=encoder.pooling,
+        powers=check_powers(request.powers),
         settings={
             "encoder": request.encoder,
             "loss": str(loss),
