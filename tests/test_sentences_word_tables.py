@@ -23,6 +23,8 @@ from tests.parallel import WORDS, rows, toy_text
 
 BATCH = Batch(torch.tensor([3, 5, 3, 7]), torch.tensor([0, 3]))  # words 3, 5, 3 and word 7
 
+QUICK = TrainerConfig(epochs=3, batch=32, rate=0.02)
+
 
 @pytest.fixture(scope="module")
 def pairs() -> Pairs:
@@ -37,7 +39,7 @@ def tables() -> tuple[Tensor, Tensor]:
 
 
 def encoder(kind: type[WordTables]) -> WordTables:
-    made: WordTables = kind(*tables())  # type: ignore[call-arg]
+    made: WordTables = kind(*tables())
     return made
 
 
@@ -93,7 +95,7 @@ def test_before_training_sentences_are_those_of_the_space(kind: type[WordTables]
 def test_x_cbow_moves_no_pivot_row_and_no_row_of_the_space(pairs: Pairs) -> None:
     en, fr = tables()
     model = XCbow(en, fr)
-    train(PairLearner(model, Align(), pairs), TrainerConfig(epochs=2), seed=0, runtime=Runtime())
+    train(PairLearner(model, Align(), pairs), QUICK, seed=0, runtime=Runtime())
     assert model.pivot_table() is None
     assert torch.equal(en, tables()[0])
     assert torch.equal(fr, tables()[1])  # training moved a copy
@@ -104,7 +106,7 @@ def test_x_cbow_moves_no_pivot_row_and_no_row_of_the_space(pairs: Pairs) -> None
 def test_cvm_add_moves_both_sides(pairs: Pairs) -> None:
     model = CvmAdd(*tables())
     loss = Hinge(2, "squared")
-    train(PairLearner(model, loss, pairs), TrainerConfig(epochs=2), seed=0, runtime=Runtime())
+    train(PairLearner(model, loss, pairs), QUICK, seed=0, runtime=Runtime())
     en, fr = model.pivot_table(), model.other_table()
     assert en is not None
     assert not torch.equal(en, tables()[0])
@@ -114,7 +116,7 @@ def test_cvm_add_moves_both_sides(pairs: Pairs) -> None:
 def test_the_projection_learns_on_means_and_is_applied_to_words(pairs: Pairs) -> None:
     model = Projection(*tables(), dropout=0.0)
     loss = Hinge(0.5, both=False)
-    train(PairLearner(model, loss, pairs), TrainerConfig(epochs=2), seed=0, runtime=Runtime())
+    train(PairLearner(model, loss, pairs), QUICK, seed=0, runtime=Runtime())
     weight, bias = model.get_parameter("_other_map.weight"), model.get_parameter("_other_map.bias")
     words = torch.tanh(tables()[1] @ weight.T + bias)
     assert torch.allclose(model.other_table(), words, atol=1e-6)
@@ -143,3 +145,17 @@ def test_the_module_s_rows_are_what_pooling_its_tables_gives() -> None:
         table = model.other_table()
         expected = functional.embedding_bag(BATCH.ids, table, BATCH.starts, mode=model.pooling)
         assert torch.allclose(model.other(BATCH), expected, atol=1e-6)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("kind", [XCbow, CvmAdd, Projection])
+def test_on_a_gpu(kind: type[WordTables]) -> None:
+    sides = [list(side) for side in zip(*toy_text(), strict=True)]
+    words = [Vocabulary(name, {f"{name}{i}": i for i in range(WORDS)}) for name in ("en", "fr")]
+    rng, progress = np.random.default_rng(0), Progress(quiet=True)
+    pairs = make_pairs(sides, words, rng=rng, device="cuda", progress=progress)
+    model = kind(*(table.cuda() for table in tables()))
+    config = TrainerConfig(epochs=25, batch=32, rate=0.02, patience=25)
+    learner = PairLearner(model, Hinge(0.5, "euclid"), pairs)
+    epochs = train(learner, config, seed=0, runtime=Runtime("cuda"))
+    assert best_epoch(epochs).score >= 80

@@ -39,7 +39,7 @@ class LossChoice:
         if name not in LOSSES:
             raise BadSetting(f"--loss must be one of {', '.join(LOSSES)}; got {name!r}")
         make, settings = LOSSES[name]
-        margin = kind.margin if self.margin is None and self.name is None else self.margin
+        margin = kind.margin if self.margin is None and name == kind.loss else self.margin
         given = {"margin": margin, "weight": self.weight, "scale": self.scale}
         found = {key: value for key, value in given.items() if value is not None}
         for key in found:

@@ -114,7 +114,7 @@ class TrainedEncoder(SentenceEncoder):
 
 
 def restore_trained(saved: Saved, space: AlignedSpace, _: Sequence[SentenceEncoder]) -> TrainedEncoder:
-    """The encoder as it was saved, in the space it was trained for; BadFile where its settings are not whole."""
+    """The encoder as it was saved, for its space; BadFile where its settings are not whole."""
     languages, settings = tuple(saved.spaces), saved.settings
     tables = {name: saved.arrays.get(folder_name(name)) for name in languages}
     try:
