@@ -47,14 +47,16 @@ def train(space: Path, quiet: bool, as_json: bool, **options: Any) -> None:
     batch), squared (CVM-add's), softmax (additive margin).
     """
     from muse.api import pick_device
+    from muse.evaluation.score import gold_name
     from muse.progress import Progress
     from muse.runtime import Runtime
     from muse.sentences.training import train_encoder
 
     runtime = Runtime(pick_device(options["device"]), Progress(quiet=quiet))
     request = _request(space, options)
+    gold = "+".join(gold_name(path) for path in request.parallel)  # the files may be gone when it is done
     trained = train_encoder(request, runtime)
-    score = _score(request, trained)
+    score = _score(request, trained, gold)
     if as_json:
         click.echo(json.dumps(_fields(request, trained, score)))
         return
@@ -96,11 +98,11 @@ def _powers(listed: str | None) -> tuple[float, ...]:
         raise click.UsageError(f"--powers takes numbers with commas between, got {listed!r}") from None
 
 
-def _score(request: Training, trained: Trained) -> Score:
+def _score(request: Training, trained: Trained, gold: str) -> Score:
     """P@1 of the held-out pairs at the epoch kept, with how it was obtained."""
     import numpy as np
 
-    from muse.evaluation.score import Score, bootstrap_interval, gold_name, space_signature
+    from muse.evaluation.score import Score, bootstrap_interval, space_signature
 
     hits = np.arange(trained.held_out) < round(trained.best.score * trained.held_out / 100)
     signature = space_signature(
@@ -108,7 +110,7 @@ def _score(request: Training, trained: Trained) -> Score:
         request.language,
         request.space.pivot,
         retrieval="nn",
-        gold="+".join(gold_name(path) for path in request.parallel),
+        gold=gold,
         more=(f"encoder:{trained.encoder.name}", f"held-out:{trained.held_out}", f"split:{request.seed}"),
     )
     interval = bootstrap_interval(hits, np.random.default_rng(request.seed))

@@ -6,7 +6,6 @@ penalty.
 
 from __future__ import annotations
 
-import torch
 from torch import Tensor
 
 from muse.sentences.pairs import Batch
@@ -23,12 +22,12 @@ class CvmAdd(WordTables):
         self._pivot = trainable(pivot, self.pooling)
         self._other = trainable(other, self.pooling)
 
-    def pivot(self, batch: Batch, generator: torch.Generator | None = None) -> Tensor:
+    def pivot(self, batch: Batch) -> Tensor:
         """The summed rows (b, d) of pivot sentences."""
         rows: Tensor = self._pivot(batch.ids, batch.starts)
         return rows
 
-    def other(self, batch: Batch, generator: torch.Generator | None = None) -> Tensor:
+    def other(self, batch: Batch) -> Tensor:
         """The summed rows (b, d) of sentences of the other language."""
         rows: Tensor = self._other(batch.ids, batch.starts)
         return rows

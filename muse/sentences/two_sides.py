@@ -20,12 +20,16 @@ class TwoSides(nn.Module, ABC):
     """An encoder of sentences of the pivot and of one other language into one space of d' dimensions."""
 
     @abstractmethod
-    def pivot(self, batch: Batch, generator: torch.Generator | None = None) -> Tensor:
-        """The rows (b, d') of sentences of the pivot; with a generator as in training, dropout and all."""
+    def pivot(self, batch: Batch) -> Tensor:
+        """The rows (b, d') of sentences of the pivot."""
 
     @abstractmethod
-    def other(self, batch: Batch, generator: torch.Generator | None = None) -> Tensor:
+    def other(self, batch: Batch) -> Tensor:
         """The rows (b, d') of sentences of the other language."""
+
+    def both(self, pivot: Batch, other: Batch, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+        """The rows of both sides of b pairs, as training needs them; dropout draws from `generator`."""
+        return self.pivot(pivot), self.other(other)
 
 
 class PairLearner(Learner):
@@ -46,8 +50,7 @@ class PairLearner(Learner):
         """The loss () of the training pairs with these numbers (b,)."""
         chosen, pairs = self._pairs.training[rows], self._pairs
         negatives = draw_negatives(pairs.pivot.keys[chosen], pairs.other.keys[chosen], generator)
-        x = self.encoder.pivot(pairs.pivot.batch(chosen), generator)  # (b, d')
-        y = self.encoder.other(pairs.other.batch(chosen), generator)  # (b, d')
+        x, y = self.encoder.both(pairs.pivot.batch(chosen), pairs.other.batch(chosen), generator)  # (b, d')
         return self._loss(x, y, negatives)
 
     @torch.no_grad()

@@ -6,7 +6,6 @@ pivot stays fixed, so that whatever was learned on its sentences holds for those
 
 from __future__ import annotations
 
-import torch
 from torch import Tensor
 
 from muse.sentences.pairs import Batch
@@ -23,11 +22,11 @@ class XCbow(WordTables):
         self.register_buffer("_pivot", pivot, persistent=False)
         self._other = trainable(other, self.pooling)
 
-    def pivot(self, batch: Batch, generator: torch.Generator | None = None) -> Tensor:
+    def pivot(self, batch: Batch) -> Tensor:
         """The mean rows (b, d) of pivot sentences, no gradient behind them."""
         return pooled(batch, self.get_buffer("_pivot"), self.pooling)
 
-    def other(self, batch: Batch, generator: torch.Generator | None = None) -> Tensor:
+    def other(self, batch: Batch) -> Tensor:
         """The mean rows (b, d) of sentences of the other language."""
         rows: Tensor = self._other(batch.ids, batch.starts)
         return rows
