@@ -46,7 +46,9 @@ def test_pcr_centred_removes_the_mean_first() -> None:
     rows = cloud()
     centred = rows - rows.mean(axis=0)
     first = np.linalg.svd(centred.astype(np.float64), full_matrices=False)[2][:1]
-    np.testing.assert_allclose(corrected("pcr", "centred", rows), centred - centred @ first.T @ first, atol=1e-4)
+    np.testing.assert_allclose(
+        corrected("pcr", "centred", rows), centred - centred @ first.T @ first, atol=1e-4
+    )
 
 
 def test_centre_takes_the_mean_off() -> None:
@@ -54,7 +56,9 @@ def test_centre_takes_the_mean_off() -> None:
     np.testing.assert_allclose(corrected("centre", "", rows), rows - rows.mean(axis=0), atol=1e-5)
 
 
-@pytest.mark.parametrize(("name", "options"), [("znorm", ""), ("pcr", ""), ("pcr", "centred"), ("centre", "")])
+@pytest.mark.parametrize(
+    ("name", "options"), [("znorm", ""), ("pcr", ""), ("pcr", "centred"), ("centre", "")]
+)
 def test_empty_sentences_stay_zero_and_teach_nothing(name: str, options: str) -> None:
     rows = cloud()
     with_empty = np.insert(rows, [3, 50], 0, axis=0)
@@ -79,7 +83,9 @@ def test_two_texts_together_are_as_one() -> None:
     assert found.count == 400
 
 
-@pytest.mark.parametrize("name", ["znorm", "znorm[global]", "pcr", "pcr[centred]", "pcr[3]", "pcr[centred,3]", "centre"])
+@pytest.mark.parametrize(
+    "name", ["znorm", "znorm[global]", "pcr", "pcr[centred]", "pcr[3]", "pcr[centred,3]", "centre"]
+)
 def test_names_are_read_and_written(name: str) -> None:
     kind, _, options = name.removesuffix("]").partition("[")
     assert str(Correction.parse(kind, options)) == name

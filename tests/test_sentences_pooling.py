@@ -82,7 +82,12 @@ def test_means_and_sums_with_weights() -> None:
     parts = np.split(weights.astype(np.float64), of.offsets[1:-1])
     rows = torch.from_numpy(ROWS)
     for x, w, one, total, plain in zip(
-        sentences(of, ROWS), parts, mean(of, rows, weights), sums(of, rows, weights), mean(of, rows), strict=True
+        sentences(of, ROWS),
+        parts,
+        mean(of, rows, weights),
+        sums(of, rows, weights),
+        mean(of, rows),
+        strict=True,
     ):
         np.testing.assert_allclose(total, w @ x, atol=1e-5)
         np.testing.assert_allclose(one, w @ x / w.sum() if len(w) else np.zeros(7), atol=1e-5)
@@ -94,6 +99,14 @@ def test_a_sentence_longer_than_what_is_gathered_at_once(monkeypatch: pytest.Mon
     expected = power_means(of, rows, POWERS)
     monkeypatch.setattr(pooling, "GATHERED", 16)  # fewer columns at once, and one sentence after the other
     assert torch.allclose(power_means(of, rows, POWERS), expected)
+
+
+@pytest.mark.parametrize("longest", [2, 3, 7])
+def test_sums_go_by_pieces_where_sentences_are_long(monkeypatch: pytest.MonkeyPatch, longest: int) -> None:
+    of, rows = bags([0, 7, 3, 0, 14, 1, 0]), torch.from_numpy(ROWS)
+    expected = sums(of, rows)
+    monkeypatch.setattr(pooling, "LONGEST", longest)
+    assert torch.allclose(sums(of, rows), expected, atol=1e-5)
 
 
 @pytest.mark.parametrize("p", [0, 0.0, -1, -0.5, math.nan])
