@@ -158,6 +158,8 @@ ONLY_USERS = {
     "sacremoses": {"tokens"},
     "sacrebleu": {"translate.quality"},
     "scipy": {"procrustes", "calibration", "evaluation"},
+    "pyarrow": {"files.parquet"},
+    "sklearn": {"sentences.encoder", "evaluation"},
     "click": {"cli", "commands"},
 }
 LEARNING = set(LAYERS["learning"])
