@@ -162,8 +162,8 @@ def main() -> None:
     print(
         f"{len(bags.ids):,} known words of {vectors.dimension} numbers, {torch.get_num_threads()} threads. "
         f"The limit: {limit:.3f} s to read their rows ({read / limit / 1e9:.1f} GB/s, caches and all) and "
-        f"{written:.3f} s to write a row a sentence. Pooling alone, the words looked up already: {pooled:.3f} s, "
-        f"{(limit + written) / pooled:.2f} of the limit.\n"
+        f"{written:.3f} s to write a row a sentence. Pooling alone, the words looked up already: "
+        f"{pooled:.3f} s, {(limit + written) / pooled:.2f} of the limit.\n"
     )
     header(["encoder", "numbers", "sentences/s, first", "then", "of the limit"])
     makes: dict[str, Callable[[], Encode]] = {
