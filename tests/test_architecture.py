@@ -136,7 +136,19 @@ MAY_IMPORT = {
         "space",
     ],
     "evaluation": ["errors", "version", "lexicon", "neighbours", "retrieval", "space"],
-    "sentences": ["errors", "version", "progress", "vectors", "tokens", "files", "new_words", "space"],
+    "sentences": [
+        "errors",
+        "version",
+        "progress",
+        "vectors",
+        "tokens",
+        "files",
+        "checkpoint",
+        "neighbours",
+        "runtime",
+        "new_words",
+        "space",
+    ],
 }
 
 # The one user of a dependency, and where else its thread count is set.
