@@ -80,7 +80,8 @@ def evaluate_similarity(
     drawn = rng.integers(len(rows), size=(SAMPLES, len(rows)))  # the same draws for both
     return SimilarityScore(
         pearson(cosines, ratings), spearman(cosines, ratings),
-        _interval(pearson, cosines, ratings, drawn), _interval(spearman, cosines, ratings, drawn),
+        correlation_interval(pearson, cosines, ratings, drawn),
+        correlation_interval(spearman, cosines, ratings, drawn),
         len(rated), len(rows), coverage, signature,
     )  # fmt: skip
 
@@ -95,9 +96,10 @@ def spearman(cosines: Values, ratings: Values) -> float:
     return float(scipy.stats.spearmanr(cosines, ratings).statistic)
 
 
-def _interval(
+def correlation_interval(
     correlation: Callable[[Values, Values], float], cosines: Values, ratings: Values, drawn: NDArray[np.int64]
 ) -> Interval:
+    """The 95 % percentile bootstrap interval of a correlation of (p,) and (p,) over `drawn` (samples, p)."""
     # Samples in which one side is constant have no correlation, and are left out.
     found = [
         correlation(cosines[rows], ratings[rows])

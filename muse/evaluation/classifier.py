@@ -1,0 +1,111 @@
+"""Classifiers of sentence vectors, by scikit-learn, which only this module uses."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from muse.errors import BadSetting, MissingExtra
+from muse.vectors import Matrix
+
+Labels = NDArray[np.int64]
+KINDS = ("logistic", "mlp")
+HIDDEN = 100  # units of the MLP's one layer, in the middle of SentEval's 50, 100, 200
+ROUNDS = 300  # of L-BFGS or Adam, at most
+
+
+class Labelled(NamedTuple):
+    """Rows (n, d) and the class (n,) of each."""
+
+    rows: Matrix
+    labels: Labels
+
+
+@dataclass(frozen=True)
+class ClassifierConfig:
+    """A logistic regression or a small MLP, and the strengths that the held-out part chooses among.
+
+    `strengths` are C, the inverse of the L2 penalty, for rows whose columns have a variance of 1 on average.
+    """
+
+    kind: str = "logistic"
+    strengths: Sequence[float] = (0.001, 0.01, 0.1, 1.0)
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS:
+            raise BadSetting(f"a classifier must be one of {', '.join(KINDS)}; got {self.kind!r}")
+
+
+def fitted(
+    train: Labelled, held_out: Labelled, config: ClassifierConfig, measure: Callable[[Labels, Labels], float]
+) -> Callable[[Matrix], Labels]:
+    """The function from rows (n, d) to classes (n,) that is best on `held_out` of those fitted to `train`.
+
+    `measure(truth, found)` says how good. Of equals, the most regularised one.
+    """
+    scale = _scale(train.rows)
+    candidates = []
+    for strength in sorted(config.strengths):
+        model = _model(config, strength)
+        with warnings.catch_warnings():
+            # A model that has not converged is one more candidate, and the held-out part judges it.
+            warnings.simplefilter("ignore")
+            model.fit(train.rows * scale, train.labels)
+        found = measure(held_out.labels, model.predict(held_out.rows * scale))
+        candidates.append((found, -strength, model))
+    best = max(candidates, key=lambda candidate: candidate[:2])[2]
+    return lambda rows: np.asarray(best.predict(rows * scale), np.int64)
+
+
+def accuracy(truth: Labels, found: Labels) -> float:
+    """The share of (n,) that is right, in percent."""
+    return 100 * float((truth == found).mean())
+
+
+def macro_f1(truth: Labels, found: Labels) -> float:
+    """The mean over the classes of 2 hits / (predicted + true), in percent: all classes count alike.
+
+    A class that is neither predicted nor true is left out.
+
+    >>> macro_f1(np.array([0, 0, 0, 1]), np.array([0, 0, 0, 0]))
+    42.857142857142854
+    """
+    classes = np.union1d(truth, found)
+    hits = np.array([((truth == name) & (found == name)).sum() for name in classes])
+    sizes = np.array([(truth == name).sum() + (found == name).sum() for name in classes])
+    return 100 * float((2 * hits / sizes).mean())
+
+
+def require_sklearn() -> tuple[Any, Any]:
+    """scikit-learn's logistic regression and MLP; MissingExtra without the package."""
+    try:
+        from sklearn.linear_model import LogisticRegression
+        from sklearn.neural_network import MLPClassifier
+    except ImportError as error:
+        raise MissingExtra(
+            "classifiers of sentences need scikit-learn, found none; pip install 'muse[eval]'"
+        ) from error
+    return LogisticRegression, MLPClassifier
+
+
+def _model(config: ClassifierConfig, strength: float) -> Any:
+    logistic, mlp = require_sklearn()
+    if config.kind == "logistic":
+        return logistic(C=strength, max_iter=ROUNDS)
+    return mlp(
+        (HIDDEN,), activation="logistic", alpha=0.01 / strength, max_iter=ROUNDS, early_stopping=True,
+        random_state=config.seed,
+    )  # fmt: skip
+
+
+def _scale(rows: Matrix) -> np.float32:
+    # One number for all columns: it gives the penalty one meaning for every encoder, and leaves the
+    # proportions of the columns, which a z-norm would change, as the encoder made them.
+    spread = np.sqrt(rows.var(axis=0, dtype=np.float64).mean())
+    return np.float32(1 / spread if spread else 1)
