@@ -11,6 +11,7 @@ from muse.commands.evaluate import evaluate
 from muse.commands.export import export
 from muse.commands.induce import induce
 from muse.commands.map import map_words
+from muse.commands.mine import mine
 from muse.commands.train_lm import train_lm
 from muse.commands.translate import translate
 from muse.errors import MuseError
@@ -45,5 +46,5 @@ def commands() -> None:
     """Aligns the words of two languages without parallel data, and uses what comes of it."""
 
 
-for command in (align, evaluate, export, induce, translate, map_words, train_lm):
+for command in (align, evaluate, export, induce, translate, map_words, train_lm, mine):
     commands.add_command(command)

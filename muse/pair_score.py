@@ -21,7 +21,7 @@ from muse.errors import BadSetting
 from muse.retrieval import log_partition, mean_similarity
 
 METHODS = ("csls", "nn", "isf", "margin")
-FEWEST = 1e-6  # a neighbourhood at or below a cosine of 0 has no ratio: what stands out of it is not far from 1
+FLOOR = 1e-6  # of a neighbourhood: a mean cosine of 0 or less has no ratio, or one of the wrong sign
 
 
 @dataclass(frozen=True)
@@ -66,5 +66,5 @@ class PairScore:
         if self.method == "csls":
             return 2 * cosines - own - other
         if self.method == "margin":
-            return cosines / ((own + other) / 2).clamp_min(FEWEST)
+            return cosines / ((own + other) / 2).clamp_min(FLOOR)
         return cosines - other

@@ -21,6 +21,7 @@ LAYERS = {
         "normalise",
         "neighbours",
         "retrieval",
+        "pair_score",
         "procrustes",
         "criterion",
         "probability",
@@ -61,6 +62,7 @@ MAY_IMPORT = {
     "normalise": ["errors", "vectors"],
     "neighbours": ["errors"],
     "retrieval": ["errors", "neighbours"],
+    "pair_score": ["errors", "retrieval"],
     "procrustes": [],
     "kneser_ney": ["errors", "language_model"],
     "criterion": ["vectors", "retrieval"],
@@ -135,8 +137,19 @@ MAY_IMPORT = {
         "retrieval",
         "space",
     ],
-    "evaluation": ["errors", "version", "lexicon", "neighbours", "retrieval", "space"],
-    "sentences": ["vectors", "tokens"],
+    "evaluation": [
+        "errors",
+        "version",
+        "progress",
+        "vectors",
+        "lexicon",
+        "tokens",
+        "neighbours",
+        "retrieval",
+        "pair_score",
+        "space",
+    ],
+    "sentences": ["errors", "vectors", "tokens", "neighbours", "pair_score", "procrustes"],
 }
 
 # The one user of a dependency, and where else its thread count is set.
@@ -145,6 +158,7 @@ ONLY_USERS = {
     "fasttext": {"files.fasttext_model"},
     "sacremoses": {"tokens"},
     "sacrebleu": {"translate.quality"},
+    "sklearn": {"evaluation.classifier"},
     "scipy": {"procrustes", "calibration", "evaluation"},
     "click": {"cli", "commands"},
 }

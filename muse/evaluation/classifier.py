@@ -10,13 +10,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from muse.errors import BadSetting, MissingExtra
+from muse.errors import BadSetting, Mismatch, MissingExtra
 from muse.vectors import Matrix
 
 Labels = NDArray[np.int64]
 KINDS = ("logistic", "mlp")
 HIDDEN = 100  # units of the MLP's one layer, in the middle of SentEval's 50, 100, 200
 ROUNDS = 300  # of L-BFGS or Adam, at most
+FEWEST = 5  # of a class: one to test on, one to choose by
 
 
 class Labelled(NamedTuple):
@@ -24,6 +25,37 @@ class Labelled(NamedTuple):
 
     rows: Matrix
     labels: Labels
+
+    def part(self, places: Labels) -> Labelled:
+        """Those at `places` (p,)."""
+        return Labelled(self.rows[places], self.labels[places])
+
+
+class Parts(NamedTuple):
+    """Places to train on, to choose a model by, and to test on."""
+
+    train: Labels
+    held_out: Labels
+    test: Labels
+
+
+def parts(labels: Labels, rng: np.random.Generator) -> Parts:
+    """The places (n,) of the labels in three parts, 60, 20 and 20 % of each class, drawn at random.
+
+    Mismatch where a class has too few for one in each part.
+    """
+    drawn: list[list[Labels]] = [[], [], []]
+    for name in np.unique(labels):
+        places = rng.permutation(np.flatnonzero(labels == name))
+        if len(places) < FEWEST:
+            raise Mismatch(
+                f"a classifier needs {FEWEST} sentences of each class or more, got {len(places)} of one; "
+                "join or drop rare classes"
+            )
+        ends = np.array([-2, -1]) * (len(places) // 5) + len(places)
+        for part, chosen in zip(drawn, np.split(places, ends), strict=True):
+            part.append(chosen)
+    return Parts(*(np.concatenate(part) for part in drawn))
 
 
 @dataclass(frozen=True)
@@ -104,8 +136,8 @@ def _model(config: ClassifierConfig, strength: float) -> Any:
     )  # fmt: skip
 
 
-def _scale(rows: Matrix) -> np.float32:
+def _scale(rows: Matrix) -> float:
     # One number for all columns: it gives the penalty one meaning for every encoder, and leaves the
     # proportions of the columns, which a z-norm would change, as the encoder made them.
-    spread = np.sqrt(rows.var(axis=0, dtype=np.float64).mean())
-    return np.float32(1 / spread if spread else 1)
+    spread = float(np.sqrt(rows.var(axis=0, dtype=np.float64).mean()))
+    return 1 / spread if spread else 1.0
