@@ -63,6 +63,8 @@ class PairScore:
 
         All three have one shape, or shapes that broadcast: (b, m), (b, 1) and (m,).
         """
+        if self.method == "nn":
+            return cosines
         if self.method == "csls":
             return 2 * cosines - own - other
         if self.method == "margin":

@@ -131,7 +131,7 @@ def _model(config: ClassifierConfig, strength: float) -> Any:
     if config.kind == "logistic":
         return logistic(C=strength, max_iter=ROUNDS)
     return mlp(
-        (HIDDEN,), activation="logistic", alpha=0.01 / strength, max_iter=ROUNDS, early_stopping=True,
+        (HIDDEN,), activation="logistic", alpha=0.01 / strength, max_iter=ROUNDS, learning_rate_init=0.01,
         random_state=config.seed,
     )  # fmt: skip
 

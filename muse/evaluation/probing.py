@@ -26,7 +26,7 @@ from muse.tokens import Tokeniser
 LENGTHS = 6  # classes of length
 WORDS = 100  # classes of content, at most
 SENTENCES_A_WORD = 20  # at least, each with no other of the words
-FREQUENT = 0.02  # words in more of the sentences than this are no content to ask for
+FREQUENT = 0.05  # words in more of the sentences than this are no content to ask for
 
 
 @dataclass(frozen=True)

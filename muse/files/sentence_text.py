@@ -23,11 +23,10 @@ class RatedSentences:
 
 
 def read_sentences(path: Path | str) -> list[str]:
-    """The lines of a file, empty ones too; BadFile where there is none."""
+    """The lines of a file, empty ones too; BadFile where all are."""
     lines = list(read_lines(path))
     if not any(map(str.strip, lines)):
-        found = f"{len(lines)} empty lines" if lines else "an empty file"
-        raise BadFile(f"{path}: expected sentences, one a line, got {found}; check the name of the file")
+        raise BadFile(f"{path}: expected sentences, one a line, got {len(lines)} empty lines; check its name")
     return lines
 
 
@@ -73,7 +72,7 @@ def read_rated_sentences(path: Path | str) -> RatedSentences:
     except csv.Error as error:
         raise BadFile(f"{path}:{rows.line_num}: expected comma-separated values, got {error}") from error
     if not ratings:
-        raise BadFile(f"{path}: expected sentence, sentence and rating, got an empty file; check its name")
+        raise BadFile(f"{path}: expected sentence, sentence and rating, got empty lines; check its name")
     return RatedSentences(tuple(first), tuple(second), tuple(ratings))
 
 
