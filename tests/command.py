@@ -14,6 +14,12 @@ import pytest
 
 from muse import cli
 
+# What other programs read of a score of word translation (shared/interface.md).
+SCORE_FIELDS = [
+    *("p_at_1", "p_at_5", "p_at_10", "ci95"),
+    *("queries", "covered", "coverage", "p_at_1_all", "signature"),
+]
+
 
 @dataclass(frozen=True)
 class Ended:

@@ -13,6 +13,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 from tests.command import Command  # noqa: E402
+from tests.toys import raw_pair, write_vec  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -30,3 +31,12 @@ def shared() -> Path:
     if not folder.is_dir():
         pytest.skip("needs ../shared, the maintainers' evaluation data")
     return folder
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    """A folder with fr.vec and en.vec, good ones of 600 words."""
+    source, target, _ = raw_pair()
+    write_vec(tmp_path / "fr.vec", source)
+    write_vec(tmp_path / "en.vec", target)
+    return tmp_path

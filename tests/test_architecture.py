@@ -149,7 +149,19 @@ MAY_IMPORT = {
         "pair_score",
         "space",
     ],
-    "sentences": ["errors", "vectors", "tokens", "neighbours", "pair_score", "procrustes"],
+    "sentences": [
+        "errors",
+        "version",
+        "progress",
+        "vectors",
+        "tokens",
+        "files",
+        "neighbours",
+        "pair_score",
+        "procrustes",
+        "new_words",
+        "space",
+    ],
 }
 
 # The one user of a dependency, and where else its thread count is set.

@@ -27,15 +27,6 @@ HELP = ["align", "evaluate", "export", "induce", "translate", "map", "train-lm"]
 Write = Callable[[Path], object]
 
 
-@pytest.fixture
-def files(tmp_path: Path) -> Path:
-    """A folder with fr.vec and en.vec, good ones of 600 words."""
-    source, target, _ = raw_pair()
-    write_vec(tmp_path / "fr.vec", source)
-    write_vec(tmp_path / "en.vec", target)
-    return tmp_path
-
-
 def good(files: Path, *more: object) -> list[object]:
     """The arguments of a run of a second that ends well."""
     files_and_out = files / "fr.vec", files / "en.vec", files / "out"

@@ -17,9 +17,8 @@ import pytest
 from muse.files import read_lexicon, read_vectors
 from muse.normalise import normalise
 from muse.space import load_space
-from tests.command import Command, align_arguments
+from tests.command import SCORE_FIELDS, Command, align_arguments
 from tests.conftest import ROOT
-from tests.toys import raw_pair, write_vec
 
 SAMPLE = ROOT / "embeddings" / "sample"
 GOLD = ROOT / "dictionaries" / "fr-en.sample.txt"
@@ -34,17 +33,6 @@ FIELDS = {
     "candidates",
     "words",
     "peak_memory_mb",
-    "signature",
-}
-SCORE_FIELDS = {
-    "p_at_1",
-    "p_at_5",
-    "p_at_10",
-    "ci95",
-    "queries",
-    "covered",
-    "coverage",
-    "p_at_1_all",
     "signature",
 }
 
@@ -95,7 +83,7 @@ def test_new_words_are_mapped_as_those_of_the_space(aligned: tuple[Path, Any]) -
 
 def test_it_translates(muse: Command, aligned: tuple[Path, Any]) -> None:
     score = muse("evaluate", aligned[0], "--dictionary", GOLD, "--json").json
-    assert score.keys() >= SCORE_FIELDS
+    assert score.keys() >= set(SCORE_FIELDS)
     assert score["p_at_1"] > 45
     assert score["p_at_1"] < score["p_at_5"] < score["p_at_10"]
     assert score["ci95"][0] < score["p_at_1"] < score["ci95"][1]
@@ -146,22 +134,14 @@ def toy(folder: Path, out: str, *more: object) -> list[object]:
     return align_arguments(folder / "fr.vec", folder / "en.vec", folder / out, "--json", *more)
 
 
-@pytest.fixture
-def toys(tmp_path: Path) -> Path:
-    source, target, _ = raw_pair()
-    write_vec(tmp_path / "fr.vec", source)
-    write_vec(tmp_path / "en.vec", target)
-    return tmp_path
-
-
 def mapping(space: Path) -> bytes:
     return (space / "fr" / "mapping.npy").read_bytes()
 
 
-def test_one_seed_one_result(muse: Command, toys: Path) -> None:
+def test_one_seed_one_result(muse: Command, files: Path) -> None:
     for out in ("a", "b"):
-        assert muse(*toy(toys, out, "--init", "gromov", "--seed", 5)).json["verdict"] == "aligned"
-    assert mapping(toys / "a") == mapping(toys / "b")
+        assert muse(*toy(files, out, "--init", "gromov", "--seed", 5)).json["verdict"] == "aligned"
+    assert mapping(files / "a") == mapping(files / "b")
 
 
 # The command line with a game of seconds, long enough to be killed in.
@@ -175,13 +155,13 @@ cli.main()
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="there is no kill -9 here")
-def test_killed_and_resumed(toys: Path) -> None:
+def test_killed_and_resumed(files: Path) -> None:
     def start(out: str, *more: str) -> subprocess.Popen[str]:
-        arguments = toy(toys, out, "--init", "adversarial", "--no-refine", *more)
+        arguments = toy(files, out, "--init", "adversarial", "--no-refine", *more)
         command = [sys.executable, "-c", SMALL_GAME, *map(str, arguments)]
         return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
 
-    kept = toys / ".killed.checkpoint" / "adversarial.npz"
+    kept = files / ".killed.checkpoint" / "adversarial.npz"
     killed = start("killed")
     deadline = time.monotonic() + 120
     while not kept.exists() and killed.poll() is None and time.monotonic() < deadline:
@@ -190,12 +170,12 @@ def test_killed_and_resumed(toys: Path) -> None:
     killed.communicate()
     assert killed.returncode == -signal.SIGKILL
     assert kept.exists()
-    assert not (toys / "killed").exists()
+    assert not (files / "killed").exists()
     resumed, whole = start("killed", "--resume"), start("whole")
     for run in (resumed, whole):
         errors = run.communicate(timeout=300)[1]
         assert run.returncode in (0, 3), errors
-    assert mapping(toys / "killed") == mapping(toys / "whole")
+    assert mapping(files / "killed") == mapping(files / "whole")
     assert not kept.parent.exists()
 
 

@@ -21,7 +21,11 @@ from muse.evaluation.probing import (
 from muse.evaluation.score import Signature
 from muse.tokens import Tokeniser
 
-CONTENT = [f"{first}{last}" for first in ("ba", "do", "ki", "lu", "me") for last in ("ron", "tal", "fen", "sip", "gu")]
+CONTENT = [
+    f"{first}{last}"
+    for first in ("ba", "do", "ki", "lu", "me")
+    for last in ("ron", "tal", "fen", "sip", "gu")
+]
 
 
 def text(count: int = 900, seed: int = 0) -> list[str]:

@@ -40,7 +40,7 @@ def encoder_options(command: F) -> F:
 def open_encoder(space: AlignedSpace, options: dict[str, Any]) -> SentenceEncoder:
     """The encoder that was asked for, after it has learned from the text of --fit."""
     from muse.files.sentence_text import read_sentences
-    from muse.sentences import load_encoder
+    from muse.sentences.loading import load_encoder
 
     texts = {language: read_sentences(path) for language, path in by_language(options["fit_files"], "--fit")}
     for language in texts:

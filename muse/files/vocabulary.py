@@ -5,10 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from muse.errors import BadFile
-from muse.files.source import open_source
-
-_BLOCK = 1 << 20
-_BOM = b"\xef\xbb\xbf"
+from muse.files.plain_text import read_lines
 
 
 def read_vocabulary(path: Path | str) -> list[str]:
@@ -42,25 +39,12 @@ def read_vocabulary(path: Path | str) -> list[str]:
 
 
 def _lines(path: Path) -> list[str]:
-    with open_source(path) as source:
-        data = b"".join(iter(lambda: source.read(_BLOCK), b"")).removeprefix(_BOM)
-    # Split at newlines alone: a unit may hold any other sign that Python takes for the end of a line.
-    lines = data.split(b"\n")
-    while lines and not lines[-1].strip():
+    lines = list(read_lines(path))
+    while lines and not lines[-1].strip(" \t"):
         lines.pop()
     if not lines:
         raise BadFile(f"{path}: expected a unit a line, got an empty file; check it")
-    return [_decoded(path, number, line) for number, line in enumerate(lines, 1)]
-
-
-def _decoded(path: Path, number: int, line: bytes) -> str:
-    try:
-        return line.removesuffix(b"\r").decode()
-    except UnicodeDecodeError as error:
-        raise BadFile(
-            f"{path}:{number}: expected UTF-8, got the byte 0x{line[error.start]:02x} in {line[:60]!r}; "
-            "convert the file to UTF-8"
-        ) from None
+    return lines
 
 
 def _is_number(field: str) -> bool:
