@@ -170,7 +170,7 @@ ONLY_USERS = {
     "fasttext": {"files.fasttext_model"},
     "sacremoses": {"tokens"},
     "sacrebleu": {"translate.quality"},
-    "sklearn": {"evaluation.classifier"},
+    "sklearn": {"evaluation.classifier", "sentences.encoder"},
     "scipy": {"procrustes", "calibration", "evaluation"},
     "click": {"cli", "commands"},
 }

@@ -62,8 +62,8 @@ def test_the_unit_of_the_rows_changes_nothing() -> None:
     pytest.importorskip("sklearn")
     train, held_out, test = blobs(0, gap=1), blobs(1, gap=1), blobs(2, gap=1)
     plain = fitted(train, held_out, ClassifierConfig(), macro_f1)(test.rows)
-    small = [Labelled(one.rows / 1_000, one.labels) for one in (train, held_out)]
-    scaled = fitted(small[0], small[1], ClassifierConfig(), macro_f1)(test.rows / 1_000)
+    small = [Labelled(one.rows * np.float32(1e-3), one.labels) for one in (train, held_out)]
+    scaled = fitted(small[0], small[1], ClassifierConfig(), macro_f1)(test.rows * np.float32(1e-3))
     assert (plain == scaled).mean() > 0.98
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -41,7 +42,7 @@ def test_aligned_files_have_the_same_lines(tmp_path: Path) -> None:
 
 def test_two_columns(tmp_path: Path) -> None:
     path = tmp_path / "a.tsv.gz"
-    path.write_bytes(gzip.compress("One.\tUn.\n\tDeux.\n".encode()))
+    path.write_bytes(gzip.compress(b"One.\tUn.\n\tDeux.\n"))
     assert read_two_columns(path) == (["One.", ""], ["Un.", "Deux."])
     for line, count in (("Two.", "1 field "), ("Two.\tDeux.\t2", "3 fields")):
         path.write_bytes(gzip.compress(f"One.\tUn.\n{line}\n".encode()))
@@ -90,6 +91,6 @@ def test_a_write_that_breaks_down_leaves_nothing(tmp_path: Path) -> None:
     assert tree(tmp_path) == before
 
 
-def broken():  # type: ignore[no-untyped-def]  # noqa: ANN201
+def broken() -> Iterator[tuple[float, str, str]]:
     yield 1.0, "Un.", "One."
     raise RuntimeError("midway")

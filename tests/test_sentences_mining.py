@@ -12,7 +12,7 @@ from muse.vectors import Matrix
 
 
 def texts(planted: int, others: int, noise: float = 0.2) -> tuple[Matrix, Matrix]:
-    """Rows of two texts that share the first `planted` sentences, the target's in reverse order at its end."""
+    """Rows of two texts that share the first `planted` sentences, at the target's end and in reverse."""
     rng = np.random.default_rng(0)
     source = rng.normal(size=(planted + others, 24)).astype(np.float32)
     target = rng.normal(size=(planted + others, 24)).astype(np.float32)
