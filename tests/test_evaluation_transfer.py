@@ -50,6 +50,7 @@ def test_what_is_shared_carries_over() -> None:
         assert score.drop.value == pytest.approx(score.in_language.value - score.transfer.value)
         assert score.transfer.ci95[0] <= score.transfer.value <= score.transfer.ci95[1]
         assert (score.runs, score.sentences) == (4, 150)
+    assert near.source.value > 90
     assert near.majority == pytest.approx(50)
     assert near.as_json()["drop_ci95"] == list(near.drop.ci95)
 

@@ -32,6 +32,7 @@ from muse.vectors import Matrix
 
 Values = NDArray[np.float64]
 MEASURES = {"macro_f1": macro_f1, "accuracy": accuracy}
+Figures = tuple[float, ...]  # of transfer, in the language, in the source language, of the majority
 TESTED = 1 / 3  # test rows for each training row, by the parts of muse.evaluation.classifier
 
 
@@ -64,7 +65,8 @@ class TransferScore:
     """One measure on one test language.
 
     `transfer` was learned on the source language, `in_language` on the test language itself, `drop` is the
-    difference of the two, run by run; `majority` always says the most frequent class.
+    difference of the two, run by run; `source` was learned and tested on the source language, and `majority`
+    always says the most frequent class.
     """
 
     language: str
@@ -72,6 +74,7 @@ class TransferScore:
     transfer: Figure
     in_language: Figure
     drop: Figure
+    source: Figure
     majority: float
     runs: int
     sentences: int
@@ -80,7 +83,7 @@ class TransferScore:
     def as_json(self) -> dict[str, Any]:
         """All fields as JSON can hold them: each figure as its value and its interval."""
         fields = {name: value for name, value in vars(self).items() if not isinstance(value, Figure)}
-        for name in ("transfer", "in_language", "drop"):
+        for name in ("transfer", "in_language", "drop", "source"):
             figure = getattr(self, name)
             fields |= {name: figure.value, f"{name}_ci95": list(figure.ci95)}
         return {**fields, "signature": str(self.signature)}
@@ -89,7 +92,8 @@ class TransferScore:
         """The line to print."""
         return (
             f"{self.measure} = {self.transfer} | {self.signature}\n"
-            f"  in {self.language} itself {self.in_language}, drop {self.drop}, majority {self.majority:.1f}"
+            f"  in {self.language} itself {self.in_language}, drop {self.drop}, in the source language "
+            f"{self.source}, majority {self.majority:.1f}"
         )
 
 
@@ -111,7 +115,7 @@ def evaluate_transfer(
     languages = list(rows)
     drawn = [parts(codes, rng) for _ in range(config.runs)]
     found = [_Run(languages[0], rows, codes, part, config.classifier) for part in drawn]
-    tables: dict[tuple[str, str], list[tuple[float, float, float]]] = {}
+    tables: dict[tuple[str, str], list[Figures]] = {}
     with progress.stage("transfer", config.runs) as tick:
         for done, run in enumerate(found, 1):
             for language, measure, figures in run.figures():
@@ -133,16 +137,16 @@ class _Run:
     parts: Parts
     classifier: ClassifierConfig
 
-    def figures(self) -> Iterator[tuple[str, str, tuple[float, float, float]]]:
-        # The figures of transfer, in the language and of the majority, for each language and measure.
+    def figures(self) -> Iterator[tuple[str, str, Figures]]:
+        # The figures for each language and measure.
         truth = self.codes[self.parts.test]
         majority = np.full(len(truth), np.bincount(self.codes[self.parts.train]).argmax())
         far = self._answers(self.source)
         for language in [name for name in self.rows if name != self.source]:
             near = self._answers(language)
             for name, measure in MEASURES.items():
-                own, other = measure(truth, near[language]), measure(truth, far[language])
-                yield language, name, (other, own, measure(truth, majority))
+                answers = (far[language], near[language], far[self.source], majority)
+                yield language, name, tuple(measure(truth, answer) for answer in answers)
 
     def _answers(self, language: str) -> dict[str, Labels]:
         # The classes of the test sentences (t,), in every language, by what `language` teaches.
@@ -154,9 +158,9 @@ class _Run:
 
 
 def _score(language: str, measure: str, table: Values, sentences: int, signature: Signature) -> TransferScore:
-    far, near, majority = table.T  # (runs,) each
+    far, near, source, majority = table.T  # (runs,) each
     return TransferScore(
-        language, measure, mean_of_runs(far), mean_of_runs(near), mean_of_runs(near - far),
+        language, measure, mean_of_runs(far), mean_of_runs(near), mean_of_runs(near - far), mean_of_runs(source),
         float(majority.mean()), len(table), sentences, signature,
     )  # fmt: skip
 

@@ -18,6 +18,7 @@ from muse.sentences.corrections import OPTIONS, Correction
 from muse.sentences.encoder import SentenceEncoder
 from muse.sentences.lookup import Lookup
 from muse.sentences.saving import Saved, check_space, is_encoder, read_encoder
+from muse.sentences.turned import restored
 from muse.sentences.words import DEFAULT_POWERS, PowerMean, WeightedMean
 from muse.space import AlignedSpace
 
@@ -134,10 +135,15 @@ def _restore_corrected(saved: Saved, _: AlignedSpace, parts: Sequence[SentenceEn
     return Corrected(parts[0], correction, seen_of(saved.arrays), bool(saved.settings["sif"]))
 
 
+def _restore_turned(saved: Saved, _: AlignedSpace, parts: Sequence[SentenceEncoder]) -> SentenceEncoder:
+    return restored(saved, parts[0])
+
+
 # A trained encoder has its maker here too, which says how to train it, and what restores it.
 MAKERS: Mapping[str, Make] = {"mean": _mean, "idf": _idf, "sif": _sif, "power-mean": _power_mean}
 RESTORERS: Mapping[str, Restore] = {
     "power-mean": _restore_power_mean,
     "weighted": _restore_weighted,
     "corrected": _restore_corrected,
+    "turned": _restore_turned,
 }
