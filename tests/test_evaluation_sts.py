@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import scipy.stats
 
 from muse.errors import Mismatch
 from muse.evaluation.score import Signature
+from muse.evaluation.similarity import correlation_interval
 from muse.evaluation.sts import cosines, evaluate_sts
 
 SIGNATURE = Signature("cosine", "fr-fr")
@@ -42,6 +44,16 @@ def test_the_interval_holds_the_figure_and_narrows() -> None:
         assert score.spearman_ci95[0] < score.spearman < score.spearman_ci95[1]
         widths.append(score.spearman_ci95[1] - score.spearman_ci95[0])
     assert widths[1] < widths[0] / 3
+
+
+def test_the_interval_is_that_of_scipy_sample_by_sample() -> None:
+    rng = np.random.default_rng(2)
+    one, other = rng.normal(size=30), rng.integers(4, size=30).astype(float)
+    drawn = rng.integers(30, size=(50, 30))
+    for ranks, correlation in ((False, scipy.stats.pearsonr), (True, scipy.stats.spearmanr)):
+        found = [correlation(one[rows], other[rows]).statistic for rows in drawn]
+        wanted = np.percentile(found, [2.5, 97.5])
+        np.testing.assert_allclose(correlation_interval(one, other, drawn, ranks=ranks), wanted)
 
 
 def test_a_sentence_without_a_known_word_has_a_cosine_of_0() -> None:

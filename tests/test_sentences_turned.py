@@ -31,7 +31,7 @@ def sentences(count: int = 80) -> list[str]:
 
 
 def unit(rows: Matrix) -> Matrix:
-    return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+    return np.asarray(rows / np.linalg.norm(rows, axis=1, keepdims=True), np.float32)
 
 
 def test_translations_meet(space: AlignedSpace) -> None:

@@ -65,8 +65,8 @@ def evaluate_sts(
     drawn = rng.integers(len(ratings), size=(SAMPLES, len(ratings)))  # the same draws for both
     return StsScore(
         pearson(found, ratings), spearman(found, ratings),
-        correlation_interval(pearson, found, ratings, drawn),
-        correlation_interval(spearman, found, ratings, drawn),
+        correlation_interval(found, ratings, drawn, ranks=False),
+        correlation_interval(found, ratings, drawn, ranks=True),
         len(ratings), int((~(first.any(axis=1) & second.any(axis=1))).sum()), signature,
     )  # fmt: skip
 

@@ -160,7 +160,8 @@ class _Run:
 def _score(language: str, measure: str, table: Values, sentences: int, signature: Signature) -> TransferScore:
     far, near, source, majority = table.T  # (runs,) each
     return TransferScore(
-        language, measure, mean_of_runs(far), mean_of_runs(near), mean_of_runs(near - far), mean_of_runs(source),
+        language, measure, mean_of_runs(far), mean_of_runs(near), mean_of_runs(near - far),
+        mean_of_runs(source),
         float(majority.mean()), len(table), sentences, signature,
     )  # fmt: skip
 
