@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from muse.space import save_space
+from muse.space import SideToSave, save_space
 from tests.command import Command, Ended, tree
-from tests.spaces import PROVENANCE, SideToSave, side_to_save
+from tests.spaces import PROVENANCE, side_to_save
 
 WORDS = 40
 DIMENSION = 16
