@@ -12,6 +12,7 @@ from muse.commands.export import export
 from muse.commands.induce import induce
 from muse.commands.map import map_words
 from muse.commands.mine import mine
+from muse.commands.train import train
 from muse.commands.train_lm import train_lm
 from muse.commands.translate import translate
 from muse.errors import MuseError
@@ -28,7 +29,7 @@ def main() -> None:
         error.show()
         sys.exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt):
-        sys.exit(_fail("interrupted; muse align goes on with --resume", INTERRUPTED))
+        sys.exit(_fail("interrupted; muse align and muse train go on with --resume", INTERRUPTED))
     except MemoryError:
         sys.exit(_fail("error: there must be memory for the vectors, found too little; lower --max-vocab"))
     except (MuseError, OSError) as error:
@@ -46,5 +47,5 @@ def commands() -> None:
     """Aligns the words of two languages without parallel data, and uses what comes of it."""
 
 
-for command in (align, evaluate, export, induce, translate, map_words, train_lm, mine):
+for command in (align, evaluate, export, induce, translate, map_words, train_lm, mine, train):
     commands.add_command(command)

@@ -159,6 +159,8 @@ MAY_IMPORT = {
         "neighbours",
         "pair_score",
         "procrustes",
+        "checkpoint",
+        "runtime",
         "new_words",
         "space",
     ],

@@ -23,7 +23,7 @@ from tests.command import Command, Ended, align_arguments, process, tree
 from tests.spaces import saved
 from tests.toys import cloud, raw_pair, write_vec
 
-HELP = ["align", "evaluate", "export", "induce", "translate", "map", "train-lm"]
+HELP = ["align", "evaluate", "export", "induce", "translate", "map", "train", "train-lm"]
 Write = Callable[[Path], object]
 
 

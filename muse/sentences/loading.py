@@ -16,8 +16,11 @@ from muse.progress import Progress
 from muse.sentences.composed import SIF, Concatenated, Corrected, seen_of
 from muse.sentences.corrections import OPTIONS, Correction
 from muse.sentences.encoder import SentenceEncoder
+from muse.sentences.kinds import KINDS
 from muse.sentences.lookup import Lookup
 from muse.sentences.saving import Saved, check_space, is_encoder, read_encoder
+from muse.sentences.trained import KIND as TRAINED
+from muse.sentences.trained import restore_trained
 from muse.sentences.turned import restored
 from muse.sentences.words import DEFAULT_POWERS, PowerMean, WeightedMean
 from muse.space import AlignedSpace
@@ -139,11 +142,25 @@ def _restore_turned(saved: Saved, _: AlignedSpace, parts: Sequence[SentenceEncod
     return restored(saved, parts[0])
 
 
+def _untrained(lookup: Lookup, options: str) -> SentenceEncoder:
+    raise BadSetting(
+        f"{', '.join(KINDS)} are trained on parallel text: run muse train SPACE --encoder NAME, and give the "
+        "folder it wrote as the encoder"
+    )
+
+
 # A trained encoder has its maker here too, which says how to train it, and what restores it.
-MAKERS: Mapping[str, Make] = {"mean": _mean, "idf": _idf, "sif": _sif, "power-mean": _power_mean}
+MAKERS: Mapping[str, Make] = {
+    "mean": _mean,
+    "idf": _idf,
+    "sif": _sif,
+    "power-mean": _power_mean,
+    **dict.fromkeys(KINDS, _untrained),
+}
 RESTORERS: Mapping[str, Restore] = {
     "power-mean": _restore_power_mean,
     "weighted": _restore_weighted,
     "corrected": _restore_corrected,
     "turned": _restore_turned,
+    TRAINED: restore_trained,
 }
