@@ -7,6 +7,7 @@ import sys
 import click
 
 from muse.commands.align import align
+from muse.commands.encode import encode
 from muse.commands.evaluate import evaluate
 from muse.commands.export import export
 from muse.commands.induce import induce
@@ -47,5 +48,7 @@ def commands() -> None:
     """Aligns the words of two languages without parallel data, and uses what comes of it."""
 
 
-for command in (align, evaluate, export, induce, translate, map_words, train_lm, mine, train):
+for command in (
+    align, encode, evaluate, export, induce, map_words, mine, train, train_lm, translate
+):  # fmt: skip
     commands.add_command(command)

@@ -174,6 +174,7 @@ ONLY_USERS = {
     "sacrebleu": {"translate.quality"},
     "sklearn": {"evaluation.classifier", "sentences.encoder"},
     "scipy": {"procrustes", "calibration", "evaluation"},
+    "pyarrow": {"files.parquet"},
     "click": {"cli", "commands"},
 }
 LEARNING = set(LAYERS["learning"])

@@ -131,10 +131,10 @@ class _Parts(dict[str, int]):
         offsets = np.zeros(len(sizes) + 1, np.int64)
         if not len(numbers):
             return Bags(np.zeros(0, np.int64), offsets, 0)
-        rows, ends = np.array(self._rows, np.int64), np.array(self._ends, np.int64)
+        rows, ends = (np.frombuffer(numbers, np.int64) for numbers in (self._rows, self._ends))
         counts = (ends[1:] - ends[:-1])[numbers]  # (p,)
         after = np.cumsum(counts)  # (p,)
         # The words of part i are those of its number from its start on: all these runs in one array.
         places = np.repeat(ends[numbers] - (after - counts), counts) + np.arange(after[-1])
         offsets[1:] = np.insert(after, 0, 0)[np.cumsum(sizes)]
-        return Bags(rows[places], offsets, int(np.array(self._unknown, np.int64)[numbers].sum()))
+        return Bags(rows[places], offsets, int(np.frombuffer(self._unknown, np.int64)[numbers].sum()))

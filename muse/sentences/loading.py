@@ -18,7 +18,7 @@ from muse.sentences.corrections import OPTIONS, Correction
 from muse.sentences.encoder import SentenceEncoder
 from muse.sentences.kinds import KINDS
 from muse.sentences.lookup import Lookup
-from muse.sentences.saving import Saved, check_space, is_encoder, read_encoder
+from muse.sentences.saving import Saved, check_space, read_encoder
 from muse.sentences.trained import KIND as TRAINED
 from muse.sentences.trained import restore_trained
 from muse.sentences.turned import restored
@@ -39,21 +39,22 @@ def load_encoder(
 ) -> SentenceEncoder:
     """The encoder of that name, fitted on nothing yet, or the one saved in that folder, for a space.
 
+    A name comes before a folder that is called the same: ./mean is the folder.
+
     With `more` spaces, the encoder of each of them side by side, and any correction after that. Raises
     BadSetting for no such name and Mismatch for an encoder that was saved for another space.
     """
-    folder = Path(name)
-    if (
-        is_encoder(folder)
-        or (isinstance(name, Path) or "/" in name or folder.exists())
-        and not _is_name(name)
-    ):
-        return _restored(folder, (space, *more))
-    return _made(str(name), (space, *more), progress)
+    if isinstance(name, str) and (_is_name(name) or not _is_place(name)):
+        return _made(name, (space, *more), progress)
+    return _restored(Path(name), (space, *more))
 
 
-def _is_name(name: str | Path) -> bool:
-    return bool(_NAME.fullmatch(str(name))) and _parsed(str(name))[0][0] in MAKERS
+def _is_place(name: str) -> bool:
+    return "/" in name or (name != "" and Path(name).exists())
+
+
+def _is_name(name: str) -> bool:
+    return bool(_NAME.fullmatch(name)) and _parsed(name)[0][0] in MAKERS
 
 
 def _parsed(name: str) -> list[tuple[str, str]]:

@@ -16,6 +16,7 @@ from muse.sentences.bags import Bags
 
 # Rows gathered at once, 2.4 MB at d = 300, which the cache holds; of a longer sentence fewer columns at once.
 GATHERED = 2048
+LONGEST = 1024  # words summed at once
 _HIGH = 16  # above it x^p might be 0 or infinite: the numbers are brought within -1 to 1 first
 _TINY = 1e-300
 
@@ -34,6 +35,10 @@ def mean(bags: Bags, rows: Tensor, weights: NDArray[np.float32] | None = None) -
 
 def sums(bags: Bags, rows: Tensor, weights: NDArray[np.float32] | None = None) -> Tensor:
     """The sums (s, d) of the rows (n, d) of each sentence's words, times `weights` (t,) where given."""
+    if len(bags) and bags.lengths.max() > LONGEST:
+        # In single precision a sum of a million numbers is right to two digits, one of sums to six.
+        pieces, of_pieces = _in_pieces(bags)
+        return sums(of_pieces, sums(pieces, rows, weights))
     # "sum" is the mode that torch reads memory fastest in, six times as fast as "mean".
     return embedding_bag(
         torch.from_numpy(bags.ids),
@@ -123,6 +128,16 @@ def _gathered(bags: Bags, rows: Tensor) -> Iterator[tuple[Tensor, slice, Tensor]
                 columns = slice(left, min(left + width, d))
                 words = rows[:, columns].index_select(0, ids).view(len(chosen), t, -1)
                 yield torch.from_numpy(chosen), columns, words
+
+
+def _in_pieces(bags: Bags) -> tuple[Bags, Bags]:
+    # The bags cut to LONGEST words, and, for each bag, which pieces it is in.
+    counts = -(-bags.lengths // LONGEST)  # (s,)
+    ends = np.cumsum(counts)
+    within = np.arange(ends[-1]) - np.repeat(ends - counts, counts)
+    starts = np.repeat(bags.offsets[:-1], counts) + within * LONGEST
+    pieces = Bags(bags.ids, np.append(starts, bags.offsets[-1]), 0)
+    return pieces, Bags(np.arange(ends[-1]), np.insert(ends, 0, 0), 0)
 
 
 def _per_row(lengths: NDArray[np.int64]) -> Tensor:
