@@ -87,8 +87,8 @@ def best_targets(source: Tensor, target: Tensor, retrieval: Retrieval) -> Tensor
 
 def found_again(source: Tensor, target: Tensor, pairs: Tensor) -> Tensor:
     """For each of `pairs` (p, 2), whether its target is the best one, by CSLS, of its source: (p,) bool."""
-    best = best_targets(source, target, Retrieval())  # (n,)
-    return best[pairs[:, 0]] == pairs[:, 1]
+    bias = Retrieval().bias(source, target)
+    return nearest(source[pairs[:, 0]], target, 1, bias=bias).indices[:, 0] == pairs[:, 1]
 
 
 def mutual_neighbours(source: Tensor, target: Tensor, retrieval: Retrieval) -> Tensor:

@@ -24,7 +24,7 @@ from muse.vectors import Vectors
 
 log = logging.getLogger(__name__)
 
-WORDS = 8_000
+WORDS = 12_000
 POWER = 0.5  # of the singular values, on either side
 FLOOR = 1e-6  # of the largest eigenvalue: whitening a flat direction would blow up noise
 SIGNIFICANT = 2.0  # standard errors that the gain must exceed

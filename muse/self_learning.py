@@ -20,6 +20,7 @@ from muse.runtime import Runtime
 from muse.vectors import Vectors
 
 RUNNERS_UP = 48  # at p = 0.1 a survivor of lower rank has a probability under 1 %
+LEAST = 2.0**-25  # below every other draw
 
 
 @dataclass(frozen=True)
@@ -100,6 +101,7 @@ def _survivors(table: Tensor, keep: float, draws: torch.Generator) -> tuple[Tens
         best = table.max(dim=1).indices
         return best, best
     ranked = table.topk(min(RUNNERS_UP, table.shape[1]), dim=1).indices  # (n, r)
-    uniform = torch.rand(len(table), generator=draws, device=table.device)
+    # A draw in [0, 1) may be 0, one in 2^24, whose logarithm has no rank.
+    uniform = torch.rand(len(table), generator=draws, device=table.device).clamp_min(LEAST)
     rank = (uniform.log() / math.log1p(-keep)).long().clamp_max(ranked.shape[1] - 1)  # (n,)
     return ranked.gather(1, rank[:, None])[:, 0], ranked[:, 0]

@@ -16,6 +16,7 @@ from muse.retrieval import (
     METHODS,
     Retrieval,
     best_targets,
+    found_again,
     log_partition,
     mean_similarity,
     mutual_neighbours,
@@ -121,3 +122,12 @@ def test_names() -> None:
     assert [str(Retrieval(name)) for name in METHODS] == ["csls:10", "nn", "isf:30"]
     with pytest.raises(BadSetting, match="one of csls, nn, isf; got 'magic'"):
         Retrieval("magic")
+
+
+def test_what_is_found_again_is_the_best_of_all() -> None:
+    x, y = random_rows(8, 60), random_rows(9, 40)
+    best = csls(x, y, 10).argmax(axis=1)
+    pairs = torch.stack([torch.arange(0, 60, 2), torch.from_numpy(best)[::2]], dim=1)
+    pairs[::3, 1] = (pairs[::3, 1] + 1) % 40
+    expected = [i % 3 != 0 for i in range(30)]
+    assert found_again(x, y, pairs).tolist() == expected

@@ -10,7 +10,7 @@ import torch
 
 from muse.alignment import Alignment
 from muse.runtime import Runtime
-from muse.self_learning import SelfLearningConfig, _survivors, csls_table, induce, self_learning
+from muse.self_learning import RUNNERS_UP, SelfLearningConfig, _survivors, csls_table, induce, self_learning
 from tests.test_neighbours import random_rows
 from tests.test_retrieval import csls
 from tests.toys import pair
@@ -35,6 +35,13 @@ def test_survivors_are_those_of_entrywise_masking(keep: float) -> None:
         exact = keep * (1 - keep) ** rank
         error = 4 * (exact * (1 - exact) / rows) ** 0.5  # four standard errors
         assert shares == pytest.approx([exact, exact], abs=error)
+
+
+def test_the_least_draw_is_the_last_rank(monkeypatch: pytest.MonkeyPatch) -> None:
+    # torch.rand is 0 once in 2^24 draws: a run of self-learning in ten meets that.
+    monkeypatch.setattr(torch, "rand", lambda rows, **_: torch.zeros(rows))
+    chosen, _ = _survivors(torch.linspace(1, 0, 200).repeat(3, 1), 0.1, torch.Generator())
+    assert chosen.tolist() == [RUNNERS_UP - 1] * 3
 
 
 def test_all_survive_in_the_end() -> None:
