@@ -12,6 +12,7 @@ from muse.commands.evaluate import evaluate
 from muse.commands.export import export
 from muse.commands.induce import induce
 from muse.commands.map import map_words
+from muse.commands.mine import mine
 from muse.commands.train import train
 from muse.commands.train_lm import train_lm
 from muse.commands.translate import translate
@@ -47,5 +48,7 @@ def commands() -> None:
     """Aligns the words of two languages without parallel data, and uses what comes of it."""
 
 
-for command in (align, evaluate, export, induce, translate, map_words, train_lm, encode, train):
+for command in (
+    align, encode, evaluate, export, induce, map_words, mine, train, train_lm, translate
+):  # fmt: skip
     commands.add_command(command)

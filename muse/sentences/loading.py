@@ -21,6 +21,7 @@ from muse.sentences.lookup import Lookup
 from muse.sentences.saving import Saved, check_space, read_encoder
 from muse.sentences.trained import KIND as TRAINED
 from muse.sentences.trained import restore_trained
+from muse.sentences.turned import restored
 from muse.sentences.words import DEFAULT_POWERS, PowerMean, WeightedMean
 from muse.space import AlignedSpace
 
@@ -138,6 +139,10 @@ def _restore_corrected(saved: Saved, _: AlignedSpace, parts: Sequence[SentenceEn
     return Corrected(parts[0], correction, seen_of(saved.arrays), bool(saved.settings["sif"]))
 
 
+def _restore_turned(saved: Saved, _: AlignedSpace, parts: Sequence[SentenceEncoder]) -> SentenceEncoder:
+    return restored(saved, parts[0])
+
+
 def _untrained(lookup: Lookup, options: str) -> SentenceEncoder:
     raise BadSetting(
         f"{', '.join(KINDS)} are trained on parallel text: run muse train SPACE --encoder NAME, and give the "
@@ -157,5 +162,6 @@ RESTORERS: Mapping[str, Restore] = {
     "power-mean": _restore_power_mean,
     "weighted": _restore_weighted,
     "corrected": _restore_corrected,
+    "turned": _restore_turned,
     TRAINED: restore_trained,
 }
