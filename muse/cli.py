@@ -8,13 +8,16 @@ import click
 
 from muse.commands.align import align
 from muse.commands.doctor import doctor
+from muse.commands.encode import encode
 from muse.commands.evaluate import evaluate
 from muse.commands.export import export
 from muse.commands.fetch import fetch
 from muse.commands.induce import induce
 from muse.commands.map import map_words
+from muse.commands.mine import mine
 from muse.commands.report import report
 from muse.commands.serve import serve
+from muse.commands.train import train
 from muse.commands.train_lm import train_lm
 from muse.commands.translate import translate
 from muse.errors import MuseError
@@ -31,7 +34,7 @@ def main() -> None:
         error.show()
         sys.exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt):
-        sys.exit(_fail("interrupted; muse align goes on with --resume", INTERRUPTED))
+        sys.exit(_fail("interrupted; muse align and muse train go on with --resume", INTERRUPTED))
     except MemoryError:
         sys.exit(_fail("error: there must be memory for the vectors, found too little; lower --max-vocab"))
     except (MuseError, OSError) as error:
@@ -52,14 +55,17 @@ def commands() -> None:
 for command in (
     align,
     doctor,
+    encode,
     evaluate,
     export,
     fetch,
     induce,
-    translate,
     map_words,
+    mine,
     report,
     serve,
+    train,
     train_lm,
+    translate,
 ):
     commands.add_command(command)

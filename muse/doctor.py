@@ -20,12 +20,17 @@ from muse.version import __version__
 PACKAGES = ("numpy", "scipy", "torch", "faiss-cpu", "faiss-gpu-cu12", "fasttext-community", "click", "pooch")
 # What each extra of setup.cfg needs, by the name it is imported under, and what it is for.
 EXTRAS: dict[str, tuple[tuple[str, ...], str]] = {
-    "eval": (("sacrebleu",), "muse translate --reference: BLEU and chrF"),
+    "eval": (
+        ("sacrebleu", "sklearn"),
+        "BLEU and chrF of muse translate; the classifier of muse evaluate",
+    ),
     "exchange": (
-        ("gensim", "pandas", "pyarrow", "safetensors", "tokenizers"),
-        "gensim, pandas, Parquet and sentence-transformers: muse.exchange, muse export",
+        ("gensim", "pandas", "safetensors", "tokenizers"),
+        "gensim, pandas and sentence-transformers: muse.exchange, muse export",
     ),
     "gpu": ((), "faiss on the GPU, as one of two ways to search there"),
+    "parquet": (("pyarrow",), "Parquet: muse export, muse encode, and vectors to read"),
+    "sklearn": (("sklearn",), "sentence encoders as scikit-learn's estimators"),
     "report": (("jinja2", "matplotlib", "sklearn"), "muse report: one page about a space"),
     "web": (("fastapi", "sklearn", "uvicorn"), "muse serve: the explorer in the browser"),
 }

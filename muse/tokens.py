@@ -56,6 +56,22 @@ _APOSTROPHE = re.compile(r"(?<=\w)\u2019(?=\w)")
 _APOSTROPHES = ("en", "fr", "it")
 
 
+# A word and at most one sign, of letters that Moses takes for letters: its rules need not be asked.
+_PLAIN = re.compile("([A-Za-zÀ-ÖØ-öø-ʯΑ-ΡΣ-Ωα-ωА-яЁё]+)([,;:?!.]?)")
+LONGEST_PART = 1_000  # characters
+_REMEMBERED = 1 << 19  # parts of lines whose tokens are kept: some 200 MB
+
+
+def what_follows(part: str, following: str) -> str:
+    """What Moses' rules for a full stop ask of the next part, as a word that stands for it; "" for nothing.
+
+    After "etc." a small letter ends no sentence, and after "No." a number goes with it.
+    """
+    if not (following and part.endswith(".")):
+        return ""
+    return "a" if following[0].islower() else "1" if following[0] in "0123456789" else "A"
+
+
 class Tokeniser:
     """Parts and joins the text of one language; one that Moses has no rules for gets the general ones.
 
@@ -74,26 +90,41 @@ class Tokeniser:
         self._parts: dict[str, list[str]] = {}
 
     def tokens(self, line: str) -> list[str]:
-        """The tokens of a line."""
-        line = _APOSTROPHE.sub("'", line)
-        if "'" in line or "-" in line:
-            for pattern, put in self._rules:
-                line = pattern.sub(put, line)
+        """The tokens of a line: those of each of its parts, which white space sets apart."""
+        parts = line.split()
         found: list[str] = []
-        chunks = line.split()
-        if any(chunk.endswith(".") for chunk in chunks[:-1]):
-            return self._moses(" ".join(chunks))  # a full stop or an abbreviation: what follows decides
-        for chunk in chunks:
-            if chunk not in self._parts:
-                self._parts[chunk] = self._moses(chunk)
-            found += self._parts[chunk]
+        for part, following in zip(parts, [*parts[1:], ""], strict=False):
+            found += self.part_tokens(part, what_follows(part, following))
         return found
+
+    def part_tokens(self, part: str, follows: str = "") -> list[str]:
+        """The tokens of a part of a line, which holds no white space; `follows` as `what_follows` has it."""
+        key = f"{part} {follows}"
+        if key not in self._parts:
+            if len(self._parts) >= _REMEMBERED:
+                self._parts.clear()
+            self._parts[key] = self._parted(part, follows)
+        return self._parts[key]
+
+    def _parted(self, part: str, follows: str) -> list[str]:
+        if len(part) > LONGEST_PART:  # no word: its rules would take time that grows with its square
+            return [part]
+        part = _APOSTROPHE.sub("'", part)
+        for pattern, put in self._rules if "'" in part or "-" in part else ():
+            part = pattern.sub(put, part)
+        *first, last = part.split()
+        found = [token for piece in first for token in self._moses(piece)]
+        return found + (self._moses(f"{last} {follows}")[:-1] if follows else self._moses(last))
 
     def text(self, tokens: Sequence[str]) -> str:
         """The line of these tokens, with the spaces that the language has around its signs."""
         return str(self._joiner.detokenize(list(tokens), unescape=False))
 
     def _moses(self, text: str) -> list[str]:
+        if plain := _PLAIN.fullmatch(text):
+            word, sign = plain.groups()
+            if sign != "." or word not in self._splitter.NONBREAKING_PREFIXES:
+                return [word, sign] if sign else [word]
         return list(self._splitter.tokenize(text, escape=False, protected_patterns=self._whole))
 
     @cached_property

@@ -23,7 +23,9 @@ from tests.command import Command, Ended, align_arguments, process, tree
 from tests.spaces import saved
 from tests.toys import cloud, raw_pair, write_vec
 
-HELP = ["align", "evaluate", "export", "induce", "translate", "map", "train-lm"]
+HELP = [
+    "align", "encode", "evaluate", "export", "induce", "map", "mine", "train", "train-lm", "translate"
+]  # fmt: skip
 Write = Callable[[Path], object]
 
 

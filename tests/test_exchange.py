@@ -13,7 +13,7 @@ from muse.errors import BadFile, MissingExtra, MuseError
 from muse.exchange import dictionary_frame, keyed_vectors, lexicon_of, vectors_of
 from muse.export.vector_files import export_vectors
 from muse.files import read_vectors
-from muse.files.parquet import write_parquet
+from muse.files.vectors_parquet import write_parquet
 from muse.induce import induce
 from muse.lexicon import Entry, Lexicon
 from tests.command import Command, tree
@@ -123,8 +123,8 @@ def test_what_is_no_parquet(tmp_path: Path) -> None:
     [
         ("gensim", lambda path: keyed_vectors(SPACE.vectors("fr"))),
         ("pandas", lambda path: dictionary_frame(Lexicon(()))),
-        ("pyarrow", lambda path: write_parquet(path / "x", ["a"], np.ones((1, 2), np.float32))),
-        ("pyarrow", lambda path: export_vectors(SPACE, path / "x", form="parquet")),
+        ("pyarrow.parquet", lambda path: write_parquet(path / "x", ["a"], np.ones((1, 2), np.float32))),
+        ("pyarrow.parquet", lambda path: export_vectors(SPACE, path / "x", form="parquet")),
     ],
 )
 def test_what_is_missing_is_named(
@@ -132,7 +132,7 @@ def test_what_is_missing_is_named(
 ) -> None:
     for name in (package, f"{package}.models"):
         monkeypatch.setitem(sys.modules, name, None)
-    with pytest.raises(MissingExtra, match=r"pip install 'muse\[exchange\]'"):
+    with pytest.raises(MissingExtra, match=r"pip install 'muse\[(exchange|parquet)\]'"):
         call(tmp_path)
     assert tree(tmp_path) == {}
 

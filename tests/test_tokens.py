@@ -58,3 +58,42 @@ def test_a_word_is_the_same_token_wherever_it_stands() -> None:
     for line in ('He said: "no", (then) left; didn\'t he?', "A.B. has 5,000 x-rays...", "etc., and so on"):
         whole = tokeniser._moses(line.replace("didn't", "did not"))
         assert tokeniser.tokens(line) == whole
+
+
+FULL_STOPS = [
+    ("en", "Mr. Smith left. he said no. Then No. 5 came. 7 left."),
+    ("en", "See p. 12 etc. and more. (Really.) Yes. U.S. troops."),
+    ("en", "We can't. Isn't it. ... and ...so. A.B. is. x. Y"),
+    ("de", "Am 3. Mai kam Dr. Weiß. er ging. Das war z.B. so. Ende."),
+    ("fr", "M. Dupont part. Il l'a vu. etc. ou non. S. A. R. Fin"),
+]
+
+
+@pytest.mark.parametrize(("language", "line"), FULL_STOPS)
+def test_full_stops_within_a_line_are_as_moses_has_them(language: str, line: str) -> None:
+    from sacremoses import MosesTokenizer
+
+    written_out = line.replace("can't", "can not").replace("Isn't", "Is not")
+    expected = MosesTokenizer(language).tokenize(written_out, escape=False)
+    assert Tokeniser(language).tokens(line) == expected
+
+
+@pytest.mark.parametrize(
+    "word",
+    ["chat", "chat,", "Mr.", "no.", "été;", "Straße!", "word?", "кот:", "A.", "etc.", "don", "ﬁn,", "x"],
+)
+@pytest.mark.parametrize("language", ["en", "fr", "de", "xx"])
+def test_plain_words_are_as_moses_has_them(language: str, word: str) -> None:
+    from sacremoses import MosesTokenizer
+
+    assert Tokeniser(language).tokens(word) == MosesTokenizer(language).tokenize(word, escape=False)
+
+
+def test_more_protected_numbers_than_moses_takes() -> None:
+    # Moses refuses a text with over 1,000 of them, and takes time that grows with their square.
+    assert Tokeniser("en").tokens("12:45. " * 5_000) == ["12:45", "."] * 5_000
+
+
+def test_a_part_too_long_to_be_a_word_is_one_token() -> None:
+    long = "a." * 50_000
+    assert Tokeniser("en").tokens(f"x {long} y") == ["x", long, "y"]

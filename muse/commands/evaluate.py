@@ -1,142 +1,91 @@
-"""muse evaluate: scores of a space."""
+"""muse evaluate: scores of a space, and of sentence encoders on it."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from muse.commands.options import common, direction, retrievals
+from muse.commands.encoders import encoder_options
+from muse.commands.options import backend, common, languages
 
-if TYPE_CHECKING:
-    from muse.evaluation.words import WordScore
-    from muse.lexicon import Lexicon
-    from muse.retrieval import Retrieval
-    from muse.space import AlignedSpace
-
-TASKS = {"words": "dictionary", "similarity": "pairs"}  # and the option that each cannot do without
+Report = tuple[dict[str, Any], list[str]]  # the fields of --json, and the lines to print without
+# Each task: the module that does it, its function, and the options that it cannot do without.
+TASKS = {
+    "words": ("evaluate_words", "words", ("dictionary",)),
+    "similarity": ("evaluate_words", "similarity", ("pairs",)),
+    "sentences": ("evaluate_sentences", "sentences", ()),
+    "sts": ("evaluate_sentences", "sts", ("pairs", "src")),
+    "transfer": ("evaluate_classifiers", "transfer", ("data",)),
+    "probe": ("evaluate_classifiers", "probe", ("text",)),
+}
+FILE: dict[str, Any] = {"type": Path, "metavar": "FILE"}
 
 
 @click.command()
 @click.argument("space", type=Path)
 @click.option("--task", default="words", show_default=True, type=click.Choice(list(TASKS)))
-@click.option("--dictionary", type=Path, metavar="FILE", help="words: gold translations, a pair a line.")
+@click.option("--dictionary", **FILE, help="words: gold translations, a pair a line.")
 @click.option(
-    "--pairs", type=Path, metavar="FILE", help="similarity: word, word and rating, with tabs between."
-)
+    "--pairs", **FILE,
+    help="similarity: word, word and rating, with tabs between. sts: sentence, sentence, rating as .csv.",
+)  # fmt: skip
 @click.option("--against", type=Path, metavar="SPACE", help="words: is SPACE better or worse, beyond chance?")
 @click.option("--hubness", is_flag=True, help="words: how unevenly targets are chosen, by nn and csls.")
-@direction
+@click.option("--source", "source_file", **FILE, help="sentences: a sentence a line.")
+@click.option("--target", "target_file", **FILE, help="sentences: line i translates line i of --source.")
+@click.option(
+    "--parallel", **FILE, help="sentences: the two in one file, pivot<TAB>sentence, as for muse train."
+)
+@click.option("--both-ways", is_flag=True, help="sentences: from --tgt to --src as well.")
+@click.option("--target-pairs", **FILE, help="sts: the same pairs in --tgt, to rate across languages.")
+@click.option(
+    "--data", type=Path, metavar="FOLDER",
+    help="transfer: LANG.txt of two languages or more, a sentence a line, and labels.txt.",
+)  # fmt: skip
+@click.option("--runs", default=20, show_default=True, type=click.IntRange(2), help="transfer: subsamples.")
+@click.option("--text", multiple=True, metavar="LANG=FILE", help="probe: sentences, one a line.")
+@click.option(
+    "--probe", "probes", multiple=True, type=click.Choice(["length", "content", "order", "language"]),
+    help="probe: which.  [default: all that --text allows]",
+)  # fmt: skip
+@click.option("--size", default=5_000, show_default=True, type=click.IntRange(50), help="probe: sentences.")
+@click.option(
+    "--classifier", default="logistic", show_default=True, type=click.Choice(["logistic", "mlp"]),
+    help="transfer, probe.",
+)  # fmt: skip
+@click.option(
+    "--retrieval", "methods", default=("csls",), multiple=True, show_default=True,
+    type=click.Choice(["csls", "nn", "isf", "margin"]), help="words, sentences; margin for sentences alone.",
+)  # fmt: skip
+@click.option(
+    "--neighbours", type=click.IntRange(1), metavar="K",
+    help="sentences: around each, for csls and margin.  [default: 10, 4]",
+)  # fmt: skip
+@languages
+@backend
+@encoder_options
 @common
 def evaluate(space: Path, task: str, as_json: bool, **options: Any) -> None:
-    """What a SPACE is worth, by a gold dictionary or by rated pairs of words.
+    """What a SPACE is worth, or a sentence encoder on it, by gold data.
 
-    words: P@1, P@5, P@10, MRR and MAP, P@1 by frequency and by kind of word. similarity: Pearson's and
-    Spearman's correlation of cosines and ratings.
+    words: P@1, P@5, P@10, MRR and MAP of translations. similarity: correlation of cosines with ratings of
+    words. sentences: P@1, P@5 and P@10 of finding a sentence's translation. sts: correlation of cosines
+    with ratings of sentences. transfer: a classifier learned in --src, tested in others. probe: what can be
+    read out of a vector: length, words, order, language.
     """
-    needed = TASKS[task]
-    if options[needed] is None:
-        raise click.UsageError(f"--task {task} needs --{needed} FILE.")
-    fields, lines = (_words if task == "words" else _similarity)(space, options)
+    module, function, needed = TASKS[task]
+    given = {**options, "src": options["source"]}
+    for name in needed:
+        if not given[name]:
+            what = {"src": "LANG", "data": "FOLDER", "text": "LANG=FILE"}.get(name, "FILE")
+            raise click.UsageError(f"--task {task} needs --{name} {what}.")
+    run: Callable[[Path, dict[str, Any]], Report] = getattr(
+        import_module(f"muse.commands.{module}"), function
+    )
+    fields, lines = run(space, options)
     click.echo(json.dumps(fields, ensure_ascii=False) if as_json else "\n".join(lines))
-
-
-def _similarity(space: Path, options: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
-    import numpy as np
-
-    from muse.evaluation.score import gold_name
-    from muse.evaluation.similarity import evaluate_similarity
-    from muse.files import read_lexicon
-
-    rated = read_lexicon(options["pairs"])
-    score = evaluate_similarity(
-        _load(space, options), rated, rng=np.random.default_rng(options["seed"]),
-        source=options["source"], target=options["target"], gold=gold_name(options["pairs"]),
-    )  # fmt: skip
-    return score.as_json(), [str(score)]
-
-
-def _words(space: Path, options: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
-    from muse.evaluation.significance import check_comparable
-    from muse.files import read_lexicon
-
-    lexicon = read_lexicon(options["dictionary"])
-    loaded = _load(space, options)
-    source, target = loaded.direction(options["source"], options["target"])
-    options = {**options, "source": source, "target": target}
-    other = None if options["against"] is None else _load(options["against"], options)
-    if other is not None:
-        check_comparable(loaded, other, source, target)
-    fields, lines = {}, []
-    for retrieval in retrievals(options["methods"], options["backend"]):
-        score = _score(loaded, lexicon, retrieval, options)
-        fields[retrieval.method], shown = score.as_json(), _shown(score)
-        if other is not None:
-            against, more = _against(score, _score(other, lexicon, retrieval, options), options)
-            fields[retrieval.method] |= against
-            shown += more
-        lines += shown
-    found = next(iter(fields.values())) if len(fields) == 1 else fields
-    if options["hubness"]:
-        found["hubness"], more = _hubness(loaded, options)
-        lines += more
-    return found, lines
-
-
-def _load(space: Path, options: dict[str, Any]) -> AlignedSpace:
-    from muse.api import pick_device
-    from muse.space import load_space
-
-    return load_space(space, device=pick_device(options["device"]))
-
-
-def _score(space: AlignedSpace, lexicon: Lexicon, retrieval: Retrieval, options: dict[str, Any]) -> WordScore:
-    import numpy as np
-
-    from muse.evaluation.score import gold_name
-    from muse.evaluation.words import evaluate_words
-
-    return evaluate_words(
-        space, lexicon, rng=np.random.default_rng(options["seed"]),
-        source=options["source"], target=options["target"],
-        retrieval=retrieval, gold=gold_name(options["dictionary"]),
-    )  # fmt: skip
-
-
-def _shown(score: WordScore) -> list[str]:
-    return [
-        f"{score.score}",
-        f"P@5 = {score.p_at_5:.1f}, P@10 = {score.p_at_10:.1f}, P@1 over all {score.queries} queries = "
-        f"{score.p_at_1_all:.1f}, coverage {score.covered}/{score.queries}",
-        f"MRR = {score.mrr:.3f} [{score.mrr_ci95[0]:.3f}, {score.mrr_ci95[1]:.3f}], "
-        f"MAP = {score.map:.3f} [{score.map_ci95[0]:.3f}, {score.map_ci95[1]:.3f}]",
-        "by frequency rank and by kind of word, with the number of queries:",
-        *(f"  {group}" for group in (*score.bands, *score.parts)),
-    ]
-
-
-def _against(score: WordScore, other: WordScore, options: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
-    import numpy as np
-
-    from muse.evaluation.significance import compare_words
-
-    compared = compare_words(score, other, np.random.default_rng(options["seed"]))
-    fields = {"against": {**compared.as_json(), "p_at_1": other.p_at_1, "signature": str(other.signature)}}
-    return fields, [f"against {options['against']}: {other.score}", str(compared)]
-
-
-def _hubness(space: AlignedSpace, options: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
-    from muse.evaluation.hubness import hubness
-
-    fields, lines = {}, []
-    for retrieval in retrievals(("nn", "csls"), options["backend"]):
-        found = hubness(space, options["source"], options["target"], retrieval)
-        fields[retrieval.method] = found.as_json()
-        hubs = ", ".join(f"{word} {count}" for word, count in found.largest[:5])
-        lines.append(
-            f"hubness by {found.retrieval}: skewness of the {found.k}-occurrence {found.skewness:.2f}, "
-            f"{found.never:.1f} % of the targets never found, largest hubs {hubs}"
-        )
-    return fields, lines

@@ -52,18 +52,24 @@ def common(command: F) -> F:
 
 def direction(command: F) -> F:
     """The options that choose two languages of a space and how neighbours are looked up."""
-    from_to = (
-        click.option("--src", "source", metavar="LANG", help="From.  [default: the space's source]"),
-        click.option("--tgt", "target", metavar="LANG", help="To.  [default: the space's target]"),
-        click.option(
-            "--retrieval", "methods", default=("csls",), multiple=True, show_default=True,
-            type=click.Choice(["csls", "nn", "isf"]),
-        ),
-        click.option("--backend", default="auto", type=click.Choice(["auto", "torch", "faiss"])),
+    lookup = click.option(
+        "--retrieval", "methods", default=("csls",), multiple=True, show_default=True,
+        type=click.Choice(["csls", "nn", "isf"]),
     )  # fmt: skip
-    for option in reversed(from_to):
-        command = option(command)
-    return command
+    return languages(lookup(backend(command)))
+
+
+def languages(command: F) -> F:
+    """The options that choose two languages of a space."""
+    target = click.option("--tgt", "target", metavar="LANG", help="To.  [default: the space's target]")
+    return click.option("--src", "source", metavar="LANG", help="From.  [default: the space's source]")(
+        target(command)
+    )
+
+
+def backend(command: F) -> F:
+    """The option that chooses who searches."""
+    return click.option("--backend", default="auto", type=click.Choice(["auto", "torch", "faiss"]))(command)
 
 
 def _set_threads(threads: int | None) -> None:

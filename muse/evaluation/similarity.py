@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -80,7 +79,8 @@ def evaluate_similarity(
     drawn = rng.integers(len(rows), size=(SAMPLES, len(rows)))  # the same draws for both
     return SimilarityScore(
         pearson(cosines, ratings), spearman(cosines, ratings),
-        _interval(pearson, cosines, ratings, drawn), _interval(spearman, cosines, ratings, drawn),
+        correlation_interval(cosines, ratings, drawn, ranks=False),
+        correlation_interval(cosines, ratings, drawn, ranks=True),
         len(rated), len(rows), coverage, signature,
     )  # fmt: skip
 
@@ -95,15 +95,21 @@ def spearman(cosines: Values, ratings: Values) -> float:
     return float(scipy.stats.spearmanr(cosines, ratings).statistic)
 
 
-def _interval(
-    correlation: Callable[[Values, Values], float], cosines: Values, ratings: Values, drawn: NDArray[np.int64]
+def correlation_interval(
+    cosines: Values, ratings: Values, drawn: NDArray[np.int64], *, ranks: bool
 ) -> Interval:
-    # Samples in which one side is constant have no correlation, and are left out.
-    found = [
-        correlation(cosines[rows], ratings[rows])
-        for rows in drawn
-        if np.ptp(cosines[rows]) and np.ptp(ratings[rows])
-    ]
+    """The 95 % percentile bootstrap interval of Pearson's correlation of (p,) and (p,), or Spearman's.
+
+    `drawn` (samples, p) has the pairs of each sample. Samples in which one side is constant have no
+    correlation, and are left out.
+    """
+    x, y = cosines[drawn], ratings[drawn]  # (samples, p)
+    varied = np.ptp(x, axis=1).astype(bool) & np.ptp(y, axis=1).astype(bool)
+    x, y = x[varied], y[varied]
+    if ranks:
+        x, y = scipy.stats.rankdata(x, axis=1), scipy.stats.rankdata(y, axis=1)
+    x, y = (side - side.mean(axis=1, keepdims=True) for side in (x, y))
+    found = (x * y).sum(axis=1) / np.sqrt(np.square(x).sum(axis=1) * np.square(y).sum(axis=1))
     low, high = np.percentile(found, [2.5, 97.5])
     return float(low), float(high)
 

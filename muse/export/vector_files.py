@@ -12,8 +12,9 @@ import numpy as np
 
 from muse.errors import BadSetting, Mismatch
 from muse.files import write_npz, write_vectors_text, write_word2vec
-from muse.files.parquet import require_pyarrow, write_parquet
+from muse.files.parquet import require_pyarrow
 from muse.files.space_folder import folder_name, writing
+from muse.files.vectors_parquet import write_parquet
 from muse.files.writing import check_folder, check_place
 from muse.space import AlignedSpace
 from muse.vectors import Matrix, Vectors
@@ -67,7 +68,7 @@ def export_vectors(
     if out.suffix == ".gz" and not FORMS[form].packs:
         raise BadSetting(f"{out}: {form} is not packed once more; choose a name without .gz")
     if form == "parquet":
-        require_pyarrow()  # absent, it is to be said before a folder is made
+        require_pyarrow(out)  # absent, it is to be said before a folder is made
     written = []
     for name, path in _places(space, out, form, language).items():
         vectors = space.vectors(name).most_frequent(max_vocab or len(space.vectors(name)))

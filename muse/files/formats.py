@@ -5,10 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from muse.errors import BadFile
-from muse.files import fasttext_model, npz, parquet
+from muse.files import fasttext_model, npz
+from muse.files.parquet import is_parquet
 from muse.files.source import Source, open_source
 from muse.files.table import Table, Wanted, gather
 from muse.files.text import text_table
+from muse.files.vectors_parquet import parquet_table
 from muse.files.word2vec import is_word2vec, word2vec_table
 from muse.vectors import Vectors
 
@@ -36,8 +38,8 @@ def read_vectors(
     path = Path(path)
     if npz.is_npz(path):
         return gather(npz.npz_table(path), wanted)
-    if parquet.is_parquet(path):
-        return gather(parquet.parquet_table(path), wanted)
+    if is_parquet(path):
+        return gather(parquet_table(path), wanted)
     with open_source(path) as source:
         return gather(_table(source), wanted)
 

@@ -1,89 +1,92 @@
-"""Parquet: words and vectors as a table of two columns, for pandas, Polars, DuckDB and Spark."""
+"""Parquet: sentences from a column of a table, and their vectors into one. The only user of pyarrow."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from muse.errors import BadFile, MissingExtra
-from muse.files.table import Block, Table
-from muse.files.writing import check_writable, replaced
+from muse.errors import BadFile, BadSetting, MissingExtra
+from muse.files.writing import replaced
 from muse.vectors import Matrix
 
 MAGIC = b"PAR1"
-ROWS = 10_000  # of a row group: 12 MB at d = 300
-
-
-def write_parquet(path: Path | str, words: Sequence[str], matrix: Matrix) -> None:
-    """Writes the columns `word` (string) and `vector` (d float32 each), in the order of the words."""
-    arrow, parquet = _pyarrow()
-    path = Path(path)
-    check_writable(path, words, matrix, forbidden="")
-    schema = arrow.schema(
-        [("word", arrow.string()), ("vector", arrow.list_(arrow.float32(), matrix.shape[1]))]
-    )
-    with replaced(path) as stream, parquet.ParquetWriter(stream, schema) as writer:
-        for begin in range(0, len(words), ROWS):
-            rows = np.ascontiguousarray(matrix[begin : begin + ROWS]).ravel()
-            column = arrow.FixedSizeListArray.from_arrays(arrow.array(rows), matrix.shape[1])
-            names = arrow.array(list(words[begin : begin + ROWS]), arrow.string())
-            writer.write_table(arrow.Table.from_arrays([names, column], schema=schema))
+SENTENCE, VECTOR = "sentence", "vector"
+_ROWS = 8_192  # read at once
 
 
 def is_parquet(path: Path) -> bool:
-    """Whether the file begins as Parquet does."""
+    """Whether a file is one of Parquet, by its name or by how it begins."""
+    if path.suffix == ".parquet":
+        return True
     try:
         with path.open("rb") as file:
             return file.read(len(MAGIC)) == MAGIC
     except OSError:
-        return False  # whoever opens it as text says what is wrong
+        return False  # whoever opens it says what is wrong
 
 
-def parquet_table(path: Path) -> Table:
-    """The table of a Parquet file with the columns `word` and `vector`; BadFile where it has not got them."""
-    arrow, parquet = _pyarrow()
-    try:
-        file = parquet.ParquetFile(path)
-        kind = file.schema_arrow.field("vector").type
-        dimension = getattr(kind, "list_size", None) or len(file.read(["vector"])["vector"][0])
-    except (OSError, KeyError, IndexError, TypeError, arrow.ArrowException) as error:
-        raise BadFile(
-            f"{path}: expected Parquet with the columns word and vector, got others ({error})"
-        ) from error
-    return Table(path, dimension, file.metadata.num_rows, _blocks(path, file, dimension))
-
-
-def _blocks(path: Path, file: Any, dimension: int) -> Iterator[Block]:
-    arrow, _ = _pyarrow()
-    try:
-        for batch in file.iter_batches(ROWS, columns=["word", "vector"]):
-            words = batch.column("word").to_pylist()
-            rows = np.array(batch.column("vector").to_pylist(), dtype=np.float32)  # (b, d)
-            good = rows.shape == (len(words), dimension) and bool(np.isfinite(rows).all())
-            if not good or not all(isinstance(word, str) and word for word in words):
-                raise BadFile(
-                    f"{path}: expected a word and {dimension} finite numbers in every row, got others; "
-                    "export it again"
-                )
-            yield words, rows
-    except (OSError, ValueError, TypeError, KeyError, arrow.ArrowException) as error:
-        raise BadFile(
-            f"{path}: expected whole Parquet, got a broken one ({error}); export it again"
-        ) from error
-
-
-def require_pyarrow() -> None:
+def require_pyarrow(path: Path) -> None:
     """Raises MissingExtra where pyarrow is not installed."""
-    _pyarrow()
-
-
-def _pyarrow() -> tuple[Any, Any]:
     try:
-        import pyarrow as arrow
-        from pyarrow import parquet
-    except ImportError:
-        raise MissingExtra("Parquet needs pyarrow; run pip install 'muse[exchange]'") from None
-    return arrow, parquet
+        import pyarrow.parquet  # noqa: F401
+    except ImportError as error:
+        raise MissingExtra(
+            f"{path}: Parquet needs pyarrow, found none; pip install 'muse[parquet]'"
+        ) from error
+
+
+def read_column(path: Path, column: str | None) -> Iterator[list[str]]:
+    """The text of a column, block by block; without its name, that of the only column of text.
+
+    What is null is an empty sentence. Raises BadFile for a file that is no Parquet, and BadSetting, before
+    anything is read, where there is no such column or it holds no text.
+    """
+    require_pyarrow(path)
+    from pyarrow import ArrowException
+    from pyarrow.parquet import ParquetFile
+
+    try:
+        with ParquetFile(path) as file:
+            chosen = _column(path, file.schema_arrow, column)
+            for batch in file.iter_batches(_ROWS, columns=[chosen]):
+                yield [text or "" for text in batch.column(0).to_pylist()]
+    except (ArrowException, OSError) as error:
+        raise BadFile(
+            f"{path}: expected a whole Parquet file, got {_one_line(error)}; make it again"
+        ) from error
+
+
+def _column(path: Path, schema: Any, column: str | None) -> str:
+    texts = [field.name for field in schema if str(field.type) in ("string", "large_string", "string_view")]
+    if column is None and len(texts) == 1:
+        return str(texts[0])
+    if column in texts and schema.names.count(column) == 1:
+        return str(column)
+    found = "no column named" if column is None else repr(column)
+    raise BadSetting(
+        f"{path}: expected --column to be one column of text, of {', '.join(texts) or 'which it has none'}; "
+        f"got {found}"
+    )
+
+
+@contextmanager
+def parquet_writer(path: Path, dimension: int) -> Iterator[Callable[[Sequence[str], Matrix], None]]:
+    """A function that adds sentences and their rows (b, d) to a Parquet file."""
+    require_pyarrow(path)
+    import pyarrow as pa
+    from pyarrow.parquet import ParquetWriter
+
+    schema = pa.schema([(SENTENCE, pa.string()), (VECTOR, pa.list_(pa.float32(), dimension))])
+
+    def write(sentences: Sequence[str], rows: Matrix) -> None:
+        vectors = pa.FixedSizeListArray.from_arrays(pa.array(rows.ravel()), dimension)
+        table.write_batch(pa.record_batch([pa.array(sentences, pa.string()), vectors], schema=schema))
+
+    with replaced(path) as stream, ParquetWriter(stream, schema) as table:
+        yield write
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(str(error).split()) or type(error).__name__

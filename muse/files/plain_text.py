@@ -34,15 +34,18 @@ def read_blocks(stream: Stream, name: str) -> Iterator[list[str]]:
 
 
 def _blocks(read: Callable[[int], bytes], name: str) -> Iterator[list[str]]:
-    number, rest = 1, b""
+    number, begun = 1, [b""]  # of a line that has not ended
     while data := read(_BLOCK):
-        if number == 1 and not rest:
+        if number == 1 and begun == [b""]:
             data = data.removeprefix(_BOM)
-        *lines, rest = (rest + data).split(b"\n")
-        if lines:
-            yield [_decoded(line, name, place) for place, line in enumerate(lines, number)]
+        begun.append(data)
+        if b"\n" not in data:
+            continue
+        *lines, rest = b"".join(begun).split(b"\n")
+        begun = [rest]
+        yield [_decoded(line, name, place) for place, line in enumerate(lines, number)]
         number += len(lines)
-    if rest:
+    if rest := b"".join(begun):
         yield [_decoded(rest, name, number)]
 
 

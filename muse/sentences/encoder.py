@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
+from muse.errors import BadSetting
 from muse.vectors import Matrix
 
 
@@ -25,7 +26,10 @@ class Encoded:
 
 
 class SentenceEncoder(Protocol):
-    """What every encoder is, trained or not; all its languages share one space of d' dimensions."""
+    """What every encoder is, trained or not; all its languages share one space of d' dimensions.
+
+    An encoder is never changed: `fit` returns another one.
+    """
 
     @property
     def name(self) -> str:
@@ -42,7 +46,8 @@ class SentenceEncoder(Protocol):
     def fit(self, sentences: Iterable[str], language: str) -> SentenceEncoder:
         """The encoder with what it learns from text of one language (weights, components), itself unchanged.
 
-        An encoder that has nothing to learn from text returns itself.
+        What it had learned of that language before is replaced. An encoder that has nothing to learn from
+        text returns itself.
         """
 
     def encode(self, sentences: Iterable[str], language: str) -> Encoded:
@@ -50,3 +55,62 @@ class SentenceEncoder(Protocol):
 
     def save(self, folder: Path) -> None:
         """Writes it whole or not at all, without a pickle, with the checksum of the space it belongs to."""
+
+    def for_language(self, language: str) -> Transformer:
+        """The encoder for one language, as a scikit-learn transformer."""
+        return Transformer(self, language)
+
+
+class Transformer:
+    """A sentence encoder for one language as scikit-learn wants it: sentences to rows, in a Pipeline too.
+
+    `fit` learns from sentences what the encoder learns from text; the encoder given is never changed.
+    """
+
+    def __init__(self, encoder: SentenceEncoder, language: str) -> None:
+        self.encoder = encoder
+        self.language = language
+
+    def fit(self, sentences: Iterable[str], labels: object = None) -> Transformer:
+        """Itself, with `encoder_` fitted on the sentences."""
+        self.encoder_ = self.encoder.fit(sentences, self.language)
+        return self
+
+    def transform(self, sentences: Iterable[str]) -> Matrix:
+        """One row (s, d') a sentence."""
+        return getattr(self, "encoder_", self.encoder).encode(sentences, self.language).matrix
+
+    def fit_transform(self, sentences: Iterable[str], labels: object = None) -> Matrix:
+        """The rows (s, d') of the sentences it was fitted on."""
+        sentences = list(sentences)
+        return self.fit(sentences).transform(sentences)
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Its two parameters by name."""
+        return {"encoder": self.encoder, "language": self.language}
+
+    def set_params(self, **params: Any) -> Transformer:
+        """Itself with other parameters; BadSetting for a name that it has not."""
+        for name, value in params.items():
+            if name not in self.get_params():
+                raise BadSetting(f"a transformer of sentences has an encoder and a language, got {name!r}")
+            setattr(self, name, value)
+        return self
+
+    def __sklearn_clone__(self) -> Transformer:
+        # A clone shares the encoder, which never changes: no table of words is copied.
+        return Transformer(self.encoder, self.language)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True  # an encoder that was loaded needs no fit
+
+    def __sklearn_tags__(self) -> Any:
+        # Only scikit-learn asks for these, and so it is there.
+        from sklearn.utils import InputTags, Tags, TargetTags, TransformerTags
+
+        return Tags(
+            estimator_type="transformer",
+            target_tags=TargetTags(required=False),
+            transformer_tags=TransformerTags(preserves_dtype=[]),
+            input_tags=InputTags(string=True, two_d_array=False),
+        )

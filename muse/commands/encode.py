@@ -1,0 +1,133 @@
+"""muse encode: one vector a sentence."""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import click
+
+from muse.commands.options import common
+
+if TYPE_CHECKING:
+    from muse.files.plain_text import Stream
+    from muse.sentences.encoder import SentenceEncoder
+    from muse.sentences.streaming import Write
+
+log = logging.getLogger(__name__)
+
+STDIN = "standard input"
+
+
+@click.command()
+@click.argument("space", type=Path)
+@click.option("--lang", required=True, metavar="LANG", help="The language of the sentences.")
+@click.option(
+    "--encoder", "name", default="mean", show_default=True, metavar="NAME|FOLDER",
+    help="mean, idf, sif, power-mean[-inf,1,inf]; with +ngrams, +znorm, +pcr, +centre; or a saved one.",
+)  # fmt: skip
+@click.option("--also", type=Path, multiple=True, metavar="SPACE", help="Another space, side by side.")
+@click.option("--input", "source", type=Path, metavar="FILE", help="Text or Parquet.  [default: stdin]")
+@click.option("--column", metavar="NAME", help="The column of a Parquet --input.")
+@click.option(
+    "--out", type=Path, metavar="FILE", help=".npy or .parquet.  [default: numbers as text on stdout]"
+)
+@click.option("--fit", type=Path, metavar="FILE", help="Text of LANG to learn weights and corrections from.")
+@click.option(
+    "--save", type=Path, metavar="FOLDER", help="Keep the encoder, with what it learned from --fit."
+)
+@common
+def encode(
+    space: Path, lang: str, name: str, source: Path | None, out: Path | None, as_json: bool, **options: Any
+) -> None:
+    """Encode sentences of LANG, one a line, as vectors that all languages of a SPACE share.
+
+    A sentence without a known word is a row of zeros.
+    """
+    from muse.sentences.streaming import encode_stream
+
+    began = time.perf_counter()
+    _check_places(out, options["save"])
+    sentences = _sentences(source, options["column"])
+    encoder = _encoder(space, lang, name, options)
+    kept: list[list[float]] = []
+    with _writer(out, encoder.dimension, kept if as_json else None) as write:
+        counts = encode_stream(encoder, sentences, lang, write, name=str(source or STDIN))
+    fields = {
+        **asdict(counts), "dimension": encoder.dimension, "encoder": encoder.name,
+        "seconds": time.perf_counter() - began, "out": None if out is None else str(out),
+    }  # fmt: skip
+    if as_json:
+        click.echo(json.dumps(fields if out is not None else fields | {"vectors": kept}))
+    elif out is not None:
+        shown = "{sentences} sentences in {out}: {dimension} numbers each, {encoder}; {empty} empty, "
+        click.echo((shown + "{unknown} of {tokens} tokens unknown").format(**fields))
+
+
+def _check_places(out: Path | None, save: Path | None) -> None:
+    from muse.files.row_files import check_row_file
+    from muse.sentences.saving import check_out
+
+    if out is not None:
+        check_row_file(out)
+    if save is not None:
+        check_out(save)
+
+
+def _sentences(source: Path | None, column: str | None) -> Iterator[list[str]]:
+    from muse.errors import BadSetting
+    from muse.files.plain_text import read_blocks
+    from muse.sentences.streaming import read_sentences
+    from muse.sentences.words import blocks
+
+    if source is None:
+        if column is not None:
+            raise BadSetting("--column needs --input with a Parquet file, got none; leave it out")
+        return read_blocks(cast("Stream", sys.stdin.buffer), STDIN)
+    rest = blocks(read_sentences(source, column))
+    return chain([next(rest, [])], rest)  # what is wrong with the file is told before the space is loaded
+
+
+def _encoder(space: Path, lang: str, name: str, options: dict[str, Any]) -> SentenceEncoder:
+    from muse.api import pick_device
+    from muse.progress import Progress
+    from muse.sentences.loading import load_encoder
+    from muse.sentences.streaming import read_sentences
+    from muse.space import load_space
+
+    pick_device(options["device"])
+    text = None if options["fit"] is None else list(read_sentences(options["fit"]))
+    spaces = [load_space(folder) for folder in (space, *options["also"])]
+    encoder = load_encoder(name, *spaces, progress=Progress(quiet=options["quiet"]))
+    if text is not None:
+        fitted = encoder.fit(text, lang)
+        if fitted is encoder:
+            log.warning("%s learns nothing from text: --fit changes nothing", encoder.name)
+        encoder = fitted
+    encoder.encode([], lang)  # says what is missing before a file is begun
+    if options["save"] is not None:
+        encoder.save(options["save"])
+    return encoder
+
+
+@contextmanager
+def _writer(out: Path | None, dimension: int, kept: list[list[float]] | None) -> Iterator[Write]:
+    # Where the rows go: to a file, into `kept`, or as text to stdout.
+    from muse.files.row_files import row_writer
+
+    if out is not None:
+        with row_writer(out, dimension) as write:
+            yield write
+    elif kept is not None:
+        yield lambda _, rows: kept.extend(rows.tolist())
+    else:
+        numbers = " ".join(["%.9g"] * dimension)
+        yield lambda _, rows: click.echo("\n".join(numbers % tuple(row) for row in rows.tolist()))

@@ -1,0 +1,83 @@
+"""What commands with a sentence encoder share: the options that name it and teach it, and its rows."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from muse.pair_score import PairScore
+    from muse.sentences.encoder import SentenceEncoder
+    from muse.space import AlignedSpace
+    from muse.vectors import Matrix
+
+F = TypeVar("F", bound="Callable[..., Any]")
+log = logging.getLogger(__name__)
+
+
+def encoder_options(command: F) -> F:
+    """The options that name an encoder and the text it learns its weights from."""
+    for option in (
+        click.option(
+            "--fit", "fit_files", multiple=True, metavar="LANG=FILE",
+            help="Text, a sentence a line, that the encoder learns its weights from; never the test's.",
+        ),
+        click.option(
+            "--encoder", default="mean", show_default=True, metavar="NAME|FOLDER",
+            help="Sentence encoder: a name, or the folder of a trained one.",
+        ),
+    ):  # fmt: skip
+        command = option(command)
+    return command
+
+
+def open_encoder(space: AlignedSpace, options: dict[str, Any]) -> SentenceEncoder:
+    """The encoder that was asked for, after it has learned from the text of --fit."""
+    from muse.files.sentence_text import read_sentences
+    from muse.sentences.loading import load_encoder
+
+    texts = {language: read_sentences(path) for language, path in by_language(options["fit_files"], "--fit")}
+    for language in texts:
+        space.side(language)
+    encoder = load_encoder(options["encoder"], space)
+    for language, text in texts.items():
+        encoder = encoder.fit(text, language)
+    return encoder
+
+
+def by_language(values: Sequence[str], option: str) -> list[tuple[str, Path]]:
+    """The languages and files of `LANG=FILE`, each language once; a usage error for anything else."""
+    found: dict[str, Path] = {}
+    for value in values:
+        language, equals, path = value.partition("=")
+        if not (language and equals and path):
+            raise click.UsageError(f"{option} needs LANG=FILE, got {value!r}.")
+        if language in found:
+            raise click.UsageError(f"{option} needs each language once, got {language} twice.")
+        found[language] = Path(path)
+    return list(found.items())
+
+
+def encoded(encoder: SentenceEncoder, sentences: Sequence[str], language: str) -> Matrix:
+    """The rows (s, d') of the sentences; a warning where most of their words are unknown."""
+    found = encoder.encode(sentences, language)
+    if found.tokens and found.unknown > found.tokens / 2:
+        log.warning(
+            "%d of %d tokens have no vector: is %s the language of the text?",
+            found.unknown, found.tokens, language,
+        )  # fmt: skip
+    return found.matrix
+
+
+def pair_scores(methods: Sequence[str], k: int | None) -> list[PairScore]:
+    """How pairs are scored, each method once; without a k, 10 for csls, as for words, and 4 for margin."""
+    from muse.pair_score import PairScore
+
+    usual = {"csls": 10}
+    return [PairScore(method, k=k or usual.get(method, 4)) for method in dict.fromkeys(methods)]

@@ -1,0 +1,173 @@
+"""The tasks transfer and probe of `muse evaluate`: what classifiers learn from sentence vectors."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from muse.commands.encoders import by_language, encoded, open_encoder
+from muse.commands.evaluate_words import load
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from muse.evaluation.probing import Probe
+    from muse.evaluation.score import Signature
+    from muse.sentences.encoder import SentenceEncoder
+    from muse.space import AlignedSpace
+
+log = logging.getLogger(__name__)
+LABELS = "labels.txt"
+
+
+def transfer(space: Path, options: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    """Macro-F1 and accuracy of a classifier learned in one language, in the others."""
+    import numpy as np
+
+    from muse.evaluation.classifier import ClassifierConfig, require_sklearn
+    from muse.evaluation.transfer import TransferConfig, evaluate_transfer
+    from muse.progress import Progress
+
+    require_sklearn()  # absent, it is to be said before the work
+    loaded = load(space, options)
+    languages = _languages(loaded, options)
+    texts, labels = _labelled(options["data"], languages)
+    encoder = open_encoder(loaded, options)
+    rows = {
+        language: encoded(encoder, text, language) for language, text in zip(languages, texts, strict=True)
+    }
+    config = TransferConfig(options["runs"], ClassifierConfig(options["classifier"], seed=options["seed"]))
+    gold = _folder_name(options["data"], languages)
+    parts = (options["classifier"], f"runs:{config.runs}", f"drawn:{options['seed']}")
+    signatures = {
+        other: _signature(loaded, encoder, (languages[0], other), gold, parts) for other in languages[1:]
+    }
+    scores = evaluate_transfer(
+        rows, labels, signatures, config=config, rng=np.random.default_rng(options["seed"]),
+        progress=Progress(quiet=options["quiet"]),
+    )  # fmt: skip
+    tested: dict[str, Any] = {}
+    for score in scores:
+        tested.setdefault(score.language, {})[score.measure] = score.as_json()
+    return {"learned": languages[0], "tested": tested}, [str(score) for score in scores]
+
+
+def probe(space: Path, options: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    """The accuracy of reading length, content, order and language out of a vector, beside chance."""
+    import numpy as np
+
+    from muse.evaluation.classifier import ClassifierConfig, Labelled, require_sklearn
+    from muse.evaluation.probing import evaluate_probe
+
+    require_sklearn()
+    loaded = load(space, options)
+    rng = np.random.default_rng(options["seed"])
+    tasks = list(_probes(loaded, options, rng))
+    encoder = open_encoder(loaded, options)
+    config = ClassifierConfig(options["classifier"], seed=options["seed"])
+    fields: dict[str, Any] = {}
+    lines = []
+    for task, gold in tasks:
+        languages = sorted(set(task.languages), key=task.languages.index)
+        parts = (options["classifier"], f"drawn:{options['seed']}")
+        score = evaluate_probe(
+            task.name, Labelled(_rows(encoder, task), np.array(task.labels)),
+            _signature(loaded, encoder, (languages[0], languages[-1]), gold, parts), config=config, rng=rng,
+        )  # fmt: skip
+        name = task.name if len(languages) > 1 else languages[0]
+        (fields if len(languages) > 1 else fields.setdefault(task.name, {}))[name] = score.as_json()
+        lines.append(str(score))
+    return fields, lines
+
+
+def _rows(encoder: SentenceEncoder, task: Probe) -> Any:
+    # The rows (n, d) of the task's sentences, each encoded in its language.
+    import numpy as np
+
+    places = np.array(task.languages)
+    found = np.empty((len(places), encoder.dimension), np.float32)
+    for language in dict.fromkeys(task.languages):
+        mine = np.flatnonzero(places == language).tolist()
+        found[mine] = encoded(encoder, [task.sentences[place] for place in mine], language)
+    return found
+
+
+def _probes(
+    space: AlignedSpace, options: dict[str, Any], rng: np.random.Generator
+) -> Iterator[tuple[Probe, str]]:
+    # The tasks that were asked for, or that the texts allow, with a name for the files of each.
+    from muse.evaluation.probing import ONE_LANGUAGE, language_probe
+    from muse.evaluation.score import gold_name
+    from muse.files.sentence_text import read_sentences
+
+    files = by_language(options["text"], "--text")
+    for language, _ in files:
+        space.side(language)
+    texts = {language: read_sentences(path) for language, path in files}
+    wanted = options["probes"] or (*ONE_LANGUAGE, *(["language"] if len(texts) > 1 else []))
+    if "language" in wanted and len(texts) < 2:
+        raise click.UsageError("--probe language needs --text LANG=FILE of two languages or more.")
+    names = {language: gold_name(path) for language, path in files}
+    for name in dict.fromkeys(wanted):
+        if name == "language":
+            yield language_probe(texts, options["size"], rng), "+".join(names.values())
+            continue
+        for language, text in texts.items():
+            yield ONE_LANGUAGE[name](text, language, options["size"], rng), names[language]
+
+
+def _languages(space: AlignedSpace, options: dict[str, Any]) -> list[str]:
+    # The language to learn, and those to test: named, or all that space and folder have.
+    from muse.errors import BadFile, Mismatch
+
+    folder, source = options["data"], options["source"] or space.pivot
+    if not folder.is_dir():
+        raise BadFile(f"{folder}: expected a folder with LANG.txt and {LABELS}, got none; check its name")
+    tested = [options["target"]] if options["target"] else [*space.languages]
+    for language in (source, *tested):
+        space.side(language)
+    if options["target"] is None:
+        tested = [name for name in tested if name != source and (folder / f"{name}.txt").is_file()]
+    elif source in tested:
+        raise Mismatch(f"transfer needs two languages, got {source} twice; change --src or --tgt")
+    if not tested:
+        found = ", ".join(sorted(path.name for path in folder.glob("*.txt"))) or "no .txt"
+        raise Mismatch(
+            f"{folder}: expected LANG.txt of a language of the space beside {source} "
+            f"({', '.join(space.languages)}), got {found}; rename the files"
+        )
+    return [source, *tested]
+
+
+def _labelled(folder: Path, languages: list[str]) -> tuple[list[list[str]], list[str]]:
+    from muse.files.sentence_text import read_aligned
+
+    *texts, labels = read_aligned(*(folder / f"{language}.txt" for language in languages), folder / LABELS)
+    return texts, [label.strip() for label in labels]
+
+
+def _folder_name(folder: Path, languages: list[str]) -> str:
+    # The folder with four digits of the checksum of all its files that were used.
+    digest = hashlib.sha256()
+    for name in (*(f"{language}.txt" for language in languages), LABELS):
+        digest.update((folder / name).read_bytes())
+    return f"{folder.resolve().name}@{digest.hexdigest()[:4]}"
+
+
+def _signature(
+    space: AlignedSpace,
+    encoder: SentenceEncoder,
+    direction: tuple[str, str],
+    gold: str,
+    parts: tuple[str, ...],
+) -> Signature:
+    from muse.evaluation.score import space_signature
+
+    return space_signature(
+        space, *direction, retrieval=parts[0], gold=gold, more=(f"encoder:{encoder.name}", *parts[1:])
+    )

@@ -1,0 +1,133 @@
+"""The tasks sentences and sts of `muse evaluate`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import click
+
+from muse.commands.encoders import encoded, open_encoder, pair_scores
+from muse.commands.evaluate_words import load
+
+if TYPE_CHECKING:
+    from muse.files.sentence_text import RatedSentences
+    from muse.sentences.encoder import SentenceEncoder
+    from muse.space import AlignedSpace
+    from muse.vectors import Matrix
+
+
+class _Asked(NamedTuple):
+    """What retrieval is asked of: texts by language, what encodes them, a name for the files."""
+
+    space: AlignedSpace
+    encoder: SentenceEncoder
+    texts: dict[str, list[str]]
+    gold: str
+    options: dict[str, Any]
+
+
+def sentences(space: Path, options: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    """P@1 and the rest, of finding the translation of a sentence."""
+    loaded = load(space, options)
+    source, target = loaded.direction(options["source"], options["target"])
+    texts, gold = _texts(options, source_first=target != loaded.pivot)
+    named = dict(zip((source, target), texts, strict=True))
+    asked = _Asked(loaded, open_encoder(loaded, options), named, gold, options)
+    rows = {language: encoded(asked.encoder, text, language) for language, text in named.items()}
+    fields, lines = _retrieved(asked, rows, source, target)
+    if options["both_ways"]:
+        fields["reverse"], more = _retrieved(asked, rows, target, source)
+        lines += more
+    return fields, lines
+
+
+def _retrieved(
+    asked: _Asked, rows: dict[str, Matrix], source: str, target: str
+) -> tuple[dict[str, Any], list[str]]:
+    import numpy as np
+
+    from muse.evaluation.score import space_signature
+    from muse.evaluation.sentences import Queries, different, evaluate_sentences
+
+    _, gold = different(asked.texts[target])
+    first = np.unique(gold, return_index=True)[1]  # where each different target stands for the first time
+    queries = Queries(rows[source], rows[target][first], gold)
+    found = {}
+    for how in pair_scores(asked.options["methods"], asked.options["neighbours"]):
+        signature = space_signature(
+            asked.space, source, target, retrieval=str(how), gold=asked.gold,
+            more=(f"encoder:{asked.encoder.name}",),
+        )  # fmt: skip
+        found[how.method] = evaluate_sentences(
+            queries, how, signature, rng=np.random.default_rng(asked.options["seed"]),
+            device=asked.space.device,
+        )  # fmt: skip
+    fields = {method: score.as_json() for method, score in found.items()}
+    lines = [str(score) for score in found.values()]
+    return (next(iter(fields.values())) if len(fields) == 1 else fields), lines
+
+
+def sts(space: Path, options: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    """Correlations with rated pairs of sentences, in one language or across two."""
+    import numpy as np
+
+    from muse.evaluation.score import gold_name, space_signature
+    from muse.evaluation.sts import evaluate_sts
+    from muse.files.sentence_text import read_rated_sentences
+
+    across = options["target_pairs"] is not None
+    if across != (options["target"] is not None):
+        raise click.UsageError("--task sts across languages needs both --tgt LANG and --target-pairs FILE.")
+    files = [options["pairs"], *([options["target_pairs"]] if across else [])]
+    rated = [read_rated_sentences(path) for path in files]
+    if across:
+        _check_same_pairs(files, rated)
+    loaded = load(space, options)
+    languages = [options["source"], options["target"] if across else options["source"]]
+    for language in languages:
+        loaded.side(language)
+    encoder = open_encoder(loaded, options)
+    signature = space_signature(
+        loaded, languages[0], languages[1], retrieval="cosine", gold="+".join(map(gold_name, files)),
+        more=(f"encoder:{encoder.name}",),
+    )  # fmt: skip
+    score = evaluate_sts(
+        encoded(encoder, rated[0].first, languages[0]), encoded(encoder, rated[-1].second, languages[1]),
+        np.array(rated[0].ratings), signature, rng=np.random.default_rng(options["seed"]),
+    )  # fmt: skip
+    return score.as_json(), [str(score)]
+
+
+def _texts(options: dict[str, Any], *, source_first: bool) -> tuple[list[list[str]], str]:
+    # The lines of both sides, source first, and a name for the files.
+    from muse.evaluation.score import gold_name
+    from muse.files.sentence_text import read_aligned, read_two_columns
+
+    files = [options["source_file"], options["target_file"]]
+    if options["parallel"] is not None:
+        if any(files):
+            raise click.UsageError("--parallel has both sides: leave --source and --target out.")
+        first, second = read_two_columns(options["parallel"])
+        return ([first, second] if source_first else [second, first]), gold_name(options["parallel"])
+    if not all(files):
+        raise click.UsageError("--task sentences needs --source FILE and --target FILE, or --parallel FILE.")
+    return read_aligned(*files), "+".join(map(gold_name, files))
+
+
+def _check_same_pairs(files: list[Path], rated: list[RatedSentences]) -> None:
+    # Row i of both files is one pair in two languages, and so has one rating.
+    from muse.errors import Mismatch
+
+    first, second = (one.ratings for one in rated)
+    if len(first) != len(second):
+        raise Mismatch(
+            f"row i of both files must be the same pair, got {len(first)} rows in {files[0]} and "
+            f"{len(second)} in {files[1]}; take two translations of one file"
+        )
+    for row, (one, other) in enumerate(zip(first, second, strict=True), 1):
+        if one != other:
+            raise Mismatch(
+                f"row i of both files must be the same pair, got the rating {one:g} in row {row} of "
+                f"{files[0]} and {other:g} in that of {files[1]}; take two translations of one file"
+            )

@@ -1,0 +1,120 @@
+"""The tasks words and similarity of `muse evaluate`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from muse.commands.options import retrievals
+
+if TYPE_CHECKING:
+    from muse.evaluation.words import WordScore
+    from muse.lexicon import Lexicon
+    from muse.retrieval import Retrieval
+    from muse.space import AlignedSpace
+
+
+def similarity(space: Path, options: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    """Correlations with rated pairs of words."""
+    import numpy as np
+
+    from muse.evaluation.score import gold_name
+    from muse.evaluation.similarity import evaluate_similarity
+    from muse.files import read_lexicon
+
+    rated = read_lexicon(options["pairs"])
+    score = evaluate_similarity(
+        load(space, options), rated, rng=np.random.default_rng(options["seed"]),
+        source=options["source"], target=options["target"], gold=gold_name(options["pairs"]),
+    )  # fmt: skip
+    return score.as_json(), [str(score)]
+
+
+def words(space: Path, options: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    """P@1 and the rest, by gold translations."""
+    if "margin" in options["methods"]:
+        raise click.UsageError("--retrieval margin is for --task sentences.")
+    from muse.evaluation.significance import check_comparable
+    from muse.files import read_lexicon
+
+    lexicon = read_lexicon(options["dictionary"])
+    loaded = load(space, options)
+    source, target = loaded.direction(options["source"], options["target"])
+    options = {**options, "source": source, "target": target}
+    other = None if options["against"] is None else load(options["against"], options)
+    if other is not None:
+        check_comparable(loaded, other, source, target)
+    fields, lines = {}, []
+    for retrieval in retrievals(options["methods"], options["backend"]):
+        score = _score(loaded, lexicon, retrieval, options)
+        fields[retrieval.method], shown = score.as_json(), _shown(score)
+        if other is not None:
+            against, more = _against(score, _score(other, lexicon, retrieval, options), options)
+            fields[retrieval.method] |= against
+            shown += more
+        lines += shown
+    found = next(iter(fields.values())) if len(fields) == 1 else fields
+    if options["hubness"]:
+        found["hubness"], more = _hubness(loaded, options)
+        lines += more
+    return found, lines
+
+
+def load(space: Path, options: dict[str, Any]) -> AlignedSpace:
+    """The space, on the device that was asked for."""
+    from muse.api import pick_device
+    from muse.space import load_space
+
+    return load_space(space, device=pick_device(options["device"]))
+
+
+def _score(space: AlignedSpace, lexicon: Lexicon, retrieval: Retrieval, options: dict[str, Any]) -> WordScore:
+    import numpy as np
+
+    from muse.evaluation.score import gold_name
+    from muse.evaluation.words import evaluate_words
+
+    return evaluate_words(
+        space, lexicon, rng=np.random.default_rng(options["seed"]),
+        source=options["source"], target=options["target"],
+        retrieval=retrieval, gold=gold_name(options["dictionary"]),
+    )  # fmt: skip
+
+
+def _shown(score: WordScore) -> list[str]:
+    return [
+        f"{score.score}",
+        f"P@5 = {score.p_at_5:.1f}, P@10 = {score.p_at_10:.1f}, P@1 over all {score.queries} queries = "
+        f"{score.p_at_1_all:.1f}, coverage {score.covered}/{score.queries}",
+        f"MRR = {score.mrr:.3f} [{score.mrr_ci95[0]:.3f}, {score.mrr_ci95[1]:.3f}], "
+        f"MAP = {score.map:.3f} [{score.map_ci95[0]:.3f}, {score.map_ci95[1]:.3f}]",
+        "by frequency rank and by kind of word, with the number of queries:",
+        *(f"  {group}" for group in (*score.bands, *score.parts)),
+    ]
+
+
+def _against(score: WordScore, other: WordScore, options: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    import numpy as np
+
+    from muse.evaluation.significance import compare_words
+
+    compared = compare_words(score, other, np.random.default_rng(options["seed"]))
+    fields = {"against": {**compared.as_json(), "p_at_1": other.p_at_1, "signature": str(other.signature)}}
+    return fields, [f"against {options['against']}: {other.score}", str(compared)]
+
+
+def _hubness(space: AlignedSpace, options: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    from muse.evaluation.hubness import hubness
+
+    fields, lines = {}, []
+    for retrieval in retrievals(("nn", "csls"), options["backend"]):
+        found = hubness(space, options["source"], options["target"], retrieval)
+        fields[retrieval.method] = found.as_json()
+        hubs = ", ".join(f"{word} {count}" for word, count in found.largest[:5])
+        lines.append(
+            f"hubness by {found.retrieval}: skewness of the {found.k}-occurrence {found.skewness:.2f}, "
+            f"{found.never:.1f} % of the targets never found, largest hubs {hubs}"
+        )
+    return fields, lines

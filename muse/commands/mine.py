@@ -1,0 +1,113 @@
+"""muse mine: sentence pairs from two texts."""
+
+from __future__ import annotations
+
+import json
+import logging
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import click
+
+from muse.commands.encoders import encoded, encoder_options, open_encoder
+from muse.commands.options import backend, common
+from muse.version import __version__
+
+if TYPE_CHECKING:
+    from muse.sentences.encoder import SentenceEncoder
+    from muse.vectors import Matrix
+
+log = logging.getLogger(__name__)
+
+
+@click.command()
+@click.argument("space", type=Path)
+@click.option("--src-lang", required=True, metavar="LANG", help="The language of --source.")
+@click.option("--tgt-lang", required=True, metavar="LANG", help="The language of --target.")
+@click.option("--source", required=True, type=Path, metavar="FILE", help="A sentence a line.")
+@click.option("--target", required=True, type=Path, metavar="FILE", help="A sentence a line.")
+@click.option(
+    "--out", required=True, type=Path, metavar="FILE",
+    help="score<TAB>source<TAB>target, best first; packed if it ends in .gz.",
+)  # fmt: skip
+@click.option(
+    "--score", default="margin", show_default=True, type=click.Choice(["margin", "csls", "cosine"]),
+    help="Of a pair, by how it stands out of its neighbourhood or, cosine, without one.",
+)  # fmt: skip
+@click.option("--threshold", type=float, metavar="X", help="Drop pairs below.  [default: keep all]")
+@click.option(
+    "--neighbours", default=4, show_default=True, type=click.IntRange(1), metavar="K",
+    help="Candidates of a sentence, and its neighbourhood.",
+)  # fmt: skip
+@encoder_options
+@backend
+@common
+def mine(space: Path, out: Path, as_json: bool, **options: Any) -> None:
+    """Write the sentences of two texts that translate each other, by the encoder and the SPACE.
+
+    A pair is kept if each is the best candidate of the other. Scores depend on encoder and text: choose a
+    --threshold on text whose translations you know. A sentence that comes again, an empty one and one
+    without a known word are left out, and counted.
+    """
+    from muse.api import pick_device
+    from muse.errors import BadSetting
+    from muse.files.sentence_text import read_sentences, write_scored_pairs
+    from muse.files.writing import check_place
+    from muse.pair_score import PairScore
+    from muse.sentences.mining import MiningConfig, mine
+    from muse.space import load_space
+
+    device = pick_device(options["device"])
+    method = "nn" if options["score"] == "cosine" else options["score"]
+    score = PairScore(method, k=options["neighbours"])
+    config = MiningConfig(score, options["threshold"], options["backend"], device)
+    check_place(out)
+    languages = (options["src_lang"], options["tgt_lang"])
+    if languages[0] == languages[1]:
+        raise BadSetting(f"pairs are mined between two languages, got {languages[0]!r} twice")
+    texts = [read_sentences(options[side]) for side in ("source", "target")]
+    loaded = load_space(space, device=device)
+    for language in languages:
+        loaded.side(language)
+    encoder = open_encoder(loaded, options)
+    sides = [_side(encoder, text, language) for text, language in zip(texts, languages, strict=True)]
+    found = mine(sides[0].rows, sides[1].rows, config=config)
+    lines = (
+        (float(value), sides[0].sentences[row], sides[1].sentences[column])
+        for value, (row, column) in zip(found.scores, found.pairs, strict=True)
+    )
+    count = write_scored_pairs(out, lines)
+    _tell(count, out, sides, f"{score} | encoder:{encoder.name}", as_json)
+
+
+class _Side(NamedTuple):
+    """The different sentences (n,) of a text that are not empty, their rows (n, d), and what was left out."""
+
+    sentences: list[str]
+    rows: Matrix
+    counts: dict[str, int]
+
+
+def _side(encoder: SentenceEncoder, text: list[str], language: str) -> _Side:
+    from muse.sentences.mining import distinct
+
+    full = [line for line in text if line.strip()]
+    kept = [full[place] for place in distinct(full)]
+    rows = encoded(encoder, kept, language)
+    return _Side(kept, rows, {
+        "lines": len(text), "empty": len(text) - len(full), "repeated": len(full) - len(kept),
+        "unknown": int((~rows.any(axis=1)).sum()),
+    })  # fmt: skip
+
+
+def _tell(count: int, out: Path, sides: list[_Side], made: str, as_json: bool) -> None:
+    named = dict(zip(("source", "target"), (side.counts for side in sides), strict=True))
+    if as_json:
+        fields = {"pairs": count, "out": str(out), **named, "signature": f"{made} | muse {__version__}"}
+        click.echo(json.dumps(fields, ensure_ascii=False))
+        return
+    for side, counts in named.items():
+        log.info(
+            "%s: %d lines, left out %d empty, %d repeated, %d without a known word", side, *counts.values()
+        )
+    click.echo(f"{count} pairs in {out} | {made}")

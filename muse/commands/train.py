@@ -1,0 +1,138 @@
+"""muse train: a sentence encoder from parallel text."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from muse.commands.options import common
+
+if TYPE_CHECKING:
+    from muse.evaluation.score import Score
+    from muse.sentences.training import Trained, Training
+
+ENCODERS = ("x-cbow", "projection", "cvm-add")
+LOSSES = ("align", "rank", "hinge", "hardest", "squared", "softmax")
+
+
+@click.command()
+@click.argument("space", type=Path)
+@click.option("--encoder", default="x-cbow", show_default=True, type=click.Choice(ENCODERS))
+@click.option("--lang", required=True, metavar="LANG", help="The language to train, beside the pivot.")
+@click.option("--parallel", type=Path, metavar="FILE", help="Lines pivot<TAB>sentence, .gz too.")
+@click.option("--source", type=Path, metavar="FILE", help="Instead: the sentences of --lang, a line each,")
+@click.option("--target", type=Path, metavar="FILE", help="and their translations into the pivot.")
+@click.option("--out", required=True, type=Path, metavar="DIR", help="The folder for the encoder.")
+@click.option("--loss", type=click.Choice(LOSSES), help="[default: the encoder's own]")
+@click.option("--margin", type=float, help="Of all losses but align.  [default: the loss' own]")
+@click.option("--lambda", "weight", type=float, help="Weight of the negatives in align.  [default: 0.25]")
+@click.option("--scale", type=float, help="Of softmax.  [default: 20]")
+@click.option("--epochs", type=click.IntRange(1), help="At most.  [default: the encoder's own]")
+@click.option("--batch", type=click.IntRange(2), help="Pairs a step.")
+@click.option("--rate", type=float, help="Learning rate of Adam.")
+@click.option(
+    "--patience", type=click.IntRange(1), help="Epochs without a better held-out P@1 before it ends."
+)
+@click.option("--powers", metavar="P,P", help="Power means of the trained words, such as -inf,1,inf.")
+@click.option("--resume", is_flag=True, help="Go on where a killed run of the same settings stopped.")
+@common
+def train(space: Path, quiet: bool, as_json: bool, **options: Any) -> None:
+    """Train a sentence encoder of SPACE on parallel text.
+
+    A part of the text is held out: P@1 there ends the training and chooses the epoch. Losses: align (Conneau,
+    2019), rank (his ranking loss), hinge (cosine, random negative), hardest (cosine, hardest negative of the
+    batch), squared (CVM-add's), softmax (additive margin).
+    """
+    from muse.api import pick_device
+    from muse.evaluation.score import gold_name
+    from muse.progress import Progress
+    from muse.runtime import Runtime
+    from muse.sentences.training import train_encoder
+
+    runtime = Runtime(pick_device(options["device"]), Progress(quiet=quiet))
+    request = _request(space, options)
+    gold = "+".join(gold_name(path) for path in request.parallel)  # the files may be gone when it is done
+    trained = train_encoder(request, runtime)
+    score = _score(request, trained, gold)
+    if as_json:
+        click.echo(json.dumps(_fields(request, trained, score)))
+        return
+    click.echo(score)
+    click.echo(
+        f"before training {trained.epochs[0].score:.1f}; epoch {trained.best.number} of "
+        f"{len(trained.epochs) - 1}; {trained.pairs} pairs, {trained.skipped} skipped; "
+        f"{trained.seconds['total']:.1f} s; {request.out}"
+    )
+
+
+def _request(space: Path, options: dict[str, Any]) -> Training:
+    from muse.sentences.kinds import LossChoice
+    from muse.sentences.training import Training
+    from muse.space import load_space
+
+    single, files = options["parallel"], (options["target"], options["source"])
+    if (single is None) == (None in files) or (single is not None and files != (None, None)):
+        raise click.UsageError("give --parallel FILE, or both --source FILE and --target FILE")
+    config = {name: options[name] for name in ("epochs", "batch", "rate", "patience")}
+    return Training(
+        load_space(space),
+        options["lang"],
+        files if single is None else (single,),
+        options["out"],
+        options["encoder"],
+        LossChoice(*(options[name] for name in ("loss", "margin", "weight", "scale"))),
+        {name: value for name, value in config.items() if value is not None},
+        _powers(options["powers"]),
+        options["seed"],
+        options["resume"],
+    )
+
+
+def _powers(listed: str | None) -> tuple[float, ...]:
+    try:
+        return tuple(float(p) for p in (listed or "1").split(","))
+    except ValueError:
+        raise click.UsageError(f"--powers takes numbers with commas between, got {listed!r}") from None
+
+
+def _score(request: Training, trained: Trained, gold: str) -> Score:
+    """P@1 of the held-out pairs at the epoch kept, with how it was obtained."""
+    import numpy as np
+
+    from muse.evaluation.score import Score, bootstrap_interval, space_signature
+
+    hits = np.arange(trained.held_out) < round(trained.best.score * trained.held_out / 100)
+    signature = space_signature(
+        request.space,
+        request.language,
+        request.space.pivot,
+        retrieval="nn",
+        gold=gold,
+        more=(f"encoder:{trained.encoder.name}", f"held-out:{trained.held_out}", f"split:{request.seed}"),
+    )
+    interval = bootstrap_interval(hits, np.random.default_rng(request.seed))
+    return Score("P@1", trained.best.score, interval, signature)
+
+
+def _fields(request: Training, trained: Trained, score: Score) -> dict[str, Any]:
+    """What --json prints; lists by epoch begin before training, the loss with the first epoch."""
+    return {
+        "out": str(request.out),
+        "encoder": trained.encoder.name,
+        "language": request.language,
+        "pivot": request.space.pivot,
+        "pairs": trained.pairs,
+        "held_out": trained.held_out,
+        "skipped": trained.skipped,
+        "epochs": len(trained.epochs) - 1,
+        "best_epoch": trained.best.number,
+        "p_at_1": score.value,
+        "ci95": score.ci95,
+        "p_at_1_by_epoch": [epoch.score for epoch in trained.epochs],
+        "loss_curve": [epoch.loss for epoch in trained.epochs[1:]],
+        "seconds": trained.seconds,
+        "signature": str(score.signature),
+    }

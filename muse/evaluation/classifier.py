@@ -1,0 +1,145 @@
+"""Classifiers of sentence vectors, by scikit-learn, which only this module uses."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from muse.errors import BadSetting, Mismatch, MissingExtra
+from muse.vectors import Matrix
+
+Labels = NDArray[np.int64]
+KINDS = ("logistic", "mlp")
+HIDDEN = 100  # units of the MLP's one layer, in the middle of SentEval's 50, 100, 200
+ROUNDS = {"logistic": 100, "mlp": 300}  # of L-BFGS and of Adam, at most
+FEWEST = 5  # of a class: one to test on, one to choose by
+
+
+class Labelled(NamedTuple):
+    """Rows (n, d) and the class (n,) of each."""
+
+    rows: Matrix
+    labels: Labels
+
+    def part(self, places: Labels) -> Labelled:
+        """Those at `places` (p,)."""
+        return Labelled(self.rows[places], self.labels[places])
+
+
+class Parts(NamedTuple):
+    """Places to train on, to choose a model by, and to test on."""
+
+    train: Labels
+    held_out: Labels
+    test: Labels
+
+
+def parts(labels: Labels, rng: np.random.Generator) -> Parts:
+    """The places (n,) of the labels in three parts, 60, 20 and 20 % of each class, drawn at random.
+
+    Mismatch where a class has too few for one in each part.
+    """
+    drawn: list[list[Labels]] = [[], [], []]
+    for name in np.unique(labels):
+        places = rng.permutation(np.flatnonzero(labels == name))
+        if len(places) < FEWEST:
+            raise Mismatch(
+                f"a classifier needs {FEWEST} sentences of each class or more, got {len(places)} of one; "
+                "join or drop rare classes"
+            )
+        ends = np.array([-2, -1]) * (len(places) // 5) + len(places)
+        for part, chosen in zip(drawn, np.split(places, ends), strict=True):
+            part.append(chosen)
+    return Parts(*(np.concatenate(part) for part in drawn))
+
+
+@dataclass(frozen=True)
+class ClassifierConfig:
+    """A logistic regression or a small MLP, and the strengths that the held-out part chooses among.
+
+    `strengths` are C, the inverse of the L2 penalty, for rows whose columns have a variance of 1 on average.
+    """
+
+    kind: str = "logistic"
+    strengths: Sequence[float] = (0.001, 0.01, 0.1, 1.0)
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS:
+            raise BadSetting(f"a classifier must be one of {', '.join(KINDS)}; got {self.kind!r}")
+
+
+def fitted(
+    train: Labelled, held_out: Labelled, config: ClassifierConfig, measure: Callable[[Labels, Labels], float]
+) -> Callable[[Matrix], Labels]:
+    """The function from rows (n, d) to classes (n,) that is best on `held_out` of those fitted to `train`.
+
+    `measure(truth, found)` says how good. Of equals, the most regularised one.
+    """
+    unit = _unit(train.rows)
+    candidates = []
+    for strength in sorted(config.strengths):
+        model = _model(config, strength)
+        with warnings.catch_warnings():
+            # A model that has not converged is one more candidate, and the held-out part judges it.
+            warnings.simplefilter("ignore")
+            model.fit(unit(train.rows), train.labels)
+        found = measure(held_out.labels, model.predict(unit(held_out.rows)))
+        candidates.append((found, -strength, model))
+    best = max(candidates, key=lambda candidate: candidate[:2])[2]
+    return lambda rows: np.asarray(best.predict(unit(rows)), np.int64)
+
+
+def accuracy(truth: Labels, found: Labels) -> float:
+    """The share of (n,) that is right, in percent."""
+    return 100 * float((truth == found).mean())
+
+
+def macro_f1(truth: Labels, found: Labels) -> float:
+    """The mean over the classes of 2 hits / (predicted + true), in percent: all classes count alike.
+
+    A class that is neither predicted nor true is left out.
+
+    >>> macro_f1(np.array([0, 0, 0, 1]), np.array([0, 0, 0, 0]))
+    42.857142857142854
+    """
+    classes = np.union1d(truth, found)
+    hits = np.array([((truth == name) & (found == name)).sum() for name in classes])
+    sizes = np.array([(truth == name).sum() + (found == name).sum() for name in classes])
+    return 100 * float((2 * hits / sizes).mean())
+
+
+def require_sklearn() -> tuple[Any, Any]:
+    """scikit-learn's logistic regression and MLP; MissingExtra without the package."""
+    try:
+        from sklearn.linear_model import LogisticRegression
+        from sklearn.neural_network import MLPClassifier
+    except ImportError as error:
+        raise MissingExtra(
+            "classifiers of sentences need scikit-learn, found none; pip install 'muse[eval]'"
+        ) from error
+    return LogisticRegression, MLPClassifier
+
+
+def _model(config: ClassifierConfig, strength: float) -> Any:
+    logistic, mlp = require_sklearn()
+    if config.kind == "logistic":
+        return logistic(C=strength, max_iter=ROUNDS["logistic"])
+    return mlp(
+        (HIDDEN,), activation="logistic", alpha=0.01 / strength, learning_rate_init=0.01,
+        max_iter=ROUNDS["mlp"], random_state=config.seed,
+    )  # fmt: skip
+
+
+def _unit(rows: Matrix) -> Callable[[Matrix], Matrix]:
+    # Rows less the mean of these, in a unit that all columns share. The unit gives the penalty one meaning
+    # for every encoder; the mean, which the intercept would take up, lets L-BFGS converge three times
+    # sooner. Neither touches the proportions of the columns: a z-norm remains the encoder's own.
+    mean = rows.mean(axis=0)
+    spread = float(np.sqrt(rows.var(axis=0, dtype=np.float64).mean()))
+    return lambda other: (other - mean) / np.float32(spread or 1)

@@ -1,0 +1,185 @@
+"""Probes: what can be read out of a sentence vector, from tasks that any text gives without a parser.
+
+* length    how many tokens: one of up to six classes of like frequency
+* content   which one of up to a hundred words of middling frequency is in it
+* order     whether two neighbouring words have changed places
+* language  which language it is in
+
+The tasks are SentLen, WC and BShift of Conneau et al. (2018, probing), and language identity as in
+Conneau et al. All classes are equally frequent, so that chance is known. A sum of words cannot tell order.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from muse.errors import Mismatch
+from muse.evaluation.classifier import ClassifierConfig, Labelled, accuracy, fitted, parts
+from muse.evaluation.score import Interval, Signature, bootstrap_interval
+from muse.tokens import Tokeniser
+
+LENGTHS = 6  # classes of length
+WORDS = 100  # classes of content, at most
+SENTENCES_A_WORD = 20  # at least, each with no other of the words
+FREQUENT = 0.05  # words in more of the sentences than this are no content to ask for
+
+
+@dataclass(frozen=True)
+class Probe:
+    """A task: sentences (n,), the language and the class of each; the classes are balanced."""
+
+    name: str
+    sentences: Sequence[str]
+    languages: Sequence[str]
+    labels: Sequence[int]
+
+
+@dataclass(frozen=True)
+class ProbeScore:
+    """The accuracy of a classifier in percent, its 95 % interval, and what guessing gives."""
+
+    name: str
+    accuracy: float
+    ci95: Interval
+    chance: float
+    classes: int
+    trained: int
+    tested: int
+    signature: Signature
+
+    def as_json(self) -> dict[str, Any]:
+        """All fields as JSON can hold them."""
+        return {**vars(self), "ci95": list(self.ci95), "signature": str(self.signature)}
+
+    def __str__(self) -> str:
+        """The line to print."""
+        low, high = self.ci95
+        return (
+            f"{self.name} = {self.accuracy:.1f} [{low:.1f}, {high:.1f}], chance {self.chance:.1f} of "
+            f"{self.classes} classes | {self.signature}"
+        )
+
+
+def evaluate_probe(
+    name: str,
+    task: Labelled,
+    signature: Signature,
+    *,
+    config: ClassifierConfig,
+    rng: np.random.Generator,
+) -> ProbeScore:
+    """How often a classifier of the rows (n, d) of `task` tells the class of a sentence it has not seen."""
+    part = parts(task.labels, rng)
+    answer = fitted(task.part(part.train), task.part(part.held_out), config, accuracy)
+    test = task.part(part.test)
+    hits = answer(test.rows) == test.labels
+    classes = len(np.unique(task.labels))
+    return ProbeScore(
+        name, 100 * float(hits.mean()), bootstrap_interval(hits, rng), 100 / classes, classes,
+        len(part.train), len(part.test), signature,
+    )  # fmt: skip
+
+
+def length_probe(sentences: Sequence[str], language: str, size: int, rng: np.random.Generator) -> Probe:
+    """Sentences of up to six classes of length in tokens, at most `size` of them."""
+    tokenise = Tokeniser(language).tokens
+    texts = list(dict.fromkeys(sentences))
+    lengths = np.array([len(tokenise(text)) for text in texts])
+    edges = np.unique(np.quantile(lengths, np.arange(1, LENGTHS) / LENGTHS)) if texts else np.empty(0)
+    labels = np.searchsorted(edges, lengths, side="left")
+    return _balanced("length", [(text, language) for text in texts], labels.tolist(), size, rng)
+
+
+def content_probe(sentences: Sequence[str], language: str, size: int, rng: np.random.Generator) -> Probe:
+    """Sentences that have exactly one of a hundred words, at most `size` of them."""
+    tokenise = Tokeniser(language).tokens
+    texts = list(dict.fromkeys(sentences))
+    bags = [{token.lower() for token in tokenise(text) if token.isalpha()} for text in texts]
+    counts = Counter(token for bag in bags for token in sorted(bag))
+    limit = max(FREQUENT * len(texts), 2 * SENTENCES_A_WORD)
+    wanted = [word for word, count in counts.most_common() if SENTENCES_A_WORD <= count <= limit][:WORDS]
+    place = {word: label for label, word in enumerate(wanted)}
+    chosen, labels = [], []
+    for text, bag in zip(texts, bags, strict=True):
+        found = bag & place.keys()
+        if len(found) == 1:
+            chosen.append((text, language))
+            labels.append(place[next(iter(found))])
+    return _balanced("content", chosen, labels, size, rng, fewest=SENTENCES_A_WORD // 2)
+
+
+def order_probe(sentences: Sequence[str], language: str, size: int, rng: np.random.Generator) -> Probe:
+    """Sentences as they are (0), and others in which two neighbouring words have changed places (1).
+
+    All are tokens with spaces between, so that nothing but the order tells the two apart.
+    """
+    tokenise = Tokeniser(language).tokens
+    chosen, labels = [], []
+    for text in dict.fromkeys(sentences):
+        tokens = tokenise(text)
+        places = [place for place in range(len(tokens) - 1) if _can_swap(*tokens[place : place + 2])]
+        if not places:
+            continue
+        if swap := int(rng.integers(2)):
+            place = places[int(rng.integers(len(places)))]
+            tokens[place : place + 2] = tokens[place + 1], tokens[place]
+        chosen.append((" ".join(tokens), language))
+        labels.append(swap)
+    return _balanced("order", chosen, labels, size, rng)
+
+
+def language_probe(texts: Mapping[str, Sequence[str]], size: int, rng: np.random.Generator) -> Probe:
+    """Sentences of each language, at most `size` in all; what stands in two of the texts is left out."""
+    times = Counter(text for sentences in texts.values() for text in set(sentences))
+    chosen, labels = [], []
+    for label, (language, sentences) in enumerate(texts.items()):
+        own = [text for text in dict.fromkeys(sentences) if times[text] == 1 and text.strip()]
+        chosen += [(text, language) for text in own]
+        labels += [label] * len(own)
+    return _balanced("language", chosen, labels, size, rng)
+
+
+ONE_LANGUAGE: Mapping[str, Callable[[Sequence[str], str, int, np.random.Generator], Probe]] = {
+    "length": length_probe,
+    "content": content_probe,
+    "order": order_probe,
+}
+
+
+def _can_swap(first: str, second: str) -> bool:
+    return first.isalpha() and second.isalpha() and first.lower() != second.lower()
+
+
+def _balanced(
+    name: str,
+    sentences: Sequence[tuple[str, str]],
+    labels: Sequence[int],
+    size: int,
+    rng: np.random.Generator,
+    *,
+    fewest: int = 10,
+) -> Probe:
+    # As many of each class as the rarest has, at most `size` in all; classes with too few are dropped.
+    places: dict[int, list[int]] = defaultdict(list)
+    for place, label in enumerate(labels):
+        places[label].append(place)
+    classes = {label: found for label, found in sorted(places.items()) if len(found) >= fewest}
+    if len(classes) < 2:
+        raise Mismatch(
+            f"the probe of {name} needs {fewest} sentences of each of two classes or more, got "
+            f"{len(sentences)} sentences for {len(classes)}; give it more text"
+        )
+    each = max(min(*map(len, classes.values()), size // len(classes)), fewest)
+    taken = [rng.permutation(found)[:each] for found in classes.values()]
+    chosen = [sentences[place] for part in taken for place in part]
+    return Probe(
+        name,
+        [text for text, _ in chosen],
+        [language for _, language in chosen],
+        np.repeat(np.arange(len(classes)), each).tolist(),
+    )

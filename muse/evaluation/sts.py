@@ -1,0 +1,79 @@
+"""Semantic textual similarity: how well cosines of sentences agree with people's ratings of pairs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from muse.errors import Mismatch
+from muse.evaluation.score import Interval, Signature
+from muse.evaluation.similarity import FEWEST, SAMPLES, Values, correlation_interval, pearson, spearman
+from muse.vectors import Matrix
+
+
+@dataclass(frozen=True)
+class StsScore:
+    """Pearson's and Spearman's correlation, -1 to 1, with 95 % intervals, over all pairs.
+
+    In `empty` of the pairs a sentence has no known word: their cosine is 0.
+    """
+
+    pearson: float
+    spearman: float
+    pearson_ci95: Interval
+    spearman_ci95: Interval
+    pairs: int
+    empty: int
+    signature: Signature
+
+    def as_json(self) -> dict[str, Any]:
+        """All fields as JSON can hold them."""
+        intervals = {name: list(getattr(self, name)) for name in ("pearson_ci95", "spearman_ci95")}
+        return {**vars(self), **intervals, "signature": str(self.signature)}
+
+    def __str__(self) -> str:
+        """The lines to print."""
+        low, high = self.pearson_ci95
+        first = f"Pearson = {self.pearson:.3f} [{low:.3f}, {high:.3f}] | {self.signature}"
+        low, high = self.spearman_ci95
+        second = f"Spearman = {self.spearman:.3f} [{low:.3f}, {high:.3f}] | {self.signature}"
+        return f"{first}\n{second}\n{self.pairs} pairs, {self.empty} of them without a known word on a side"
+
+
+def evaluate_sts(
+    first: Matrix, second: Matrix, ratings: Values, signature: Signature, *, rng: np.random.Generator
+) -> StsScore:
+    """The correlation of the cosines of paired rows (p, d) and (p, d) with their ratings (p,).
+
+    Nothing is trained (the cosine protocol of SentEval, Conneau & Kiela, 2018). `rng` draws the bootstrap.
+    """
+    if not len(first) == len(second) == len(ratings) or len(ratings) < FEWEST:
+        raise Mismatch(
+            f"a correlation needs {FEWEST} rated pairs or more, got {len(first)} and {len(second)} sentences "
+            f"and {len(ratings)} ratings; check the file"
+        )
+    if not np.ptp(ratings):
+        raise Mismatch(f"a correlation needs ratings that differ, got {ratings[0]:g} for all; check the file")
+    found = cosines(first, second)
+    if not np.ptp(found):
+        raise Mismatch(
+            f"a correlation needs cosines that differ, got {found[0]:.3g} for all {len(found)} pairs; "
+            "check that --src is the language of the sentences"
+        )
+    drawn = rng.integers(len(ratings), size=(SAMPLES, len(ratings)))  # the same draws for both
+    return StsScore(
+        pearson(found, ratings), spearman(found, ratings),
+        correlation_interval(found, ratings, drawn, ranks=False),
+        correlation_interval(found, ratings, drawn, ranks=True),
+        len(ratings), int((~(first.any(axis=1) & second.any(axis=1))).sum()), signature,
+    )  # fmt: skip
+
+
+def cosines(first: Matrix, second: Matrix) -> Values:
+    """The cosine (p,) of each pair of rows (p, d) and (p, d); 0 where one of them is zero."""
+    x, y = first.astype(np.float64), second.astype(np.float64)
+    lengths = np.linalg.norm(x, axis=1) * np.linalg.norm(y, axis=1)
+    found: Values = np.einsum("pd,pd->p", x, y) / np.where(lengths, lengths, 1)
+    return found

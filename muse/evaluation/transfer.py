@@ -1,0 +1,192 @@
+"""Transfer: a classifier learned on sentences of one language, tested on those of others.
+
+The protocol of Rücklé et al. (2018, sections 3 and 5): logistic regression on sentence vectors, random
+subsamples, macro-F1. Sentence i is the same in every language, so a run parts sentences, not rows: no
+test sentence was seen in training, not even in translation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.stats
+from numpy.typing import NDArray
+
+from muse.errors import BadSetting, Mismatch
+from muse.evaluation.classifier import (
+    ClassifierConfig,
+    Labelled,
+    Labels,
+    Parts,
+    accuracy,
+    fitted,
+    macro_f1,
+    parts,
+)
+from muse.evaluation.score import Interval, Signature
+from muse.progress import Progress
+from muse.vectors import Matrix
+
+Values = NDArray[np.float64]
+MEASURES = {"macro_f1": macro_f1, "accuracy": accuracy}
+Figures = tuple[float, ...]  # of transfer, in the language, in the source language, of the majority
+TESTED = 1 / 3  # test rows for each training row, by the parts of muse.evaluation.classifier
+
+
+@dataclass(frozen=True)
+class TransferConfig:
+    """How many random subsamples, and the classifier."""
+
+    runs: int = 20
+    classifier: ClassifierConfig = ClassifierConfig()
+
+    def __post_init__(self) -> None:
+        if self.runs < 2:
+            raise BadSetting(f"an interval needs two runs or more, got {self.runs}; raise --runs")
+
+
+class Figure(NamedTuple):
+    """The mean over the runs, in percent, and its 95 % interval."""
+
+    value: float
+    ci95: Interval
+
+    def __str__(self) -> str:
+        """63.1 [60.0, 66.2]."""
+        low, high = self.ci95
+        return f"{self.value:.1f} [{low:.1f}, {high:.1f}]"
+
+
+@dataclass(frozen=True)
+class TransferScore:
+    """One measure on one test language.
+
+    `transfer` was learned on the source language, `in_language` on the test language itself, `drop` is the
+    difference of the two, run by run; `source` was learned and tested on the source language, and `majority`
+    always says the most frequent class.
+    """
+
+    language: str
+    measure: str
+    transfer: Figure
+    in_language: Figure
+    drop: Figure
+    source: Figure
+    majority: float
+    runs: int
+    sentences: int
+    signature: Signature
+
+    def as_json(self) -> dict[str, Any]:
+        """All fields as JSON can hold them: each figure as its value and its interval."""
+        fields = {name: value for name, value in vars(self).items() if not isinstance(value, Figure)}
+        for name in ("transfer", "in_language", "drop", "source"):
+            figure = getattr(self, name)
+            fields |= {name: figure.value, f"{name}_ci95": list(figure.ci95)}
+        return {**fields, "signature": str(self.signature)}
+
+    def __str__(self) -> str:
+        """The line to print."""
+        return (
+            f"{self.measure} = {self.transfer} | {self.signature}\n"
+            f"  in {self.language} itself {self.in_language}, drop {self.drop}, in the source language "
+            f"{self.source}, majority {self.majority:.1f}"
+        )
+
+
+def evaluate_transfer(
+    rows: Mapping[str, Matrix],
+    labels: Sequence[str],
+    signatures: Mapping[str, Signature],
+    *,
+    config: TransferConfig,
+    rng: np.random.Generator,
+    progress: Progress,
+) -> list[TransferScore]:
+    """The scores of each language of `rows` but the first, which is learned on.
+
+    `rows` are (n, d) for each language, row i the sentence with `labels[i]`; `rng` draws the runs.
+    """
+    classes, codes = np.unique(np.array(labels), return_inverse=True)  # (c,), (n,)
+    _check(rows, len(labels), len(classes))
+    languages = list(rows)
+    drawn = [parts(codes, rng) for _ in range(config.runs)]
+    found = [_Run(languages[0], rows, codes, part, config.classifier) for part in drawn]
+    tables: dict[tuple[str, str], list[Figures]] = {}
+    with progress.stage("transfer", config.runs) as tick:
+        for done, run in enumerate(found, 1):
+            for language, measure, figures in run.figures():
+                tables.setdefault((language, measure), []).append(figures)
+            tick(done)
+    return [
+        _score(language, measure, np.array(table), len(labels), signatures[language])
+        for (language, measure), table in tables.items()
+    ]
+
+
+@dataclass(frozen=True, eq=False)
+class _Run:
+    """One subsample: `rows` of the languages, (n, d) each, their classes (n,) and who is where."""
+
+    source: str
+    rows: Mapping[str, Matrix]
+    codes: Labels
+    parts: Parts
+    classifier: ClassifierConfig
+
+    def figures(self) -> Iterator[tuple[str, str, Figures]]:
+        # The figures for each language and measure.
+        truth = self.codes[self.parts.test]
+        majority = np.full(len(truth), np.bincount(self.codes[self.parts.train]).argmax())
+        far = self._answers(self.source)
+        for language in [name for name in self.rows if name != self.source]:
+            near = self._answers(language)
+            for name, measure in MEASURES.items():
+                answers = (far[language], near[language], far[self.source], majority)
+                yield language, name, tuple(measure(truth, answer) for answer in answers)
+
+    def _answers(self, language: str) -> dict[str, Labels]:
+        # The classes of the test sentences (t,), in every language, by what `language` teaches.
+        taught = Labelled(self.rows[language], self.codes)
+        answer = fitted(
+            taught.part(self.parts.train), taught.part(self.parts.held_out), self.classifier, macro_f1
+        )
+        return {name: answer(rows[self.parts.test]) for name, rows in self.rows.items()}
+
+
+def _score(language: str, measure: str, table: Values, sentences: int, signature: Signature) -> TransferScore:
+    far, near, source, majority = table.T  # (runs,) each
+    return TransferScore(
+        language, measure, mean_of_runs(far), mean_of_runs(near), mean_of_runs(near - far),
+        mean_of_runs(source),
+        float(majority.mean()), len(table), sentences, signature,
+    )  # fmt: skip
+
+
+def mean_of_runs(values: Values) -> Figure:
+    """The mean of the figures (runs,) of random subsamples, with its 95 % interval.
+
+    Subsamples overlap, so the variance of the mean is larger than that of independent runs:
+    s^2 (1 / runs + tested / trained), Student's t (the corrected resampled t, Nadeau & Bengio, 2003).
+    """
+    mean, error = float(values.mean()), float(values.std(ddof=1) * np.sqrt(1 / len(values) + TESTED))
+    half = float(scipy.stats.t.ppf(0.975, len(values) - 1)) * error
+    return Figure(mean, (mean - half, mean + half))
+
+
+def _check(rows: Mapping[str, Matrix], sentences: int, classes: int) -> None:
+    if len(rows) < 2:
+        raise Mismatch(
+            f"transfer needs a language to learn and another one to test, got {', '.join(rows) or 'none'}"
+        )
+    for language, matrix in rows.items():
+        if len(matrix) != sentences:
+            raise Mismatch(
+                f"every sentence needs a label, got {len(matrix)} sentences of {language} "
+                f"and {sentences} labels"
+            )
+    if classes < 2:
+        raise Mismatch(f"a classifier needs two classes or more, got {classes}; check the labels")

@@ -1,0 +1,52 @@
+"""Parallel text: sentences that translate each other, in one file of two columns or in two files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from muse.errors import BadFile, Mismatch
+from muse.files.plain_text import read_lines
+
+
+class ParallelText(NamedTuple):
+    """Sentences by line: `pivot[i]` and `other[i]` translate each other."""
+
+    pivot: Sequence[str]
+    other: Sequence[str]
+
+
+def read_parallel(path: Path | str) -> ParallelText:
+    """The pairs of a file of lines `pivot<TAB>sentence`, packed or not; blank lines are passed over.
+
+    Raises BadFile, naming the line, where there are not two columns, and where there is no pair at all.
+    """
+    pivot, other = list[str](), list[str]()
+    for number, line in enumerate(read_lines(path), 1):
+        if not line.strip():
+            continue
+        columns = line.split("\t")
+        if len(columns) != 2:
+            raise BadFile(
+                f"{path}:{number}: expected two columns, pivot<TAB>sentence, got {len(columns)}; "
+                "cut -f1,2 keeps the first two, two files can be given as --source and --target"
+            )
+        pivot.append(columns[0])
+        other.append(columns[1])
+    if not pivot:
+        raise BadFile(f"{path}: expected lines pivot<TAB>sentence, found none; check the file")
+    return ParallelText(pivot, other)
+
+
+def read_aligned_files(pivot: Path | str, other: Path | str) -> ParallelText:
+    """The pairs of two files aligned by line; Mismatch where one has more lines than the other."""
+    sides = [list(read_lines(path)) for path in (pivot, other)]
+    if len(sides[0]) != len(sides[1]):
+        raise Mismatch(
+            f"{other} and {pivot} must have as many lines, line i of one translating line i of the other; "
+            f"got {len(sides[1])} and {len(sides[0])}: use the files as they were aligned"
+        )
+    if not sides[0]:
+        raise BadFile(f"{pivot}: expected a sentence a line, found none; check the file")
+    return ParallelText(*sides)

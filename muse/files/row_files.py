@@ -1,0 +1,61 @@
+"""Files of rows that come block by block, of which nobody knows how many there will be: .npy and Parquet."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+
+from muse.errors import BadSetting
+from muse.files.parquet import parquet_writer, require_pyarrow
+from muse.files.writing import check_place, replaced
+from muse.vectors import Matrix
+
+Write = Callable[[Sequence[str], Matrix], None]
+_SUFFIXES = (".npy", ".parquet")
+
+
+def check_row_file(path: Path) -> None:
+    """Raises what `row_writer` would raise, with nothing done."""
+    if path.suffix not in _SUFFIXES:
+        raise BadSetting(
+            f"{path}: vectors go to a .npy or .parquet file, got {path.name!r}; name one of these"
+        )
+    check_place(path)
+    if path.suffix == ".parquet":
+        require_pyarrow(path)
+
+
+@contextmanager
+def row_writer(path: Path, dimension: int) -> Iterator[Write]:
+    """A function that adds sentences and their rows (b, d) to a file, which appears whole or not at all.
+
+    A .npy file holds the rows (s, d) alone, float32; a .parquet file has the columns `sentence` and `vector`.
+    """
+    check_row_file(path)
+    with (parquet_writer if path.suffix == ".parquet" else npy_writer)(path, dimension) as write:
+        yield write
+
+
+@contextmanager
+def npy_writer(path: Path, dimension: int) -> Iterator[Write]:
+    """A function that adds rows (b, d) to a .npy file of float32."""
+    count = 0
+
+    def header() -> None:
+        # numpy leaves room behind it for more digits, so that the last one is as long as the first.
+        shape = {"descr": "<f4", "fortran_order": False, "shape": (count, dimension)}
+        np.lib.format.write_array_header_1_0(stream, shape)
+
+    def write(_: Sequence[str], rows: Matrix) -> None:
+        nonlocal count
+        count += len(rows)
+        stream.write(np.ascontiguousarray(rows, "<f4").data)
+
+    with replaced(path) as stream:
+        header()
+        yield write
+        stream.seek(0)
+        header()

@@ -1,0 +1,74 @@
+"""Vectors as Parquet: a table of the columns word and vector, for pandas, Polars, DuckDB and Spark."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from muse.errors import BadFile
+from muse.files.parquet import require_pyarrow
+from muse.files.table import Block, Table
+from muse.files.writing import check_writable, replaced
+from muse.vectors import Matrix
+
+ROWS = 10_000  # of a row group: 12 MB at d = 300
+
+
+def write_parquet(path: Path | str, words: Sequence[str], matrix: Matrix) -> None:
+    """Writes the columns `word` (string) and `vector` (d float32 each), in the order of the words."""
+    path = Path(path)
+    arrow, parquet = _pyarrow(path)
+    check_writable(path, words, matrix, forbidden="")
+    schema = arrow.schema(
+        [("word", arrow.string()), ("vector", arrow.list_(arrow.float32(), matrix.shape[1]))]
+    )
+    with replaced(path) as stream, parquet.ParquetWriter(stream, schema) as writer:
+        for begin in range(0, len(words), ROWS):
+            rows = np.ascontiguousarray(matrix[begin : begin + ROWS]).ravel()
+            column = arrow.FixedSizeListArray.from_arrays(arrow.array(rows), matrix.shape[1])
+            names = arrow.array(list(words[begin : begin + ROWS]), arrow.string())
+            writer.write_table(arrow.Table.from_arrays([names, column], schema=schema))
+
+
+def parquet_table(path: Path) -> Table:
+    """The table of a Parquet file with the columns `word` and `vector`; BadFile where it has not got them."""
+    arrow, parquet = _pyarrow(path)
+    try:
+        file = parquet.ParquetFile(path)
+        kind = file.schema_arrow.field("vector").type
+        dimension = getattr(kind, "list_size", None) or len(file.read(["vector"])["vector"][0])
+    except (OSError, KeyError, IndexError, TypeError, arrow.ArrowException) as error:
+        raise BadFile(
+            f"{path}: expected Parquet with the columns word and vector, got others ({error})"
+        ) from error
+    return Table(path, dimension, file.metadata.num_rows, _blocks(path, file, dimension))
+
+
+def _blocks(path: Path, file: Any, dimension: int) -> Iterator[Block]:
+    arrow, _ = _pyarrow(path)
+    try:
+        for batch in file.iter_batches(ROWS, columns=["word", "vector"]):
+            words = batch.column("word").to_pylist()
+            rows = np.array(batch.column("vector").to_pylist(), dtype=np.float32)  # (b, d)
+            good = rows.shape == (len(words), dimension) and bool(np.isfinite(rows).all())
+            if not good or not all(isinstance(word, str) and word for word in words):
+                raise BadFile(
+                    f"{path}: expected a word and {dimension} finite numbers in every row, got others; "
+                    "export it again"
+                )
+            yield words, rows
+    except (OSError, ValueError, TypeError, KeyError, arrow.ArrowException) as error:
+        raise BadFile(
+            f"{path}: expected whole Parquet, got a broken one ({error}); export it again"
+        ) from error
+
+
+def _pyarrow(path: Path) -> tuple[Any, Any]:
+    require_pyarrow(path)
+    import pyarrow as arrow
+    from pyarrow import parquet
+
+    return arrow, parquet

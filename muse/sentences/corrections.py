@@ -1,0 +1,135 @@
+"""Corrections of sentence vectors, learned from text: z-norm, removal of principal components, centring.
+
+Each is x' = (x - m) * a, less the components C (k, d') of that, with a shift m (d') and a scale a (d').
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from muse.errors import BadSetting, Mismatch
+from muse.vectors import Matrix
+
+Numbers = NDArray[np.float64]
+Kind = Literal["znorm", "pcr", "centre"]
+
+OPTIONS = {"znorm": ("", "global"), "pcr": ("", "centred"), "centre": ("", "global")}
+CONSTANT = 1e-6  # a column that varies less, against its size, is taken for a constant
+
+
+@dataclass(frozen=True)
+class Correction:
+    """What is done to sentence vectors, of each language by its own text, or by that of all of them.
+
+    * znorm: from each column its mean, divided by its standard deviation (Rueckle et al., 2018, 3.1);
+      znorm[global] has one for all languages.
+    * pcr: the first principal component of the rows as they are goes, x - (x c) c (Yang et al., 2021);
+      pcr[centred]: their mean goes first and c is that of the centred rows; pcr[3]: the first three.
+    * centre: the mean goes.
+    """
+
+    kind: Kind
+    everywhere: bool = False
+    centred: bool = False
+    components: int = 0
+
+    @staticmethod
+    def parse(kind: str, options: str = "") -> Correction:
+        """The correction of a name such as pcr, with what is in its brackets."""
+        chosen = [option.strip() for option in options.split(",") if option.strip()]
+        counts = (
+            [int(option) for option in chosen if option.isdecimal() and int(option)] if kind == "pcr" else []
+        )
+        rest = [option for option in chosen if not option.isdecimal() or kind != "pcr" or not int(option)]
+        if kind not in OPTIONS or len(counts) > 1 or any(option not in OPTIONS[kind] for option in rest):
+            raise BadSetting(
+                "a correction is one of znorm, znorm[global], pcr, pcr[centred], pcr[3], pcr[centred,3], "
+                f"centre, centre[global]; got {kind}{f'[{options}]' if options else ''}"
+            )
+        count = (counts or [1])[0] if kind == "pcr" else 0
+        return Correction(kind, "global" in rest, "centred" in rest, count)  # type: ignore[arg-type]
+
+    def __str__(self) -> str:
+        options = ["global"] * self.everywhere + ["centred"] * self.centred
+        options += [str(self.components)] * (self.components > 1)
+        return self.kind + (f"[{','.join(options)}]" if options else "")
+
+    def apply(self, rows: Matrix, seen: Seen) -> Matrix:
+        """The corrected rows (s, d'); rows of zeros, which are of empty sentences, stay."""
+        shifted = rows.astype(np.float32) if self.kind == "pcr" and not self.centred else rows - seen.mean
+        if self.kind == "znorm":
+            shifted *= seen.scale
+        if self.components:
+            shifted -= (shifted @ seen.components.T) @ seen.components
+        shifted[~rows.any(axis=1)] = 0
+        return shifted
+
+
+@dataclass(frozen=True, eq=False)
+class Seen:
+    """What was seen of `count` rows of a text: `mean` (d'), `variance` (d'), `components` (k, d')."""
+
+    count: int
+    mean: Matrix
+    variance: Matrix
+    components: Matrix
+
+    @property
+    def scale(self) -> Matrix:
+        """One over the standard deviation (d'); one for a column that is constant."""
+        constant = self.variance <= (CONSTANT * np.abs(self.mean)) ** 2 + np.finfo(np.float32).tiny
+        return (1 / np.sqrt(np.where(constant, 1, self.variance))).astype(np.float32)
+
+
+def see(rows: Iterable[Matrix], correction: Correction) -> Seen:
+    """What a correction learns from rows (s, d'), given block by block; empty sentences are left out."""
+    count, total, products = 0, None, None
+    for matrix in rows:
+        x = matrix[matrix.any(axis=1)].astype(np.float64)
+        if not len(x):
+            continue
+        more = x.T @ x if correction.components else np.square(x).sum(axis=0)
+        total = x.sum(axis=0) if total is None else total + x.sum(axis=0)
+        products = more if products is None else products + more
+        count += len(x)
+    if total is None or products is None or count < 2:
+        raise Mismatch(
+            f"{correction} needs at least two sentences with words of the space, got {count}; "
+            "give it more text"
+        )
+    mean = total / count  # (d',)
+    components = np.zeros((0, len(mean)))
+    if correction.components:
+        components = _first(products / count, mean if correction.centred else None, correction.components)
+        products = np.diagonal(products)
+    variance = np.maximum(products / count - mean**2, 0)
+    return Seen(count, _single(mean), _single(variance), _single(components))
+
+
+def _first(second_moments: Numbers, mean: Numbers | None, k: int) -> Numbers:
+    # The k directions (k, d') that hold most of the rows, about their mean or, without it, about the origin.
+    if k >= len(second_moments):
+        raise BadSetting(f"pcr can remove at most {len(second_moments) - 1} components here, got {k}")
+    if mean is not None:
+        second_moments = second_moments - np.outer(mean, mean)
+    _, directions = np.linalg.eigh(second_moments)  # (d', d'), by rising eigenvalue
+    return np.asarray(directions[:, : -k - 1 : -1].T)
+
+
+def _single(array: Numbers) -> Matrix:
+    return array.astype(np.float32)
+
+
+def together(seen: Sequence[Seen]) -> Seen:
+    """What was seen in several texts, as if it had been one: the mean and the variance."""
+    counts = np.array([one.count for one in seen], np.float64)
+    shares = (counts / counts.sum())[:, None]
+    means = np.array([one.mean for one in seen], np.float64)
+    mean = (shares * means).sum(axis=0)
+    variance = (shares * (np.array([one.variance for one in seen]) + (means - mean) ** 2)).sum(axis=0)
+    return Seen(int(counts.sum()), _single(mean), _single(variance), seen[0].components)

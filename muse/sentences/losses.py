@@ -1,0 +1,176 @@
+"""Losses on pairs of sentences: rows x (b, d) and those of their translations y (b, d) in, one number out.
+
+They are interchangeable: each takes the rows of a batch and what may serve as a wrong translation in it.
+
+* Align      |x - y| - w (|x_c - y| + |x - y_c|), the thesis' L_align (Conneau, 2019, 4.2.4)
+* Hinge      [m + D(x, y) - D(x, y_c)]_+, one way or both, a random or the hardest negative: the thesis'
+             ranking loss, A.1 of Rueckle et al. (2018), CVM-add of Hermann and Blunsom (2014)
+* Softmax    additive-margin softmax over the batch, both ways (Yang et al., 2019)
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from muse.errors import BadSetting
+
+
+class Negatives(NamedTuple):
+    """The wrong translations of a batch of b pairs.
+
+    `drawn` (b,): for each pair the number of another one, at random. `twins` (b, b): whether two pairs share
+    a sentence, as every pair does with itself, so that neither has a wrong translation of the other.
+    """
+
+    drawn: Tensor
+    twins: Tensor
+
+    @property
+    def usable(self) -> Tensor:
+        """For each pair (b,) whether what was drawn is a wrong translation."""
+        return ~self.twins.gather(1, self.drawn[:, None])[:, 0]
+
+
+def draw_negatives(pivot_keys: Tensor, other_keys: Tensor, generator: torch.Generator) -> Negatives:
+    """The negatives of a batch, whose equal sentences have equal keys (b,).
+
+    Pairs come in random order, so that a neighbour at a random distance is a pair drawn at random.
+    """
+    b, device = len(pivot_keys), pivot_keys.device
+    shift = torch.randint(1, b, (1,), generator=generator, device=device) if b > 1 else 0
+    twins = (pivot_keys[:, None] == pivot_keys) | (other_keys[:, None] == other_keys)
+    return Negatives((torch.arange(b, device=device) + shift) % b, twins)
+
+
+class Loss(Protocol):
+    """What the trainer minimises; `str()` names it in signatures."""
+
+    def __call__(self, x: Tensor, y: Tensor, negatives: Negatives) -> Tensor:
+        """The loss () of the rows x (b, d) and their translations y (b, d)."""
+
+
+@dataclass(frozen=True)
+class Align:
+    """L_align = |x - y| - weight (|x_c - y| + |x - y_c|), x_c and y_c random: translations must coincide.
+
+    Beyond a weight of 1/2 the loss falls without end as the rows grow, so that is refused.
+    """
+
+    weight: float = 0.25
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.weight <= 0.5:
+            raise BadSetting(
+                f"lambda must lie in 0..0.5, got {self.weight:g}; above, the loss has no lowest value"
+            )
+
+    def __str__(self) -> str:
+        return f"align:{self.weight:g}"
+
+    def __call__(self, x: Tensor, y: Tensor, negatives: Negatives) -> Tensor:
+        """The mean (); the negatives of a pair without a usable one are left out."""
+        far = _euclid(x[negatives.drawn], y) + _euclid(x, y[negatives.drawn])  # (b,)
+        return (_euclid(x, y) - self.weight * far * negatives.usable).mean()
+
+
+@dataclass(frozen=True)
+class Hinge:
+    """[margin + D(x, y) - D(x, y_c)]_+: a translation is nearer than what is none, by a margin.
+
+    `distance`: cosine (1 - cos), euclid or squared. `negative`: random, or hardest, the nearest wrong
+    translation in the batch (Faghri et al., 2018). `both` adds the same with x_c.
+    """
+
+    margin: float = 0.5
+    distance: str = "cosine"
+    negative: str = "random"
+    both: bool = True
+
+    def __post_init__(self) -> None:
+        if not 0 < self.margin < math.inf:
+            raise BadSetting(f"margin must be above 0, got {self.margin:g}: without one, equal rows are best")
+
+    def __str__(self) -> str:
+        return f"{self.distance}-{self.negative}:{self.margin:g}"
+
+    def __call__(self, x: Tensor, y: Tensor, negatives: Negatives) -> Tensor:
+        """The mean (); a pair without a wrong translation in the batch adds nothing."""
+        near = DISTANCES[self.distance](x, y)
+        total = self._one_way(x, y, near, negatives)
+        if self.both:
+            total = total + self._one_way(y, x, near, negatives)
+        return total.mean()
+
+    def _one_way(self, x: Tensor, y: Tensor, near: Tensor, negatives: Negatives) -> Tensor:
+        if self.negative == "random":
+            chosen, usable = negatives.drawn, negatives.usable
+        else:
+            chosen, usable = _hardest(x, y, negatives.twins, self.distance)
+        far = DISTANCES[self.distance](x, y[chosen])
+        return (self.margin + near - far).clamp(min=0) * usable  # (b,)
+
+
+@dataclass(frozen=True)
+class Softmax:
+    """- log e^s(cos(x, y) - m) / (e^s(cos(x, y) - m) + sum_c e^s cos(x, y_c)), over the batch, both ways.
+
+    Without the scale s the softmax over cosines is almost flat.
+    """
+
+    margin: float = 0.3
+    scale: float = 20.0
+
+    def __post_init__(self) -> None:
+        if not (0 <= self.margin < math.inf and 0 < self.scale < math.inf):
+            raise BadSetting(
+                "softmax needs a margin of 0 or more and a scale above 0, "
+                f"got {self.margin:g} and {self.scale:g}"
+            )
+
+    def __str__(self) -> str:
+        return f"softmax:{self.margin:g}:{self.scale:g}"
+
+    def __call__(self, x: Tensor, y: Tensor, negatives: Negatives) -> Tensor:
+        """The mean of both ways, added ()."""
+        itself = torch.eye(len(x), dtype=torch.bool, device=x.device)
+        scores = functional.normalize(x) @ functional.normalize(y).T - self.margin * itself  # (b, b)
+        scores = (self.scale * scores).masked_fill(negatives.twins & ~itself, -torch.inf)
+        right = torch.arange(len(x), device=x.device)
+        return functional.cross_entropy(scores, right) + functional.cross_entropy(scores.T, right)
+
+
+def _euclid(x: Tensor, y: Tensor) -> Tensor:
+    distances: Tensor = torch.linalg.vector_norm(x - y, dim=1)  # (b,)
+    return distances
+
+
+def _squared(x: Tensor, y: Tensor) -> Tensor:
+    return (x - y).square().sum(dim=1)  # (b,)
+
+
+def _cosine(x: Tensor, y: Tensor) -> Tensor:
+    return 1 - functional.cosine_similarity(x, y, dim=1)  # (b,)
+
+
+DISTANCES: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
+    "cosine": _cosine,
+    "euclid": _euclid,
+    "squared": _squared,
+}
+
+
+def _hardest(x: Tensor, y: Tensor, twins: Tensor, distance: str) -> tuple[Tensor, Tensor]:
+    """The number of the nearest wrong y of every x (b,), and whether there is one at all (b,)."""
+    with torch.no_grad():
+        if distance == "cosine":
+            far = -functional.normalize(x) @ functional.normalize(y).T  # (b, b)
+        else:
+            far = torch.cdist(x, y)  # squaring changes no order
+        return far.masked_fill(twins, torch.inf).argmin(dim=1), ~twins.all(dim=1)

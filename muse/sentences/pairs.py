@@ -1,0 +1,133 @@
+"""Pairs: parallel text as bags on both sides, on the device, with a part held out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from muse.errors import Mismatch
+from muse.progress import Progress
+from muse.sentences.bags import Bags, Vocabulary
+
+FEWEST = 20  # usable pairs: one is held out of so few
+HELD_OUT, SHARE = 2_000, 0.05  # held out are so many pairs, but never a larger share
+_LINES = 2_000  # sentences made into bags between two ticks of the progress line
+
+
+class Batch(NamedTuple):
+    """The word numbers (t,) of b sentences, one after the other, and where each sentence begins (b,)."""
+
+    ids: Tensor
+    starts: Tensor
+
+
+@dataclass(frozen=True, eq=False)
+class Sentences:
+    """Bags on a device: ids (t,) and offsets (s + 1,); equal sentences have equal `keys` (s,)."""
+
+    ids: Tensor
+    offsets: Tensor
+    keys: Tensor
+
+    @classmethod
+    def of(cls, bags: Bags, keys: NDArray[np.int64], device: str) -> Sentences:
+        """The bags, moved to the device."""
+        return cls(*(torch.from_numpy(array).to(device) for array in (bags.ids, bags.offsets, keys)))
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    def batch(self, rows: Tensor) -> Batch:
+        """The sentences with these numbers (b,)."""
+        lengths = self.offsets[rows + 1] - self.offsets[rows]  # (b,)
+        ends = lengths.cumsum(0)
+        starts = ends - lengths
+        # Word k of the batch is word k - start + offset of the text, for the sentence it is in.
+        shift = torch.repeat_interleave(self.offsets[rows] - starts, lengths)
+        return Batch(self.ids[torch.arange(len(shift), device=rows.device) + shift], starts)
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """Sentences and their translations, row by row, and which rows (p,) train and which are held out.
+
+    `skipped` pairs had no known word on one of the sides, or a sentence in common with a held-out pair.
+    """
+
+    pivot: Sentences
+    other: Sentences
+    training: Tensor
+    held_out: Tensor
+    skipped: int
+
+
+def make_pairs(
+    texts: Sequence[Sequence[str]],
+    vocabularies: Sequence[Vocabulary],
+    *,
+    rng: np.random.Generator,
+    device: str,
+    progress: Progress,
+) -> Pairs:
+    """The pairs of two aligned texts, pivot first; Mismatch where too few have known words on both sides."""
+    bags = [_bags(text, vocabulary, progress) for text, vocabulary in zip(texts, vocabularies, strict=True)]
+    usable = np.flatnonzero(np.logical_and(*(np.diff(side.offsets) > 0 for side in bags)))
+    if len(usable) < FEWEST:
+        tokens = [len(side.ids) + side.unknown for side in bags]
+        raise Mismatch(
+            f"at least {FEWEST} pairs need a word of the space on both sides, got {len(usable)} of "
+            f"{len(texts[0])}; the space knows {len(bags[0].ids)} of {tokens[0]} tokens of the pivot and "
+            f"{len(bags[1].ids)} of {tokens[1]} of the other: check --lang and the order of the columns"
+        )
+    keys = [_keys(text) for text in texts]
+    training, held_out = _split(usable, keys, rng)
+    pivot, other = (Sentences.of(side, key, device) for side, key in zip(bags, keys, strict=True))
+    parts = [torch.from_numpy(part).to(device) for part in (training, held_out)]
+    return Pairs(pivot, other, parts[0], parts[1], len(texts[0]) - len(training) - len(held_out))
+
+
+def _bags(text: Sequence[str], vocabulary: Vocabulary, progress: Progress) -> Bags:
+    parts = []
+    with progress.stage("words", len(text)) as tick:
+        for begin in range(0, len(text), _LINES):
+            parts.append(vocabulary.bags(text[begin : begin + _LINES]))
+            tick(begin + _LINES)
+    lengths = np.concatenate([np.zeros(1, np.int64), *(np.diff(part.offsets) for part in parts)])
+    ids = np.concatenate([part.ids for part in parts])
+    return Bags(ids, lengths.cumsum(), sum(part.unknown for part in parts))
+
+
+def _keys(text: Sequence[str]) -> NDArray[np.int64]:
+    numbers: dict[str, int] = {}
+    return np.array([numbers.setdefault(sentence, len(numbers)) for sentence in text], dtype=np.int64)
+
+
+def _split(
+    usable: NDArray[np.int64], keys: Sequence[NDArray[np.int64]], rng: np.random.Generator
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The rows that train and those held out, which share no sentence, nor do two held-out ones."""
+    count = min(HELD_OUT, max(2, int(len(usable) * SHARE)))
+    drawn = rng.permutation(usable)
+    first = np.logical_and(*(_first(side[drawn]) for side in keys))
+    held_out = drawn[first][:count]
+    apart = np.logical_and(*(~np.isin(side[usable], side[held_out]) for side in keys))
+    training = usable[apart]
+    if len(training) < 2 or len(held_out) < 2:
+        raise Mismatch(
+            f"at least {FEWEST} pairs of different sentences are needed, got {len(held_out)} in "
+            f"{len(usable)} pairs; give more parallel text"
+        )
+    return training, held_out
+
+
+def _first(keys: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Whether each key (p,) is the first of its kind."""
+    first = np.zeros(len(keys), dtype=np.bool_)
+    first[np.unique(keys, return_index=True)[1]] = True
+    return first

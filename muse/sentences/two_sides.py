@@ -1,0 +1,68 @@
+"""Two sides: an encoder of pairs as a torch module, and the learner that fits one by a loss."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from muse.neighbours import nearest
+from muse.sentences.losses import Loss, draw_negatives
+from muse.sentences.pairs import Batch, Pairs, Sentences
+from muse.sentences.trainer import Learner
+
+_ROWS = 4_096  # held-out sentences encoded at once
+
+
+class TwoSides(nn.Module, ABC):
+    """An encoder of sentences of the pivot and of one other language into one space of d' dimensions."""
+
+    @abstractmethod
+    def pivot(self, batch: Batch) -> Tensor:
+        """The rows (b, d') of sentences of the pivot."""
+
+    @abstractmethod
+    def other(self, batch: Batch) -> Tensor:
+        """The rows (b, d') of sentences of the other language."""
+
+    def both(self, pivot: Batch, other: Batch, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+        """The rows of both sides of b pairs, as training needs them; dropout draws from `generator`."""
+        return self.pivot(pivot), self.other(other)
+
+
+class PairLearner(Learner):
+    """Fits an encoder by a loss between the rows of sentences and those of their translations."""
+
+    def __init__(self, encoder: TwoSides, loss: Loss, pairs: Pairs) -> None:
+        super().__init__()
+        self.encoder = encoder
+        self._loss = loss
+        self._pairs = pairs
+
+    @property
+    def examples(self) -> int:
+        """The number of training pairs."""
+        return len(self._pairs.training)
+
+    def loss(self, rows: Tensor, generator: torch.Generator) -> Tensor:
+        """The loss () of the training pairs with these numbers (b,)."""
+        chosen, pairs = self._pairs.training[rows], self._pairs
+        negatives = draw_negatives(pairs.pivot.keys[chosen], pairs.other.keys[chosen], generator)
+        x, y = self.encoder.both(pairs.pivot.batch(chosen), pairs.other.batch(chosen), generator)  # (b, d')
+        return self._loss(x, y, negatives)
+
+    @torch.no_grad()
+    def score(self) -> float:
+        """P@1, in percent: held-out sentences whose nearest pivot sentence, by cosine, translates them."""
+        held_out = self._pairs.held_out
+        x = self._rows(self._pairs.pivot, held_out, pivot=True)  # (h, d')
+        y = self._rows(self._pairs.other, held_out, pivot=False)  # (h, d')
+        found = nearest(y, x, 1).indices[:, 0]  # (h,)
+        return 100 * int((found == torch.arange(len(found), device=found.device)).sum()) / len(found)
+
+    def _rows(self, sentences: Sentences, rows: Tensor, *, pivot: bool) -> Tensor:
+        encode = self.encoder.pivot if pivot else self.encoder.other
+        parts = [encode(sentences.batch(part)) for part in torch.split(rows, _ROWS)]
+        return functional.normalize(torch.cat(parts))

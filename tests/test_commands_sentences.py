@@ -1,0 +1,313 @@
+"""`muse mine` and the tasks of `muse evaluate` on sentences, through the command line, with all bad input."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from muse.space import SideToSave, save_space
+from tests.command import Command, Ended, tree
+from tests.spaces import PROVENANCE, side_to_save
+
+WORDS = 40
+DIMENSION = 16
+
+
+@pytest.fixture
+def space(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A saved space fr, en of which word i of one translates word i of the other, and texts in both."""
+    monkeypatch.setattr("tests.spaces.ODD_WORDS", [])
+    rows = np.random.default_rng(0).normal(0.3, 2, (WORDS, DIMENSION)).astype(np.float32)
+    sides: dict[str, SideToSave] = {language: side_to_save(language, rows) for language in ("en", "fr")}
+    save_space(tmp_path / "space", sides, pivot="en", provenance=PROVENANCE)
+    rng = np.random.default_rng(1)
+    lines = [rng.choice(WORDS, size=int(rng.integers(2, 9)), replace=False) for _ in range(120)]
+    for language in ("fr", "en"):
+        write(
+            tmp_path / f"{language}.txt", [" ".join(f"{language}{word}" for word in line) for line in lines]
+        )
+    return tmp_path / "space"
+
+
+def write(path: Path, lines: list[str]) -> Path:
+    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    return path
+
+
+def texts(space: Path) -> list[object]:
+    return ["--source", space.parent / "fr.txt", "--target", space.parent / "en.txt"]
+
+
+def sentences(space: Path, *more: object) -> list[object]:
+    return ["evaluate", space, "--task", "sentences", *more]
+
+
+def mining(space: Path, *more: object) -> list[object]:
+    out = space.parent / "out.tsv"
+    return ["mine", space, "--src-lang", "fr", "--tgt-lang", "en", *texts(space), "--out", out, *more]
+
+
+def refused(ended: Ended, *parts: str, code: int = 1) -> None:
+    assert (ended.code, ended.out) == (code, ""), ended.err
+    assert len(ended.errors) == (code == 1)
+    for part in parts:
+        assert part in ended.err
+
+
+def test_translations_of_sentences_are_found(muse: Command, space: Path) -> None:
+    fields = muse(*sentences(space, *texts(space), "--json")).json
+    assert (fields["p_at_1"], fields["queries"], fields["empty"]) == (100, 120, 0)
+    assert fields["p_at_1"] <= fields["p_at_5"] <= fields["p_at_10"]
+    assert fields["ci95"] == [100, 100]
+    for part in ("csls:10", "fr-en", "fr.txt@", "+en.txt@", "encoder:mean", "vocab:40/40", "seed:7"):
+        assert part in fields["signature"]
+    assert "P@1 = 100.0 [100.0, 100.0] | csls:10" in muse(*sentences(space, *texts(space))).out
+
+
+def test_every_retrieval_and_both_ways(muse: Command, space: Path) -> None:
+    methods = ("nn", "csls", "isf", "margin")
+    chosen = [part for method in methods for part in ("--retrieval", method)]
+    fields = muse(*sentences(space, *texts(space), *chosen, "--both-ways", "--json")).json
+    assert tuple(fields) == (*methods, "reverse")
+    assert "margin:4 | fr-en" in fields["margin"]["signature"]
+    assert "margin:4 | en-fr" in fields["reverse"]["margin"]["signature"]
+
+
+def test_one_file_of_two_columns_has_the_pivot_first(muse: Command, space: Path) -> None:
+    lines = [(space.parent / f"{name}.txt").read_text().splitlines() for name in ("en", "fr")]
+    path = write(space.parent / "both.tsv", ["\t".join(pair) for pair in zip(*lines, strict=True)])
+    for direction in (["--src", "fr"], ["--src", "en", "--tgt", "fr"]):
+        fields = muse(*sentences(space, "--parallel", path, *direction, "--json")).json
+        assert (fields["p_at_1"], fields["queries"]) == (100, 120)
+
+
+def test_an_encoder_is_fitted_before_it_is_used(muse: Command, space: Path) -> None:
+    fit = [part for name in ("fr", "en") for part in ("--fit", f"{name}={space.parent / name}.txt")]
+    fields = muse(*sentences(space, *texts(space), "--encoder", "mean+znorm", *fit, "--json")).json
+    assert "encoder:mean+znorm" in fields["signature"]
+    refused(muse(*sentences(space, *texts(space), "--encoder", "mean+znorm")), "--fit")
+
+
+def test_similarity_of_sentences(muse: Command, space: Path) -> None:
+    rng = np.random.default_rng(2)
+    pairs = [(rng.choice(WORDS, 6, replace=False), int(rng.integers(6))) for _ in range(60)]
+    for name in ("fr", "en"):
+        rows = []
+        for words, shared in pairs:  # as many words in common as the rating says
+            first, second = words[:5], [*words[:shared], *((words[shared:5] + 7) % WORDS)]
+            cells = [" ".join(f"{name}{word}" for word in side) for side in (first, second)]
+            rows.append(f"{cells[0]},{cells[1]},{shared}")
+        write(space.parent / f"{name}.csv", rows)
+    one = ["evaluate", space, "--task", "sts", "--src", "fr", "--pairs", space.parent / "fr.csv"]
+    fields = muse(*one, "--json").json
+    assert (fields["pairs"], fields["empty"]) == (60, 0)
+    assert fields["spearman"] > 0.7
+    assert fields["spearman_ci95"][0] < fields["spearman"] < fields["spearman_ci95"][1]
+    across = muse(*one, "--tgt", "en", "--target-pairs", space.parent / "en.csv", "--json").json
+    assert across["spearman"] == pytest.approx(fields["spearman"], abs=1e-6)
+    assert "fr.csv@" in across["signature"]
+    assert "+en.csv@" in across["signature"]
+    assert muse(*one).out.startswith("Pearson = ")
+    (space.parent / "en.csv").write_text("en1,en2,3\n" * 60)
+    refused(
+        muse(*one, "--tgt", "en", "--target-pairs", space.parent / "en.csv"), "the same pair, got the rating"
+    )
+    (space.parent / "en.csv").write_text("en1,en2,3\n")
+    refused(muse(*one, "--tgt", "en", "--target-pairs", space.parent / "en.csv"), "got 60 rows in")
+    refused(muse(*one, "--tgt", "en"), "needs both --tgt LANG and --target-pairs FILE", code=2)
+
+
+@pytest.fixture
+def task(space: Path) -> Path:
+    """A folder of sentences with the class of each, by its first word."""
+    folder = space.parent / "task"
+    folder.mkdir()
+    rng = np.random.default_rng(3)
+    lines = [(place % 2, rng.choice(np.arange(2, WORDS), 3)) for place in range(80)]
+    for name in ("fr", "en"):
+        words = [
+            " ".join([f"{name}{label}"] * 3 + [f"{name}{word}" for word in rest]) for label, rest in lines
+        ]
+        write(folder / f"{name}.txt", words)
+    write(folder / "labels.txt", ["yes" if label else "no" for label, _ in lines])
+    return folder
+
+
+def test_transfer(muse: Command, space: Path, task: Path) -> None:
+    pytest.importorskip("sklearn")
+    command = ["evaluate", space, "--task", "transfer", "--data", task, "--runs", 2]
+    fields = muse(*command, "--json").json
+    assert fields["learned"] == "en"
+    score = fields["tested"]["fr"]["macro_f1"]
+    assert score["transfer"] == score["in_language"] == score["source"] == 100
+    assert score["drop"] == 0
+    for part in ("logistic | en-fr", "task@", "encoder:mean", "runs:2", "drawn:0"):
+        assert part in score["signature"]
+    assert "in fr itself 100.0" in muse(*command).out
+
+
+def test_probes(muse: Command, space: Path) -> None:
+    pytest.importorskip("sklearn")
+    files = [part for name in ("fr", "en") for part in ("--text", f"{name}={space.parent / name}.txt")]
+    command = ["evaluate", space, "--task", "probe", *files, "--probe", "length", "--probe", "language"]
+    fields = muse(*command, "--json").json
+    assert set(fields) == {"length", "language"}
+    assert set(fields["length"]) == {"fr", "en"}
+    assert fields["language"]["chance"] == 50
+    assert fields["length"]["fr"]["chance"] == pytest.approx(100 / fields["length"]["fr"]["classes"])
+    assert "language = " in muse(*command).out
+    mine = ["--text", f"fr={space.parent / 'fr.txt'}"]
+    alone = ["evaluate", space, "--task", "probe", *mine, "--probe", "language"]
+    refused(muse(*alone), "two languages or more", code=2)
+
+
+@pytest.mark.parametrize("score", ["margin", "csls", "cosine"])
+def test_pairs_are_mined(muse: Command, space: Path, score: str) -> None:
+    target = (space.parent / "en.txt").read_text().splitlines()
+    write(space.parent / "en.txt", target[::-1])
+    source = (space.parent / "fr.txt").read_text().splitlines()
+    write(space.parent / "fr.txt", [*source, source[3], "", "  ", "unheard", "fr1\tfr2\tfr3\tfr4"])
+    ended = muse(*mining(space, "--score", score, "--json"))
+    fields = ended.json
+    out = Path(fields["out"])
+    rows = [line.split("\t") for line in out.read_text().splitlines()]
+    assert fields["pairs"] == len(rows) >= 120
+    assert all(len(row) == 3 for row in rows)
+    scores = [float(row[0]) for row in rows]
+    assert scores == sorted(scores, reverse=True)
+    wanted = dict(zip(source, target, strict=True))
+    found = {row[1]: row[2] for row in rows}
+    assert sum(found.get(one) == other for one, other in wanted.items()) >= 119
+    assert fields["source"] == {"lines": 125, "empty": 2, "repeated": 1, "unknown": 1}
+    assert fields["target"] == {"lines": 120, "empty": 0, "repeated": 0, "unknown": 0}
+    assert "encoder:mean" in fields["signature"]
+
+
+def test_a_threshold_and_what_is_printed(muse: Command, space: Path) -> None:
+    everything = muse(*mining(space, "--json")).json["pairs"]
+    out = space.parent / "out.tsv"
+    middle = float(out.read_text().splitlines()[everything // 2].split("\t")[0])
+    ended = muse(*mining(space, "--threshold", middle))
+    kept = [float(line.split("\t")[0]) for line in out.read_text().splitlines()]
+    assert 0 < len(kept) < everything
+    assert min(kept) >= middle - 1e-4  # four decimals are written
+    assert ended.out == f"{len(kept)} pairs in {out} | margin:4 | encoder:mean\n"
+    assert muse(*mining(space, "--threshold", 1e6, "--json")).json["pairs"] == 0
+    assert out.read_text() == ""
+
+
+def bad_sentences(folder: Path) -> dict[str, tuple[list[object], tuple[str, ...]]]:
+    """What cannot be evaluated, and what is said of it."""
+    files = ["--source", folder / "fr.txt", "--target", folder / "en.txt"]
+    short = write(folder / "short.txt", ["en1", "en2"])
+    blank = write(folder / "blank.txt", ["", " "])
+    empty = write(folder / "empty.txt", [])
+    column = write(folder / "column.tsv", ["en1\tfr1", "en2"])
+    pairs = {
+        name: write(folder / f"{name}.csv", lines)
+        for name, lines in {
+            "column": ["fr1,fr2,3", "fr1,fr2"],
+            "score": ["fr1,fr2,3", "fr1,fr2,much"],
+            "few": ["fr1,fr2,3"],
+        }.items()
+    }
+    sts = ["--task", "sts", "--src", "fr", "--pairs"]
+    return {
+        "unequal counts": ([*files[:2], "--target", short], ("got 120 in", "2 in", "short.txt")),
+        "empty file": (["--source", empty, "--target", empty], ("empty.txt", "expected content")),
+        "blank lines": (["--source", blank, "--target", blank], ("blank.txt", "2 empty lines")),
+        "no file": (["--source", folder / "no.txt", "--target", short], ("no.txt",)),
+        "one column": (["--parallel", column], ("column.tsv:2: expected two",)),
+        "wrong language": ([*files, "--src", "de"], ("fr", "got 'de'")),
+        "one language": ([*files, "--src", "en", "--tgt", "en"], ("two languages",)),
+        "unknown encoder": ([*files, "--encoder", "magic"], ("got 'magic'",)),
+        "no encoder": ([*files, "--encoder", folder / "nosuch"], ("nosuch",)),
+        "fit of another": ([*files, "--fit", f"de={short}"], ("got 'de'",)),
+        "sts column": ([*sts, pairs["column"]], ("column.csv:2: expected three columns",)),
+        "sts score": ([*sts, pairs["score"]], ("score.csv:2: expected a number", "'much'")),
+        "sts few": ([*sts, pairs["few"]], ("3 rated pairs or more",)),
+        "sts language": (["--task", "sts", "--src", "de", "--pairs", pairs["few"]], ("got 'de'",)),
+        "no folder": (["--task", "transfer", "--data", folder / "nosuch"], ("nosuch", "LANG.txt")),
+        "probe language": (["--task", "probe", "--text", f"de={short}"], ("got 'de'",)),
+        "probe of little": (["--task", "probe", "--text", f"en={short}"], ("give it more text",)),
+    }  # fmt: skip
+
+
+BAD = (
+    "unequal counts", "empty file", "blank lines", "no file", "one column", "wrong language", "one language",
+    "unknown encoder", "no encoder", "fit of another", "sts column", "sts score", "sts few", "sts language",
+    "no folder", "probe language", "probe of little",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_input_of_evaluate(muse: Command, space: Path, name: str) -> None:
+    pytest.importorskip("sklearn")
+    cases = bad_sentences(space.parent)
+    assert tuple(cases) == BAD
+    arguments, parts = cases[name]
+    before = tree(space.parent)
+    refused(muse(*sentences(space, *arguments)), *parts)
+    assert tree(space.parent) == before
+
+
+def test_bad_input_of_transfer(muse: Command, space: Path, task: Path) -> None:
+    pytest.importorskip("sklearn")
+    command = ["evaluate", space, "--task", "transfer", "--data", task]
+    refused(muse(*command, "--tgt", "de"), "got 'de'")
+    refused(muse(*command, "--src", "fr", "--tgt", "fr"), "two languages, got fr twice")
+    labels = (task / "labels.txt").read_text().splitlines()
+    write(task / "labels.txt", labels[:-3])
+    refused(muse(*command), "got 80 in", "77 in", "labels.txt")
+    write(task / "labels.txt", ["yes"] * 80)
+    refused(muse(*command), "two classes or more, got 1")
+    write(task / "labels.txt", ["yes"] * 77 + ["no"] * 3)
+    refused(muse(*command), "5 sentences of each class or more, got 3")
+    (task / "fr.txt").unlink()
+    refused(muse(*command), "LANG.txt of a language of the space beside en", "got en.txt, labels.txt")
+
+
+@pytest.mark.parametrize(
+    ("more", "part"),
+    [
+        ([], "needs --source FILE and --target FILE, or --parallel FILE"),
+        (["--source", "a", "--target", "b", "--parallel", "c"], "leave --source and --target out"),
+        (["--task", "sts", "--pairs", "a"], "--task sts needs --src LANG"),
+        (["--task", "sts"], "--task sts needs --pairs FILE"),
+        (["--task", "transfer"], "--task transfer needs --data FOLDER"),
+        (["--task", "probe"], "--task probe needs --text LANG=FILE"),
+        (["--task", "probe", "--text", "fr"], "--text needs LANG=FILE, got 'fr'"),
+        (["--source", "a", "--target", "b", "--fit", "fr=a", "--fit", "fr=b"], "each language once"),
+        (["--task", "words", "--dictionary", "a", "--retrieval", "margin"], "margin is for --task sentences"),
+    ],
+    ids=str,
+)
+def test_usage(muse: Command, space: Path, more: list[str], part: str) -> None:
+    paths = {name: str(space.parent / "fr.txt") for name in "abc"}
+    paths |= {f"fr={name}": f"fr={paths[name]}" for name in "ab"}
+    refused(muse(*sentences(space, *(paths.get(word, word) for word in more))), part, code=2)
+
+
+def test_bad_input_of_mine(muse: Command, space: Path) -> None:
+    folder = space.parent
+    empty = write(folder / "empty.txt", [])
+    before = tree(folder)
+    refused(muse(*mining(space, "--src-lang", "de")), "got 'de'")
+    refused(muse(*mining(space, "--tgt-lang", "fr")), "two languages, got 'fr' twice")
+    refused(muse(*mining(space, "--encoder", "magic")), "got 'magic'")
+    refused(muse(*mining(space, "--source", empty)), "empty.txt", "expected content")
+    refused(muse(*mining(space, "--source", folder / "no.txt")), "no.txt")
+    refused(muse(*mining(space, "--out", folder / "no" / "out.tsv")), "expected a folder that can be written")
+    refused(muse(*mining(space, "--out", folder)), "expected a place for a file")
+    refused(muse(*mining(space, "--threshold", "nan")), "must be a number, got nan")
+    refused(muse("mine", folder, *mining(space)[2:]), "manifest")
+    refused(muse(*mining(space, "--score", "magic")), "magic", code=2)
+    assert tree(folder) == before
+
+
+def test_json_has_no_more_than_json(muse: Command, space: Path) -> None:
+    ended = muse(*mining(space, "--json"))
+    assert json.loads(ended.out) == ended.json

@@ -1,0 +1,88 @@
+"""Classifiers: parts without overlap, measures against scikit-learn's, choice by the held-out part."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+import pytest
+
+from muse.errors import BadSetting, Mismatch, MissingExtra
+from muse.evaluation.classifier import (
+    ClassifierConfig,
+    Labelled,
+    accuracy,
+    fitted,
+    macro_f1,
+    parts,
+    require_sklearn,
+)
+
+
+def blobs(seed: int, count: int = 200, gap: float = 4.0) -> Labelled:
+    """Three classes of rows around centres."""
+    rng = np.random.default_rng(seed)
+    labels = np.arange(count) % 3
+    centres = gap * np.eye(3, 8)
+    return Labelled((centres[labels] + rng.normal(size=(count, 8))).astype(np.float32), labels)
+
+
+def test_parts_hold_every_place_once_and_every_class() -> None:
+    labels = np.array([0] * 50 + [1] * 5 + [2] * 33)
+    part = parts(labels, np.random.default_rng(0))
+    assert sorted(np.concatenate(part).tolist()) == list(range(88))
+    assert [len(places) for places in part] == [88 - 2 * 17, 17, 17]
+    for places in part:
+        assert set(labels[places]) == {0, 1, 2}
+    with pytest.raises(Mismatch, match="5 sentences of each class or more, got 4 of one"):
+        parts(np.array([0] * 9 + [1] * 4), np.random.default_rng(0))
+
+
+def test_measures_are_those_of_scikit_learn() -> None:
+    metrics = pytest.importorskip("sklearn.metrics")
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        truth, found = rng.integers(4, size=30), rng.integers(3, size=30)
+        assert macro_f1(truth, found) == pytest.approx(100 * metrics.f1_score(truth, found, average="macro"))
+        assert accuracy(truth, found) == pytest.approx(100 * metrics.accuracy_score(truth, found))
+
+
+@pytest.mark.parametrize("kind", ["logistic", "mlp"])
+def test_what_can_be_told_apart_is_learned(kind: str) -> None:
+    pytest.importorskip("sklearn")
+    config = ClassifierConfig(kind)
+    answer = fitted(blobs(0), blobs(1), config, accuracy)
+    test = blobs(2)
+    assert accuracy(test.labels, answer(test.rows)) > 90
+    again = fitted(blobs(0), blobs(1), config, accuracy)
+    assert (again(test.rows) == answer(test.rows)).all()
+
+
+def test_the_unit_of_the_rows_changes_nothing() -> None:
+    pytest.importorskip("sklearn")
+    train, held_out, test = blobs(0, gap=1), blobs(1, gap=1), blobs(2, gap=1)
+    plain = fitted(train, held_out, ClassifierConfig(), macro_f1)(test.rows)
+    small = [Labelled(one.rows * np.float32(1e-3), one.labels) for one in (train, held_out)]
+    scaled = fitted(small[0], small[1], ClassifierConfig(), macro_f1)(test.rows * np.float32(1e-3))
+    assert (plain == scaled).mean() > 0.98
+
+
+def test_the_held_out_part_chooses() -> None:
+    pytest.importorskip("sklearn")
+    train, held_out = blobs(0, gap=0.5), blobs(1, gap=0.5)
+    found = {}
+    for strengths in ((1e-6,), (1.0,), (1e-6, 1.0)):
+        answer = fitted(train, held_out, ClassifierConfig(strengths=strengths), accuracy)
+        found[strengths] = accuracy(held_out.labels, answer(held_out.rows))
+    assert found[(1e-6, 1.0)] == max(found[(1e-6,)], found[(1.0,)])
+
+
+def test_without_scikit_learn(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "sklearn.linear_model", None)
+    with pytest.raises(MissingExtra, match=r"need scikit-learn, found none; pip install 'muse\[eval\]'"):
+        require_sklearn()
+
+
+def test_a_classifier_nobody_knows() -> None:
+    with pytest.raises(BadSetting, match="logistic, mlp; got 'forest'"):
+        ClassifierConfig("forest")

@@ -1,0 +1,91 @@
+"""Sentence retrieval: ranks by sorting all scores, ties, doubled targets and empty queries."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from muse.errors import Mismatch
+from muse.evaluation.score import Signature
+from muse.evaluation.sentences import Queries, different, evaluate_sentences, sentence_ranks
+from muse.pair_score import METHODS, PairScore
+from muse.vectors import Matrix
+
+SIGNATURE = Signature("nn", "fr-en")
+
+
+def queries(noise: float = 1.0, count: int = 80) -> Queries:
+    rng = np.random.default_rng(0)
+    target = rng.normal(0.3, 1, (count, 10)).astype(np.float32)
+    gold = rng.permutation(count)[:60]
+    source = target[gold] + rng.normal(0, noise, (60, 10)).astype(np.float32)
+    return Queries(source, target, gold)
+
+
+def sorted_ranks(asked: Queries, method: str, k: int) -> list[int]:
+    x, y = (rows / np.linalg.norm(rows, axis=1, keepdims=True) for rows in (asked.source, asked.target))
+    cosines = (x @ y.T).astype(np.float64)
+    own = np.sort(cosines, axis=1)[:, -k:].mean(axis=1)[:, None]
+    other = np.sort(cosines, axis=0)[-k:].mean(axis=0)
+    scores = {
+        "nn": cosines,
+        "csls": 2 * cosines - own - other,
+        "margin": 2 * cosines / (own + other),
+        "isf": np.exp(30 * cosines) / np.exp(30 * cosines).sum(axis=0),
+    }[method]
+    order = np.argsort(-scores, axis=1)
+    return [int(np.flatnonzero(order[row] == answer)[0]) + 1 for row, answer in enumerate(asked.gold)]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_ranks_are_those_of_sorting(method: str) -> None:
+    asked = queries()
+    wanted = sorted_ranks(asked, method, 4)
+    assert sentence_ranks(asked, PairScore(method, k=4)).tolist() == wanted
+    score = evaluate_sentences(asked, PairScore(method), SIGNATURE, rng=np.random.default_rng(0))
+    for value, k in ((score.p_at_1, 1), (score.p_at_5, 5), (score.p_at_10, 10)):
+        assert value == pytest.approx(100 * np.mean([rank <= k for rank in wanted]))
+    assert score.ci95[0] <= score.p_at_1 <= score.ci95[1]
+    assert (score.queries, score.targets, score.empty) == (60, 80, 0)
+
+
+def test_turning_both_sides_changes_nothing() -> None:
+    asked = queries()
+    turn = np.linalg.qr(np.random.default_rng(1).normal(size=(10, 10)))[0].astype(np.float32)
+    turned = Queries(5 * asked.source @ turn, asked.target @ turn, asked.gold)
+    how = PairScore("margin")
+    assert sentence_ranks(turned, how).tolist() == sentence_ranks(asked, how).tolist()
+
+
+def test_where_all_targets_tie_nothing_is_found() -> None:
+    rows: Matrix = np.ones((12, 4), np.float32)
+    score = evaluate_sentences(
+        Queries(rows, rows, np.arange(12)), PairScore("nn"), SIGNATURE, rng=np.random.default_rng(0)
+    )
+    assert (score.p_at_1, score.p_at_10) == (0, 0)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_an_empty_query_is_wrong(method: str) -> None:
+    asked = queries(noise=0)
+    source = asked.source.copy()
+    source[7] = 0
+    score = evaluate_sentences(
+        Queries(source, asked.target, asked.gold), PairScore(method), SIGNATURE, rng=np.random.default_rng(0)
+    )
+    assert score.empty == 1
+    assert np.flatnonzero(~score.correct).tolist() == [7]
+
+
+def test_equal_targets_are_one() -> None:
+    assert different(["a", "b", "a"])[1].tolist() == [0, 1, 0]
+
+
+def test_bad_input() -> None:
+    rows = np.ones((3, 4), np.float32)
+    with pytest.raises(Mismatch, match="at least one pair"):
+        Queries(rows[:0], rows, np.arange(0))
+    with pytest.raises(Mismatch, match="every query needs its target"):
+        Queries(rows, rows, np.arange(2))
+    with pytest.raises(Mismatch, match=r"\(3, 4\) and \(3, 2\)"):
+        Queries(rows, rows[:, :2], np.arange(3))

@@ -1,0 +1,95 @@
+"""Transfer: what is shared carries over, what is turned away does not, and parts are of sentences."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.stats
+
+from muse.errors import BadSetting, Mismatch
+from muse.evaluation.classifier import ClassifierConfig
+from muse.evaluation.score import Signature
+from muse.evaluation.transfer import TransferConfig, TransferScore, evaluate_transfer, mean_of_runs
+from muse.progress import Progress
+from muse.vectors import Matrix
+
+CONFIG = TransferConfig(4, ClassifierConfig(strengths=(0.1,)))
+
+
+def sides(count: int = 150) -> tuple[dict[str, Matrix], list[str]]:
+    """en; fr, which is en with noise; and xx, in which the classes have changed places."""
+    rng = np.random.default_rng(0)
+    labels = np.arange(count) % 2
+    rows = rng.normal(size=(count, 6)).astype(np.float32)
+    rows[:, 0] += 4 * labels
+    noise = rng.normal(0, 0.3, rows.shape).astype(np.float32)
+    turned = rows.copy()
+    turned[:, 0] = 4 - turned[:, 0]
+    return {"en": rows, "fr": rows + noise, "xx": turned}, [f"class {label}" for label in labels]
+
+
+def scored(rows: dict[str, Matrix], labels: list[str], seed: int = 0) -> dict[tuple[str, str], TransferScore]:
+    signatures = {language: Signature("logistic", f"en-{language}") for language in rows}
+    found = evaluate_transfer(
+        rows, labels, signatures, config=CONFIG, rng=np.random.default_rng(seed),
+        progress=Progress(quiet=True),
+    )  # fmt: skip
+    return {(score.language, score.measure): score for score in found}
+
+
+def test_what_is_shared_carries_over() -> None:
+    pytest.importorskip("sklearn")
+    found = scored(*sides())
+    assert set(found) == {(name, measure) for name in ("fr", "xx") for measure in ("macro_f1", "accuracy")}
+    near, far = found["fr", "accuracy"], found["xx", "accuracy"]
+    assert near.transfer.value > 90
+    assert abs(near.drop.value) < 5
+    assert far.transfer.value < 10  # all wrong: the classes changed places
+    assert far.in_language.value > 90
+    for score in found.values():
+        assert score.drop.value == pytest.approx(score.in_language.value - score.transfer.value)
+        assert score.transfer.ci95[0] <= score.transfer.value <= score.transfer.ci95[1]
+        assert (score.runs, score.sentences) == (4, 150)
+    assert near.source.value > 90
+    assert near.majority == pytest.approx(50)
+    assert near.as_json()["drop_ci95"] == list(near.drop.ci95)
+
+
+def test_the_seed_draws_the_runs() -> None:
+    pytest.importorskip("sklearn")
+    rows, labels = sides()
+    key = ("fr", "macro_f1")
+    assert scored(rows, labels)[key] == scored(rows, labels)[key]
+    assert scored(rows, labels)[key] != scored(rows, labels, seed=1)[key]
+
+
+def test_a_sentence_that_is_tested_was_not_learned_in_translation() -> None:
+    pytest.importorskip("sklearn")
+    # Labels without any reason, and rows that name the sentence: only one that was learned can be known.
+    rng = np.random.default_rng(0)
+    rows = np.eye(120, dtype=np.float32)
+    labels = [str(label) for label in rng.permutation(np.arange(120) % 2)]
+    found = scored({"en": rows, "fr": rows}, labels)["fr", "accuracy"]
+    assert 25 < found.transfer.value < 75
+
+
+def test_the_interval_is_wider_than_that_of_independent_runs() -> None:
+    values = np.array([60.0, 62, 61, 65, 59])
+    figure = mean_of_runs(values)
+    plain = scipy.stats.t.interval(0.95, 4, values.mean(), scipy.stats.sem(values))
+    assert figure.value == pytest.approx(values.mean())
+    widening = np.sqrt(1 + 5 / 3)  # 1/5 + 1/3 instead of 1/5
+    half = (figure.ci95[1] - figure.ci95[0]) / 2
+    assert half == pytest.approx(widening * (plain[1] - plain[0]) / 2)
+
+
+def test_bad_input() -> None:
+    rows, labels = sides()
+    with pytest.raises(Mismatch, match="150 sentences of en and 149 labels"):
+        scored(rows, labels[:-1])
+    with pytest.raises(Mismatch, match="a language to learn and another"):
+        scored({"en": rows["en"]}, labels)
+    with pytest.raises(Mismatch, match="two classes or more, got 1"):
+        scored(rows, ["a"] * 150)
+    with pytest.raises(BadSetting, match="two runs or more, got 1"):
+        TransferConfig(1)
