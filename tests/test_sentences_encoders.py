@@ -46,11 +46,13 @@ def space(seed: int = 0, dimension: int = 5) -> AlignedSpace:
 
 def row(of: AlignedSpace, word: str) -> Matrix:
     vectors = of.vectors("fr")
-    return vectors.matrix[[vectors.index[word]]][0].astype(np.float32)
+    found: Matrix = vectors.matrix[vectors.index[word]]
+    return found
 
 
 def one(name: str, sentence: str, of: AlignedSpace) -> Matrix:
-    return load_encoder(name, of).encode([sentence], "fr").matrix[0]
+    found: Matrix = load_encoder(name, of).encode([sentence], "fr").matrix[0]
+    return found
 
 
 def test_mean_is_of_the_known_words() -> None:

@@ -49,6 +49,10 @@ class Lookup:
         ready = self._language(language)
         return ready.rows if ready.new is None else ready.new.rows
 
+    def forget(self) -> None:
+        """Forgets the text it has met, as if nothing had been looked up."""
+        self._ready.clear()
+
     def _language(self, language: str) -> _Language:
         if language not in self._ready:
             vectors = self.space.vectors(language)

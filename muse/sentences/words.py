@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
 from dataclasses import dataclass, field, replace
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 
 import numpy as np
@@ -18,8 +18,9 @@ from muse.sentences.lookup import Lookup
 from muse.sentences.pooling import check_powers, mean, power_means, sums
 from muse.sentences.saving import Saved, checksums, write_encoder
 from muse.sentences.weights import WEIGHTINGS, Weights, weights_from_rank, weights_from_text
+from muse.vectors import Matrix
 
-BLOCK = 8_192  # sentences pooled at once
+BLOCK = 2_048  # sentences pooled at once: their rows stay in the cache
 
 DEFAULT_POWERS = (float("-inf"), 1.0, float("inf"))
 
@@ -143,15 +144,32 @@ def pooled(
 ) -> Encoded:
     """The sentences' rows as `pool` makes them of their Bags and the rows (n, d) of words."""
     lookup.space.side(language)
-    found, empty, known, unknown = [], 0, 0, 0
-    for block in blocks(sentences):
+    rows = _Rows(len(sentences) if isinstance(sentences, Sized) else None)
+    empty = known = unknown = 0
+    for block in chain(blocks(sentences), [[]]):  # of no sentences at all, the rows (0, d') too
         bags = lookup.bags(block, language)
-        found.append(pool(bags, lookup.rows(language)).numpy())
+        rows.add(pool(bags, lookup.rows(language)).numpy())
         empty += int(np.count_nonzero(bags.lengths == 0))
         known += len(bags.ids)
         unknown += bags.unknown
-    if not found:
-        nothing = lookup.bags([], language)
-        found.append(pool(nothing, lookup.rows(language)).numpy())
-    matrix = found[0] if len(found) == 1 else np.concatenate(found)
-    return Encoded(matrix, empty, known + unknown, unknown)
+    return Encoded(rows.all(), empty, known + unknown, unknown)
+
+
+class _Rows:
+    # Rows that come in blocks: straight into one array where their number is known.
+
+    def __init__(self, count: int | None) -> None:
+        self._count, self._done = count, 0
+        self._blocks: list[Matrix] = []
+
+    def add(self, rows: Matrix) -> None:
+        if self._count is None:
+            self._blocks.append(rows)
+            return
+        if not self._blocks:
+            self._blocks = [np.empty((self._count, rows.shape[1]), np.float32)]
+        self._blocks[0][self._done : self._done + len(rows)] = rows
+        self._done += len(rows)
+
+    def all(self) -> Matrix:
+        return self._blocks[0] if len(self._blocks) == 1 else np.concatenate(self._blocks)
