@@ -33,7 +33,6 @@ ROWS: dict[str, list[str]] = {
     "projection": ["--encoder", "projection"],
     "projection, hinge": ["--encoder", "projection", "--loss", "hinge"],
     "projection, hardest": ["--encoder", "projection", "--loss", "hardest"],
-    "projection, softmax": ["--encoder", "projection", "--loss", "softmax"],
     "cvm-add": ["--encoder", "cvm-add"],
 }
 COLUMNS = (

@@ -146,7 +146,7 @@ def _restore_turned(saved: Saved, _: AlignedSpace, parts: Sequence[SentenceEncod
 def _untrained(lookup: Lookup, options: str) -> SentenceEncoder:
     raise BadSetting(
         f"{', '.join(KINDS)} are trained on parallel text: run muse train SPACE --encoder NAME, and give the "
-        "folder it wrote as the encoder"
+        "folder it wrote as the encoder, with ./ before it where it is called as one of these"
     )
 
 
