@@ -5,9 +5,9 @@
 
 Two texts of --size different sentences each, of which --planted translate each other, by Tatoeba's list; all
 others are halves of pairs whose other half is not in the text. There are two such pairs of texts, without a
-sentence in common: the threshold that gives the best F1 on the first, the development split, is carried to the
-second, whose figures are the row's; `oracle` is the best F1 there, with a threshold of its own. Planted in the
-second is Tatoeba's test list, which no encoder was trained on. Weights are learned from pairs in neither.
+sentence in common: the threshold with the best F1 on the first, the development split, is carried to the
+second, whose figures are the row's; `oracle` is the best F1 there, with a threshold of its own. In the second
+is planted Tatoeba's test list, which no encoder was trained on. Weights are learned from pairs in neither.
 Tatoeba's list is incomplete: some of what counts as wrong may well be right, so precision is a lower bound.
 Every run is one `muse mine` in a process of its own.
 """
@@ -142,8 +142,8 @@ def measure(options: argparse.Namespace, space: Path, splits: list[Split], folde
             for split in splits:
                 out = folder / "out.tsv"
                 done = muse(
-                    "mine", space, *languages, "--source", split.source, "--target", split.target, "--out", out,
-                    "--encoder", encoder, "--score", score, *fit, *limits,
+                    "mine", space, *languages, "--source", split.source, "--target", split.target,
+                    "--out", out, "--encoder", encoder, "--score", score, *fit, *limits,
                 )  # fmt: skip
                 mined.append(read_mined(out, split.planted))
                 seconds = done.seconds

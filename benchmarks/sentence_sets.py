@@ -30,12 +30,14 @@ class Aligned(NamedTuple):
 
 
 def training(data: Path, language: str) -> Aligned:
-    """Tatoeba's training pairs; nothing for a language without."""
+    """Tatoeba's training pairs, in random order, since the file has the short ones first; none without."""
     path = data / "parallel" / f"tatoeba.en-{language}.train.tsv.gz"
     if not path.exists():
         return Aligned("none", [], [])
     text = read_parallel(path)
-    return Aligned("tatoeba train", list(text.other), list(text.pivot))
+    order = np.random.default_rng(0).permutation(len(text.pivot)).tolist()
+    sides = ([side[place] for place in order] for side in (text.other, text.pivot))
+    return Aligned("tatoeba train", *sides)
 
 
 def retrieval_sets(data: Path, language: str) -> list[Aligned]:

@@ -220,7 +220,7 @@ def bad_sentences(folder: Path) -> dict[str, tuple[list[object], tuple[str, ...]
         "empty file": (["--source", empty, "--target", empty], ("empty.txt", "expected content")),
         "blank lines": (["--source", blank, "--target", blank], ("blank.txt", "2 empty lines")),
         "no file": (["--source", folder / "no.txt", "--target", short], ("no.txt",)),
-        "one column": (["--parallel", column], ("column.tsv:2: expected two",)),
+        "one column": (["--parallel", column], ("column.tsv:2: expected two columns",)),
         "wrong language": ([*files, "--src", "de"], ("fr", "got 'de'")),
         "one language": ([*files, "--src", "en", "--tgt", "en"], ("two languages",)),
         "unknown encoder": ([*files, "--encoder", "magic"], ("got 'magic'",)),

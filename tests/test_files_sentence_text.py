@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,7 +12,6 @@ from muse.files.sentence_text import (
     read_aligned,
     read_rated_sentences,
     read_sentences,
-    read_two_columns,
     write_scored_pairs,
 )
 from tests.command import tree
@@ -38,16 +36,6 @@ def test_aligned_files_have_the_same_lines(tmp_path: Path) -> None:
     write(other, "One.\nTwo.\nThree.\n")
     with pytest.raises(Mismatch, match=r"got 2 in .*a, 3 in .*b lines"):
         read_aligned(one, other)
-
-
-def test_two_columns(tmp_path: Path) -> None:
-    path = tmp_path / "a.tsv.gz"
-    path.write_bytes(gzip.compress(b"One.\tUn.\n\tDeux.\n"))
-    assert read_two_columns(path) == (["One.", ""], ["Un.", "Deux."])
-    for line, count in (("Two.", "1 field "), ("Two.\tDeux.\t2", "3 fields")):
-        path.write_bytes(gzip.compress(f"One.\tUn.\n{line}\n".encode()))
-        with pytest.raises(BadFile, match=rf"a\.tsv\.gz:2: expected two sentences .* got {count}"):
-            read_two_columns(path)
 
 
 def test_rated_sentences(tmp_path: Path) -> None:

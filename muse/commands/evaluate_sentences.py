@@ -102,14 +102,15 @@ def sts(space: Path, options: dict[str, Any]) -> tuple[dict[str, Any], list[str]
 def _texts(options: dict[str, Any], *, source_first: bool) -> tuple[list[list[str]], str]:
     # The lines of both sides, source first, and a name for the files.
     from muse.evaluation.score import gold_name
-    from muse.files.sentence_text import read_aligned, read_two_columns
+    from muse.files.parallel_text import read_parallel
+    from muse.files.sentence_text import read_aligned
 
     files = [options["source_file"], options["target_file"]]
     if options["parallel"] is not None:
         if any(files):
             raise click.UsageError("--parallel has both sides: leave --source and --target out.")
-        first, second = read_two_columns(options["parallel"])
-        return ([first, second] if source_first else [second, first]), gold_name(options["parallel"])
+        sides = [list(side) for side in read_parallel(options["parallel"])]  # the pivot's first
+        return (sides if source_first else sides[::-1]), gold_name(options["parallel"])
     if not all(files):
         raise click.UsageError("--task sentences needs --source FILE and --target FILE, or --parallel FILE.")
     return read_aligned(*files), "+".join(map(gold_name, files))

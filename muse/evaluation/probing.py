@@ -23,6 +23,7 @@ from muse.evaluation.classifier import ClassifierConfig, Labelled, accuracy, fit
 from muse.evaluation.score import Interval, Signature, bootstrap_interval
 from muse.tokens import Tokeniser
 
+FEWEST = 10  # sentences of a class
 LENGTHS = 6  # classes of length
 WORDS = 100  # classes of content, at most
 SENTENCES_A_WORD = 20  # at least, each with no other of the words
@@ -92,7 +93,10 @@ def length_probe(sentences: Sequence[str], language: str, size: int, rng: np.ran
     lengths = np.array([len(tokenise(text)) for text in texts])
     edges = np.unique(np.quantile(lengths, np.arange(1, LENGTHS) / LENGTHS)) if texts else np.empty(0)
     labels = np.searchsorted(edges, lengths, side="left")
-    return _balanced("length", [(text, language) for text in texts], labels.tolist(), size, rng)
+    # Lengths come in whole numbers, so a class may be next to empty: it would leave little of the others.
+    fewest = max(FEWEST, len(texts) // (2 * LENGTHS))
+    pairs = [(text, language) for text in texts]
+    return _balanced("length", pairs, labels.tolist(), size, rng, fewest=fewest)
 
 
 def content_probe(sentences: Sequence[str], language: str, size: int, rng: np.random.Generator) -> Probe:
@@ -162,7 +166,7 @@ def _balanced(
     size: int,
     rng: np.random.Generator,
     *,
-    fewest: int = 10,
+    fewest: int = FEWEST,
 ) -> Probe:
     # As many of each class as the rarest has, at most `size` in all; classes with too few are dropped.
     places: dict[int, list[int]] = defaultdict(list)
@@ -174,7 +178,7 @@ def _balanced(
             f"the probe of {name} needs {fewest} sentences of each of two classes or more, got "
             f"{len(sentences)} sentences for {len(classes)}; give it more text"
         )
-    each = max(min(*map(len, classes.values()), size // len(classes)), fewest)
+    each = max(min(*map(len, classes.values()), size // len(classes)), FEWEST)
     taken = [rng.permutation(found)[:each] for found in classes.values()]
     chosen = [sentences[place] for part in taken for place in part]
     return Probe(

@@ -1,4 +1,4 @@
-"""Sentences in files: one a line, two a line that translate each other, or two and a rating."""
+"""Sentences in files: one a line, the same ones in several files, or two and a rating."""
 
 from __future__ import annotations
 
@@ -38,21 +38,6 @@ def read_aligned(*paths: Path | str) -> list[list[str]]:
         found = ", ".join(f"{count} in {path}" for count, path in zip(counts, paths, strict=True))
         raise Mismatch(f"line i of each file must be the same sentence, got {found} lines; align the files")
     return texts
-
-
-def read_two_columns(path: Path | str) -> tuple[list[str], list[str]]:
-    """The first and second fields of lines `sentence<TAB>sentence`; BadFile for lines with another number."""
-    first, second = [], []
-    for number, line in enumerate(read_sentences(path), 1):
-        fields = line.split("\t")
-        if len(fields) != 2:
-            raise BadFile(
-                f"{path}:{number}: expected two sentences with a tab between, got "
-                f"{len(fields)} field{'s' * (len(fields) != 1)} ({line[:60]!r}); correct or drop the line"
-            )
-        first.append(fields[0])
-        second.append(fields[1])
-    return first, second
 
 
 def read_rated_sentences(path: Path | str) -> RatedSentences:
