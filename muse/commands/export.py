@@ -88,7 +88,7 @@ def export(
     """
     import numpy as np
 
-    from muse.api import pick_device
+    from muse.runtime import pick_device
     from muse.progress import Progress
     from muse.space import load_space
 

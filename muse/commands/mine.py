@@ -49,7 +49,7 @@ def mine(space: Path, out: Path, as_json: bool, **options: Any) -> None:
     --threshold on text whose translations you know. A sentence that comes again, an empty one and one
     without a known word are left out, and counted.
     """
-    from muse.api import pick_device
+    from muse.runtime import pick_device
     from muse.errors import BadSetting
     from muse.files.sentence_text import read_sentences, write_scored_pairs
     from muse.files.writing import check_place

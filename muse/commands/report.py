@@ -56,7 +56,7 @@ def report(space: Path, out: Path | None, as_json: bool, quiet: bool, **options:
 
 
 def _load(space: Path, options: dict[str, Any]) -> tuple[AlignedSpace, ReportConfig]:
-    from muse.api import pick_device
+    from muse.runtime import pick_device
     from muse.evaluation.score import gold_name
     from muse.files import read_lexicon
     from muse.report import ReportConfig
