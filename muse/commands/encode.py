@@ -97,8 +97,8 @@ def _sentences(source: Path | None, column: str | None) -> Iterator[list[str]]:
 
 
 def _encoder(space: Path, lang: str, name: str, options: dict[str, Any]) -> SentenceEncoder:
-    from muse.runtime import pick_device
     from muse.progress import Progress
+    from muse.runtime import pick_device
     from muse.sentences.loading import load_encoder
     from muse.sentences.streaming import read_sentences
     from muse.space import load_space
