@@ -49,11 +49,11 @@ def mine(space: Path, out: Path, as_json: bool, **options: Any) -> None:
     --threshold on text whose translations you know. A sentence that comes again, an empty one and one
     without a known word are left out, and counted.
     """
-    from muse.runtime import pick_device
     from muse.errors import BadSetting
     from muse.files.sentence_text import read_sentences, write_scored_pairs
     from muse.files.writing import check_place
     from muse.pair_score import PairScore
+    from muse.runtime import pick_device
     from muse.sentences.mining import MiningConfig, mine
     from muse.space import load_space
 
@@ -89,10 +89,8 @@ class _Side(NamedTuple):
 
 
 def _side(encoder: SentenceEncoder, text: list[str], language: str) -> _Side:
-    from muse.sentences.mining import distinct
-
     full = [line for line in text if line.strip()]
-    kept = [full[place] for place in distinct(full)]
+    kept = list(dict.fromkeys(full))  # what comes again can be in no better pair
     rows = encoded(encoder, kept, language)
     return _Side(kept, rows, {
         "lines": len(text), "empty": len(text) - len(full), "repeated": len(full) - len(kept),
