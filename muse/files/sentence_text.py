@@ -35,9 +35,10 @@ def read_aligned(*paths: Path | str) -> list[list[str]]:
     texts = [read_sentences(path) for path in paths]
     counts = [len(text) for text in texts]
     if len(set(counts)) > 1:
+        found = ", ".join(f"{count} in {path}" for count, path in zip(counts, paths, strict=True))
         raise Mismatch(
-            f"{' and '.join(map(str, paths))} must have as many lines, line i of each being the same "
-            f"sentence; got {' and '.join(map(str, counts))}: use the files as they were aligned"
+            f"files of which line i is the same sentence must have as many lines, got {found} lines; "
+            "use them as they were aligned"
         )
     return texts
 
