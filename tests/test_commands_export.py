@@ -98,7 +98,10 @@ def test_moses(muse: Command, space: Path, tmp_path: Path) -> None:
         (["text", "--vocab", "v"], "--vocab is for --format torch, not for text"),
         (["npz", "--src", "fr"], "--src is for --format torch or moses, not for npz"),
         (["moses", "--tables", "shared"], "--tables is for --format torch, not for moses"),
-        (["moses", "--lang", "fr"], "--lang is for --format text or word2vec or npz, not for moses"),
+        (
+            ["moses", "--lang", "fr"],
+            "--lang is for --format text or word2vec or npz or parquet or sentence-transformers, not",
+        ),
         (["torch", "--top", "3"], "--top is for --format moses, not for torch"),
         (["word2vec", "--temperature", "0.1"], "--temperature is for --format moses, not for word2vec"),
         (["moses", "--temperature", "0"], "0.0 is not in the range x>0"),
