@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from muse.space import SideToSave, save_space
-from tests.command import Command, Ended, tree
+from tests.command import Command, refused, tree
 from tests.spaces import PROVENANCE, side_to_save
 
 WORDS = 40
@@ -48,13 +48,6 @@ def sentences(space: Path, *more: object) -> list[object]:
 def mining(space: Path, *more: object) -> list[object]:
     out = space.parent / "out.tsv"
     return ["mine", space, "--src-lang", "fr", "--tgt-lang", "en", *texts(space), "--out", out, *more]
-
-
-def refused(ended: Ended, *parts: str, code: int = 1) -> None:
-    assert (ended.code, ended.out) == (code, ""), ended.err
-    assert len(ended.errors) == (code == 1)
-    for part in parts:
-        assert part in ended.err
 
 
 def test_translations_of_sentences_are_found(muse: Command, space: Path) -> None:
