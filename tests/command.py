@@ -85,6 +85,14 @@ def process(*arguments: object, cwd: Path | None = None, stdin: str = "") -> End
     return Ended(ended.returncode, ended.stdout, ended.stderr)
 
 
+def refused(ended: Ended, *parts: str, code: int = 1) -> None:
+    """The command said what is wrong, in one line unless it was used wrongly (code 2), and nothing else."""
+    assert (ended.code, ended.out) == (code, ""), ended.err
+    assert len(ended.errors) == (code == 1)
+    for part in parts:
+        assert part in (ended.errors[0] if code == 1 else ended.err)
+
+
 def tree(folder: Path) -> dict[str, bytes | None]:
     """Every file below a folder with its bytes, and every folder."""
     return {

@@ -17,7 +17,7 @@ from muse.files.space_manifest import read_manifest, write_manifest
 from muse.normalise import normalise
 from muse.space import load_space
 from muse.vectors import Vectors
-from tests.command import Command, Ended, tree
+from tests.command import Command, Ended, refused, tree
 from tests.spaces import rotation
 from tests.toys import DIMENSION, cloud, write_vec
 
@@ -48,13 +48,6 @@ def align(muse: Command, *arguments: object, init: str = "similarity") -> Ended:
 
 def several(muse: Command, *more: object) -> Ended:
     return align(muse, "--src", "fr", "--src", "de", "--tgt", "en", "--out", "space", *more)
-
-
-def refused(ended: Ended, *parts: str) -> None:
-    assert (ended.code, ended.out) == (1, ""), ended.err
-    assert len(ended.errors) == 1
-    for part in parts:
-        assert part in ended.errors[0]
 
 
 def test_the_fields(muse: Command, files: Path) -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from muse.sentences.loading import load_encoder
 from muse.space import load_space
-from tests.command import Command, Ended, process, tree
+from tests.command import Command, process, refused, tree
 from tests.spaces import saved
 
 TEXT = ["fr20 fr21 nosuch.", "", "fr22", "nosuch", "fr23 fr20 fr24"]
@@ -38,12 +38,6 @@ def stdin(monkeypatch: pytest.MonkeyPatch) -> io.BytesIO:
 def send(stream: io.BytesIO, text: str | bytes) -> None:
     stream.write(text.encode() if isinstance(text, str) else text)
     stream.seek(0)
-
-
-def refused(ended: Ended, *parts: str) -> None:
-    assert (ended.code, ended.out, len(ended.errors)) == (1, "", 1), ended.err
-    for part in parts:
-        assert part in ended.errors[0]
 
 
 def expected(space: Path, name: str = "mean") -> np.ndarray:
@@ -141,6 +135,10 @@ def test_bad_input(muse: Command, space: Path, stdin: io.BytesIO, tmp_path: Path
         ([*base, "--input", tmp_path / "bytes.txt"], ["bytes.txt:2: expected UTF-8"]),
         ([*base, "--fit", tmp_path / "nosuch.txt"], ["nosuch.txt: expected a file"]),
         ([*base, "--save", tmp_path / "thesis"], ["thesis exists and is no saved encoder"]),
+        (
+            [*base, "--save", tmp_path / "text.txt" / "kept", "--fit", tmp_path / "nosuch.txt"],
+            ["text.txt: expected a folder that can be written"],  # before anything is learned
+        ),
         (["encode", tmp_path, "--lang", "fr"], ["expected an aligned space"]),
         (["encode", space, "--lang", "fr"], ["standard input: expected sentences to encode"]),
     ]

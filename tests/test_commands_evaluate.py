@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from muse.space import save_space
-from tests.command import Command, Ended, tree
+from tests.command import Command, refused, tree
 from tests.spaces import PROVENANCE, saved, sides_to_save
 
 
@@ -29,12 +29,6 @@ def words(space: Path, *more: object) -> list[object]:
 
 def rated(space: Path, *more: object) -> list[object]:
     return ["evaluate", space, "--task", "similarity", "--pairs", space.parent / "rated.txt", *more]
-
-
-def refused(ended: Ended, *parts: str) -> None:
-    assert (ended.code, ended.out, len(ended.errors)) == (1, "", 1), ended.err
-    for part in parts:
-        assert part in ended.err
 
 
 def test_words(muse: Command, space: Path) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from muse.space import SideToSave, save_space
-from tests.command import Command, Ended, tree
+from tests.command import Command, refused, tree
 from tests.spaces import PROVENANCE, side_to_save
 
 WORDS = 40
@@ -48,13 +48,6 @@ def sentences(space: Path, *more: object) -> list[object]:
 def mining(space: Path, *more: object) -> list[object]:
     out = space.parent / "out.tsv"
     return ["mine", space, "--src-lang", "fr", "--tgt-lang", "en", *texts(space), "--out", out, *more]
-
-
-def refused(ended: Ended, *parts: str, code: int = 1) -> None:
-    assert (ended.code, ended.out) == (code, ""), ended.err
-    assert len(ended.errors) == (code == 1)
-    for part in parts:
-        assert part in ended.err
 
 
 def test_translations_of_sentences_are_found(muse: Command, space: Path) -> None:
@@ -268,6 +261,24 @@ def test_bad_input_of_transfer(muse: Command, space: Path, task: Path) -> None:
     refused(muse(*command), "5 sentences of each class or more, got 3")
     (task / "fr.txt").unlink()
     refused(muse(*command), "LANG.txt of a language of the space beside en", "got en.txt, labels.txt")
+
+
+def test_options_that_the_task_does_not_look_at_are_told(muse: Command, space: Path) -> None:
+    ended = muse(*sentences(space, *texts(space), "--hubness", "--fit", f"fr={space.parent / 'fr.txt'}"))
+    assert ended.code == 0
+    assert "--task sentences does not look at --hubness" in ended.err
+    assert "--fit changes nothing" in ended.err
+    assert ended.err.count("does not look at") == 1
+
+
+def test_a_file_with_the_pivot_needs_the_pivot(muse: Command, tmp_path: Path) -> None:
+    rows = np.random.default_rng(0).normal(size=(WORDS, DIMENSION)).astype(np.float32)
+    names = ("en", "fr", "de")
+    sides: dict[str, SideToSave] = {language: side_to_save(language, rows) for language in names}
+    save_space(tmp_path / "three", sides, pivot="en", provenance=PROVENANCE)
+    path = write(tmp_path / "both.tsv", ["fr1\tde1"])
+    asked = sentences(tmp_path / "three", "--parallel", path, "--src", "fr", "--tgt", "de")
+    refused(muse(*asked), "the sentences of en in its first column", "--src fr and --tgt de")
 
 
 @pytest.mark.parametrize(

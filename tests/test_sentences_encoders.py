@@ -313,6 +313,17 @@ def test_broken_folders(tmp_path: Path) -> None:
         load_encoder(tmp_path / "nosuch", of)
 
 
+@pytest.mark.parametrize(
+    "changes", [{"settings": {}}, {"parts": 0}, {"settings": {"correction": "", "sif": 1}}]
+)
+def test_a_correction_that_is_not_whole(tmp_path: Path, changes: dict[str, object]) -> None:
+    folder, of = tmp_path / "encoder", space()
+    load_encoder("mean+znorm", of).fit(TEXT, "fr").save(folder)
+    break_manifest(folder, **changes)
+    with pytest.raises(BadFile, match="encoder: expected the settings of a corrected encoder"):
+        load_encoder(folder, of)
+
+
 def test_saving_replaces_no_other_folder(tmp_path: Path) -> None:
     (tmp_path / "thesis").mkdir()
     (tmp_path / "thesis" / "thesis.tex").write_text("mine")

@@ -7,7 +7,7 @@ import pytest
 
 from muse.errors import BadSetting, Mismatch
 from muse.pair_score import PairScore
-from muse.sentences.mining import MiningConfig, distinct, mine
+from muse.sentences.mining import MiningConfig, mine
 from muse.vectors import Matrix
 
 
@@ -89,11 +89,6 @@ def test_of_equal_rows_one_is_taken() -> None:
 def test_fewer_sentences_than_neighbours() -> None:
     rows = np.eye(2, dtype=np.float32)
     assert mine(rows, rows).pairs.tolist() == [[0, 0], [1, 1]]
-
-
-def test_distinct_keeps_the_first_of_each() -> None:
-    assert distinct(["a", "", "a", "b", ""]).tolist() == [0, 1, 3]
-    assert distinct([]).tolist() == []
 
 
 def test_bad_settings() -> None:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
+from muse.commands.encoders import fitted
 from muse.commands.options import common
 
 if TYPE_CHECKING:
@@ -97,21 +98,20 @@ def _sentences(source: Path | None, column: str | None) -> Iterator[list[str]]:
 
 
 def _encoder(space: Path, lang: str, name: str, options: dict[str, Any]) -> SentenceEncoder:
-    from muse.api import pick_device
     from muse.progress import Progress
+    from muse.runtime import pick_device
     from muse.sentences.loading import load_encoder
     from muse.sentences.streaming import read_sentences
     from muse.space import load_space
 
     pick_device(options["device"])
+    if options["device"] == "cuda":
+        log.warning("sentences are encoded on the CPU: --device cuda changes nothing")
     text = None if options["fit"] is None else list(read_sentences(options["fit"]))
     spaces = [load_space(folder) for folder in (space, *options["also"])]
     encoder = load_encoder(name, *spaces, progress=Progress(quiet=options["quiet"]))
     if text is not None:
-        fitted = encoder.fit(text, lang)
-        if fitted is encoder:
-            log.warning("%s learns nothing from text: --fit changes nothing", encoder.name)
-        encoder = fitted
+        encoder = fitted(encoder, text, lang)
     encoder.encode([], lang)  # says what is missing before a file is begun
     if options["save"] is not None:
         encoder.save(options["save"])

@@ -40,15 +40,24 @@ def encoder_options(command: F) -> F:
 def open_encoder(space: AlignedSpace, options: dict[str, Any]) -> SentenceEncoder:
     """The encoder that was asked for, after it has learned from the text of --fit."""
     from muse.files.sentence_text import read_sentences
+    from muse.progress import Progress
     from muse.sentences.loading import load_encoder
 
     texts = {language: read_sentences(path) for language, path in by_language(options["fit_files"], "--fit")}
     for language in texts:
         space.side(language)
-    encoder = load_encoder(options["encoder"], space)
+    encoder = load_encoder(options["encoder"], space, progress=Progress(quiet=options["quiet"]))
     for language, text in texts.items():
-        encoder = encoder.fit(text, language)
+        encoder = fitted(encoder, text, language)
     return encoder
+
+
+def fitted(encoder: SentenceEncoder, text: Sequence[str], language: str) -> SentenceEncoder:
+    """The encoder fitted on the text; a warning where it learns nothing from any."""
+    found = encoder.fit(text, language)
+    if found is encoder:
+        log.warning("%s learns nothing from text: --fit changes nothing", encoder.name)
+    return found
 
 
 def by_language(values: Sequence[str], option: str) -> list[tuple[str, Path]]:

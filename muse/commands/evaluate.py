@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from muse.commands.encoders import encoder_options
 from muse.commands.options import backend, common, languages
 
+log = logging.getLogger(__name__)
 Report = tuple[dict[str, Any], list[str]]  # the fields of --json, and the lines to print without
 # Each task: the module that does it, its function, and the options that it cannot do without.
 TASKS = {
@@ -22,6 +25,19 @@ TASKS = {
     "sts": ("evaluate_sentences", "sts", ("pairs", "src")),
     "transfer": ("evaluate_classifiers", "transfer", ("data",)),
     "probe": ("evaluate_classifiers", "probe", ("text",)),
+}
+# The options that only some tasks look at, and which these are.
+LOOKED_AT = {
+    ("dictionary", "against", "hubness", "backend"): ("words",),
+    ("pairs",): ("similarity", "sts"),
+    ("methods",): ("words", "sentences"),
+    ("source_file", "target_file", "parallel", "both_ways", "neighbours"): ("sentences",),
+    ("target_pairs",): ("sts",),
+    ("data", "runs"): ("transfer",),
+    ("text", "probes", "size"): ("probe",),
+    ("classifier",): ("transfer", "probe"),
+    ("encoder", "fit_files"): ("sentences", "sts", "transfer", "probe"),
+    ("source", "target"): ("words", "similarity", "sentences", "sts", "transfer"),
 }
 FILE: dict[str, Any] = {"type": Path, "metavar": "FILE"}
 
@@ -84,8 +100,19 @@ def evaluate(space: Path, task: str, as_json: bool, **options: Any) -> None:
         if not given[name]:
             what = {"src": "LANG", "data": "FOLDER", "text": "LANG=FILE"}.get(name, "FILE")
             raise click.UsageError(f"--task {task} needs --{name} {what}.")
+    _warn_of_idle_options(task)
     run: Callable[[Path, dict[str, Any]], Report] = getattr(
         import_module(f"muse.commands.{module}"), function
     )
     fields, lines = run(space, options)
     click.echo(json.dumps(fields, ensure_ascii=False) if as_json else "\n".join(lines))
+
+
+def _warn_of_idle_options(task: str) -> None:
+    context = click.get_current_context()
+    names = {parameter.name: parameter.opts[0] for parameter in context.command.params}
+    for options, tasks in LOOKED_AT.items():
+        for option in options:
+            given = context.get_parameter_source(option) is ParameterSource.COMMANDLINE
+            if given and task not in tasks:
+                log.warning("--task %s does not look at %s", task, names[option])

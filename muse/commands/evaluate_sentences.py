@@ -29,9 +29,16 @@ class _Asked(NamedTuple):
 
 def sentences(space: Path, options: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
     """P@1 and the rest, of finding the translation of a sentence."""
+    from muse.errors import BadSetting
+
     loaded = load(space, options)
     source, target = loaded.direction(options["source"], options["target"])
-    texts, gold = _texts(options, source_first=target != loaded.pivot)
+    if options["parallel"] is not None and loaded.pivot not in (source, target):
+        raise BadSetting(
+            f"--parallel has the sentences of {loaded.pivot} in its first column, got --src {source} and "
+            f"--tgt {target}; give a file of each as --source and --target"
+        )
+    texts, gold = _texts(options, pivot_first=source == loaded.pivot)
     named = dict(zip((source, target), texts, strict=True))
     asked = _Asked(loaded, open_encoder(loaded, options), named, gold, options)
     rows = {language: encoded(asked.encoder, text, language) for language, text in named.items()}
@@ -99,7 +106,7 @@ def sts(space: Path, options: dict[str, Any]) -> tuple[dict[str, Any], list[str]
     return score.as_json(), [str(score)]
 
 
-def _texts(options: dict[str, Any], *, source_first: bool) -> tuple[list[list[str]], str]:
+def _texts(options: dict[str, Any], *, pivot_first: bool) -> tuple[list[list[str]], str]:
     # The lines of both sides, source first, and a name for the files.
     from muse.evaluation.score import gold_name
     from muse.files.parallel_text import read_parallel
@@ -110,7 +117,7 @@ def _texts(options: dict[str, Any], *, source_first: bool) -> tuple[list[list[st
         if any(files):
             raise click.UsageError("--parallel has both sides: leave --source and --target out.")
         sides = [list(side) for side in read_parallel(options["parallel"])]  # the pivot's first
-        return (sides if source_first else sides[::-1]), gold_name(options["parallel"])
+        return (sides if pivot_first else sides[::-1]), gold_name(options["parallel"])
     if not all(files):
         raise click.UsageError("--task sentences needs --source FILE and --target FILE, or --parallel FILE.")
     return read_aligned(*files), "+".join(map(gold_name, files))

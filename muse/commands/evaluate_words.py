@@ -64,7 +64,7 @@ def words(space: Path, options: dict[str, Any]) -> tuple[dict[str, Any], list[st
 
 def load(space: Path, options: dict[str, Any]) -> AlignedSpace:
     """The space, on the device that was asked for."""
-    from muse.api import pick_device
+    from muse.runtime import pick_device
     from muse.space import load_space
 
     return load_space(space, device=pick_device(options["device"]))

@@ -88,8 +88,8 @@ def export(
     """
     import numpy as np
 
-    from muse.api import pick_device
     from muse.progress import Progress
+    from muse.runtime import pick_device
     from muse.space import load_space
 
     given = {key: value for key, value in options.items() if value not in (None, ())}

@@ -44,9 +44,9 @@ if TYPE_CHECKING:
 @common
 def induce(space: Path, out: Path, form: str, both: bool, as_json: bool, **options: Any) -> None:
     """Write a bilingual dictionary from a SPACE, best translations of the most frequent words first."""
-    from muse.api import pick_device
     from muse.induce import Limits
     from muse.memory import peak_memory_mb
+    from muse.runtime import pick_device
     from muse.space import load_space
 
     loaded = load_space(space, device=pick_device(options["device"]))

@@ -28,12 +28,12 @@ def map_words(space: Path, lang: str, vectors: Path, out: Path | None, as_json: 
 
     Of a fastText .bin, --words may name any strings: their vectors are made from n-grams.
     """
-    from muse.api import pick_device
     from muse.errors import BadSetting
     from muse.files import write_npz, write_vectors_text
     from muse.files.plain_text import read_lines
     from muse.files.writing import check_place, vectors_text
     from muse.new_words import load_new_words, map_new_words
+    from muse.runtime import pick_device
     from muse.space import load_space
 
     if as_json and out is None:

@@ -15,6 +15,7 @@ from muse.version import __version__
 
 if TYPE_CHECKING:
     from muse.sentences.encoder import SentenceEncoder
+    from muse.sentences.mining import MiningConfig
     from muse.vectors import Matrix
 
 log = logging.getLogger(__name__)
@@ -49,24 +50,19 @@ def mine(space: Path, out: Path, as_json: bool, **options: Any) -> None:
     --threshold on text whose translations you know. A sentence that comes again, an empty one and one
     without a known word are left out, and counted.
     """
-    from muse.api import pick_device
     from muse.errors import BadSetting
     from muse.files.sentence_text import read_sentences, write_scored_pairs
     from muse.files.writing import check_place
-    from muse.pair_score import PairScore
-    from muse.sentences.mining import MiningConfig, mine
+    from muse.sentences.mining import mine
     from muse.space import load_space
 
-    device = pick_device(options["device"])
-    method = "nn" if options["score"] == "cosine" else options["score"]
-    score = PairScore(method, k=options["neighbours"])
-    config = MiningConfig(score, options["threshold"], options["backend"], device)
+    config = _config(options)
     check_place(out)
     languages = (options["src_lang"], options["tgt_lang"])
     if languages[0] == languages[1]:
         raise BadSetting(f"pairs are mined between two languages, got {languages[0]!r} twice")
     texts = [read_sentences(options[side]) for side in ("source", "target")]
-    loaded = load_space(space, device=device)
+    loaded = load_space(space, device=config.device)
     for language in languages:
         loaded.side(language)
     encoder = open_encoder(loaded, options)
@@ -77,7 +73,17 @@ def mine(space: Path, out: Path, as_json: bool, **options: Any) -> None:
         for value, (row, column) in zip(found.scores, found.pairs, strict=True)
     )
     count = write_scored_pairs(out, lines)
-    _tell(count, out, sides, f"{score} | encoder:{encoder.name}", as_json)
+    _tell(count, out, sides, f"{config.score} | encoder:{encoder.name}", as_json)
+
+
+def _config(options: dict[str, Any]) -> MiningConfig:
+    from muse.pair_score import PairScore
+    from muse.runtime import pick_device
+    from muse.sentences.mining import MiningConfig
+
+    method = "nn" if options["score"] == "cosine" else options["score"]
+    score = PairScore(method, k=options["neighbours"])
+    return MiningConfig(score, options["threshold"], options["backend"], pick_device(options["device"]))
 
 
 class _Side(NamedTuple):
@@ -89,10 +95,8 @@ class _Side(NamedTuple):
 
 
 def _side(encoder: SentenceEncoder, text: list[str], language: str) -> _Side:
-    from muse.sentences.mining import distinct
-
     full = [line for line in text if line.strip()]
-    kept = [full[place] for place in distinct(full)]
+    kept = list(dict.fromkeys(full))  # what comes again can be in no better pair
     rows = encoded(encoder, kept, language)
     return _Side(kept, rows, {
         "lines": len(text), "empty": len(text) - len(full), "repeated": len(full) - len(kept),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from muse.commands.options import common
+from muse.commands.options import common, languages
 
 if TYPE_CHECKING:
     from muse.report import ReportConfig
@@ -24,12 +24,11 @@ if TYPE_CHECKING:
     "--out", type=Path, metavar="FILE",
     help="The page, .html; its figures go to FILE with .figures.  [default: SPACE.html, beside it]",
 )  # fmt: skip
-@click.option("--src", "source", metavar="LANG", help="From.  [default: the space's source]")
-@click.option("--tgt", "target", metavar="LANG", help="To.  [default: the space's target]")
 @click.option(
     "--max-vocab", default=20_000, show_default=True, type=click.IntRange(1), metavar="N",
     help="Hubs and the sample are of the N most frequent words.",
 )  # fmt: skip
+@languages
 @common
 def report(space: Path, out: Path | None, as_json: bool, quiet: bool, **options: Any) -> None:
     """Write one page about a SPACE: how it was learned, what the verdict rests on, how good it is.
@@ -56,10 +55,10 @@ def report(space: Path, out: Path | None, as_json: bool, quiet: bool, **options:
 
 
 def _load(space: Path, options: dict[str, Any]) -> tuple[AlignedSpace, ReportConfig]:
-    from muse.api import pick_device
     from muse.evaluation.score import gold_name
     from muse.files import read_lexicon
     from muse.report import ReportConfig
+    from muse.runtime import pick_device
     from muse.space import load_space
 
     path = options["dictionary"]

@@ -46,10 +46,9 @@ def train(space: Path, quiet: bool, as_json: bool, **options: Any) -> None:
     2019), rank (his ranking loss), hinge (cosine, random negative), hardest (cosine, hardest negative of the
     batch), squared (CVM-add's), softmax (additive margin).
     """
-    from muse.api import pick_device
     from muse.evaluation.score import gold_name
     from muse.progress import Progress
-    from muse.runtime import Runtime
+    from muse.runtime import Runtime, pick_device
     from muse.sentences.training import train_encoder
 
     runtime = Runtime(pick_device(options["device"]), Progress(quiet=quiet))

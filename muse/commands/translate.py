@@ -56,11 +56,11 @@ def translate(
     or --ngrams has one for it. With --lm (from muse train-lm, or any ARPA file) the --top best
     translations of every word are chosen from by how well they follow one another.
     """
-    from muse.api import pick_device
     from muse.errors import BadSetting
     from muse.files.arpa import read_arpa
     from muse.new_words import load_new_words, own_new_words
     from muse.progress import Progress
+    from muse.runtime import pick_device
     from muse.space import load_space
 
     if words and options["lm"] is not None:

@@ -73,8 +73,6 @@ def fetch(item: Item, config: FetchConfig, progress: Progress) -> Fetched:
     The checksum of a file that is fetched for the first time is noted in SHA256SUMS beside it; a file
     that differs from what is noted there is not kept.
     """
-    import pooch
-
     check(item, config)
     check_folder(config.folder)
     with writing(config.folder):
@@ -84,22 +82,28 @@ def fetch(item: Item, config: FetchConfig, progress: Progress) -> Fetched:
     if not cached:
         if path.exists():
             raise BadFile(_stranger(path, pin))
-        pooch.get_logger().setLevel("WARNING")
-        try:
-            with writing(config.folder):
-                pooch.retrieve(
-                    url, f"sha256:{pin}" if pin else None, item.name, config.folder,
-                    downloader=_Downloader(item, config, progress),
-                )  # fmt: skip
-        except ValueError as error:  # pooch's, where the checksum is another
-            raise BadFile(
-                f"{url}: expected the file of checksum {str(pin)[:8]} noted in {config.folder / SUMS}, got "
-                "another; if it was published anew, remove the line"
-            ) from error
+        _retrieve(url, pin, _Downloader(item, config, progress))
     found = pin or checksum(path)
     if not pin:
         write_pin(config.folder, item.name, found)
     return Fetched(path, url, path.stat().st_size, found, item.licence, cached)
+
+
+def _retrieve(url: str, pin: str | None, downloader: _Downloader) -> None:
+    import pooch
+
+    folder = downloader.config.folder
+    pooch.get_logger().setLevel("WARNING")
+    try:
+        with writing(folder):
+            pooch.retrieve(
+                url, f"sha256:{pin}" if pin else None, downloader.item.name, folder, downloader=downloader
+            )
+    except ValueError as error:  # pooch's, where the checksum is another
+        raise BadFile(
+            f"{url}: expected the file of checksum {str(pin)[:8]} noted in {folder / SUMS}, got "
+            "another; if it was published anew, remove the line"
+        ) from error
 
 
 def _stranger(path: Path, pin: str | None) -> str:

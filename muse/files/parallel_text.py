@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from muse.errors import BadFile, Mismatch
+from muse.errors import BadFile
 from muse.files.plain_text import read_lines
+from muse.files.sentence_text import read_aligned
 
 
 class ParallelText(NamedTuple):
@@ -41,12 +42,5 @@ def read_parallel(path: Path | str) -> ParallelText:
 
 def read_aligned_files(pivot: Path | str, other: Path | str) -> ParallelText:
     """The pairs of two files aligned by line; Mismatch where one has more lines than the other."""
-    sides = [list(read_lines(path)) for path in (pivot, other)]
-    if len(sides[0]) != len(sides[1]):
-        raise Mismatch(
-            f"{other} and {pivot} must have as many lines, line i of one translating line i of the other; "
-            f"got {len(sides[1])} and {len(sides[0])}: use the files as they were aligned"
-        )
-    if not sides[0]:
-        raise BadFile(f"{pivot}: expected a sentence a line, found none; check the file")
-    return ParallelText(*sides)
+    sentences, translations = read_aligned(other, pivot)
+    return ParallelText(translations, sentences)

@@ -1,4 +1,4 @@
-"""Parquet: sentences from a column of a table, and their vectors into one. The only user of pyarrow."""
+"""Parquet: text from a column of a table, and text with its vectors into one."""
 
 from __future__ import annotations
 
@@ -72,17 +72,19 @@ def _column(path: Path, schema: Any, column: str | None) -> str:
 
 
 @contextmanager
-def parquet_writer(path: Path, dimension: int) -> Iterator[Callable[[Sequence[str], Matrix], None]]:
-    """A function that adds sentences and their rows (b, d) to a Parquet file."""
+def parquet_writer(
+    path: Path, dimension: int, text: str = SENTENCE
+) -> Iterator[Callable[[Sequence[str], Matrix], None]]:
+    """A function that adds texts and their rows (b, d) to the columns `text` and vector of a Parquet file."""
     require_pyarrow(path)
     import pyarrow as pa
     from pyarrow.parquet import ParquetWriter
 
-    schema = pa.schema([(SENTENCE, pa.string()), (VECTOR, pa.list_(pa.float32(), dimension))])
+    schema = pa.schema([(text, pa.string()), (VECTOR, pa.list_(pa.float32(), dimension))])
 
-    def write(sentences: Sequence[str], rows: Matrix) -> None:
+    def write(texts: Sequence[str], rows: Matrix) -> None:
         vectors = pa.FixedSizeListArray.from_arrays(pa.array(rows.ravel()), dimension)
-        table.write_batch(pa.record_batch([pa.array(sentences, pa.string()), vectors], schema=schema))
+        table.write_batch(pa.record_batch([pa.array(list(texts), pa.string()), vectors], schema=schema))
 
     with replaced(path) as stream, ParquetWriter(stream, schema) as table:
         yield write

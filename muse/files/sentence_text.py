@@ -36,7 +36,10 @@ def read_aligned(*paths: Path | str) -> list[list[str]]:
     counts = [len(text) for text in texts]
     if len(set(counts)) > 1:
         found = ", ".join(f"{count} in {path}" for count, path in zip(counts, paths, strict=True))
-        raise Mismatch(f"line i of each file must be the same sentence, got {found} lines; align the files")
+        raise Mismatch(
+            f"files of which line i is the same sentence must have as many lines, got {found} lines; "
+            "use them as they were aligned"
+        )
     return texts
 
 

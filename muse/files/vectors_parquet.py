@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from muse.errors import BadFile
-from muse.files.parquet import require_pyarrow
+from muse.files.parquet import parquet_writer, require_pyarrow
 from muse.files.table import Block, Table
-from muse.files.writing import check_writable, replaced
+from muse.files.writing import check_writable
 from muse.vectors import Matrix
 
 ROWS = 10_000  # of a row group: 12 MB at d = 300
@@ -20,17 +20,10 @@ ROWS = 10_000  # of a row group: 12 MB at d = 300
 def write_parquet(path: Path | str, words: Sequence[str], matrix: Matrix) -> None:
     """Writes the columns `word` (string) and `vector` (d float32 each), in the order of the words."""
     path = Path(path)
-    arrow, parquet = _pyarrow(path)
     check_writable(path, words, matrix, forbidden="")
-    schema = arrow.schema(
-        [("word", arrow.string()), ("vector", arrow.list_(arrow.float32(), matrix.shape[1]))]
-    )
-    with replaced(path) as stream, parquet.ParquetWriter(stream, schema) as writer:
+    with parquet_writer(path, matrix.shape[1], "word") as write:
         for begin in range(0, len(words), ROWS):
-            rows = np.ascontiguousarray(matrix[begin : begin + ROWS]).ravel()
-            column = arrow.FixedSizeListArray.from_arrays(arrow.array(rows), matrix.shape[1])
-            names = arrow.array(list(words[begin : begin + ROWS]), arrow.string())
-            writer.write_table(arrow.Table.from_arrays([names, column], schema=schema))
+            write(words[begin : begin + ROWS], np.ascontiguousarray(matrix[begin : begin + ROWS]))
 
 
 def parquet_table(path: Path) -> Table:

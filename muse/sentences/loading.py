@@ -18,7 +18,7 @@ from muse.sentences.corrections import OPTIONS, Correction
 from muse.sentences.encoder import SentenceEncoder
 from muse.sentences.kinds import KINDS
 from muse.sentences.lookup import Lookup
-from muse.sentences.saving import Saved, check_space, read_encoder
+from muse.sentences.saving import AGAIN, Saved, check_space, read_encoder
 from muse.sentences.trained import KIND as TRAINED
 from muse.sentences.trained import restore_trained
 from muse.sentences.turned import restored
@@ -89,7 +89,13 @@ def _restored(folder: Path, spaces: Sequence[AlignedSpace]) -> SentenceEncoder:
             [_restored(part, [space]) for part, space in zip(saved.parts, spaces, strict=True)]
         )
     check_space(folder, saved.spaces, spaces[0])
-    return RESTORERS[saved.kind](saved, spaces[0], [_restored(part, spaces) for part in saved.parts])
+    parts = [_restored(part, spaces) for part in saved.parts]
+    try:
+        return RESTORERS[saved.kind](saved, spaces[0], parts)
+    except (IndexError, KeyError, TypeError, ValueError) as error:
+        raise BadFile(
+            f"{folder}: expected the settings of a {saved.kind} encoder, got others ({error!r}); {AGAIN}"
+        ) from error
 
 
 def _mean(lookup: Lookup, options: str) -> SentenceEncoder:

@@ -7,7 +7,6 @@ score reaches the threshold.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -79,18 +78,6 @@ def mine(source: Matrix, target: Matrix, *, config: MiningConfig | None = None) 
     order = np.lexsort((pairs[:, 1], pairs[:, 0], -scores))
     rows = np.stack([kept[0][pairs[order, 0]], kept[1][pairs[order, 1]]], axis=1)
     return Mined(rows, scores[order])
-
-
-def distinct(sentences: Sequence[str]) -> Rows:
-    """The places (p,) where each sentence comes first; what comes again can be in no better pair.
-
-    >>> distinct(["b", "a", "b"]).tolist()
-    [0, 1]
-    """
-    first: dict[str, int] = {}
-    for place, sentence in enumerate(sentences):
-        first.setdefault(sentence, place)
-    return np.array(list(first.values()), np.int64)
 
 
 def _unit(rows: Matrix, config: MiningConfig) -> Tensor:

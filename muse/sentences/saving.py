@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from muse.errors import BadFile, BadSetting, Mismatch
 from muse.files.atomic import atomic_folder
 from muse.files.space_folder import MANIFEST, checksum, writing
+from muse.files.writing import check_folder
 from muse.sentences.encoder import SentenceEncoder
 from muse.space import AlignedSpace
 from muse.version import __version__
@@ -68,9 +69,10 @@ def check_space(folder: Path, saved: Mapping[str, str], space: AlignedSpace) -> 
 
 
 def check_out(folder: Path) -> None:
-    """Raise BadSetting where `folder` is something other than an encoder, which saving would replace."""
+    """Raise BadSetting where saving would replace what is no encoder, and BadFile where it cannot write."""
     if folder.exists() and not is_encoder(folder) and not (folder.is_dir() and not any(folder.iterdir())):
         raise BadSetting(f"{folder} exists and is no saved encoder; choose another folder")
+    check_folder(folder.resolve().parent)
 
 
 def is_encoder(folder: Path) -> bool:

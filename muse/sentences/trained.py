@@ -10,14 +10,14 @@ from typing import Any
 
 from torch import Tensor
 
-from muse.errors import BadFile, BadSetting
+from muse.errors import BadSetting
 from muse.files.space_folder import folder_name
 from muse.files.space_manifest import plain
 from muse.sentences.bags import Bags
 from muse.sentences.encoder import Encoded, SentenceEncoder
 from muse.sentences.lookup import Lookup
 from muse.sentences.pooling import check_powers, power_means, sums
-from muse.sentences.saving import AGAIN, Saved, checksums, write_encoder
+from muse.sentences.saving import Saved, checksums, write_encoder
 from muse.sentences.words import pooled
 from muse.space import AlignedSpace
 from muse.vectors import Matrix
@@ -114,15 +114,11 @@ class TrainedEncoder(SentenceEncoder):
 
 
 def restore_trained(saved: Saved, space: AlignedSpace, _: Sequence[SentenceEncoder]) -> TrainedEncoder:
-    """The encoder as it was saved, for its space; BadFile where its settings are not whole."""
+    """The encoder as it was saved, for its space; KeyError and the like where its settings are not whole."""
     languages, settings = tuple(saved.spaces), saved.settings
     tables = {name: saved.arrays.get(folder_name(name)) for name in languages}
-    try:
-        powers = check_powers([float(p) for p in settings["powers"]])
-        pooling, training = settings["pooling"], dict(settings["training"])
-    except (KeyError, TypeError, ValueError) as error:
-        raise BadFile(
-            f"{saved.name}: expected the settings of a trained encoder, got others; {AGAIN}"
-        ) from error
     rows = {name: table for name, table in tables.items() if table is not None}
-    return TrainedEncoder(saved.name, space, languages, rows, pooling, powers, training)
+    powers = check_powers([float(p) for p in settings["powers"]])
+    return TrainedEncoder(
+        saved.name, space, languages, rows, settings["pooling"], powers, dict(settings["training"])
+    )

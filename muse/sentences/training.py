@@ -16,7 +16,6 @@ from muse.errors import BadSetting, MuseError
 from muse.files.parallel_text import ParallelText, read_aligned_files, read_parallel
 from muse.files.space_folder import checksum
 from muse.files.space_manifest import input_file
-from muse.files.writing import check_folder
 from muse.runtime import Runtime
 from muse.sentences.bags import Vocabulary
 from muse.sentences.kinds import KINDS, Kind, LossChoice
@@ -71,7 +70,6 @@ class Training:
             raise BadSetting("--parallel FILE is needed, or --source FILE and --target FILE")
         check_powers(self.powers)
         check_out(self.out)
-        check_folder(self.out.resolve().parent)
         return found
 
 

@@ -79,15 +79,19 @@ class Explorer:
         """The text translated word by word, and each token of it with its alternatives."""
         retrieval = self.retrieval(direction)
         with self._lock:
-            translator = self._translators.setdefault(
-                (direction, retrieval),
-                Translator(
-                    self.space, source=direction[0], target=direction[1],
-                    config=TextConfig(retrieval, top=ALTERNATIVES, alternatives=True),
-                ),
-            )  # fmt: skip
+            translator = self._translator(direction, retrieval)
             line = " ".join(text.split())
             return retrieval, translator.translate([line])[0], translator.choices(line)
+
+    def _translator(self, direction: Direction, retrieval: Retrieval) -> Translator:
+        # One for each way of asking: it remembers the words it met.
+        key = (direction, retrieval)
+        if key not in self._translators:
+            config = TextConfig(retrieval, top=ALTERNATIVES, alternatives=True)
+            self._translators[key] = Translator(
+                self.space, source=direction[0], target=direction[1], config=config
+            )
+        return self._translators[key]
 
     def examples(self, language: str) -> list[str]:
         """A few words of a language that one may try."""
