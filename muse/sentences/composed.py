@@ -10,7 +10,7 @@ import numpy as np
 
 from muse.errors import BadSetting, Mismatch
 from muse.sentences.corrections import Correction, Seen, see, together
-from muse.sentences.encoder import Encoded, SentenceEncoder
+from muse.sentences.encoder import Around, Encoded, SentenceEncoder
 from muse.sentences.saving import Arrays, Saved, write_encoder
 from muse.sentences.words import blocks
 
@@ -18,14 +18,13 @@ SIF = Correction("pcr", components=1)
 
 
 @dataclass(frozen=True, eq=False)
-class Corrected(SentenceEncoder):
+class Corrected(Around):
     """An encoder, and a correction of what it gives, for which `seen` has what each language's text showed.
 
     `sif` makes it SIF: the name of the two together, and no correction, rather than an error, of a language
     without text.
     """
 
-    inner: SentenceEncoder
     correction: Correction
     seen: Mapping[str, Seen] = field(default_factory=dict)
     sif: bool = False
@@ -34,16 +33,6 @@ class Corrected(SentenceEncoder):
     def name(self) -> str:
         """mean+pcr: that of the encoder and that of the correction."""
         return self.inner.name if self.sif else f"{self.inner.name}+{self.correction}"
-
-    @property
-    def languages(self) -> tuple[str, ...]:
-        """Those of the encoder."""
-        return self.inner.languages
-
-    @property
-    def dimension(self) -> int:
-        """That of the encoder."""
-        return self.inner.dimension
 
     def fit(self, sentences: Iterable[str], language: str) -> Corrected:
         """The same, fitted on the sentences: first the encoder, then the correction of what it then gives."""

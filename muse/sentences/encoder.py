@@ -61,6 +61,23 @@ class SentenceEncoder(Protocol):
         return Transformer(self, language)
 
 
+@dataclass(frozen=True, eq=False)
+class Around(SentenceEncoder):
+    """An encoder made of another one, with its languages and its dimension."""
+
+    inner: SentenceEncoder
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """Those of the encoder."""
+        return self.inner.languages
+
+    @property
+    def dimension(self) -> int:
+        """That of the encoder."""
+        return self.inner.dimension
+
+
 class Transformer:
     """A sentence encoder for one language as scikit-learn wants it: sentences to rows, in a Pipeline too.
 

@@ -11,7 +11,7 @@ from torch.nn.functional import normalize
 
 from muse.errors import Mismatch
 from muse.procrustes import procrustes
-from muse.sentences.encoder import Encoded, SentenceEncoder
+from muse.sentences.encoder import Around, Encoded, SentenceEncoder
 from muse.sentences.saving import Saved, write_encoder
 from muse.vectors import Matrix
 
@@ -20,26 +20,15 @@ SUFFIX = "+procrustes"
 
 
 @dataclass(frozen=True, eq=False)
-class Turned(SentenceEncoder):
+class Turned(Around):
     """An encoder whose rows x of a language become x W^T, W (d', d') orthogonal, where `turns` has one."""
 
-    inner: SentenceEncoder
     turns: Mapping[str, Matrix]
 
     @property
     def name(self) -> str:
         """mean+procrustes."""
         return f"{self.inner.name}{SUFFIX}"
-
-    @property
-    def languages(self) -> tuple[str, ...]:
-        """Those of the encoder."""
-        return self.inner.languages
-
-    @property
-    def dimension(self) -> int:
-        """That of the encoder."""
-        return self.inner.dimension
 
     def fit(self, sentences: Iterable[str], language: str) -> Turned:
         """Itself: it learned from pairs of what the encoder gave, which must stay as it was then."""
