@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from muse.commands.encoders import by_language, encoded, open_encoder
-from muse.commands.evaluate_words import load
+from muse.commands.options import open_space
 
 if TYPE_CHECKING:
     import numpy as np
@@ -34,7 +34,7 @@ def transfer(space: Path, options: dict[str, Any]) -> tuple[dict[str, Any], list
     from muse.progress import Progress
 
     require_sklearn()  # absent, it is to be said before the work
-    loaded = load(space, options)
+    loaded = open_space(space, options["device"])
     languages = _languages(loaded, options)
     texts, labels = _labelled(options["data"], languages)
     encoder = open_encoder(loaded, options)
@@ -65,7 +65,7 @@ def probe(space: Path, options: dict[str, Any]) -> tuple[dict[str, Any], list[st
     from muse.evaluation.probing import evaluate_probe
 
     require_sklearn()
-    loaded = load(space, options)
+    loaded = open_space(space, options["device"])
     rng = np.random.default_rng(options["seed"])
     tasks = list(_probes(loaded, options, rng))
     encoder = open_encoder(loaded, options)

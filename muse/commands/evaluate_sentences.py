@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from muse.commands.encoders import encoded, open_encoder, pair_scores
-from muse.commands.evaluate_words import load
+from muse.commands.options import open_space
 
 if TYPE_CHECKING:
     from muse.files.sentence_text import RatedSentences
@@ -31,7 +31,7 @@ def sentences(space: Path, options: dict[str, Any]) -> tuple[dict[str, Any], lis
     """P@1 and the rest, of finding the translation of a sentence."""
     from muse.errors import BadSetting
 
-    loaded = load(space, options)
+    loaded = open_space(space, options["device"])
     source, target = loaded.direction(options["source"], options["target"])
     if options["parallel"] is not None and loaded.pivot not in (source, target):
         raise BadSetting(
@@ -90,7 +90,7 @@ def sts(space: Path, options: dict[str, Any]) -> tuple[dict[str, Any], list[str]
     rated = [read_rated_sentences(path) for path in files]
     if across:
         _check_same_pairs(files, rated)
-    loaded = load(space, options)
+    loaded = open_space(space, options["device"])
     languages = [options["source"], options["target"] if across else options["source"]]
     for language in languages:
         loaded.side(language)

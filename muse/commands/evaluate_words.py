@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from muse.commands.options import retrievals
+from muse.commands.options import open_space, retrievals
 
 if TYPE_CHECKING:
     from muse.evaluation.words import WordScore
@@ -26,7 +26,7 @@ def similarity(space: Path, options: dict[str, Any]) -> tuple[dict[str, Any], li
 
     rated = read_lexicon(options["pairs"])
     score = evaluate_similarity(
-        load(space, options), rated, rng=np.random.default_rng(options["seed"]),
+        open_space(space, options["device"]), rated, rng=np.random.default_rng(options["seed"]),
         source=options["source"], target=options["target"], gold=gold_name(options["pairs"]),
     )  # fmt: skip
     return score.as_json(), [str(score)]
@@ -40,10 +40,10 @@ def words(space: Path, options: dict[str, Any]) -> tuple[dict[str, Any], list[st
     from muse.files import read_lexicon
 
     lexicon = read_lexicon(options["dictionary"])
-    loaded = load(space, options)
+    loaded = open_space(space, options["device"])
     source, target = loaded.direction(options["source"], options["target"])
     options = {**options, "source": source, "target": target}
-    other = None if options["against"] is None else load(options["against"], options)
+    other = None if options["against"] is None else open_space(options["against"], options["device"])
     if other is not None:
         check_comparable(loaded, other, source, target)
     fields, lines = {}, []
@@ -60,14 +60,6 @@ def words(space: Path, options: dict[str, Any]) -> tuple[dict[str, Any], list[st
         found["hubness"], more = _hubness(loaded, options)
         lines += more
     return found, lines
-
-
-def load(space: Path, options: dict[str, Any]) -> AlignedSpace:
-    """The space, on the device that was asked for."""
-    from muse.runtime import pick_device
-    from muse.space import load_space
-
-    return load_space(space, device=pick_device(options["device"]))
 
 
 def _score(space: AlignedSpace, lexicon: Lexicon, retrieval: Retrieval, options: dict[str, Any]) -> WordScore:

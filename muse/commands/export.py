@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from muse.commands.options import common
+from muse.commands.options import common, open_space
 
 if TYPE_CHECKING:
     import numpy as np
@@ -89,12 +89,10 @@ def export(
     import numpy as np
 
     from muse.progress import Progress
-    from muse.runtime import pick_device
-    from muse.space import load_space
 
     given = {key: value for key, value in options.items() if value not in (None, ())}
     _check_options(form, given)
-    loaded = load_space(space, device=pick_device(device))
+    loaded = open_space(space, device)
     rng, progress = np.random.default_rng(seed), Progress(quiet=quiet)
     write = {"torch": _torch, "moses": _moses, SENTENCES: _sentences}.get(form, _vectors)
     fields, lines = write(loaded, out, given | {"form": form}, rng, progress)

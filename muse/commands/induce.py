@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from muse.commands.options import common, direction, retrievals
+from muse.commands.options import common, direction, open_space, retrievals
 
 if TYPE_CHECKING:
     from muse.files.lexicon_formats import Write
@@ -46,10 +46,8 @@ def induce(space: Path, out: Path, form: str, both: bool, as_json: bool, **optio
     """Write a bilingual dictionary from a SPACE, best translations of the most frequent words first."""
     from muse.induce import Limits
     from muse.memory import peak_memory_mb
-    from muse.runtime import pick_device
-    from muse.space import load_space
 
-    loaded = load_space(space, device=pick_device(options["device"]))
+    loaded = open_space(space, options["device"])
     source, target = loaded.direction(options["source"], options["target"])
     limits = Limits(
         options["top"], options["mutual"],

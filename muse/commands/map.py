@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from muse.commands.options import common
+from muse.commands.options import common, open_space
 
 
 @click.command("map")
@@ -33,15 +33,13 @@ def map_words(space: Path, lang: str, vectors: Path, out: Path | None, as_json: 
     from muse.files.plain_text import read_lines
     from muse.files.writing import check_place, vectors_text
     from muse.new_words import load_new_words, map_new_words
-    from muse.runtime import pick_device
-    from muse.space import load_space
 
     if as_json and out is None:
         raise BadSetting("--json needs --out FILE, which the vectors go to; got none")
     if out is not None:
         check_place(out)
     asked = None if options["words"] is None else list(read_lines(options["words"]))
-    loaded = load_space(space, device=pick_device(options["device"]))
+    loaded = open_space(space, options["device"])
     mapped = map_new_words(loaded, load_new_words(loaded, lang, vectors, fit=options["fit"]), asked)
     if out is None:
         for block in vectors_text(mapped.words, mapped.matrix):

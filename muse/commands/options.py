@@ -7,12 +7,14 @@ import os
 import sys
 from collections.abc import Callable
 from functools import wraps
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 if TYPE_CHECKING:
     from muse.retrieval import Retrieval
+    from muse.space import AlignedSpace
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -80,6 +82,14 @@ def _set_threads(threads: int | None) -> None:
 
     torch.set_num_threads(threads)
     faiss.omp_set_num_threads(threads)
+
+
+def open_space(folder: Path, device: str) -> AlignedSpace:
+    """The space in `folder`, on the device that was asked for."""
+    from muse.runtime import pick_device
+    from muse.space import load_space
+
+    return load_space(folder, device=pick_device(device))
 
 
 def retrievals(methods: tuple[str, ...], backend: str) -> list[Retrieval]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from muse.commands.options import common, languages
+from muse.commands.options import common, languages, open_space
 
 if TYPE_CHECKING:
     from muse.report import ReportConfig
@@ -58,11 +58,9 @@ def _load(space: Path, options: dict[str, Any]) -> tuple[AlignedSpace, ReportCon
     from muse.evaluation.score import gold_name
     from muse.files import read_lexicon
     from muse.report import ReportConfig
-    from muse.runtime import pick_device
-    from muse.space import load_space
 
     path = options["dictionary"]
     lexicon, gold = (None, "") if path is None else (read_lexicon(path), gold_name(path))
-    loaded = load_space(space, device=pick_device(options["device"]))
+    loaded = open_space(space, options["device"])
     source, target = loaded.direction(options["source"], options["target"])
     return loaded, ReportConfig(source, target, lexicon, gold, options["max_vocab"], options["seed"])

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from muse.commands.options import common, direction, retrievals
+from muse.commands.options import common, direction, open_space, retrievals
 
 if TYPE_CHECKING:
     from muse.files.plain_text import Stream
@@ -60,8 +60,6 @@ def translate(
     from muse.files.arpa import read_arpa
     from muse.new_words import load_new_words, own_new_words
     from muse.progress import Progress
-    from muse.runtime import pick_device
-    from muse.space import load_space
 
     if words and options["lm"] is not None:
         raise BadSetting("--lm needs text on stdin, got words to translate; leave one of them out")
@@ -71,7 +69,7 @@ def translate(
         raise BadSetting("--ngrams and --vectors are two ways to the same, got both; leave one of them out")
     # What is quick to read comes first: a broken model must not wait for a large space.
     model = None if options["lm"] is None else read_arpa(options["lm"])
-    loaded = load_space(space, device=pick_device(options["device"]))
+    loaded = open_space(space, options["device"])
     options["source"], options["target"] = loaded.direction(options["source"], options["target"])
     new_words = None
     if options["ngrams"]:
