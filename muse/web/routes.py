@@ -30,7 +30,14 @@ PROBLEMS: dict[int | str, dict[str, Any]] = {
 def routes(explorer: Explorer) -> APIRouter:
     """The routes of all questions."""
     router = APIRouter(responses=PROBLEMS)
+    _about_the_server(router, explorer)
+    _about_words(router, explorer)
+    _about_sentences(router, explorer)
+    _about_the_picture(router, explorer)
+    return router
 
+
+def _about_the_server(router: APIRouter, explorer: Explorer) -> None:
     @router.get("/healthz")
     def healthz() -> answers.Health:
         """Whether the server is there."""
@@ -41,6 +48,8 @@ def routes(explorer: Explorer) -> APIRouter:
         """The space that is explored."""
         return answers.Spaces(spaces=[_space(explorer)])
 
+
+def _about_words(router: APIRouter, explorer: Explorer) -> None:
     @router.get("/api/translate")
     def translate(word: Word, src: Lang = None, tgt: Lang = None, top: Top = 10) -> answers.Translations:
         """The best translations of a word."""
@@ -58,6 +67,8 @@ def routes(explorer: Explorer) -> APIRouter:
         nearby = [answers.Nearby(language=name, words=_scored(words)) for name, words in found.items()]
         return answers.Neighbours(language=direction[0], word=word, neighbours=nearby)
 
+
+def _about_sentences(router: APIRouter, explorer: Explorer) -> None:
     @router.get("/api/sentence")
     def sentence(text: Text, src: Lang = None, tgt: Lang = None) -> answers.Sentence:
         """A sentence word by word, with the alternatives of each."""
@@ -68,6 +79,8 @@ def routes(explorer: Explorer) -> APIRouter:
             source=source, target=target, retrieval=str(retrieval), text=translated, tokens=tokens
         )
 
+
+def _about_the_picture(router: APIRouter, explorer: Explorer) -> None:
     @router.get("/api/picture")
     def picture(src: Lang = None, tgt: Lang = None) -> answers.Picture:
         """Frequent words of both languages on a plane; asked for the first time, it begins to be drawn."""
@@ -81,8 +94,6 @@ def routes(explorer: Explorer) -> APIRouter:
         if found is None:
             return None
         return answers.Place(word=word, language=direction[0], x=found[0], y=found[1], exact=found[2])
-
-    return router
 
 
 def _scored(found: Iterable[tuple[str, float]]) -> list[answers.Scored]:
