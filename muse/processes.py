@@ -18,7 +18,7 @@ _PATIENCE = timedelta(hours=2)  # the others wait while the first one scores and
 
 @dataclass(frozen=True)
 class Processes:
-    """The `rank` of this process among `count`; alone it is the first of one, and nothing is sent anywhere."""
+    """The `rank` of this process among `count`; alone it is the first of one, and sends nothing."""
 
     rank: int = 0
     count: int = 1

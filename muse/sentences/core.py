@@ -1,7 +1,7 @@
-"""The core: a frozen encoder of words in their sentence, of which the sentence systems learn to make one row.
+"""The core: a frozen encoder of words in their sentence, which the sentence systems make one row of.
 
-It reads a sentence into numbers, and makes of these a matrix (T, K): the rows of an aligned space, or the last
-layer of a Hugging Face encoder (see hugging_face).
+It reads a sentence into numbers, and makes of these a matrix (T, K): the rows of an aligned space, or the
+last layer of a Hugging Face encoder (see hugging_face).
 """
 
 from __future__ import annotations

@@ -26,8 +26,8 @@ _SMALLEST = 0.98  # of the rows for pieces that a tokenizer must use: some model
 class HuggingFaceCore(Core):
     """An encoder such as mBERT, the same for all languages.
 
-    Raises BadFile where the folder lacks weights or a tokenizer, Mismatch where these are not of one model, and
-    MissingExtra without transformers.
+    Raises BadFile where the folder lacks weights or a tokenizer, Mismatch where these are not of one model,
+    and MissingExtra without transformers.
     """
 
     def __init__(self, folder: Path, device: str = "cpu") -> None:

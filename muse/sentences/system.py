@@ -50,8 +50,8 @@ class System:
 class Request:
     """What to train, on what, and where to put it.
 
-    `texts` has the file of each language, `settings` what --set names, `trainer` the settings of TrainerConfig
-    that are not the preset's.
+    `texts` has the file of each language, `settings` what --set names, `trainer` the settings of
+    TrainerConfig that are not the preset's.
     """
 
     space: AlignedSpace

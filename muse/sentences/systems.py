@@ -39,8 +39,8 @@ class TrainedSystem:
 def train_system(name: str, request: Request, runtime: Runtime) -> TrainedSystem:
     """Checks everything, trains the system of that name, and saves the encoder at `request.out`.
 
-    The state after every epoch is kept beside it until it is saved, for `request.resume`; it stays there where
-    training broke down, so that it goes on from the last good epoch with a lower rate.
+    The state after every epoch is kept beside it until it is saved, for `request.resume`; it stays there
+    where training broke down, so that it goes on from the last good epoch with a lower rate.
     """
     began = time.perf_counter()
     if name not in SYSTEMS:
