@@ -203,7 +203,7 @@ ONLY_USERS = {
     "pandas": {"exchange.frames"},
     "transformers": {"sentences.hugging_face"},
     "tokenizers": {"export.static_embedding"},
-    "safetensors": {"export.static_embedding"},
+    "safetensors": {"export.static_embedding", "sentences.hugging_face"},
     "pooch": {"fetch.published"},
     "requests": {"fetch.download"},
     "fastapi": {"web.app", "web.routes", "web.server"},

@@ -57,7 +57,7 @@ class LensNetwork(SentenceNetwork):
 
 
 def train_lens(job: Job) -> Fitted:
-    """A lens by the ranker on parallel text: VSE++'s loss, with the hardest wrong translation of the batch."""
+    """A lens by the ranker on parallel text: VSE++'s loss, with the batch's hardest negative."""
     request, config = job.request, job.config
     text = read_pairs(request.parallel)
     readers = [job.core.reader(language) for language in job.languages]
