@@ -80,7 +80,7 @@ MAY_IMPORT = {
     "kneser_ney": ["errors", "language_model"],
     "criterion": ["vectors", "retrieval"],
     "probability": ["errors", "procrustes", "retrieval"],
-    "calibration": ["errors", "probability", "retrieval"],
+    "calibration": ["errors", "neighbours", "probability", "procrustes", "retrieval"],
     "runtime": ["checkpoint", "errors", "progress"],
     "self_learning": ["errors", "vectors", "alignment", "procrustes", "retrieval", "runtime"],
     "refine": ["errors", "vectors", "alignment", "procrustes", "retrieval", "neighbours", "runtime"],
