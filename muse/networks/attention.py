@@ -18,8 +18,9 @@ class Attention(nn.Module):
         self._out = nn.Linear(hidden, hidden)
 
     def forward(self, states: Tensor, read: Tensor, seen: Tensor | None, causal: bool = False) -> Tensor:
-        """What each state reads (b, q, h), of the vectors in `read` (b, k, h) that are `seen`: a mask as of
-        `attention_mask`, or None where all are. `causal` without a mask: state i sees the first i + 1.
+        """What each state reads (b, q, h) of the vectors `read` (b, k, h).
+
+        `seen` is as of `attention_mask`, or None: all are seen, or, where `causal`, by state i the first i + 1.
         """
         query = self._parted(self._query(states))  # (b, heads, q, h / heads)
         key, value = (self._parted(part) for part in self._key_value(read).chunk(2, dim=-1))
@@ -32,7 +33,7 @@ class Attention(nn.Module):
 
 
 def attention_mask(mask: Tensor, causal: bool) -> Tensor:
-    """What each position sees, (b, 1, 1, k) or, where causal, (b, 1, k, k), of a padding mask (b, k), True at tokens.
+    """What each position sees, (b, 1, 1, k) or, where causal, (b, 1, k, k), of a mask (b, k), True at tokens.
 
     A row of padding alone sees all of itself: its states are finite, and nobody reads them.
     """
@@ -46,7 +47,7 @@ def attention_mask(mask: Tensor, causal: bool) -> Tensor:
 
 
 def dropped(states: Tensor, share: float, generator: torch.Generator | None) -> Tensor:
-    """The states with that share of their numbers zero and the rest made up for; without a generator, as they are."""
+    """The states, that share of their numbers 0 and the rest larger for it; unchanged without a generator."""
     if generator is None or not share:
         return states
     kept = torch.empty_like(states).bernoulli_(1 - share, generator=generator)

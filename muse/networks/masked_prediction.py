@@ -74,7 +74,7 @@ def hide(ids: Tensor, masking: Masking, generator: torch.Generator, weights: Ten
 
 
 def left_to_right(ids: Tensor, mask: Tensor) -> Cloze:
-    """The exercise of a causal network: each of the tokens (b, t) but the last of a row tells the next one."""
+    """The exercise of a causal network: each token (b, t) but the last of a row tells the next one."""
     asked = functional.pad(mask[:, 1:], (0, 1), value=False)
     return Cloze(ids, asked, ids[:, 1:][mask[:, 1:]])
 
@@ -89,7 +89,7 @@ def rarity(counts: Tensor) -> Tensor:
 
 
 def _drawn(ids: Tensor, masking: Masking, generator: torch.Generator, weights: Tensor | None) -> Tensor:
-    """Which tokens are hidden (b, t): those of the least e / w, e exponential (Efraimidis and Spirakis, 2006)."""
+    """Which tokens are hidden (b, t): those of least e / w, e exponential (Efraimidis and Spirakis, 2006)."""
     ordinary = ids >= masking.specials
     keys = torch.empty(ids.shape, device=ids.device).exponential_(generator=generator)
     if weights is not None:
@@ -147,7 +147,7 @@ class Predicted:
 
     @property
     def perplexity(self) -> float:
-        """e to the loss."""
+        """The exponential of the loss."""
         return math.exp(min(self.loss, 700.0))  # beyond, a float has no room
 
     def _percent(self, told: int) -> float:

@@ -30,7 +30,7 @@ class TokenTable(nn.Module):
         return rows if self._projection is None else rows @ self._projection
 
     def scores(self, states: Tensor) -> Tensor:
-        """How well each token fits each state (..., v), states (..., h): the inner products with its vector."""
+        """How well each token fits each state (..., h): the inner products (..., v) with its vector."""
         if self._projection is not None:
             states = states @ self._projection.T  # (..., d): cheaper than to project the whole table
         return states @ self._rows.T

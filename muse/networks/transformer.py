@@ -64,7 +64,7 @@ class TransformerConfig:
 
 
 class Inputs(NamedTuple):
-    """A batch: `tokens`, ids (b, t) or ready vectors (b, t, h), and `mask` (b, t), True at what is no padding.
+    """A batch: `tokens`, ids (b, t) or ready vectors (b, t, h), and `mask` (b, t), False at padding.
 
     Without a mask there is no padding. `positions` (b, t) or (t,) are 0, 1, 2, ... unless given, `languages`
     (b, t) or (b, 1) all 0. `prefix` (b, n, h) is read before the tokens and has neither.
