@@ -12,7 +12,7 @@ from torch import Tensor
 from muse.errors import BadSetting, Mismatch
 from muse.networks.attention import Attention, attention_mask, dropped
 from muse.networks.token_table import TokenTable, random_rows
-from muse.networks.transformer import Inputs, Memory, Transformer, TransformerConfig, parameter_count
+from muse.networks.transformer import Inputs, Memory, Transformer, TransformerConfig, draw_, parameter_count
 
 SMALL = TransformerConfig(vocabulary=20, layers=2, heads=2, hidden=8, positions=9, languages=2)
 
@@ -54,7 +54,9 @@ def by_hand(attention: Attention, heads: int, x: Tensor, read: Tensor, seen: Ten
 
 @pytest.mark.parametrize("causal", [False, True])
 def test_attention_is_softmax_over_what_is_seen(causal: bool) -> None:
-    attention = Attention(6, 3).double()
+    attention = Attention(6, 3)
+    draw_(attention, generator())
+    attention = attention.double().requires_grad_(False)
     x = torch.randn(2, 5, 6, generator=generator()).double()
     mask = torch.tensor([[True] * 5, [True] * 3 + [False] * 2])
     states = attention(x, x, attention_mask(mask, causal))

@@ -9,7 +9,9 @@ import pytest
 import torch
 
 from muse.errors import BadFile, BadSetting, MissingExtra
-from muse.sentences.pieces import EOS, MASK, SPECIALS, UNK, Pieces
+from muse.networks import batching
+from muse.networks.masked_prediction import Masking
+from muse.sentences.pieces import EOS, MASK, PAD, SPECIALS, UNK, Pieces
 from muse.sentences.sampling import balanced_text, draw_languages, language_shares
 
 TEXTS = {
@@ -55,6 +57,12 @@ def test_json_keeps_all_and_the_seed_decides(pieces: Pieces) -> None:
     assert len(pieces) == len(pieces.tokens) <= 150
     assert Pieces.from_json(pieces.to_json()).to_json() == pieces.to_json()
     assert Pieces.learned(TEXTS, 150, generator()).to_json() == pieces.to_json()
+
+
+def test_the_networks_count_on_the_first_ids(pieces: Pieces) -> None:
+    masking = Masking(len(pieces))
+    assert (masking.mask, masking.specials) == (MASK, len(SPECIALS))
+    assert batching.PAD == PAD
 
 
 @pytest.mark.parametrize("text", ["", "{}", "[1, 2]", "no JSON"])

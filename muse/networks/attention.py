@@ -20,7 +20,7 @@ class Attention(nn.Module):
     def forward(self, states: Tensor, read: Tensor, seen: Tensor | None, causal: bool = False) -> Tensor:
         """What each state reads (b, q, h) of the vectors `read` (b, k, h).
 
-        `seen` is as of `attention_mask`, or None: all are seen, or, where `causal`, by state i the first i + 1.
+        `seen` is as of `attention_mask`, or None: then a state sees all, or where `causal` the first up to it.
         """
         query = self._parted(self._query(states))  # (b, heads, q, h / heads)
         key, value = (self._parted(part) for part in self._key_value(read).chunk(2, dim=-1))
@@ -35,15 +35,14 @@ class Attention(nn.Module):
 def attention_mask(mask: Tensor, causal: bool) -> Tensor:
     """What each position sees, (b, 1, 1, k) or, where causal, (b, 1, k, k), of a mask (b, k), True at tokens.
 
-    A row of padding alone sees all of itself: its states are finite, and nobody reads them.
+    Padding is at the end of a row. A row of padding alone sees all of itself: its states are finite, and
+    nobody reads them.
     """
     seen = (mask | ~mask.any(dim=1, keepdim=True))[:, None, None, :]  # (b, 1, 1, k)
     if not causal:
         return seen
     k = mask.shape[1]
-    # Padding to the left would leave a first position nothing to see, hence the diagonal.
-    earlier = torch.ones(k, k, dtype=torch.bool, device=mask.device).tril()
-    return (seen & earlier) | torch.eye(k, dtype=torch.bool, device=mask.device)
+    return seen & torch.ones(k, k, dtype=torch.bool, device=mask.device).tril()
 
 
 def dropped(states: Tensor, share: float, generator: torch.Generator | None) -> Tensor:
