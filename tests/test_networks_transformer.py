@@ -159,7 +159,7 @@ def test_a_table_is_tied_projected_and_frozen() -> None:
     ids, states = tokens(), torch.randn(3, 8, generator=generator())
     torch.testing.assert_close(table.scores(states), states @ table(torch.arange(20)).T)
     assert table(ids).shape == (3, 6, 8)
-    table.scores(table(ids)).sum().backward()
+    table.scores(table(ids)).sum().backward()  # type: ignore[no-untyped-call]
     assert [name for name, p in table.named_parameters() if p.grad is None] == ["_rows"]
     torch.testing.assert_close(TokenTable(rows, 5)(ids), rows[ids])
     # Near words stay near: cosines before and after differ by what a random map of 2,000 dimensions does.

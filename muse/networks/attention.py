@@ -20,7 +20,7 @@ class Attention(nn.Module):
     def forward(self, states: Tensor, read: Tensor, seen: Tensor | None, causal: bool = False) -> Tensor:
         """What each state reads (b, q, h) of the vectors `read` (b, k, h).
 
-        `seen` is as of `attention_mask`, or None: then a state sees all, or where `causal` the first up to it.
+        `seen` is as of `attention_mask`, or None: then state i sees all, or where `causal` the first i + 1.
         """
         query = self._parted(self._query(states))  # (b, heads, q, h / heads)
         key, value = (self._parted(part) for part in self._key_value(read).chunk(2, dim=-1))
@@ -29,7 +29,7 @@ class Attention(nn.Module):
         return out
 
     def _parted(self, vectors: Tensor) -> Tensor:
-        return vectors.unflatten(-1, (self._heads, -1)).transpose(1, 2)
+        return vectors.reshape(*vectors.shape[:2], self._heads, -1).transpose(1, 2)
 
 
 def attention_mask(mask: Tensor, causal: bool) -> Tensor:

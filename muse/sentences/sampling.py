@@ -34,8 +34,10 @@ def language_shares(sizes: Mapping[str, int], exponent: float) -> dict[str, floa
 def draw_languages(shares: Mapping[str, float], count: int, generator: torch.Generator) -> list[str]:
     """The languages of so many batches, each drawn by its share."""
     names, weights = list(shares), torch.tensor(list(shares.values()), dtype=torch.float64)
-    drawn = torch.multinomial(weights, count, replacement=True, generator=generator) if count else []
-    return [names[int(place)] for place in drawn]
+    if not count:
+        return []
+    drawn = torch.multinomial(weights, count, replacement=True, generator=generator)  # (count,)
+    return [names[place] for place in drawn.tolist()]
 
 
 def balanced_text(
