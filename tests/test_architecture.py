@@ -29,6 +29,7 @@ LAYERS = {
         "runtime",
         "kneser_ney",
         "subwords",
+        "networks",
     ],
     "learning": [
         "initialise",
@@ -129,6 +130,7 @@ MAY_IMPORT = {
     "space_saving": ["errors", "vectors", "alignment", "files", "normalise", "retrieval"],
     "space_adding": ["errors", "files", "space_saving"],
     "space": ["errors", "vectors", "files", "normalise", "retrieval", "space_adding", "space_saving"],
+    "networks": ["errors"],
     "subwords": ["errors", "progress", "vectors", "normalise"],
     "new_words": ["errors", "progress", "subwords", "vectors", "files", "normalise", "space"],
     "translate": [
@@ -178,6 +180,7 @@ MAY_IMPORT = {
         "procrustes",
         "checkpoint",
         "runtime",
+        "networks",
         "new_words",
         "space",
     ],
@@ -196,7 +199,7 @@ ONLY_USERS = {
     "jinja2": {"report.page"},
     "gensim": {"exchange.keyed_vectors"},
     "pandas": {"exchange.frames"},
-    "tokenizers": {"export.static_embedding"},
+    "tokenizers": {"export.static_embedding", "sentences.pieces"},
     "safetensors": {"export.static_embedding"},
     "pooch": {"fetch.published"},
     "requests": {"fetch.download"},
