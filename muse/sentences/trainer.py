@@ -11,8 +11,7 @@ import logging
 import math
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import astuple, dataclass
 from functools import cached_property
 from itertools import accumulate
@@ -27,6 +26,7 @@ from muse.networks.schedule import Schedule
 from muse.progress import Tick
 from muse.runtime import Runtime
 from muse.sentences.optimising import NAMES, Arrays, Optimisers
+from muse.sentences.seeding import generator_for, torch_seeded
 
 log = logging.getLogger(__name__)
 
@@ -146,15 +146,6 @@ def best_epoch(epochs: Sequence[Epoch]) -> Epoch:
     return max(epochs, key=lambda epoch: epoch.score)
 
 
-def generator_for(seed: int, *stream: int, device: str = "cpu") -> torch.Generator:
-    """The source of all that is random in one epoch, so that a resumed run needs no generator's state."""
-    return torch.Generator(device).manual_seed(_mixed(seed, *stream))
-
-
-def _mixed(*numbers: int) -> int:
-    return int(np.random.SeedSequence(numbers).generate_state(1)[0])
-
-
 @dataclass(frozen=True, eq=False)
 class _Run:
     """What every epoch needs."""
@@ -200,7 +191,7 @@ def _epoch(run: _Run, behind: Sequence[Epoch], tick: Tick) -> Epoch:
     rate = run.config.rate * run.config.shrink ** _setbacks(behind)
     run.learner.train()
     total, before = 0.0, (number - 1) * len(batches)
-    with _torch_seeded(_mixed(run.seed, *stream), device):
+    with torch_seeded(run.seed, *stream, device=device):
         for step, rows in enumerate(batches, 1):
             value = _loss_of_step(run, rows, generator)
             norm = run.optimisers.step(rate * run.config.schedule(before + step), run.config.clip)
@@ -239,16 +230,6 @@ def _setbacks(epochs: Sequence[Epoch]) -> int:
     """How many epochs were no better than the best before them."""
     best = accumulate((epoch.score for epoch in epochs), max)
     return sum(epoch.score <= before for epoch, before in zip(epochs[1:], best, strict=False))
-
-
-@contextmanager
-def _torch_seeded(seed: int, device: str) -> Iterator[None]:
-    """Makes what torch draws by itself that of the seed; afterwards it draws as if nothing had been."""
-    with torch.random.fork_rng(["cuda"] if device == "cuda" else []):
-        torch.default_generator.manual_seed(seed)
-        if device == "cuda":
-            torch.cuda.manual_seed(seed)
-        yield
 
 
 def _parameters(learner: Learner) -> Arrays:
