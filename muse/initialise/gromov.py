@@ -45,7 +45,8 @@ class GromovConfig:
     priors: tuple[str, ...] = ("rank", "length", "none")
     prior_weight: float = 1.0  # in standard deviations of the transport cost
     settled_words: int = 5_000
-    rounds: int = 20
+    rounds: int = 30  # at most
+    settled: float = 0.98  # share of the pairs of a round that were there the round before, and it is enough
 
 
 def gromov(
@@ -131,11 +132,16 @@ def _settled(
     """The mapping (d, d) fitted to the mutual neighbours that rounds among the components lead to."""
     source, target = (side.most_frequent(config.settled_words) for side in (source, target))
     x, y = (_components(side, config.dimensions).to(runtime.device) for side in (source, target))
+    known = torch.full((len(x),), -1, device=pairs.device)  # the partner of each word, a round ago
     with runtime.progress.stage("settle", config.rounds) as tick:
         for done in range(config.rounds):
             mapping = procrustes(x[pairs[:, 0]], y[pairs[:, 1]])  # (k, k)
             pairs = mutual_neighbours(x @ mapping.T, y, Retrieval())
-            tick(done + 1, pairs=float(len(pairs)))
+            kept = float((known[pairs[:, 0]] == pairs[:, 1]).double().mean())
+            tick(done + 1, kept=kept)
+            if kept >= config.settled:
+                break
+            known = torch.full_like(known, -1).scatter_(0, pairs[:, 0], pairs[:, 1])
     rows, columns = pairs.T
     return procrustes(source.tensor(runtime.device)[rows], target.tensor(runtime.device)[columns])
 
