@@ -103,7 +103,7 @@ class Condition:
         return 100 * float(np.mean(list(right.values())))
 
     def refined(self, start: Matrix, *rounds: RefineConfig) -> Matrix:
-        """What refinement on the most frequent words makes of a start: the first rounds, and those asked for."""
+        """What refinement makes of a start: the first rounds, and those that are asked for."""
         rng, last = np.random.default_rng(0), Alignment(start)
         for config in (FIRST, *rounds):
             *_, last = refine(self.source, self.target, last, config=config, rng=rng, runtime=Runtime())
