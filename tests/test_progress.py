@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 import sys
 
 import pytest
@@ -18,7 +19,7 @@ def test_log_lines(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFix
         tick(1, loss=0.25)
     assert bool(caplog.messages) != quiet
     if not quiet:
-        assert caplog.messages[0].startswith("work: 1/4, at most 0 s left  loss 0.25")
+        assert re.fullmatch(r"work: 1/4, .+ a second, at most 0 s left  loss 0.25", caplog.messages[0])
 
 
 def test_no_news_too_often(caplog: pytest.LogCaptureFixture) -> None:
@@ -38,3 +39,20 @@ def test_a_terminal_is_left_clean(
         raise ValueError("x")
     shown = capsys.readouterr().err
     assert shown == "" if quiet else shown.endswith("\r\x1b[K")
+
+
+def test_what_has_no_known_end_promises_no_time(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(progress, "LOG_EVERY_SECONDS", -1.0)
+    with caplog.at_level(logging.INFO), Progress().stage("lines", 0) as tick:
+        tick(7)
+    assert re.fullmatch(r"lines: 7, .+ a second", caplog.messages[0])
+
+
+def test_blocks_pass_through_as_they_are_and_are_counted() -> None:
+    heard: list[tuple[str, int]] = []
+    shown = Progress(quiet=True, listener=lambda stage, done, figures: heard.append((stage, done)))
+    blocks = [[1, 2], [], [3]]
+    assert list(shown.through("rows", iter(blocks), 3, len)) == blocks
+    assert heard == [("rows", 2), ("rows", 2), ("rows", 3)]
