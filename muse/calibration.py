@@ -9,7 +9,14 @@ the answer to the other's question. From this two models are fitted by likelihoo
 * doubting: one more candidate, "none of them", has a constant score; it is the answer wherever the
   other half's is not among them, though that half errs as well: probabilities that are too low.
 
-The probability given is the mean of the two. That two independent views of an example can stand in for
+The probability given is the mean of the two.
+
+Where directions were re-weighted by what the pairs of the space show in them, its halves no longer are
+two views: all pairs taught both, and they agree more often than they are right. The scores are theirs,
+but the answers come from the rows before: for the trusting model turned by rotations fitted to all pairs,
+for the doubting one each turned by what the pairs of other words teach (`muse.procrustes.cross_fitted`).
+
+That two independent views of an example can stand in for
 labels is the idea of co-training (Blum and Mitchell, 1998); errors estimated from agreement alone:
 Platanios, Blum and Mitchell (2014). No constant is fitted to a dictionary, but that it is the middle of
 the two was decided on the pairs that benchmarks/induction.py calls development; it measures others too.
@@ -19,20 +26,27 @@ probabilities would be too low; those of word vectors are mostly shared by the h
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import scipy.optimize
 import torch
 from torch import Tensor
+from torch.nn.functional import normalize
 
 from muse.errors import Mismatch
+from muse.neighbours import Neighbours
 from muse.probability import COLDEST, HOTTEST, csls_probabilities, fit_temperature
-from muse.retrieval import Retrieval
+from muse.procrustes import cross_fitted
+from muse.retrieval import Retrieval, mutual_neighbours
 
 CANDIDATES = 10  # over which a probability is spread
 WORDS = 12_000  # the most frequent of each side are enough to fit three numbers
+FOLDS = 20  # of the words, each turned by what the others teach
 FARTHEST = 4.0  # CSLS lies between -4 and 2: the score of "none of them" stays in as wide a range
+
+Rows = tuple[Tensor, Tensor]  # of the source (n, d) and of the target (m, d), of unit length, in one space
 
 
 @dataclass(frozen=True)
@@ -58,39 +72,65 @@ class Calibration:
 
 
 def calibrate(
-    source: Tensor, target: Tensor, *, rng: np.random.Generator, retrieval: Retrieval | None = None
+    source: Tensor,
+    target: Tensor,
+    *,
+    rng: np.random.Generator,
+    retrieval: Retrieval | None = None,
+    unweighted: Rows | None = None,
 ) -> Calibration:
     """The calibration of translations from `source` (n, d) to `target` (m, d), most frequent words first.
 
+    `unweighted` has the same words as they were before their directions were re-weighted, if they were.
     `rng` draws the rotation. Where the two halves agree on nothing, every probability is small.
     """
-    scores, right = view_scores(source[:WORDS], target[:WORDS], top=CANDIDATES, rng=rng, retrieval=retrieval)
+    rows = source[:WORDS], target[:WORDS]
+    halves = _halves(rows, rng)
+    retrieval = retrieval or Retrieval()
+    found = in_halves(rows, halves, retrieval)
+    together = apart = found
+    if unweighted is not None:
+        before = unweighted[0][:WORDS], unweighted[1][:WORDS]
+        together = in_halves(before, halves, retrieval)
+        apart = in_halves(_turned_apart(rows, before, rng, retrieval), halves, retrieval)
+    scores = torch.cat([half.scores for half in found])  # (2n, k)
+    right = answers(found, together)
     trusting = fit_temperature(scores, right) if bool((right >= 0).any()) else HOTTEST
-    return Calibration(trusting, *_fit_doubting(scores, right))
+    return Calibration(trusting, *_fit_doubting(scores, answers(found, apart)))
 
 
-def view_scores(
-    source: Tensor, target: Tensor, *, top: int, rng: np.random.Generator, retrieval: Retrieval | None = None
-) -> tuple[Tensor, Tensor]:
-    """The CSLS (2n, k) of the `top` best targets in each half, and the column (2n,) the other half chose.
+def in_halves(rows: Rows, halves: Sequence[Tensor], retrieval: Retrieval) -> list[Neighbours]:
+    """The best targets (n, k) of every source row, with their CSLS, by each of the `halves` (d, h) alone."""
+    found = []
+    for half in halves:
+        x, y = (normalize(side @ half) for side in rows)
+        found.append(retrieval.translate(x, y, CANDIDATES, bias=retrieval.bias(x, y)))
+    return found
 
-    The column is -1 where the other half's best is not among the `top`.
-    """
-    dimension = source.shape[1]
-    if dimension < 2 or not len(source) or not len(target):
+
+def answers(found: Sequence[Neighbours], judges: Sequence[Neighbours]) -> Tensor:
+    """The column (2n,) in which each of two halves found what the other judge has first, or -1."""
+    return torch.cat([
+        _column(half.indices, judge.indices) for half, judge in zip(found, reversed(judges), strict=True)
+    ])  # fmt: skip
+
+
+def _halves(rows: Rows, rng: np.random.Generator) -> Sequence[Tensor]:
+    """A random rotation (d, d), its columns cut in two; Mismatch where there is nothing to cut."""
+    (n, dimension), m = rows[0].shape, len(rows[1])
+    if dimension < 2 or not n or not m:
         raise Mismatch(
-            f"a probability needs words in 2 dimensions or more, got {len(source)} and {len(target)} words "
-            f"in {dimension}"
+            f"a probability needs words in 2 dimensions or more, got {n} and {m} words in {dimension}"
         )
     rotation, _ = np.linalg.qr(rng.standard_normal((dimension, dimension)))
-    turn = torch.from_numpy(rotation).to(source)
-    retrieval = retrieval or Retrieval()
-    found = []
-    for half in (turn[:, : dimension // 2], turn[:, dimension // 2 :]):
-        x, y = (torch.nn.functional.normalize(rows @ half, dim=1) for rows in (source, target))
-        found.append(retrieval.translate(x, y, top, bias=retrieval.bias(x, y)))
-    answers = [_column(found[0].indices, found[1].indices), _column(found[1].indices, found[0].indices)]
-    return torch.cat([half.scores for half in found]), torch.cat(answers)
+    return torch.from_numpy(rotation).to(rows[0]).tensor_split([dimension // 2], dim=1)
+
+
+def _turned_apart(rows: Rows, before: Rows, rng: np.random.Generator, retrieval: Retrieval) -> Rows:
+    """The rows `before` re-weighting, each source row turned without what its own pair of `rows` teaches."""
+    pairs = mutual_neighbours(*rows, retrieval)  # (p, 2)
+    folds = torch.from_numpy(rng.integers(FOLDS, size=len(before[0]))).to(pairs.device)
+    return cross_fitted(*before, pairs, folds), before[1]
 
 
 def _column(candidates: Tensor, others: Tensor) -> Tensor:

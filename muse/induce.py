@@ -118,7 +118,10 @@ def entries(
     calibration = None
     if rng is not None:
         # Of the whole space: how sure a score is does not depend on how much of it is written.
-        calibration = calibrate(space.tensor(source), space.tensor(target), rng=rng, retrieval=retrieval)
+        rows, unweighted = (space.tensor(source), space.tensor(target)), None
+        if space.manifest.get("mapping") == "linear":
+            unweighted = space.unweighted(source), space.unweighted(target)
+        calibration = calibrate(*rows, rng=rng, retrieval=retrieval, unweighted=unweighted)
     back = search.back(limits.top) if limits.mutual else None  # (m, k)
     words, translations = space.vectors(source).words, space.vectors(target).words
     with (progress or Progress(quiet=True)).stage(f"{source}-{target}", len(search.x)) as tick:

@@ -14,6 +14,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.nn.functional import normalize
 
 from muse.errors import BadSetting, Mismatch
 from muse.files.space_folder import (
@@ -114,6 +115,17 @@ class AlignedSpace:
         if language not in self._rows:
             self._rows[language] = self.vectors(language).tensor(self.device)
         return self._rows[language]
+
+    def unweighted(self, language: str) -> Tensor:
+        """The rows (n, d) of `language` turned into the space and no more: without what stretched them.
+
+        W = Q P is a rotation Q after a stretch P (its polar decomposition): x W^T becomes x Q^T. Equal to
+        `tensor` where W is a rotation, to the last bits of float32.
+        """
+        mapping = torch.from_numpy(self.side(language).mapping).double()  # (d, d)
+        left, _, right = torch.linalg.svd(mapping)
+        undone = left @ right @ torch.linalg.pinv(mapping)  # Q W^-1
+        return normalize(self.tensor(language) @ undone.T.to(self.tensor(language)))
 
     def direction(self, source: str | None = None, target: str | None = None) -> tuple[str, str]:
         """The languages to translate between; what is not given is the pivot, or the only other one."""

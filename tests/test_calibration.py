@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 import torch
 
-from muse.calibration import Calibration, calibrate, view_scores
+from muse.calibration import CANDIDATES, Calibration, answers, calibrate, in_halves
 from muse.calibration import _fit_doubting as fit_doubting
 from muse.errors import Mismatch
-from muse.retrieval import Retrieval
+from muse.retrieval import Retrieval, mutual_neighbours
+from muse.reweight import reweighted_maps
 from tests.toys import pair
 
 
@@ -45,8 +46,10 @@ def test_the_doubting_model_that_drew_is_found() -> None:
 
 def test_the_column_is_what_the_other_half_chose() -> None:
     x, y = rows(0.8, 200)
-    scores, right = view_scores(x, y, top=5, rng=np.random.default_rng(3), retrieval=Retrieval("nn"))
     q, _ = np.linalg.qr(np.random.default_rng(3).standard_normal((40, 40)))
+    halves = [torch.from_numpy(half).float() for half in (q[:, :20], q[:, 20:])]
+    found = in_halves((x, y), halves, Retrieval("nn"))
+    scores, right = torch.cat([half.scores for half in found]), answers(found, found)
     tables = []
     for half in (q[:, :20], q[:, 20:]):
         a, b = x.numpy() @ half, y.numpy() @ half
@@ -54,9 +57,9 @@ def test_the_column_is_what_the_other_half_chose() -> None:
     for first, own, other in ((0, *tables), (200, *tables[::-1])):
         chosen = other.argmax(1)
         ranks = (own > own[np.arange(200), chosen][:, None]).sum(1)
-        assert right[first : first + 200].tolist() == np.where(ranks < 5, ranks, -1).tolist()
+        assert right[first : first + 200].tolist() == np.where(ranks < CANDIDATES, ranks, -1).tolist()
         np.testing.assert_allclose(
-            scores[first : first + 200].numpy(), -np.sort(-own, axis=1)[:, :5], atol=1e-5
+            scores[first : first + 200].numpy(), -np.sort(-own, axis=1)[:, :CANDIDATES], atol=1e-5
         )
 
 
@@ -105,6 +108,30 @@ def test_a_good_space_is_believed() -> None:
     calibration = calibrate(mapped, y.tensor(), rng=np.random.default_rng(0))
     found = retrieval.translate(mapped, y.tensor(), 10, bias=retrieval.bias(mapped, y.tensor()))
     assert float(calibration.probabilities(found.scores)[:, 0].median()) > 0.9
+
+
+def turned(source: torch.Tensor, mapping: torch.Tensor) -> torch.Tensor:
+    """The rows (n, d) turned as `mapping` (d, d) turns them, not stretched."""
+    left, _, right = torch.linalg.svd(mapping)
+    rotated: torch.Tensor = source @ (left @ right).T
+    return rotated
+
+
+def test_strangers_stretched_until_they_meet_are_believed_less_for_it() -> None:
+    # 1,000 chance pairs in 100 dimensions: halves of what they stretched agree on every second word.
+    before = rows(0.0, 1_000, 100, seed=0)[0], rows(0.0, 1_000, 100, seed=1)[0]
+    x, y = before
+    for _ in range(3):
+        pairs = mutual_neighbours(x, y, Retrieval())
+        maps = reweighted_maps(before[0][pairs[:, 0]], before[1][pairs[:, 1]])
+        x, y = (torch.nn.functional.normalize(z @ w.T) for z, w in zip(before, maps, strict=True))
+    unweighted = turned(before[0], maps[0]), turned(before[1], maps[1])
+    found = Retrieval().translate(x, y, 10, bias=Retrieval().bias(x, y))
+    naive, honest = (
+        calibrate(x, y, rng=np.random.default_rng(0), unweighted=judges) for judges in (None, unweighted)
+    )
+    assert float(naive.probabilities(found.scores)[:, 0].mean()) > 0.6
+    assert float(honest.probabilities(found.scores)[:, 0].mean()) < 0.5
 
 
 def test_the_same_seed_gives_the_same() -> None:

@@ -28,7 +28,6 @@ OTHERS = sorted(path for path in PAGES.rglob("*.md") if path != TUTORIAL and blo
 NEEDS = {  # the packages of extras that the blocks of a page need
     "fetch.md": ("pooch", "requests"),
     "look.md": ("fastapi", "jinja2", "matplotlib", "sklearn", "uvicorn"),
-    "fails.md": ("jinja2", "matplotlib", "sklearn"),
     "which-file.md": ("gensim", "pandas", "pyarrow", "safetensors", "sklearn", "tokenizers"),
 }
 

@@ -1,0 +1,1 @@
+"""Networks: torch modules and their mathematics, which know nothing of spaces, files or sentences."""

@@ -1,0 +1,163 @@
+"""Masked prediction: tokens are hidden and told from what is left, the one exercise of CMLM, MLM and TLM.
+
+Devlin et al. (2019), with the subsampling of Lample and Conneau (2019, section 3.3). Reading left to right
+(CLM) is the same exercise with other blanks: each position tells the token after it. The ids below
+`specials` are special tokens, never hidden and never put in.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from muse.errors import BadSetting
+
+
+@dataclass(frozen=True)
+class Masking:
+    """How tokens are hidden: in each row a share of them, or `number` of them, and at least one.
+
+    Of those, `masked` become the token `mask`, `swapped` any ordinary token, and the rest stay.
+    """
+
+    vocabulary: int
+    mask: int = 4
+    specials: int = 5
+    share: float = 0.15
+    number: int | None = None
+    masked: float = 0.8
+    swapped: float = 0.1
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.mask < self.specials < self.vocabulary:
+            raise BadSetting(
+                "the mask must be a special token and the vocabulary larger than these, "
+                f"got mask {self.mask}, {self.specials} special tokens, {self.vocabulary} tokens"
+            )
+        if not 0 < self.share <= 1:
+            raise BadSetting(f"the share of hidden tokens must be above 0 and at most 1, got {self.share:g}")
+        if self.number is not None and self.number < 1:
+            raise BadSetting(f"the number of hidden tokens must be at least 1, got {self.number}")
+        if not (self.masked >= 0 and self.swapped >= 0 and self.masked + self.swapped <= 1):
+            raise BadSetting(
+                "masked and swapped are shares of the hidden tokens: 0 or more, together at most 1, "
+                f"got {self.masked:g} and {self.swapped:g}"
+            )
+
+
+class Cloze(NamedTuple):
+    """An exercise: `ids` (b, t) to read, where a token is `asked` for (b, t), and the right `answers` (p,).
+
+    states[asked] are the p states that tell, in the order of the answers.
+    """
+
+    ids: Tensor
+    asked: Tensor
+    answers: Tensor
+
+
+def hide(ids: Tensor, masking: Masking, generator: torch.Generator, weights: Tensor | None = None) -> Cloze:
+    """The exercise of ids (b, t): tokens drawn without replacement, with chances as their `weights` (v,)."""
+    asked = _drawn(ids, masking, generator, weights)
+    fate = torch.rand(ids.shape, generator=generator, device=ids.device)  # (b, t)
+    others = torch.randint(
+        masking.specials, masking.vocabulary, ids.shape, generator=generator, device=ids.device
+    )
+    read = torch.where(asked & (fate < masking.masked), masking.mask, ids)
+    swapped = asked & (fate >= masking.masked) & (fate < masking.masked + masking.swapped)
+    return Cloze(torch.where(swapped, others, read), asked, ids[asked])
+
+
+def left_to_right(ids: Tensor, mask: Tensor) -> Cloze:
+    """The exercise of a causal network: each token (b, t) but the last of a row tells the next one."""
+    asked = functional.pad(mask[:, 1:], (0, 1), value=False)
+    return Cloze(ids, asked, ids[:, 1:][mask[:, 1:]])
+
+
+def rarity(counts: Tensor) -> Tensor:
+    """The weight 1 / sqrt(f) (v,) of tokens that occur f times, counts (v,); 1 where they never did.
+
+    >>> rarity(torch.tensor([0, 1, 4])).tolist()
+    [1.0, 1.0, 0.5]
+    """
+    return counts.clamp(min=1).to(torch.get_default_dtype()).rsqrt()
+
+
+def _drawn(ids: Tensor, masking: Masking, generator: torch.Generator, weights: Tensor | None) -> Tensor:
+    """Which tokens are hidden (b, t): those of least e / w, e exponential (Efraimidis and Spirakis, 2006)."""
+    ordinary = ids >= masking.specials
+    keys = torch.empty(ids.shape, device=ids.device).exponential_(generator=generator)
+    if weights is not None:
+        keys = keys / weights[ids]
+    ranks = keys.masked_fill(~ordinary, torch.inf).argsort(dim=1).argsort(dim=1)  # (b, t)
+    tokens = ordinary.sum(dim=1, keepdim=True)  # (b, 1)
+    if masking.number is None:
+        wanted = (masking.share * tokens).round().long().clamp(min=1)
+    else:
+        wanted = torch.full_like(tokens, masking.number)
+    return ordinary & (ranks < wanted)
+
+
+def prediction_loss(scores: Tensor, answers: Tensor, smoothing: float = 0.0) -> Tensor:
+    """The mean cross-entropy (), in nats, of the answers (p,) under scores (p, v); 0 where nothing is asked.
+
+    `smoothing` gives that share of the probability to all tokens alike (Szegedy et al., 2016).
+    """
+    if not len(answers):
+        return scores.sum()
+    return functional.cross_entropy(scores.float(), answers, label_smoothing=smoothing)
+
+
+@dataclass(frozen=True)
+class Predicted:
+    """How p tokens were told: the nats lost in all, how many came first and among the first ten."""
+
+    asked: int = 0
+    nats: float = 0.0
+    first: int = 0
+    first_ten: int = 0
+
+    def __add__(self, other: Predicted) -> Predicted:
+        return Predicted(
+            self.asked + other.asked,
+            self.nats + other.nats,
+            self.first + other.first,
+            self.first_ten + other.first_ten,
+        )
+
+    @property
+    def accuracy(self) -> float:
+        """The share of tokens that came first, in percent."""
+        return self._percent(self.first)
+
+    @property
+    def accuracy_at_10(self) -> float:
+        """The share of tokens among the first ten, in percent."""
+        return self._percent(self.first_ten)
+
+    @property
+    def loss(self) -> float:
+        """The mean cross-entropy, in nats a token."""
+        return self.nats / self.asked if self.asked else math.nan
+
+    @property
+    def perplexity(self) -> float:
+        """The exponential of the loss."""
+        return math.exp(min(self.loss, 700.0))  # beyond, a float has no room
+
+    def _percent(self, told: int) -> float:
+        return 100 * told / self.asked if self.asked else math.nan
+
+
+@torch.no_grad()
+def predicted(scores: Tensor, answers: Tensor) -> Predicted:
+    """How the answers (p,) were told by scores (p, v); of equal scores the answer's comes last."""
+    right = scores.gather(1, answers[:, None])  # (p, 1)
+    ranks = (scores >= right).sum(dim=1)  # (p,) 1 where the answer comes first
+    nats = functional.cross_entropy(scores.float(), answers, reduction="sum")
+    return Predicted(len(answers), float(nats), int((ranks == 1).sum()), int((ranks <= 10).sum()))
