@@ -39,9 +39,11 @@ EXTRAS: dict[str, tuple[tuple[str, ...], str]] = {
     ),
     "fetch": (("pooch", "requests"), "muse fetch: published vectors and dictionaries"),
     "gpu": ((), "faiss on the GPU, as one of two ways to search there"),
+    "networks": (("tokenizers",), "word pieces of the sentence encoders that muse train learns from text"),
     "parquet": (("pyarrow",), "Parquet: muse export, muse encode, and vectors to read"),
     "sklearn": (("sklearn",), "sentence encoders as scikit-learn's estimators"),
     "report": (("jinja2", "matplotlib", "sklearn"), "muse report: one page about a space"),
+    "transformers": (("transformers",), "a Hugging Face encoder as the core: muse train --core"),
     "web": (("fastapi", "sklearn", "uvicorn"), "muse serve: the explorer in the browser"),
 }
 
