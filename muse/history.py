@@ -44,9 +44,7 @@ class History:
         self._began = time.perf_counter()
 
     def hear(self, stage: str, done: int, figures: Mapping[str, float]) -> None:
-        """Notes one step of a stage that has figures; one that counts from the start again is another one."""
-        if not figures:
-            return
+        """Notes one step of a stage; a stage that counts from the start again is another one."""
         trace = self._traces[-1] if self._traces else None
         if trace is None or trace.stage != stage or done <= trace.steps[-1]:
             trace = Trace(stage, 0.0)
