@@ -62,7 +62,9 @@ class Reader:
                     Path(block.title).write_text(block.text, encoding="utf-8")
                 elif block.kind == "console":
                     for command, shown in commands(block.text):
-                        agree(run(command, patch), shown)
+                        printed, told = run(command, patch)
+                        assert bool(told) == shown.startswith("error: "), told or f"{command} did not fail"
+                        agree(printed + told, shown)
                 elif block.kind == "python":
                     printed = self._python(block.text)
                     if following is not None and following.kind == "text" and not following.title:
@@ -74,38 +76,47 @@ class Reader:
         return out.getvalue()
 
 
-def run(command: str, patch: pytest.MonkeyPatch) -> str:
-    """What `muse ...`, with < and > as in a shell, prints on stdout and, where it fails, on stderr."""
+def run(command: str, patch: pytest.MonkeyPatch) -> tuple[str, str]:
+    """What `muse ...`, with < and > as in a shell, prints on stdout and, where it fails, what on stderr."""
     words = shlex.split(command)
     assert words[0] == "muse", f"a page may only run muse, got: {command}"
-    given, target = b"", None
-    for sign in ("<", ">"):
-        if sign in words:
-            place = words.index(sign)
-            given, target = (
-                (Path(words[place + 1]).read_bytes(), target) if sign == "<" else (given, words[place + 1])
-            )
-            del words[place : place + 2]
-    out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8") for _ in range(2))
-    root = logging.getLogger()
-    handlers, level = root.handlers[:], root.level
+    source, target = _file_behind("<", words), _file_behind(">", words)
+    streams = {name: io.TextIOWrapper(io.BytesIO(), encoding="utf-8") for name in ("stdout", "stderr")}
+    given = io.BytesIO(b"" if source is None else source.read_bytes())
     with patch.context() as inner:
         inner.setattr(sys, "argv", words)
-        inner.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(given), encoding="utf-8"))
-        inner.setattr(sys, "stdout", out)
-        inner.setattr(sys, "stderr", err)
-        try:
-            cli.main()
-        except SystemExit as ended:
-            failed = ended.code not in (0, None)
-        finally:  # the command took the handlers away
-            root.handlers[:] = handlers
-            root.setLevel(level)
-    printed, told = (stream.buffer.getvalue().decode() for stream in (out, err))  # type: ignore[attr-defined]
+        inner.setattr(sys, "stdin", io.TextIOWrapper(given, encoding="utf-8"))
+        for name, stream in streams.items():
+            inner.setattr(sys, name, stream)
+        code = _exit_code()
+    printed, told = (stream.buffer.getvalue().decode() for stream in streams.values())  # type: ignore[attr-defined]
     if target is not None:
-        Path(target).write_text(printed, encoding="utf-8")
-        return told if failed else ""
-    return printed + (told if failed else "")
+        target.write_text(printed, encoding="utf-8")
+        printed = ""
+    return printed, (told or f"exit code {code}") if code else ""
+
+
+def _file_behind(sign: str, words: list[str]) -> Path | None:
+    # Takes the redirection off the words of the command.
+    if sign not in words:
+        return None
+    place = words.index(sign)
+    path = Path(words[place + 1])
+    del words[place : place + 2]
+    return path
+
+
+def _exit_code() -> object:
+    root = logging.getLogger()
+    handlers, level = root.handlers[:], root.level
+    try:
+        cli.main()
+    except SystemExit as ended:
+        return ended.code
+    finally:  # the command took pytest's own handlers away
+        root.handlers[:] = handlers
+        root.setLevel(level)
+    return 0
 
 
 def agree(printed: str, shown: str) -> None:
