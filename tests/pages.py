@@ -89,7 +89,7 @@ def run(command: str, patch: pytest.MonkeyPatch) -> tuple[str, str]:
         for name, stream in streams.items():
             inner.setattr(sys, name, stream)
         code = _exit_code()
-    printed, told = (stream.buffer.getvalue().decode() for stream in streams.values())  # type: ignore[attr-defined]
+    printed, told = (stream.buffer.getvalue().decode() for stream in streams.values())
     if target is not None:
         target.write_text(printed, encoding="utf-8")
         printed = ""

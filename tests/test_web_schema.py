@@ -24,7 +24,7 @@ SCHEMA = schemathesis.openapi.from_asgi(
 )
 
 
-@SCHEMA.parametrize()
+@SCHEMA.parametrize()  # type: ignore[untyped-decorator]
 @settings(max_examples=20, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 def test_every_answer_is_one_that_openapi_describes(case: Any) -> None:
     # All other checks of its own: no 5xx, and a status, a type and a body that are described.
