@@ -77,10 +77,11 @@ def run(request: Request, *, device: str = "auto", progress: Progress | None = N
     request.check()
     check_out(request.folder)
     request = _settled(request)
-    inputs = _load(request)
+    progress = progress or Progress(quiet=True)
+    inputs = _load(request, progress)
     loaded, loading = time.perf_counter(), {"load": peak_memory_mb()}
     checkpoint = _open_checkpoint(request, inputs)
-    runtime = Runtime(device, progress or Progress(quiet=True), checkpoint)
+    runtime = Runtime(device, progress, checkpoint)
     try:
         vectors = [side.vectors for side in inputs.sources.values()]
         learned = learn_many(vectors, inputs.target.vectors, config=request.config, runtime=runtime)
@@ -89,7 +90,7 @@ def run(request: Request, *, device: str = "auto", progress: Progress | None = N
         raise
     saving = time.perf_counter()
     before = {"seconds": {"load": round(loaded - began, 2)}, "peak_memory_mb": loading}
-    _save(request, inputs, learned, device, before)
+    _save(request, inputs, learned, runtime, before)
     checkpoint.clear()
     end = time.perf_counter()
     seconds = {"load": loaded - began, **learned.seconds, "save": end - saving, "total": end - began}
@@ -111,20 +112,24 @@ def _settled(request: Request) -> Request:
     return replace(request, config=config, target=pivot)
 
 
-def _load(request: Request) -> _Inputs:
+def _load(request: Request, progress: Progress) -> _Inputs:
     """Every language, read and found fit to be aligned; the target first, and once."""
     files = dict(zip(request.sources, request.source_files(), strict=True))
-    target = _pivot(request.into) if request.into else _read(request, request.pivot, request.target_file)
+    target = (
+        _pivot(request.into) if request.into else _read(request, request.pivot, request.target_file, progress)
+    )
     sources = {}
     for language, path in files.items():
-        sources[language] = _read(request, language, path)
+        sources[language] = _read(request, language, path, progress)
         check_pair(sources[language].vectors, target.vectors, max_vocab=request.max_vocab)
     return _Inputs(sources, target)
 
 
-def _read(request: Request, language: str, path: Path | None) -> SideToSave:
+def _read(request: Request, language: str, path: Path | None, progress: Progress) -> SideToSave:
     path = path or locate_vectors(language)
-    vectors = read_vectors(path, language=language, max_vocab=request.max_vocab, lowercase=request.lowercase)
+    vectors = read_vectors(
+        path, language=language, max_vocab=request.max_vocab, lowercase=request.lowercase, progress=progress
+    )
     check_language(language, vectors.words)
     if vectors.repeated:
         log.warning("%s: kept the first of %d repeated words (%s)", path, vectors.repeated, language)
@@ -152,7 +157,7 @@ def _open_checkpoint(request: Request, inputs: _Inputs) -> Checkpoint:
 
 
 def _save(
-    request: Request, inputs: _Inputs, learned: LearnedMany, device: str, before: dict[str, Any]
+    request: Request, inputs: _Inputs, learned: LearnedMany, runtime: Runtime, before: dict[str, Any]
 ) -> None:
     sides, target_map, words = {}, None, inputs.words()
     for language, one in learned.languages.items():
@@ -161,10 +166,13 @@ def _save(
         target_map = one.alignment.target_map  # None where more than one language meets the target
         sides[language] = replace(inputs.sources[language], mapping=one.alignment.source_map, more=more)
     most = max(words[language] for language in sides) * words[request.pivot]
-    hubness = device == "cuda" or most <= HUBNESS_ON_CPU
+    hubness = runtime.device == "cuda" or most <= HUBNESS_ON_CPU
     made = provenance(request, learned.languages, learned.joint, before)
     if request.into is not None:
-        add_to_space(request.folder, request.into, sides, provenance=made, hubness=hubness, device=device)
+        add_to_space(
+            request.folder, request.into, sides, provenance=made, hubness=hubness, device=runtime.device,
+            progress=runtime.progress,
+        )  # fmt: skip
         return
     save_space(
         request.folder,
@@ -172,7 +180,8 @@ def _save(
         pivot=request.pivot,
         provenance=made,
         hubness=hubness,
-        device=device,
+        device=runtime.device,
+        progress=runtime.progress,
     )
 
 

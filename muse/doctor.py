@@ -17,7 +17,16 @@ from muse.files.locate import search_path
 from muse.memory import peak_memory_mb
 from muse.version import __version__
 
-PACKAGES = ("numpy", "scipy", "torch", "faiss-cpu", "faiss-gpu-cu12", "fasttext-community", "click", "pooch")
+PACKAGES = (
+    "numpy",
+    "scipy",
+    "torch",
+    "faiss-cpu",
+    "faiss-gpu-cu12",
+    "fasttext-community",
+    "sacremoses",
+    "click",
+)
 # What each extra of setup.cfg needs, by the name it is imported under, and what it is for.
 EXTRAS: dict[str, tuple[tuple[str, ...], str]] = {
     "eval": (
@@ -28,10 +37,13 @@ EXTRAS: dict[str, tuple[tuple[str, ...], str]] = {
         ("gensim", "pandas", "safetensors", "tokenizers"),
         "gensim, pandas and sentence-transformers: muse.exchange, muse export",
     ),
+    "fetch": (("pooch", "requests"), "muse fetch: published vectors and dictionaries"),
     "gpu": ((), "faiss on the GPU, as one of two ways to search there"),
+    "networks": (("tokenizers",), "word pieces of the sentence encoders that muse train learns from text"),
     "parquet": (("pyarrow",), "Parquet: muse export, muse encode, and vectors to read"),
     "sklearn": (("sklearn",), "sentence encoders as scikit-learn's estimators"),
     "report": (("jinja2", "matplotlib", "sklearn"), "muse report: one page about a space"),
+    "transformers": (("transformers",), "a Hugging Face encoder as the core: muse train --core"),
     "web": (("fastapi", "sklearn", "uvicorn"), "muse serve: the explorer in the browser"),
 }
 

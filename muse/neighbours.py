@@ -23,15 +23,26 @@ class Neighbours(NamedTuple):
     indices: Tensor
 
 
+Step = Callable[[int], object]  # told how many queries are answered
+Search = Callable[[Tensor], Neighbours]  # of a block of queries (b, d)
+
+
 def nearest(
-    queries: Tensor, keys: Tensor, k: int, *, bias: Tensor | None = None, backend: str = "auto"
+    queries: Tensor,
+    keys: Tensor,
+    k: int,
+    *,
+    bias: Tensor | None = None,
+    backend: str = "auto",
+    step: Step | None = None,
 ) -> Neighbours:
     """The k keys of highest x . y - bias(y) for every query x, found exactly, in bounded memory.
 
     `queries` (q, d), `keys` (m, d), `bias` (m,): what is taken off every key's inner product;
     this is all that CSLS and the inverted softmax need beyond plain neighbours.
     `backend`: "torch" runs where the tensors are, "faiss" uses faiss' flat index on the same
-    device, "auto" picks the faster (torch: measured in benchmarks/neighbours.py).
+    device, "auto" picks the faster (torch: measured in benchmarks/neighbours.py). `step` hears of
+    every block of queries that is answered.
 
     >>> keys = torch.tensor([[1.0, 0.0], [0.0, 1.0]])
     >>> nearest(torch.tensor([[0.2, 0.9]]), keys, 1).indices.tolist()
@@ -39,7 +50,14 @@ def nearest(
     """
     if backend not in BACKENDS:
         raise BadSetting(f"a search backend must be one of {', '.join(BACKENDS)}; got {backend!r}")
-    return BACKENDS[backend](queries, keys, min(k, len(keys)), bias)
+    search = BACKENDS[backend](queries, keys, min(k, len(keys)), bias)
+    found, done = [], 0
+    for block in torch.split(queries, tile_sizes(queries)[0]):
+        found.append(search(block))
+        done += len(block)
+        if step is not None:
+            step(done)
+    return Neighbours(torch.cat([one.scores for one in found]), torch.cat([one.indices for one in found]))
 
 
 def tile_sizes(tensor: Tensor) -> tuple[int, int]:
@@ -48,12 +66,11 @@ def tile_sizes(tensor: Tensor) -> tuple[int, int]:
     return TILE_QUERIES * scale, TILE_KEYS * scale
 
 
-def _torch(queries: Tensor, keys: Tensor, k: int, bias: Tensor | None) -> Neighbours:
+def _torch(queries: Tensor, keys: Tensor, k: int, bias: Tensor | None) -> Search:
     rows, columns = tile_sizes(queries)
     # One tile for the whole search: a fresh one each time costs a CPU a quarter of the search in page faults.
     room = queries.new_empty(min(rows, len(queries)), min(columns, len(keys)))
-    blocks = [_torch_block(block, keys, k, bias, room) for block in torch.split(queries, rows)]
-    return Neighbours(torch.cat([b.scores for b in blocks]), torch.cat([b.indices for b in blocks]))
+    return lambda block: _torch_block(block, keys, k, bias, room)
 
 
 def _torch_block(queries: Tensor, keys: Tensor, k: int, bias: Tensor | None, room: Tensor) -> Neighbours:
@@ -78,12 +95,11 @@ def _merge(first: Neighbours, second: Neighbours, k: int) -> Neighbours:
     return Neighbours(top.values, indices.gather(1, top.indices))
 
 
-def _faiss(queries: Tensor, keys: Tensor, k: int, bias: Tensor | None) -> Neighbours:
+def _faiss(queries: Tensor, keys: Tensor, k: int, bias: Tensor | None) -> Search:
     import faiss
 
     if bias is not None:
         # x . y - b = [x, 1] . [y, -b]: the bias is one more dimension of a plain inner product.
-        queries = torch.cat([queries, queries.new_ones(len(queries), 1)], dim=1)
         keys = torch.cat([keys, -bias[:, None]], dim=1)
     index: Any = faiss.IndexFlatIP(keys.shape[1])
     if queries.is_cuda:
@@ -91,12 +107,17 @@ def _faiss(queries: Tensor, keys: Tensor, k: int, bias: Tensor | None) -> Neighb
             raise MissingExtra("faiss on a GPU needs faiss-gpu, found faiss-cpu; run pip install 'muse[gpu]'")
         index = faiss.index_cpu_to_gpu(faiss.StandardGpuResources(), queries.device.index or 0, index)
     index.add(keys.cpu().numpy())
-    scores, indices = index.search(queries.cpu().numpy(), k)
-    device = queries.device
-    return Neighbours(torch.from_numpy(scores).to(device), torch.from_numpy(indices).to(device))
+
+    def search(block: Tensor) -> Neighbours:
+        if bias is not None:
+            block = torch.cat([block, block.new_ones(len(block), 1)], dim=1)
+        scores, indices = index.search(block.cpu().numpy(), k)
+        return Neighbours(*(torch.from_numpy(found).to(block.device) for found in (scores, indices)))
+
+    return search
 
 
-BACKENDS: dict[str, Callable[[Tensor, Tensor, int, Tensor | None], Neighbours]] = {
+BACKENDS: dict[str, Callable[[Tensor, Tensor, int, Tensor | None], Search]] = {
     "auto": _torch,
     "torch": _torch,
     "faiss": _faiss,

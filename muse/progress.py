@@ -5,9 +5,9 @@ from __future__ import annotations
 import logging
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 log = logging.getLogger(__name__)
 
@@ -22,6 +22,7 @@ class Tick(Protocol):
 
 
 Listener = Callable[[str, int, Mapping[str, float]], None]
+Block = TypeVar("Block")
 
 
 class Progress:
@@ -39,9 +40,23 @@ class Progress:
         """The same progress, with a listener that is told of every step."""
         return Progress(quiet=self._quiet, listener=listener)
 
+    def through(
+        self, name: str, blocks: Iterable[Block], total: int, size: Callable[[Block], int]
+    ) -> Iterator[Block]:
+        """The blocks as they are, each counted by its `size` once it is done with; see `stage`."""
+        with self.stage(name, total) as tick:
+            done = 0
+            for block in blocks:
+                yield block
+                done += size(block)
+                tick(done)
+
     @contextmanager
     def stage(self, name: str, total: int) -> Iterator[Tick]:
-        """A context in which the yielded `tick(done, **figures)` reports progress towards `total`."""
+        """A context in which the yielded `tick(done, **figures)` reports progress towards `total`.
+
+        A `total` of 0 means that nobody knows how much there is: no time is promised then.
+        """
         start = last = time.monotonic()
 
         def tick(done: int, **figures: float) -> None:
@@ -53,12 +68,10 @@ class Progress:
             if self._quiet or (now - last < (0.1 if self._terminal else LOG_EVERY_SECONDS)):
                 return
             last = now
-            left = (now - start) / max(done, 1) * max(total - done, 0)
-            shown = "".join(
+            line = _line(name, done, total, now - start) + "".join(
                 f"  {key} {value:,.4g}" if value < 1_000 else f"  {key} {value:,.0f}"
                 for key, value in figures.items()
             )
-            line = f"{name}: {done}/{total}, at most {left:.0f} s left{shown}"
             if self._terminal:
                 sys.stderr.write(f"\r\x1b[K{line}")
                 sys.stderr.flush()
@@ -71,3 +84,11 @@ class Progress:
             if self._terminal and not self._quiet:
                 sys.stderr.write("\r\x1b[K")
                 sys.stderr.flush()
+
+
+def _line(name: str, done: int, total: int, seconds: float) -> str:
+    rate = f"{done / max(seconds, 1e-9):,.3g} a second"
+    if not total:
+        return f"{name}: {done}, {rate}"
+    left = seconds / max(done, 1) * max(total - done, 0)
+    return f"{name}: {done}/{total}, {rate}, at most {left:.0f} s left"

@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 
 from muse.errors import BadSetting
-from muse.neighbours import Neighbours, nearest, tile_sizes
+from muse.neighbours import Neighbours, Step, nearest, tile_sizes
 
 METHODS = ("csls", "nn", "isf")
 
@@ -39,12 +39,12 @@ class Retrieval:
         """The part of a signature that names it: csls:10, nn or isf:30."""
         return {"csls": f"csls:{self.k}", "nn": "nn", "isf": f"isf:{self.beta:g}"}[self.method]
 
-    def bias(self, source: Tensor, target: Tensor) -> Tensor | None:
-        """What each target's cosine is lowered by, (m,); None where nothing is."""
+    def bias(self, source: Tensor, target: Tensor, step: Step | None = None) -> Tensor | None:
+        """What each target's cosine is lowered by, (m,); None where nothing is. `step` hears of it."""
         if self.method == "csls":
-            return mean_similarity(target, source, k=self.k, backend=self.backend) / 2
+            return mean_similarity(target, source, k=self.k, backend=self.backend, step=step) / 2
         if self.method == "isf":
-            return log_partition(target, source, beta=self.beta) / self.beta
+            return log_partition(target, source, beta=self.beta, step=step) / self.beta
         return None
 
     def translate(self, queries: Tensor, target: Tensor, top: int, *, bias: Tensor | None) -> Neighbours:
@@ -59,18 +59,23 @@ class Retrieval:
         return Neighbours(2 * found.scores - own[:, None], found.indices)
 
 
-def mean_similarity(queries: Tensor, keys: Tensor, *, k: int = 10, backend: str = "auto") -> Tensor:
+def mean_similarity(
+    queries: Tensor, keys: Tensor, *, k: int = 10, backend: str = "auto", step: Step | None = None
+) -> Tensor:
     """The r (q,) of CSLS: the mean cosine of a query (q, d) to its k nearest keys (m, d); high for a hub."""
-    return nearest(queries, keys, k, backend=backend).scores.mean(dim=1)
+    return nearest(queries, keys, k, backend=backend, step=step).scores.mean(dim=1)
 
 
-def log_partition(queries: Tensor, keys: Tensor, *, beta: float) -> Tensor:
+def log_partition(queries: Tensor, keys: Tensor, *, beta: float, step: Step | None = None) -> Tensor:
     """The log of sum_y exp(beta x . y) for each query x (q, d) over the keys (m, d), in bounded memory."""
     rows, columns = tile_sizes(queries)
-    total = []
+    total, done = [], 0
     for block in torch.split(queries, rows):
         tiles = [torch.logsumexp(beta * (block @ tile.T), dim=1) for tile in torch.split(keys, columns)]
         total.append(torch.logsumexp(torch.stack(tiles), dim=0))  # (b,)
+        done += len(block)
+        if step is not None:
+            step(done)
     return torch.cat(total)
 
 

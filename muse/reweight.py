@@ -45,8 +45,10 @@ def reweight(
     pairs = mutual_neighbours(x @ mapping.T, y, Retrieval())  # (p, 2)
     left, right = reweighted_maps(x[pairs[:, 0]], y[pairs[:, 1]])
     of_weights = mutual_neighbours(normalize(x @ left.T), normalize(y @ right.T), Retrieval())
-    plain = _holding(x, y, pairs, half, weighted=False)
-    weighted = _holding(x, y, of_weights, half, weighted=True)
+    with runtime.progress.stage("re-weighting", 2) as tick:
+        plain = _holding(x, y, pairs, half, weighted=False)
+        tick(1)
+        weighted = _holding(x, y, of_weights, half, weighted=True)
     gain = standard_errors(plain, weighted)
     log.info(
         "re-weighting: the translations of %d words hold, by the rotation %d (%.1f standard errors)",

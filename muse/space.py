@@ -29,6 +29,7 @@ from muse.files.space_folder import (
 )
 from muse.files.space_manifest import read_manifest, verify
 from muse.normalise import Normalisation, check_steps
+from muse.progress import Progress
 from muse.retrieval import Retrieval
 from muse.space_adding import add_to_space, check_addition
 from muse.space_saving import (
@@ -74,6 +75,8 @@ class Side:
 class AlignedSpace:
     """Languages in the space of one of them, the pivot; `manifest` says how it was made.
 
+    `progress` shows the searches that the space itself makes.
+
     >>> import numpy as np
     >>> rows, steps = np.eye(2, dtype=np.float32), Normalisation(("unit",), ())
     >>> sides = {name: Side(Vectors(name, ["a", "b"], rows), rows, steps) for name in ("fr", "en")}
@@ -85,6 +88,7 @@ class AlignedSpace:
     pivot: str
     manifest: Mapping[str, Any] = field(default_factory=dict)
     device: str = "cpu"
+    progress: Progress = field(default_factory=lambda: Progress(quiet=True), repr=False)
     # What was moved to the device or computed, so that a server need not do it for every request.
     _rows: dict[str, Tensor] = field(default_factory=dict, init=False, repr=False)
     _biases: dict[tuple[str, str, Retrieval], Tensor | None] = field(
@@ -210,23 +214,27 @@ class AlignedSpace:
         if key not in self._biases:
             stored = (retrieval.method, retrieval.k) == ("csls", HUBNESS_K)
             r = self.hubness(target, source) if stored else None  # (m,)
-            self._biases[key] = (
-                retrieval.bias(self.tensor(source), self.tensor(target)) if r is None else r / 2
-            )
+            self._biases[key] = self._find_bias(source, target, retrieval) if r is None else r / 2
         return self._biases[key]
 
+    def _find_bias(self, source: str, target: str, retrieval: Retrieval) -> Tensor | None:
+        with self.progress.stage(f"hubs of {target} for {source}", len(self.vectors(target))) as tick:
+            return retrieval.bias(self.tensor(source), self.tensor(target), tick)
 
-def load_space(folder: Path | str, *, device: str = "cpu", check: bool = True) -> AlignedSpace:
+
+def load_space(
+    folder: Path | str, *, device: str = "cpu", check: bool = True, progress: Progress | None = None
+) -> AlignedSpace:
     """The space saved in `folder`, its arrays memory-mapped; BadFile says what is wrong with it.
 
-    `check` reads every file once, to compare its checksum with the manifest.
+    `check` reads every file once, to compare its checksum with the manifest; `progress` is the space's.
     """
     folder = Path(folder)
     manifest = read_manifest(folder)
     if check:
         verify(folder, manifest)
     sides = {language: _load_side(folder, language, manifest) for language in manifest["languages"]}
-    return AlignedSpace(sides, manifest["pivot"], manifest, device)
+    return AlignedSpace(sides, manifest["pivot"], manifest, device, progress or Progress(quiet=True))
 
 
 def _load_side(folder: Path, language: str, manifest: Mapping[str, Any]) -> Side:

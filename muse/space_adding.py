@@ -11,14 +11,15 @@ from muse.errors import BadSetting
 from muse.files.atomic import atomic_folder
 from muse.files.space_folder import VECTORS, folder_name, read_array, writing
 from muse.files.space_manifest import plain, read_manifest, verify, write_manifest
+from muse.progress import Progress
 from muse.space_saving import (
     Provenance,
+    Searcher,
     SideToSave,
     check_out,
     check_side,
     is_rotation,
     language_entry,
-    save_hubness,
     save_side,
 )
 
@@ -54,6 +55,7 @@ def add_to_space(
     provenance: Provenance,
     hubness: bool = True,
     device: str = "cpu",
+    progress: Progress | None = None,
 ) -> None:
     """Writes to `folder` the saved `space` and the languages of `sides`, whole or not at all.
 
@@ -75,12 +77,13 @@ def add_to_space(
             for language, side in sides.items():
                 save_side(partial / folder_name(language), side)
             if hubness:
-                _save_hubness(partial, manifest, sides, device)
+                searcher = Searcher(device, progress or Progress(quiet=True))
+                _save_hubness(partial, manifest, sides, searcher)
             write_manifest(partial, _grown(manifest, sides, provenance, hubness=hubness))
 
 
 def _save_hubness(
-    folder: Path, manifest: Mapping[str, Any], sides: Mapping[str, SideToSave], device: str
+    folder: Path, manifest: Mapping[str, Any], sides: Mapping[str, SideToSave], searcher: Searcher
 ) -> None:
     """Adds the hubness between the pivot and each new language, both ways."""
     pivot, d = manifest["pivot"], manifest["dimension"]
@@ -91,8 +94,8 @@ def _save_hubness(
     target = read_array(path(pivot), (manifest["languages"][pivot]["words"], d))  # (m, d)
     for language, side in sides.items():
         rows = read_array(path(language), (len(side.vectors), d))  # (n, d)
-        save_hubness(path(language).parent, pivot, rows, target, device)
-        save_hubness(path(pivot).parent, language, target, rows, device)
+        searcher.save_hubness(path(language).parent, pivot, rows, target)
+        searcher.save_hubness(path(pivot).parent, language, target, rows)
 
 
 def _grown(

@@ -29,6 +29,7 @@ from muse.files.space_folder import (
 )
 from muse.files.space_manifest import input_file, is_space, write_manifest
 from muse.normalise import Normalisation, normalise
+from muse.progress import Progress
 from muse.retrieval import mean_similarity
 from muse.vectors import Matrix, Vectors
 
@@ -114,6 +115,7 @@ def save_space(
     provenance: Provenance,
     hubness: bool = True,
     device: str = "cpu",
+    progress: Progress | None = None,
 ) -> None:
     """Writes the space of `sides`, whole or not at all; a space that was there before is replaced.
 
@@ -128,7 +130,8 @@ def save_space(
             for language, side in sides.items():
                 save_side(partial / folder_name(language), side)
             against = {language: _against(language, sides, pivot) if hubness else () for language in sides}
-            _save_hubness(partial, sides, against, device)
+            searcher = Searcher(device, progress or Progress(quiet=True))
+            _save_hubness(partial, sides, against, searcher)
             write_manifest(partial, _manifest(sides, pivot, provenance, against))
 
 
@@ -166,7 +169,10 @@ def save_side(folder: Path, side: SideToSave) -> None:
 
 
 def _save_hubness(
-    folder: Path, sides: Mapping[str, SideToSave], against: Mapping[str, tuple[str, ...]], device: str
+    folder: Path,
+    sides: Mapping[str, SideToSave],
+    against: Mapping[str, tuple[str, ...]],
+    searcher: Searcher,
 ) -> None:
     def rows(language: str) -> Matrix:
         shape = (len(sides[language].vectors), sides[language].vectors.dimension)
@@ -174,14 +180,22 @@ def _save_hubness(
 
     for language, others in against.items():
         for other in others:
-            save_hubness(folder / folder_name(language), other, rows(language), rows(other), device)
+            searcher.save_hubness(folder / folder_name(language), other, rows(language), rows(other))
 
 
-def save_hubness(folder: Path, against: str, rows: Matrix, others: Matrix, device: str) -> None:
-    """Writes to a language's folder the hubness of its rows (n, d) against another's rows (m, d)."""
-    own, keys = (torch.from_numpy(matrix).to(device) for matrix in (rows, others))
-    r = mean_similarity(own, keys, k=HUBNESS_K).cpu().numpy()  # (n,)
-    write_array(folder / hubness_name(against), r.shape, [r])
+@dataclass(frozen=True)
+class Searcher:
+    """Where the hubness of a language is searched, and what shows it."""
+
+    device: str
+    progress: Progress
+
+    def save_hubness(self, folder: Path, against: str, rows: Matrix, others: Matrix) -> None:
+        """Writes to a language's folder the hubness of its rows (n, d) against another's rows (m, d)."""
+        own, keys = (torch.from_numpy(matrix).to(self.device) for matrix in (rows, others))
+        with self.progress.stage(f"hubs for {against}", len(rows)) as tick:
+            r = mean_similarity(own, keys, k=HUBNESS_K, step=tick).cpu().numpy()  # (n,)
+        write_array(folder / hubness_name(against), r.shape, [r])
 
 
 def _manifest(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -221,6 +222,20 @@ def test_the_command_fetches_what_align_then_finds(
     assert file["path"] == "embeddings/raw/cc.fr.300.vec.gz"
     assert file["licence"] == "CC BY-SA 3.0"
     assert Path(file["path"]).read_bytes() == BODY
+
+
+@pytest.mark.parametrize("package", ["pooch", "requests"])
+def test_a_missing_extra_is_said_before_anything(
+    muse: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, package: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setitem(sys.modules, package, None)
+    ended = muse("fetch", "vectors", "fr")
+    assert ended.code == 1
+    assert "pip install 'muse[fetch]'" in ended.errors[0]
+    assert muse("fetch", "vectors", "fr", "--dry-run").code == 0
+    assert muse("fetch", "--list").code == 0
+    assert tree(tmp_path) == {}
 
 
 def test_dry_run_and_list_touch_nothing(

@@ -65,8 +65,7 @@ def named(count: int) -> list[str]:
     return [*HOSTILE, *("word" + letters[i // 26] + letters[i % 26] for i in range(count))][:count]
 
 
-@pytest.fixture
-def space(tmp_path: Path) -> Path:
+def with_history(folder: Path) -> Path:
     """A space fr-en in which row i of one language is row i of the other, with a history."""
     rows, fitted = normalise(np.random.default_rng(0).normal(size=(120, 12)).astype(np.float32), STEPS)
     noise = np.random.default_rng(1).normal(0, 0.02, rows.shape).astype(np.float32)
@@ -77,16 +76,26 @@ def space(tmp_path: Path) -> Path:
         "en": SideToSave(Vectors("en", [f"{word}x" for word in named(120)], rows + noise), fitted),
     }
     made = Provenance("similarity", {"init": "auto"}, seed=3, criterion=0.42, verdict=VERDICT)
-    save_space(tmp_path / "fr-en", sides, pivot="en", provenance=made)
-    return tmp_path / "fr-en"
+    save_space(folder / "fr-en", sides, pivot="en", provenance=made)
+    return folder / "fr-en"
+
+
+def gold_list(folder: Path) -> Path:
+    """Its dictionary, with a pair that is wrong and one that is not covered."""
+    path = folder / "gold.txt"
+    lines = [f"{word}\t{word}x" for word in named(120)[6:]] + ["wordac\twordaax", "nowhere\tnothing"]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def space(tmp_path: Path) -> Path:
+    return with_history(tmp_path)
 
 
 @pytest.fixture
 def gold(tmp_path: Path) -> Path:
-    path = tmp_path / "gold.txt"
-    lines = [f"{word}\t{word}x" for word in named(120)[6:]] + ["wordac\twordaax", "nowhere\tnothing"]
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    return path
+    return gold_list(tmp_path)
 
 
 def page_of(path: Path) -> Page:

@@ -55,3 +55,30 @@ def test_in_a_pipeline_and_a_search() -> None:
     search = GridSearchCV(pipeline, choices, cv=2).fit(text, labels)
     assert search.predict(["le chat"]).shape == (1,)
     assert search.best_estimator_[0].encoder.name in ("mean", "power-mean[-inf,1,inf]+znorm")
+
+
+@pytest.mark.filterwarnings("ignore:Can't test estimator")  # the rest needs rows of numbers, not sentences
+def test_check_estimator_where_it_applies() -> None:
+    from sklearn.utils.estimator_checks import check_estimator
+
+    found = check_estimator(load_encoder("mean", space()).for_language("fr"), on_fail=None, on_skip=None)
+    assert [one["status"] for one in found] == ["passed"] * len(found) != []
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "check_estimator_cloneable",
+        "check_estimator_repr",
+        "check_estimator_tags_renamed",
+        "check_get_params_invariance",
+        "check_no_attributes_set_in_init",
+        "check_set_params",
+        "check_valid_tag_types",
+    ],
+)
+def test_checks_of_scikit_learn_that_ask_for_no_rows(name: str) -> None:
+    checks = pytest.importorskip("sklearn.utils.estimator_checks")
+    if not hasattr(checks, name):
+        pytest.skip("this scikit-learn has no such check")
+    getattr(checks, name)("Transformer", load_encoder("mean", space()).for_language("fr"))

@@ -115,6 +115,23 @@ def test_the_picture_is_drawn_and_finds_words(client: Client) -> None:
     assert not asked(client, "/api/place", word=SCRIPT)["exact"]
 
 
+def test_a_picture_that_cannot_be_drawn_is_said_to_be(
+    space: AlignedSpace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object) -> None:
+        raise RuntimeError("no more threads")
+
+    monkeypatch.setattr("muse.web.explorer.draw_picture", broken)
+    own = Client(create_app(Explorer(space, "fr-en")))
+    deadline = time.monotonic() + 120
+    while (answer := own.get("/api/picture")).status_code == 200:
+        assert not answer.json()["ready"]
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    assert answer.status_code == 422
+    assert "no more threads" in answer.json()["error"]
+
+
 def test_an_unknown_word_gets_suggestions(client: Client) -> None:
     answer = client.get("/api/translate", params={"word": "Roi"})
     assert answer.status_code == 404

@@ -53,15 +53,17 @@ def encode(
 
     A sentence without a known word is a row of zeros.
     """
+    from muse.progress import Progress
     from muse.sentences.streaming import encode_stream
 
     began = time.perf_counter()
     _check_places(out, options["save"])
     sentences = _sentences(source, options["column"])
+    counted = Progress(quiet=options["quiet"]).through("sentences", sentences, 0, len)
     encoder = _encoder(space, lang, name, options)
     kept: list[list[float]] = []
     with _writer(out, encoder.dimension, kept if as_json else None) as write:
-        counts = encode_stream(encoder, sentences, lang, write, name=str(source or STDIN))
+        counts = encode_stream(encoder, counted, lang, write, name=str(source or STDIN))
     fields = {
         **asdict(counts), "dimension": encoder.dimension, "encoder": encoder.name,
         "seconds": time.perf_counter() - began, "out": None if out is None else str(out),

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from muse.pair_score import PairScore
+    from muse.progress import Progress
     from muse.sentences.encoder import SentenceEncoder
     from muse.space import AlignedSpace
     from muse.vectors import Matrix
@@ -73,9 +74,10 @@ def by_language(values: Sequence[str], option: str) -> list[tuple[str, Path]]:
     return list(found.items())
 
 
-def encoded(encoder: SentenceEncoder, sentences: Sequence[str], language: str) -> Matrix:
+def encoded(encoder: SentenceEncoder, sentences: Sequence[str], language: str, progress: Progress) -> Matrix:
     """The rows (s, d') of the sentences; a warning where most of their words are unknown."""
-    found = encoder.encode(sentences, language)
+    counted = progress.through(f"sentences of {language}", sentences, len(sentences), lambda _: 1)
+    found = encoder.encode(counted, language)
     if found.tokens and found.unknown > found.tokens / 2:
         log.warning(
             "%d of %d tokens have no vector: is %s the language of the text?",

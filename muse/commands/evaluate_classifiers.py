@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from muse.evaluation.probing import Probe
     from muse.evaluation.score import Signature
+    from muse.progress import Progress
     from muse.sentences.encoder import SentenceEncoder
     from muse.space import AlignedSpace
 
@@ -31,15 +32,15 @@ def transfer(space: Path, options: dict[str, Any]) -> tuple[dict[str, Any], list
 
     from muse.evaluation.classifier import ClassifierConfig, require_sklearn
     from muse.evaluation.transfer import TransferConfig, evaluate_transfer
-    from muse.progress import Progress
 
     require_sklearn()  # absent, it is to be said before the work
-    loaded = open_space(space, options["device"])
+    loaded = open_space(space, options["device"], options["quiet"])
     languages = _languages(loaded, options)
     texts, labels = _labelled(options["data"], languages)
     encoder = open_encoder(loaded, options)
     rows = {
-        language: encoded(encoder, text, language) for language, text in zip(languages, texts, strict=True)
+        language: encoded(encoder, text, language, loaded.progress)
+        for language, text in zip(languages, texts, strict=True)
     }
     config = TransferConfig(options["runs"], ClassifierConfig(options["classifier"], seed=options["seed"]))
     gold = _folder_name(options["data"], languages)
@@ -49,7 +50,7 @@ def transfer(space: Path, options: dict[str, Any]) -> tuple[dict[str, Any], list
     }
     scores = evaluate_transfer(
         rows, labels, signatures, config=config, rng=np.random.default_rng(options["seed"]),
-        progress=Progress(quiet=options["quiet"]),
+        progress=loaded.progress,
     )  # fmt: skip
     tested: dict[str, Any] = {}
     for score in scores:
@@ -65,7 +66,7 @@ def probe(space: Path, options: dict[str, Any]) -> tuple[dict[str, Any], list[st
     from muse.evaluation.probing import evaluate_probe
 
     require_sklearn()
-    loaded = open_space(space, options["device"])
+    loaded = open_space(space, options["device"], options["quiet"])
     rng = np.random.default_rng(options["seed"])
     tasks = list(_probes(loaded, options, rng))
     encoder = open_encoder(loaded, options)
@@ -76,7 +77,7 @@ def probe(space: Path, options: dict[str, Any]) -> tuple[dict[str, Any], list[st
         languages = sorted(set(task.languages), key=task.languages.index)
         parts = (options["classifier"], f"drawn:{options['seed']}")
         score = evaluate_probe(
-            task.name, Labelled(_rows(encoder, task), np.array(task.labels)),
+            task.name, Labelled(_rows(encoder, task, loaded.progress), np.array(task.labels)),
             _signature(loaded, encoder, (languages[0], languages[-1]), gold, parts), config=config, rng=rng,
         )  # fmt: skip
         name = task.name if len(languages) > 1 else languages[0]
@@ -85,7 +86,7 @@ def probe(space: Path, options: dict[str, Any]) -> tuple[dict[str, Any], list[st
     return fields, lines
 
 
-def _rows(encoder: SentenceEncoder, task: Probe) -> Any:
+def _rows(encoder: SentenceEncoder, task: Probe, progress: Progress) -> Any:
     # The rows (n, d) of the task's sentences, each encoded in its language.
     import numpy as np
 
@@ -93,7 +94,8 @@ def _rows(encoder: SentenceEncoder, task: Probe) -> Any:
     found = np.empty((len(places), encoder.dimension), np.float32)
     for language in dict.fromkeys(task.languages):
         mine = np.flatnonzero(places == language).tolist()
-        found[mine] = encoded(encoder, [task.sentences[place] for place in mine], language)
+        chosen = [task.sentences[place] for place in mine]
+        found[mine] = encoded(encoder, chosen, language, progress)
     return found
 
 

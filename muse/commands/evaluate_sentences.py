@@ -31,7 +31,7 @@ def sentences(space: Path, options: dict[str, Any]) -> tuple[dict[str, Any], lis
     """P@1 and the rest, of finding the translation of a sentence."""
     from muse.errors import BadSetting
 
-    loaded = open_space(space, options["device"])
+    loaded = open_space(space, options["device"], options["quiet"])
     source, target = loaded.direction(options["source"], options["target"])
     if options["parallel"] is not None and loaded.pivot not in (source, target):
         raise BadSetting(
@@ -41,7 +41,9 @@ def sentences(space: Path, options: dict[str, Any]) -> tuple[dict[str, Any], lis
     texts, gold = _texts(options, pivot_first=source == loaded.pivot)
     named = dict(zip((source, target), texts, strict=True))
     asked = _Asked(loaded, open_encoder(loaded, options), named, gold, options)
-    rows = {language: encoded(asked.encoder, text, language) for language, text in named.items()}
+    rows = {
+        language: encoded(asked.encoder, text, language, loaded.progress) for language, text in named.items()
+    }
     fields, lines = _retrieved(asked, rows, source, target)
     if options["both_ways"]:
         fields["reverse"], more = _retrieved(asked, rows, target, source)
@@ -90,7 +92,7 @@ def sts(space: Path, options: dict[str, Any]) -> tuple[dict[str, Any], list[str]
     rated = [read_rated_sentences(path) for path in files]
     if across:
         _check_same_pairs(files, rated)
-    loaded = open_space(space, options["device"])
+    loaded = open_space(space, options["device"], options["quiet"])
     languages = [options["source"], options["target"] if across else options["source"]]
     for language in languages:
         loaded.side(language)
@@ -100,7 +102,8 @@ def sts(space: Path, options: dict[str, Any]) -> tuple[dict[str, Any], list[str]
         more=(f"encoder:{encoder.name}",),
     )  # fmt: skip
     score = evaluate_sts(
-        encoded(encoder, rated[0].first, languages[0]), encoded(encoder, rated[-1].second, languages[1]),
+        encoded(encoder, rated[0].first, languages[0], loaded.progress),
+        encoded(encoder, rated[-1].second, languages[1], loaded.progress),
         np.array(rated[0].ratings), signature, rng=np.random.default_rng(options["seed"]),
     )  # fmt: skip
     return score.as_json(), [str(score)]

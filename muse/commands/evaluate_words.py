@@ -25,8 +25,9 @@ def similarity(space: Path, options: dict[str, Any]) -> tuple[dict[str, Any], li
     from muse.files import read_lexicon
 
     rated = read_lexicon(options["pairs"])
+    loaded = open_space(space, options["device"], options["quiet"])
     score = evaluate_similarity(
-        open_space(space, options["device"]), rated, rng=np.random.default_rng(options["seed"]),
+        loaded, rated, rng=np.random.default_rng(options["seed"]),
         source=options["source"], target=options["target"], gold=gold_name(options["pairs"]),
     )  # fmt: skip
     return score.as_json(), [str(score)]
@@ -40,11 +41,12 @@ def words(space: Path, options: dict[str, Any]) -> tuple[dict[str, Any], list[st
     from muse.files import read_lexicon
 
     lexicon = read_lexicon(options["dictionary"])
-    loaded = open_space(space, options["device"])
+    loaded = open_space(space, options["device"], options["quiet"])
     source, target = loaded.direction(options["source"], options["target"])
     options = {**options, "source": source, "target": target}
-    other = None if options["against"] is None else open_space(options["against"], options["device"])
-    if other is not None:
+    other = None
+    if options["against"] is not None:
+        other = open_space(options["against"], options["device"], options["quiet"])
         check_comparable(loaded, other, source, target)
     fields, lines = {}, []
     for retrieval in retrievals(options["methods"], options["backend"]):

@@ -88,14 +88,12 @@ def export(
     """
     import numpy as np
 
-    from muse.progress import Progress
-
     given = {key: value for key, value in options.items() if value not in (None, ())}
     _check_options(form, given)
-    loaded = open_space(space, device)
-    rng, progress = np.random.default_rng(seed), Progress(quiet=quiet)
+    loaded = open_space(space, device, quiet)
+    rng = np.random.default_rng(seed)
     write = {"torch": _torch, "moses": _moses, SENTENCES: _sentences}.get(form, _vectors)
-    fields, lines = write(loaded, out, given | {"form": form}, rng, progress)
+    fields, lines = write(loaded, out, given | {"form": form}, rng, loaded.progress)
     if as_json:
         click.echo(json.dumps({"out": str(out), "format": form, **fields}, ensure_ascii=False))
     else:
@@ -117,8 +115,9 @@ def _vectors(
     from muse.export.vector_files import export_vectors
 
     written = export_vectors(
-        space, out, form=given["form"], language=given.get("language"), max_vocab=given.get("max_vocab")
-    )
+        space, out, form=given["form"], language=given.get("language"), max_vocab=given.get("max_vocab"),
+        progress=progress,
+    )  # fmt: skip
     lines = [f"{file.words} words of {file.language} in {file.path}" for file in written]
     others = set(space.languages) - {file.language for file in written}
     if others and "language" not in given:

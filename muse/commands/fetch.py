@@ -50,7 +50,7 @@ def fetch(kind: str | None, names: tuple[str, ...], as_json: bool, quiet: bool, 
         return
     if kind is None or not names:
         raise click.UsageError("Name what to fetch: vectors LANG..., or dictionary SRC-TGT...; see --list.")
-    from muse.fetch import FetchConfig, check
+    from muse.fetch import FetchConfig, check, require
     from muse.fetch.table import HOME
 
     config = FetchConfig(
@@ -58,6 +58,7 @@ def fetch(kind: str | None, names: tuple[str, ...], as_json: bool, quiet: bool, 
     )
     items = [_item(kind, name, options) for name in dict.fromkeys(names)]
     if not options["dry_run"]:
+        require()
         for item in items:  # all of them before the first gigabyte
             check(item, config)
     found = _dry(items, config) if options["dry_run"] else _fetched(items, config, quiet)
@@ -86,10 +87,8 @@ def _dry(items: list[Item], config: FetchConfig) -> list[dict[str, Any]]:
 
 def _fetched(items: list[Item], config: FetchConfig, quiet: bool) -> list[dict[str, Any]]:
     from muse.fetch import fetch as fetch_one
-    from muse.fetch import require
     from muse.progress import Progress
 
-    require()
     found = []
     for item in items:
         one = fetch_one(item, config, Progress(quiet=quiet))

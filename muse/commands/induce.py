@@ -47,7 +47,7 @@ def induce(space: Path, out: Path, form: str, both: bool, as_json: bool, **optio
     from muse.induce import Limits
     from muse.memory import peak_memory_mb
 
-    loaded = open_space(space, options["device"])
+    loaded = open_space(space, options["device"], options["quiet"])
     source, target = loaded.direction(options["source"], options["target"])
     limits = Limits(
         options["top"], options["mutual"],
@@ -101,13 +101,12 @@ def _fill(write: Write, wanted: _Wanted, space: AlignedSpace, probable: bool, op
 
     from muse.errors import Mismatch
     from muse.induce import entries
-    from muse.progress import Progress
 
     found = entries(
         space, wanted.source, wanted.target, limits=wanted.limits,
         retrieval=retrievals(options["methods"], options["backend"])[0],
         rng=np.random.default_rng(options["seed"]) if probable else None,
-        progress=Progress(quiet=options["quiet"]),
+        progress=space.progress,
     )  # fmt: skip
     count = 0
     for entry in found:

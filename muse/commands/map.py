@@ -39,7 +39,7 @@ def map_words(space: Path, lang: str, vectors: Path, out: Path | None, as_json: 
     if out is not None:
         check_place(out)
     asked = None if options["words"] is None else list(read_lines(options["words"]))
-    loaded = open_space(space, options["device"])
+    loaded = open_space(space, options["device"], options["quiet"])
     mapped = map_new_words(loaded, load_new_words(loaded, lang, vectors, fit=options["fit"]), asked)
     if out is None:
         for block in vectors_text(mapped.words, mapped.matrix):

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from muse.commands.encoders import encoded, encoder_options, open_encoder
-from muse.commands.options import backend, common
+from muse.commands.options import backend, common, open_space
 from muse.version import __version__
 
 if TYPE_CHECKING:
+    from muse.progress import Progress
     from muse.sentences.encoder import SentenceEncoder
     from muse.sentences.mining import MiningConfig
     from muse.vectors import Matrix
@@ -54,7 +55,6 @@ def mine(space: Path, out: Path, as_json: bool, **options: Any) -> None:
     from muse.files.sentence_text import read_sentences, write_scored_pairs
     from muse.files.writing import check_place
     from muse.sentences.mining import mine
-    from muse.space import load_space
 
     config = _config(options)
     check_place(out)
@@ -62,12 +62,15 @@ def mine(space: Path, out: Path, as_json: bool, **options: Any) -> None:
     if languages[0] == languages[1]:
         raise BadSetting(f"pairs are mined between two languages, got {languages[0]!r} twice")
     texts = [read_sentences(options[side]) for side in ("source", "target")]
-    loaded = load_space(space, device=config.device)
+    loaded = open_space(space, config.device, options["quiet"])
     for language in languages:
         loaded.side(language)
     encoder = open_encoder(loaded, options)
-    sides = [_side(encoder, text, language) for text, language in zip(texts, languages, strict=True)]
-    found = mine(sides[0].rows, sides[1].rows, config=config)
+    sides = [
+        _side(encoder, text, language, loaded.progress)
+        for text, language in zip(texts, languages, strict=True)
+    ]
+    found = mine(sides[0].rows, sides[1].rows, config=config, progress=loaded.progress)
     lines = (
         (float(value), sides[0].sentences[row], sides[1].sentences[column])
         for value, (row, column) in zip(found.scores, found.pairs, strict=True)
@@ -94,10 +97,10 @@ class _Side(NamedTuple):
     counts: dict[str, int]
 
 
-def _side(encoder: SentenceEncoder, text: list[str], language: str) -> _Side:
+def _side(encoder: SentenceEncoder, text: list[str], language: str, progress: Progress) -> _Side:
     full = [line for line in text if line.strip()]
     kept = list(dict.fromkeys(full))  # what comes again can be in no better pair
-    rows = encoded(encoder, kept, language)
+    rows = encoded(encoder, kept, language, progress)
     return _Side(kept, rows, {
         "lines": len(text), "empty": len(text) - len(full), "repeated": len(full) - len(kept),
         "unknown": int((~rows.any(axis=1)).sum()),

@@ -84,12 +84,13 @@ def _set_threads(threads: int | None) -> None:
     faiss.omp_set_num_threads(threads)
 
 
-def open_space(folder: Path, device: str) -> AlignedSpace:
-    """The space in `folder`, on the device that was asked for."""
+def open_space(folder: Path, device: str, quiet: bool) -> AlignedSpace:
+    """The space in `folder`, on the device that was asked for; its searches are shown unless `quiet`."""
+    from muse.progress import Progress
     from muse.runtime import pick_device
     from muse.space import load_space
 
-    return load_space(folder, device=pick_device(device))
+    return load_space(folder, device=pick_device(device), progress=Progress(quiet=quiet))
 
 
 def retrievals(methods: tuple[str, ...], backend: str) -> list[Retrieval]:

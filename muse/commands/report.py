@@ -30,12 +30,11 @@ if TYPE_CHECKING:
 )  # fmt: skip
 @languages
 @common
-def report(space: Path, out: Path | None, as_json: bool, quiet: bool, **options: Any) -> None:
+def report(space: Path, out: Path | None, as_json: bool, **options: Any) -> None:
     """Write one page about a SPACE: how it was learned, what the verdict rests on, how good it is.
 
     The page needs nothing but itself; the figures lie beside it as PNG.
     """
-    from muse.progress import Progress
     from muse.report import check_out, gather, require, write_report
 
     require()
@@ -43,7 +42,7 @@ def report(space: Path, out: Path | None, as_json: bool, quiet: bool, **options:
     page = out or folder.with_name(f"{folder.name}.html")
     check_out(page)
     loaded, config = _load(space, options)
-    facts = gather(loaded, config, Progress(quiet=quiet))
+    facts = gather(loaded, config, loaded.progress)
     written = write_report(facts, page)
     if as_json:
         measured = None if facts.accuracy is None else facts.accuracy.as_json()
@@ -61,6 +60,6 @@ def _load(space: Path, options: dict[str, Any]) -> tuple[AlignedSpace, ReportCon
 
     path = options["dictionary"]
     lexicon, gold = (None, "") if path is None else (read_lexicon(path), gold_name(path))
-    loaded = open_space(space, options["device"])
+    loaded = open_space(space, options["device"], options["quiet"])
     source, target = loaded.direction(options["source"], options["target"])
     return loaded, ReportConfig(source, target, lexicon, gold, options["max_vocab"], options["seed"])

@@ -48,7 +48,7 @@ STDIN = "standard input"
 @direction
 @common
 def translate(
-    space: Path, words: tuple[str, ...], methods: tuple[str, ...], quiet: bool, as_json: bool, **options: Any
+    space: Path, words: tuple[str, ...], methods: tuple[str, ...], as_json: bool, **options: Any
 ) -> None:
     """Translate each WORD, with scores; without any, the text on stdin, word by word.
 
@@ -59,7 +59,6 @@ def translate(
     from muse.errors import BadSetting
     from muse.files.arpa import read_arpa
     from muse.new_words import load_new_words, own_new_words
-    from muse.progress import Progress
 
     if words and options["lm"] is not None:
         raise BadSetting("--lm needs text on stdin, got words to translate; leave one of them out")
@@ -69,11 +68,11 @@ def translate(
         raise BadSetting("--ngrams and --vectors are two ways to the same, got both; leave one of them out")
     # What is quick to read comes first: a broken model must not wait for a large space.
     model = None if options["lm"] is None else read_arpa(options["lm"])
-    loaded = open_space(space, options["device"])
+    loaded = open_space(space, options["device"], options["quiet"])
     options["source"], options["target"] = loaded.direction(options["source"], options["target"])
     new_words = None
     if options["ngrams"]:
-        new_words = own_new_words(loaded, options["source"], progress=Progress(quiet=quiet))
+        new_words = own_new_words(loaded, options["source"], progress=loaded.progress)
     elif options["vectors"] is not None:
         new_words = load_new_words(loaded, options["source"], options["vectors"], fit=options["fit"])
     retrieval = retrievals(methods, options["backend"])[0]

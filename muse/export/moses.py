@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import torch
@@ -24,7 +24,7 @@ from muse.files.writing import check_place, replaced
 from muse.neighbours import Neighbours, nearest
 from muse.probability import csls_probabilities, fit_temperature, held_out_scores
 from muse.progress import Progress, Tick
-from muse.retrieval import mean_similarity
+from muse.retrieval import Retrieval
 from muse.space import AlignedSpace
 
 log = logging.getLogger(__name__)
@@ -116,13 +116,10 @@ def _both_ways(
 ) -> tuple[_Way, _Way]:
     rows, r = [], []
     for language, other in (direction, direction[::-1]):
-        stored = space.hubness(language, other)
-        if stored is None:
-            log.info("hubness of %s against %s: not in the space, being computed", language, other)
-            stored = mean_similarity(space.tensor(language), space.tensor(other))
-        rows.append(space.tensor(language)[: config.max_vocab])
         # CSLS' r is that of the whole vocabularies, also where only the frequent words are written.
-        r.append(stored[: config.max_vocab])
+        half = space.bias(other, language, Retrieval())
+        rows.append(space.tensor(language)[: config.max_vocab])
+        r.append(2 * cast("Tensor", half)[: config.max_vocab])
     ways = []
     for x, y in ((0, 1), (1, 0)):
         temperature = config.temperature

@@ -16,12 +16,22 @@ from muse.files.parquet import require_pyarrow
 from muse.files.space_folder import folder_name, writing
 from muse.files.vectors_parquet import write_parquet
 from muse.files.writing import check_folder, check_place
+from muse.progress import Progress, Tick
 from muse.space import AlignedSpace
 from muse.vectors import Matrix, Vectors
 
 log = logging.getLogger(__name__)
 
-Writer = Callable[[Path, Sequence[str], Matrix], None]
+Writer = Callable[[Path, Sequence[str], Matrix, Tick], None]
+
+
+def _text(path: Path, words: Sequence[str], matrix: Matrix, tick: Tick) -> None:
+    write_vectors_text(path, words, matrix, step=tick)
+
+
+def _quickly(write: Callable[[Path, Sequence[str], Matrix], None]) -> Writer:
+    # Binary forms take a second for what text takes twenty: there is nothing to show.
+    return lambda path, words, matrix, _: write(path, words, matrix)
 
 
 class Form(NamedTuple):
@@ -33,10 +43,10 @@ class Form(NamedTuple):
 
 
 FORMS = {
-    "text": Form(".vec", write_vectors_text, packs=True),
-    "word2vec": Form(".bin", write_word2vec, packs=True),
-    "npz": Form(".npz", write_npz, packs=False),
-    "parquet": Form(".parquet", write_parquet, packs=False),
+    "text": Form(".vec", _text, packs=True),
+    "word2vec": Form(".bin", _quickly(write_word2vec), packs=True),
+    "npz": Form(".npz", _quickly(write_npz), packs=False),
+    "parquet": Form(".parquet", _quickly(write_parquet), packs=False),
 }
 
 
@@ -55,7 +65,13 @@ class Written:
 
 
 def export_vectors(
-    space: AlignedSpace, out: Path, *, form: str, language: str | None = None, max_vocab: int | None = None
+    space: AlignedSpace,
+    out: Path,
+    *,
+    form: str,
+    language: str | None = None,
+    max_vocab: int | None = None,
+    progress: Progress | None = None,
 ) -> list[Written]:
     """Writes the words and rows (n, d) of the space; the files that came of it.
 
@@ -76,7 +92,8 @@ def export_vectors(
         if path != out:
             with writing(out):
                 out.mkdir(parents=True, exist_ok=True)
-        FORMS[form].write(path, held.words, held.matrix)
+        with (progress or Progress(quiet=True)).stage(path.name, len(held)) as tick:
+            FORMS[form].write(path, held.words, held.matrix, tick)
         written.append(Written(path, name, len(held), len(vectors) - len(held)))
     return written
 

@@ -12,13 +12,13 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
-
-import requests
-import urllib3
+from typing import TYPE_CHECKING, Any
 
 from muse.errors import BadFile
 from muse.version import __version__
+
+if TYPE_CHECKING:
+    import requests
 
 log = logging.getLogger(__name__)
 
@@ -103,6 +103,9 @@ def download(url: str, part: Part, patience: Patience, tick: Tick) -> None:
 
 
 def _attempt(url: str, part: Part, patience: Patience, tick: Tick) -> None:
+    import requests
+    import urllib3
+
     validator, have = part.validator(url), part.size()
     # The bytes of the file itself: packed once more on the way, they could not be gone on with.
     headers = {"Accept-Encoding": "identity", "User-Agent": f"muse/{__version__}"}

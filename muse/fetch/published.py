@@ -49,11 +49,12 @@ class Fetched:
 
 
 def require() -> None:
-    """Raises MissingExtra where pooch is not installed."""
+    """Raises MissingExtra where a package of the extra is absent."""
     try:
         import pooch  # noqa: F401
+        import requests  # noqa: F401
     except ImportError:
-        raise MissingExtra("fetching needs pooch; run pip install pooch") from None
+        raise MissingExtra("fetching needs pooch and requests; run pip install 'muse[fetch]'") from None
 
 
 def check(item: Item, config: FetchConfig) -> None:

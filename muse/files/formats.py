@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from muse.errors import BadFile
@@ -12,13 +13,19 @@ from muse.files.table import Table, Wanted, gather
 from muse.files.text import text_table
 from muse.files.vectors_parquet import parquet_table
 from muse.files.word2vec import is_word2vec, word2vec_table
+from muse.progress import Progress
 from muse.vectors import Vectors
 
 _HEAD = 1 << 16
 
 
 def read_vectors(
-    path: Path | str, *, language: str, max_vocab: int | None = None, lowercase: bool = False
+    path: Path | str,
+    *,
+    language: str,
+    max_vocab: int | None = None,
+    lowercase: bool = False,
+    progress: Progress | None = None,
 ) -> Vectors:
     r"""The words of a file and their vectors, the first `max_vocab` of them.
 
@@ -37,11 +44,19 @@ def read_vectors(
     wanted = Wanted(language, max_vocab, lowercase)
     path = Path(path)
     if npz.is_npz(path):
-        return gather(npz.npz_table(path), wanted)
+        return _gathered(npz.npz_table(path), wanted, progress)
     if is_parquet(path):
-        return gather(parquet_table(path), wanted)
+        return _gathered(parquet_table(path), wanted, progress)
     with open_source(path) as source:
-        return gather(_table(source), wanted)
+        return _gathered(_table(source), wanted, progress)
+
+
+def _gathered(table: Table, wanted: Wanted, progress: Progress | None) -> Vectors:
+    if progress is None:
+        return gather(table, wanted)
+    total = min(table.room, wanted.max_vocab or table.room)
+    blocks = progress.through(f"words of {wanted.language}", table.blocks, total, lambda block: len(block[0]))
+    return gather(replace(table, blocks=blocks), wanted)
 
 
 def _table(source: Source) -> Table:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, cast
@@ -20,11 +20,17 @@ _ROWS = 1000  # rows written at once
 
 
 def write_vectors_text(
-    path: Path | str, words: Sequence[str], matrix: Matrix, *, decimals: int | None = None
+    path: Path | str,
+    words: Sequence[str],
+    matrix: Matrix,
+    *,
+    decimals: int | None = None,
+    step: Callable[[int], object] | None = None,
 ) -> None:
     r"""Writes a line "n d" and a word and its numbers a line, packed if the name ends in .gz.
 
-    Without `decimals` the numbers have the nine digits that give back the same float32.
+    Without `decimals` the numbers have the nine digits that give back the same float32. `step` hears how
+    many words are written.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -38,8 +44,10 @@ def write_vectors_text(
     numbers = _numbers(matrix, decimals)
     _check_phrases(path, words, matrix, numbers)
     with replaced(path) as stream:
-        for block in vectors_text(words, matrix, decimals=decimals):
+        for place, block in enumerate(vectors_text(words, matrix, decimals=decimals)):
             stream.write(block.encode())
+            if step is not None:
+                step(min(place * _ROWS, len(words)))
 
 
 def vectors_text(words: Sequence[str], matrix: Matrix, *, decimals: int | None = None) -> Iterator[str]:

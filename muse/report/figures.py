@@ -76,7 +76,8 @@ def learning(facts: Facts) -> Figure | None:
             steps, values = zip(*curve, strict=True)
             one.plot(steps, values, LINES[place % len(LINES)], label=label, marker=".", markersize=4)
         one.set_ylabel(SHOWN.get(name, name), fontsize=9, parse_math=False)
-        one.legend(fontsize=7, frameon=False, loc="center left", bbox_to_anchor=(1, 0.5))
+        one.xaxis.get_major_locator().set_params(integer=True)
+        one.legend(fontsize=8, frameon=False, loc="center left", bbox_to_anchor=(1, 0.5))
     axes[-1].set_xlabel(
         "step of the stage (an epoch of adversarial training, a round of the others)", fontsize=9
     )

@@ -32,7 +32,7 @@ def label_places(
     words: Sequence[str],
     colours: Sequence[str],
 ) -> int:
-    """Writes each word beside its place, unless it would lie on another one; how many were written.
+    """Writes each word beside its place, unless it would lie on another or be cut; how many were written.
 
     A word with signs that the font has not got is left out.
     """
@@ -53,7 +53,8 @@ def label_places(
                 ha=across, va=upright, fontsize=SIZE, color=colour, parse_math=False, zorder=3,
             )  # fmt: skip
             box = text.get_window_extent()
-            if not any(box.overlaps(other) for other in taken):
+            inside = box.x0 >= 0 and box.y0 >= 0 and box.x1 <= figure.bbox.x1 and box.y1 <= figure.bbox.y1
+            if inside and not any(box.overlaps(other) for other in taken):
                 taken.append(box)
                 written += 1
                 break

@@ -18,6 +18,7 @@ from torch.nn.functional import normalize
 from muse.errors import BadSetting, Mismatch
 from muse.neighbours import nearest
 from muse.pair_score import PairScore
+from muse.progress import Progress, Tick
 from muse.vectors import Matrix
 
 Rows = NDArray[np.int64]
@@ -51,7 +52,9 @@ class Mined:
         return len(self.pairs)
 
 
-def mine(source: Matrix, target: Matrix, *, config: MiningConfig | None = None) -> Mined:
+def mine(
+    source: Matrix, target: Matrix, *, config: MiningConfig | None = None, progress: Progress | None = None
+) -> Mined:
     """The pairs of rows of `source` (n, d) and `target` (m, d) that are each other's best candidate.
 
     Rows need no unit length; a row of zeros, an empty sentence, is in no pair.
@@ -70,7 +73,8 @@ def mine(source: Matrix, target: Matrix, *, config: MiningConfig | None = None) 
     if not all(map(len, kept)):
         return Mined(np.empty((0, 2), np.int64), np.empty(0, np.float32))
     x, y = (_unit(side[rows], config) for side, rows in zip((source, target), kept, strict=True))
-    pairs, scores = _candidates(x, y, config)  # (p, 2), (p,)
+    with (progress or Progress(quiet=True)).stage("candidates", len(x) + len(y)) as tick:
+        pairs, scores = _candidates(x, y, config, tick)  # (p, 2), (p,)
     best = _mutual(pairs, scores)
     if config.threshold is not None:
         best &= scores >= config.threshold
@@ -84,10 +88,11 @@ def _unit(rows: Matrix, config: MiningConfig) -> Tensor:
     return normalize(torch.from_numpy(np.ascontiguousarray(rows, np.float32)).to(config.device))
 
 
-def _candidates(x: Tensor, y: Tensor, config: MiningConfig) -> tuple[Rows, Values]:
+def _candidates(x: Tensor, y: Tensor, config: MiningConfig, tick: Tick) -> tuple[Rows, Values]:
     # Each pair of neighbours of either direction once, (p, 2), and its score (p,).
     k = config.score.k
-    there, back = nearest(x, y, k, backend=config.backend), nearest(y, x, k, backend=config.backend)
+    there = nearest(x, y, k, backend=config.backend, step=tick)
+    back = nearest(y, x, k, backend=config.backend, step=lambda done: tick(len(x) + done))
     own, other = there.scores.mean(dim=1), back.scores.mean(dim=1)  # (n,), (m,)
     first = [torch.arange(len(x), device=x.device)[:, None].expand_as(there.indices), back.indices]
     second = [there.indices, torch.arange(len(y), device=y.device)[:, None].expand_as(back.indices)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -13,6 +14,8 @@ from muse.picture import Picture, draw_picture, frequent_pairs, is_readable
 from muse.retrieval import Retrieval
 from muse.space import AlignedSpace
 from muse.translate import TextConfig, Translator, neighbours, spellings, translate_words
+
+log = logging.getLogger(__name__)
 
 AT_ONCE = 10_000 * 10_000  # pairs of words whose hubness takes about a second
 LATER = 50_000 * 50_000  # and those that are worth minutes in the background
@@ -30,6 +33,10 @@ class Unknown(BadSetting):
     def __init__(self, message: str, suggestions: list[str]) -> None:
         super().__init__(message)
         self.suggestions = suggestions
+
+
+class Undrawn(MuseError):
+    """A picture that could not be drawn, for no reason that a user could mend."""
 
 
 @dataclass
@@ -155,6 +162,9 @@ class Explorer:
             self._pictures[direction] = draw_picture(self.space, *direction, chosen, self.seed)
         except MuseError as error:
             self._pictures[direction] = error
+        except Exception as error:  # noqa: BLE001 - in a thread nobody would hear of it, and the page would wait
+            log.exception("the picture of %s and %s", *direction)
+            self._pictures[direction] = Undrawn(f"the picture cannot be drawn: {error}")
 
     def _in_background(self, name: str, direction: Direction, work: Callable[[Direction], None]) -> None:
         with self._lock:

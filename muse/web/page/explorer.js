@@ -49,7 +49,8 @@ function fillScores(list, found, language) {
   list.replaceChildren(...found.map((one) => {
     const item = element("li", "");
     const share = Math.max(0, Math.min(100, (100 * one.score) / most));
-    item.style.background = `linear-gradient(to right, var(--bar) ${share}%, transparent ${share}%)`;
+    const end = `calc((100% - 4.5rem) * ${share / 100})`; // clear of the score
+    item.style.background = `linear-gradient(to right, var(--bar) ${end}, transparent ${end})`;
     item.append(wordButton(one.word, language, ""), element("span", one.score.toFixed(3), { class: "score" }));
     return item;
   }));

@@ -134,21 +134,28 @@ export class Picture {
     this.taken = [[x - width / 2 - 4, y - 34, x + width / 2 + 4, y + 12]];
   }
 
+  // Writes each word beside its point, on the side where it covers no other word and no point.
   drawLabels(pen, seen, colour, family) {
-    const taken = this.marked ? this.taken : [];
     const { clientWidth: width, clientHeight: height } = this.canvas;
+    const within = ([x, y]) => x >= 0 && y >= 0 && x <= width && y <= height;
+    const taken = seen.filter(within).map(([x, y]) => [x - 3, y - 3, x + 3, y + 3]);
+    if (this.marked) taken.push(...this.taken);
+    const free = (box) => within(box) && within(box.slice(2))
+      && !taken.some((other) => box[0] < other[2] && other[0] < box[2] && box[1] < other[3] && other[1] < box[3]);
     pen.font = `13px ${family}`;
     pen.strokeStyle = colour("paper");
     pen.lineWidth = 3;
     this.points.forEach((point, i) => {
       const [x, y] = seen[i];
-      if (x < 0 || y < 0 || x > width || y > height) return;
-      const box = [x + 4, y - 8, x + 8 + pen.measureText(point.word).width, y + 8];
-      if (taken.some((other) => box[0] < other[2] && other[0] < box[2] && box[1] < other[3] && other[1] < box[3])) return;
+      if (!within([x, y])) return;
+      const long = pen.measureText(point.word).width + 4;
+      const stands = [[x + 4, y - 8], [x - 4 - long, y - 8], [x - long / 2, y - 20], [x - long / 2, y + 4]];
+      const box = stands.map(([left, top]) => [left, top, left + long, top + 16]).find(free);
+      if (!box) return;
       taken.push(box);
       pen.fillStyle = colour(point.language === this.source ? "source" : "target");
-      pen.strokeText(point.word, x + 5, y + 4); // keeps what is behind off the letters
-      pen.fillText(point.word, x + 5, y + 4);
+      pen.strokeText(point.word, box[0] + 2, box[1] + 12); // keeps what is behind off the letters
+      pen.fillText(point.word, box[0] + 2, box[1] + 12);
     });
   }
 

@@ -1,0 +1,125 @@
+"""The pages of docs/pages as programs: their code blocks, run one after the other in a folder."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import logging
+import re
+import shlex
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from textwrap import dedent
+from typing import Any
+
+import pytest
+
+from muse import cli
+
+KINDS = ("console", "python", "text")
+_FENCE = re.compile(r"^( *)```(\w*)(?: title=\"([^\"]+)\")?\n(.*?)^\1```$", re.DOTALL | re.MULTILINE)
+_NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
+
+
+@dataclass(frozen=True)
+class Block:
+    """A fenced block: console (commands and what they print), python, or text, which may be a file."""
+
+    kind: str
+    title: str
+    text: str
+
+
+def blocks(page: Path) -> list[Block]:
+    """The code blocks of a page, in order."""
+    found = _FENCE.findall(page.read_text(encoding="utf-8"))
+    return [Block(kind, title, dedent(text)) for _, kind, title, text in found]
+
+
+def commands(text: str) -> Iterator[tuple[str, str]]:
+    """The commands of a console block, each with the output that is shown."""
+    for part in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]:
+        command, _, shown = part.partition("\n")
+        yield command, shown
+
+
+@dataclass
+class Reader:
+    """Somebody who does in a folder what a page says; python blocks share their variables."""
+
+    folder: Path
+    variables: dict[str, Any] = field(default_factory=dict)
+
+    def follow(self, page: Path) -> None:
+        """Runs every block of a page; AssertionError where something else comes out than is shown."""
+        found = blocks(page)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.chdir(self.folder)
+            for block, following in zip(found, [*found[1:], None], strict=True):
+                if block.title:
+                    Path(block.title).write_text(block.text, encoding="utf-8")
+                elif block.kind == "console":
+                    for command, shown in commands(block.text):
+                        printed, told = run(command, patch)
+                        assert bool(told) == shown.startswith("error: "), told or f"{command} did not fail"
+                        agree(printed + told, shown)
+                elif block.kind == "python":
+                    printed = self._python(block.text)
+                    if following is not None and following.kind == "text" and not following.title:
+                        agree(printed, following.text)
+
+    def _python(self, text: str) -> str:
+        with contextlib.redirect_stdout(io.StringIO()) as out:
+            exec(compile(text, "a block", "exec"), self.variables)  # noqa: S102 - our own pages
+        return out.getvalue()
+
+
+def run(command: str, patch: pytest.MonkeyPatch) -> tuple[str, str]:
+    """What `muse ...`, with < and > as in a shell, prints on stdout and, where it fails, what on stderr."""
+    words = shlex.split(command)
+    assert words[0] == "muse", f"a page may only run muse, got: {command}"
+    source, target = _file_behind("<", words), _file_behind(">", words)
+    streams = {name: io.TextIOWrapper(io.BytesIO(), encoding="utf-8") for name in ("stdout", "stderr")}
+    given = io.BytesIO(b"" if source is None else source.read_bytes())
+    with patch.context() as inner:
+        inner.setattr(sys, "argv", words)
+        inner.setattr(sys, "stdin", io.TextIOWrapper(given, encoding="utf-8"))
+        for name, stream in streams.items():
+            inner.setattr(sys, name, stream)
+        code = _exit_code()
+    printed, told = (stream.buffer.getvalue().decode() for stream in streams.values())
+    if target is not None:
+        target.write_text(printed, encoding="utf-8")
+        printed = ""
+    return printed, (told or f"exit code {code}") if code else ""
+
+
+def _file_behind(sign: str, words: list[str]) -> Path | None:
+    # Takes the redirection off the words of the command.
+    if sign not in words:
+        return None
+    place = words.index(sign)
+    path = Path(words[place + 1])
+    del words[place : place + 2]
+    return path
+
+
+def _exit_code() -> object:
+    root = logging.getLogger()
+    handlers, level = root.handlers[:], root.level
+    try:
+        cli.main()
+    except SystemExit as ended:
+        return ended.code
+    finally:  # the command took pytest's own handlers away
+        root.handlers[:] = handlers
+        root.setLevel(level)
+    return 0
+
+
+def agree(printed: str, shown: str) -> None:
+    """The text is the one shown, whatever its numbers are and whatever stands where "..." is shown."""
+    pattern = re.escape(_NUMBER.sub("0", shown.strip())).replace(r"\.\.\.", ".*")
+    assert re.fullmatch(pattern, _NUMBER.sub("0", printed.strip()), re.DOTALL), f"{printed}\nis not\n{shown}"

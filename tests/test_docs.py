@@ -1,0 +1,155 @@
+"""The documentation: every block of code runs and prints what is shown; the site builds without a warning."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from muse.vectors import Vectors
+from tests.conftest import ROOT
+from tests.pages import KINDS, Reader, agree, blocks, commands
+from tests.server import Handler, serving
+from tests.spaces import rotation
+from tests.test_fetch import BODY
+from tests.toys import cloud, write_vec
+
+PAGES = ROOT / "docs" / "pages"
+TUTORIAL = PAGES / "tutorial.md"
+OTHERS = sorted(path for path in PAGES.rglob("*.md") if path != TUTORIAL and blocks(path))
+NEEDS = {  # the packages of extras that the blocks of a page need
+    "fetch.md": ("pooch", "requests"),
+    "look.md": ("fastapi", "jinja2", "matplotlib", "sklearn", "uvicorn"),
+    "which-file.md": ("gensim", "pandas", "pyarrow", "safetensors", "sklearn", "tokenizers"),
+}
+
+
+@pytest.fixture(scope="module")
+def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the samples of a checkout, in which somebody has followed the tutorial."""
+    folder = tmp_path_factory.mktemp("checkout")
+    (folder / "embeddings").mkdir()
+    (folder / "embeddings" / "sample").symlink_to(ROOT / "embeddings" / "sample")
+    (folder / "dictionaries").mkdir()
+    shutil.copy(ROOT / "dictionaries" / "fr-en.sample.txt", folder / "dictionaries")
+    Reader(folder).follow(TUTORIAL)
+    return folder
+
+
+def toy_languages(folder: Path) -> None:
+    """Small files of vectors for the languages that pages name: word for word translations of one another."""
+    folder.mkdir()
+    rows = cloud(0, 620)
+    for seed, language in enumerate(("en", "fr", "it", "de", "sw")):
+        turned = (rows @ rotation(seed, rows.shape[1]).T).astype(np.float32)
+        whole = Vectors(language, [f"{language}{row}" for row in range(len(rows))], turned)
+        write_vec(folder / f"{language}.vec", whole.most_frequent(600))
+        write_vec(folder / f"{language}-all.vec", whole)
+
+
+def published(handler: Handler) -> None:
+    """The answer of a server that has every published file."""
+    body = b"chat cat\nchien dog\n" if "dictionaries" in handler.path else BODY
+    handler.send_response(200)
+    handler.send_header("Content-Length", str(len(body)))
+    handler.end_headers()
+    handler.wfile.write(body)
+
+
+@pytest.mark.usefixtures("checkout")
+def test_the_tutorial_runs_and_prints_what_it_shows(checkout: Path) -> None:
+    assert (checkout / "embeddings" / "aligned" / "fr-en" / "manifest.json").exists()
+    assert (checkout / "pairs.tsv").read_text(encoding="utf-8").count("\n") >= 2
+
+
+@pytest.mark.parametrize("page", OTHERS, ids=lambda path: path.stem)
+def test_every_block_of_a_page_runs(
+    page: Path, checkout: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for package in NEEDS.get(page.name, ()):
+        pytest.importorskip(package)
+    folder = tmp_path / "checkout"
+    shutil.copytree(checkout, folder, symlinks=True)
+    toy_languages(folder / "embeddings" / "raw")
+    if page.stem == "large-files":  # whose space is one of these
+        shutil.rmtree(folder / "embeddings" / "aligned")
+    _do_not_wait(monkeypatch)
+    with serving(published) as server:
+        monkeypatch.setattr("muse.fetch.table.HOME", server.url)
+        Reader(folder).follow(page)
+
+
+def _do_not_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    # muse serve answers until it is interrupted, on a port that may be taken here.
+    from muse import web
+
+    bind: Callable[..., object] = web.bind
+    monkeypatch.setattr("muse.web.serve", lambda app, listening: None)
+    monkeypatch.setattr("muse.web.bind", lambda address: bind(replace(address, port=0)))
+
+
+@pytest.mark.parametrize("page", [TUTORIAL, *OTHERS], ids=lambda path: path.stem)
+def test_no_block_is_left_out(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    assert len(re.findall(r"^ *```", text, re.MULTILINE)) == 2 * len(blocks(page))
+    for block in blocks(page):
+        assert block.kind in KINDS
+        if block.kind == "console":
+            assert list(commands(block.text))
+    assert not re.search(
+        r"^    (?:muse|\$|pip|from|import) ", re.sub(r"```.*?```", "", text, flags=re.DOTALL), re.M
+    )
+
+
+def test_what_is_shown_is_compared() -> None:
+    agree("roi\tking 0.21 (3 words)\n", "roi\tking 0.1 (999 words)")
+    agree("one\ntwo\nthree\n", "one\n...\nthree")
+    for printed, shown in (("queen 0.1", "king 0.1"), ("one\ntwo", "one"), ("", "king")):
+        with pytest.raises(AssertionError, match="is not"):
+            agree(printed, shown)
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The site, built with every warning an error."""
+    for package in ("material", "mkdocs", "mkdocstrings_handlers.python", "latex2mathml"):
+        pytest.importorskip(package)
+    out = tmp_path_factory.mktemp("site")
+    ended = subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "-f", "docs/mkdocs.yml", "-d", str(out)],
+        cwd=ROOT, env={**os.environ, "NO_MKDOCS_2_WARNING": "1"}, capture_output=True, text=True,
+        timeout=600, check=False,
+    )  # fmt: skip
+    assert ended.returncode == 0, ended.stderr
+    assert "WARNING" not in ended.stderr, ended.stderr
+    return out
+
+
+def test_the_site_loads_nothing_from_elsewhere(site: Path) -> None:
+    pages = list(site.rglob("*.html"))
+    assert len(pages) > len(OTHERS)
+    for page in pages:
+        text = page.read_text(encoding="utf-8")
+        loaded = re.findall(r"<(?:link|script|img|iframe|source)\b[^>]*?(?:href|src)=\"([^\"]+)\"", text)
+        assert not [address for address in loaded if re.match(r"(?:https?:)?//", address)], page
+        assert "fonts.g" not in text
+
+
+def test_equations_are_drawn_and_examples_are_code(site: Path) -> None:
+    algorithms = (site / "algorithms.html").read_text(encoding="utf-8")
+    assert algorithms.count("<math") > 50
+    assert "arithmatex" not in algorithms
+    assert "<merror" not in algorithms
+    api = (site / "api.html").read_text(encoding="utf-8")
+    for name in ("muse.api.align", "muse.space.AlignedSpace.translate", "muse.errors.MuseError"):
+        assert f'id="{name}"' in api
+    assert "&gt;&gt;&gt;" in api
+    assert "<blockquote>" not in api
