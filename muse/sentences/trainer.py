@@ -234,9 +234,7 @@ def _goes_on(config: TrainerConfig, behind: Sequence[Epoch]) -> bool:
     """Whether there is another epoch after these."""
     in_vain = len(behind) - 1 - best_epoch(behind).number
     return (
-        len(behind) <= config.epochs
-        and in_vain < config.patience
-        and _rate(config, behind) >= config.lowest
+        len(behind) <= config.epochs and in_vain < config.patience and _rate(config, behind) >= config.lowest
     )
 
 
