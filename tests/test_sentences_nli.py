@@ -20,7 +20,7 @@ from muse.sentences.nli.infersent import InferSent, InferSentConfig
 from muse.sentences.nli.pair_classes import PairClassifier, pair_features
 from muse.sentences.nli.translations import SameLength, Translations
 from muse.sentences.nli.x_bilstm import XBiLSTM
-from muse.sentences.pairs import Pairs, make_pairs
+from muse.sentences.pairs import Batch, Pairs, make_pairs
 from muse.sentences.seeding import torch_seeded
 from muse.sentences.systems import SYSTEMS
 from muse.space import load_space
@@ -108,13 +108,18 @@ def test_wrong_translations_are_others_as_long() -> None:
 
 
 def test_a_translation_that_is_drawn_is_called_one() -> None:
-    pairs = toy_pairs([("en1 en2", f"fr{i} fr{i + 1}") for i in range(30)] + toy_text(60))
-    examples = Translations(pairs, ("en", "fr"), seed=0)
+    text = [(f"en{i % 6} en{i % 6 + 1}", f"fr{i} fr{i + 1}") for i in range(36)] + toy_text(60)
+    examples = Translations(toy_pairs(text), ("en", "fr"), seed=0)
     found = examples.training(torch.arange(len(examples)), torch.Generator().manual_seed(0))
-    same = (found.first.padded().ids == torch.tensor([1, 2, 0, 0, 0, 0])).all(dim=1)
-    assert 0 < same.sum() < len(same)
-    assert (found.labels[len(examples) // 2 :] == 1).any()  # another translation of en1 en2 was drawn
-    assert (found.labels[~same] == (torch.arange(len(same)) < len(same) // 2)[~same]).all()
+    sides = zip(sentences(found.first, "en"), sentences(found.second, "fr"), strict=True)
+    assert found.labels.tolist() == [int(pair in text) for pair in sides]
+    assert found.labels[len(examples) // 2 :].any()
+
+
+def sentences(batch: Batch, name: str) -> list[str]:
+    """The sentences of a batch, as they were read."""
+    parts = torch.tensor_split(batch.ids, batch.starts[1:])
+    return [" ".join(f"{name}{i}" for i in part.tolist()) for part in parts]
 
 
 @pytest.mark.parametrize("count", [2, 3, 500])
