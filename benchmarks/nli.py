@@ -133,32 +133,28 @@ def sick(benches: Sequence[Bench]) -> None:
     """Accuracy on SICK-E."""
     bench = benches[0]
     text = read_nli(bench.data / "nli" / "SICK.txt")
-    parts, labels = np.array(text.parts), np.array(text.labels)
-    train, dev, test = (np.flatnonzero(parts == part) for part in ("train", "dev", "test"))
-    truth = labels[test]
+    labels = np.array(text.labels)
+    train, dev, test = (np.flatnonzero(np.array(text.parts) == part) for part in ("train", "dev", "test"))
     heading(f"SICK-E, accuracy on {len(test)} test pairs [95 %], {len(train)} to learn from")
     header(("encoder", "seed", "classifier", "accuracy"))
 
-    def judged(encoder: SentenceEncoder) -> NDArray[np.bool_]:
+    def logistic(encoder: SentenceEncoder) -> str:
         features = _features(_both(encoder, text))
         pairs = Labelled(features, labels)
-        return (
-            fitted(pairs.part(train), pairs.part(dev), ClassifierConfig(), accuracy)(features[test]) == truth
-        )
+        answer = fitted(pairs.part(train), pairs.part(dev), ClassifierConfig(), accuracy)
+        return bench.shown(answer(features[test]) == labels[test])
 
     if bench.asked.baselines:
-        row(["majority", "", "", bench.shown(truth == np.bincount(labels[train]).argmax())])
+        row(["majority", "", "", bench.shown(labels[test] == np.bincount(labels[train]).argmax())])
         premises = [text.premises[place] for place in train.tolist()]
         for name in ("mean", "sif"):
-            encoder = load_encoder(name, bench.space).fit(premises, PIVOT)
-            row([encoder.name, "", "logistic", bench.shown(judged(encoder))])
+            row([name, "", "logistic", logistic(load_encoder(name, bench.space).fit(premises, PIVOT))])
     for seed in bench.asked.seeds:
-        for untrained in (True, False):
-            encoder = bench.infersent(seed, untrained=untrained)
-            name = f"{encoder.name}{', untrained' if untrained else ''}"
-            row([name, seed, "logistic", bench.shown(judged(encoder))])
-        both = _both(encoder, text)
-        row([encoder.name, seed, "its own", bench.shown(_own(encoder, both)[test] == truth)])
+        untrained, learned = (bench.infersent(seed, untrained=untrained) for untrained in (True, False))
+        row([f"{untrained.name}, untrained", seed, "logistic", logistic(untrained)])
+        row([learned.name, seed, "logistic", logistic(learned)])
+        answers = _own(learned, _both(learned, text))
+        row([learned.name, seed, "its own", bench.shown(answers[test] == labels[test])])
 
 
 def detection(benches: Sequence[Bench]) -> None:

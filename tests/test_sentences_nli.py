@@ -80,7 +80,7 @@ def test_the_features_and_the_classifier_of_a_pair() -> None:
     u, v = torch.tensor([[1.0, -2.0]]), torch.tensor([[3.0, 0.5]])
     assert pair_features(u, v).tolist() == [[1, -2, 3, 0.5, 2, 2.5, 3, -1]]
     head = PairClassifier(2, 4, 3, dropout=0.0)
-    first, last = head.layers[0], head.layers[-1]
+    first, last = (part for part in head.layers if isinstance(part, torch.nn.Linear))
     hidden = torch.tanh(pair_features(u, v) @ first.weight.T + first.bias)
     torch.testing.assert_close(head(u, v), hidden @ last.weight.T + last.bias)
 
