@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from muse.errors import Mismatch
+from muse.errors import BadSetting
+from muse.files.nli import LABELS, read_nli
 from muse.files.parallel_text import read_pairs
 from muse.networks.schedule import Schedule
 from muse.sentences.lens.config import LensConfig
 from muse.sentences.lens.network import LensNetwork
 from muse.sentences.network import BothSides
+from muse.sentences.nli.inferences import make_inferences
+from muse.sentences.nli.pair_classes import PairClassifier, PairClassLearner
 from muse.sentences.pairs import make_pairs
 from muse.sentences.seeding import torch_seeded
-from muse.sentences.system import Fitted, Job, Preset, System, open_core
-from muse.sentences.trainer import TrainerConfig, train
+from muse.sentences.system import Fitted, Job, Preset, System, restored_core
+from muse.sentences.trainer import Learner, TrainerConfig, train
 from muse.sentences.two_sides import PairLearner
 from muse.space import AlignedSpace
 
@@ -33,41 +36,65 @@ PRESETS = {
 
 
 def train_lens(job: Job) -> Fitted:
-    """A lens by the ranker on parallel text: VSE++'s loss, with the batch's hardest negative."""
+    """A lens by the ranker, where there is parallel text, or by the classifier of NLI."""
     request, config = job.request, job.config
-    text = read_pairs(request.parallel)
-    readers = [job.core.reader(language) for language in job.languages]
-    rng, device = np.random.default_rng(request.seed), job.runtime.device
-    pairs = make_pairs(text, readers, rng=rng, device=device, progress=job.runtime.progress)
+    if bool(request.parallel) == (request.nli is not None):
+        raise BadSetting("a lens learns to match translations, or to tell inferences: give --parallel or --nli")
     with torch_seeded(request.seed, 0):
-        network = LensNetwork(job.core, config).to(device)
-    learner = PairLearner(BothSides(network, job.languages), config.ranking(), pairs)
+        network = LensNetwork(job.core, config).to(job.runtime.device)
+        taught = _inferences(job, network, request.nli) if request.nli else _translations(job, network)
     schedule = Schedule("noam", config.warmup, width=config.dimension)
     trainer = replace(job.trainer, schedule=schedule)
-    epochs = train(learner, trainer, seed=request.seed, runtime=job.runtime)
-    counts = {"pairs": len(pairs.training), "skipped": pairs.skipped, "truncated": pairs.truncated}
+    epochs = train(taught.learner, trainer, seed=request.seed, runtime=job.runtime)
     return Fitted(
         label=f"lens[{config},{job.core.name}]",
         network=network.eval(),
         languages=request.space.languages,
         epochs=epochs,
-        metric="P@1",
-        held_out=len(pairs.held_out),
-        counts=counts,
+        metric=taught.metric,
+        held_out=taught.held_out,
+        counts=taught.counts,
         settings={"network": asdict(config), "core": dict(job.core.settings)},
     )
 
 
+@dataclass(frozen=True, eq=False)
+class _Taught:
+    """What trains a lens, and what is to be told of its text."""
+
+    learner: Learner
+    metric: str
+    held_out: int
+    counts: Mapping[str, int]
+
+
+def _translations(job: Job, network: LensNetwork) -> _Taught:
+    """The ranker: a translation is nearer than the hardest negative of the batch."""
+    request, runtime = job.request, job.runtime
+    text = read_pairs(request.parallel)
+    readers = [job.core.reader(language) for language in job.languages]
+    rng = np.random.default_rng(request.seed)
+    pairs = make_pairs(text, readers, rng=rng, device=runtime.device, progress=runtime.progress)
+    learner = PairLearner(BothSides(network, job.languages), job.config.ranking(), pairs)
+    counts = {"pairs": len(pairs.training), "skipped": pairs.skipped, "truncated": pairs.truncated}
+    return _Taught(learner, "P@1", len(pairs.held_out), counts)
+
+
+def _inferences(job: Job, network: LensNetwork, path: Path) -> _Taught:
+    """The classifier: whether a sentence entails another; it is of no use but to train the lens."""
+    text, language, runtime = read_nli(path), job.request.language, job.runtime
+    pairs = make_inferences(
+        text, job.core.reader(language), language, device=runtime.device, progress=runtime.progress
+    )
+    classifier = PairClassifier(network.dimension, job.config.hidden, len(LABELS), 0.0)
+    learner = PairClassLearner(network, classifier.to(runtime.device), pairs)
+    counts = {"pairs": len(pairs), "skipped": pairs.skipped, "truncated": pairs.truncated}
+    return _Taught(learner, "accuracy", len(pairs.dev), {**counts, "undecided": text.undecided})
+
+
 def make_lens(settings: Mapping[str, Any], space: AlignedSpace) -> LensNetwork:
     """The network of a saved lens; Mismatch where its core has other weights now."""
-    saved = settings["core"]
-    core = open_core(space, Path(saved["folder"]) if saved else None)
-    if core.settings.get("sha256") != saved.get("sha256"):
-        raise Mismatch(
-            f"{saved['folder']}: the lens was trained over weights with the checksum {saved['sha256'][:8]}, "
-            f"got {core.settings['sha256'][:8]}; put back those it was trained over"
-        )
-    return LensNetwork(core, LensConfig(**settings["network"]))
+    return LensNetwork(restored_core(settings["core"], space), LensConfig(**settings["network"]))
 
 
-LENS = System("lens", PRESETS, ("parallel",), train_lens, make_lens, takes_core=True)
+LENS = System("lens", PRESETS, (), train_lens, make_lens, uses=("parallel", "nli"), takes_core=True)
