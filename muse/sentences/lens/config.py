@@ -14,9 +14,9 @@ KINDS = ("simple", "gated")
 class LensConfig:
     """A lens of D numbers, `dimension`; where it is gated, of `layers` convolutions over `kernel` words.
 
-    `gate` is the size of their layers. `mean` puts the mean of the core's rows before what the lens makes: over
-    a static core a lens alone starts far below it. `margin` is the ranker's, `hidden` the size of the NLI
-    classifier's layer, `dropout` of the core's rows, `warmup` the steps until the highest rate.
+    `gate` is the size of their layers. `mean` puts the mean of the core's rows before what the lens makes:
+    over a static core a lens alone starts far below it. `margin` is the ranker's, `hidden` the size of the
+    NLI classifier's layer, `dropout` of the core's rows, `warmup` the steps until the highest rate.
     """
 
     kind: str = "simple"
@@ -37,13 +37,13 @@ class LensConfig:
             if getattr(self, name) < 1:
                 raise BadSetting(f"{name} must be at least 1, got {getattr(self, name)}")
         if self.kernel % 2 == 0:
-            raise BadSetting(f"kernel must be odd, so that a word has as many on either side; got {self.kernel}")
+            raise BadSetting(f"kernel must be odd: as many words on either side; got {self.kernel}")
         if not 0 <= self.dropout < 1:
             raise BadSetting(f"dropout must lie in 0..1, below 1, got {self.dropout:g}")
         self.ranking()
 
     def ranking(self) -> Hinge:
-        """The ranker's loss, VSE++'s (Faghri et al., 2018): cosines, the batch's hardest negative, both ways."""
+        """The ranker's loss, VSE++'s, of cosines and the batch's hardest negative (Faghri et al., 2018)."""
         return Hinge(self.margin, "cosine", "hardest")
 
     def __str__(self) -> str:

@@ -39,7 +39,7 @@ def train_lens(job: Job) -> Fitted:
     """A lens by the ranker, where there is parallel text, or by the classifier of NLI."""
     request, config = job.request, job.config
     if bool(request.parallel) == (request.nli is not None):
-        raise BadSetting("a lens learns to match translations, or to tell inferences: give --parallel or --nli")
+        raise BadSetting("a lens learns from translations or from inferences: give --parallel or --nli")
     with torch_seeded(request.seed, 0):
         network = LensNetwork(job.core, config).to(job.runtime.device)
         taught = _inferences(job, network, request.nli) if request.nli else _translations(job, network)
