@@ -1,6 +1,6 @@
-"""Contextual lensing: match error by training pairs, a threshold carried over, and the paper's sizes.
+"""Contextual lensing: match error by the number of training pairs, and a mining threshold carried over.
 
-    python benchmarks/lens.py --space fr-en=FOLDER [--space de-en=FOLDER] [--table match,threshold,paper]
+    python benchmarks/lens.py --space fr-en=FOLDER [--space de-en=FOLDER] [--table match,threshold]
         [--pairs 3000,10000,30000,100000] [--seeds 0-2] [--kinds simple,gated] [--shared ../shared]
 
 match: of Tatoeba's test pairs, the percentage of sentences whose best match in the other language does not
@@ -10,63 +10,42 @@ them. Each cell is the mean over the seeds, and in brackets the figure of each.
 
 threshold: mining, as in benchmarks/mining.py, among sentences that no lens was trained on. The threshold with
 the best F1 on a development split of the first space serves the test split of the second, where `own` is that
-of a development split of its own. A lens trained on the first space serves the second as it is, which asks
-for the same rows of English in both; of the second language it has seen no translation.
-
-paper: one step of training at the published sizes, over random matrices of mBERT's width.
+of a development split of its own. Each space has its own lens, trained on as many pairs of its languages.
 """
 
 from __future__ import annotations
 
 import argparse
 import random
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import torch
-from mining import distinct_pairs
+from mining import Pair, distinct_pairs
 from pairs import SHARED
 from sentence_sets import PIVOT, Aligned, retrieval_sets, training
 from tables import header, heading, numbers, row
 
 from muse.evaluation.mining import Judged
-from muse.evaluation.score import Signature
-from muse.evaluation.sentences import Queries, different, evaluate_sentences
-from muse.memory import peak_memory_mb
+from muse.evaluation.sentences import Queries, different, sentence_ranks
 from muse.pair_score import PairScore
 from muse.runtime import Runtime
-from muse.sentences.bags import Bags
-from muse.sentences.core import Core, Matrices
 from muse.sentences.encoder import SentenceEncoder
-from muse.sentences.lens.network import LensNetwork
-from muse.sentences.lens.system import LENS
 from muse.sentences.loading import load_encoder
 from muse.sentences.mining import mine
-from muse.sentences.network import BothSides, NetworkEncoder
-from muse.sentences.optimising import Optimisers
-from muse.sentences.pairs import Batch, Pairs, Sentences
 from muse.sentences.system import Request
 from muse.sentences.systems import train_system
 from muse.sentences.training import Training, train_encoder
 from muse.sentences.turned import turned
-from muse.sentences.two_sides import PairLearner
 from muse.space import AlignedSpace, load_space
 
 HOW = {"cosine": PairScore("nn"), "margin": PairScore("margin", k=4)}
 TAUGHT = 20_000  # sentences of each language that weights are learned from
-PLANTED, LONELY = (
-    1_000,
-    4_000,
-)  # sentences of a text to mine, with a translation in the other text and without
-WIDTH, LENGTH = 768, 32  # of mBERT's matrices; and the words of a sentence of WMT's news, about
-DIMENSIONS = (1_024, 4_096)
+PLANTED, LONELY = 1_000, 4_000  # lines of a text to mine: with a translation in the other text, and without
 
 
 class Bench(NamedTuple):
@@ -136,14 +115,8 @@ def open_bench(name: str, folder: Path, data: Path, work: Path) -> Bench:
 def match_errors(encoder: SentenceEncoder, bench: Bench) -> list[float]:
     """The match error from the other language and into it, by cosine, then by margin."""
     sides = ((bench.other, bench.test.other), (PIVOT, bench.test.english))
-    return [
-        100
-        - evaluate_sentences(
-            _queries(encoder, *way), how, Signature("", ""), rng=np.random.default_rng(0)
-        ).p_at_1
-        for how in HOW.values()
-        for way in (sides, sides[::-1])
-    ]
+    both = [_queries(encoder, *way) for way in (sides, sides[::-1])]
+    return [100 * float((sentence_ranks(way, how) > 1).mean()) for how in HOW.values() for way in both]
 
 
 def _queries(encoder: SentenceEncoder, *sides: tuple[str, Sequence[str]]) -> Queries:
@@ -200,7 +173,7 @@ class Texts(NamedTuple):
 
     other: list[str]
     english: list[str]
-    known: set[tuple[str, str]]
+    known: set[Pair]
 
 
 def make_texts(bench: Bench, trained: int) -> tuple[Texts, Texts]:
@@ -217,10 +190,12 @@ def make_texts(bench: Bench, trained: int) -> tuple[Texts, Texts]:
     planted, left = left[:PLANTED], left[PLANTED:]
     halves = left[:LONELY], left[LONELY : 2 * LONELY]
     # What a lonely half lacks in one split is in the other: neither has both halves of its pair.
-    return tuple(
-        Texts([one for one, _ in (*pairs, *first)], [two for _, two in (*pairs, *second)], set(pairs))
-        for pairs, (first, second) in ((planted, halves), (test, halves[::-1]))
-    )  # type: ignore[return-value]
+    return planted_among(planted, *halves), planted_among(test, *halves[::-1])
+
+
+def planted_among(pairs: list[Pair], one: list[Pair], two: list[Pair]) -> Texts:
+    """The pairs, and the first halves of some others and the second halves of yet others."""
+    return Texts([pair[0] for pair in (*pairs, *one)], [pair[1] for pair in (*pairs, *two)], set(pairs))
 
 
 def mined(encoder: SentenceEncoder, texts: Texts, other: str) -> Judged:
@@ -228,19 +203,6 @@ def mined(encoder: SentenceEncoder, texts: Texts, other: str) -> Judged:
     found = mine(encoder.encode(texts.other, other).matrix, encoder.encode(texts.english, PIVOT).matrix)
     pairs = ((texts.other[one], texts.english[two]) for one, two in found.pairs)
     return Judged(found.scores, np.array([pair in texts.known for pair in pairs]), len(texts.known))
-
-
-def moved(encoder: SentenceEncoder, space: AlignedSpace) -> SentenceEncoder:
-    """An encoder of another space: a lens with what it has learned, what is not trained made anew."""
-    if not isinstance(encoder, NetworkEncoder):
-        return load_encoder(encoder.name, space)
-    if not np.array_equal(space.vectors(PIVOT).matrix, encoder.space.vectors(PIVOT).matrix):
-        raise SystemExit(
-            "both spaces must have the same rows of English: align into English with the same options"
-        )
-    network = LENS.network({"core": {}, **encoder.settings}, space)
-    network.load_state_dict(encoder.network.state_dict())
-    return NetworkEncoder(encoder.label, space, space.languages, network.eval(), encoder.settings)
 
 
 def threshold(benches: Sequence[Bench], asked: argparse.Namespace) -> None:
@@ -253,73 +215,24 @@ def threshold(benches: Sequence[Bench], asked: argparse.Namespace) -> None:
         "encoder", "seed", f"threshold {first.other}-{PIVOT}", f"F1 {first.other}-{PIVOT}",
         f"own threshold {second.other}-{PIVOT}", "F1 by it", "F1 by the carried", "loss", "best F1 of all",
     ))  # fmt: skip
-    makers: list[tuple[int, Callable[[], SentenceEncoder]]] = [(0, lambda: load_encoder("mean", first.space))]
-    for seed in numbers(asked.seeds):
-        for kind in asked.kinds.split(","):
-            makers.append((seed, lambda kind=kind, seed=seed: first.lens(kind, count, seed)))
-    for seed, make in makers:
-        encoder = make()
-        there, tested = (mined(encoder, texts, first.other) for texts in splits[0])
-        own, other = (mined(moved(encoder, second.space), texts, second.other) for texts in splits[1])
-        best, tuned = there.best(), own.best()
-        by_own, by_carried = other.at(tuned.threshold), other.at(best.threshold)
+    makers: list[tuple[int, Callable[[Bench], SentenceEncoder]]] = [
+        (seed, lambda bench, kind=kind, seed=seed: bench.lens(kind, count, seed))
+        for seed in numbers(asked.seeds)
+        for kind in asked.kinds.split(",")
+    ]
+    for seed, make in [(0, lambda bench: bench.weighted("mean")), *makers]:
+        encoders = [make(bench) for bench in benches]
+        there, tested = (mined(encoders[0], texts, first.other) for texts in splits[0])
+        own, other = (mined(encoders[1], texts, second.other) for texts in splits[1])
+        carried, tuned = there.best().threshold, own.best().threshold
+        by_own, by_carried = other.at(tuned).f1, other.at(carried).f1
         row([
-            encoder.name, seed, f"{best.threshold:.3f}", tested.at(best.threshold).f1,
-            f"{tuned.threshold:.3f}", by_own.f1, by_carried.f1, by_own.f1 - by_carried.f1, other.best().f1,
+            encoders[0].name, seed, f"{carried:.3f}", tested.at(carried).f1, f"{tuned:.3f}", by_own,
+            by_carried, by_own - by_carried, other.best().f1,
         ])  # fmt: skip
 
 
-class RandomCore(Core):
-    """Matrices of random rows of mBERT's width, whatever the words."""
-
-    name, dimension, settings = "random", WIDTH, {}
-
-    def matrices(self, batch: Batch, language: str) -> Matrices:
-        """Rows of N(0, 1)."""
-        mask = batch.padded().mask
-        return Matrices(torch.randn(*mask.shape, WIDTH) * mask[..., None], mask)
-
-
-def one_step(kind: str, dimension: int) -> None:
-    """Prints the row of one step at one size; memory is of this process."""
-    preset, batch = LENS.presets["paper"], LENS.presets["paper"].trainer.batch
-    config = replace(preset.config, kind=kind, dimension=dimension)
-    bags = Bags(np.zeros(batch * LENGTH, np.int64), np.arange(batch + 1) * LENGTH, 0)
-    side = Sentences.of(bags, np.arange(batch), "cpu")
-    rows = torch.arange(batch)
-    network = LensNetwork(RandomCore(), config)
-    pairs = Pairs(side, side, rows, rows, 0)
-    learner = PairLearner(BothSides(network, ("en", "fr")), config.ranking(), pairs)
-    optimisers = Optimisers(learner, preset.trainer.optimiser, preset.trainer.rate)
-    before, began = peak_memory_mb() or 0.0, time.perf_counter()
-    loss = learner.loss(rows, torch.Generator())
-    loss.backward()
-    optimisers.step(1e-4, clip=0.0)
-    count = sum(parameter.numel() for parameter in network.parameters())
-    seconds, peak = time.perf_counter() - began, peak_memory_mb() or 0.0
-    row(
-        [
-            kind,
-            dimension,
-            f"{count:,}",
-            f"{float(loss.detach()):.3f}",
-            seconds,
-            round(peak - before),
-            round(peak),
-        ]
-    )
-
-
-def paper(benches: Sequence[Bench], asked: argparse.Namespace) -> None:
-    """Prints the sizes of the paper preset, each of a process of its own."""
-    heading(f"The paper preset: one step of 512 pairs of {LENGTH} pieces, random matrices of {WIDTH} columns")
-    header(("lens", "D", "parameters", "loss", "seconds", "MB for the step", "MB in all"))
-    for kind in asked.kinds.split(","):
-        for dimension in DIMENSIONS:
-            subprocess.run([sys.executable, __file__, "--step", f"{kind}:{dimension}"], check=True)
-
-
-TABLES = {"match": match, "threshold": threshold, "paper": paper}
+TABLES = {"match": match, "threshold": threshold}
 
 
 def main() -> None:
@@ -333,14 +246,9 @@ def main() -> None:
     parser.add_argument("--kinds", default="simple,gated")
     parser.add_argument("--threads", type=int)
     parser.add_argument("--shared", type=Path, default=SHARED)
-    parser.add_argument("--step", help=argparse.SUPPRESS)
     asked = parser.parse_args()
     if asked.threads:
         torch.set_num_threads(asked.threads)
-    if asked.step:
-        kind, dimension = asked.step.split(":")
-        one_step(kind, int(dimension))
-        return
     with tempfile.TemporaryDirectory() as folder:
         named = [space.partition("=")[::2] for space in asked.space]
         benches = [open_bench(name, Path(at), asked.shared / "data", Path(folder)) for name, at in named]
