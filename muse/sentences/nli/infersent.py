@@ -129,13 +129,15 @@ OBJECTIVES = {
     "td": Objective(2, _translations, "nli"),
 }
 
-# Gradient descent of 0.1, times 0.99 after an epoch, a fifth after one that is no better, until 1e-5.
-RULE = TrainerConfig(
-    epochs=20, batch=64, rate=0.1, optimiser="sgd", decay=0.99, shrink=0.2, lowest=1e-5, patience=20
-)
 PRESETS = {
-    "small": Preset(InferSentConfig(), RULE),
-    "paper": Preset(InferSentConfig(units=2_048), RULE),
+    "small": Preset(InferSentConfig(), TrainerConfig(epochs=20, batch=64, rate=1e-3, steps=400)),
+    # 0.1, times 0.99 after an epoch and a fifth after one that is no better, until below 1e-5.
+    "paper": Preset(
+        InferSentConfig(units=2_048),
+        TrainerConfig(
+            epochs=20, batch=64, rate=0.1, patience=20, optimiser="sgd", decay=0.99, shrink=0.2, lowest=1e-5
+        ),
+    ),
 }
 
 

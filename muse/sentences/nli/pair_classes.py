@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterator
 from typing import NamedTuple, Protocol
 
@@ -35,7 +35,7 @@ class PairClassifier(nn.Module):
         return logits
 
 
-class PairNetwork(SentenceNetwork, ABC):
+class PairNetwork(SentenceNetwork):
     """A network that says the class of two of its rows."""
 
     @property

@@ -57,7 +57,7 @@ class XBiLSTM(PairNetwork):
     def __init__(self, english: InferSent, language: str, words: Tensor) -> None:
         super().__init__()
         self.english = english.requires_grad_(False)
-        self.words = nn.Embedding(*words.shape, sparse=True, _weight=words)
+        self.words = nn.Embedding(words.shape[0], words.shape[1], sparse=True, _weight=words)
         self.encoder = BiLSTM(words.shape[1], english.config.units, english.config.pooling)
         self._language = language
 
