@@ -153,7 +153,7 @@ def train_infersent(job: Job) -> Fitted:
     examples = objective.examples(job)
     with torch_seeded(request.seed, 0):
         network = InferSent(job.core, config).to(job.runtime.device)
-    learner = PairClassLearner(network, examples.pairs)
+    learner = PairClassLearner(network, network.classifier, examples.pairs)
     epochs = train(learner, job.trainer, seed=request.seed, runtime=job.runtime)
     return Fitted(
         label=f"infersent[{config.objective},{config.pooling}:{network.dimension},{job.core.name}]",
