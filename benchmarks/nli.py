@@ -30,6 +30,7 @@ from numpy.typing import NDArray
 from pairs import SHARED
 from sentence_sets import PIVOT
 from sentence_training import sample
+from sentences import named
 from tables import header, heading, numbers, row
 
 from muse.evaluation.classifier import ClassifierConfig, Labelled, Labels, accuracy, fitted
@@ -273,14 +274,6 @@ def _detector_of(encoder: SentenceEncoder, bench: Bench) -> Callable[[Matrix], L
 
 
 TABLES = {"sick": sick, "detection": detection, "transfer": transfer}
-
-
-def named(value: str) -> tuple[str, str]:
-    """The two sides of fr-en=FOLDER."""
-    name, equals, folder = value.partition("=")
-    if not (name and equals and folder):
-        raise argparse.ArgumentTypeError(f"expected NAME=VALUE, got {value!r}")
-    return name, folder
 
 
 def main() -> None:
