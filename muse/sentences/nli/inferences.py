@@ -89,7 +89,12 @@ def make_inferences(
     first, second = (Sentences.of(side, np.arange(len(side)), device) for side in bags)
     classes, train_rows, dev_rows = (torch.from_numpy(array).to(device) for array in (labels, train, dev))
     return Inferences(
-        *(language, first, second, classes, train_rows, dev_rows),
+        language,
+        first,
+        second,
+        classes,
+        train_rows,
+        dev_rows,
         skipped=int(np.count_nonzero(~usable & (parts != "test"))),
         truncated=sum(side.truncated for side in bags),
         undecided=text.undecided,
