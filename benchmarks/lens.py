@@ -79,15 +79,15 @@ class Bench(NamedTuple):
         request = Training(self.space, self.other, (self._file(count),), out, seed=seed)
         return train_encoder(request, Runtime()).encoder
 
-    def weighted(self, name: str) -> SentenceEncoder:
-        """An encoder whose weights, if any, are learned from text of both languages."""
-        encoder, taught = load_encoder(name, self.space), self.taught(TAUGHT)
+    def weighted(self, name: str, count: int) -> SentenceEncoder:
+        """An encoder whose weights, if any, are learned from both sides of so many pairs."""
+        encoder, taught = load_encoder(name, self.space), self.taught(count)
         return encoder.fit(taught.other, self.other).fit(taught.english, PIVOT)
 
     def turned(self, count: int) -> SentenceEncoder:
         """idf, turned by so many pairs."""
         taught = self.taught(count)
-        return turned(self.weighted("idf"), taught.other, taught.english, (self.other, PIVOT))
+        return turned(self.weighted("idf", count), taught.other, taught.english, (self.other, PIVOT))
 
     def _file(self, count: int) -> Path:
         path, taught = self.folder / f"{self.other}.{count}.tsv", self.taught(count)
@@ -132,7 +132,7 @@ def match_rows(bench: Bench, asked: argparse.Namespace) -> Iterator[tuple[str, s
     """The number of pairs, the name, and what makes the encoder of a seed."""
     kinds = asked.kinds.split(",")
     for name in ("mean", "sif"):
-        yield "none", name, lambda seed, name=name: bench.weighted(name)
+        yield "none", name, lambda seed, name=name: bench.weighted(name, TAUGHT)
     for kind in kinds:
         yield "none", f"lens, {kind}, untrained", lambda seed, kind=kind: bench.untrained(kind, seed)
     for count in numbers(asked.pairs):
@@ -220,7 +220,7 @@ def threshold(benches: Sequence[Bench], asked: argparse.Namespace) -> None:
         for seed in numbers(asked.seeds)
         for kind in asked.kinds.split(",")
     ]
-    for seed, make in [(0, lambda bench: bench.weighted("mean")), *makers]:
+    for seed, make in [(0, lambda bench: bench.weighted("mean", 0)), *makers]:
         encoders = [make(bench) for bench in benches]
         there, tested = (mined(encoders[0], texts, first.other) for texts in splits[0])
         own, other = (mined(encoders[1], texts, second.other) for texts in splits[1])
