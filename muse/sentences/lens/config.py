@@ -15,9 +15,8 @@ class LensConfig:
     """A lens of D numbers, `dimension`; where it is gated, of `layers` convolutions over `kernel` words.
 
     `gate` is the size of their layers. `mean` puts the mean of the core's rows before what the lens makes:
-    over a static core it is better so untrained, but no better trained. `margin` is the ranker's, `hidden` the
-    size of the NLI classifier's layer, `dropout` of the core's rows, `warmup` the steps until the highest
-    rate.
+    over a static core that is better untrained, and no better trained. `margin` is the ranker's, `hidden` the
+    size of the NLI classifier's layer, `dropout` of the core's rows, `warmup` the steps until the top rate.
     """
 
     kind: str = "simple"
