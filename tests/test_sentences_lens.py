@@ -59,10 +59,11 @@ def by_hand(form: GatedConv, words: Tensor) -> Tensor:
         layers = [(words @ part.map.weight.T + part.map.bias).relu()]
         for number, convolution in enumerate(part.convolutions, 1):
             assert isinstance(convolution, nn.Conv1d)
+            assert convolution.bias is not None
             (reach,) = convolution.kernel_size
             before = functional.pad(layers[-1], (0, 0, reach // 2, reach // 2))
             sums = [
-                sum(before[t + k] @ convolution.weight[:, :, k].T for k in range(reach)) + convolution.bias
+                torch.einsum("ki,oik->o", before[t : t + reach], convolution.weight) + convolution.bias
                 for t in range(len(words))
             ]
             layers.append((last if number == len(part.convolutions) else torch.relu)(torch.stack(sums)))
