@@ -61,7 +61,7 @@ def by_hand(form: GatedConv, words: Tensor) -> Tensor:
             assert isinstance(convolution, nn.Conv1d)
             assert convolution.bias is not None
             (reach,) = convolution.kernel_size
-            before = functional.pad(layers[-1], (0, 0, reach // 2, reach // 2))
+            before = functional.pad(layers[-1], [0, 0, reach // 2, reach // 2])
             sums = [
                 torch.einsum("ki,oik->o", before[t : t + reach], convolution.weight) + convolution.bias
                 for t in range(len(words))
