@@ -7,11 +7,15 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, get_type_hints
 
-from muse.errors import BadSetting
+import numpy as np
+
+from muse.errors import BadSetting, Mismatch
+from muse.files.parallel_text import read_pairs
 from muse.runtime import Runtime
 from muse.sentences.core import Core, SpaceCore
 from muse.sentences.hugging_face import HuggingFaceCore
 from muse.sentences.network import SentenceNetwork
+from muse.sentences.pairs import Pairs, make_pairs
 from muse.sentences.saving import check_out
 from muse.sentences.trainer import Epoch, TrainerConfig
 from muse.space import AlignedSpace
@@ -116,6 +120,13 @@ class Job:
         """The pivot and the language to train."""
         return self.request.space.pivot, self.request.language
 
+    def pairs(self) -> Pairs:
+        """The parallel text, as the core reads either side, with a part held out."""
+        text = read_pairs(self.request.parallel)
+        readers = [self.core.reader(language) for language in self.languages]
+        rng, runtime = np.random.default_rng(self.request.seed), self.runtime
+        return make_pairs(text, readers, rng=rng, device=runtime.device, progress=runtime.progress)
+
 
 @dataclass(frozen=True, eq=False)
 class Fitted:
@@ -138,6 +149,17 @@ class Fitted:
 def open_core(space: AlignedSpace, folder: Path | None, device: str = "cpu") -> Core:
     """The core of a folder, or without one that of the space."""
     return SpaceCore(space, device) if folder is None else HuggingFaceCore(folder, device)
+
+
+def restored_core(saved: Mapping[str, Any], space: AlignedSpace) -> Core:
+    """The core of a saved encoder, by its settings; Mismatch where it has other weights now."""
+    core = open_core(space, Path(saved["folder"]) if saved else None)
+    if core.settings.get("sha256") != saved.get("sha256"):
+        raise Mismatch(
+            f"{saved['folder']}: the encoder was trained over weights with the checksum "
+            f"{saved['sha256'][:8]}, got {core.settings['sha256'][:8]}; put back those it was trained over"
+        )
+    return core
 
 
 def _changed(preset: Preset, settings: Mapping[str, str], trainer: Mapping[str, Any]) -> Preset:
