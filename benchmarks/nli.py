@@ -2,7 +2,7 @@
 
     python benchmarks/nli.py --space fr-en=FOLDER [--space de-en=FOLDER] [--x-cbow fr-en=ENCODER-FOLDER]
         [--table sick,detection,transfer] [--seeds 0-2] [--preset small] [--set detection.epochs=3]
-        [--runs 5] [--no-baselines] [--work FOLDER] [--threads N] [--shared ../shared]
+        [--pairs N] [--runs 5] [--no-baselines] [--work FOLDER] [--threads N] [--shared ../shared]
 
 SICK-E: 1,982 pairs of the test part. SICK.txt names no split, so that of a pair is by its number: ending in 8
 or 9 it is test, in 7 dev, else train (about 70, 10 and 20 %); a sentence may be in several pairs, as in the
@@ -20,6 +20,7 @@ transfer). Encoders that a run has trained stay in --work, and are taken from th
 from __future__ import annotations
 
 import argparse
+import logging
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, cast
@@ -29,6 +30,8 @@ import torch
 from numpy.typing import NDArray
 from pairs import SHARED
 from sentence_sets import PIVOT
+from sentence_training import sample
+from sentences import named
 from tables import header, heading, numbers, row
 
 from muse.evaluation.classifier import ClassifierConfig, Labelled, Labels, accuracy, fitted
@@ -75,8 +78,9 @@ class Bench(NamedTuple):
         return Path(self.asked.shared) / "data"
 
     def parallel(self, part: str) -> Path:
-        """The part, train or test, of Tatoeba."""
-        return self.data / "parallel" / f"tatoeba.en-{self.other}.{part}.tsv.gz"
+        """The part of Tatoeba: test, or so many pairs of train as were asked for, drawn at random."""
+        path = self.data / "parallel" / f"tatoeba.en-{self.other}.{part}.tsv.gz"
+        return sample(path, self.asked.pairs, self.asked.work) if part == "train" else path
 
     def x_cbow(self) -> list[SentenceEncoder]:
         """X-CBOW of this space, where one was given."""
@@ -273,14 +277,6 @@ def _detector_of(encoder: SentenceEncoder, bench: Bench) -> Callable[[Matrix], L
 TABLES = {"sick": sick, "detection": detection, "transfer": transfer}
 
 
-def named(value: str) -> tuple[str, str]:
-    """The two sides of fr-en=FOLDER."""
-    name, equals, folder = value.partition("=")
-    if not (name and equals and folder):
-        raise argparse.ArgumentTypeError(f"expected NAME=VALUE, got {value!r}")
-    return name, folder
-
-
 def main() -> None:
     """Prints the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
@@ -290,12 +286,14 @@ def main() -> None:
     parser.add_argument("--seeds", type=numbers, default=[0, 1, 2])
     parser.add_argument("--preset", default="small")
     parser.add_argument("--set", type=named, action="append", default=[], help="SYSTEM.KEY=VALUE")
+    parser.add_argument("--pairs", type=int, default=1_000_000, help="of training text, at most")
     parser.add_argument("--runs", type=int, default=5, help="subsamples of transfer")
     parser.add_argument("--no-baselines", dest="baselines", action="store_false")
     parser.add_argument("--work", type=Path, default=Path("nli-encoders"))
     parser.add_argument("--threads", type=int)
     parser.add_argument("--shared", type=Path, default=SHARED)
     asked = parser.parse_args()
+    logging.basicConfig(level=logging.INFO)  # the epochs of training, on stderr
     if asked.threads:
         torch.set_num_threads(asked.threads)
     asked.work.mkdir(parents=True, exist_ok=True)

@@ -12,17 +12,21 @@ from torch import Tensor
 
 from muse.progress import Progress
 from muse.sentences.bags import Vocabulary
-from muse.sentences.core import Matrices
+from muse.sentences.core import Matrices, SpaceCore
 from muse.sentences.loading import load_encoder
-from muse.sentences.network import NetworkEncoder
+from muse.sentences.losses import Align
+from muse.sentences.network import BothSides, NetworkEncoder
 from muse.sentences.nli.bilstm import BiLSTM
 from muse.sentences.nli.infersent import InferSent, InferSentConfig
-from muse.sentences.nli.pair_classes import PairClassifier, pair_features
+from muse.sentences.nli.pair_classes import PairClassifier, PairClassLearner, pair_features
 from muse.sentences.nli.translations import SameLength, Translations
 from muse.sentences.nli.x_bilstm import XBiLSTM
+from muse.sentences.optimising import Optimisers
 from muse.sentences.pairs import Batch, Pairs, make_pairs
 from muse.sentences.seeding import torch_seeded
 from muse.sentences.systems import SYSTEMS
+from muse.sentences.trainer import Learner
+from muse.sentences.two_sides import PairLearner
 from muse.space import load_space
 from tests.command import Command, refused, tree
 from tests.parallel import WORDS, toy_space, toy_text, write_text
@@ -258,6 +262,31 @@ def test_the_paper_presets_have_their_sizes() -> None:
             parts = BiLSTM(300, size.units, size.pooling), PairClassifier(2 * size.units, size.hidden, 3, 0.1)
         count = sum(p.numel() for p in itertools.chain(*(part.parameters() for part in parts)))
         assert count == PUBLISHED[name]
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_a_step_of_a_paper_preset(files: Path, name: str) -> None:
+    space, preset = load_space(files / "space"), SYSTEMS[name].presets["paper"]
+    infersent = InferSent(
+        SpaceCore(space), InferSentConfig(units=preset.config.units, hidden=128, dropout=0.1)
+    )
+    pairs = toy_pairs(toy_text(60))
+    learner: Learner = PairClassLearner(
+        infersent, infersent.classifier, Translations(pairs, ("en", "fr"), seed=0)
+    )
+    if name == "x-bilstm":
+        network = XBiLSTM(infersent, "fr", torch.tensor(space.vectors("fr").matrix))
+        learner = PairLearner(BothSides(network, ("en", "fr")), Align(preset.config.weight), pairs)
+    before = {part: p.detach().clone() for part, p in learner.named_parameters() if p.requires_grad}
+    optimisers = Optimisers(learner, preset.trainer.optimiser, preset.trainer.rate)
+    loss = learner.loss(torch.tensor([0, 1]), torch.Generator().manual_seed(0))
+    loss.backward()  # type: ignore[no-untyped-call]
+    optimisers.step(preset.trainer.rate, preset.trainer.clip)
+    assert torch.isfinite(loss)
+    assert before
+    for part, p in learner.named_parameters():
+        assert (part in before) == p.requires_grad
+        assert part not in before or not torch.equal(p, before[part])
 
 
 BAD: dict[str, tuple[list[object], list[str]]] = {

@@ -92,6 +92,11 @@ class Pairs:
     skipped: int
     truncated: int = 0
 
+    @property
+    def counts(self) -> dict[str, int]:
+        """What is to be told of them."""
+        return {"pairs": len(self.training), "skipped": self.skipped, "truncated": self.truncated}
+
 
 def make_pairs(
     texts: Sequence[Sequence[str]],

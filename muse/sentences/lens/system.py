@@ -7,18 +7,14 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from muse.errors import BadSetting
-from muse.files.nli import LABELS, read_nli
-from muse.files.parallel_text import read_pairs
+from muse.files.nli import LABELS
 from muse.networks.schedule import Schedule
 from muse.sentences.lens.config import LensConfig
 from muse.sentences.lens.network import LensNetwork
 from muse.sentences.network import BothSides
-from muse.sentences.nli.inferences import make_inferences
+from muse.sentences.nli.inferences import read_inferences
 from muse.sentences.nli.pair_classes import PairClassifier, PairClassLearner
-from muse.sentences.pairs import make_pairs
 from muse.sentences.seeding import torch_seeded
 from muse.sentences.system import Fitted, Job, Preset, System, restored_core
 from muse.sentences.trainer import Learner, TrainerConfig, train
@@ -71,26 +67,17 @@ class _Taught:
 
 def _translations(job: Job, network: LensNetwork) -> _Taught:
     """The ranker: a translation is nearer than the hardest negative of the batch."""
-    request, runtime = job.request, job.runtime
-    text = read_pairs(request.parallel)
-    readers = [job.core.reader(language) for language in job.languages]
-    rng = np.random.default_rng(request.seed)
-    pairs = make_pairs(text, readers, rng=rng, device=runtime.device, progress=runtime.progress)
+    pairs = job.pairs()
     learner = PairLearner(BothSides(network, job.languages), job.config.ranking(), pairs)
-    counts = {"pairs": len(pairs.training), "skipped": pairs.skipped, "truncated": pairs.truncated}
-    return _Taught(learner, "P@1", len(pairs.held_out), counts)
+    return _Taught(learner, "P@1", len(pairs.held_out), pairs.counts)
 
 
 def _inferences(job: Job, network: LensNetwork, path: Path) -> _Taught:
     """The classifier: whether a sentence entails another; it is of no use but to train the lens."""
-    text, language, runtime = read_nli(path), job.request.language, job.runtime
-    pairs = make_inferences(
-        text, job.core.reader(language), language, device=runtime.device, progress=runtime.progress
-    )
+    pairs = read_inferences(path, job)
     classifier = PairClassifier(network.dimension, job.config.hidden, len(LABELS), 0.0)
-    learner = PairClassLearner(network, classifier.to(runtime.device), pairs)
-    counts = {"pairs": len(pairs), "skipped": pairs.skipped, "truncated": pairs.truncated}
-    return _Taught(learner, "accuracy", len(pairs.dev), {**counts, "undecided": text.undecided})
+    learner = PairClassLearner(network, classifier.to(job.runtime.device), pairs)
+    return _Taught(learner, "accuracy", len(pairs.dev), pairs.counts)
 
 
 def make_lens(settings: Mapping[str, Any], space: AlignedSpace) -> LensNetwork:
