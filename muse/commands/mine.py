@@ -158,7 +158,7 @@ def _tell(written: _Written, as_json: bool) -> None:
     if as_json:
         gold = {} if score is None else {"gold": score.as_json()}
         fields = {
-            "pairs": count,
+            "pairs": pairs,
             "out": str(out),
             **named,
             **gold,
