@@ -66,7 +66,7 @@ def one_step(kind: str, dimension: int, asked: argparse.Namespace) -> None:
     optimisers = Optimisers(learner, preset.trainer.optimiser, preset.trainer.rate)
     before, began = peak_memory_mb() or 0.0, time.perf_counter()
     loss = learner.loss(rows, torch.Generator())
-    loss.backward()
+    torch.autograd.backward(loss)
     optimisers.step(1e-4, clip=0.0)
     seconds, peak = time.perf_counter() - began, peak_memory_mb() or 0.0
     count = sum(parameter.numel() for parameter in network.parameters())

@@ -133,7 +133,7 @@ def test_one_step_of_the_paper_preset(tmp_path: Path, kind: str) -> None:
     learner = PairLearner(BothSides(LensNetwork(core, config), ("en", "fr")), config.ranking(), pairs)
     before = [p.detach().clone() for p in learner.parameters()]
     optimisers = Optimisers(learner, preset.trainer.optimiser, preset.trainer.rate)
-    learner.loss(torch.arange(32), torch.Generator()).backward()
+    torch.autograd.backward(learner.loss(torch.arange(32), torch.Generator()))
     assert np.isfinite(optimisers.step(1e-3, clip=1.0))
     for parameter, old in zip(learner.parameters(), before, strict=True):
         assert torch.isfinite(parameter).all()

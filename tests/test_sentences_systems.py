@@ -109,7 +109,7 @@ BAD: dict[str, tuple[list[object], list[str]]] = {
     "dropout": (["--set", "dropout=1"], ["dropout must lie in 0..1"]),
     "precision": (["--set", "precision=fp8"], ["float32, bf16"]),
     "text that is not looked at": (["--text", "fr=x"], ["does not look at --text"]),
-    "two texts to learn from": (["--nli", "x"], ["x"]),
+    "two texts to learn from": (["--nli", __file__], ["give --parallel or --nli"]),
     "a language": (["--lang", "xx"], ["'xx'"]),
     "the pivot": (["--lang", "en"], ["another language than the pivot"]),
     "no core": (["--core", "nosuch"], ["nosuch", "config.json"]),

@@ -148,7 +148,7 @@ def _score(
 class _Written(NamedTuple):
     """How many pairs are in which file, of what texts, by what, and what they are worth if that is known."""
 
-    count: int
+    pairs: int
     out: Path
     sides: list[_Side]
     made: str
@@ -156,12 +156,12 @@ class _Written(NamedTuple):
 
 
 def _tell(written: _Written, as_json: bool) -> None:
-    count, out, sides, made, score = written
+    pairs, out, sides, made, score = written
     named = dict(zip(("source", "target"), (side.counts for side in sides), strict=True))
     if as_json:
         gold = {} if score is None else {"gold": score.as_json()}
         fields = {
-            "pairs": count,
+            "pairs": pairs,
             "out": str(out),
             **named,
             **gold,
@@ -173,6 +173,6 @@ def _tell(written: _Written, as_json: bool) -> None:
         log.info(
             "%s: %d lines, left out %d empty, %d repeated, %d without a known word", side, *counts.values()
         )
-    click.echo(f"{count} pairs in {out} | {made}")
+    click.echo(f"{pairs} pairs in {out} | {made}")
     if score is not None:
         click.echo(f"{score} | {made}")

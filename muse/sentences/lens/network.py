@@ -35,6 +35,6 @@ class LensNetwork(SentenceNetwork):
     def forward(self, batch: Batch, language: str) -> Tensor:
         """The rows (b, d') of sentences."""
         order = batch.lengths.argsort(stable=True)  # (b,)
-        matrices = (self.core.matrices(batch.take(rows), language) for rows in order.split(_PART))
+        matrices = (self.core.matrices(batch.take(rows), language) for rows in torch.split(order, _PART))
         found = torch.cat([self.lens(*part) for part in matrices])  # (b, d')
         return found[order.argsort()]
