@@ -85,7 +85,7 @@ def make_pairs(
     progress: Progress,
 ) -> Pairs:
     """The pairs of two aligned texts, pivot first; Mismatch where too few have known words on both sides."""
-    bags = [_bags(text, reader, progress) for text, reader in zip(texts, readers, strict=True)]
+    bags = [read_bags(text, reader, progress) for text, reader in zip(texts, readers, strict=True)]
     usable = np.flatnonzero(np.logical_and(*(np.diff(side.offsets) > 0 for side in bags)))
     if len(usable) < FEWEST:
         tokens = [len(side.ids) + side.unknown for side in bags]
@@ -102,7 +102,8 @@ def make_pairs(
     return Pairs(pivot, other, parts[0], parts[1], skipped, sum(side.truncated for side in bags))
 
 
-def _bags(text: Sequence[str], reader: Reader, progress: Progress) -> Bags:
+def read_bags(text: Sequence[str], reader: Reader, progress: Progress) -> Bags:
+    """The bags of all sentences of a text, in order."""
     parts = []
     with progress.stage("words", len(text)) as tick:
         for begin in range(0, len(text), _LINES):

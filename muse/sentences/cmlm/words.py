@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-import numpy as np
 import torch
 from torch import Tensor
 
 from muse.sentences.bags import Bags, Reader, Vocabulary
-from muse.sentences.pieces import BOS, EOS, SPECIALS, UNK, Pieces
+from muse.sentences.pieces import SPECIALS, Pieces
 from muse.space import AlignedSpace
 
 
@@ -18,13 +17,15 @@ from muse.space import AlignedSpace
 class Words:
     """What reads each language into ids, and of each language the ids that may be asked for.
 
-    `rows` (v, d) are the space's, 0 for special tokens: a hidden word is no word. Pieces have none yet.
+    Words of the space have its `rows` (v, d), 0 for special tokens: a hidden word is no word. Pieces are
+    kept whole, and their rows are learned.
     """
 
     count: int
     readers: Mapping[str, Reader]
     asked: Mapping[str, range]
     rows: Tensor | None = None
+    pieces: Pieces | None = None
 
 
 def words_of_space(space: AlignedSpace, languages: Sequence[str], most: int) -> Words:
@@ -46,8 +47,9 @@ def words_of_pieces(pieces: Pieces, languages: Sequence[str]) -> Words:
     all_of_them = range(len(SPECIALS), len(pieces))
     return Words(
         len(pieces),
-        dict.fromkeys(languages, _InPieces(pieces)),
+        dict.fromkeys(languages, pieces),
         dict.fromkeys(languages, all_of_them),
+        pieces=pieces,
     )
 
 
@@ -62,19 +64,3 @@ class _Shifted:
         """The bags of the sentences, in order."""
         bags = self.reader.bags(sentences)
         return replace(bags, ids=bags.ids + self.by)
-
-
-@dataclass(frozen=True, eq=False)
-class _InPieces:
-    """A reader of word pieces, between <bos> and <eos> where a sentence has any."""
-
-    pieces: Pieces
-
-    def bags(self, sentences: Iterable[str]) -> Bags:
-        """The bags of the sentences, in order."""
-        found = self.pieces.encode(sentences, framed=False)
-        known = [[piece for piece in ids if piece != UNK] for ids in found]
-        framed = [np.array([BOS, *ids, EOS] if ids else [], np.int64) for ids in known]
-        offsets = np.cumsum([0, *map(len, framed)])
-        unknown = sum(map(len, found)) - sum(map(len, known))
-        return Bags(np.concatenate([np.zeros(0, np.int64), *framed]), offsets, unknown)
