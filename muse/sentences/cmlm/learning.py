@@ -9,8 +9,9 @@ import torch
 from torch import Tensor
 
 from muse.networks.masked_prediction import Masking, Predicted, hide, predicted, prediction_loss
-from muse.sentences.cmlm.neighbours import Neighbours
-from muse.sentences.cmlm.network import Cmlm
+from muse.runtime import Runtime
+from muse.sentences.cmlm.neighbours import Neighbours, Parted, find_neighbours
+from muse.sentences.cmlm.network import Cmlm, CmlmEncoder
 from muse.sentences.pieces import MASK
 from muse.sentences.trainer import Learner, generator_for
 from muse.sentences.two_sides import PairLearner
@@ -26,6 +27,24 @@ class Corpus:
 
     training: Mapping[str, Neighbours]
     held_out: Mapping[str, Neighbours]
+
+    def counts(self, words: int) -> Tensor:
+        """How often each of so many words (v,) is in what is learned from."""
+        ids = torch.cat([text.paragraphs.ids for text in self.training.values()])
+        return torch.bincount(ids, minlength=words)
+
+
+def read_corpus(texts: Mapping[str, Parted], encoder: CmlmEncoder, runtime: Runtime) -> Corpus:
+    """The neighbours in the documents of each language, as the encoder reads them."""
+    return Corpus(
+        *(
+            {
+                name: find_neighbours(parted[part], encoder.reader(name), runtime.device, runtime.progress)
+                for name, parted in texts.items()
+            }
+            for part in range(2)
+        )
+    )
 
 
 class CmlmLearner(Learner):
@@ -54,7 +73,7 @@ class CmlmLearner(Learner):
         return [part for _, part in sorted(placed, key=lambda one: one[0])]
 
     def loss(self, rows: Tensor, generator: torch.Generator) -> Tensor:
-        """The mean cross-entropy () of the hidden words of pairs (b,) of one language, half of them turned."""
+        """The mean cross-entropy () of words hidden in pairs (b,) of one language, half of them turned."""
         number = int(self._language(rows[:1].cpu()))
         name = self._languages[number]
         text = self._corpus.training[name]

@@ -38,12 +38,21 @@ class Neighbours:
 
 
 def find_neighbours(documents: Documents, reader: Reader, device: str, progress: Progress) -> Neighbours:
-    """The neighbours of documents: paragraphs with a known word that follow each other in one document."""
+    """The neighbours of documents: paragraphs with a known word that follow each other in one document.
+
+    Mismatch where there are none.
+    """
     text = list(chain.from_iterable(documents.values()))
     document = np.repeat(np.arange(len(documents)), list(map(len, documents.values())))  # (s,)
     bags = read_bags(text, reader, progress)
     known = bags.lengths > 0
     first = np.flatnonzero((document[1:] == document[:-1]) & known[1:] & known[:-1])  # (k,)
+    if not len(first):
+        raise Mismatch(
+            f"text must have paragraphs next to each other with words that are known, got none in "
+            f"{len(text)} paragraphs of {len(documents)} documents ({len(bags.ids)} known words, "
+            f"{bags.unknown} others); check the language, and that paragraphs are in order"
+        )
     pairs = torch.from_numpy(np.stack([first, first + 1], axis=1)).to(device)
     ids, offsets = (torch.from_numpy(array).to(device) for array in (bags.ids, bags.offsets))
     return Neighbours(Ragged(ids, offsets), pairs, bags.truncated)

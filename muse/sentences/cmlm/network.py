@@ -1,4 +1,4 @@
-"""The networks of CMLM: a Transformer whose mean state is the sentence, and what tells hidden words by one."""
+"""The networks of CMLM: a Transformer whose mean state is the sentence, and what tells words by one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""CMLM as a sentence system: what it is trained on, at which sizes, by which stages, and how it is made again."""
+"""CMLM as a sentence system: its sizes, what it is trained on, by which stages, and how it is made again."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from muse.files.nli import read_nli
 from muse.files.parallel_text import read_pairs
 from muse.networks.schedule import Schedule
 from muse.sentences.cmlm.inference import InferenceLearner, Inferences, inferences
-from muse.sentences.cmlm.learning import CmlmLearner, Corpus, Cotrained
-from muse.sentences.cmlm.neighbours import Parted, find_neighbours, hold_out
+from muse.sentences.cmlm.learning import CmlmLearner, Corpus, Cotrained, read_corpus
+from muse.sentences.cmlm.neighbours import Parted, hold_out
 from muse.sentences.cmlm.network import STRATEGIES, Cmlm, CmlmConfig, CmlmEncoder
 from muse.sentences.cmlm.words import Words, words_of_pieces, words_of_space
 from muse.sentences.losses import Softmax
@@ -119,32 +119,22 @@ def train_cmlm(job: Job) -> Fitted:
 
 def prepare(job: Job) -> Training:
     """All text read and checked, and untrained networks."""
-    request, config, device, progress = job.request, job.config, job.runtime.device, job.runtime.progress
+    request, config, device = job.request, job.config, job.runtime.device
     rng = np.random.default_rng(request.seed)
     text = {name: hold_out(read_documents(path), rng, path) for name, path in request.texts.items()}
     parallel = read_pairs(request.parallel) if request.parallel else None
-    nli = None if request.nli is None else read_nli(request.nli)
+    nli = read_nli(request.nli) if request.nli is not None else None
     languages = tuple(dict.fromkeys((*job.languages, *text)))
     words = made_words(config, request.space, languages, _pieces(job, text))
     encoder = CmlmEncoder(config, words, generator_for(request.seed, 0)).to(device)
-    readers = {name: encoder.reader(name) for name in languages}
-    corpus = Corpus(
-        *(
-            {
-                name: find_neighbours(part[side], readers[name], device, progress)
-                for name, part in text.items()
-            }
-            for side in range(2)
-        )
-    )
-    pairs = None
+    corpus = read_corpus(text, encoder, job.runtime)
+    model = Cmlm(encoder, config, corpus.counts(words.count), generator_for(request.seed, 1)).to(device)
+    progress, pairs, found = job.runtime.progress, None, None
     if parallel is not None:
-        sides = [readers[name] for name in job.languages]
-        pairs = make_pairs(parallel, sides, rng=rng, device=device, progress=progress)
-    found = None if nli is None else inferences(nli, request.space, job.languages, encoder, progress)
-    ids = torch.cat([text.paragraphs.ids for text in corpus.training.values()])
-    counts = torch.bincount(ids, minlength=words.count)  # (v,)
-    model = Cmlm(encoder, config, counts, generator_for(request.seed, 1)).to(device)
+        readers = [encoder.reader(name) for name in job.languages]
+        pairs = make_pairs(parallel, readers, rng=rng, device=device, progress=progress)
+    if nli is not None:
+        found = inferences(nli, request.space, job.languages, encoder, progress)
     return Training(job, words, model, corpus, pairs, found)
 
 
