@@ -197,7 +197,7 @@ def test_training_together_adds_both_losses(words: Words) -> None:
 
 
 def bert(vocabulary: int) -> int:
-    """The parameters of BERT base without segments and pooler, as its paper has them (Devlin et al., 2019)."""
+    """The parameters of BERT base (Devlin et al., 2019), without segments and pooler, with 256 positions."""
     h, layers = 768, 12
     layer = 4 * (h * h + h) + (h * 3072 + 3072) + (3072 * h + h) + 4 * h
     return vocabulary * h + 256 * h + 2 * h + layers * layer
