@@ -50,7 +50,7 @@ from muse.sentences.network import NetworkEncoder
 from muse.sentences.system import Job, Request, open_core
 from muse.space import AlignedSpace, load_space
 
-NOTHING = Signature(())
+NOTHING = Signature("", "")  # the tables say it
 CORRECTIONS = ("", "pcr", "pcr[centred]", "centre")
 RETRIEVALS = (PairScore("nn"), PairScore("csls", k=10))
 PROBED = 4_000  # sentences of the language probe
