@@ -48,29 +48,29 @@ class InferenceLearner(Learner):
         self.encoder = encoder
         self.classifier = nn.Linear(4 * encoder.dimension, len(LABELS))
         draw_(self.classifier, generator)
-        self._pairs = pairs
+        self.pairs = pairs
 
     @property
     def examples(self) -> int:
         """The pairs to train on."""
-        return len(self._pairs.training)
+        return len(self.pairs.training)
 
     def loss(self, rows: Tensor, generator: torch.Generator) -> Tensor:
         """The cross-entropy () of the labels of pairs (b,)."""
-        chosen = self._pairs.training[rows]
-        return functional.cross_entropy(self._scores(chosen, generator), self._pairs.labels[chosen])
+        chosen = self.pairs.training[rows]
+        return functional.cross_entropy(self._scores(chosen, generator), self.pairs.labels[chosen])
 
     @torch.no_grad()
     def score(self) -> float:
         """The accuracy on held-out pairs, in percent."""
-        held_out = self._pairs.held_out
+        held_out = self.pairs.held_out
         told = torch.cat([self._scores(part).argmax(dim=1) for part in torch.split(held_out, _ROWS)])
-        return 100 * float((told == self._pairs.labels[held_out]).float().mean())
+        return 100 * float((told == self.pairs.labels[held_out]).float().mean())
 
     def _scores(self, rows: Tensor, generator: torch.Generator | None = None) -> Tensor:
         u, v = (
             self.encoder.rows(side.padded(rows), generator)
-            for side in (self._pairs.premises, self._pairs.hypotheses)
+            for side in (self.pairs.premises, self.pairs.hypotheses)
         )
         scores: Tensor = self.classifier(pair_features(u, v))  # (b, labels)
         return scores

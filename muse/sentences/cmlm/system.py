@@ -30,7 +30,7 @@ from muse.sentences.two_sides import PairLearner
 from muse.space import AlignedSpace
 
 PRESETS = {
-    "small": Preset(CmlmConfig(), TrainerConfig(epochs=8, batch=64, patience=2, steps=400, clip=1.0)),
+    "small": Preset(CmlmConfig(), TrainerConfig(epochs=6, batch=64, patience=2, steps=250, clip=1.0)),
     # The multilingual model (sections 3 and 4.4): 1.5 million steps a stage, looked at every 5,000.
     "paper": Preset(
         CmlmConfig(
@@ -88,10 +88,11 @@ class Training:
 
     def judged(self, name: str) -> tuple[str, int]:
         """What the epochs of a stage are judged by, and on how many held-out cases."""
-        if name == "cmlm":
-            return "masked accuracy", self.learners[name].told().asked  # type: ignore[union-attr]
-        if name == _INFERENCE and self.inferences is not None:
-            return "accuracy", len(self.inferences.held_out)
+        learner = self.learners[name]
+        if isinstance(learner, CmlmLearner):
+            return "masked accuracy", learner.told().asked
+        if isinstance(learner, InferenceLearner):
+            return "accuracy", len(learner.pairs.held_out)
         return "P@1", 0 if self.pairs is None else len(self.pairs.held_out)
 
 
