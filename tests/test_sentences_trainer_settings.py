@@ -98,6 +98,14 @@ def test_the_rate_shrinks_after_an_epoch_that_is_no_better() -> None:
     )
 
 
+def test_the_rate_decays_by_epoch_and_ends_training_when_it_is_low() -> None:
+    config = replace(PLAIN, epochs=3, decay=0.9, shrink=0.2)
+    rates = [0.1] * 4 + [0.09] * 4 + [0.0162] * 4
+    found = run(Line([1, 2, 1.5, 9]), config).learned
+    torch.testing.assert_close(found, by_hand(config, rates), rtol=1e-3, atol=1e-4)
+    assert len(run(Line([1, 2, 1.5, 9]), replace(config, lowest=0.02)).seen) == 8
+
+
 def test_a_short_epoch_and_no_epoch() -> None:
     assert [len(rows) for rows in run(Line(), replace(PLAIN, steps=2)).seen] == [8] * 4
     learner = Line()

@@ -103,7 +103,7 @@ def make_pairs(
 
 
 def read_bags(text: Sequence[str], reader: Reader, progress: Progress) -> Bags:
-    """The bags of all sentences of a text, in order."""
+    """The bags of the sentences of a text, in order."""
     parts = []
     with progress.stage("words", len(text)) as tick:
         for begin in range(0, len(text), _LINES):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, get_type_hints
 
-from muse.errors import BadSetting
+from muse.errors import BadSetting, Mismatch
 from muse.runtime import Runtime
 from muse.sentences.core import Core, SpaceCore
 from muse.sentences.hugging_face import HuggingFaceCore
@@ -138,6 +138,17 @@ class Fitted:
 def open_core(space: AlignedSpace, folder: Path | None, device: str = "cpu") -> Core:
     """The core of a folder, or without one that of the space."""
     return SpaceCore(space, device) if folder is None else HuggingFaceCore(folder, device)
+
+
+def restored_core(saved: Mapping[str, Any], space: AlignedSpace) -> Core:
+    """The core of a saved encoder, by its settings; Mismatch where it has other weights now."""
+    core = open_core(space, Path(saved["folder"]) if saved else None)
+    if core.settings.get("sha256") != saved.get("sha256"):
+        raise Mismatch(
+            f"{saved['folder']}: the encoder was trained over weights with the checksum "
+            f"{saved['sha256'][:8]}, got {core.settings['sha256'][:8]}; put back those it was trained over"
+        )
+    return core
 
 
 def _changed(preset: Preset, settings: Mapping[str, str], trainer: Mapping[str, Any]) -> Preset:

@@ -16,12 +16,14 @@ from muse.sentences.cmlm.system import CMLM
 from muse.sentences.encoder import SentenceEncoder
 from muse.sentences.lens.system import LENS
 from muse.sentences.network import NetworkEncoder, load_state
+from muse.sentences.nli.infersent import INFERSENT
+from muse.sentences.nli.x_bilstm import X_BILSTM
 from muse.sentences.saving import Saved, checksums
 from muse.sentences.system import Fitted, Job, Preset, Request, System, open_core
 from muse.sentences.trainer import Epoch, best_epoch
 from muse.space import AlignedSpace
 
-SYSTEMS: Mapping[str, System] = {system.name: system for system in (LENS, CMLM)}
+SYSTEMS: Mapping[str, System] = {system.name: system for system in (LENS, INFERSENT, X_BILSTM, CMLM)}
 
 
 @dataclass(frozen=True, eq=False)

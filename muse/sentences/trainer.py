@@ -39,8 +39,9 @@ class TrainerConfig:
     """How to train: the most epochs, examples a step, the learning rate, and when to stop sooner.
 
     No epochs leave the learner untrained. An epoch has at most so many `steps` where they are above 0.
-    `shrink` multiplies the rate after each epoch without a better held-out score; `clip` is the greatest norm
-    of a gradient, 0 for any. With the `precision` bf16 the loss is computed in it where torch thinks it safe.
+    `decay` multiplies the rate after each epoch, and `shrink` after each without a better held-out score;
+    below the rate `lowest` training ends. `clip` is the greatest norm of a gradient, 0 for any. With the
+    `precision` bf16 the loss is computed in it where torch thinks it safe.
     """
 
     epochs: int = 20
@@ -49,21 +50,24 @@ class TrainerConfig:
     patience: int = 3  # epochs without a better held-out score after which training ends
     schedule: Schedule = Schedule()
     optimiser: str = "adam"
+    decay: float = 1.0
     shrink: float = 1.0
+    lowest: float = 0.0
     clip: float = 0.0
     precision: str = "float32"
     steps: int = 0
 
     def __post_init__(self) -> None:
-        for name, least in (("epochs", 0), ("patience", 1), ("steps", 0), ("clip", 0)):
+        for name, least in (("epochs", 0), ("patience", 1), ("steps", 0), ("clip", 0), ("lowest", 0)):
             if not least <= getattr(self, name) < math.inf:
                 raise BadSetting(f"{name} must be at least {least}, got {getattr(self, name)}")
         if self.batch < 2:
             raise BadSetting(f"a batch needs a wrong translation for each pair: 2 or more, got {self.batch}")
         if not 0 < self.rate <= 1e30:  # beyond, a step does not fit into float32
             raise BadSetting(f"the learning rate must be above 0 and 1e30 at most, got {self.rate}")
-        if not 0 < self.shrink <= 1:
-            raise BadSetting(f"shrink must lie above 0 and be 1 at most, got {self.shrink}")
+        for name in ("decay", "shrink"):
+            if not 0 < getattr(self, name) <= 1:
+                raise BadSetting(f"{name} must lie above 0 and be 1 at most, got {getattr(self, name)}")
         for name, choices in (("optimiser", NAMES), ("precision", PRECISIONS)):
             if getattr(self, name) not in choices:
                 raise BadSetting(f"{name} must be one of {', '.join(choices)}; got {getattr(self, name)!r}")
@@ -130,7 +134,7 @@ def train(learner: Learner, config: TrainerConfig, *, seed: int, runtime: Runtim
     epochs = _resume(run) or [_untrained(run)]
     kept = runtime.checkpoint.load(BEST) or _parameters(learner)
     with runtime.progress.stage("training", config.epochs * run.examples) as tick:
-        while len(epochs) <= config.epochs and len(epochs) - 1 - best_epoch(epochs).number < config.patience:
+        while _goes_on(config, epochs):
             epochs.append(_epoch(run, epochs, tick))
             log.info("%s", epochs[-1])
             if best_epoch(epochs) is epochs[-1]:
@@ -188,7 +192,7 @@ def _epoch(run: _Run, behind: Sequence[Epoch], tick: Tick) -> Epoch:
     batches, device, rank = run.batches(number), run.runtime.device, run.runtime.processes.rank
     stream = (2 * number, rank) if rank else (2 * number,)
     generator = generator_for(run.seed, *stream, device=device)
-    rate = run.config.rate * run.config.shrink ** _setbacks(behind)
+    rate = _rate(run.config, behind)
     run.learner.train()
     total, before = 0.0, (number - 1) * len(batches)
     with torch_seeded(run.seed, *stream, device=device):
@@ -226,10 +230,19 @@ def _score(run: _Run) -> float:
     return processes.sum(run.learner.score() if processes.first else 0.0)
 
 
-def _setbacks(epochs: Sequence[Epoch]) -> int:
-    """How many epochs were no better than the best before them."""
-    best = accumulate((epoch.score for epoch in epochs), max)
-    return sum(epoch.score <= before for epoch, before in zip(epochs[1:], best, strict=False))
+def _goes_on(config: TrainerConfig, behind: Sequence[Epoch]) -> bool:
+    """Whether there is another epoch after these."""
+    in_vain = len(behind) - 1 - best_epoch(behind).number
+    return (
+        len(behind) <= config.epochs and in_vain < config.patience and _rate(config, behind) >= config.lowest
+    )
+
+
+def _rate(config: TrainerConfig, behind: Sequence[Epoch]) -> float:
+    """The rate of the epoch after these, some of which may have been no better than the best before them."""
+    best = accumulate((epoch.score for epoch in behind), max)
+    setbacks = sum(epoch.score <= before for epoch, before in zip(behind[1:], best, strict=False))
+    return config.rate * config.decay ** (len(behind) - 1) * config.shrink**setbacks
 
 
 def _parameters(learner: Learner) -> Arrays:

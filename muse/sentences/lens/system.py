@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from torch import Tensor
 
-from muse.errors import Mismatch
 from muse.files.parallel_text import read_pairs
 from muse.networks.schedule import Schedule
 from muse.sentences.bags import Reader
@@ -20,7 +18,7 @@ from muse.sentences.losses import Hinge
 from muse.sentences.network import BothSides, SentenceNetwork
 from muse.sentences.pairs import Batch, make_pairs
 from muse.sentences.seeding import generator_for
-from muse.sentences.system import Fitted, Job, Preset, System, open_core
+from muse.sentences.system import Fitted, Job, Preset, System, restored_core
 from muse.sentences.trainer import TrainerConfig, train
 from muse.sentences.two_sides import PairLearner
 from muse.space import AlignedSpace
@@ -85,13 +83,7 @@ def train_lens(job: Job) -> Fitted:
 
 def make_lens(settings: Mapping[str, Any], space: AlignedSpace) -> SentenceNetwork:
     """The network of a saved lens; Mismatch where its core has other weights now."""
-    saved = settings["core"]
-    core = open_core(space, Path(saved["folder"]) if saved else None)
-    if core.settings.get("sha256") != saved.get("sha256"):
-        raise Mismatch(
-            f"{saved['folder']}: the lens was trained over weights with the checksum {saved['sha256'][:8]}, "
-            f"got {core.settings['sha256'][:8]}; put back those it was trained over"
-        )
+    core = restored_core(settings["core"], space)
     return LensNetwork(core, SimpleLens(core.dimension, LensConfig(**settings["network"])))
 
 

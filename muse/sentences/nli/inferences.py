@@ -1,0 +1,76 @@
+"""Inferences: the pairs of a file of natural language inference as examples with their classes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from muse.errors import Mismatch
+from muse.files.nli import Inference
+from muse.progress import Progress
+from muse.sentences.bags import Reader
+from muse.sentences.nli.pair_classes import LabelledPairs
+from muse.sentences.pairs import Sentences, read_bags
+
+_ROWS = 1_024  # held-out pairs judged at once
+
+
+@dataclass(frozen=True, eq=False)
+class Inferences:
+    """Premises and hypotheses of one language, their labels (p,), and which rows train and are held out.
+
+    `skipped` pairs have no known word on one of the sides, `truncated` sentences were too long.
+    """
+
+    language: str
+    first: Sentences
+    second: Sentences
+    labels: Tensor
+    train: Tensor
+    dev: Tensor
+    skipped: int
+    truncated: int
+
+    @property
+    def languages(self) -> tuple[str, str]:
+        """One language, twice."""
+        return self.language, self.language
+
+    def __len__(self) -> int:
+        return len(self.train)
+
+    def training(self, rows: Tensor, generator: torch.Generator) -> LabelledPairs:
+        """The training pairs with these numbers (b,)."""
+        return self._pairs(self.train[rows])
+
+    def held_out(self) -> Iterator[LabelledPairs]:
+        """The pairs of the file's dev part."""
+        return map(self._pairs, torch.split(self.dev, _ROWS))
+
+    def _pairs(self, rows: Tensor) -> LabelledPairs:
+        return LabelledPairs(self.first.batch(rows), self.second.batch(rows), self.labels[rows])
+
+
+def make_inferences(
+    text: Inference, reader: Reader, language: str, *, device: str, progress: Progress
+) -> Inferences:
+    """The train and dev parts of a file, read; Mismatch where too few of them have known words."""
+    bags = [read_bags(side, reader, progress) for side in (text.premises, text.hypotheses)]
+    usable = np.logical_and(*(side.lengths > 0 for side in bags))  # (p,)
+    parts = np.array(text.parts)
+    train, dev = (np.flatnonzero(usable & (parts == part)) for part in ("train", "dev"))
+    if len(train) < 2 or not len(dev):
+        raise Mismatch(
+            f"training needs two pairs or more, and one to choose the epoch by, of which both sentences "
+            f"have a word of {language}; got {len(train)} and {len(dev)} of {len(parts)}: check --lang and "
+            "the file"
+        )
+    first, second = (Sentences.of(side, np.arange(len(side)), device) for side in bags)
+    labels, *rows = (torch.from_numpy(array).to(device) for array in (np.array(text.labels), train, dev))
+    skipped = int(np.count_nonzero(~usable & (parts != "test")))
+    truncated = sum(side.truncated for side in bags)
+    return Inferences(language, first, second, labels, rows[0], rows[1], skipped, truncated)
