@@ -10,13 +10,13 @@ import pytest
 import torch
 
 from muse.files.nli import Inference
-from muse.networks.pair_features import pair_features
 from muse.progress import Progress
 from muse.sentences import trainer
-from muse.sentences.cmlm.inference import InferenceLearner, glossed, inferences
+from muse.sentences.cmlm.inference import Judge, glossed, inferences
 from muse.sentences.cmlm.network import CmlmEncoder
 from muse.sentences.cmlm.words import words_of_space
 from muse.sentences.loading import load_encoder
+from muse.sentences.nli.pair_classes import PairClassLearner
 from muse.space import load_space
 from tests.command import Command, refused, tree
 from tests.parallel import toy_space, toy_text, write_text
@@ -133,14 +133,14 @@ def test_premises_and_hypotheses_are_of_two_languages(files: Path) -> None:
     nearest = (rows["en"].matrix[3] @ rows["fr"].matrix.T).argmax()
     assert gloss["en3"] == rows["fr"].words[nearest]
     pairs = inferences(text, space, ("en", "fr"), encoder, Progress(quiet=True))
-    assert (pairs.training.tolist(), pairs.held_out.tolist()) == ([0, 3], [2, 5])
+    assert (pairs.train.tolist(), pairs.dev.tolist(), pairs.skipped) == ([0, 3], [2, 5], 2)
     for number in (0, 2, 3, 5):
-        first = [side.padded(torch.tensor([number])).ids[0, 0] for side in (pairs.premises, pairs.hypotheses)]
+        first = [side.batch(torch.tensor([number])).ids[0] for side in (pairs.first, pairs.second)]
         assert [bool(word >= words.asked["fr"].start) for word in first] == [number > 2, number < 3]
-    learner = InferenceLearner(encoder, pairs, generator())
-    u, v = (encoder.rows(side.padded(pairs.held_out)) for side in (pairs.premises, pairs.hypotheses))
-    told = learner.classifier(pair_features(u, v)).argmax(dim=1)
-    assert learner.score() == 100 * float((told == 2).double().mean())
+    judge = Judge(encoder, generator())
+    u, v = (encoder(side.batch(pairs.dev), "en") for side in (pairs.first, pairs.second))
+    told = judge.classifier(u, v).argmax(dim=1)
+    assert PairClassLearner(judge, pairs).score() == 100 * float((told == 2).double().mean())
 
 
 BAD: dict[str, tuple[list[object], list[str]]] = {

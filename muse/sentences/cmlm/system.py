@@ -15,13 +15,15 @@ from muse.files.documents import read_documents
 from muse.files.nli import read_nli
 from muse.files.parallel_text import read_pairs
 from muse.networks.schedule import Schedule
-from muse.sentences.cmlm.inference import InferenceLearner, Inferences, inferences
+from muse.sentences.cmlm.inference import Judge, inferences
 from muse.sentences.cmlm.learning import CmlmLearner, Corpus, Cotrained, read_corpus
 from muse.sentences.cmlm.neighbours import Parted, hold_out
 from muse.sentences.cmlm.network import STRATEGIES, Cmlm, CmlmConfig, CmlmEncoder
 from muse.sentences.cmlm.words import Words, words_of_pieces, words_of_space
 from muse.sentences.losses import Softmax
 from muse.sentences.network import BothSides, SentenceNetwork
+from muse.sentences.nli.inferences import Inferences
+from muse.sentences.nli.pair_classes import PairClassLearner
 from muse.sentences.pairs import Pairs, make_pairs
 from muse.sentences.pieces import Pieces
 from muse.sentences.system import Fitted, Job, Preset, System
@@ -76,7 +78,7 @@ class Training:
             found |= {"br": bitext, "cmlm+br": Cotrained(words, bitext, config.alpha)}
         if self.inferences is not None:
             drawn = generator_for(self.job.request.seed, 2)
-            found[_INFERENCE] = InferenceLearner(encoder, self.inferences, drawn)
+            found[_INFERENCE] = PairClassLearner(Judge(encoder, drawn), self.inferences)
         return {name: learner.to(self.job.runtime.device) for name, learner in found.items()}
 
     def stage(self, name: str) -> tuple[Epoch, ...]:
@@ -91,8 +93,8 @@ class Training:
         learner = self.learners[name]
         if isinstance(learner, CmlmLearner):
             return "masked accuracy", learner.told().asked
-        if isinstance(learner, InferenceLearner):
-            return "accuracy", len(learner.pairs.held_out)
+        if name == _INFERENCE and self.inferences is not None:
+            return "accuracy", len(self.inferences.dev)
         return "P@1", 0 if self.pairs is None else len(self.pairs.held_out)
 
 
@@ -179,7 +181,8 @@ def _counts(training: Training) -> dict[str, int]:
         counts |= {"pairs": len(pairs.training), "skipped": pairs.skipped}
         truncated += pairs.truncated
     if training.inferences is not None:
-        counts["inferences"] = len(training.inferences.training)
+        truncated += training.inferences.truncated
+        counts["inferences"] = len(training.inferences)
     return {**counts, "truncated": truncated}
 
 
