@@ -13,7 +13,8 @@ from muse.runtime import Runtime
 from muse.sentences.cmlm.neighbours import Neighbours, Parted, find_neighbours
 from muse.sentences.cmlm.network import Cmlm, CmlmEncoder
 from muse.sentences.pieces import MASK
-from muse.sentences.trainer import Learner, generator_for
+from muse.sentences.seeding import generator_for
+from muse.sentences.trainer import Learner
 from muse.sentences.two_sides import PairLearner
 
 CONDITIONS = ("true", "shuffled", "none")  # the neighbour that held-out words are told by

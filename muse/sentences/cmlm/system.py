@@ -26,8 +26,9 @@ from muse.sentences.nli.inferences import Inferences
 from muse.sentences.nli.pair_classes import PairClassLearner
 from muse.sentences.pairs import Pairs, make_pairs
 from muse.sentences.pieces import Pieces
+from muse.sentences.seeding import generator_for
 from muse.sentences.system import Fitted, Job, Preset, System
-from muse.sentences.trainer import Epoch, Learner, TrainerConfig, generator_for, train
+from muse.sentences.trainer import Epoch, Learner, TrainerConfig, train
 from muse.sentences.two_sides import PairLearner
 from muse.space import AlignedSpace
 
