@@ -1,11 +1,13 @@
 """CMLM: words told by a neighbour, retrieval before and after translations join in, language in the vectors.
 
     python benchmarks/cmlm.py --space FOLDER [--trained ENCODER-FOLDER] [--seeds 0-2] [--epochs N]
-        [--set KEY=VALUE] [--novels 3] [--sentences N] [--threads N] [--shared ../shared]
+        [--set KEY=VALUE] [--never] [--novels 3] [--paragraphs N] [--corrections "pcr;centre"]
+        [--sentences N] [--probed N] [--threads N] [--shared ../shared]
 
 It learns from the novels of both languages (neighbours), then from these and Tatoeba's training pairs
 together. The last --novels of each language, by name, are held out of all of that: the first table is of
-their words, which are hidden at random (31 %), among the 10,000 most frequent of their language.
+their words, which are hidden at random (31 %), among the 10,000 most frequent of their language. --paragraphs
+takes so many from the beginning of each novel, for a quick look.
 
 * true       told by the vector of the paragraph before
 * shuffled   by that of a paragraph half the text away
@@ -51,9 +53,7 @@ from muse.sentences.system import Job, Request, open_core
 from muse.space import AlignedSpace, load_space
 
 NOTHING = Signature("", "")  # the tables say it
-CORRECTIONS = ("", "pcr", "pcr[centred]", "centre")
 RETRIEVALS = (PairScore("nn"), PairScore("csls", k=10))
-PROBED = 4_000  # sentences of the language probe
 Cells = list[object]
 
 
@@ -154,7 +154,7 @@ def measure(encoder: SentenceEncoder, bench: Bench, seed: str, tables: Tables) -
     text = bench.bitext()
     probe = _probe(bench, text)
     sets = retrieval_sets(bench.data, bench.other)[:2]
-    for correction in CORRECTIONS:
+    for correction in ("", *bench.asked.corrections.split(";")):
         corrected = encoder
         if correction:
             kind, _, option = correction.rstrip("]").partition("[")
@@ -212,9 +212,9 @@ def _taught(bench: Bench, text: Aligned) -> list[tuple[str, list[str]]]:
 
 def _probe(bench: Bench, text: Aligned) -> Probe:
     # What comes after the sentences that the corrections have learned from.
-    rest = slice(bench.asked.sentences, bench.asked.sentences + PROBED)
+    rest = slice(bench.asked.sentences, bench.asked.sentences + bench.asked.probed)
     sides = {bench.other: text.other[rest], PIVOT: text.english[rest]}
-    return language_probe(sides, PROBED, np.random.default_rng(0))
+    return language_probe(sides, bench.asked.probed, np.random.default_rng(0))
 
 
 def _language(encoder: SentenceEncoder, probe: Probe) -> str:
@@ -231,6 +231,7 @@ def _language(encoder: SentenceEncoder, probe: Probe) -> str:
 def _part_novels(bench: Bench, language: str) -> Documents:
     # Writes the novels to learn from, and returns the others.
     novels = read_documents(bench.data / "text" / f"novels.{language}.tsv.gz")
+    novels = {name: text[: bench.asked.paragraphs] for name, text in novels.items()}
     test = sorted(novels)[-bench.asked.novels :]
     lines = (f"{name}\t{line}\n" for name, text in novels.items() if name not in test for line in text)
     (bench.folder / f"{language}.tsv").write_text("".join(lines), encoding="utf-8")
@@ -264,7 +265,10 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE")
     parser.add_argument("--never", action="store_true", help="train the model without neighbours too")
     parser.add_argument("--novels", type=int, default=3)
+    parser.add_argument("--paragraphs", type=int)
+    parser.add_argument("--corrections", default="pcr;pcr[centred];centre")
     parser.add_argument("--sentences", type=int, default=10_000)
+    parser.add_argument("--probed", type=int, default=4_000)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--shared", type=Path, default=SHARED)
     return parser.parse_args()
