@@ -99,7 +99,7 @@ def test_a_killed_run_goes_on_in_its_second_stage(
     def killed(*given: Any) -> float:
         nonlocal count
         count += 1
-        if count == 27:  # of eight steps an epoch
+        if count == 3 * 14 + 3:  # of fourteen steps an epoch
             raise KeyboardInterrupt
         return loss(*given)
 
@@ -107,7 +107,7 @@ def test_a_killed_run_goes_on_in_its_second_stage(
     again = good(files, *more, "--out", files / "again")
     assert muse(*again).code == 130
     assert muse(*again, "--resume").code == 0
-    assert count == 27 + 8  # of the second stage its second epoch alone, from its start
+    assert count == 3 * 14 + 3 + 14  # of the second stage its second epoch alone, from its start
     assert (files / "again" / "arrays.npz").read_bytes() == expected
 
 
