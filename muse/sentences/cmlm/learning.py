@@ -10,7 +10,7 @@ from torch import Tensor
 
 from muse.networks.masked_prediction import Masking, Predicted, hide, predicted, prediction_loss
 from muse.runtime import Runtime
-from muse.sentences.cmlm.neighbours import Neighbours, Parted, find_neighbours
+from muse.sentences.cmlm.neighbours import Documents, Neighbours, Parted, find_neighbours
 from muse.sentences.cmlm.network import Cmlm, CmlmEncoder
 from muse.sentences.pieces import MASK
 from muse.sentences.seeding import generator_for
@@ -37,14 +37,13 @@ class Corpus:
 
 def read_corpus(texts: Mapping[str, Parted], encoder: CmlmEncoder, runtime: Runtime) -> Corpus:
     """The neighbours in the documents of each language, as the encoder reads them."""
+
+    def read(name: str, documents: Documents) -> Neighbours:
+        return find_neighbours(documents, encoder.reader(name), runtime.device, runtime.progress)
+
     return Corpus(
-        *(
-            {
-                name: find_neighbours(parted[part], encoder.reader(name), runtime.device, runtime.progress)
-                for name, parted in texts.items()
-            }
-            for part in range(2)
-        )
+        {name: read(name, text.training) for name, text in texts.items()},
+        {name: read(name, text.held_out) for name, text in texts.items()},
     )
 
 

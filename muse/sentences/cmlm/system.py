@@ -57,7 +57,6 @@ class Training:
     """
 
     job: Job
-    words: Words
     model: Cmlm
     corpus: Corpus
     pairs: Pairs | None
@@ -104,21 +103,22 @@ class Training:
 def train_cmlm(job: Job) -> Fitted:
     """An encoder by hidden words of neighbours, then by translations and by inference where there are any."""
     training = prepare(job)
+    words = training.model.encoder.words
     epochs = [training.stage(name) for name in training.stages][-1]
     metric, held_out = training.judged(training.stages[-1])
     more = [name for name in ("br", "nli") if any(name in stage for stage in training.stages)]
     return Fitted(
         label="cmlm" + (f"[{','.join(more)}]" if more else ""),
         network=training.model.encoder.eval(),
-        languages=tuple(training.words.readers),
+        languages=tuple(words.readers),
         epochs=epochs,
         metric=metric,
         held_out=held_out,
         counts=_counts(training),
         settings={
             "network": asdict(job.config),
-            "languages": list(training.words.readers),
-            "pieces": None if training.words.pieces is None else training.words.pieces.to_json(),
+            "languages": list(words.readers),
+            "pieces": None if words.pieces is None else words.pieces.to_json(),
         },
     )
 
@@ -141,7 +141,7 @@ def prepare(job: Job) -> Training:
         pairs = make_pairs(parallel, readers, rng=rng, device=device, progress=progress)
     if nli is not None:
         found = inferences(nli, request.space, job.languages, encoder, progress)
-    return Training(job, words, model, corpus, pairs, found)
+    return Training(job, model, corpus, pairs, found)
 
 
 def scheduled(trainer: TrainerConfig, warmup: int, examples: int) -> TrainerConfig:
