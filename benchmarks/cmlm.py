@@ -1,8 +1,8 @@
 """CMLM: words told by a neighbour, retrieval before and after translations join in, language in the vectors.
 
-    python benchmarks/cmlm.py --space FOLDER [--trained ENCODER-FOLDER] [--seeds 0-2] [--epochs N]
-        [--set KEY=VALUE] [--never] [--novels 3] [--paragraphs N] [--corrections "pcr;centre"]
-        [--sentences N] [--probed N] [--threads N] [--shared ../shared]
+    python benchmarks/cmlm.py --space FOLDER [--trained ENCODER-FOLDER] [--seeds 0-2] [--set KEY=VALUE]
+        [--epochs N] [--batch N] [--rate R] [--never] [--novels 3] [--paragraphs N] [--pairs N]
+        [--corrections "pcr;centre"] [--sentences N] [--probed N] [--threads N] [--shared ../shared]
 
 It learns from the novels of both languages (neighbours), then from these and Tatoeba's training pairs
 together. The last --novels of each language, by name, are held out of all of that: the first table is of
@@ -64,15 +64,12 @@ class Bench(NamedTuple):
     other: str
     folder: Path
     asked: argparse.Namespace
+    text: Aligned  # Tatoeba's training pairs
 
     @property
     def data(self) -> Path:
         """The shared data."""
         return Path(self.asked.shared) / "data"
-
-    def bitext(self) -> Aligned:
-        """Tatoeba's training pairs."""
-        return training(self.data, self.other)
 
 
 class Tables(NamedTuple):
@@ -91,7 +88,8 @@ def main() -> None:
     other = next(name for name in space.languages if name != PIVOT)
     tables = Tables([], [], [])
     with tempfile.TemporaryDirectory() as folder:
-        bench = Bench(space, other, Path(folder), options)
+        bench = Bench(space, other, Path(folder), options, training(options.shared / "data", other))
+        _write_pairs(bench)
         test = {name: _part_novels(bench, name) for name in (other, PIVOT)}
         for encoder in untrained(bench):
             measure(encoder, bench, "", tables)
@@ -113,13 +111,14 @@ def one_seed(
         if name != "untrained":
             made.stage(name)
         encoder = NetworkEncoder(name, bench.space, (bench.other, PIVOT), made.model.encoder)
-        tables.words.extend(words_told(made, texts, name, seed))
+        for cells in words_told(made, texts, name, seed):
+            note(tables.words, cells)
         measure(encoder, bench, str(seed), tables)
     if bench.asked.never:
         never = prepare(_job(bench, seed, {"projections": 0}))
         never.stage("cmlm")
-        rows = words_told(never, texts, "cmlm", seed, ("none",))
-        tables.words.extend([*cells[:3], "never", *cells[4:]] for cells in rows)
+        for cells in words_told(never, texts, "cmlm", seed, ("none",)):
+            note(tables.words, [*cells[:3], "never", *cells[4:]])
 
 
 def words_told(
@@ -139,10 +138,9 @@ def words_told(
 
 def untrained(bench: Bench) -> Iterator[SentenceEncoder]:
     """What every trained row is held against: mean, SIF, and X-CBOW where there is one."""
-    text = bench.bitext()
     for name in ("mean", "sif"):
         encoder = load_encoder(name, bench.space)
-        for language, sentences in _taught(bench, text):
+        for language, sentences in _taught(bench):
             encoder = encoder.fit(sentences, language)
         yield encoder
     if bench.asked.trained is not None:
@@ -151,25 +149,30 @@ def untrained(bench: Bench) -> Iterator[SentenceEncoder]:
 
 def measure(encoder: SentenceEncoder, bench: Bench, seed: str, tables: Tables) -> None:
     """The rows of an encoder in the tables of retrieval and of language."""
-    text = bench.bitext()
-    probe = _probe(bench, text)
+    probe = _probe(bench)
     sets = retrieval_sets(bench.data, bench.other)[:2]
     for correction in ("", *bench.asked.corrections.split(";")):
         corrected = encoder
         if correction:
             kind, _, option = correction.rstrip("]").partition("[")
             corrected = Corrected(encoder, Correction.parse(kind, option))
-            for language, sentences in _taught(bench, text):
+            for language, sentences in _taught(bench):
                 corrected = corrected.fit(sentences, language)
         found = [_hits(corrected, one, bench) for one in sets]
         if not correction:
             for one, hits in zip(sets, found, strict=True):
-                fresh = one.unseen(text)
+                fresh = one.unseen(bench.text)
                 for name, rows in ((one.name, np.ones_like(fresh)), (f"{one.name}, unseen", fresh)):
                     cells = [_percent(part[rows]) for part in hits]
-                    tables.retrieval.append([seed, encoder.name, name, int(rows.sum()), *cells])
+                    note(tables.retrieval, [seed, encoder.name, name, int(rows.sum()), *cells])
         told = _language(corrected, probe)
-        tables.language.append([seed, corrected.name, told, *(_percent(hits[0]) for hits in found)])
+        note(tables.language, [seed, corrected.name, told, *(_percent(hits[0]) for hits in found)])
+
+
+def note(table: list[Cells], cells: Cells) -> None:
+    """Adds a row to a table, and tells it: the tables come at the end."""
+    table.append(cells)
+    print(*cells, sep=" | ", file=sys.stderr, flush=True)
 
 
 def show(tables: Tables) -> None:
@@ -205,15 +208,15 @@ def _shown(value: float, interval: Interval) -> str:
     return f"{value:.1f} [{interval[0]:.1f}, {interval[1]:.1f}]"
 
 
-def _taught(bench: Bench, text: Aligned) -> list[tuple[str, list[str]]]:
+def _taught(bench: Bench) -> list[tuple[str, list[str]]]:
     most = bench.asked.sentences
-    return [(bench.other, text.other[:most]), (PIVOT, text.english[:most])]
+    return [(bench.other, bench.text.other[:most]), (PIVOT, bench.text.english[:most])]
 
 
-def _probe(bench: Bench, text: Aligned) -> Probe:
+def _probe(bench: Bench) -> Probe:
     # What comes after the sentences that the corrections have learned from.
     rest = slice(bench.asked.sentences, bench.asked.sentences + bench.asked.probed)
-    sides = {bench.other: text.other[rest], PIVOT: text.english[rest]}
+    sides = {bench.other: bench.text.other[rest], PIVOT: bench.text.english[rest]}
     return language_probe(sides, bench.asked.probed, np.random.default_rng(0))
 
 
@@ -238,16 +241,24 @@ def _part_novels(bench: Bench, language: str) -> Documents:
     return {name: novels[name] for name in test}
 
 
+def _write_pairs(bench: Bench) -> None:
+    # The translations to learn from: all, or so many of them, which are in random order.
+    pairs = zip(bench.text.english[: bench.asked.pairs], bench.text.other, strict=False)
+    text = "".join(f"{english}\t{other}\n" for english, other in pairs)
+    (bench.folder / "pairs.tsv").write_text(text, encoding="utf-8")
+
+
 def _job(bench: Bench, seed: int, more: Mapping[str, object]) -> Job:
     settings = {**dict(one.split("=", 1) for one in bench.asked.set), **{k: str(v) for k, v in more.items()}}
+    trainer = {name: getattr(bench.asked, name) for name in ("epochs", "batch", "rate")}
     request = Request(
         bench.space,
         bench.other,
         bench.folder / "out",
-        parallel=(bench.data / "parallel" / f"tatoeba.en-{bench.other}.train.tsv.gz",),
+        parallel=(bench.folder / "pairs.tsv",),
         texts={name: bench.folder / f"{name}.tsv" for name in (bench.other, PIVOT)},
         settings=settings,
-        trainer={} if bench.asked.epochs is None else {"epochs": bench.asked.epochs},
+        trainer={name: value for name, value in trainer.items() if value is not None},
         seed=seed,
     )
     preset = request.settled(CMLM)
@@ -262,10 +273,13 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--trained", type=Path)
     parser.add_argument("--seeds", default="0-2")
     parser.add_argument("--epochs", type=int)
+    parser.add_argument("--batch", type=int)
+    parser.add_argument("--rate", type=float)
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE")
     parser.add_argument("--never", action="store_true", help="train the model without neighbours too")
     parser.add_argument("--novels", type=int, default=3)
     parser.add_argument("--paragraphs", type=int)
+    parser.add_argument("--pairs", type=int, help="of translations; all unless given")
     parser.add_argument("--corrections", default="pcr;pcr[centred];centre")
     parser.add_argument("--sentences", type=int, default=10_000)
     parser.add_argument("--probed", type=int, default=4_000)
