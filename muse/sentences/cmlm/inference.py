@@ -79,11 +79,13 @@ def inferences(
             f"inference needs two pairs to train on, and one to choose the epoch by, of which both sentences "
             f"have a word that is known, got {len(train)} and {len(dev)}; give more of them"
         )
-    device = next(encoder.parameters()).device
-    sides = [Sentences.of(side, np.arange(len(side)), str(device)) for side in (premises, hypotheses)]
-    tensors = [torch.from_numpy(array).to(device) for array in (np.array(text.labels * 2), train, dev)]
-    truncated = premises.truncated + hypotheses.truncated
-    return Inferences(languages[0], sides[0], sides[1], *tensors, int((~known).sum()), truncated)
+    device = str(next(encoder.parameters()).device)
+    first, second = (Sentences.of(side, np.arange(len(side)), device) for side in (premises, hypotheses))
+    labels, *rows = (torch.from_numpy(array).to(device) for array in (np.array(text.labels * 2), train, dev))
+    return Inferences(
+        languages[0], first, second, labels, rows[0], rows[1],
+        skipped=int((~known).sum()), truncated=premises.truncated + hypotheses.truncated,
+    )  # fmt: skip
 
 
 def glossed(sentences: Sequence[str], space: AlignedSpace, languages: tuple[str, str]) -> list[str]:
