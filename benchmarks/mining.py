@@ -20,9 +20,12 @@ import tempfile
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
 from pairs import SHARED
 from sentence_sets import PIVOT, retrieval_sets, training
 from tables import header, heading, muse, row
+
+from muse.evaluation.mining import Judged
 
 Pair = tuple[str, str]
 
@@ -33,15 +36,6 @@ class Split(NamedTuple):
     source: Path
     target: Path
     planted: set[Pair]
-
-
-class Figures(NamedTuple):
-    """Percentages of the pairs kept at a threshold."""
-
-    threshold: float
-    precision: float
-    recall: float
-    f1: float
 
 
 def distinct_pairs(pairs: list[Pair], rng: random.Random) -> list[Pair]:
@@ -107,32 +101,15 @@ def make_splits(options: argparse.Namespace, folder: Path) -> list[Split]:
     ]
 
 
-def read_mined(path: Path, planted: set[Pair]) -> list[tuple[float, bool]]:
-    """The scores of the mined pairs, best first, and whether each was planted."""
-    lines = (line.split("\t") for line in path.read_text(encoding="utf-8").splitlines())
-    return [(float(score), (one, two) in planted) for score, one, two in lines]
-
-
-def figures(mined: list[tuple[float, bool]], planted: int, threshold: float) -> Figures:
-    """Precision, recall and F1 of what reaches the threshold."""
-    kept = [right for score, right in mined if score >= threshold]
-    hits = sum(kept)
-    precision, recall = (100 * hits / max(count, 1) for count in (len(kept), planted))
-    return Figures(threshold, precision, recall, 2 * precision * recall / max(precision + recall, 1e-9))
-
-
-def best(mined: list[tuple[float, bool]], planted: int) -> Figures:
-    """The figures at the threshold with the highest F1."""
-    hits, found = 0, (0.0, mined[0][0])
-    for count, (score, right) in enumerate(mined, 1):
-        hits += right
-        found = max(found, (2 * hits / (count + planted), score))
-    return figures(mined, planted, found[1])
+def read_mined(path: Path, planted: set[Pair]) -> Judged:
+    """What a file of mined pairs has of the planted ones."""
+    lines = [line.split("\t") for line in path.read_text(encoding="utf-8").splitlines()]
+    scores = np.array([float(score) for score, _, _ in lines])
+    return Judged(scores, np.array([(one, two) in planted for _, one, two in lines], bool), len(planted))
 
 
 def measure(options: argparse.Namespace, space: Path, splits: list[Split], folder: Path) -> None:
     """Prints a row for each encoder and score."""
-    counts = [len(split.planted) for split in splits]
     fit = [part for name in (options.lang, PIVOT) for part in ("--fit", f"{name}={folder / name}.txt")]
     limits = [] if options.threads is None else ["--threads", str(options.threads)]
     languages = ["--src-lang", options.lang, "--tgt-lang", PIVOT]
@@ -147,10 +124,10 @@ def measure(options: argparse.Namespace, space: Path, splits: list[Split], folde
                 )  # fmt: skip
                 mined.append(read_mined(out, split.planted))
                 seconds = done.seconds
-            development, oracle = (best(one, count) for one, count in zip(mined, counts, strict=True))
-            found = figures(mined[1], counts[1], development.threshold)
+            development, oracle = (one.best() for one in mined)
+            found = mined[1].at(development.threshold)
             row([encoder, score, f"{found.threshold:.3f}", found.precision, found.recall, found.f1,
-                 development.f1, oracle.f1, len(mined[1]), seconds])  # fmt: skip
+                 development.f1, oracle.f1, len(mined[1].scores), seconds])  # fmt: skip
 
 
 def main() -> None:

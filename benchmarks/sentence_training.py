@@ -53,7 +53,7 @@ def sample(path: Path, count: int, folder: Path) -> Path:
     """A file of so many lines of another, drawn at random."""
     with gzip.open(path, "rt", encoding="utf-8") as stream:
         lines = stream.readlines()
-    chosen = folder / f"{count}.tsv"
+    chosen = folder / f"{path.name}.{count}.tsv"
     chosen.write_text("".join(random.Random(0).sample(lines, min(count, len(lines)))), encoding="utf-8")
     return chosen
 

@@ -302,6 +302,23 @@ def test_usage(muse: Command, space: Path, more: list[str], part: str) -> None:
     refused(muse(*sentences(space, *(paths.get(word, word) for word in more))), part, code=2)
 
 
+def test_known_pairs_tell_the_best_threshold_and_what_another_is_worth(muse: Command, space: Path) -> None:
+    sides = [(space.parent / f"{language}.txt").read_text().splitlines() for language in ("fr", "en")]
+    lines = [f"{one}\t{two}" for one, two in zip(*sides, strict=True)]
+    gold = write(space.parent / "gold.tsv", [*lines[::2], "elsewhere\tnowhere", lines[0]])
+    best = muse(*mining(space, "--gold", gold, "--json")).json["gold"]
+    assert (best["known"], best["recall"]) == (60, 100)
+    mined = [line.split("\t") for line in (space.parent / "out.tsv").read_text().splitlines()]
+    right = [float(score) for score, *pair in mined if "\t".join(pair) in lines[::2]]
+    assert best["threshold"] == pytest.approx(min(right), abs=1e-4)
+    kept = sum(float(score) >= best["threshold"] - 1e-4 for score, *_ in mined)
+    assert best["f1"] == pytest.approx(200 * 60 / (kept + 60))
+    ended = muse(*mining(space, "--gold", gold, "--threshold", 1e3))
+    assert ended.out.splitlines()[1].startswith("F1 = 0.0 at 1000 (precision 0.0, recall 0.0 of 60 known")
+    other = write(space.parent / "other.tsv", [f"{two}\t{one}" for one, two in zip(*sides, strict=True)])
+    refused(muse(*mining(space, "--gold", other)), "other.tsv", "got none of 120", "order of the columns")
+
+
 def test_bad_input_of_mine(muse: Command, space: Path) -> None:
     folder = space.parent
     empty = write(folder / "empty.txt", [])

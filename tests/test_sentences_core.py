@@ -16,8 +16,9 @@ from muse.sentences.core import Core, Matrices, SpaceCore
 from muse.sentences.hugging_face import HuggingFaceCore
 from muse.sentences.pairs import Sentences
 from tests.parallel import toy_space
+from tests.tiny_bert import SPECIAL, save_tiny_bert
 
-PIECES = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a", "the", "cat", "sat", "un", "##known", "##s"]
+PIECES = [*SPECIAL, "a", "the", "cat", "sat", "un", "##known", "##s"]
 
 
 def matrices(core: Core, text: list[str], language: str) -> tuple[Bags, Matrices]:
@@ -42,17 +43,8 @@ def test_the_words_of_a_space_in_their_order(tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A core of random weights, for sentences of at most six pieces between [CLS] and [SEP]."""
-    transformers = pytest.importorskip("transformers", reason="needs transformers")
-    made = tmp_path_factory.mktemp("core") / "tiny"
-    config = transformers.BertConfig(
-        vocab_size=len(PIECES), hidden_size=8, num_hidden_layers=2, num_attention_heads=2,
-        intermediate_size=16, max_position_embeddings=8,
-    )  # fmt: skip
-    transformers.BertModel(config).save_pretrained(made)
-    (made / "vocab.txt").write_text("\n".join(PIECES) + "\n")
-    transformers.BertTokenizerFast(str(made / "vocab.txt")).save_pretrained(made)
-    return made
+    """A core for sentences of at most six pieces between [CLS] and [SEP]."""
+    return save_tiny_bert(tmp_path_factory.mktemp("core") / "tiny", PIECES, longest=8)
 
 
 def test_the_last_layer_of_a_folder(folder: Path) -> None:

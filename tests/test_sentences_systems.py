@@ -7,12 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
 
 from muse.commands import systems as commands
 from muse.errors import BadFile
 from muse.sentences import trainer
-from muse.sentences.lens.simple import LensConfig, SimpleLens
 from muse.sentences.loading import load_encoder
 from muse.sentences.systems import SYSTEMS
 from muse.space import load_space
@@ -67,24 +65,6 @@ def test_its_untrained_twin_and_the_paper_s_form(muse: Command, files: Path) -> 
     assert load_encoder(files / "out", load_space(files / "space")).dimension == 32
 
 
-def test_the_lens_is_its_formula() -> None:
-    generator = torch.Generator().manual_seed(1)
-    rows, lens = torch.randn(2, 3, 5, generator=generator), SimpleLens(5, LensConfig(dimension=7), generator)
-    mask = torch.tensor([[True] * 3, [True, False, False]])
-    found = lens(rows * mask[..., None], mask)
-    for place, count in enumerate((3, 1)):
-        words = rows[place, :count]
-        mapped = (words @ lens.map.weight.T + lens.map.bias).clamp(min=0).amax(dim=0)
-        torch.testing.assert_close(found[place], torch.cat([words.mean(dim=0), mapped]))
-
-
-def test_the_paper_preset_has_its_size() -> None:
-    config = SYSTEMS["lens"].presets["paper"].config
-    with torch.device("meta"):
-        lens = SimpleLens(768, config)
-    assert sum(p.numel() for p in lens.parameters()) == 4_096 * 769  # over mBERT
-
-
 def test_a_killed_run_goes_on_and_a_broken_one_with_a_lower_rate(
     muse: Command, files: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -118,13 +98,17 @@ def test_a_killed_run_goes_on_and_a_broken_one_with_a_lower_rate(
 
 
 BAD: dict[str, tuple[list[object], list[str]]] = {
-    "no such setting": (["--set", "nosuch=1"], ["--set takes one of dimension, mean", "'nosuch'"]),
+    "no such setting": (["--set", "nosuch=1"], ["--set takes one of kind, dimension, mean", "'nosuch'"]),
     "no number": (["--set", "dimension=many"], ["--set dimension", "type int", "'many'"]),
     "no yes or no": (["--set", "mean=maybe"], ["true or false"]),
     "a size of nothing": (["--set", "dimension=0"], ["dimension must be at least 1"]),
+    "a kind": (["--set", "kind=wide"], ["kind must be one of simple, gated; got 'wide'"]),
+    "a kernel without a middle": (["--set", "kernel=4"], ["kernel must be odd"]),
+    "no margin": (["--set", "margin=0"], ["margin must be above 0"]),
     "dropout": (["--set", "dropout=1"], ["dropout must lie in 0..1"]),
     "precision": (["--set", "precision=fp8"], ["float32, bf16"]),
-    "text that is not looked at": (["--nli", "x"], ["does not look at --nli"]),
+    "text that is not looked at": (["--text", "fr=x"], ["does not look at --text"]),
+    "two texts to learn from": (["--nli", "x"], ["x"]),
     "a language": (["--lang", "xx"], ["'xx'"]),
     "the pivot": (["--lang", "en"], ["another language than the pivot"]),
     "no core": (["--core", "nosuch"], ["nosuch", "config.json"]),
@@ -143,7 +127,7 @@ def test_bad_input_is_told_and_leaves_nothing(muse: Command, files: Path, name: 
 
 def test_no_text_and_usage(muse: Command, files: Path) -> None:
     plain = ["train", files / "space", "--encoder", "lens", "--lang", "fr", "--out", files / "out"]
-    refused(muse(*plain), "lens is trained on --parallel, which is missing")
+    refused(muse(*plain), "give --parallel or --nli")
     assert muse(*good(files, "--margin", 0.1)).code == 2
     assert muse(*good(files, "--set", "dimension")).code == 2
     assert muse(*good(files, "--encoder", "x-cbow")).code == 2

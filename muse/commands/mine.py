@@ -14,8 +14,9 @@ from muse.commands.options import backend, common
 from muse.version import __version__
 
 if TYPE_CHECKING:
+    from muse.evaluation.mining import MiningScore
     from muse.sentences.encoder import SentenceEncoder
-    from muse.sentences.mining import MiningConfig
+    from muse.sentences.mining import Mined, MiningConfig
     from muse.vectors import Matrix
 
 log = logging.getLogger(__name__)
@@ -37,6 +38,10 @@ log = logging.getLogger(__name__)
 )  # fmt: skip
 @click.option("--threshold", type=float, metavar="X", help="Drop pairs below.  [default: keep all]")
 @click.option(
+    "--gold", type=Path, metavar="FILE",
+    help="source<TAB>target: tell F1 by these pairs, and without --threshold the best one.",
+)  # fmt: skip
+@click.option(
     "--neighbours", default=4, show_default=True, type=click.IntRange(1), metavar="K",
     help="Candidates of a sentence, and its neighbourhood.",
 )  # fmt: skip
@@ -47,8 +52,8 @@ def mine(space: Path, out: Path, as_json: bool, **options: Any) -> None:
     """Write the sentences of two texts that translate each other, by the encoder and the SPACE.
 
     A pair is kept if each is the best candidate of the other. Scores depend on encoder and text: choose a
-    --threshold on text whose translations you know. A sentence that comes again, an empty one and one
-    without a known word are left out, and counted.
+    --threshold on text whose translations you know, by --gold; that of margin may serve other languages too.
+    A sentence that comes again, an empty one and one without a known word are left out, and counted.
     """
     from muse.errors import BadSetting
     from muse.files.sentence_text import read_sentences, write_scored_pairs
@@ -62,6 +67,7 @@ def mine(space: Path, out: Path, as_json: bool, **options: Any) -> None:
     if languages[0] == languages[1]:
         raise BadSetting(f"pairs are mined between two languages, got {languages[0]!r} twice")
     texts = [read_sentences(options[side]) for side in ("source", "target")]
+    known = _known(options["gold"], texts)
     loaded = load_space(space, device=config.device)
     for language in languages:
         loaded.side(language)
@@ -73,7 +79,8 @@ def mine(space: Path, out: Path, as_json: bool, **options: Any) -> None:
         for value, (row, column) in zip(found.scores, found.pairs, strict=True)
     )
     count = write_scored_pairs(out, lines)
-    _tell(count, out, sides, f"{config.score} | encoder:{encoder.name}", as_json)
+    score = None if known is None else _score(found, sides, known, config.threshold)
+    _tell(_Written(count, out, sides, f"{config.score} | encoder:{encoder.name}", score), as_json)
 
 
 def _config(options: dict[str, Any]) -> MiningConfig:
@@ -104,10 +111,59 @@ def _side(encoder: SentenceEncoder, text: list[str], language: str) -> _Side:
     })  # fmt: skip
 
 
-def _tell(count: int, out: Path, sides: list[_Side], made: str, as_json: bool) -> None:
+def _known(gold: Path | None, texts: list[list[str]]) -> set[tuple[str, str]] | None:
+    """The pairs of a file of which both sides are in the texts; Mismatch where there are none."""
+    from muse.errors import Mismatch
+    from muse.files.parallel_text import read_parallel
+
+    if gold is None:
+        return None
+    source, target = map(set, texts)
+    pairs = set(zip(*read_parallel(gold), strict=True))
+    known = {(one, two) for one, two in pairs if one in source and two in target}
+    if not known:
+        raise Mismatch(
+            f"{gold}: a pair is known where its first sentence is a line of --source and its second one of "
+            f"--target, got none of {len(pairs)}; check the order of the columns"
+        )
+    return known
+
+
+def _score(
+    found: Mined, sides: list[_Side], known: set[tuple[str, str]], threshold: float | None
+) -> MiningScore:
+    """The figures of what was kept at the threshold, or those at the best one."""
+    import numpy as np
+
+    from muse.evaluation.mining import Judged
+
+    pairs = ((sides[0].sentences[row], sides[1].sentences[column]) for row, column in found.pairs)
+    judged = Judged(found.scores, np.array([pair in known for pair in pairs], np.bool_), len(known))
+    return judged.best() if threshold is None else judged.at(threshold)
+
+
+class _Written(NamedTuple):
+    """How many pairs are in which file, of what texts, by what, and what they are worth if that is known."""
+
+    count: int
+    out: Path
+    sides: list[_Side]
+    made: str
+    score: MiningScore | None
+
+
+def _tell(written: _Written, as_json: bool) -> None:
+    count, out, sides, made, score = written
     named = dict(zip(("source", "target"), (side.counts for side in sides), strict=True))
     if as_json:
-        fields = {"pairs": count, "out": str(out), **named, "signature": f"{made} | muse {__version__}"}
+        gold = {} if score is None else {"gold": score.as_json()}
+        fields = {
+            "pairs": count,
+            "out": str(out),
+            **named,
+            **gold,
+            "signature": f"{made} | muse {__version__}",
+        }
         click.echo(json.dumps(fields, ensure_ascii=False))
         return
     for side, counts in named.items():
@@ -115,3 +171,5 @@ def _tell(count: int, out: Path, sides: list[_Side], made: str, as_json: bool) -
             "%s: %d lines, left out %d empty, %d repeated, %d without a known word", side, *counts.values()
         )
     click.echo(f"{count} pairs in {out} | {made}")
+    if score is not None:
+        click.echo(f"{score} | {made}")

@@ -27,10 +27,23 @@ class Batch(NamedTuple):
     ids: Tensor
     starts: Tensor
 
+    @property
+    def offsets(self) -> Tensor:
+        """Where each sentence begins, and where the last one ends (b + 1,)."""
+        return torch.cat([self.starts, self.starts.new_tensor([len(self.ids)])])
+
+    @property
+    def lengths(self) -> Tensor:
+        """The number of words (b,) of each sentence."""
+        return self.offsets.diff()
+
+    def take(self, rows: Tensor) -> Batch:
+        """The sentences with these numbers (c,)."""
+        return _taken(self.ids, self.offsets, rows)
+
     def padded(self) -> Padded:
         """The same as ids (b, t), as long as the longest sentence, and their mask (b, t)."""
-        end = self.starts.new_tensor([len(self.ids)])
-        sentences = Ragged(self.ids, torch.cat([self.starts, end]))
+        sentences = Ragged(self.ids, self.offsets)
         return sentences.padded(torch.arange(len(sentences), device=self.ids.device))
 
 
@@ -52,12 +65,16 @@ class Sentences:
 
     def batch(self, rows: Tensor) -> Batch:
         """The sentences with these numbers (b,)."""
-        lengths = self.offsets[rows + 1] - self.offsets[rows]  # (b,)
-        ends = lengths.cumsum(0)
-        starts = ends - lengths
-        # Word k of the batch is word k - start + offset of the text, for the sentence it is in.
-        shift = torch.repeat_interleave(self.offsets[rows] - starts, lengths)
-        return Batch(self.ids[torch.arange(len(shift), device=rows.device) + shift], starts)
+        return _taken(self.ids, self.offsets, rows)
+
+
+def _taken(ids: Tensor, offsets: Tensor, rows: Tensor) -> Batch:
+    lengths = offsets[rows + 1] - offsets[rows]  # (b,)
+    ends = lengths.cumsum(0)
+    starts = ends - lengths
+    # Word k of the batch is word k - start + offset of the text, for the sentence it is in.
+    shift = torch.repeat_interleave(offsets[rows] - starts, lengths)
+    return Batch(ids[torch.arange(len(shift), device=rows.device) + shift], starts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,6 +91,11 @@ class Pairs:
     held_out: Tensor
     skipped: int
     truncated: int = 0
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """What is to be told of them."""
+        return {"pairs": len(self.training), "skipped": self.skipped, "truncated": self.truncated}
 
 
 def make_pairs(

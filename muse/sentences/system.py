@@ -7,11 +7,15 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, get_type_hints
 
+import numpy as np
+
 from muse.errors import BadSetting, Mismatch
+from muse.files.parallel_text import read_pairs
 from muse.runtime import Runtime
 from muse.sentences.core import Core, SpaceCore
 from muse.sentences.hugging_face import HuggingFaceCore
 from muse.sentences.network import SentenceNetwork
+from muse.sentences.pairs import Pairs, make_pairs
 from muse.sentences.saving import check_out
 from muse.sentences.trainer import Epoch, TrainerConfig
 from muse.space import AlignedSpace
@@ -115,6 +119,13 @@ class Job:
     def languages(self) -> tuple[str, str]:
         """The pivot and the language to train."""
         return self.request.space.pivot, self.request.language
+
+    def pairs(self) -> Pairs:
+        """The parallel text, as the core reads either side, with a part held out."""
+        text = read_pairs(self.request.parallel)
+        readers = [self.core.reader(language) for language in self.languages]
+        rng, runtime = np.random.default_rng(self.request.seed), self.runtime
+        return make_pairs(text, readers, rng=rng, device=runtime.device, progress=runtime.progress)
 
 
 @dataclass(frozen=True, eq=False)

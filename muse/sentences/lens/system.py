@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 from typing import Any
 
-import numpy as np
-from torch import Tensor
-
-from muse.files.parallel_text import read_pairs
+from muse.errors import BadSetting
+from muse.files.nli import LABELS
 from muse.networks.schedule import Schedule
-from muse.sentences.bags import Reader
-from muse.sentences.core import Core
-from muse.sentences.lens.simple import LensConfig, SimpleLens
-from muse.sentences.losses import Hinge
-from muse.sentences.network import BothSides, SentenceNetwork
-from muse.sentences.pairs import Batch, make_pairs
-from muse.sentences.seeding import generator_for
+from muse.sentences.lens.config import LensConfig
+from muse.sentences.lens.network import LensNetwork
+from muse.sentences.network import BothSides
+from muse.sentences.nli.inferences import read_inferences
+from muse.sentences.nli.pair_classes import PairClassifier, PairClassLearner
+from muse.sentences.seeding import torch_seeded
 from muse.sentences.system import Fitted, Job, Preset, System, restored_core
-from muse.sentences.trainer import TrainerConfig, train
+from muse.sentences.trainer import Learner, TrainerConfig, train
 from muse.sentences.two_sides import PairLearner
 from muse.space import AlignedSpace
 
@@ -27,64 +25,63 @@ PRESETS = {
     "small": Preset(LensConfig(), TrainerConfig(epochs=20, batch=256, rate=0.3)),
     # One pass over the 100 million pairs, held-out pairs looked at every 10,000 steps.
     "paper": Preset(
-        LensConfig(dimension=4_096, mean=False, warmup=4_000, dropout=0.1),
+        LensConfig("gated", dimension=4_096, mean=False, gate=512, dropout=0.1, warmup=4_000),
         TrainerConfig(epochs=20, batch=512, rate=1.0, steps=10_000),
     ),
 }
 
 
-class LensNetwork(SentenceNetwork):
-    """A core, which is no part of what is saved, and the lens over it."""
-
-    def __init__(self, core: Core, lens: SimpleLens) -> None:
-        super().__init__()
-        self.core, self.lens = core, lens
-
-    @property
-    def dimension(self) -> int:
-        """The number of columns d' of the lens."""
-        return self.lens.dimension
-
-    def reader(self, language: str) -> Reader:
-        """The core's."""
-        return self.core.reader(language)
-
-    def forward(self, batch: Batch, language: str) -> Tensor:
-        """The rows (b, d') of sentences."""
-        rows: Tensor = self.lens(*self.core.matrices(batch, language))
-        return rows
-
-
 def train_lens(job: Job) -> Fitted:
-    """A lens by the ranker on parallel text: VSE++'s loss, with the batch's hardest negative."""
+    """A lens by the ranker, where there is parallel text, or by the classifier of NLI."""
     request, config = job.request, job.config
-    text = read_pairs(request.parallel)
-    readers = [job.core.reader(language) for language in job.languages]
-    rng, device = np.random.default_rng(request.seed), job.runtime.device
-    pairs = make_pairs(text, readers, rng=rng, device=device, progress=job.runtime.progress)
-    lens = SimpleLens(job.core.dimension, config, generator_for(request.seed, 0)).to(device)
-    network = LensNetwork(job.core, lens)
-    learner = PairLearner(BothSides(network, job.languages), Hinge(config.margin, "cosine", "hardest"), pairs)
+    if bool(request.parallel) == (request.nli is not None):
+        raise BadSetting("a lens learns from translations or from inferences: give --parallel or --nli")
+    with torch_seeded(request.seed, 0):
+        network = LensNetwork(job.core, config).to(job.runtime.device)
+        taught = _inferences(job, network, request.nli) if request.nli else _translations(job, network)
     schedule = Schedule("noam", config.warmup, width=config.dimension)
     trainer = replace(job.trainer, schedule=schedule)
-    epochs = train(learner, trainer, seed=request.seed, runtime=job.runtime)
-    counts = {"pairs": len(pairs.training), "skipped": pairs.skipped, "truncated": pairs.truncated}
+    epochs = train(taught.learner, trainer, seed=request.seed, runtime=job.runtime)
     return Fitted(
-        label=f"lens[{'mean+' if config.mean else ''}simple:{config.dimension},{job.core.name}]",
+        label=f"lens[{config},{job.core.name}]",
         network=network.eval(),
-        languages=job.languages,
+        languages=request.space.languages,
         epochs=epochs,
-        metric="P@1",
-        held_out=len(pairs.held_out),
-        counts=counts,
+        metric=taught.metric,
+        held_out=taught.held_out,
+        counts=taught.counts,
         settings={"network": asdict(config), "core": dict(job.core.settings)},
     )
 
 
-def make_lens(settings: Mapping[str, Any], space: AlignedSpace) -> SentenceNetwork:
+@dataclass(frozen=True, eq=False)
+class _Taught:
+    """What trains a lens, and what is to be told of its text."""
+
+    learner: Learner
+    metric: str
+    held_out: int
+    counts: Mapping[str, int]
+
+
+def _translations(job: Job, network: LensNetwork) -> _Taught:
+    """The ranker: a translation is nearer than the hardest negative of the batch."""
+    pairs = job.pairs()
+    learner = PairLearner(BothSides(network, job.languages), job.config.ranking(), pairs)
+    return _Taught(learner, "P@1", len(pairs.held_out), pairs.counts)
+
+
+def _inferences(job: Job, network: LensNetwork, path: Path) -> _Taught:
+    """The classifier: whether a sentence entails another; it is of no use but to train the lens."""
+    pairs = read_inferences(path, job)
+    classifier = PairClassifier(network.dimension, job.config.hidden, len(LABELS), 0.0)
+    learner = PairClassLearner(network, classifier.to(job.runtime.device), pairs)
+    return _Taught(learner, "accuracy", len(pairs.dev), pairs.counts)
+
+
+def make_lens(settings: Mapping[str, Any], space: AlignedSpace) -> LensNetwork:
     """The network of a saved lens; Mismatch where its core has other weights now."""
-    core = restored_core(settings["core"], space)
-    return LensNetwork(core, SimpleLens(core.dimension, LensConfig(**settings["network"])))
+    return LensNetwork(restored_core(settings["core"], space), LensConfig(**settings["network"]))
 
 
-LENS = System("lens", PRESETS, ("parallel",), train_lens, make_lens, takes_core=True)
+LENS = System("lens", PRESETS, (), train_lens, make_lens, uses=("parallel", "nli"), takes_core=True)

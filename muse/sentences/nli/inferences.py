@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from muse.errors import Mismatch
-from muse.files.nli import Inference
+from muse.files.nli import Inference, read_nli
 from muse.progress import Progress
 from muse.sentences.bags import Reader
 from muse.sentences.nli.pair_classes import LabelledPairs
 from muse.sentences.pairs import Sentences, read_bags
+from muse.sentences.system import Job
 
 _ROWS = 1_024  # held-out pairs judged at once
 
@@ -23,7 +25,8 @@ _ROWS = 1_024  # held-out pairs judged at once
 class Inferences:
     """Premises and hypotheses of one language, their labels (p,), and which rows train and are held out.
 
-    `skipped` pairs have no known word on one of the sides, `truncated` sentences were too long.
+    `skipped` pairs have no known word on one of the sides, `truncated` sentences were too long, and
+    `undecided` pairs have no label.
     """
 
     language: str
@@ -34,6 +37,13 @@ class Inferences:
     dev: Tensor
     skipped: int
     truncated: int
+    undecided: int = 0
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """What is to be told of them."""
+        told = {name: getattr(self, name) for name in ("skipped", "truncated", "undecided")}
+        return {"pairs": len(self), **told}
 
     @property
     def languages(self) -> tuple[str, str]:
@@ -55,6 +65,13 @@ class Inferences:
         return LabelledPairs(self.first.batch(rows), self.second.batch(rows), self.labels[rows])
 
 
+def read_inferences(path: Path, job: Job) -> Inferences:
+    """The inferences of a file, in the language to train, as the core of a job reads it."""
+    language, runtime = job.request.language, job.runtime
+    reader = job.core.reader(language)
+    return make_inferences(read_nli(path), reader, language, device=runtime.device, progress=runtime.progress)
+
+
 def make_inferences(
     text: Inference, reader: Reader, language: str, *, device: str, progress: Progress
 ) -> Inferences:
@@ -73,4 +90,4 @@ def make_inferences(
     labels, *rows = (torch.from_numpy(array).to(device) for array in (np.array(text.labels), train, dev))
     skipped = int(np.count_nonzero(~usable & (parts != "test")))
     truncated = sum(side.truncated for side in bags)
-    return Inferences(language, first, second, labels, rows[0], rows[1], skipped, truncated)
+    return Inferences(language, first, second, labels, rows[0], rows[1], skipped, truncated, text.undecided)

@@ -8,21 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
-import numpy as np
 from torch import Tensor
 
 from muse.errors import BadSetting
-from muse.files.nli import LABELS, read_nli
-from muse.files.parallel_text import read_pairs
+from muse.files.nli import LABELS
 from muse.sentences.bags import Reader
 from muse.sentences.core import Core
 from muse.sentences.nli.bilstm import POOLINGS, BiLSTM
-from muse.sentences.nli.inferences import make_inferences
+from muse.sentences.nli.inferences import read_inferences
 from muse.sentences.nli.pair_classes import PairClassifier, PairClassLearner, PairExamples, PairNetwork
 from muse.sentences.nli.translations import Translations
-from muse.sentences.pairs import Batch, make_pairs
+from muse.sentences.pairs import Batch
 from muse.sentences.seeding import torch_seeded
 from muse.sentences.system import Fitted, Job, Preset, System, restored_core
 from muse.sentences.trainer import TrainerConfig, train
@@ -84,8 +82,7 @@ class InferSent(PairNetwork):
         return rows
 
 
-@dataclass(frozen=True)
-class Examples:
+class Taught(NamedTuple):
     """Pairs to learn from, how many are held out, and what is to be told of them."""
 
     pairs: PairExamples
@@ -93,26 +90,18 @@ class Examples:
     counts: Mapping[str, int]
 
 
-def _inferences(job: Job) -> Examples:
+def _inferences(job: Job) -> Taught:
     if job.request.nli is None:
         raise BadSetting("infersent with objective=nli is trained on --nli, which is missing; give it")
-    text, language, runtime = read_nli(job.request.nli), job.request.language, job.runtime
-    pairs = make_inferences(
-        text, job.core.reader(language), language, device=runtime.device, progress=runtime.progress
-    )
-    counts = {"pairs": len(pairs), "skipped": pairs.skipped, "truncated": pairs.truncated}
-    return Examples(pairs, len(pairs.dev), {**counts, "undecided": text.undecided})
+    pairs = read_inferences(job.request.nli, job)
+    return Taught(pairs, len(pairs.dev), pairs.counts)
 
 
-def _translations(job: Job) -> Examples:
+def _translations(job: Job) -> Taught:
     if not job.request.parallel:
         raise BadSetting("infersent with objective=td is trained on --parallel, which is missing; give it")
-    text, seed, runtime = read_pairs(job.request.parallel), job.request.seed, job.runtime
-    readers = [job.core.reader(language) for language in job.languages]
-    rng = np.random.default_rng(seed)
-    pairs = make_pairs(text, readers, rng=rng, device=runtime.device, progress=runtime.progress)
-    counts = {"pairs": len(pairs.training), "skipped": pairs.skipped, "truncated": pairs.truncated}
-    return Examples(Translations(pairs, job.languages, seed), 2 * len(pairs.held_out), counts)
+    pairs = job.pairs()
+    return Taught(Translations(pairs, job.languages, job.request.seed), 2 * len(pairs.held_out), pairs.counts)
 
 
 @dataclass(frozen=True)
@@ -120,7 +109,7 @@ class Objective:
     """How many classes pairs have, what reads them, and the option of the text that it does not look at."""
 
     classes: int
-    examples: Callable[[Job], Examples]
+    pairs: Callable[[Job], Taught]
     not_looked_at: str
 
 
@@ -129,13 +118,15 @@ OBJECTIVES = {
     "td": Objective(2, _translations, "nli"),
 }
 
-# Gradient descent of 0.1, times 0.99 after an epoch, a fifth after one that is no better, until 1e-5.
-RULE = TrainerConfig(
-    epochs=20, batch=64, rate=0.1, optimiser="sgd", decay=0.99, shrink=0.2, lowest=1e-5, patience=20
-)
 PRESETS = {
-    "small": Preset(InferSentConfig(), RULE),
-    "paper": Preset(InferSentConfig(units=2_048), RULE),
+    "small": Preset(InferSentConfig(), TrainerConfig(epochs=20, batch=64, rate=1e-3, steps=400)),
+    # 0.1, times 0.99 after an epoch and a fifth after one that is no better, until below 1e-5.
+    "paper": Preset(
+        InferSentConfig(units=2_048),
+        TrainerConfig(
+            epochs=20, batch=64, rate=0.1, patience=20, optimiser="sgd", decay=0.99, shrink=0.2, lowest=1e-5
+        ),
+    ),
 }
 
 
@@ -148,10 +139,10 @@ def train_infersent(job: Job) -> Fitted:
             f"infersent with objective={config.objective} does not look at --{objective.not_looked_at}; "
             "leave it out"
         )
-    examples = objective.examples(job)
+    taught = objective.pairs(job)
     with torch_seeded(request.seed, 0):
         network = InferSent(job.core, config).to(job.runtime.device)
-    learner = PairClassLearner(network, examples.pairs)
+    learner = PairClassLearner(network, network.classifier, taught.pairs)
     epochs = train(learner, job.trainer, seed=request.seed, runtime=job.runtime)
     return Fitted(
         label=f"infersent[{config.objective},{config.pooling}:{network.dimension},{job.core.name}]",
@@ -159,8 +150,8 @@ def train_infersent(job: Job) -> Fitted:
         languages=request.space.languages,
         epochs=epochs,
         metric="accuracy",
-        held_out=examples.held_out,
-        counts=examples.counts,
+        held_out=taught.held_out,
+        counts=taught.counts,
         settings={"network": asdict(config), "core": dict(job.core.settings)},
     )
 

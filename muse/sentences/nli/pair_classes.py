@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterator
 from typing import NamedTuple, Protocol
 
@@ -35,7 +35,7 @@ class PairClassifier(nn.Module):
         return logits
 
 
-class PairNetwork(SentenceNetwork, ABC):
+class PairNetwork(SentenceNetwork):
     """A network that says the class of two of its rows."""
 
     @property
@@ -70,11 +70,11 @@ class PairExamples(Protocol):
 
 
 class PairClassLearner(Learner):
-    """Fits a network and its classifier by the cross-entropy of the classes."""
+    """Fits a network and a classifier of its rows, its own or not, by the cross-entropy of the classes."""
 
-    def __init__(self, network: PairNetwork, pairs: PairExamples) -> None:
+    def __init__(self, network: SentenceNetwork, classifier: PairClassifier, pairs: PairExamples) -> None:
         super().__init__()
-        self.network = network
+        self.network, self.classifier = network, classifier
         self._pairs = pairs
 
     @property
@@ -98,5 +98,5 @@ class PairClassLearner(Learner):
     def _logits(self, pairs: LabelledPairs) -> Tensor:
         both = zip((pairs.first, pairs.second), self._pairs.languages, strict=True)
         u, v = (self.network(batch, language) for batch, language in both)  # (b, d')
-        logits: Tensor = self.network.classifier(u, v)
+        logits: Tensor = self.classifier(u, v)
         return logits

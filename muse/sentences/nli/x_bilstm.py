@@ -12,12 +12,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 
 from muse.errors import BadFile, BadSetting, Mismatch
-from muse.files.parallel_text import read_pairs
 from muse.sentences.bags import Reader
 from muse.sentences.core import Core, SpaceCore
 from muse.sentences.losses import Align
@@ -25,7 +23,7 @@ from muse.sentences.network import BothSides, load_state
 from muse.sentences.nli.bilstm import BiLSTM
 from muse.sentences.nli.infersent import INFERSENT, InferSent, InferSentConfig
 from muse.sentences.nli.pair_classes import PairClassifier, PairNetwork
-from muse.sentences.pairs import Batch, make_pairs
+from muse.sentences.pairs import Batch
 from muse.sentences.saving import check_space, read_encoder
 from muse.sentences.seeding import torch_seeded
 from muse.sentences.system import Fitted, Job, Preset, System
@@ -57,7 +55,7 @@ class XBiLSTM(PairNetwork):
     def __init__(self, english: InferSent, language: str, words: Tensor) -> None:
         super().__init__()
         self.english = english.requires_grad_(False)
-        self.words = nn.Embedding(*words.shape, sparse=True, _weight=words)
+        self.words = nn.Embedding(words.shape[0], words.shape[1], sparse=True, _weight=words)
         self.encoder = BiLSTM(words.shape[1], english.config.units, english.config.pooling)
         self._language = language
 
@@ -112,10 +110,7 @@ def train_x_bilstm(job: Job) -> Fitted:
     """An encoder of the language that copies the one of the pivot, by L_align on parallel text."""
     request, config, device = job.request, job.config, job.runtime.device
     english = _opened(job)
-    text = read_pairs(request.parallel)
-    readers = [job.core.reader(language) for language in job.languages]
-    rng = np.random.default_rng(request.seed)
-    pairs = make_pairs(text, readers, rng=rng, device=device, progress=job.runtime.progress)
+    pairs = job.pairs()
     words = torch.tensor(request.space.vectors(request.language).matrix)
     with torch_seeded(request.seed, 0):
         network = XBiLSTM(english, request.language, words).to(device)
@@ -124,7 +119,6 @@ def train_x_bilstm(job: Job) -> Fitted:
     loss = Align(config.weight)
     learner = PairLearner(BothSides(network, job.languages), loss, pairs)
     epochs = train(learner, job.trainer, seed=request.seed, runtime=job.runtime)
-    counts = {"pairs": len(pairs.training), "skipped": pairs.skipped, "truncated": pairs.truncated}
     return Fitted(
         label=f"x-bilstm[{english.config.pooling}:{network.dimension},{loss}]",
         network=network.eval(),
@@ -132,7 +126,7 @@ def train_x_bilstm(job: Job) -> Fitted:
         epochs=epochs,
         metric="P@1",
         held_out=len(pairs.held_out),
-        counts=counts,
+        counts=pairs.counts,
         settings={"network": asdict(english.config), "learned": request.language},
     )
 

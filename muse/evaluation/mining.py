@@ -1,0 +1,78 @@
+"""Mining by its threshold: precision, recall and F1 of mined pairs, and the score from which F1 is best.
+
+Thresholds of the ratio margin are nearly the same for all pairs of languages (Kiros, 2020, table 5): one
+found where translations are known serves where none are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from muse.errors import Mismatch
+from muse.evaluation.score import Hits
+
+
+@dataclass(frozen=True)
+class MiningScore:
+    """Percentages of the pairs that reach a threshold; `f1` is the harmonic mean of the other two.
+
+    `precision` is of those pairs, `recall` of the `known` ones.
+    """
+
+    threshold: float
+    precision: float
+    recall: float
+    f1: float
+    known: int
+
+    def as_json(self) -> Mapping[str, Any]:
+        """All fields."""
+        return asdict(self)
+
+    def __str__(self) -> str:
+        """The line to print."""
+        return (
+            f"F1 = {self.f1:.1f} at {self.threshold:.4g} (precision {self.precision:.1f}, "
+            f"recall {self.recall:.1f} of {self.known} known pairs)"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """The scores (p,) of mined pairs, best first, which of them are right (p,), and how many are known.
+
+    >>> judged = Judged(np.array([3.0, 2.0, 1.0]), np.array([True, False, True]), known=4)
+    >>> print(judged.best())
+    F1 = 57.1 at 1 (precision 66.7, recall 50.0 of 4 known pairs)
+    >>> print(judged.at(2.5))
+    F1 = 40.0 at 2.5 (precision 100.0, recall 25.0 of 4 known pairs)
+    """
+
+    scores: NDArray[np.floating[Any]]
+    right: Hits
+    known: int
+
+    def __post_init__(self) -> None:
+        if self.known < 1:
+            raise Mismatch("mining is judged by pairs that are known, got none; give pairs of both texts")
+
+    def at(self, threshold: float) -> MiningScore:
+        """The figures at a threshold; without a pair that reaches it all are 0."""
+        right = self.right[self.scores >= threshold]
+        hits, kept = int(right.sum()), len(right)
+        precision, recall, f1 = hits / max(kept, 1), hits / self.known, 2 * hits / (kept + self.known)
+        return MiningScore(threshold, 100 * precision, 100 * recall, 100 * f1, self.known)
+
+    def best(self) -> MiningScore:
+        """The figures at the threshold of the highest F1, and of equal ones the highest."""
+        if not len(self.scores):
+            return self.at(0.0)
+        f1 = 2 * self.right.cumsum() / (np.arange(1, len(self.right) + 1) + self.known)  # (p,)
+        # No threshold parts pairs of one score: only the last of them is a place to stop.
+        last = np.append(self.scores[1:] != self.scores[:-1], True)
+        return self.at(float(self.scores[np.where(last, f1, -1).argmax()]))

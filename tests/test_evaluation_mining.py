@@ -1,0 +1,38 @@
+"""Mining by its threshold: the figures written out, and the best of all thresholds."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from muse.errors import Mismatch
+from muse.evaluation.mining import Judged
+
+
+def f1(judged: Judged, threshold: float) -> float:
+    kept = judged.scores >= threshold
+    precision, recall = (
+        judged.right[kept].mean() if kept.any() else 0,
+        judged.right[kept].sum() / judged.known,
+    )
+    return 100 * 2 * precision * recall / (precision + recall) if precision + recall else 0.0
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_best_threshold_is_the_best_of_all_that_are_tried(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    scores = np.sort(rng.integers(20, size=60) / 10)[::-1]  # with ties, which no threshold parts
+    judged = Judged(scores, rng.random(60) < scores / 3, known=40)
+    best = judged.best()
+    tried = {float(threshold): f1(judged, threshold) for threshold in scores}
+    assert best.f1 == pytest.approx(max(tried.values()))
+    assert best.threshold == max(t for t, figure in tried.items() if figure == pytest.approx(best.f1))
+    for threshold in (0.05, 1.0, 5.0):
+        assert judged.at(threshold).f1 == pytest.approx(f1(judged, threshold))
+
+
+def test_nothing_mined_and_nothing_known() -> None:
+    nothing = np.zeros(0)
+    assert Judged(nothing, nothing.astype(bool), known=3).best().f1 == 0
+    with pytest.raises(Mismatch, match="got none"):
+        Judged(nothing, nothing.astype(bool), known=0)
