@@ -12,16 +12,15 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from muse.errors import Mismatch
 from muse.files.nli import LABELS, Inference
 from muse.neighbours import nearest
 from muse.networks.transformer import draw_
 from muse.progress import Progress
 from muse.sentences.bags import Bags, Reader
 from muse.sentences.cmlm.network import CmlmEncoder
-from muse.sentences.nli.inferences import Inferences
+from muse.sentences.nli.inferences import Inferences, inferences_of
 from muse.sentences.nli.pair_classes import PairClassifier, PairNetwork
-from muse.sentences.pairs import Batch, Sentences, read_bags
+from muse.sentences.pairs import Batch, read_bags
 from muse.space import AlignedSpace
 from muse.tokens import Tokeniser
 
@@ -62,7 +61,7 @@ def inferences(
 ) -> Inferences:
     """Each pair of the first language twice: with its hypothesis in the second one, and with its premise.
 
-    Mismatch where the text has no pairs with known words to train on, or none to hold out.
+    Mismatch where too few of them have known words.
     """
 
     def read(sentences: Sequence[str], *, translated: bool) -> Bags:
@@ -71,21 +70,9 @@ def inferences(
 
     premises = _joined([read(text.premises, translated=half) for half in (False, True)])
     hypotheses = _joined([read(text.hypotheses, translated=half) for half in (True, False)])
-    known = (premises.lengths > 0) & (hypotheses.lengths > 0)  # (2 p,)
-    parts = np.array(text.parts * 2)
-    train, dev = (np.flatnonzero(known & (parts == part)) for part in ("train", "dev"))
-    if len(train) < 2 or not len(dev):
-        raise Mismatch(
-            f"inference needs two pairs to train on, and one to choose the epoch by, of which both sentences "
-            f"have a word that is known, got {len(train)} and {len(dev)}; give more of them"
-        )
+    twice = Inference(2 * text.premises, 2 * text.hypotheses, 2 * text.labels, 2 * text.parts, text.undecided)
     device = str(next(encoder.parameters()).device)
-    first, second = (Sentences.of(side, np.arange(len(side)), device) for side in (premises, hypotheses))
-    labels, *rows = (torch.from_numpy(array).to(device) for array in (np.array(text.labels * 2), train, dev))
-    return Inferences(
-        languages[0], first, second, labels, rows[0], rows[1],
-        skipped=int((~known).sum()), truncated=premises.truncated + hypotheses.truncated,
-    )  # fmt: skip
+    return inferences_of(twice, (premises, hypotheses), languages[0], device)
 
 
 def glossed(sentences: Sequence[str], space: AlignedSpace, languages: tuple[str, str]) -> list[str]:

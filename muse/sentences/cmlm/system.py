@@ -13,7 +13,6 @@ import torch
 
 from muse.files.documents import read_documents
 from muse.files.nli import read_nli
-from muse.files.parallel_text import read_pairs
 from muse.networks.schedule import Schedule
 from muse.sentences.cmlm.inference import Judge, inferences
 from muse.sentences.cmlm.learning import CmlmLearner, Corpus, Cotrained, read_corpus
@@ -24,7 +23,7 @@ from muse.sentences.losses import Softmax
 from muse.sentences.network import BothSides, SentenceNetwork
 from muse.sentences.nli.inferences import Inferences
 from muse.sentences.nli.pair_classes import PairClassLearner
-from muse.sentences.pairs import Pairs, make_pairs
+from muse.sentences.pairs import Pairs
 from muse.sentences.pieces import Pieces
 from muse.sentences.seeding import generator_for
 from muse.sentences.system import Fitted, Job, Preset, System
@@ -128,19 +127,14 @@ def prepare(job: Job) -> Training:
     request, config, device = job.request, job.config, job.runtime.device
     rng = np.random.default_rng(request.seed)
     text = {name: hold_out(read_documents(path), rng, path) for name, path in request.texts.items()}
-    parallel = read_pairs(request.parallel) if request.parallel else None
     nli = read_nli(request.nli) if request.nli is not None else None
     languages = tuple(dict.fromkeys((*job.languages, *text)))
     words = made_words(config, request.space, languages, _pieces(job, text))
     encoder = CmlmEncoder(config, words, generator_for(request.seed, 0)).to(device)
+    pairs = job.pairs(encoder.reader) if request.parallel else None
     corpus = read_corpus(text, encoder, job.runtime)
     model = Cmlm(encoder, config, corpus.counts(words.count), generator_for(request.seed, 1)).to(device)
-    progress, pairs, found = job.runtime.progress, None, None
-    if parallel is not None:
-        readers = [encoder.reader(name) for name in job.languages]
-        pairs = make_pairs(parallel, readers, rng=rng, device=device, progress=progress)
-    if nli is not None:
-        found = inferences(nli, request.space, job.languages, encoder, progress)
+    found = nli and inferences(nli, request.space, job.languages, encoder, job.runtime.progress)
     return Training(job, model, corpus, pairs, found)
 
 
