@@ -12,11 +12,10 @@ import torch
 from muse.files.nli import Inference
 from muse.progress import Progress
 from muse.sentences import trainer
-from muse.sentences.cmlm.inference import Judge, glossed, inferences
+from muse.sentences.cmlm.inference import glossed, inference_learner, inferences
 from muse.sentences.cmlm.network import CmlmEncoder
 from muse.sentences.cmlm.words import words_of_space
 from muse.sentences.loading import load_encoder
-from muse.sentences.nli.pair_classes import PairClassLearner
 from muse.space import load_space
 from tests.command import Command, refused, tree
 from tests.parallel import toy_space, toy_text, write_text
@@ -140,10 +139,10 @@ def test_premises_and_hypotheses_are_of_two_languages(files: Path) -> None:
     for number in (0, 2, 3, 5):
         first = [side.batch(torch.tensor([number])).ids[0] for side in (pairs.first, pairs.second)]
         assert [bool(word >= words.asked["fr"].start) for word in first] == [number > 2, number < 3]
-    judge = Judge(encoder, generator())
+    learner = inference_learner(encoder, pairs, generator())
     u, v = (encoder(side.batch(pairs.dev), "en") for side in (pairs.first, pairs.second))
-    told = judge.classifier(u, v).argmax(dim=1)
-    assert PairClassLearner(judge, pairs).score() == 100 * float((told == 2).double().mean())
+    told = learner.classifier(u, v).argmax(dim=1)
+    assert learner.score() == 100 * float((told == 2).double().mean())
 
 
 BAD: dict[str, tuple[list[object], list[str]]] = {

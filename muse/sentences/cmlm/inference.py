@@ -10,50 +10,29 @@ from itertools import chain
 
 import numpy as np
 import torch
-from torch import Tensor
 
 from muse.files.nli import LABELS, Inference
 from muse.neighbours import nearest
 from muse.networks.transformer import draw_
 from muse.progress import Progress
-from muse.sentences.bags import Bags, Reader
+from muse.sentences.bags import Bags
 from muse.sentences.cmlm.network import CmlmEncoder
 from muse.sentences.nli.inferences import Inferences, inferences_of
-from muse.sentences.nli.pair_classes import PairClassifier, PairNetwork
-from muse.sentences.pairs import Batch, read_bags
+from muse.sentences.nli.pair_classes import PairClassifier, PairClassLearner
+from muse.sentences.pairs import read_bags
 from muse.space import AlignedSpace
 from muse.tokens import Tokeniser
 
 HIDDEN = 512  # of the classifier
 
 
-class Judge(PairNetwork):
-    """The encoder, and what tells from two of its rows whether one follows from the other."""
-
-    def __init__(self, encoder: CmlmEncoder, generator: torch.Generator) -> None:
-        super().__init__()
-        self.encoder = encoder
-        self.head = PairClassifier(encoder.dimension, HIDDEN, len(LABELS), dropout=0.0)
-        draw_(self.head, generator)
-
-    @property
-    def dimension(self) -> int:
-        """The encoder's."""
-        return self.encoder.dimension
-
-    @property
-    def classifier(self) -> PairClassifier:
-        """Of the three labels."""
-        return self.head
-
-    def reader(self, language: str) -> Reader:
-        """The encoder's."""
-        return self.encoder.reader(language)
-
-    def forward(self, batch: Batch, language: str) -> Tensor:
-        """The encoder's rows (b, h)."""
-        rows: Tensor = self.encoder(batch, language)
-        return rows
+def inference_learner(
+    encoder: CmlmEncoder, pairs: Inferences, generator: torch.Generator
+) -> PairClassLearner:
+    """What moves the encoder so that a classifier of its rows tells what follows from what."""
+    classifier = PairClassifier(encoder.dimension, HIDDEN, len(LABELS), dropout=0.0)
+    draw_(classifier, generator)
+    return PairClassLearner(encoder, classifier, pairs)
 
 
 def inferences(

@@ -14,7 +14,7 @@ import torch
 from muse.files.documents import read_documents
 from muse.files.nli import read_nli
 from muse.networks.schedule import Schedule
-from muse.sentences.cmlm.inference import Judge, inferences
+from muse.sentences.cmlm.inference import inference_learner, inferences
 from muse.sentences.cmlm.learning import CmlmLearner, Corpus, Cotrained, read_corpus
 from muse.sentences.cmlm.neighbours import Parted, hold_out
 from muse.sentences.cmlm.network import STRATEGIES, Cmlm, CmlmConfig, CmlmEncoder
@@ -22,7 +22,6 @@ from muse.sentences.cmlm.words import Words, words_of_pieces, words_of_space
 from muse.sentences.losses import Softmax
 from muse.sentences.network import BothSides, SentenceNetwork
 from muse.sentences.nli.inferences import Inferences
-from muse.sentences.nli.pair_classes import PairClassLearner
 from muse.sentences.pairs import Pairs
 from muse.sentences.pieces import Pieces
 from muse.sentences.seeding import generator_for
@@ -79,7 +78,7 @@ class Training:
             found |= {"br": bitext, "cmlm+br": Cotrained(words, bitext, config.alpha)}
         if self.inferences is not None:
             drawn = generator_for(self.job.request.seed, 2)
-            found[_INFERENCE] = PairClassLearner(Judge(encoder, drawn), self.inferences)
+            found[_INFERENCE] = inference_learner(encoder, self.inferences, drawn)
         return {name: learner.to(self.job.runtime.device) for name, learner in found.items()}
 
     def stage(self, name: str) -> tuple[Epoch, ...]:
