@@ -20,6 +20,7 @@ transfer). Encoders that a run has trained stay in --work, and are taken from th
 from __future__ import annotations
 
 import argparse
+import logging
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, cast
@@ -292,6 +293,7 @@ def main() -> None:
     parser.add_argument("--threads", type=int)
     parser.add_argument("--shared", type=Path, default=SHARED)
     asked = parser.parse_args()
+    logging.basicConfig(level=logging.INFO)  # the epochs of training, on stderr
     if asked.threads:
         torch.set_num_threads(asked.threads)
     asked.work.mkdir(parents=True, exist_ok=True)

@@ -18,7 +18,7 @@ from muse.sentences.nli.pair_classes import LabelledPairs
 from muse.sentences.pairs import Sentences, read_bags
 from muse.sentences.system import Job
 
-_ROWS = 1_024  # held-out pairs judged at once
+_ROWS = 256  # held-out pairs judged at once
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +83,7 @@ def make_inferences(
 def inferences_of(text: Inference, bags: Sequence[Bags], language: str, device: str) -> Inferences:
     """The same of premises and hypotheses that were read."""
     usable = np.logical_and(*(side.lengths > 0 for side in bags))  # (p,)
-    parts = np.array(text.parts)
+    parts, labels = np.array(text.parts), np.array(text.labels, np.int64)
     train, dev = (np.flatnonzero(usable & (parts == part)) for part in ("train", "dev"))
     if len(train) < 2 or not len(dev):
         raise Mismatch(
@@ -92,7 +92,15 @@ def inferences_of(text: Inference, bags: Sequence[Bags], language: str, device: 
             "the file"
         )
     first, second = (Sentences.of(side, np.arange(len(side)), device) for side in bags)
-    labels, *rows = (torch.from_numpy(array).to(device) for array in (np.array(text.labels), train, dev))
-    skipped = int(np.count_nonzero(~usable & (parts != "test")))
-    truncated = sum(side.truncated for side in bags)
-    return Inferences(language, first, second, labels, rows[0], rows[1], skipped, truncated, text.undecided)
+    classes, train_rows, dev_rows = (torch.from_numpy(array).to(device) for array in (labels, train, dev))
+    return Inferences(
+        language,
+        first,
+        second,
+        classes,
+        train_rows,
+        dev_rows,
+        skipped=int(np.count_nonzero(~usable & (parts != "test"))),
+        truncated=sum(side.truncated for side in bags),
+        undecided=text.undecided,
+    )

@@ -18,7 +18,7 @@ from muse.sentences.pairs import Pairs, Sentences
 from muse.sentences.seeding import generator_for
 
 WINDOW = 100  # sentences on either side, in the order of length, that a wrong translation is drawn from
-_ROWS = 1_024  # held-out examples judged at once
+_ROWS = 256  # held-out examples judged at once
 NO, YES = 0, 1  # the classes
 
 
