@@ -133,7 +133,9 @@ def prepare(job: Job) -> Training:
     pairs = job.pairs(encoder.reader) if request.parallel else None
     corpus = read_corpus(text, encoder, job.runtime)
     model = Cmlm(encoder, config, corpus.counts(words.count), generator_for(request.seed, 1)).to(device)
-    found = nli and inferences(nli, request.space, job.languages, encoder, job.runtime.progress)
+    found = None
+    if nli is not None:
+        found = inferences(nli, request.space, job.languages, encoder, job.runtime.progress)
     return Training(job, model, corpus, pairs, found)
 
 
