@@ -20,6 +20,8 @@ import random
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from operator import methodcaller
 from pathlib import Path
 from typing import NamedTuple
 
@@ -79,15 +81,15 @@ class Bench(NamedTuple):
         request = Training(self.space, self.other, (self._file(count),), out, seed=seed)
         return train_encoder(request, Runtime()).encoder
 
-    def weighted(self, name: str) -> SentenceEncoder:
-        """An encoder whose weights, if any, are learned from text of both languages."""
-        encoder, taught = load_encoder(name, self.space), self.taught(TAUGHT)
+    def weighted(self, name: str, count: int) -> SentenceEncoder:
+        """An encoder whose weights, if any, are learned from both sides of so many pairs."""
+        encoder, taught = load_encoder(name, self.space), self.taught(count)
         return encoder.fit(taught.other, self.other).fit(taught.english, PIVOT)
 
     def turned(self, count: int) -> SentenceEncoder:
         """idf, turned by so many pairs."""
         taught = self.taught(count)
-        return turned(self.weighted("idf"), taught.other, taught.english, (self.other, PIVOT))
+        return turned(self.weighted("idf", count), taught.other, taught.english, (self.other, PIVOT))
 
     def _file(self, count: int) -> Path:
         path, taught = self.folder / f"{self.other}.{count}.tsv", self.taught(count)
@@ -125,25 +127,29 @@ def _queries(encoder: SentenceEncoder, *sides: tuple[str, Sequence[str]]) -> Que
     return Queries(encoder.encode(queries, source).matrix, encoder.encode(targets, target).matrix, gold)
 
 
-Maker = Callable[[int], SentenceEncoder]
+class Row(NamedTuple):
+    """The number of pairs, the name, and what makes the encoder, once for each seed."""
+
+    pairs: str
+    name: str
+    makers: Sequence[Callable[[], SentenceEncoder]]
 
 
-def match_rows(bench: Bench, asked: argparse.Namespace) -> Iterator[tuple[str, str, Maker]]:
-    """The number of pairs, the name, and what makes the encoder of a seed."""
-    kinds = asked.kinds.split(",")
+def match_rows(bench: Bench, asked: argparse.Namespace) -> Iterator[Row]:
+    """The rows of the table of match errors, those that learn from no pairs first."""
+    kinds, seeds = asked.kinds.split(","), numbers(asked.seeds)
     for name in ("mean", "sif"):
-        yield "none", name, lambda seed, name=name: bench.weighted(name)
+        yield Row("none", name, [partial(bench.weighted, name, TAUGHT)])
     for kind in kinds:
-        yield "none", f"lens, {kind}, untrained", lambda seed, kind=kind: bench.untrained(kind, seed)
+        yield Row(
+            "none", f"lens, {kind}, untrained", [partial(bench.untrained, kind, seed) for seed in seeds]
+        )
     for count in numbers(asked.pairs):
-        yield f"{count:,}", "idf+procrustes", lambda seed, count=count: bench.turned(count)
-        yield f"{count:,}", "x-cbow", lambda seed, count=count: bench.x_cbow(count, seed)
+        pairs = f"{count:,}"
+        yield Row(pairs, "idf+procrustes", [partial(bench.turned, count)])
+        yield Row(pairs, "x-cbow", [partial(bench.x_cbow, count, seed) for seed in seeds])
         for kind in kinds:
-            yield (
-                f"{count:,}",
-                f"lens, {kind}",
-                lambda seed, count=count, kind=kind: bench.lens(kind, count, seed),
-            )
+            yield Row(pairs, f"lens, {kind}", [partial(bench.lens, kind, count, seed) for seed in seeds])
 
 
 def match(benches: Sequence[Bench], asked: argparse.Namespace) -> None:
@@ -152,12 +158,10 @@ def match(benches: Sequence[Bench], asked: argparse.Namespace) -> None:
     heading(f"Match error, {bench.other}-{PIVOT}, {len(bench.test.other)} held-out Tatoeba pairs")
     ways = (f"{bench.other} to {PIVOT}", f"{PIVOT} to {bench.other}")
     header(("pairs", "encoder", *(f"{how}, {way}" for how in HOW for way in ways), "mean, margin", "seconds"))
-    for pairs, name, make in match_rows(bench, asked):
-        found, began = [], time.perf_counter()
-        seeds = numbers(asked.seeds) if name.startswith(("lens", "x-cbow")) else [0]
-        for seed in seeds:
-            found.append(match_errors(make(seed), bench))
-        seconds = (time.perf_counter() - began) / len(seeds)
+    for pairs, name, makers in match_rows(bench, asked):
+        began = time.perf_counter()
+        found = [match_errors(make(), bench) for make in makers]
+        seconds = (time.perf_counter() - began) / len(makers)
         columns = [*zip(*found, strict=True), [(each[2] + each[3]) / 2 for each in found]]
         row([pairs, name, *map(averaged, columns), round(seconds)])
 
@@ -215,12 +219,9 @@ def threshold(benches: Sequence[Bench], asked: argparse.Namespace) -> None:
         "encoder", "seed", f"threshold {first.other}-{PIVOT}", f"F1 {first.other}-{PIVOT}",
         f"own threshold {second.other}-{PIVOT}", "F1 by it", "F1 by the carried", "loss", "best F1 of all",
     ))  # fmt: skip
-    makers: list[tuple[int, Callable[[Bench], SentenceEncoder]]] = [
-        (seed, lambda bench, kind=kind, seed=seed: bench.lens(kind, count, seed))
-        for seed in numbers(asked.seeds)
-        for kind in asked.kinds.split(",")
-    ]
-    for seed, make in [(0, lambda bench: bench.weighted("mean")), *makers]:
+    kinds, seeds = asked.kinds.split(","), numbers(asked.seeds)
+    makers = [(seed, methodcaller("lens", kind, count, seed)) for seed in seeds for kind in kinds]
+    for seed, make in [(0, methodcaller("weighted", "mean", 0)), *makers]:
         encoders = [make(bench) for bench in benches]
         there, tested = (mined(encoders[0], texts, first.other) for texts in splits[0])
         own, other = (mined(encoders[1], texts, second.other) for texts in splits[1])

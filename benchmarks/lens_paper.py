@@ -12,7 +12,9 @@ import argparse
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import torch
@@ -36,7 +38,9 @@ DIMENSIONS = (1_024, 4_096)
 class RandomCore(Core):
     """Matrices of random rows, whatever the words."""
 
-    name, dimension, settings = "random", WIDTH, {}
+    name = "random"
+    dimension = WIDTH
+    settings: Mapping[str, Any] = {}
 
     def reader(self, language: str) -> Reader:
         """None: there is no text."""

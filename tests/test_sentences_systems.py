@@ -28,7 +28,8 @@ def files(tmp_path: Path) -> Path:
 
 def good(files: Path, *more: object) -> list[object]:
     """The arguments of a run that ends well."""
-    quick = ["--epochs", 3, "--batch", 64, "--set", "dimension=32", "--set", "warmup=5", "--rate", 0.3]
+    quick = ["--epochs", 3, "--batch", 64, "--rate", 0.3]
+    quick += [part for text in ("dimension=32", "warmup=5", "mean=true") for part in ("--set", text)]
     text = ["--lang", "fr", "--parallel", files / "text.tsv"]
     return ["train", files / "space", "--encoder", "lens", *text, *quick, "--out", files / "out", *more]
 

@@ -11,7 +11,7 @@ import torch
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 
 
-def save_tiny_bert(folder: Path, pieces: Sequence[str], *, longest: int) -> Path:
+def save_tiny_bert(folder: Path, pieces: Sequence[str], *, longest: int, seed: int = 0) -> Path:
     """The folder, with the encoder and a tokenizer of these pieces; skips the test without transformers."""
     transformers = pytest.importorskip("transformers", reason="needs transformers")
     config = transformers.BertConfig(
@@ -19,7 +19,7 @@ def save_tiny_bert(folder: Path, pieces: Sequence[str], *, longest: int) -> Path
         intermediate_size=16, max_position_embeddings=longest,
     )  # fmt: skip
     with torch.random.fork_rng():
-        torch.manual_seed(0)
+        torch.manual_seed(seed)
         transformers.BertModel(config).save_pretrained(folder)
     (folder / "vocab.txt").write_text("\n".join(pieces) + "\n")
     transformers.BertTokenizerFast(str(folder / "vocab.txt")).save_pretrained(folder)

@@ -15,13 +15,13 @@ class LensConfig:
     """A lens of D numbers, `dimension`; where it is gated, of `layers` convolutions over `kernel` words.
 
     `gate` is the size of their layers. `mean` puts the mean of the core's rows before what the lens makes:
-    over a static core a lens alone starts far below it. `margin` is the ranker's, `hidden` the size of the
-    NLI classifier's layer, `dropout` of the core's rows, `warmup` the steps until the highest rate.
+    over a static core that is better untrained, and no better trained. `margin` is the ranker's, `hidden` the
+    size of the NLI classifier's layer, `dropout` of the core's rows, `warmup` the steps until the top rate.
     """
 
     kind: str = "simple"
     dimension: int = 512
-    mean: bool = True
+    mean: bool = False
     gate: int = 128
     layers: int = 1
     kernel: int = 3

@@ -32,7 +32,7 @@ class Lens(nn.Module):
         """
         rows = self.dropout(rows)
         # F is 0 or more, so that zeros in padding change no maximum.
-        found = (self.form(rows, mask) * mask[..., None]).amax(dim=1)  # (b, D)
+        found: Tensor = (self.form(rows, mask) * mask[..., None]).amax(dim=1)  # (b, D)
         if not self._mean:
             return found
         return torch.cat([rows.sum(dim=1) / mask.sum(dim=1, keepdim=True), found], dim=1)
