@@ -57,6 +57,18 @@ def test_shares_of_hidden_tokens_and_what_becomes_of_them() -> None:
     assert within(int(halves[0]), int(halves[0] + halves[1]), 0.5)
 
 
+def test_tokens_from_the_vocabulary_on_are_neither_hidden_nor_put_in() -> None:
+    ids = text()
+    read, asked, answers = hide(ids, Masking(300, specials=200), generator())
+    assert (int(answers.min()), int(answers.max())) == (200, 299)
+    assert torch.equal(read[~asked], ids[~asked])
+    put_in = read[asked & (read != 4)]
+    assert 200 <= int(put_in.min()) <= int(put_in.max()) < 300
+    assert asked.sum(dim=1).tolist() == [
+        max(1, round(0.15 * n)) if (n := int(((row >= 200) & (row < 300)).sum())) else 0 for row in ids
+    ]
+
+
 def test_a_number_of_them_and_at_least_one() -> None:
     ids = text()
     asked = hide(ids, Masking(V, number=80), generator()).asked

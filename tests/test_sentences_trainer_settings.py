@@ -154,7 +154,7 @@ def test_what_is_no_finite_number_is_not_kept(tmp_path: Path) -> None:
 
 
 SETTINGS: list[tuple[dict[str, Any], str]] = [
-    ({"optimiser": "lion"}, "one of adam, sgd; got 'lion'"),
+    ({"optimiser": "lion"}, "one of adam, sgd, lamb; got 'lion'"),
     ({"precision": "fp8"}, "one of float32, bf16; got 'fp8'"),
     ({"rate": 1e31}, "1e30 at most"),
     ({"clip": -1.0}, "clip must be at least 0"),

@@ -2,7 +2,7 @@
 
 Devlin et al. (2019), with the subsampling of Lample and Conneau (2019, section 3.3). Reading left to right
 (CLM) is the same exercise with other blanks: each position tells the token after it. The ids below
-`specials` are special tokens, never hidden and never put in.
+`specials` are special tokens, never hidden and never put in; nor are those from `vocabulary` on.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def rarity(counts: Tensor) -> Tensor:
 
 def _drawn(ids: Tensor, masking: Masking, generator: torch.Generator, weights: Tensor | None) -> Tensor:
     """Which tokens are hidden (b, t): those of least e / w, e exponential (Efraimidis and Spirakis, 2006)."""
-    ordinary = ids >= masking.specials
+    ordinary = (ids >= masking.specials) & (ids < masking.vocabulary)
     keys = torch.empty(ids.shape, device=ids.device).exponential_(generator=generator)
     if weights is not None:
         keys = keys / weights[ids]

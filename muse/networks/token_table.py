@@ -11,7 +11,8 @@ from torch import Tensor, nn
 class TokenTable(nn.Module):
     """The rows (v, d) of v tokens as vectors of h dimensions, projected where d is not h.
 
-    `frozen` rows never move, the projection does: so does an aligned space stay what it is.
+    `frozen` rows never move, the projection does: so does an aligned space stay what it is. They are no
+    parameter and are not saved: who makes the table again has them.
     """
 
     def __init__(
@@ -19,7 +20,10 @@ class TokenTable(nn.Module):
     ) -> None:
         super().__init__()
         d = rows.shape[1]
-        self._rows = nn.Parameter(rows.clone(), requires_grad=not frozen)
+        if frozen:
+            self.register_buffer("_rows", rows, persistent=False)
+        else:
+            self._rows = nn.Parameter(rows.clone())
         # Near-orthogonal columns of about unit length: what was near stays near.
         drawn = None if d == hidden else torch.empty(d, hidden).normal_(0, d**-0.5, generator=generator)
         self._projection = None if drawn is None else nn.Parameter(drawn)
@@ -29,11 +33,14 @@ class TokenTable(nn.Module):
         rows = nn.functional.embedding(ids, self._rows)
         return rows if self._projection is None else rows @ self._projection
 
-    def scores(self, states: Tensor) -> Tensor:
-        """How well each token fits each state (..., h): the inner products (..., v) with its vector."""
+    def scores(self, states: Tensor, among: slice = slice(None)) -> Tensor:
+        """How well each token fits each state (..., h): the inner products (..., v) with its vector.
+
+        `among` a part of the tokens alone.
+        """
         if self._projection is not None:
             states = states @ self._projection.T  # (..., d): cheaper than to project the whole table
-        return states @ self._rows.T
+        return states @ self._rows[among].T
 
 
 def random_rows(tokens: int, hidden: int, generator: torch.Generator | None) -> Tensor:

@@ -10,12 +10,19 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from muse.networks.lamb import Lamb
+
 Arrays = dict[str, NDArray[Any]]
-NAMES = ("adam", "sgd")
+_MAKERS: Mapping[str, tuple[Any, Any]] = {  # for sparse tables of words, and for all else
+    "adam": (torch.optim.SparseAdam, torch.optim.Adam),
+    "sgd": (torch.optim.SGD, torch.optim.SGD),
+    "lamb": (torch.optim.SparseAdam, Lamb),
+}
+NAMES = tuple(_MAKERS)
 
 
 class Optimisers:
-    """Adam or plain gradient descent of all that a module lets training move.
+    """Adam, LAMB or plain gradient descent of all that a module lets training move.
 
     For tables of words Adam is of the kind that looks only at the rows that a batch touched.
     """
@@ -25,12 +32,7 @@ class Optimisers:
         sparse = [table.weight for table in tables if table.sparse and table.weight.requires_grad]
         touched = {id(weight) for weight in sparse}
         self._dense = [p for p in module.parameters() if p.requires_grad and id(p) not in touched]
-        makers: tuple[Any, Any] = (
-            (torch.optim.SGD, torch.optim.SGD)
-            if name == "sgd"
-            else (torch.optim.SparseAdam, torch.optim.Adam)
-        )
-        both = zip(makers, (sparse, self._dense), strict=True)
+        both = zip(_MAKERS[name], (sparse, self._dense), strict=True)
         self._all: Sequence[torch.optim.Optimizer] = [make(of, lr=rate) for make, of in both if of]
 
     def step(self, rate: float, clip: float) -> float:

@@ -12,6 +12,7 @@ import numpy as np
 from muse.errors import BadSetting, Mismatch
 from muse.files.parallel_text import read_pairs
 from muse.runtime import Runtime
+from muse.sentences.bags import Reader
 from muse.sentences.core import Core, SpaceCore
 from muse.sentences.hugging_face import HuggingFaceCore
 from muse.sentences.network import SentenceNetwork
@@ -120,10 +121,10 @@ class Job:
         """The pivot and the language to train."""
         return self.request.space.pivot, self.request.language
 
-    def pairs(self) -> Pairs:
-        """The parallel text, as the core reads either side, with a part held out."""
+    def pairs(self, reader: Callable[[str], Reader] | None = None) -> Pairs:
+        """The parallel text, as the core or what is given reads either language, with a part held out."""
         text = read_pairs(self.request.parallel)
-        readers = [self.core.reader(language) for language in self.languages]
+        readers = [(reader or self.core.reader)(language) for language in self.languages]
         rng, runtime = np.random.default_rng(self.request.seed), self.runtime
         return make_pairs(text, readers, rng=rng, device=runtime.device, progress=runtime.progress)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from torch import Tensor
 from muse.errors import Mismatch
 from muse.files.nli import Inference, read_nli
 from muse.progress import Progress
-from muse.sentences.bags import Reader
+from muse.sentences.bags import Bags, Reader
 from muse.sentences.nli.pair_classes import LabelledPairs
 from muse.sentences.pairs import Sentences, read_bags
 from muse.sentences.system import Job
@@ -77,6 +77,11 @@ def make_inferences(
 ) -> Inferences:
     """The train and dev parts of a file, read; Mismatch where too few of them have known words."""
     bags = [read_bags(side, reader, progress) for side in (text.premises, text.hypotheses)]
+    return inferences_of(text, bags, language, device)
+
+
+def inferences_of(text: Inference, bags: Sequence[Bags], language: str, device: str) -> Inferences:
+    """The same of premises and hypotheses that were read."""
     usable = np.logical_and(*(side.lengths > 0 for side in bags))  # (p,)
     parts, labels = np.array(text.parts), np.array(text.labels, np.int64)
     train, dev = (np.flatnonzero(usable & (parts == part)) for part in ("train", "dev"))

@@ -1,0 +1,292 @@
+"""CMLM: words told by a neighbour, retrieval before and after translations join in, language in the vectors.
+
+    python benchmarks/cmlm.py --space FOLDER [--trained ENCODER-FOLDER] [--seeds 0-2] [--set KEY=VALUE]
+        [--epochs N] [--batch N] [--rate R] [--never] [--novels 3] [--paragraphs N] [--pairs N]
+        [--corrections "pcr;centre"] [--sentences N] [--probed N] [--threads N] [--shared ../shared]
+
+It learns from the novels of both languages (neighbours), then from these and Tatoeba's training pairs
+together. The last --novels of each language, by name, are held out of all of that: the first table is of
+their words, which are hidden at random (31 %), among the 10,000 most frequent of their language. --paragraphs
+takes so many from the beginning of each novel, for a quick look.
+
+* true       told by the vector of the paragraph before
+* shuffled   by that of a paragraph half the text away
+* none       by the rest of the sentence alone, from the same model
+* never      the same, from a model that never saw a neighbour: a masked language model of the same size
+
+Corrections (pcr, centre) learn from Tatoeba's training text, never from the sentences measured. `unseen` has
+the queries of which neither side stands in that text. Nothing was chosen by these tables.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from pairs import SHARED
+from sentence_sets import PIVOT, Aligned, retrieval_sets, training
+from tables import header, heading, numbers, row
+
+from muse.evaluation.classifier import ClassifierConfig, Labelled
+from muse.evaluation.probing import Probe, evaluate_probe, language_probe
+from muse.evaluation.score import Interval, Signature, bootstrap_interval
+from muse.evaluation.sentences import Queries, different, evaluate_sentences
+from muse.files.documents import read_documents
+from muse.pair_score import PairScore
+from muse.progress import Progress
+from muse.runtime import Runtime
+from muse.sentences.cmlm.learning import CONDITIONS, tell
+from muse.sentences.cmlm.neighbours import Documents, Neighbours, find_neighbours
+from muse.sentences.cmlm.system import CMLM, Training, prepare
+from muse.sentences.composed import Corrected
+from muse.sentences.corrections import Correction
+from muse.sentences.encoder import SentenceEncoder
+from muse.sentences.loading import load_encoder
+from muse.sentences.network import NetworkEncoder
+from muse.sentences.system import Job, Request, open_core
+from muse.space import AlignedSpace, load_space
+
+NOTHING = Signature("", "")  # the tables say it
+RETRIEVALS = (PairScore("nn"), PairScore("csls", k=10))
+Cells = list[object]
+
+
+class Bench(NamedTuple):
+    """What every table needs: the space, the texts, and what was asked for."""
+
+    space: AlignedSpace
+    other: str
+    folder: Path
+    asked: argparse.Namespace
+    text: Aligned  # Tatoeba's training pairs
+
+    @property
+    def data(self) -> Path:
+        """The shared data."""
+        return Path(self.asked.shared) / "data"
+
+
+class Tables(NamedTuple):
+    """The rows of the three tables, printed when all is measured."""
+
+    words: list[Cells]
+    retrieval: list[Cells]
+    language: list[Cells]
+
+
+def main() -> None:
+    """Measures everything, then prints the tables."""
+    options = parsed()
+    torch.set_num_threads(options.threads)
+    space = load_space(options.space)
+    other = next(name for name in space.languages if name != PIVOT)
+    tables = Tables([], [], [])
+    with tempfile.TemporaryDirectory() as folder:
+        bench = Bench(space, other, Path(folder), options, training(options.shared / "data", other))
+        _write_pairs(bench)
+        test = {name: _part_novels(bench, name) for name in (other, PIVOT)}
+        for encoder in untrained(bench):
+            measure(encoder, bench, "", tables)
+        for seed in numbers(options.seeds):
+            one_seed(bench, test, seed, tables)
+    show(tables)
+
+
+def one_seed(
+    bench: Bench, test: Mapping[str, Mapping[str, Sequence[str]]], seed: int, tables: Tables
+) -> None:
+    """The model of one seed: before it learns, after CMLM, after CMLM and translations; and its twin."""
+    made = prepare(_job(bench, seed, {}))
+    texts = {
+        name: find_neighbours(novels, made.model.encoder.reader(name), "cpu", Progress(quiet=True))
+        for name, novels in test.items()
+    }
+    for name in ("untrained", *made.stages):
+        if name != "untrained":
+            made.stage(name)
+        encoder = NetworkEncoder(name, bench.space, (bench.other, PIVOT), made.model.encoder)
+        for cells in words_told(made, texts, name, seed):
+            note(tables.words, cells)
+        measure(encoder, bench, str(seed), tables)
+    if bench.asked.never:
+        never = prepare(_job(bench, seed, {"projections": 0}))
+        never.stage("cmlm")
+        for cells in words_told(never, texts, "cmlm", seed, ("none",)):
+            note(tables.words, [*cells[:3], "never", *cells[4:]])
+
+
+def words_told(
+    made: Training,
+    texts: Mapping[str, Neighbours],
+    name: str,
+    seed: int,
+    conditions: Iterable[str] = CONDITIONS,
+) -> Iterator[Cells]:
+    """How the hidden words of the test novels were told."""
+    for language, text in texts.items():
+        for how in conditions:
+            found = tell(made.model, text, language, how, share=made.job.config.share, most=2_000)
+            loss = f"{found.loss:.3f}"
+            yield [seed, language, name, how, found.accuracy, found.accuracy_at_10, loss, found.asked]
+
+
+def untrained(bench: Bench) -> Iterator[SentenceEncoder]:
+    """What every trained row is held against: mean, SIF, and X-CBOW where there is one."""
+    for name in ("mean", "sif"):
+        encoder = load_encoder(name, bench.space)
+        for language, sentences in _taught(bench):
+            encoder = encoder.fit(sentences, language)
+        yield encoder
+    if bench.asked.trained is not None:
+        yield load_encoder(bench.asked.trained, bench.space)
+
+
+def measure(encoder: SentenceEncoder, bench: Bench, seed: str, tables: Tables) -> None:
+    """The rows of an encoder in the tables of retrieval and of language."""
+    probe = _probe(bench)
+    sets = retrieval_sets(bench.data, bench.other)[:2]
+    for correction in ("", *bench.asked.corrections.split(";")):
+        corrected = encoder
+        if correction:
+            kind, _, option = correction.rstrip("]").partition("[")
+            corrected = Corrected(encoder, Correction.parse(kind, option))
+            for language, sentences in _taught(bench):
+                corrected = corrected.fit(sentences, language)
+        found = [_hits(corrected, one, bench) for one in sets]
+        if not correction:
+            for one, hits in zip(sets, found, strict=True):
+                fresh = one.unseen(bench.text)
+                for name, rows in ((one.name, np.ones_like(fresh)), (f"{one.name}, unseen", fresh)):
+                    cells = [_percent(part[rows]) for part in hits]
+                    note(tables.retrieval, [seed, encoder.name, name, int(rows.sum()), *cells])
+        told = _language(corrected, probe)
+        note(tables.language, [seed, corrected.name, told, *(_percent(hits[0]) for hits in found)])
+
+
+def note(table: list[Cells], cells: Cells) -> None:
+    """Adds a row to a table, and tells it: the tables come at the end."""
+    table.append(cells)
+    print(*cells, sep=" | ", file=sys.stderr, flush=True)
+
+
+def show(tables: Tables) -> None:
+    """Prints the three tables."""
+    heading("CMLM: hidden words of held-out novels")
+    header(("seed", "language", "trained by", "neighbour", "top-1", "top-10", "loss (nats)", "words"))
+    for cells in tables.words:
+        row(cells)
+    print("\n### CMLM: retrieval, P@1 [95 %]\n")
+    header(("seed", "encoder", "set", "queries", *(f"P@1 {how}" for how in RETRIEVALS)))
+    for cells in tables.retrieval:
+        row(cells)
+    print(
+        "\n### CMLM: which language, read by a classifier (chance 50), and P@1 nn, before and after removal\n"
+    )
+    header(("seed", "encoder", "language [95 %]", "P@1 tatoeba (LASER)", "P@1 tatoeba test"))
+    for cells in tables.language:
+        row(cells)
+
+
+def _hits(encoder: SentenceEncoder, one: Aligned, bench: Bench) -> list[np.ndarray]:
+    targets, gold = different(one.english)
+    rows = encoder.encode(one.other, bench.other).matrix, encoder.encode(targets, PIVOT).matrix
+    rng = np.random.default_rng(0)
+    return [evaluate_sentences(Queries(*rows, gold), how, NOTHING, rng=rng).correct for how in RETRIEVALS]
+
+
+def _percent(hits: np.ndarray) -> str:
+    return _shown(100 * float(hits.mean()), bootstrap_interval(hits, np.random.default_rng(0)))
+
+
+def _shown(value: float, interval: Interval) -> str:
+    return f"{value:.1f} [{interval[0]:.1f}, {interval[1]:.1f}]"
+
+
+def _taught(bench: Bench) -> list[tuple[str, list[str]]]:
+    most = bench.asked.sentences
+    return [(bench.other, bench.text.other[:most]), (PIVOT, bench.text.english[:most])]
+
+
+def _probe(bench: Bench) -> Probe:
+    # What comes after the sentences that the corrections have learned from.
+    rest = slice(bench.asked.sentences, bench.asked.sentences + bench.asked.probed)
+    sides = {bench.other: bench.text.other[rest], PIVOT: bench.text.english[rest]}
+    return language_probe(sides, bench.asked.probed, np.random.default_rng(0))
+
+
+def _language(encoder: SentenceEncoder, probe: Probe) -> str:
+    rows = np.zeros((len(probe.sentences), encoder.dimension), np.float32)
+    for language in dict.fromkeys(probe.languages):
+        places = [place for place, one in enumerate(probe.languages) if one == language]
+        rows[places] = encoder.encode([probe.sentences[place] for place in places], language).matrix
+    task = Labelled(rows, np.array(probe.labels))
+    config, rng = ClassifierConfig(seed=0), np.random.default_rng(0)
+    score = evaluate_probe(probe.name, task, NOTHING, config=config, rng=rng)
+    return _shown(score.accuracy, score.ci95)
+
+
+def _part_novels(bench: Bench, language: str) -> Documents:
+    # Writes the novels to learn from, and returns the others.
+    novels = read_documents(bench.data / "text" / f"novels.{language}.tsv.gz")
+    novels = {name: text[: bench.asked.paragraphs] for name, text in novels.items()}
+    test = sorted(novels)[-bench.asked.novels :]
+    lines = (f"{name}\t{line}\n" for name, text in novels.items() if name not in test for line in text)
+    (bench.folder / f"{language}.tsv").write_text("".join(lines), encoding="utf-8")
+    return {name: novels[name] for name in test}
+
+
+def _write_pairs(bench: Bench) -> None:
+    # The translations to learn from: all, or so many of them, which are in random order.
+    pairs = zip(bench.text.english[: bench.asked.pairs], bench.text.other, strict=False)
+    text = "".join(f"{english}\t{other}\n" for english, other in pairs)
+    (bench.folder / "pairs.tsv").write_text(text, encoding="utf-8")
+
+
+def _job(bench: Bench, seed: int, more: Mapping[str, object]) -> Job:
+    settings = {**dict(one.split("=", 1) for one in bench.asked.set), **{k: str(v) for k, v in more.items()}}
+    trainer = {name: getattr(bench.asked, name) for name in ("epochs", "batch", "rate")}
+    request = Request(
+        bench.space,
+        bench.other,
+        bench.folder / "out",
+        parallel=(bench.folder / "pairs.tsv",),
+        texts={name: bench.folder / f"{name}.tsv" for name in (bench.other, PIVOT)},
+        settings=settings,
+        trainer={name: value for name, value in trainer.items() if value is not None},
+        seed=seed,
+    )
+    preset = request.settled(CMLM)
+    runtime = Runtime(progress=Progress(quiet=not sys.stderr.isatty()))
+    return Job(request, preset.config, preset.trainer, runtime, open_core(bench.space, None))
+
+
+def parsed() -> argparse.Namespace:
+    """The options of the command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--space", type=Path, required=True)
+    parser.add_argument("--trained", type=Path)
+    parser.add_argument("--seeds", default="0-2")
+    parser.add_argument("--epochs", type=int)
+    parser.add_argument("--batch", type=int)
+    parser.add_argument("--rate", type=float)
+    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE")
+    parser.add_argument("--never", action="store_true", help="train the model without neighbours too")
+    parser.add_argument("--novels", type=int, default=3)
+    parser.add_argument("--paragraphs", type=int)
+    parser.add_argument("--pairs", type=int, help="of translations; all unless given")
+    parser.add_argument("--corrections", default="pcr;pcr[centred];centre")
+    parser.add_argument("--sentences", type=int, default=10_000)
+    parser.add_argument("--probed", type=int, default=4_000)
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--shared", type=Path, default=SHARED)
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()

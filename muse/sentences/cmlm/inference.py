@@ -1,0 +1,71 @@
+"""Inference: fine-tuning on premises and hypotheses in different languages (section 4.3).
+
+The paper has them translated by machine; here each word becomes its nearest one in the space.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import chain
+
+import numpy as np
+import torch
+
+from muse.files.nli import LABELS, Inference
+from muse.neighbours import nearest
+from muse.networks.transformer import draw_
+from muse.progress import Progress
+from muse.sentences.bags import Bags
+from muse.sentences.cmlm.network import CmlmEncoder
+from muse.sentences.nli.inferences import Inferences, inferences_of
+from muse.sentences.nli.pair_classes import PairClassifier, PairClassLearner
+from muse.sentences.pairs import read_bags
+from muse.space import AlignedSpace
+from muse.tokens import Tokeniser
+
+HIDDEN = 512  # of the classifier
+
+
+def inference_learner(
+    encoder: CmlmEncoder, pairs: Inferences, generator: torch.Generator
+) -> PairClassLearner:
+    """What moves the encoder so that a classifier of its rows tells what follows from what."""
+    classifier = PairClassifier(encoder.dimension, HIDDEN, len(LABELS), dropout=0.0)
+    draw_(classifier, generator)
+    return PairClassLearner(encoder, classifier, pairs)
+
+
+def inferences(
+    text: Inference, space: AlignedSpace, languages: tuple[str, str], encoder: CmlmEncoder, progress: Progress
+) -> Inferences:
+    """Each pair of the first language twice: with its hypothesis in the second one, and with its premise.
+
+    Mismatch where too few of them have known words.
+    """
+
+    def read(sentences: Sequence[str], *, translated: bool) -> Bags:
+        given = glossed(sentences, space, languages) if translated else sentences
+        return read_bags(given, encoder.reader(languages[translated]), progress)
+
+    premises = _joined([read(text.premises, translated=half) for half in (False, True)])
+    hypotheses = _joined([read(text.hypotheses, translated=half) for half in (True, False)])
+    twice = Inference(2 * text.premises, 2 * text.hypotheses, 2 * text.labels, 2 * text.parts, text.undecided)
+    device = str(next(encoder.parameters()).device)
+    return inferences_of(twice, (premises, hypotheses), languages[0], device)
+
+
+def glossed(sentences: Sequence[str], space: AlignedSpace, languages: tuple[str, str]) -> list[str]:
+    """The sentences of the first language, word for word in the second; unknown words stay."""
+    first, second = (space.vectors(language) for language in languages)
+    tokens = [[t.lower() for t in Tokeniser(languages[0]).tokens(sentence)] for sentence in sentences]
+    words = sorted(first.index.keys() & set(chain.from_iterable(tokens)))
+    rows = torch.from_numpy(first.matrix[[first.index[word] for word in words]])
+    places = nearest(rows, torch.tensor(second.matrix), 1).indices[:, 0].tolist() if words else []
+    gloss = {word: second.words[place] for word, place in zip(words, places, strict=True)}
+    return [" ".join(gloss.get(token, token) for token in line) for line in tokens]
+
+
+def _joined(bags: Sequence[Bags]) -> Bags:
+    lengths = np.concatenate([np.zeros(1, np.int64), *(part.lengths for part in bags)])
+    unknown, truncated = (sum(getattr(part, name) for part in bags) for name in ("unknown", "truncated"))
+    return Bags(np.concatenate([part.ids for part in bags]), lengths.cumsum(), unknown, truncated)

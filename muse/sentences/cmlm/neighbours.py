@@ -1,0 +1,80 @@
+"""Neighbours: the paragraphs of documents as ids, and which of them stand next to each other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from muse.errors import Mismatch
+from muse.networks.batching import Ragged
+from muse.progress import Progress
+from muse.sentences.bags import Reader
+from muse.sentences.pairs import read_bags
+
+HELD_OUT = 0.1  # of the documents of a language, and at least one
+
+Documents = Mapping[str, Sequence[str]]
+
+
+@dataclass(frozen=True, eq=False)
+class Neighbours:
+    """Paragraphs of one language, and pairs (k, 2) of those next to each other, in the order of the text.
+
+    `truncated` of them were longer than their reader takes.
+    """
+
+    paragraphs: Ragged
+    pairs: Tensor
+    truncated: int
+
+    def __len__(self) -> int:
+        return len(self.pairs)
+
+
+def find_neighbours(documents: Documents, reader: Reader, device: str, progress: Progress) -> Neighbours:
+    """The neighbours of documents: paragraphs with a known word that follow each other in one document.
+
+    Mismatch where there are none.
+    """
+    text = list(chain.from_iterable(documents.values()))
+    document = np.repeat(np.arange(len(documents)), list(map(len, documents.values())))  # (s,)
+    bags = read_bags(text, reader, progress)
+    known = bags.lengths > 0
+    first = np.flatnonzero((document[1:] == document[:-1]) & known[1:] & known[:-1])  # (k,)
+    if not len(first):
+        raise Mismatch(
+            f"text must have paragraphs next to each other with words that are known, got none in "
+            f"{len(text)} paragraphs of {len(documents)} documents ({len(bags.ids)} known words, "
+            f"{bags.unknown} others); check the language, and that paragraphs are in order"
+        )
+    pairs = torch.from_numpy(np.stack([first, first + 1], axis=1)).to(device)
+    ids, offsets = (torch.from_numpy(array).to(device) for array in (bags.ids, bags.offsets))
+    return Neighbours(Ragged(ids, offsets), pairs, bags.truncated)
+
+
+class Parted(NamedTuple):
+    """Documents to learn from, and others to be asked about."""
+
+    training: dict[str, Sequence[str]]
+    held_out: dict[str, Sequence[str]]
+
+
+def hold_out(documents: Documents, rng: np.random.Generator, where: object = "the text") -> Parted:
+    """Whole documents held out: a part of one would share its names and its story with the rest."""
+    names = sorted(documents)
+    if len(names) < 2:
+        raise Mismatch(
+            f"{where}: text must have two documents or more, one of which is held out, got {len(names)}; "
+            "give more text, or name the parts of it as documents"
+        )
+    chosen = set(rng.permutation(names)[: max(1, round(HELD_OUT * len(names)))].tolist())
+    return Parted(
+        {name: documents[name] for name in names if name not in chosen},
+        {name: documents[name] for name in names if name in chosen},
+    )
