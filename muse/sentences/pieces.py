@@ -10,9 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import torch
 
 from muse.errors import BadFile, BadSetting, MissingExtra
+from muse.networks.batching import Ragged
+from muse.sentences.bags import Bags
 from muse.sentences.sampling import PIECES_EXPONENT, balanced_text
 
 SPECIALS = ("<pad>", "<unk>", "<bos>", "<eos>", "<mask>")
@@ -84,6 +87,12 @@ class Pieces:
         """The ids of each sentence; where `framed`, between <bos> and <eos>."""
         found = [list(encoding.ids) for encoding in self._tokenizer.encode_batch(list(sentences))]
         return [[BOS, *ids, EOS] for ids in found] if framed else found
+
+    def bags(self, sentences: Iterable[str]) -> Bags:
+        """The pieces of the sentences, of whatever language, in their order, as Bags."""
+        ragged = Ragged.of(self.encode(sentences, framed=False))
+        ids = ragged.ids.numpy()
+        return Bags(ids, ragged.offsets.numpy(), int(np.count_nonzero(ids == UNK)))
 
     def decode(self, ids: Sequence[int]) -> str:
         """The sentence of these ids, special ones left out: what was encoded, in NFC, with single spaces."""
