@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-import numpy as np
 import torch
 
 from muse.errors import BadFile, BadSetting, MissingExtra
@@ -90,9 +89,9 @@ class Pieces:
 
     def bags(self, sentences: Iterable[str]) -> Bags:
         """The pieces of the sentences, of whatever language, in their order, as Bags."""
-        ragged = Ragged.of(self.encode(sentences, framed=False))
-        ids = ragged.ids.numpy()
-        return Bags(ids, ragged.offsets.numpy(), int(np.count_nonzero(ids == UNK)))
+        found = self.encode(sentences, framed=False)
+        known = Ragged.of([[piece for piece in ids if piece != UNK] for ids in found])
+        return Bags(known.ids.numpy(), known.offsets.numpy(), sum(map(len, found)) - len(known.ids))
 
     def decode(self, ids: Sequence[int]) -> str:
         """The sentence of these ids, special ones left out: what was encoded, in NFC, with single spaces."""

@@ -13,6 +13,7 @@ from muse.errors import BadFile, BadSetting, MuseError, NotConverged
 from muse.files.space_folder import checksum
 from muse.runtime import Runtime
 from muse.sentences.encoder import SentenceEncoder
+from muse.sentences.bgt.system import BGT
 from muse.sentences.lens.system import LENS
 from muse.sentences.network import NetworkEncoder, load_state
 from muse.sentences.saving import Saved, checksums
@@ -20,7 +21,7 @@ from muse.sentences.system import Fitted, Job, Preset, Request, System, open_cor
 from muse.sentences.trainer import Epoch, best_epoch
 from muse.space import AlignedSpace
 
-SYSTEMS: Mapping[str, System] = {system.name: system for system in (LENS,)}
+SYSTEMS: Mapping[str, System] = {system.name: system for system in (LENS, BGT)}
 
 
 @dataclass(frozen=True, eq=False)

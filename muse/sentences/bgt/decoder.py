@@ -1,0 +1,61 @@
+"""The decoder: how probable a sentence is, given its latents."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from muse.networks.batching import Padded
+from muse.networks.transformer import Inputs, Memory, Transformer, draw_
+from muse.sentences.pieces import UNK
+
+
+class Decoder(nn.Module):
+    """p(x | z): each token but the first given those before it and the latents, all others as <unk>.
+
+    The latents come in twice, where the paper found them to serve best: as the memory that every layer reads,
+    a vector each, and beside the state that the scores of the v tokens are made of. Without layers that is
+    all, and the tokens are a bag:
+
+        log p(x | z) = sum_t log softmax(U z + b)[x_t]
+    """
+
+    def __init__(
+        self, vocabulary: int, latents: int, layers: Transformer | None, generator: torch.Generator
+    ) -> None:
+        super().__init__()
+        self._vocabulary = vocabulary
+        self._layers = layers
+        self._out = nn.Linear(latents + (layers.config.hidden if layers else 0), vocabulary)
+        draw_(self._out, generator)
+
+    def forward(
+        self,
+        latents: Sequence[Tensor],
+        sentences: Padded,
+        smoothing: float = 0.0,
+        generator: torch.Generator | None = None,
+    ) -> Tensor:
+        """The nats -log p(x | z) (b,) of b sentences.
+
+        :param latents: each (b, k)
+        :param sentences: ids and mask (b, t), from <bos> to <eos>
+        :param smoothing: the share of the probability that all tokens are to have alike (Szegedy et al., 2016)
+        :param generator: with one, and only then, there is dropout
+        """
+        ids = sentences.ids.where(sentences.ids < self._vocabulary, UNK)  # (b, t)
+        answers, mask = ids[:, 1:], sentences.mask[:, 1:]
+        states = torch.cat([*latents], dim=-1)[:, None]  # (b, 1, k)
+        if self._layers is not None:
+            read = self._layers(
+                Inputs(ids[:, :-1], mask), Memory(torch.stack([*latents], dim=1)), generator=generator
+            )
+            states = torch.cat([read, states.expand(-1, read.shape[1], -1)], dim=-1)  # (b, t, h + k)
+        chances = functional.log_softmax(self._out(states), dim=-1)  # (b, t or 1, v)
+        flat = chances.flatten(0, 1)
+        told = flat.gather(1, answers.reshape(len(flat), -1)).view_as(answers)  # (b, t)
+        nats = -(1 - smoothing) * told - smoothing * chances.mean(dim=-1)
+        return (nats * mask).sum(dim=1)

@@ -1,0 +1,133 @@
+"""BgtNetwork: the inference networks and the decoders together, as a network that makes rows of sentences."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from muse.networks.transformer import Inputs, Transformer
+from muse.sentences.bags import Reader
+from muse.sentences.bgt.config import BgtConfig
+from muse.sentences.bgt.decoder import Decoder
+from muse.sentences.bgt.encoder import Encoder
+from muse.sentences.bgt.gaussian import Gaussian
+from muse.sentences.bgt.tokens import Tokens, framed
+from muse.sentences.network import SentenceNetwork
+from muse.sentences.pairs import Batch
+
+
+class Terms(NamedTuple):
+    """What the loss of b pairs is made of, in nats (b,) each.
+
+    `told`: both sentences, each from the semantic latent of one of them and from its own. `divergence`: of
+    all latents from the prior. `translated`: each from the semantic mean of the other alone.
+    """
+
+    told: Tensor
+    divergence: Tensor
+    translated: Tensor
+
+
+class BgtNetwork(SentenceNetwork):
+    """One semantic encoder for both languages; an encoder, a decoder and a translator for each of the two."""
+
+    def __init__(
+        self, config: BgtConfig, languages: tuple[str, str], tokens: Tokens, generator: torch.Generator
+    ) -> None:
+        super().__init__()
+        self.config, self._languages, self._tokens = config, languages, tokens
+        for place, language in enumerate(languages):
+            # The space has them: they are no part of what is saved.
+            self.register_buffer(f"rows_{place}", tokens.rows(language), persistent=False)
+        self.semantic = self._encoder(config.semantic, generator)
+        self.own = nn.ModuleList(
+            self._encoder(config.language, generator) for _ in languages if config.language
+        )
+        self.decoders = nn.ModuleList(self._decoder(config.latents, generator) for _ in languages)
+        self.translators = nn.ModuleList(
+            self._decoder(config.semantic, generator) for _ in languages if config.translation
+        )
+
+    @property
+    def dimension(self) -> int:
+        """The dimensions of the semantic latent."""
+        return self.config.semantic
+
+    def reader(self, language: str) -> Reader:
+        """That of its tokens."""
+        return self._tokens.reader(language)
+
+    def forward(self, batch: Batch, language: str) -> Tensor:
+        """The means (b, k) of the semantic posterior."""
+        return self.semantic_posterior(batch, language).mean
+
+    def semantic_posterior(self, batch: Batch, language: str) -> Gaussian:
+        """q(z_sem | x)."""
+        found: Gaussian = self.semantic(self._inputs(batch, self._languages.index(language)))
+        return found
+
+    def language_posterior(self, batch: Batch, language: str) -> Gaussian:
+        """q(z_l | x), where there are language latents."""
+        place = self._languages.index(language)
+        found: Gaussian = self.own[place](self._inputs(batch, place))
+        return found
+
+    def terms(self, pair: tuple[Batch, Batch], side: int, generator: torch.Generator) -> Terms:
+        """What the loss of b pairs is made of; the semantic latent is that of the sentences on one side."""
+        sentences = [framed(batch.padded()) for batch in pair]
+        inputs = [self._inputs(batch, place) for place, batch in enumerate(pair)]
+        meanings = [self.semantic(given, generator) for given in inputs]
+        own = [encode(given, generator) for encode, given in zip(self.own, inputs, strict=False)]
+        meaning = meanings[side].sample(generator)
+        latents = [[meaning, *(one.sample(generator) for one in own[place : place + 1])] for place in (0, 1)]
+        told = [
+            decode(latents[place], sentences[place], generator=generator)
+            for place, decode in enumerate(self.decoders)
+        ]
+        translated = [
+            decode([meanings[1 - place].mean], sentences[place], self.config.smoothing, generator)
+            for place, decode in enumerate(self.translators)
+        ]
+        divergence = torch.stack([one.divergence() for one in (meanings[side], *own)]).sum(dim=0)
+        none = torch.zeros_like(divergence)
+        return Terms(sum(told, none), divergence, sum(translated, none))
+
+    def _inputs(self, batch: Batch, place: int) -> Inputs:
+        ids, mask = framed(batch.padded())
+        rows: Tensor | None = getattr(self, f"rows_{place}")
+        return Inputs(ids if rows is None else rows[ids], mask)
+
+    def _encoder(self, latent: int, generator: torch.Generator) -> Encoder:
+        config, rows = self.config, self.rows_0
+        width = config.hidden if rows is None else rows.shape[1]
+        layers = config.encoder_layers
+        body = Transformer(config.transformer(layers), generator) if layers else None
+        return Encoder(width, latent, body, generator)
+
+    def _decoder(self, latents: int, generator: torch.Generator) -> Decoder:
+        layers = self.config.decoder_layers
+        body = Transformer(self.config.transformer(layers, decoder=True), generator) if layers else None
+        return Decoder(self.config.vocabulary, latents, body, generator)
+
+
+class LanguageLatents(SentenceNetwork):
+    """The means of the language latents as rows: what the semantic latent leaves out."""
+
+    def __init__(self, network: BgtNetwork) -> None:
+        super().__init__()
+        self.network = network
+
+    @property
+    def dimension(self) -> int:
+        """The dimensions of a language latent."""
+        return self.network.config.language
+
+    def reader(self, language: str) -> Reader:
+        """That of the network."""
+        return self.network.reader(language)
+
+    def forward(self, batch: Batch, language: str) -> Tensor:
+        """The means (b, k) of the language posterior."""
+        return self.network.language_posterior(batch, language).mean

@@ -1,0 +1,115 @@
+"""Tokens: how sentences are read, as words of the space with their frozen rows or as word pieces."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from muse.networks.batching import Padded
+from muse.networks.token_table import random_rows
+from muse.sentences.bags import Reader, Vocabulary
+from muse.sentences.core import Cut
+from muse.sentences.pieces import BOS, EOS, SPECIALS, Pieces
+from muse.sentences.weights import weights_from_rank
+from muse.space import AlignedSpace
+from muse.tokens import Tokeniser
+
+OTHERS = 100  # tokens of a language that the space lacks, signs above all, which get a row of their own
+_LOOKED_AT = 10_000  # sentences that tell which
+
+
+class Tokens(Protocol):
+    """What reads sentences into ids, which are below len(SPECIALS) for none of their tokens."""
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """What makes it again, as JSON has it."""
+
+    def reader(self, language: str) -> Reader:
+        """What reads sentences of a language, no more than so many tokens of each."""
+
+    def rows(self, language: str) -> Tensor | None:
+        """The frozen rows (v, d) of the ids of a language; None where the layers that read them have rows."""
+
+
+class SpaceWords(Tokens):
+    """The words of a space, after the special tokens and the `others` of each language.
+
+    A word has its row of the space times its idf by rank, one of the others a random one: it is read, and
+    says nothing that the space knows.
+    """
+
+    def __init__(self, space: AlignedSpace, others: Mapping[str, Sequence[str]], longest: int) -> None:
+        self._space, self._others, self._longest = space, others, longest
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """The others of each language."""
+        return {"others": {language: list(tokens) for language, tokens in self._others.items()}}
+
+    def reader(self, language: str) -> Reader:
+        """What finds the words and the others."""
+        names = [*self._others[language], *self._space.vectors(language).words]
+        index = {name: number for number, name in reversed([*enumerate(names, len(SPECIALS))])}
+        return Cut(Vocabulary(language, index), self._longest)
+
+    def rows(self, language: str) -> Tensor:
+        """The rows (v, d), those of the special tokens and the others the same whenever they are drawn."""
+        matrix = self._space.vectors(language).matrix
+        n, d = matrix.shape
+        weights = weights_from_rank("idf", n)[:n, None]  # (n, 1)
+        drawn = random_rows(len(SPECIALS) + len(self._others[language]), d, torch.Generator().manual_seed(0))
+        return torch.cat([drawn, torch.from_numpy(matrix * weights)])
+
+
+class PieceTokens(Tokens):
+    """Word pieces, the same of every language."""
+
+    def __init__(self, pieces: Pieces, longest: int) -> None:
+        self._pieces, self._longest = pieces, longest
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """The pieces."""
+        return {"pieces": self._pieces.to_json()}
+
+    def reader(self, language: str) -> Reader:
+        """What parts sentences into the pieces."""
+        return Cut(self._pieces, self._longest)
+
+    def rows(self, language: str) -> None:
+        """None."""
+        return
+
+
+def made_again(settings: Mapping[str, Any], space: AlignedSpace, longest: int) -> Tokens:
+    """The tokens of their settings."""
+    if "pieces" in settings:
+        return PieceTokens(Pieces.from_json(settings["pieces"]), longest)
+    return SpaceWords(space, settings["others"], longest)
+
+
+def lacking(sentences: Sequence[str], language: str, words: Iterable[str]) -> list[str]:
+    """The most frequent tokens of a text, in lower case, that are none of the words."""
+    known, tokens = set(words), Tokeniser(language).tokens
+    step = max(1, len(sentences) // _LOOKED_AT)
+    counts = Counter(token.lower() for sentence in sentences[::step] for token in tokens(sentence))
+    return [token for token, _ in counts.most_common() if token not in known][:OTHERS]
+
+
+def framed(sentences: Padded) -> Padded:
+    """The sentences (b, t) between <bos> and <eos> (b, t + 2).
+
+    >>> framed(Padded(torch.tensor([[7, 8], [9, 0]]), torch.tensor([[True, True], [True, False]]))).ids
+    tensor([[2, 7, 8, 3],
+            [2, 9, 3, 0]])
+    """
+    ends = sentences.mask.sum(dim=1, keepdim=True) + 1  # (b, 1)
+    ids = torch.nn.functional.pad(sentences.ids, (1, 1))
+    ids[:, 0] = BOS
+    return Padded(ids.scatter(1, ends, EOS), torch.nn.functional.pad(sentences.mask, (2, 0), value=True))
