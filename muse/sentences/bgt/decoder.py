@@ -13,24 +13,41 @@ from muse.networks.transformer import Inputs, Memory, Transformer, draw_
 from muse.sentences.pieces import UNK
 
 
-class Decoder(nn.Module):
-    """p(x | z): each token but the first given those before it and the latents, all others as <unk>.
+class Scores(nn.Module):
+    """U z + b for v tokens, the most frequent first, of which b starts by Zipf's law, as -log r.
 
-    The latents come in twice, where the paper found them to serve best: as the memory that every layer reads,
-    a vector each, and beside the state that the scores of the v tokens are made of. Without layers that is
-    all, and the tokens are a bag:
-
-        log p(x | z) = sum_t log softmax(U z + b)[x_t]
+    With `rows` (v, d) that are frozen, U is their product with a map of the states to d dimensions.
     """
 
-    def __init__(
-        self, vocabulary: int, latents: int, layers: Transformer | None, generator: torch.Generator
-    ) -> None:
+    def __init__(self, width: int, vocabulary: int, rows: Tensor | None, generator: torch.Generator) -> None:
         super().__init__()
-        self._vocabulary = vocabulary
-        self._layers = layers
-        self._out = nn.Linear(latents + (layers.config.hidden if layers else 0), vocabulary)
-        draw_(self._out, generator)
+        self.vocabulary = vocabulary if rows is None else min(vocabulary, len(rows))
+        self.register_buffer("_rows", None if rows is None else rows[: self.vocabulary], persistent=False)
+        self._map = nn.Linear(width, vocabulary if rows is None else rows.shape[1], bias=False)
+        self._bias = nn.Parameter(-torch.arange(1.0, self.vocabulary + 1).log())
+        draw_(self._map, generator)
+
+    def forward(self, states: Tensor) -> Tensor:
+        """The scores (..., v) of states (..., h)."""
+        mapped: Tensor = self._map(states)
+        return (mapped if self._rows is None else mapped @ self._rows.T) + self._bias
+
+
+class Decoder(nn.Module):
+    """p(x | z): each token but the first given those before it and the latents, in a vocabulary of v tokens.
+
+    The latents come in twice, where the paper found them to serve best: as the memory that every layer reads,
+    a vector each, and beside the state that the scores are made of. Without layers that is all, and the
+    tokens are a bag:
+
+        log p(x | z) = sum_t log softmax(U z + b)[x_t]
+
+    `scores` makes scores (..., v) of states.
+    """
+
+    def __init__(self, scores: Scores, layers: Transformer | None = None) -> None:
+        super().__init__()
+        self._scores, self._layers = scores, layers
 
     def forward(
         self,
@@ -46,7 +63,7 @@ class Decoder(nn.Module):
         :param smoothing: the share of the probability that all tokens are to have alike (Szegedy et al., 2016)
         :param generator: with one, and only then, there is dropout
         """
-        ids = sentences.ids.where(sentences.ids < self._vocabulary, UNK)  # (b, t)
+        ids = sentences.ids.where(sentences.ids < self._scores.vocabulary, UNK)  # (b, t)
         answers, mask = ids[:, 1:], sentences.mask[:, 1:]
         states = torch.cat([*latents], dim=-1)[:, None]  # (b, 1, k)
         if self._layers is not None:
@@ -54,7 +71,7 @@ class Decoder(nn.Module):
                 Inputs(ids[:, :-1], mask), Memory(torch.stack([*latents], dim=1)), generator=generator
             )
             states = torch.cat([read, states.expand(-1, read.shape[1], -1)], dim=-1)  # (b, t, h + k)
-        chances = functional.log_softmax(self._out(states), dim=-1)  # (b, t or 1, v)
+        chances = functional.log_softmax(self._scores(states), dim=-1)  # (b, t or 1, v)
         flat = chances.flatten(0, 1)
         told = flat.gather(1, answers.reshape(len(flat), -1)).view_as(answers)  # (b, t)
         nats = -(1 - smoothing) * told - smoothing * chances.mean(dim=-1)

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from muse.networks.transformer import Inputs, Transformer
 from muse.sentences.bags import Reader
 from muse.sentences.bgt.config import BgtConfig
-from muse.sentences.bgt.decoder import Decoder
+from muse.sentences.bgt.decoder import Decoder, Scores
 from muse.sentences.bgt.encoder import Encoder
 from muse.sentences.bgt.gaussian import Gaussian
 from muse.sentences.bgt.tokens import Tokens, framed
@@ -45,9 +45,10 @@ class BgtNetwork(SentenceNetwork):
         self.own = nn.ModuleList(
             self._encoder(config.language, generator) for _ in languages if config.language
         )
-        self.decoders = nn.ModuleList(self._decoder(config.latents, generator) for _ in languages)
+        places = range(len(languages))
+        self.decoders = nn.ModuleList(self._decoder(place, config.latents, generator) for place in places)
         self.translators = nn.ModuleList(
-            self._decoder(config.semantic, generator) for _ in languages if config.translation
+            self._decoder(place, config.semantic, generator) for place in places if config.translation
         )
 
     @property
@@ -96,20 +97,25 @@ class BgtNetwork(SentenceNetwork):
 
     def _inputs(self, batch: Batch, place: int) -> Inputs:
         ids, mask = framed(batch.padded())
-        rows: Tensor | None = getattr(self, f"rows_{place}")
+        rows = self._rows(place)
         return Inputs(ids if rows is None else rows[ids], mask)
 
     def _encoder(self, latent: int, generator: torch.Generator) -> Encoder:
-        config, rows = self.config, self.rows_0
+        config, rows = self.config, self._rows(0)
         width = config.hidden if rows is None else rows.shape[1]
         layers = config.encoder_layers
         body = Transformer(config.transformer(layers), generator) if layers else None
         return Encoder(width, latent, body, generator)
 
-    def _decoder(self, latents: int, generator: torch.Generator) -> Decoder:
-        layers = self.config.decoder_layers
-        body = Transformer(self.config.transformer(layers, decoder=True), generator) if layers else None
-        return Decoder(self.config.vocabulary, latents, body, generator)
+    def _decoder(self, place: int, latents: int, generator: torch.Generator) -> Decoder:
+        config, layers = self.config, self.config.decoder_layers
+        body = Transformer(config.transformer(layers, decoder=True), generator) if layers else None
+        width = latents + (config.hidden if layers else 0)
+        return Decoder(Scores(width, config.vocabulary, self._rows(place), generator), body)
+
+    def _rows(self, place: int) -> Tensor | None:
+        rows: Tensor | None = getattr(self, f"rows_{place}")
+        return rows
 
 
 class LanguageLatents(SentenceNetwork):
