@@ -12,8 +12,8 @@ from muse.checkpoint import Checkpoint
 from muse.errors import BadFile, BadSetting, MuseError, NotConverged
 from muse.files.space_folder import checksum
 from muse.runtime import Runtime
-from muse.sentences.encoder import SentenceEncoder
 from muse.sentences.bgt.system import BGT
+from muse.sentences.encoder import SentenceEncoder
 from muse.sentences.lens.system import LENS
 from muse.sentences.network import NetworkEncoder, load_state
 from muse.sentences.saving import Saved, checksums

@@ -7,15 +7,19 @@ from dataclasses import dataclass
 from muse.errors import BadSetting
 from muse.networks.transformer import TransformerConfig
 
+FEWEST = {
+    "semantic": 1, "language": 0, "encoder_layers": 0, "decoder_layers": 0, "longest": 1, "annealing": 1,
+}  # fmt: skip
+
 
 @dataclass(frozen=True)
 class BgtConfig:
     """The sizes, where 0 takes a part away, and the terms of the loss.
 
-    `semantic` and `language` are the dimensions of the latents. Sentences are read as words of the space, of
-    frozen rows, or as `pieces`; a decoder tells the first `vocabulary` of these tokens, all others as <unk>.
-    Without encoder layers a sentence is the mean of its rows, without decoder layers each of its tokens is
-    told from the latents alone. `hidden`, `heads`, `feed_forward` and `dropout` are those of the layers.
+    `semantic` and `language` are the dimensions of the latents. Encoder layers read word pieces; without any,
+    a sentence is the mean of the frozen rows of its words in the space. Without decoder layers each token is
+    told from the latents alone. `hidden`, `heads`, `feed_forward` and `dropout` are those of the layers. The
+    first `vocabulary` tokens are told, all others as <unk>.
 
     `prior` is the weight of the divergence after `annealing` steps, `translation` that of the translation
     loss, `smoothing` its label smoothing.
@@ -24,7 +28,6 @@ class BgtConfig:
     semantic: int = 256
     language: int = 32
     vocabulary: int = 8_000
-    pieces: bool = False
     encoder_layers: int = 0
     decoder_layers: int = 0
     hidden: int = 256
@@ -38,7 +41,7 @@ class BgtConfig:
     smoothing: float = 0.1
 
     def __post_init__(self) -> None:
-        for name, least in (("semantic", 1), ("language", 0), ("longest", 1), ("annealing", 1)):
+        for name, least in FEWEST.items():
             if getattr(self, name) < least:
                 raise BadSetting(f"{name} must be at least {least}, got {getattr(self, name)}")
         for name in ("prior", "translation"):
@@ -46,8 +49,6 @@ class BgtConfig:
                 raise BadSetting(f"the weight {name} must be 0 or more, got {getattr(self, name):g}")
         if not 0 <= self.smoothing < 1:
             raise BadSetting(f"smoothing must lie in 0..1, below 1, got {self.smoothing:g}")
-        if self.pieces and not self.encoder_layers:
-            raise BadSetting("pieces have no rows without encoder layers; set encoder_layers to 1 or more")
         if self.decoder_layers and {self.semantic, self.language} - {0, self.hidden}:
             raise BadSetting(
                 "the layers of a decoder read the latents as they are: semantic and language must be "
@@ -61,7 +62,7 @@ class BgtConfig:
         return self.semantic + self.language
 
     def transformer(self, layers: int, *, decoder: bool = False) -> TransformerConfig:
-        """The sizes of a Transformer of so many layers; a decoder reads from left to right, and the latents."""
+        """The sizes of a Transformer; a decoder reads from left to right, and the latents."""
         return TransformerConfig(
             self.vocabulary, layers, self.heads, self.hidden, self.feed_forward, self.dropout,
             positions=self.longest + 2, activation="relu", causal=decoder, memory=decoder,

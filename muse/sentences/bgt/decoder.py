@@ -60,7 +60,7 @@ class Decoder(nn.Module):
 
         :param latents: each (b, k)
         :param sentences: ids and mask (b, t), from <bos> to <eos>
-        :param smoothing: the share of the probability that all tokens are to have alike (Szegedy et al., 2016)
+        :param smoothing: the share of the probability that all tokens have alike (Szegedy et al., 2016)
         :param generator: with one, and only then, there is dropout
         """
         ids = sentences.ids.where(sentences.ids < self._scores.vocabulary, UNK)  # (b, t)

@@ -10,24 +10,26 @@ from muse.sentences.bgt.gaussian import Gaussian
 
 
 class Encoder(nn.Module):
-    """q(z | x): the mean of the states (b, t, h) of a sentence's tokens, mapped to a Gaussian of k dimensions.
+    """q(z | x): a map to k dimensions of the mean of the states (b, t, h) of a sentence's tokens.
 
     Without layers the states are the tokens' own rows.
     """
 
-    def __init__(self, width: int, latent: int, layers: Transformer | None, generator: torch.Generator) -> None:
+    def __init__(
+        self, width: int, latent: int, layers: Transformer | None, generator: torch.Generator
+    ) -> None:
         super().__init__()
         self._layers = layers
         self._out = nn.Linear(width, 2 * latent, bias=False)
         draw_(self._out, generator)
 
-    def forward(self, inputs: Inputs, generator: torch.Generator | None = None) -> Gaussian:
-        """The posterior of each of b sentences; with a generator, and only then, there is dropout."""
-        states = inputs.tokens if self._layers is None else self._layers(inputs, generator=generator)
-        if inputs.mask is None:
-            return self._posterior(states.mean(dim=1))
-        counted = inputs.mask[..., None].to(states.dtype)  # (b, t, 1)
-        return self._posterior((states * counted).sum(dim=1) / counted.sum(dim=1))
+    def forward(self, tokens: Tensor, mask: Tensor, generator: torch.Generator | None = None) -> Gaussian:
+        """The posterior of each of b sentences; with a generator, and only then, there is dropout.
 
-    def _posterior(self, pooled: Tensor) -> Gaussian:
-        return Gaussian(*self._out(pooled).chunk(2, dim=-1))
+        :param tokens: ids (b, t) for the layers, without them rows (b, t, h)
+        :param mask: (b, t), False at padding
+        """
+        states = tokens if self._layers is None else self._layers(Inputs(tokens, mask), generator=generator)
+        counted = mask[..., None].to(states.dtype)  # (b, t, 1)
+        mean = (states * counted).sum(dim=1) / counted.sum(dim=1)  # (b, h)
+        return Gaussian(*self._out(mean).chunk(2, dim=-1))

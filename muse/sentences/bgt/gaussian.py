@@ -15,7 +15,7 @@ class Gaussian(NamedTuple):
     log_variance: Tensor
 
     def sample(self, generator: torch.Generator) -> Tensor:
-        """Drawn vectors (b, k), mean + deviation * noise, so that gradients reach both (Kingma and Welling, 2013)."""
+        """A draw (b, k), mean + deviation * noise: gradients reach both (Kingma and Welling, 2013)."""
         noise = torch.empty_like(self.mean).normal_(generator=generator)
         return self.mean + (self.log_variance / 2).exp() * noise
 

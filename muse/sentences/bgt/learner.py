@@ -13,11 +13,12 @@ from muse.sentences.two_sides import held_out_precision
 
 
 class BgtLearner(Learner):
-    """Minimises, for pairs (x_1, x_2), with c rising from 0 to the prior's weight and w of the translations,
+    """Minimises what pairs (x_1, x_2) cost in nats, and their translations, of weight w.
 
-        - log p(x_1 | z_sem, z_1) - log p(x_2 | z_sem, z_2) + c sum_z KL(q(z) || N(0, I)) + w translated.
+        - log p(x_1 | z_sem, z_1) - log p(x_2 | z_sem, z_2) + c sum_z KL(q(z) || N(0, I)) + w translated
 
-    The semantic posterior is of the first sentences in one step and of the second ones in the next.
+    Over the first steps c rises in a line from 0 to the prior's weight. The semantic posterior is of the
+    first sentences in one step and of the second ones in the next.
     """
 
     def __init__(self, network: BgtNetwork, languages: tuple[str, str], pairs: Pairs) -> None:

@@ -7,7 +7,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from muse.networks.transformer import Inputs, Transformer
+from muse.networks.batching import Padded
+from muse.networks.transformer import Transformer
 from muse.sentences.bags import Reader
 from muse.sentences.bgt.config import BgtConfig
 from muse.sentences.bgt.decoder import Decoder, Scores
@@ -66,23 +67,26 @@ class BgtNetwork(SentenceNetwork):
 
     def semantic_posterior(self, batch: Batch, language: str) -> Gaussian:
         """q(z_sem | x)."""
-        found: Gaussian = self.semantic(self._inputs(batch, self._languages.index(language)))
-        return found
+        return self._posterior(self.semantic, batch, self._languages.index(language))
 
     def language_posterior(self, batch: Batch, language: str) -> Gaussian:
         """q(z_l | x), where there are language latents."""
         place = self._languages.index(language)
-        found: Gaussian = self.own[place](self._inputs(batch, place))
+        return self._posterior(self.own[place], batch, place)
+
+    def _posterior(self, encoder: nn.Module, batch: Batch, place: int) -> Gaussian:
+        found: Gaussian = encoder(*self._read(framed(batch.padded()), place))
         return found
 
     def terms(self, pair: tuple[Batch, Batch], side: int, generator: torch.Generator) -> Terms:
         """What the loss of b pairs is made of; the semantic latent is that of the sentences on one side."""
         sentences = [framed(batch.padded()) for batch in pair]
-        inputs = [self._inputs(batch, place) for place, batch in enumerate(pair)]
-        meanings = [self.semantic(given, generator) for given in inputs]
-        own = [encode(given, generator) for encode, given in zip(self.own, inputs, strict=False)]
-        meaning = meanings[side].sample(generator)
-        latents = [[meaning, *(one.sample(generator) for one in own[place : place + 1])] for place in (0, 1)]
+        read = [self._read(given, place) for place, given in enumerate(sentences)]
+        meanings = [self.semantic(*given, generator) for given in read]
+        own = [encode(*read[place], generator) for place, encode in enumerate(self.own)]
+        latents = [[meanings[side].sample(generator)]] * 2
+        for place, posterior in enumerate(own):
+            latents[place] = [*latents[place], posterior.sample(generator)]
         told = [
             decode(latents[place], sentences[place], generator=generator)
             for place, decode in enumerate(self.decoders)
@@ -91,14 +95,13 @@ class BgtNetwork(SentenceNetwork):
             decode([meanings[1 - place].mean], sentences[place], self.config.smoothing, generator)
             for place, decode in enumerate(self.translators)
         ]
-        divergence = torch.stack([one.divergence() for one in (meanings[side], *own)]).sum(dim=0)
-        none = torch.zeros_like(divergence)
-        return Terms(sum(told, none), divergence, sum(translated, none))
+        divergence = sum((one.divergence() for one in own), meanings[side].divergence())
+        return Terms(sum(told), divergence, sum(translated, torch.zeros_like(divergence)))
 
-    def _inputs(self, batch: Batch, place: int) -> Inputs:
-        ids, mask = framed(batch.padded())
+    def _read(self, sentences: Padded, place: int) -> tuple[Tensor, Tensor]:
+        """What an encoder takes: the ids of framed sentences, or their rows, and the mask."""
         rows = self._rows(place)
-        return Inputs(ids if rows is None else rows[ids], mask)
+        return sentences.ids if rows is None else rows[sentences.ids], sentences.mask
 
     def _encoder(self, latent: int, generator: torch.Generator) -> Encoder:
         config, rows = self.config, self._rows(0)

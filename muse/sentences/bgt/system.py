@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from muse.errors import BadSetting
 from muse.files.parallel_text import ParallelText, read_pairs
 from muse.networks.schedule import Schedule
 from muse.sentences.bgt.config import BgtConfig
@@ -28,7 +27,7 @@ PRESETS = {
     "small": Preset(BgtConfig(), TrainerConfig(epochs=10, batch=512, rate=3e-3)),
     "paper": Preset(
         BgtConfig(
-            semantic=1_024, language=1_024, vocabulary=20_000, pieces=True, encoder_layers=5, decoder_layers=1,
+            semantic=1_024, language=1_024, vocabulary=20_000, encoder_layers=5, decoder_layers=1,
             hidden=1_024, feed_forward=1_024, dropout=0.3, annealing=2**16,
         ),
         TrainerConfig(epochs=20, batch=1_000, rate=5e-4, schedule=Schedule("inverse-sqrt", warmup=4_000)),
@@ -39,7 +38,6 @@ PRESETS = {
 def train_bgt(job: Job) -> Fitted:
     """A BGT on parallel text."""
     request, config, languages = job.request, job.config, job.languages
-    _check_width(config, request.space)
     text = read_pairs(request.parallel)
     tokens = _tokens(job, text)
     rng, device = np.random.default_rng(request.seed), job.runtime.device
@@ -68,16 +66,10 @@ def make_bgt(settings: Mapping[str, Any], space: AlignedSpace) -> SentenceNetwor
     return BgtNetwork(config, (first, second), tokens, generator_for(0))
 
 
-def _check_width(config: BgtConfig, space: AlignedSpace) -> None:
-    d = space.vectors(space.pivot).dimension
-    if config.encoder_layers and not config.pieces and config.hidden != d:
-        raise BadSetting(f"layers over words of a space of {d} dimensions must have hidden={d}, got {config.hidden}")
-
-
 def _tokens(job: Job, text: ParallelText) -> Tokens:
     space, config = job.request.space, job.config
     texts = dict(zip(job.languages, text, strict=True))
-    if config.pieces:
+    if config.encoder_layers:
         pieces = Pieces.learned(texts, config.vocabulary, generator_for(job.request.seed, 0))
         return PieceTokens(pieces, config.longest)
     others = {

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
-import numpy as np
 import torch
 from torch import Tensor
 
@@ -24,7 +23,7 @@ _LOOKED_AT = 10_000  # sentences that tell which
 
 
 class Tokens(Protocol):
-    """What reads sentences into ids, which are below len(SPECIALS) for none of their tokens."""
+    """What reads sentences into ids, of which the first are those of SPECIALS."""
 
     @property
     def settings(self) -> Mapping[str, Any]:
@@ -55,7 +54,7 @@ class SpaceWords(Tokens):
     def reader(self, language: str) -> Reader:
         """What finds the words and the others."""
         names = [*self._others[language], *self._space.vectors(language).words]
-        index = {name: number for number, name in reversed([*enumerate(names, len(SPECIALS))])}
+        index = dict(zip(names, range(len(SPECIALS), len(SPECIALS) + len(names)), strict=True))
         return Cut(Vocabulary(language, index), self._longest)
 
     def rows(self, language: str) -> Tensor:
