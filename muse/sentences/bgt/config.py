@@ -27,7 +27,7 @@ class BgtConfig:
 
     semantic: int = 256
     language: int = 32
-    vocabulary: int = 8_000
+    vocabulary: int = 4_000
     encoder_layers: int = 0
     decoder_layers: int = 0
     hidden: int = 256
@@ -36,7 +36,7 @@ class BgtConfig:
     dropout: float = 0.0
     longest: int = 100
     prior: float = 1.0
-    annealing: int = 1_000
+    annealing: int = 300
     translation: float = 1.0
     smoothing: float = 0.1
 
