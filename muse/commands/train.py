@@ -47,7 +47,7 @@ LOSSES = ("align", "rank", "hinge", "hardest", "squared", "softmax")
 @click.option("--resume", is_flag=True, help="Go on where a killed run of the same settings stopped.")
 @common
 def train(space: Path, quiet: bool, as_json: bool, **options: Any) -> None:
-    """Train a sentence encoder of SPACE on parallel text, or a sentence system (lens) on what it needs.
+    """Train a sentence encoder of SPACE on parallel text, or a sentence system (lens, bgt) on what it needs.
 
     A part of the text is held out: P@1 there ends the training and chooses the epoch. Losses: align (Conneau,
     2019), rank (his ranking loss), hinge (cosine, random negative), hardest (cosine, hardest negative of the
