@@ -18,7 +18,8 @@ import argparse
 import resource
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import tee
 from pathlib import Path
 from typing import NamedTuple
 
@@ -165,7 +166,7 @@ def over_seeds(values: list[float]) -> str:
     return mean if len(values) == 1 else f"{mean} ({min(values):.1f}-{max(values):.1f})"
 
 
-def kept(bench: Bench, all_rows: list[Row]) -> None:
+def kept(bench: Bench, all_rows: Iterable[Row]) -> None:
     """Retrieval, textual similarity and divergences."""
     heading("BGT: retrieval, textual similarity, divergence from the prior in nats; mean (range) over seeds")
     learned, _ = bench.text()
@@ -205,7 +206,7 @@ def _pearson(encoder: SentenceEncoder, first: str, second: str, bench: Bench) ->
     return 100 * evaluate_sts(left, right, np.array(one.ratings), NOTHING, rng=bench.rng()).pearson
 
 
-def probes(bench: Bench, all_rows: list[Row]) -> None:
+def probes(bench: Bench, all_rows: Iterable[Row]) -> None:
     """What a linear classifier reads out of the rows."""
     heading("BGT: accuracy of linear probes; mean (range) over seeds")
     tasks = dict(_tasks(bench))
@@ -293,11 +294,11 @@ def main() -> None:
     if asked.threads:
         torch.set_num_threads(asked.threads)
     bench, tables = Bench(load_space(asked.space[1]), asked), asked.table.split(",")
-    if {"kept", "probes"} & {*tables}:
-        found = list(rows(bench))
-        for table, show in (("kept", kept), ("probes", probes)):
-            if table in tables:
-                show(bench, found)
+    first, second = tee(rows(bench))  # trained as the first table asks for them
+    if "kept" in tables:
+        kept(bench, first)
+    if "probes" in tables:
+        probes(bench, second)
     if "paper" in tables:
         paper(bench)
 

@@ -220,7 +220,20 @@ def files(tmp_path: Path) -> Path:
 
 def good(files: Path, *more: object) -> list[object]:
     """The arguments of a run that ends well."""
-    quick = ["--epochs", 6, "--batch", 32, "--set", "semantic=16", "--set", "language=4"]
+    quick = [
+        "--epochs",
+        8,
+        "--patience",
+        8,
+        "--batch",
+        32,
+        "--rate",
+        0.03,
+        "--set",
+        "semantic=16",
+        "--set",
+        "language=4",
+    ]
     text = ["--lang", "fr", "--parallel", files / "text.tsv"]
     return ["train", files / "space", "--encoder", "bgt", *text, *quick, "--out", files / "out", *more]
 
