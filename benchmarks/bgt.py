@@ -48,9 +48,10 @@ from muse.sentences.loading import load_encoder
 from muse.sentences.network import NetworkEncoder
 from muse.sentences.pairs import Pairs, Sentences
 from muse.sentences.pieces import SPECIALS, Pieces
+from muse.sentences.seeding import generator_for
 from muse.sentences.system import Request
 from muse.sentences.systems import train_system
-from muse.sentences.trainer import TrainerConfig, generator_for, train
+from muse.sentences.trainer import TrainerConfig, train
 from muse.space import AlignedSpace, load_space
 from muse.tokens import Tokeniser
 

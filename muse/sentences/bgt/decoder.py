@@ -19,6 +19,8 @@ class Scores(nn.Module):
     With `rows` (v, d) that are frozen, U is their product with a map of the states to d dimensions.
     """
 
+    _rows: Tensor | None
+
     def __init__(self, width: int, vocabulary: int, rows: Tensor | None, generator: torch.Generator) -> None:
         super().__init__()
         self.vocabulary = vocabulary if rows is None else min(vocabulary, len(rows))

@@ -17,8 +17,9 @@ from muse.sentences.bgt.tokens import PieceTokens, SpaceWords, Tokens, lacking, 
 from muse.sentences.network import SentenceNetwork
 from muse.sentences.pairs import make_pairs
 from muse.sentences.pieces import Pieces
+from muse.sentences.seeding import generator_for
 from muse.sentences.system import Fitted, Job, Preset, System
-from muse.sentences.trainer import TrainerConfig, generator_for, train
+from muse.sentences.trainer import TrainerConfig, train
 from muse.space import AlignedSpace
 
 # What the paper does not say is as in its authors' program: latents and feed-forward parts of 1024, 8 heads,
