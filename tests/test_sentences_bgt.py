@@ -23,11 +23,11 @@ from muse.sentences.bgt.gaussian import Gaussian
 from muse.sentences.bgt.learner import BgtLearner
 from muse.sentences.bgt.network import BgtNetwork, LanguageLatents
 from muse.sentences.bgt.system import PRESETS
-from muse.sentences.bgt.tokens import Tokens, framed, lacking
+from muse.sentences.bgt.tokens import SpaceWords, Tokens, framed, lacking
 from muse.sentences.loading import load_encoder
 from muse.sentences.network import NetworkEncoder
 from muse.sentences.pairs import Batch, Pairs, Sentences
-from muse.sentences.pieces import BOS, EOS, UNK
+from muse.sentences.pieces import BOS, EOS, SPECIALS, UNK
 from muse.space import load_space
 from tests.command import Command, refused, tree
 from tests.parallel import toy_space, toy_text, write_text
@@ -206,8 +206,22 @@ def test_the_paper_preset_has_its_size() -> None:
     assert found == pytest.approx(encoders + decoders + translators, rel=0.02)
 
 
-def test_what_a_space_lacks_is_learned_from_text() -> None:
-    assert lacking(["Hello, world.", "Hello."], "en", ["world"]) == ["hello", ".", ","]
+def test_what_a_space_lacks_is_learned_from_text(tmp_path: Path) -> None:
+    space = toy_space(tmp_path / "space")
+    texts = {"en": ["Hello, en1.", "Hello en2."], "fr": ["Fr1 en1.", "fr2."]}
+    others = lacking(texts, space)
+    assert others == [".", "hello", ",", "en1"]
+    tokens = SpaceWords(space, others, longest=3)
+    found = {name: tokens.reader(name).bags(["En1, zzz . en1"]) for name in ("en", "fr")}
+    words = len(SPECIALS) + len(others)
+    assert found["fr"].ids.tolist() == [8, 7, 5]
+    assert found["en"].ids.tolist() == [words + 1, 7, 5]
+    assert (found["en"].unknown, found["en"].truncated) == (1, 1)
+    rows = [tokens.rows(name) for name in ("en", "fr")]
+    assert torch.equal(rows[0][:words], rows[1][:words])
+    ratio = rows[0][words:] / torch.from_numpy(space.vectors("en").matrix)
+    torch.testing.assert_close(ratio, ratio[:, :1].expand_as(ratio))
+    assert bool((ratio[:, 0].diff() > 0).all())  # the rarer, the more it weighs
 
 
 @pytest.fixture

@@ -73,11 +73,7 @@ def _tokens(job: Job, text: ParallelText) -> Tokens:
     if config.encoder_layers:
         pieces = Pieces.learned(texts, config.vocabulary, generator_for(job.request.seed, 0))
         return PieceTokens(pieces, config.longest)
-    others = {
-        language: lacking(sentences, language, space.vectors(language).words)
-        for language, sentences in texts.items()
-    }
-    return SpaceWords(space, others, config.longest)
+    return SpaceWords(space, lacking(texts, space), config.longest)
 
 
 def _label(config: BgtConfig) -> str:

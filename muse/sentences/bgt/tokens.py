@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 import torch
@@ -18,8 +18,8 @@ from muse.sentences.weights import weights_from_rank
 from muse.space import AlignedSpace
 from muse.tokens import Tokeniser
 
-OTHERS = 100  # tokens of a language that the space lacks, signs above all, which get a row of their own
-_LOOKED_AT = 10_000  # sentences that tell which
+OTHERS = 100  # tokens that the space lacks, signs above all, which get a row of their own
+_LOOKED_AT = 10_000  # sentences of a language that tell which
 
 
 class Tokens(Protocol):
@@ -37,23 +37,23 @@ class Tokens(Protocol):
 
 
 class SpaceWords(Tokens):
-    """The words of a space, after the special tokens and the `others` of each language.
+    """The words of a space, after the special tokens and the `others`, the same of every language.
 
     A word has its row of the space times its idf by rank, one of the others a random one: it is read, and
-    says nothing that the space knows.
+    is like no word.
     """
 
-    def __init__(self, space: AlignedSpace, others: Mapping[str, Sequence[str]], longest: int) -> None:
+    def __init__(self, space: AlignedSpace, others: Sequence[str], longest: int) -> None:
         self._space, self._others, self._longest = space, others, longest
 
     @property
     def settings(self) -> Mapping[str, Any]:
-        """The others of each language."""
-        return {"others": {language: list(tokens) for language, tokens in self._others.items()}}
+        """The others."""
+        return {"others": list(self._others)}
 
     def reader(self, language: str) -> Reader:
-        """What finds the words and the others."""
-        names = [*self._others[language], *self._space.vectors(language).words]
+        """What finds the words and, where it has no word for them, the others."""
+        names = [*self._others, *self._space.vectors(language).words]
         index = dict(zip(names, range(len(SPECIALS), len(SPECIALS) + len(names)), strict=True))
         return Cut(Vocabulary(language, index), self._longest)
 
@@ -62,7 +62,7 @@ class SpaceWords(Tokens):
         matrix = self._space.vectors(language).matrix
         n, d = matrix.shape
         weights = weights_from_rank("idf", n)[:n, None]  # (n, 1)
-        drawn = random_rows(len(SPECIALS) + len(self._others[language]), d, torch.Generator().manual_seed(0))
+        drawn = random_rows(len(SPECIALS) + len(self._others), d, torch.Generator().manual_seed(0))
         return torch.cat([drawn, torch.from_numpy(matrix * weights)])
 
 
@@ -93,12 +93,15 @@ def made_again(settings: Mapping[str, Any], space: AlignedSpace, longest: int) -
     return SpaceWords(space, settings["others"], longest)
 
 
-def lacking(sentences: Sequence[str], language: str, words: Iterable[str]) -> list[str]:
-    """The most frequent tokens of a text, in lower case, that are none of the words."""
-    known, tokens = set(words), Tokeniser(language).tokens
-    step = max(1, len(sentences) // _LOOKED_AT)
-    counts = Counter(token.lower() for sentence in sentences[::step] for token in tokens(sentence))
-    return [token for token, _ in counts.most_common() if token not in known][:OTHERS]
+def lacking(texts: Mapping[str, Sequence[str]], space: AlignedSpace) -> list[str]:
+    """The most frequent tokens of texts, in lower case, that are no words of their language in the space."""
+    counts = Counter[str]()
+    for language, sentences in texts.items():
+        known, tokens = space.vectors(language).index, Tokeniser(language).tokens
+        seen = sentences[:: max(1, len(sentences) // _LOOKED_AT)]
+        found = (token.lower() for sentence in seen for token in tokens(sentence))
+        counts.update(token for token in found if token not in known)
+    return [token for token, _ in counts.most_common(OTHERS)]
 
 
 def framed(sentences: Padded) -> Padded:
