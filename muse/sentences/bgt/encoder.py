@@ -20,6 +20,7 @@ class Encoder(nn.Module):
     ) -> None:
         super().__init__()
         self._layers = layers
+        # A bias would soon be a direction that all means have, and make all cosines alike.
         self._out = nn.Linear(width, 2 * latent, bias=False)
         draw_(self._out, generator)
 
