@@ -19,7 +19,7 @@ from muse.space import AlignedSpace
 from muse.tokens import Tokeniser
 
 OTHERS = 100  # tokens that the space lacks, signs above all, which get a row of their own
-_LOOKED_AT = 10_000  # sentences of a language that tell which
+_LOOKED_AT = 2_000  # sentences of a language that tell which
 
 
 class Tokens(Protocol):
