@@ -7,5 +7,5 @@ that they share and a latent of each language,
 
 of which networks infer q(z_sem | x_1 or x_2) and q(z_l | x_l). What both sentences say costs its divergence
 from the prior once in z_sem and twice in z_1 and z_2: so it comes to be in z_sem, and its mean is the
-embedding.
+embedding. A translation loss is added: each sentence told from the semantic mean of the other alone.
 """

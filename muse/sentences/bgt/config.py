@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from muse.errors import BadSetting
 from muse.networks.transformer import TransformerConfig
 
-FEWEST = {
+_FEWEST = {
     "semantic": 1, "language": 0, "encoder_layers": 0, "decoder_layers": 0, "longest": 1, "annealing": 1,
 }  # fmt: skip
 
@@ -41,7 +41,7 @@ class BgtConfig:
     smoothing: float = 0.1
 
     def __post_init__(self) -> None:
-        for name, least in FEWEST.items():
+        for name, least in _FEWEST.items():
             if getattr(self, name) < least:
                 raise BadSetting(f"{name} must be at least {least}, got {getattr(self, name)}")
         for name in ("prior", "translation"):

@@ -76,5 +76,7 @@ class Decoder(nn.Module):
         chances = functional.log_softmax(self._scores(states), dim=-1)  # (b, t or 1, v)
         flat = chances.flatten(0, 1)
         told = flat.gather(1, answers.reshape(len(flat), -1)).view_as(answers)  # (b, t)
-        nats = -(1 - smoothing) * told - smoothing * chances.mean(dim=-1)
+        nats = -told
+        if smoothing:
+            nats = (1 - smoothing) * nats - smoothing * chances.mean(dim=-1)
         return (nats * mask).sum(dim=1)
