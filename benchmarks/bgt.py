@@ -27,7 +27,7 @@ import numpy as np
 import torch
 from pairs import SHARED
 from sentence_sets import PIVOT, Aligned, retrieval_sets, training
-from sentences import LONG_ENOUGH, NOTHING, named
+from sentences import LONG_ENOUGH, NOTHING, named, probed
 from tables import header, heading, numbers, row
 
 from muse.evaluation.classifier import ClassifierConfig, Labelled
@@ -221,11 +221,7 @@ def probes(bench: Bench, all_rows: Iterable[Row]) -> None:
 
 
 def _read(encoder: SentenceEncoder, task: Probe, bench: Bench) -> float:
-    parts = []
-    for language in dict.fromkeys(task.languages):  # they come language by language
-        own = [text for text, name in zip(task.sentences, task.languages, strict=True) if name == language]
-        parts.append(encoder.encode(own, language).matrix)
-    labelled = Labelled(np.concatenate(parts), np.array(task.labels))
+    labelled = Labelled(probed(encoder, task), np.array(task.labels))
     config = ClassifierConfig(strengths=(0.1, 1.0))
     return evaluate_probe(task.name, labelled, NOTHING, config=config, rng=bench.rng()).accuracy
 
