@@ -1,9 +1,11 @@
 """BGT: what its semantic latent holds and what its language latents do, with and without its parts.
 
     python benchmarks/bgt.py --space fr-en=FOLDER [--x-cbow ENCODER-FOLDER] [--table kept,probes,paper]
-        [--pairs 40000] [--epochs N] [--seeds 0-2] [--probe-size 2000] [--threads N] [--shared ../shared]
+        [--rows "mean;bgt"] [--pairs 40000] [--epochs N] [--set annealing=N] [--seeds 0-2] [--probe-size 2000]
+        [--threads N] [--shared ../shared]
 
-All settings are those of the `small` preset but what a row names. A row is trained once for each seed, on so
+All settings are those of the `small` preset but what a row or --set names. With fewer pairs than all there
+are fewer steps: --set annealing=N keeps the share of the prior that they reach. A row is trained once for each seed, on so
 many of Tatoeba's training pairs, and shows the mean over the seeds, with the lowest and the highest. The
 sentences that are probed come after those pairs in the random order of that text: no BGT has learned from
 them. X-CBOW is one that was trained before, on all of that text, and SIF learned its weights from the pairs.
@@ -55,11 +57,14 @@ from muse.sentences.trainer import TrainerConfig, train
 from muse.space import AlignedSpace, load_space
 from muse.tokens import Tokeniser
 
+UNTRAINED = "bgt, untrained"
 TRAINED: Mapping[str, Mapping[str, str]] = {
+    UNTRAINED: {},
     "bgt": {},
     "without prior": {"prior": "0"},
     "without language latents": {"language": "0"},
 }
+ROWS = ("mean", "sif", "x-cbow", *TRAINED)
 SIGNS = 3  # of a sentence, and more
 
 
@@ -96,26 +101,28 @@ class Row(NamedTuple):
 
 
 def rows(bench: Bench) -> Iterator[Row]:
-    """All rows, the untrained encoders first."""
+    """The rows that are asked for, in the order of ROWS."""
     learned, _ = bench.text()
-    yield Row("mean", [load_encoder("mean", bench.space)], [])
-    sif = load_encoder("sif", bench.space).fit(learned.other, bench.other).fit(learned.english, PIVOT)
-    yield Row("sif", [sif], [])
-    if bench.asked.x_cbow:
-        yield Row("x-cbow", [load_encoder(bench.asked.x_cbow, bench.space)], [])
+    wanted = [name for name in ROWS if name in bench.asked.rows.split(";")]
     with tempfile.TemporaryDirectory() as name:
         text = Path(name) / "text.tsv"
         lines = zip(learned.english, learned.other, strict=True)
         text.write_text("".join(f"{en}\t{other}\n" for en, other in lines), encoding="utf-8")
-        yield from _both(bench, "bgt, untrained", _trained(bench, text, {}, 0))
-        for label, settings in TRAINED.items():
-            yield from _both(bench, label, _trained(bench, text, settings, bench.asked.epochs))
+        for label in wanted:
+            if label in TRAINED:
+                epochs = 0 if label == UNTRAINED else bench.asked.epochs
+                yield from _both(bench, label, _trained(bench, text, TRAINED[label], epochs))
+            elif label != "x-cbow" or bench.asked.x_cbow:
+                encoder = load_encoder(bench.asked.x_cbow if label == "x-cbow" else label, bench.space)
+                fitted = encoder.fit(learned.other, bench.other).fit(learned.english, PIVOT)
+                yield Row(label, [fitted], [])
 
 
 def _trained(
     bench: Bench, text: Path, settings: Mapping[str, str], epochs: int | None
 ) -> list[NetworkEncoder]:
     limits = {} if epochs is None else {"epochs": epochs}
+    settings = {**dict(bench.asked.set), **settings}
     found = []
     for seed in numbers(bench.asked.seeds):
         request = Request(
@@ -283,6 +290,8 @@ def main() -> None:
     parser.add_argument("--table", default="kept,probes,paper")
     parser.add_argument("--pairs", type=int, default=40_000)
     parser.add_argument("--epochs", type=int)
+    parser.add_argument("--set", type=named, action="append", default=[], help="a setting of all BGTs")
+    parser.add_argument("--rows", default=";".join(ROWS), help="with ; between")
     parser.add_argument("--seeds", default="0-2")
     parser.add_argument("--probe-size", type=int, default=2_000)
     parser.add_argument("--threads", type=int)

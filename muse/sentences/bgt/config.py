@@ -36,7 +36,7 @@ class BgtConfig:
     dropout: float = 0.0
     longest: int = 100
     prior: float = 1.0
-    annealing: int = 300
+    annealing: int = 10_000
     translation: float = 1.0
     smoothing: float = 0.1
 
