@@ -4,14 +4,15 @@
         [--rows "mean;bgt"] [--pairs 40000] [--epochs N] [--set annealing=N] [--seeds 0-2] [--probe-size 2000]
         [--threads N] [--shared ../shared]
 
-All settings are those of the `small` preset but what a row or --set names. With fewer pairs than all there
-are fewer steps: --set annealing=N keeps the share of the prior that they reach. A row is trained once for each
-seed, on so many of Tatoeba's training pairs, and shows the mean over the seeds, with the lowest and the
-highest. The sentences that are probed come after those pairs in the random order of that text: no BGT has
-learned from them. X-CBOW is one that was trained before, on all of that text, and SIF learned its weights from
-the pairs. Retrieval is by cosine, from the other language into English; the textual similarities are Pearson's
-correlations on the test part of STS-B. Language latents come from a network for each language: that these can
-be told apart is in their making, and the probe of the language says it of the semantic latent alone.
+All settings are those of the `small` preset but what a row or --set names. With fewer pairs than all
+there are fewer steps: --set annealing=N keeps the share of the prior that they reach. A row is trained
+once for each seed, on so many of Tatoeba's training pairs, and shows the mean over the seeds, with the
+lowest and the highest. The sentences that are probed come after those pairs in the random order of that
+text: no BGT has learned from them. X-CBOW is one that was trained before, on all of that text, and SIF
+learned its weights from the pairs. Retrieval is by cosine, from the other language into English; the
+textual similarities are Pearson's correlations on the test part of STS-B. Language latents come from a
+network for each language: that these can be told apart is in their making, and the probe of the language
+says it of the semantic latent alone.
 """
 
 from __future__ import annotations
