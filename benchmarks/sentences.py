@@ -191,7 +191,7 @@ def probe(benches: Sequence[Bench]) -> None:
         tasks = list(_tasks(sides, bench))
         for encoder in bench.encoders("probe"):
             for name, task in tasks:
-                rows = _rows(encoder, task)
+                rows = probed(encoder, task)
                 score = evaluate_probe(
                     task.name, Labelled(rows, np.array(task.labels)), NOTHING,
                     config=ClassifierConfig(seed=bench.asked.seed), rng=bench.rng(),
@@ -207,8 +207,8 @@ def _tasks(sides: dict[str, list[str]], bench: Bench) -> Iterator[tuple[str, Pro
     yield "language", language_probe(sides, 5_000, bench.rng())
 
 
-def _rows(encoder: SentenceEncoder, task: Probe) -> Matrix:
-    # The rows (n, d) of the sentences, which come language by language.
+def probed(encoder: SentenceEncoder, task: Probe) -> Matrix:
+    """The rows (n, d) of the sentences, which come language by language."""
     parts = []
     for language in dict.fromkeys(task.languages):
         own = [text for text, name in zip(task.sentences, task.languages, strict=True) if name == language]

@@ -52,6 +52,15 @@ def test_special_tokens_in_a_text_are_text(pieces: Pieces) -> None:
     assert again.encode(["the <mask> cat"], framed=False) == pieces.encode(["the <mask> cat"], framed=False)
 
 
+def test_as_a_reader_it_leaves_out_what_it_does_not_know(pieces: Pieces) -> None:
+    sentences = ["the <cat", "", "a mat"]
+    bags = pieces.bags(sentences)
+    known = [[piece for piece in ids if piece != UNK] for ids in pieces.encode(sentences, framed=False)]
+    assert bags.ids.tolist() == [piece for ids in known for piece in ids]
+    assert bags.lengths.tolist() == [len(ids) for ids in known]
+    assert bags.unknown == 1
+
+
 def test_json_keeps_all_and_the_seed_decides(pieces: Pieces) -> None:
     assert pieces.tokens[:5] == SPECIALS
     assert len(pieces) == len(pieces.tokens) <= 150

@@ -12,6 +12,7 @@ from muse.checkpoint import Checkpoint
 from muse.errors import BadFile, BadSetting, MuseError, NotConverged
 from muse.files.space_folder import checksum
 from muse.runtime import Runtime
+from muse.sentences.bgt.system import BGT
 from muse.sentences.cmlm.system import CMLM
 from muse.sentences.encoder import SentenceEncoder
 from muse.sentences.lens.system import LENS
@@ -23,7 +24,7 @@ from muse.sentences.system import Fitted, Job, Preset, Request, System, open_cor
 from muse.sentences.trainer import Epoch, best_epoch
 from muse.space import AlignedSpace
 
-SYSTEMS: Mapping[str, System] = {system.name: system for system in (LENS, INFERSENT, X_BILSTM, CMLM)}
+SYSTEMS: Mapping[str, System] = {s.name: s for s in (LENS, INFERSENT, X_BILSTM, CMLM, BGT)}
 
 
 @dataclass(frozen=True, eq=False)

@@ -112,6 +112,9 @@ class Learner(nn.Module, ABC):
     def score(self) -> float:
         """How good it is on held-out examples: the higher the better."""
 
+    def begin(self, step: int) -> None:
+        """Told before the loss of each step which it is, from 1 on: for a loss that changes as it goes."""
+
     def batches(self, order: Tensor, size: int) -> Sequence[Tensor]:
         """The examples in their order (n,), which is random, parted in batches of about `size`.
 
@@ -197,6 +200,7 @@ def _epoch(run: _Run, behind: Sequence[Epoch], tick: Tick) -> Epoch:
     total, before = 0.0, (number - 1) * len(batches)
     with torch_seeded(run.seed, *stream, device=device):
         for step, rows in enumerate(batches, 1):
+            run.learner.begin(before + step)
             value = _loss_of_step(run, rows, generator)
             norm = run.optimisers.step(rate * run.config.schedule(before + step), run.config.clip)
             for name, figure in (("loss", value), ("norm of the gradient", norm)):

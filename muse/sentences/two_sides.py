@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 
 import torch
 from torch import Tensor, nn
@@ -53,16 +54,20 @@ class PairLearner(Learner):
         x, y = self.encoder.both(pairs.pivot.batch(chosen), pairs.other.batch(chosen), generator)  # (b, d')
         return self._loss(x, y, negatives)
 
-    @torch.no_grad()
     def score(self) -> float:
-        """P@1, in percent: held-out sentences whose nearest pivot sentence, by cosine, translates them."""
-        held_out = self._pairs.held_out
-        x = self._rows(self._pairs.pivot, held_out, pivot=True)  # (h, d')
-        y = self._rows(self._pairs.other, held_out, pivot=False)  # (h, d')
-        found = nearest(y, x, 1).indices[:, 0]  # (h,)
-        return 100 * int((found == torch.arange(len(found), device=found.device)).sum()) / len(found)
+        """The P@1 of the held-out pairs."""
+        return held_out_precision(self.encoder, self._pairs)
 
-    def _rows(self, sentences: Sentences, rows: Tensor, *, pivot: bool) -> Tensor:
-        encode = self.encoder.pivot if pivot else self.encoder.other
-        parts = [encode(sentences.batch(part)) for part in torch.split(rows, _ROWS)]
-        return functional.normalize(torch.cat(parts))
+
+@torch.no_grad()
+def held_out_precision(encoder: TwoSides, pairs: Pairs) -> float:
+    """P@1, in percent: held-out sentences whose nearest pivot sentence, by cosine, translates them."""
+    x = _rows(encoder.pivot, pairs.pivot, pairs.held_out)  # (h, d')
+    y = _rows(encoder.other, pairs.other, pairs.held_out)  # (h, d')
+    found = nearest(y, x, 1).indices[:, 0]  # (h,)
+    return 100 * int((found == torch.arange(len(found), device=found.device)).sum()) / len(found)
+
+
+def _rows(encode: Callable[[Batch], Tensor], sentences: Sentences, rows: Tensor) -> Tensor:
+    parts = [encode(sentences.batch(part)) for part in torch.split(rows, _ROWS)]
+    return functional.normalize(torch.cat(parts))

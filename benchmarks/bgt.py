@@ -1,0 +1,314 @@
+"""BGT: what its semantic latent holds and what its language latents do, with and without its parts.
+
+    python benchmarks/bgt.py --space fr-en=FOLDER [--x-cbow ENCODER-FOLDER] [--table kept,probes,paper]
+        [--rows "mean;bgt"] [--pairs 40000] [--epochs N] [--set annealing=N] [--seeds 0-2] [--probe-size 2000]
+        [--threads N] [--shared ../shared]
+
+All settings are those of the `small` preset but what a row or --set names. With fewer pairs than all
+there are fewer steps: --set annealing=N keeps the share of the prior that they reach. A row is trained
+once for each seed, on so many of Tatoeba's training pairs, and shows the mean over the seeds, with the
+lowest and the highest. The sentences that are probed come after those pairs in the random order of that
+text: no BGT has learned from them. X-CBOW is one that was trained before, on all of that text, and SIF
+learned its weights from the pairs. Retrieval is by cosine, from the other language into English; the
+textual similarities are Pearson's correlations on the test part of STS-B. Language latents come from a
+network for each language: that these can be told apart is in their making, and the probe of the language
+says it of the semantic latent alone.
+"""
+
+from __future__ import annotations
+
+import argparse
+import resource
+import tempfile
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import tee
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from pairs import SHARED
+from sentence_sets import PIVOT, Aligned, retrieval_sets, training
+from sentences import LONG_ENOUGH, NOTHING, named, probed
+from tables import header, heading, numbers, row
+
+from muse.evaluation.classifier import ClassifierConfig, Labelled
+from muse.evaluation.probing import Probe, content_probe, evaluate_probe, language_probe, length_probe
+from muse.evaluation.sentences import Queries, different, evaluate_sentences
+from muse.evaluation.sts import evaluate_sts
+from muse.files.sentence_text import read_rated_sentences
+from muse.pair_score import PairScore
+from muse.progress import Progress
+from muse.runtime import Runtime
+from muse.sentences.bgt.gaussian import Gaussian
+from muse.sentences.bgt.learner import BgtLearner
+from muse.sentences.bgt.network import BgtNetwork, LanguageLatents
+from muse.sentences.bgt.system import PRESETS
+from muse.sentences.bgt.tokens import PieceTokens
+from muse.sentences.encoder import SentenceEncoder
+from muse.sentences.loading import load_encoder
+from muse.sentences.network import NetworkEncoder
+from muse.sentences.pairs import Pairs, Sentences
+from muse.sentences.pieces import SPECIALS, Pieces
+from muse.sentences.seeding import generator_for
+from muse.sentences.system import Request
+from muse.sentences.systems import train_system
+from muse.sentences.trainer import TrainerConfig, train
+from muse.space import AlignedSpace, load_space
+from muse.tokens import Tokeniser
+
+UNTRAINED = "bgt, untrained"
+TRAINED: Mapping[str, Mapping[str, str]] = {
+    UNTRAINED: {},
+    "bgt": {},
+    "without prior": {"prior": "0"},
+    "without language latents": {"language": "0"},
+}
+ROWS = ("mean", "sif", "x-cbow", *TRAINED)
+SIGNS = 3  # of a sentence, and more
+
+
+class Bench(NamedTuple):
+    """The space, its language beside English, and what is asked."""
+
+    space: AlignedSpace
+    asked: argparse.Namespace
+
+    @property
+    def other(self) -> str:
+        """The language beside English."""
+        return next(name for name in self.space.languages if name != PIVOT)
+
+    def text(self) -> tuple[Aligned, Aligned]:
+        """The pairs to learn from, and those that come after them."""
+        whole, count = training(self.asked.shared / "data", self.other), self.asked.pairs
+        return (
+            Aligned("learned from", whole.other[:count], whole.english[:count]),
+            Aligned("not seen", whole.other[count:], whole.english[count:]),
+        )
+
+    def rng(self) -> np.random.Generator:
+        """The same draws for every row."""
+        return np.random.default_rng(0)
+
+
+class Row(NamedTuple):
+    """An encoder for each seed, and the divergences of its latents where it has any."""
+
+    name: str
+    encoders: list[SentenceEncoder]
+    nats: list[list[float]]
+
+
+def rows(bench: Bench) -> Iterator[Row]:
+    """The rows that are asked for, in the order of ROWS."""
+    learned, _ = bench.text()
+    wanted = [name for name in ROWS if name in bench.asked.rows.split(";")]
+    with tempfile.TemporaryDirectory() as name:
+        text = Path(name) / "text.tsv"
+        lines = zip(learned.english, learned.other, strict=True)
+        text.write_text("".join(f"{en}\t{other}\n" for en, other in lines), encoding="utf-8")
+        for label in wanted:
+            if label in TRAINED:
+                epochs = 0 if label == UNTRAINED else bench.asked.epochs
+                yield from _both(bench, label, _trained(bench, text, TRAINED[label], epochs))
+            elif label != "x-cbow" or bench.asked.x_cbow:
+                encoder = load_encoder(bench.asked.x_cbow if label == "x-cbow" else label, bench.space)
+                fitted = encoder.fit(learned.other, bench.other).fit(learned.english, PIVOT)
+                yield Row(label, [fitted], [])
+
+
+def _trained(
+    bench: Bench, text: Path, settings: Mapping[str, str], epochs: int | None
+) -> list[NetworkEncoder]:
+    limits = {} if epochs is None else {"epochs": epochs}
+    settings = {**dict(bench.asked.set), **settings}
+    found = []
+    for seed in numbers(bench.asked.seeds):
+        request = Request(
+            bench.space, bench.other, text.with_name("out"), parallel=(text,), settings=settings,
+            trainer=limits, seed=seed,
+        )  # fmt: skip
+        trained = train_system("bgt", request, Runtime(progress=Progress()))
+        found.append(trained.encoder)
+        scores = " ".join(f"{epoch.score:.1f}" for epoch in trained.fitted.epochs)
+        seconds = trained.seconds["training"]
+        print(f"<!-- {dict(settings)}, seed {seed}: held-out P@1 {scores}; {seconds:.0f} s -->", flush=True)
+    return found
+
+
+def _both(bench: Bench, name: str, encoders: list[NetworkEncoder]) -> Iterator[Row]:
+    """The semantic latent, and the language latents where there are any."""
+    networks = [encoder.network for encoder in encoders]
+    nats = [_nats(bench, network) for network in networks if isinstance(network, BgtNetwork)]
+    yield Row(f"{name}: semantic", list(encoders), nats)
+    own = [
+        NetworkEncoder("", bench.space, (PIVOT, bench.other), LanguageLatents(network))
+        for network in networks
+        if isinstance(network, BgtNetwork) and network.config.language
+    ]
+    if own:
+        yield Row(f"{name}: language", list(own), [])
+
+
+@torch.no_grad()
+def _nats(bench: Bench, network: BgtNetwork) -> list[float]:
+    """The mean divergence of the semantic latent, of English and of the other; then of the language ones."""
+    _, fresh = bench.text()
+    found = []
+    for posterior in (network.semantic_posterior, network.language_posterior):
+        if posterior == network.language_posterior and not network.config.language:
+            continue
+        for language, text in ((PIVOT, fresh.english), (bench.other, fresh.other)):
+            bags = network.reader(language).bags(text[:2_000])
+            known = torch.from_numpy(np.flatnonzero(bags.lengths))
+            batch = Sentences.of(bags, np.arange(len(bags)), "cpu").batch(known)
+            gaussian: Gaussian = posterior(batch, language)
+            found.append(float(gaussian.divergence().mean()))
+    return found
+
+
+def over_seeds(values: list[float]) -> str:
+    """61.2 (60.8-61.9)."""
+    mean = f"{np.mean(values):.1f}"
+    return mean if len(values) == 1 else f"{mean} ({min(values):.1f}-{max(values):.1f})"
+
+
+def kept(bench: Bench, all_rows: Iterable[Row]) -> None:
+    """Retrieval, textual similarity and divergences."""
+    heading("BGT: retrieval, textual similarity, divergence from the prior in nats; mean (range) over seeds")
+    learned, _ = bench.text()
+    found = retrieval_sets(bench.asked.shared / "data", bench.other)[0]
+    fresh = found.unseen(training(bench.asked.shared / "data", bench.other))
+    header((
+        "encoder", f"P@1 {found.name}, {len(fresh)}", f"unseen, {int(fresh.sum())}",
+        *(f"STS {first}-{second}" for first, second in _sides(bench)),
+        "KL semantic en", f"KL semantic {bench.other}", "KL language en", f"KL language {bench.other}",
+    ))  # fmt: skip
+    for one in all_rows:
+        hits = [_hits(encoder, found, bench) for encoder in one.encoders]
+        cells = [over_seeds([100 * float(hit.mean()) for hit in hits])]
+        cells.append(over_seeds([100 * float(hit[fresh].mean()) for hit in hits]))
+        for first, second in _sides(bench):
+            cells.append(over_seeds([_pearson(encoder, first, second, bench) for encoder in one.encoders]))
+        nats = [over_seeds(list(values)) for values in zip(*one.nats, strict=True)]
+        row([one.name, *cells, *nats, *["-"] * (4 - len(nats))])
+
+
+def _sides(bench: Bench) -> tuple[tuple[str, str], ...]:
+    return (PIVOT, PIVOT), (bench.other, bench.other), (bench.other, PIVOT)
+
+
+def _hits(encoder: SentenceEncoder, one: Aligned, bench: Bench) -> np.ndarray:
+    targets, gold = different(one.english)
+    queries = Queries(
+        encoder.encode(one.other, bench.other).matrix, encoder.encode(targets, PIVOT).matrix, gold
+    )
+    return evaluate_sentences(queries, PairScore("nn"), NOTHING, rng=bench.rng()).correct
+
+
+def _pearson(encoder: SentenceEncoder, first: str, second: str, bench: Bench) -> float:
+    folder = bench.asked.shared / "data" / "sts"
+    one, two = (read_rated_sentences(folder / f"stsb-{name}-test.csv") for name in (first, second))
+    left, right = encoder.encode(one.first, first).matrix, encoder.encode(two.second, second).matrix
+    return 100 * evaluate_sts(left, right, np.array(one.ratings), NOTHING, rng=bench.rng()).pearson
+
+
+def probes(bench: Bench, all_rows: Iterable[Row]) -> None:
+    """What a linear classifier reads out of the rows."""
+    heading("BGT: accuracy of linear probes; mean (range) over seeds")
+    tasks = dict(_tasks(bench))
+    header(("encoder", *(f"{name}, {len(set(task.labels))} classes" for name, task in tasks.items())))
+    row(["chance", *(100 / len(set(task.labels)) for task in tasks.values())])
+    for one in all_rows:
+        if one.name == "sif" or one.name.startswith("without"):
+            continue
+        row([one.name, *(over_seeds([_read(encoder, task, bench) for encoder in one.encoders])
+                         for task in tasks.values())])  # fmt: skip
+
+
+def _read(encoder: SentenceEncoder, task: Probe, bench: Bench) -> float:
+    labelled = Labelled(probed(encoder, task), np.array(task.labels))
+    config = ClassifierConfig(strengths=(0.1, 1.0))
+    return evaluate_probe(task.name, labelled, NOTHING, config=config, rng=bench.rng()).accuracy
+
+
+def _tasks(bench: Bench) -> Iterator[tuple[str, Probe]]:
+    _, fresh = bench.text()
+    size = bench.asked.probe_size
+    sides = {
+        language: [line for line in text[: 10 * size] if len(line.split()) >= LONG_ENOUGH]
+        for language, text in ((PIVOT, fresh.english), (bench.other, fresh.other))
+    }
+    for language, text in sides.items():
+        yield f"length {language}", length_probe(text, language, size, bench.rng())
+        yield f"signs {language}", signs_probe(text, language, size, bench.rng())
+        yield f"content {language}", content_probe(text, language, size, bench.rng())
+    yield "language", language_probe(sides, size, bench.rng())
+
+
+def signs_probe(sentences: list[str], language: str, size: int, rng: np.random.Generator) -> Probe:
+    """Sentences of one, two, and three or more punctuation marks, as many of each."""
+    tokenise = Tokeniser(language).tokens
+    texts = list(dict.fromkeys(sentences))
+    counts = np.array([sum(not token[0].isalnum() for token in tokenise(text)) for text in texts])
+    labels = np.minimum(counts, SIGNS)
+    classes = [np.flatnonzero(labels == label) for label in range(1, SIGNS + 1)]
+    each = min(*map(len, classes), size // SIGNS)
+    chosen = np.concatenate([rng.permutation(places)[:each] for places in classes])
+    return Probe(
+        "signs", [texts[place] for place in chosen], [language] * len(chosen), labels[chosen].tolist()
+    )
+
+
+def paper(bench: Bench) -> None:
+    """One step of the paper's sizes on random ids."""
+    heading("BGT, `paper` preset: one step on random data")
+    config, pairs, length = PRESETS["paper"].config, 8, 25
+    generator = torch.Generator().manual_seed(0)
+    ids = torch.randint(len(SPECIALS), config.vocabulary, (2, pairs, length), generator=generator)
+    offsets, keys = torch.arange(0, pairs * length + 1, length), torch.arange(pairs)
+    sides = [Sentences(side.flatten(), offsets, keys) for side in ids]
+    languages = (PIVOT, bench.other)
+    tokens = PieceTokens(Pieces.learned({PIVOT: ["no text"]}, 20, generator), config.longest)
+    network = BgtNetwork(config, languages, tokens, generator_for(0))
+    learner = BgtLearner(network, languages, Pairs(sides[0], sides[1], keys, keys, 0))
+    began = time.perf_counter()
+    last = train(learner, TrainerConfig(epochs=1, batch=pairs, rate=1e-7), seed=0, runtime=Runtime())[-1]
+    seconds = time.perf_counter() - began
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    count = sum(part.numel() for part in network.parameters())
+    header(("parameters", "pairs", "tokens", "loss, nats a pair", "seconds", "peak memory, GB"))
+    row([f"{count:,}", pairs, 2 * pairs * length, last.loss, seconds, peak])
+
+
+def main() -> None:
+    """Prints the tables."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--space", type=named, required=True)
+    parser.add_argument("--x-cbow", type=Path)
+    parser.add_argument("--table", default="kept,probes,paper")
+    parser.add_argument("--pairs", type=int, default=40_000)
+    parser.add_argument("--epochs", type=int)
+    parser.add_argument("--set", type=named, action="append", default=[], help="a setting of all BGTs")
+    parser.add_argument("--rows", default=";".join(ROWS), help="with ; between")
+    parser.add_argument("--seeds", default="0-2")
+    parser.add_argument("--probe-size", type=int, default=2_000)
+    parser.add_argument("--threads", type=int)
+    parser.add_argument("--shared", type=Path, default=SHARED)
+    asked = parser.parse_args()
+    if asked.threads:
+        torch.set_num_threads(asked.threads)
+    bench, tables = Bench(load_space(asked.space[1]), asked), asked.table.split(",")
+    first, second = tee(rows(bench))  # trained as the first table asks for them
+    if "kept" in tables:
+        kept(bench, first)
+    if "probes" in tables:
+        probes(bench, second)
+    if "paper" in tables:
+        paper(bench)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,142 @@
+"""BgtNetwork: the inference networks and the decoders together, as a network that makes rows of sentences."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from muse.networks.batching import Padded
+from muse.networks.transformer import Transformer
+from muse.sentences.bags import Reader
+from muse.sentences.bgt.config import BgtConfig
+from muse.sentences.bgt.decoder import Decoder, Scores
+from muse.sentences.bgt.encoder import Encoder
+from muse.sentences.bgt.gaussian import Gaussian
+from muse.sentences.bgt.tokens import Tokens, framed
+from muse.sentences.network import SentenceNetwork
+from muse.sentences.pairs import Batch
+
+
+class Terms(NamedTuple):
+    """What the loss of b pairs is made of, in nats (b,) each.
+
+    `told`: both sentences, each from the semantic latent of one of them and from its own. `divergence`: of
+    all latents from the prior. `translated`: each from the semantic mean of the other alone.
+    """
+
+    told: Tensor
+    divergence: Tensor
+    translated: Tensor
+
+
+class BgtNetwork(SentenceNetwork):
+    """One semantic encoder for both languages; an encoder, a decoder and a translator for each of the two."""
+
+    def __init__(
+        self, config: BgtConfig, languages: tuple[str, str], tokens: Tokens, generator: torch.Generator
+    ) -> None:
+        super().__init__()
+        self.config, self._languages, self._tokens = config, languages, tokens
+        for place, language in enumerate(languages):
+            # The space has them: they are no part of what is saved.
+            self.register_buffer(f"rows_{place}", tokens.rows(language), persistent=False)
+        self.semantic = self._encoder(config.semantic, generator)
+        self.own = nn.ModuleList(
+            self._encoder(config.language, generator) for _ in languages if config.language
+        )
+        places = range(len(languages))
+        self.decoders = nn.ModuleList(self._decoder(place, config.latents, generator) for place in places)
+        self.translators = nn.ModuleList(
+            self._decoder(place, config.semantic, generator) for place in places if config.translation
+        )
+
+    @property
+    def dimension(self) -> int:
+        """The dimensions of the semantic latent."""
+        return self.config.semantic
+
+    def reader(self, language: str) -> Reader:
+        """That of its tokens."""
+        return self._tokens.reader(language)
+
+    def forward(self, batch: Batch, language: str) -> Tensor:
+        """The means (b, k) of the semantic posterior."""
+        return self.semantic_posterior(batch, language).mean
+
+    def semantic_posterior(self, batch: Batch, language: str) -> Gaussian:
+        """q(z_sem | x)."""
+        return self._posterior(self.semantic, batch, self._languages.index(language))
+
+    def language_posterior(self, batch: Batch, language: str) -> Gaussian:
+        """q(z_l | x), where there are language latents."""
+        place = self._languages.index(language)
+        return self._posterior(self.own[place], batch, place)
+
+    def _posterior(self, encoder: nn.Module, batch: Batch, place: int) -> Gaussian:
+        found: Gaussian = encoder(*self._read(framed(batch.padded()), place))
+        return found
+
+    def terms(self, pair: tuple[Batch, Batch], side: int, generator: torch.Generator) -> Terms:
+        """What the loss of b pairs is made of; the semantic latent is that of the sentences on one side."""
+        sentences = [framed(batch.padded()) for batch in pair]
+        read = [self._read(given, place) for place, given in enumerate(sentences)]
+        meanings = [self.semantic(*given, generator) for given in read]
+        own = [encode(*read[place], generator) for place, encode in enumerate(self.own)]
+        latents = [[meanings[side].sample(generator)]] * 2
+        for place, posterior in enumerate(own):
+            latents[place] = [*latents[place], posterior.sample(generator)]
+        told = [
+            decode(latents[place], sentences[place], generator=generator)
+            for place, decode in enumerate(self.decoders)
+        ]
+        translated = [
+            decode([meanings[1 - place].mean], sentences[place], self.config.smoothing, generator)
+            for place, decode in enumerate(self.translators)
+        ]
+        divergence = sum((one.divergence() for one in own), meanings[side].divergence())
+        return Terms(sum(told), divergence, sum(translated, torch.zeros_like(divergence)))
+
+    def _read(self, sentences: Padded, place: int) -> tuple[Tensor, Tensor]:
+        """What an encoder takes: the ids of framed sentences, or their rows, and the mask."""
+        rows = self._rows(place)
+        return sentences.ids if rows is None else rows[sentences.ids], sentences.mask
+
+    def _encoder(self, latent: int, generator: torch.Generator) -> Encoder:
+        config, rows = self.config, self._rows(0)
+        width = config.hidden if rows is None else rows.shape[1]
+        layers = config.encoder_layers
+        body = Transformer(config.transformer(layers), generator) if layers else None
+        return Encoder(width, latent, body, generator)
+
+    def _decoder(self, place: int, latents: int, generator: torch.Generator) -> Decoder:
+        config, layers = self.config, self.config.decoder_layers
+        body = Transformer(config.transformer(layers, decoder=True), generator) if layers else None
+        width = latents + (config.hidden if layers else 0)
+        return Decoder(Scores(width, config.vocabulary, self._rows(place), generator), body)
+
+    def _rows(self, place: int) -> Tensor | None:
+        rows: Tensor | None = getattr(self, f"rows_{place}")
+        return rows
+
+
+class LanguageLatents(SentenceNetwork):
+    """The means of the language latents as rows: what the semantic latent leaves out."""
+
+    def __init__(self, network: BgtNetwork) -> None:
+        super().__init__()
+        self.network = network
+
+    @property
+    def dimension(self) -> int:
+        """The dimensions of a language latent."""
+        return self.network.config.language
+
+    def reader(self, language: str) -> Reader:
+        """That of the network."""
+        return self.network.reader(language)
+
+    def forward(self, batch: Batch, language: str) -> Tensor:
+        """The means (b, k) of the language posterior."""
+        return self.network.language_posterior(batch, language).mean
