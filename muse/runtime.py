@@ -1,4 +1,4 @@
-"""Runtime: what a stage of learning is lent: the device, the progress line, the checkpoints."""
+"""Runtime: what a stage of learning is lent: device, progress line, checkpoints, processes."""
 
 from __future__ import annotations
 
@@ -8,16 +8,18 @@ import torch
 
 from muse.checkpoint import Checkpoint
 from muse.errors import BadSetting
+from muse.processes import Processes
 from muse.progress import Progress
 
 
 @dataclass(frozen=True)
 class Runtime:
-    """The device ("cpu" or "cuda"), the progress line and the checkpoint store of one run."""
+    """The device ("cpu" or "cuda"), progress line, checkpoint store and processes of one run."""
 
     device: str = "cpu"
     progress: Progress = field(default_factory=lambda: Progress(quiet=True))
     checkpoint: Checkpoint = field(default_factory=Checkpoint)
+    processes: Processes = Processes()
 
 
 def pick_device(device: str) -> str:

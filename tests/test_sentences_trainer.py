@@ -208,7 +208,7 @@ def test_progress_is_told_with_the_loss() -> None:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"epochs": 0}, "epochs must be at least 1, got 0"),
+        ({"epochs": -1}, "epochs must be at least 0, got -1"),
         ({"patience": 0}, "patience must be at least 1"),
         ({"batch": 1}, "2 or more, got 1"),
         ({"rate": 0.0}, "learning rate"),

@@ -70,7 +70,10 @@ def encode(
         click.echo(json.dumps(fields if out is not None else fields | {"vectors": kept}))
     elif out is not None:
         shown = "{sentences} sentences in {out}: {dimension} numbers each, {encoder}; {empty} empty, "
-        click.echo((shown + "{unknown} of {tokens} tokens unknown").format(**fields))
+        shown += "{unknown} of {tokens} tokens unknown" + (
+            "; {truncated} cut short" if counts.truncated else ""
+        )
+        click.echo(shown.format(**fields))
 
 
 def _check_places(out: Path | None, save: Path | None) -> None:

@@ -1,4 +1,4 @@
-"""muse train: a sentence encoder from parallel text."""
+"""muse train: a sentence encoder from parallel text, or a sentence system from what it needs."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from muse.commands.options import common
+from muse.commands.systems import PRESETS, SYSTEMS
+from muse.commands.systems import train as train_system
 
 if TYPE_CHECKING:
     from muse.evaluation.score import Score
@@ -20,7 +22,7 @@ LOSSES = ("align", "rank", "hinge", "hardest", "squared", "softmax")
 
 @click.command()
 @click.argument("space", type=Path)
-@click.option("--encoder", default="x-cbow", show_default=True, type=click.Choice(ENCODERS))
+@click.option("--encoder", default="x-cbow", show_default=True, type=click.Choice((*ENCODERS, *SYSTEMS)))
 @click.option("--lang", required=True, metavar="LANG", help="The language to train, beside the pivot.")
 @click.option("--parallel", type=Path, metavar="FILE", help="Lines pivot<TAB>sentence, .gz too.")
 @click.option("--source", type=Path, metavar="FILE", help="Instead: the sentences of --lang, a line each,")
@@ -30,22 +32,32 @@ LOSSES = ("align", "rank", "hinge", "hardest", "squared", "softmax")
 @click.option("--margin", type=float, help="Of all losses but align.  [default: the loss' own]")
 @click.option("--lambda", "weight", type=float, help="Weight of the negatives in align.  [default: 0.25]")
 @click.option("--scale", type=float, help="Of softmax.  [default: 20]")
-@click.option("--epochs", type=click.IntRange(1), help="At most.  [default: the encoder's own]")
+@click.option("--epochs", type=click.IntRange(0), help="At most.  [default: the encoder's own]")
 @click.option("--batch", type=click.IntRange(2), help="Pairs a step.")
 @click.option("--rate", type=float, help="Learning rate of Adam.")
 @click.option(
     "--patience", type=click.IntRange(1), help="Epochs without a better held-out P@1 before it ends."
 )
+@click.option("--preset", default="small", show_default=True, type=click.Choice(PRESETS), help="Of systems.")
+@click.option("--core", type=Path, metavar="FOLDER", help="A Hugging Face encoder for the space's words.")
+@click.option("--nli", type=Path, metavar="FILE", help="Columns as in SICK.txt or SNLI.")
+@click.option("--text", "texts", multiple=True, metavar="LANG=FILE", help="Text of a language; may repeat.")
+@click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help="A system's setting; may repeat.")
 @click.option("--powers", metavar="P,P", help="Power means of the trained words, such as -inf,1,inf.")
 @click.option("--resume", is_flag=True, help="Go on where a killed run of the same settings stopped.")
 @common
 def train(space: Path, quiet: bool, as_json: bool, **options: Any) -> None:
-    """Train a sentence encoder of SPACE on parallel text.
+    """Train a sentence encoder of SPACE on parallel text, or a sentence system (lens) on what it needs.
 
     A part of the text is held out: P@1 there ends the training and chooses the epoch. Losses: align (Conneau,
     2019), rank (his ranking loss), hinge (cosine, random negative), hardest (cosine, hardest negative of the
     batch), squared (CVM-add's), softmax (additive margin).
     """
+    if options["encoder"] in SYSTEMS:
+        train_system(space, _parallel(options), as_json, quiet, options)
+        return
+    _check_no_system(options)
+
     from muse.evaluation.score import gold_name
     from muse.progress import Progress
     from muse.runtime import Runtime, pick_device
@@ -67,19 +79,37 @@ def train(space: Path, quiet: bool, as_json: bool, **options: Any) -> None:
     )
 
 
+_WHICH = "give --parallel FILE, or both --source FILE and --target FILE"
+
+
+def _parallel(options: dict[str, Any]) -> tuple[Path, ...]:
+    """The files of parallel text, if any: one, or the pivot's and the other."""
+    single, files = options["parallel"], (options["target"], options["source"])
+    two = tuple(path for path in files if path is not None)
+    if len(two) == 1 or (two and single is not None):
+        raise click.UsageError(_WHICH)
+    return two if single is None else (single,)
+
+
+def _check_no_system(options: dict[str, Any]) -> None:
+    for name, option in (("core", "core"), ("nli", "nli"), ("texts", "text"), ("settings", "set")):
+        if options[name]:
+            raise click.UsageError(f"--{option} goes with {', '.join(SYSTEMS)}; leave it out")
+
+
 def _request(space: Path, options: dict[str, Any]) -> Training:
     from muse.sentences.kinds import LossChoice
     from muse.sentences.training import Training
     from muse.space import load_space
 
-    single, files = options["parallel"], (options["target"], options["source"])
-    if (single is None) == (None in files) or (single is not None and files != (None, None)):
-        raise click.UsageError("give --parallel FILE, or both --source FILE and --target FILE")
+    parallel = _parallel(options)
+    if not parallel:
+        raise click.UsageError(_WHICH)
     config = {name: options[name] for name in ("epochs", "batch", "rate", "patience")}
     return Training(
         load_space(space),
         options["lang"],
-        files if single is None else (single,),
+        parallel,
         options["out"],
         options["encoder"],
         LossChoice(*(options[name] for name in ("loss", "margin", "weight", "scale"))),

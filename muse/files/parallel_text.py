@@ -40,6 +40,11 @@ def read_parallel(path: Path | str) -> ParallelText:
     return ParallelText(pivot, other)
 
 
+def read_pairs(files: Sequence[Path]) -> ParallelText:
+    """The pairs of one file of two columns, or of two files aligned by line, the pivot's first."""
+    return read_aligned_files(*files) if len(files) == 2 else read_parallel(files[0])
+
+
 def read_aligned_files(pivot: Path | str, other: Path | str) -> ParallelText:
     """The pairs of two files aligned by line; Mismatch where one has more lines than the other."""
     sentences, translations = read_aligned(other, pivot)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 from threading import Lock
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,12 +24,14 @@ REMEMBERED = 1 << 19  # parts of lines whose words are kept: some 100 MB
 class Bags:
     """The known words of s sentences: `ids` (t,), those of sentence i at `offsets[i]` to `offsets[i + 1]`.
 
-    `unknown` tokens had no word in the vocabulary and are left out.
+    `unknown` tokens had no word in the vocabulary and are left out. `truncated` sentences were longer than
+    what reads them takes, and lost their end.
     """
 
     ids: Ids
     offsets: Ids
     unknown: int
+    truncated: int = 0
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -37,6 +40,22 @@ class Bags:
     def lengths(self) -> Ids:
         """The number of known words (s,) of each sentence."""
         return np.diff(self.offsets)
+
+    def cut(self, longest: int) -> Bags:
+        """The same with no more than the first `longest` words of each sentence."""
+        long = self.lengths > longest  # (s,)
+        if not long.any():
+            return self
+        places = np.arange(len(self.ids)) - np.repeat(self.offsets[:-1], self.lengths)  # (t,)
+        offsets = np.concatenate([[0], np.minimum(self.lengths, longest).cumsum()])
+        return Bags(self.ids[places < longest], offsets, self.unknown, int(long.sum()))
+
+
+class Reader(Protocol):
+    """What makes bags of the sentences of one language."""
+
+    def bags(self, sentences: Iterable[str]) -> Bags:
+        """The bags of the sentences, in order."""
 
 
 class Vocabulary:

@@ -16,13 +16,14 @@ class Encoded:
     """One row (s, d') of each of s sentences, and how much of them the encoder knew.
 
     A sentence without a known word is a zero row and counts as `empty`; of `tokens` in all, `unknown`
-    had no vector and were left out.
+    had no vector and were left out, and `truncated` sentences lost the end that was too long for it.
     """
 
     matrix: Matrix
     empty: int
     tokens: int
     unknown: int
+    truncated: int = 0
 
 
 class SentenceEncoder(Protocol):

@@ -18,7 +18,9 @@ from muse.sentences.corrections import OPTIONS, Correction
 from muse.sentences.encoder import SentenceEncoder
 from muse.sentences.kinds import KINDS
 from muse.sentences.lookup import Lookup
+from muse.sentences.network import KIND as NETWORK
 from muse.sentences.saving import AGAIN, Saved, check_space, read_encoder
+from muse.sentences.systems import SYSTEMS, restore_system
 from muse.sentences.trained import KIND as TRAINED
 from muse.sentences.trained import restore_trained
 from muse.sentences.turned import restored
@@ -151,8 +153,9 @@ def _restore_turned(saved: Saved, _: AlignedSpace, parts: Sequence[SentenceEncod
 
 def _untrained(lookup: Lookup, options: str) -> SentenceEncoder:
     raise BadSetting(
-        f"{', '.join(KINDS)} are trained on parallel text: run muse train SPACE --encoder NAME, and give the "
-        "folder it wrote as the encoder, with ./ before it where it is called as one of these"
+        f"{', '.join(KINDS)} are trained on parallel text, {', '.join(SYSTEMS)} on what they need: "
+        "run muse train SPACE --encoder NAME, and give the folder it wrote as the encoder, with ./ before it "
+        "where it is called as one of these"
     )
 
 
@@ -162,7 +165,7 @@ MAKERS: Mapping[str, Make] = {
     "idf": _idf,
     "sif": _sif,
     "power-mean": _power_mean,
-    **dict.fromkeys(KINDS, _untrained),
+    **dict.fromkeys((*KINDS, *SYSTEMS), _untrained),
 }
 RESTORERS: Mapping[str, Restore] = {
     "power-mean": _restore_power_mean,
@@ -170,4 +173,5 @@ RESTORERS: Mapping[str, Restore] = {
     "corrected": _restore_corrected,
     "turned": _restore_turned,
     TRAINED: restore_trained,
+    NETWORK: restore_system,
 }

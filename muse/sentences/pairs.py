@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from muse.errors import Mismatch
+from muse.networks.batching import Padded, Ragged
 from muse.progress import Progress
-from muse.sentences.bags import Bags, Vocabulary
+from muse.sentences.bags import Bags, Reader
 
 FEWEST = 20  # usable pairs: one is held out of so few
 HELD_OUT, SHARE = 2_000, 0.05  # held out are so many pairs, but never a larger share
@@ -25,6 +26,12 @@ class Batch(NamedTuple):
 
     ids: Tensor
     starts: Tensor
+
+    def padded(self) -> Padded:
+        """The same as ids (b, t), as long as the longest sentence, and their mask (b, t)."""
+        end = self.starts.new_tensor([len(self.ids)])
+        sentences = Ragged(self.ids, torch.cat([self.starts, end]))
+        return sentences.padded(torch.arange(len(sentences), device=self.ids.device))
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +64,8 @@ class Sentences:
 class Pairs:
     """Sentences and their translations, row by row, and which rows (p,) train and which are held out.
 
-    `skipped` pairs had no known word on one of the sides, or a sentence in common with a held-out pair.
+    `skipped` pairs had no known word on one of the sides, or a sentence in common with a held-out pair;
+    `truncated` sentences were longer than their reader takes.
     """
 
     pivot: Sentences
@@ -65,18 +73,19 @@ class Pairs:
     training: Tensor
     held_out: Tensor
     skipped: int
+    truncated: int = 0
 
 
 def make_pairs(
     texts: Sequence[Sequence[str]],
-    vocabularies: Sequence[Vocabulary],
+    readers: Sequence[Reader],
     *,
     rng: np.random.Generator,
     device: str,
     progress: Progress,
 ) -> Pairs:
     """The pairs of two aligned texts, pivot first; Mismatch where too few have known words on both sides."""
-    bags = [_bags(text, vocabulary, progress) for text, vocabulary in zip(texts, vocabularies, strict=True)]
+    bags = [_bags(text, reader, progress) for text, reader in zip(texts, readers, strict=True)]
     usable = np.flatnonzero(np.logical_and(*(np.diff(side.offsets) > 0 for side in bags)))
     if len(usable) < FEWEST:
         tokens = [len(side.ids) + side.unknown for side in bags]
@@ -89,18 +98,20 @@ def make_pairs(
     training, held_out = _split(usable, keys, rng)
     pivot, other = (Sentences.of(side, key, device) for side, key in zip(bags, keys, strict=True))
     parts = [torch.from_numpy(part).to(device) for part in (training, held_out)]
-    return Pairs(pivot, other, parts[0], parts[1], len(texts[0]) - len(training) - len(held_out))
+    skipped = len(texts[0]) - len(training) - len(held_out)
+    return Pairs(pivot, other, parts[0], parts[1], skipped, sum(side.truncated for side in bags))
 
 
-def _bags(text: Sequence[str], vocabulary: Vocabulary, progress: Progress) -> Bags:
+def _bags(text: Sequence[str], reader: Reader, progress: Progress) -> Bags:
     parts = []
     with progress.stage("words", len(text)) as tick:
         for begin in range(0, len(text), _LINES):
-            parts.append(vocabulary.bags(text[begin : begin + _LINES]))
+            parts.append(reader.bags(text[begin : begin + _LINES]))
             tick(begin + _LINES)
     lengths = np.concatenate([np.zeros(1, np.int64), *(np.diff(part.offsets) for part in parts)])
     ids = np.concatenate([part.ids for part in parts])
-    return Bags(ids, lengths.cumsum(), sum(part.unknown for part in parts))
+    unknown, truncated = (sum(getattr(part, name) for part in parts) for name in ("unknown", "truncated"))
+    return Bags(ids, lengths.cumsum(), unknown, truncated)
 
 
 def _keys(text: Sequence[str]) -> NDArray[np.int64]:

@@ -18,12 +18,16 @@ Write = Callable[[Sequence[str], Matrix], None]
 
 @dataclass(frozen=True)
 class Counts:
-    """How many sentences were encoded, how many of them `empty`, of how many tokens how many `unknown`."""
+    """How many sentences were encoded, how many of them `empty`, of how many tokens how many `unknown`.
+
+    `truncated` sentences were longer than the encoder takes.
+    """
 
     sentences: int = 0
     empty: int = 0
     tokens: int = 0
     unknown: int = 0
+    truncated: int = 0
 
 
 def read_sentences(path: Path, column: str | None = None) -> Iterator[str]:
@@ -53,6 +57,7 @@ def encode_stream(
             total.empty + encoded.empty,
             total.tokens + encoded.tokens,
             total.unknown + encoded.unknown,
+            total.truncated + encoded.truncated,
         )
     if not total.sentences:
         raise BadFile(f"{name}: expected sentences to encode, one a line, got nothing; send some")

@@ -1,7 +1,8 @@
-"""The trainer: Adam on batches of row numbers, whatever a learner makes of them, and an early stop.
+"""The trainer: an optimiser on batches of row numbers, whatever a learner makes of them, and an early stop.
 
 It knows nothing of encoders, pairs or losses. A learner is a torch module that has so many examples, makes a
-loss of a batch of their numbers, and scores itself on examples it never trains on.
+loss of a batch of their numbers, and scores itself on examples it never trains on. Several processes each
+take a share of every batch and move by the mean of their gradients (DistributedDataParallel).
 """
 
 from __future__ import annotations
@@ -10,42 +11,66 @@ import logging
 import math
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import astuple, dataclass
-from typing import Any
+from functools import cached_property
+from itertools import accumulate
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor, nn
+from torch.nn.parallel import DistributedDataParallel
 
 from muse.errors import BadSetting, NotConverged
+from muse.networks.schedule import Schedule
 from muse.progress import Tick
 from muse.runtime import Runtime
+from muse.sentences.optimising import NAMES, Arrays, Optimisers
 
 log = logging.getLogger(__name__)
 
-Arrays = dict[str, NDArray[Any]]
 STATE, BEST = "training", "best"  # the stages of the checkpoint
+PRECISIONS = ("float32", "bf16")
 
 
 @dataclass(frozen=True)
 class TrainerConfig:
-    """How to train: the most epochs, pairs a step, Adam's learning rate, and when to stop sooner."""
+    """How to train: the most epochs, examples a step, the learning rate, and when to stop sooner.
+
+    No epochs leave the learner untrained. An epoch has at most so many `steps` where they are above 0.
+    `shrink` multiplies the rate after each epoch without a better held-out score; `clip` is the greatest norm
+    of a gradient, 0 for any. With the `precision` bf16 the loss is computed in it where torch thinks it safe.
+    """
 
     epochs: int = 20
     batch: int = 256
     rate: float = 1e-3
     patience: int = 3  # epochs without a better held-out score after which training ends
+    schedule: Schedule = Schedule()
+    optimiser: str = "adam"
+    shrink: float = 1.0
+    clip: float = 0.0
+    precision: str = "float32"
+    steps: int = 0
 
     def __post_init__(self) -> None:
-        for name in ("epochs", "patience"):
-            if getattr(self, name) < 1:
-                raise BadSetting(f"{name} must be at least 1, got {getattr(self, name)}")
+        for name, least in (("epochs", 0), ("patience", 1), ("steps", 0), ("clip", 0)):
+            if not least <= getattr(self, name) < math.inf:
+                raise BadSetting(f"{name} must be at least {least}, got {getattr(self, name)}")
         if self.batch < 2:
             raise BadSetting(f"a batch needs a wrong translation for each pair: 2 or more, got {self.batch}")
         if not 0 < self.rate < math.inf:
             raise BadSetting(f"the learning rate must be a number above 0, got {self.rate}")
+        if not 0 < self.shrink <= 1:
+            raise BadSetting(f"shrink must lie above 0 and be 1 at most, got {self.shrink}")
+        for name, choices in (("optimiser", NAMES), ("precision", PRECISIONS)):
+            if getattr(self, name) not in choices:
+                raise BadSetting(f"{name} must be one of {', '.join(choices)}; got {getattr(self, name)!r}")
+
+    def examples_in_epoch(self, examples: int) -> int:
+        """How many of so many examples an epoch goes through."""
+        return min(examples, self.steps * self.batch) if self.steps else examples
 
 
 @dataclass(frozen=True)
@@ -62,7 +87,11 @@ class Epoch:
 
 
 class Learner(nn.Module, ABC):
-    """What is trained: its parameters are what Adam moves, and all that a checkpoint keeps."""
+    """What is trained: its parameters are what the optimiser moves, and all that a checkpoint keeps.
+
+    A loss is a mean over its examples, so that the shares of several processes add up to it. What torch
+    draws by itself, for dropout, comes from the seed too.
+    """
 
     @property
     @abstractmethod
@@ -77,23 +106,36 @@ class Learner(nn.Module, ABC):
     def score(self) -> float:
         """How good it is on held-out examples: the higher the better."""
 
+    def batches(self, order: Tensor, size: int) -> Sequence[Tensor]:
+        """The examples in their order (n,), which is random, parted in batches of about `size`.
+
+        A learner of text may put sentences of like lengths together.
+        """
+        return torch.split(order, size)
+
+    def forward(self, rows: Tensor, generator: torch.Generator) -> Tensor:
+        """The loss (): what several processes compute together."""
+        return self.loss(rows, generator)
+
 
 def train(learner: Learner, config: TrainerConfig, *, seed: int, runtime: Runtime) -> tuple[Epoch, ...]:
     """Trains `learner` in place, leaves it as it was at its best epoch, and returns all epochs.
 
     A killed run goes on from `runtime.checkpoint` and ends as if it had never stopped, to the bit.
-    NotConverged where the loss is no finite number.
+    NotConverged where the loss is no finite number; the checkpoint is that of the last good epoch then.
     """
-    run = _Run(learner, config, _optimisers(learner, config.rate), seed, runtime)
-    epochs = _resume(run) or [_untrained(run)]
+    run = _Run(learner, config, Optimisers(learner, config.optimiser, config.rate), seed, runtime)
+    epochs = _resume(run)
+    runtime.processes.wait()  # before the first one writes what the others read
+    epochs = epochs or [_untrained(run)]
     kept = runtime.checkpoint.load(BEST) or _parameters(learner)
-    with runtime.progress.stage("training", config.epochs * learner.examples) as tick:
+    with runtime.progress.stage("training", config.epochs * run.examples) as tick:
         while len(epochs) <= config.epochs and len(epochs) - 1 - best_epoch(epochs).number < config.patience:
-            epochs.append(_epoch(run, len(epochs), tick))
+            epochs.append(_epoch(run, epochs, tick))
             log.info("%s", epochs[-1])
             if best_epoch(epochs) is epochs[-1]:
-                kept = _parameters(learner)
-                runtime.checkpoint.save(BEST, kept)
+                kept = _finite(run, epochs[-1])
+                _keep(run, BEST, kept)
             _save(run, epochs)
     _restore(learner, kept)
     return tuple(epochs)
@@ -104,10 +146,13 @@ def best_epoch(epochs: Sequence[Epoch]) -> Epoch:
     return max(epochs, key=lambda epoch: epoch.score)
 
 
-def generator_for(seed: int, stream: int, device: str = "cpu") -> torch.Generator:
+def generator_for(seed: int, *stream: int, device: str = "cpu") -> torch.Generator:
     """The source of all that is random in one epoch, so that a resumed run needs no generator's state."""
-    mixed = np.random.SeedSequence([seed, stream]).generate_state(1)
-    return torch.Generator(device).manual_seed(int(mixed[0]))
+    return torch.Generator(device).manual_seed(_mixed(seed, *stream))
+
+
+def _mixed(*numbers: int) -> int:
+    return int(np.random.SeedSequence(numbers).generate_state(1)[0])
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,63 +161,112 @@ class _Run:
 
     learner: Learner
     config: TrainerConfig
-    optimisers: Sequence[torch.optim.Optimizer]
+    optimisers: Optimisers
     seed: int
     runtime: Runtime
 
+    @cached_property
+    def module(self) -> nn.Module:
+        """What makes the loss: the learner, or what averages its gradients over all processes."""
+        if self.runtime.processes.count == 1:
+            return self.learner
+        return DistributedDataParallel(self.learner, broadcast_buffers=False, find_unused_parameters=True)
+
+    @property
+    def examples(self) -> int:
+        """Those of an epoch."""
+        return self.config.examples_in_epoch(self.learner.examples)
+
+    def batches(self, number: int) -> list[Tensor]:
+        """The batches of an epoch, in an order of its own; those too small for every process are left out."""
+        order = torch.randperm(self.learner.examples, generator=generator_for(self.seed, 2 * number + 1))
+        parted = self.learner.batches(order[: self.examples], self.config.batch)
+        return [rows for rows in parted if len(rows) > 2 * self.runtime.processes.count - 1]
+
 
 def _untrained(run: _Run) -> Epoch:
-    run.learner.eval()
-    epoch = Epoch(0, math.nan, run.learner.score(), 0.0)
-    run.runtime.checkpoint.save(BEST, _parameters(run.learner))
+    epoch = Epoch(0, math.nan, _score(run), 0.0)
+    _keep(run, BEST, _parameters(run.learner))
     _save(run, [epoch])
     return epoch
 
 
-def _epoch(run: _Run, number: int, tick: Tick) -> Epoch:
-    """One epoch: every example once, in an order of its own; a last batch of one example is left out."""
-    learner, config, began = run.learner, run.config, time.perf_counter()
-    generator = generator_for(run.seed, 2 * number, run.runtime.device)
-    order = torch.randperm(learner.examples, generator=generator_for(run.seed, 2 * number + 1))  # (n,)
-    batches = [rows for rows in torch.split(order, config.batch) if len(rows) > 1]
-    learner.train()
-    total = 0.0
-    for step, rows in enumerate(batches, 1):
-        loss = learner.loss(rows.to(run.runtime.device), generator)
-        value = float(loss.detach())
-        if not math.isfinite(value):
-            raise NotConverged(
-                f"the loss must be a finite number, got {value} at step {step} of epoch {number}; "
-                f"lower the learning rate, which is {config.rate:g}"
-            )
-        loss.backward()  # type: ignore[no-untyped-call]
-        for optimiser in run.optimisers:
-            optimiser.step()
-            optimiser.zero_grad()
-        total += value
-        tick((number - 1) * learner.examples + step * config.batch, loss=total / step)
-    learner.eval()
-    return Epoch(number, total / len(batches), learner.score(), time.perf_counter() - began)
+def _epoch(run: _Run, behind: Sequence[Epoch], tick: Tick) -> Epoch:
+    """One epoch: every example once, or so many as its steps take."""
+    number, began = len(behind), time.perf_counter()
+    batches, device, rank = run.batches(number), run.runtime.device, run.runtime.processes.rank
+    stream = (2 * number, rank) if rank else (2 * number,)
+    generator = generator_for(run.seed, *stream, device=device)
+    rate = run.config.rate * run.config.shrink ** _setbacks(behind)
+    run.learner.train()
+    total, before = 0.0, (number - 1) * len(batches)
+    with _torch_seeded(_mixed(run.seed, *stream), device):
+        for step, rows in enumerate(batches, 1):
+            value = _loss_of_step(run, rows, generator)
+            norm = run.optimisers.step(rate * run.config.schedule(before + step), run.config.clip)
+            for name, figure in (("loss", value), ("norm of the gradient", norm)):
+                if not math.isfinite(figure):
+                    raise NotConverged(
+                        f"the {name} must be a finite number, got {figure} at step {step} of epoch {number}; "
+                        f"lower the learning rate, which is {rate:g}"
+                    )
+            total += value
+            tick((number - 1) * run.examples + step * run.config.batch, loss=total / step)
+    return Epoch(number, total / len(batches), _score(run), time.perf_counter() - began)
 
 
-def _optimisers(learner: Learner, rate: float) -> list[torch.optim.Optimizer]:
-    """Adam; for tables of words the kind that looks only at the rows that a batch touched."""
-    tables = [module for module in learner.modules() if isinstance(module, nn.Embedding | nn.EmbeddingBag)]
-    sparse = [table.weight for table in tables if table.sparse and table.weight.requires_grad]
-    touched = {id(weight) for weight in sparse}
-    dense = [p for p in learner.parameters() if p.requires_grad and id(p) not in touched]
-    made: list[torch.optim.Optimizer] = []
-    if sparse:
-        made.append(torch.optim.SparseAdam(sparse, lr=rate))
-    if dense:
-        made.append(torch.optim.Adam(dense, lr=rate))
-    return made
+def _loss_of_step(run: _Run, rows: Tensor, generator: torch.Generator) -> float:
+    """The loss of a batch (b,), after its gradients were added to those of the parameters."""
+    device, processes = run.runtime.device, run.runtime.processes
+    share = processes.share(rows).to(device)
+    with torch.autocast(device, torch.bfloat16, enabled=run.config.precision == "bf16"):
+        loss = run.module(share, generator)
+    if len(share) * processes.count != len(rows):
+        # Gradients are averaged: a mean over shares becomes one over the batch by the size of each.
+        loss = loss * (processes.count * len(share) / len(rows))
+    loss.backward()
+    return processes.sum(float(loss.detach())) / processes.count
+
+
+def _score(run: _Run) -> float:
+    """The held-out score, which the first process tells the others."""
+    run.learner.eval()
+    processes = run.runtime.processes
+    return processes.sum(run.learner.score() if processes.first else 0.0)
+
+
+def _setbacks(epochs: Sequence[Epoch]) -> int:
+    """How many epochs were no better than the best before them."""
+    best = accumulate((epoch.score for epoch in epochs), max)
+    return sum(epoch.score <= before for epoch, before in zip(epochs[1:], best, strict=False))
+
+
+@contextmanager
+def _torch_seeded(seed: int, device: str) -> Iterator[None]:
+    """Makes what torch draws by itself that of the seed; afterwards it draws as if nothing had been."""
+    with torch.random.fork_rng(["cuda"] if device == "cuda" else []):
+        torch.default_generator.manual_seed(seed)
+        if device == "cuda":
+            torch.cuda.manual_seed(seed)
+        yield
 
 
 def _parameters(learner: Learner) -> Arrays:
     """A copy of all that training moves."""
     moved = [(name, p) for name, p in learner.named_parameters() if p.requires_grad]
     return {name: p.detach().cpu().numpy().copy() for name, p in moved}
+
+
+def _finite(run: _Run, epoch: Epoch) -> Arrays:
+    """The same; NotConverged where it is not worth keeping, since the epoch before was the last good one."""
+    arrays = _parameters(run.learner)
+    for name, array in arrays.items():
+        if not np.isfinite(array).all():
+            raise NotConverged(
+                f"what is learned must be finite numbers, got others in {name} after epoch {epoch.number}; "
+                f"lower the learning rate, which is {run.config.rate:g}"
+            )
+    return arrays
 
 
 def _restore(learner: Learner, arrays: Arrays) -> None:
@@ -182,16 +276,16 @@ def _restore(learner: Learner, arrays: Arrays) -> None:
                 parameter.copy_(torch.from_numpy(arrays[name]))
 
 
+def _keep(run: _Run, stage: str, arrays: Arrays) -> None:
+    if run.runtime.processes.first:
+        run.runtime.checkpoint.save(stage, arrays)
+
+
 def _save(run: _Run, epochs: Sequence[Epoch]) -> None:
-    """Keeps what the next epoch starts from: parameters, the optimisers' moments, the figures so far."""
-    arrays = {f"parameter/{name}": array for name, array in _parameters(run.learner).items()}
-    for number, optimiser in enumerate(run.optimisers):
-        for place, state in optimiser.state_dict()["state"].items():
-            for name, value in state.items():
-                kept = value.cpu().numpy() if isinstance(value, Tensor) else np.array(value)
-                arrays[f"optimiser/{number}/{place}/{name}"] = kept
-    arrays["epochs"] = np.array([astuple(epoch) for epoch in epochs])  # (e, 4) float64
-    run.runtime.checkpoint.save(STATE, arrays)
+    """Keeps what the next epoch starts from: parameters, the optimisers' state, the figures so far."""
+    arrays = {f"parameter/{name}": array for name, array in _finite(run, epochs[-1]).items()}
+    figures = np.array([astuple(epoch) for epoch in epochs])  # (e, 4) float64
+    _keep(run, STATE, {**arrays, **run.optimisers.state(), "epochs": figures})
 
 
 def _resume(run: _Run) -> list[Epoch]:
@@ -201,13 +295,5 @@ def _resume(run: _Run) -> list[Epoch]:
         return []
     moved = {name.partition("/")[2]: array for name, array in saved.items() if name.startswith("parameter/")}
     _restore(run.learner, moved)
-    for number, optimiser in enumerate(run.optimisers):
-        states: dict[int, dict[str, Any]] = {}
-        for name, array in saved.items():
-            part, *rest = name.split("/")
-            if part == "optimiser" and int(rest[0]) == number:
-                # torch.tensor copies to aligned memory: the same kernels run, to the same last bit.
-                value = int(array) if array.ndim == 0 and array.dtype.kind == "i" else torch.tensor(array)
-                states.setdefault(int(rest[1]), {})[rest[2]] = value
-        optimiser.load_state_dict({**optimiser.state_dict(), "state": states})
+    run.optimisers.restore(saved)
     return [Epoch(int(row[0]), *map(float, row[1:])) for row in saved["epochs"].astype(np.float64)]

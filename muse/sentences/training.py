@@ -13,7 +13,7 @@ from torch import Tensor
 
 from muse.checkpoint import Checkpoint
 from muse.errors import BadSetting, MuseError
-from muse.files.parallel_text import ParallelText, read_aligned_files, read_parallel
+from muse.files.parallel_text import ParallelText, read_pairs
 from muse.files.space_folder import checksum
 from muse.files.space_manifest import input_file
 from muse.runtime import Runtime
@@ -97,7 +97,7 @@ def train_encoder(request: Training, runtime: Runtime) -> Trained:
     """
     began = time.perf_counter()
     loss, config = request.settled()
-    text = _read(request)
+    text = read_pairs(request.parallel)
     checkpoint = _open_checkpoint(request, loss, config)
     runtime = replace(runtime, checkpoint=checkpoint)
     try:
@@ -117,12 +117,6 @@ def train_encoder(request: Training, runtime: Runtime) -> Trained:
     seconds = {"load": reading - began, "training": training - reading, "save": end - training}
     counts = len(pairs.training), len(pairs.held_out), pairs.skipped
     return Trained(made, epochs, *counts, {**seconds, "total": end - began})
-
-
-def _read(request: Training) -> ParallelText:
-    if len(request.parallel) == 2:
-        return read_aligned_files(*request.parallel)
-    return read_parallel(request.parallel[0])
 
 
 def _pairs(request: Training, text: ParallelText, runtime: Runtime) -> Pairs:

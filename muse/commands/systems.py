@@ -1,0 +1,136 @@
+"""Sentence systems on the command line: the request of `muse train`, and what it prints."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from muse.evaluation.score import Score
+    from muse.sentences.system import Request
+    from muse.sentences.systems import TrainedSystem
+
+SYSTEMS = ("lens",)
+PRESETS = ("small", "paper")
+_OF_PAIRS = ("loss", "margin", "weight", "scale", "powers")  # of the encoders that are no systems
+
+
+def train(
+    space: Path, parallel: tuple[Path, ...], as_json: bool, quiet: bool, options: dict[str, Any]
+) -> None:
+    """Trains a sentence system as `muse train` was asked to, and prints its score."""
+    from muse.evaluation.score import gold_name
+    from muse.processes import joined
+    from muse.progress import Progress
+    from muse.runtime import Runtime, pick_device
+    from muse.sentences.systems import train_system
+
+    device = pick_device(options["device"])
+    with joined(device) as processes:
+        progress = Progress(quiet=quiet or not processes.first)
+        request = _request(space, parallel, options)
+        names = "+".join(gold_name(path) for path in request.files.values())  # they may be gone afterwards
+        trained = train_system(options["encoder"], request, Runtime(device, progress, processes=processes))
+        if processes.first:
+            _tell(request, trained, _score(request, trained, names), as_json)
+
+
+def named_texts(given: Sequence[str]) -> dict[str, str]:
+    """What options KEY=VALUE say; a usage error where one has no =."""
+    pairs = [text.partition("=") for text in given]
+    for key, equals, value in pairs:
+        if not (key and equals and value):
+            raise click.UsageError(f"expected NAME=VALUE, got {key + equals + value!r}")
+    return {key: value for key, _, value in pairs}
+
+
+def _request(space: Path, parallel: tuple[Path, ...], options: dict[str, Any]) -> Request:
+    from muse.sentences.system import CALLED_OTHERWISE, Request
+    from muse.space import load_space
+
+    for name in _OF_PAIRS:
+        if options[name] is not None:
+            option = "lambda" if name == "weight" else name
+            raise click.UsageError(
+                f"--{option} goes with other encoders than {options['encoder']}, whose settings take --set"
+            )
+    return Request(
+        load_space(space),
+        options["lang"],
+        options["out"],
+        options["preset"],
+        parallel,
+        options["nli"],
+        {language: Path(name) for language, name in named_texts(options["texts"]).items()},
+        options["core"],
+        named_texts(options["settings"]),
+        {name: options[name] for name in CALLED_OTHERWISE if options[name] is not None},
+        options["seed"],
+        options["resume"],
+    )
+
+
+def _score(request: Request, trained: TrainedSystem, gold: str) -> Score:
+    """The held-out score at the epoch kept, with how it was obtained."""
+    import numpy as np
+
+    from muse.evaluation.score import Score, bootstrap_interval, space_signature
+
+    fitted = trained.fitted
+    hits = np.arange(fitted.held_out) < round(trained.best.score * fitted.held_out / 100)
+    signature = space_signature(
+        request.space,
+        request.language,
+        request.space.pivot,
+        retrieval="nn" if fitted.metric == "P@1" else "",
+        gold=gold,
+        more=(
+            f"encoder:{fitted.label}",
+            f"preset:{request.preset}",
+            f"held-out:{fitted.held_out}",
+            f"split:{request.seed}",
+        ),
+    )
+    interval = bootstrap_interval(hits, np.random.default_rng(request.seed))
+    return Score(fitted.metric, trained.best.score, interval, signature)
+
+
+def _tell(request: Request, trained: TrainedSystem, score: Score, as_json: bool) -> None:
+    fitted = trained.fitted
+    if as_json:
+        click.echo(json.dumps(_fields(request, trained, score)))
+        return
+    click.echo(score)
+    counts = ", ".join(f"{count} {name}" for name, count in fitted.counts.items())
+    click.echo(
+        f"before training {fitted.epochs[0].score:.1f}; epoch {trained.best.number} of "
+        f"{len(fitted.epochs) - 1}; {counts}; {trained.seconds['total']:.1f} s; {request.out}"
+    )
+
+
+def _fields(request: Request, trained: TrainedSystem, score: Score) -> dict[str, Any]:
+    """What --json prints; lists by epoch begin before training, the loss with the first epoch."""
+    fitted = trained.fitted
+    return {
+        "out": str(request.out),
+        "encoder": fitted.label,
+        "preset": request.preset,
+        "language": request.language,
+        "pivot": request.space.pivot,
+        **fitted.counts,
+        "parameters": sum(p.numel() for p in fitted.network.parameters()),
+        "held_out": fitted.held_out,
+        "epochs": len(fitted.epochs) - 1,
+        "best_epoch": trained.best.number,
+        "metric": fitted.metric,
+        "score": score.value,
+        "ci95": score.ci95,
+        "score_by_epoch": [epoch.score for epoch in fitted.epochs],
+        "loss_curve": [epoch.loss for epoch in fitted.epochs[1:]],
+        "seconds": trained.seconds,
+        "signature": str(score.signature),
+    }

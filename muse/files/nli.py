@@ -1,0 +1,88 @@
+"""Natural language inference: pairs of sentences and whether the first entails the second, from a file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from muse.errors import BadFile
+from muse.files.plain_text import read_lines
+
+LABELS = ("entailment", "neutral", "contradiction")
+PARTS = {"train": "train", "trial": "dev", "dev": "dev", "test": "test"}
+_NO_CONSENSUS = "-"  # SNLI's label where its judges did not agree
+_COLUMNS = {
+    "premise": ("sentence_A", "sentence1", "premise"),
+    "hypothesis": ("sentence_B", "sentence2", "hypothesis"),
+    "label": ("entailment_judgment", "gold_label", "label"),
+}
+_PART, _NUMBER = "SemEval_set", ("pair_ID", "pairID")
+
+
+@dataclass(frozen=True)
+class Inference:
+    """Pairs of sentences with the place of each one's label in LABELS, and its part: train, dev or test.
+
+    `undecided` pairs had no label that judges agreed on, and are left out.
+    """
+
+    premises: tuple[str, ...]
+    hypotheses: tuple[str, ...]
+    labels: tuple[int, ...]
+    parts: tuple[str, ...]
+    undecided: int
+
+
+def read_nli(path: Path | str) -> Inference:
+    """The pairs of a file of columns with tabs between, SICK's or SNLI's, which its first line names.
+
+    The part of a pair is the file's own where it has one; else, by its number, one in ten is dev, and two in
+    ten are test. Raises BadFile, naming the line, for a label that is none of LABELS.
+    """
+    lines = read_lines(path)
+    header = next(iter(lines), "").split("\t")
+    places = {name: _place(path, header, names) for name, names in _COLUMNS.items()}
+    rows: list[tuple[str, str, int, str]] = []
+    undecided = 0
+    for number, line in enumerate(lines, 2):
+        fields, where = line.split("\t"), f"{path}:{number}"
+        if not line.strip():
+            continue
+        if len(fields) < len(header):
+            raise BadFile(
+                f"{where}: expected {len(header)} columns, as the first line has, got {len(fields)}"
+            )
+        label = fields[places["label"]].strip().lower()
+        if label == _NO_CONSENSUS:
+            undecided += 1
+            continue
+        if label not in LABELS:
+            raise BadFile(f"{where}: a label is one of {', '.join(LABELS)}; got {label!r}: correct the line")
+        part = _part(header, fields, number - 2, where)
+        rows.append((fields[places["premise"]], fields[places["hypothesis"]], LABELS.index(label), part))
+    if not rows:
+        raise BadFile(f"{path}: expected pairs of sentences with labels, found none; check the file")
+    premises, hypotheses, labels, parts = zip(*rows, strict=True)
+    return Inference(premises, hypotheses, labels, parts, undecided)
+
+
+def _place(path: Path | str, header: Sequence[str], names: Sequence[str]) -> int:
+    for name in names:
+        if name in header:
+            return header.index(name)
+    raise BadFile(
+        f"{path}:1: expected a first line that names a column {' or '.join(names)}, with tabs between, got "
+        f"{header[:4]}; use SICK.txt or a file like SNLI's"
+    )
+
+
+def _part(header: Sequence[str], fields: Sequence[str], place: int, where: str) -> str:
+    if _PART in header:
+        part = fields[header.index(_PART)].strip().lower()
+        if part not in PARTS:
+            raise BadFile(f"{where}: {_PART} is one of TRAIN, TRIAL, TEST; got {part!r}: correct the line")
+        return PARTS[part]
+    named = next((fields[header.index(name)] for name in _NUMBER if name in header), "")
+    tenth = int(named if named.isdecimal() else place) % 10
+    return "dev" if tenth == 7 else "test" if tenth > 7 else "train"

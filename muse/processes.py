@@ -1,0 +1,77 @@
+"""Processes: this one of several that train one network together, as torchrun started them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+
+import torch
+from torch import Tensor, distributed
+
+from muse.errors import BadSetting
+
+_PATIENCE = timedelta(hours=2)  # the others wait while the first one scores and saves
+
+
+@dataclass(frozen=True)
+class Processes:
+    """The `rank` of this process among `count`; alone it is the first of one, and sends nothing."""
+
+    rank: int = 0
+    count: int = 1
+    device: str = "cpu"
+
+    @property
+    def first(self) -> bool:
+        """Whether this is the one that writes and prints."""
+        return self.rank == 0
+
+    def share(self, rows: Tensor) -> Tensor:
+        """The part of this process of the rows (b,) of a batch; the parts differ by one row at most."""
+        return rows[self.rank :: self.count]
+
+    def wait(self) -> None:
+        """Returns once all processes have come here."""
+        if self.count > 1:
+            distributed.barrier()
+
+    def sum(self, value: float) -> float:
+        """The sum of the values of all processes."""
+        if self.count == 1:
+            return value
+        total = torch.tensor(value, dtype=torch.float64, device=self.device)
+        distributed.all_reduce(total)
+        return float(total)
+
+
+@contextmanager
+def joined(device: str) -> Iterator[Processes]:
+    """The processes that torchrun started, which talk to one another until this ends; or this one alone.
+
+    Each of several on GPUs has its own, of which "cuda" means that one. BadSetting where torchrun's variables
+    are not whole.
+    """
+    count = _number("WORLD_SIZE", "1")
+    if count == 1:
+        yield Processes()
+        return
+    if device == "cuda":
+        torch.cuda.set_device(_number("LOCAL_RANK"))
+    distributed.init_process_group("nccl" if device == "cuda" else "gloo", timeout=_PATIENCE)
+    try:
+        yield Processes(_number("RANK"), count, device)
+    finally:
+        distributed.destroy_process_group()
+
+
+def _number(variable: str, default: str = "") -> int:
+    value = os.environ.get(variable, default)
+    if not value.isdecimal():
+        raise BadSetting(
+            f"several processes need the variables that torchrun sets, got {variable}={value!r}; start them "
+            "with torchrun, or unset WORLD_SIZE"
+        )
+    return int(value)

@@ -1,0 +1,121 @@
+"""The sentence systems by name, the one way to train any of them, and to restore what was trained."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from muse.checkpoint import Checkpoint
+from muse.errors import BadFile, BadSetting, MuseError, NotConverged
+from muse.files.space_folder import checksum
+from muse.files.space_manifest import input_file
+from muse.runtime import Runtime
+from muse.sentences.encoder import SentenceEncoder
+from muse.sentences.lens.system import LENS
+from muse.sentences.network import NetworkEncoder, load_state
+from muse.sentences.saving import Saved, checksums
+from muse.sentences.system import Fitted, Job, Preset, Request, System, open_core
+from muse.sentences.trainer import Epoch, best_epoch
+from muse.space import AlignedSpace
+
+SYSTEMS: Mapping[str, System] = {system.name: system for system in (LENS,)}
+
+
+@dataclass(frozen=True, eq=False)
+class TrainedSystem:
+    """What came of a request: the encoder, all that its system told, the seconds of every stage."""
+
+    encoder: NetworkEncoder
+    fitted: Fitted
+    seconds: dict[str, float]
+
+    @property
+    def best(self) -> Epoch:
+        """The epoch that the encoder is of."""
+        return best_epoch(self.fitted.epochs)
+
+
+def train_system(name: str, request: Request, runtime: Runtime) -> TrainedSystem:
+    """Checks everything, trains the system of that name, and saves the encoder at `request.out`.
+
+    The state after every epoch is kept beside it until it is saved, for `request.resume`; it stays there
+    where training broke down, so that it goes on from the last good epoch with a lower rate.
+    """
+    began = time.perf_counter()
+    if name not in SYSTEMS:
+        raise BadSetting(f"a sentence system is one of {', '.join(SYSTEMS)}; got {name!r}")
+    system = SYSTEMS[name]
+    preset = request.settled(system)
+    core = open_core(request.space, request.core, runtime.device)
+    checkpoint = _open_checkpoint(system, request, preset, runtime, str(core.settings))
+    runtime = replace(runtime, checkpoint=checkpoint)
+    try:
+        fitted = system.train(Job(request, preset.config, preset.trainer, runtime, core))
+    except NotConverged as error:
+        raise NotConverged(
+            f"{error}. The last good epoch is kept: go on from it with --resume and a --rate below "
+            f"{preset.trainer.rate:g}"
+        ) from error
+    except MuseError:
+        if runtime.processes.first:
+            checkpoint.clear()  # to go on from here would only end here again
+        raise
+    training = time.perf_counter()
+    encoder = _encoder(system, request, preset, fitted)
+    if runtime.processes.first:
+        encoder.save(request.out)
+        checkpoint.clear()
+    end = time.perf_counter()
+    return TrainedSystem(
+        encoder, fitted, {"training": training - began, "save": end - training, "total": end - began}
+    )
+
+
+def restore_system(saved: Saved, space: AlignedSpace, _: Sequence[SentenceEncoder] = ()) -> NetworkEncoder:
+    """The encoder as it was saved, for its space; KeyError and the like where its settings are not whole."""
+    settings = dict(saved.settings)
+    network = SYSTEMS[settings["system"]].network(settings, space)
+    return NetworkEncoder(
+        saved.name, space, tuple(settings["languages"]), load_state(network, saved.arrays), settings
+    )
+
+
+def _encoder(system: System, request: Request, preset: Preset, fitted: Fitted) -> NetworkEncoder:
+    training = {
+        "preset": request.preset,
+        "config": preset.config,
+        "trainer": preset.trainer,
+        "seed": request.seed,
+        "files": {option: input_file(path) for option, path in request.files.items()},
+    }
+    settings = {"system": system.name, **fitted.settings, "training": training}
+    return NetworkEncoder(fitted.label, request.space, fitted.languages, fitted.network, settings)
+
+
+def _open_checkpoint(
+    system: System, request: Request, preset: Preset, runtime: Runtime, core: str
+) -> Checkpoint:
+    """The store beside the encoder, emptied unless the run resumes; BadSetting if it is another run's.
+
+    The rate may change: a run that broke down goes on with a lower one.
+    """
+    folder = request.out.resolve()
+    folder = folder.with_name(f".{folder.name}.checkpoint")
+    trainer = replace(preset.trainer, rate=1.0)
+    settings = repr((system.name, request.preset, request.language, preset.config, trainer, request.seed))
+    files = [f"{option} {_checksum(request, option)}" for option in request.files]
+    spaces = [f"{language} {found}" for language, found in checksums(request.space).items()]
+    checkpoint = Checkpoint(folder)
+    if runtime.processes.first:
+        checkpoint = Checkpoint.open(folder, [settings, core, *spaces, *files], resume=request.resume)
+    runtime.processes.wait()  # the others read what the first one has opened
+    return checkpoint
+
+
+def _checksum(request: Request, option: str) -> str:
+    path = request.files[option]
+    try:
+        return checksum(path)
+    except OSError as error:
+        raise BadFile(f"{path}: expected a file, got {error.strerror or error}; check its name") from error

@@ -1,0 +1,52 @@
+"""Natural language inference from files: SICK's columns, SNLI's, parts, and lines that cannot be right."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from muse.errors import BadFile
+from muse.files.nli import LABELS, read_nli
+
+SICK = "pair_ID\tsentence_A\tsentence_B\tentailment_judgment\trelatedness_score\tSemEval_set\n"
+SNLI = "gold_label\tsentence1\tsentence2\n"
+
+
+def written(folder: Path, text: str) -> Path:
+    (folder / "nli.txt").write_text(text)
+    return folder / "nli.txt"
+
+
+def test_sick_with_its_parts(tmp_path: Path) -> None:
+    lines = "1\ta\tb\tNEUTRAL\t3\tTRAIN\n2\tc\td\tENTAILMENT\t4\tTRIAL\n3\te\tf\tCONTRADICTION\t1\tTEST\n"
+    found = read_nli(written(tmp_path, SICK + lines))
+    assert (found.premises, found.hypotheses) == (("a", "c", "e"), ("b", "d", "f"))
+    assert [LABELS[label] for label in found.labels] == ["neutral", "entailment", "contradiction"]
+    assert (found.parts, found.undecided) == (("train", "dev", "test"), 0)
+
+
+def test_parts_by_number_and_pairs_without_consensus(tmp_path: Path) -> None:
+    header = "pair_ID\tsentence_A\tsentence_B\tentailment_judgment\n"
+    rows = "".join(f"{number}\ta{number}\tb\tNEUTRAL\n" for number in range(1, 101))
+    found = read_nli(written(tmp_path, header + rows))
+    assert [found.parts.count(part) for part in ("train", "dev", "test")] == [70, 10, 20]
+    assert found.parts[:10] == read_nli(written(tmp_path, header + rows[: rows.index("11\t")])).parts
+    undecided = read_nli(written(tmp_path, SNLI + "-\ta\tb\nneutral\tc\td\n"))
+    assert (undecided.undecided, undecided.premises) == (1, ("c",))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (SNLI + "neutral\ta\tb\nmaybe\tc\td\n", r"nli.txt:3: a label is one of .*'maybe'"),
+        (SNLI + "neutral\ta\n", "nli.txt:2: expected 3 columns.*got 2"),
+        (SICK + "1\ta\tb\tNEUTRAL\t3\tOTHER\n", "nli.txt:2: SemEval_set is one of.*'other'"),
+        ("a\tb\tneutral\n", "nli.txt:1: expected a first line that names"),
+        (SNLI, "found none"),
+        ("", "nli.txt:1"),
+    ],
+)
+def test_files_that_cannot_be_right(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(BadFile, match=message):
+        read_nli(written(tmp_path, text))

@@ -1,0 +1,196 @@
+"""The trainer's settings: schedule, clip, precision, shrinking rate, short epochs, and several processes."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor, nn
+
+from muse.checkpoint import Checkpoint
+from muse.errors import BadSetting, NotConverged
+from muse.networks.schedule import Schedule
+from muse.runtime import Runtime
+from muse.sentences.trainer import Learner, TrainerConfig, best_epoch, train
+
+PLAIN = TrainerConfig(epochs=2, batch=8, rate=0.1, optimiser="sgd", patience=9)
+
+
+class Line(Learner):
+    """A map of 29 rows to targets, whose batches and precisions are kept."""
+
+    def __init__(self, scores: Sequence[float] = (), dropout: float = 0.0) -> None:
+        super().__init__()
+        rng = np.random.default_rng(0)
+        self.map = nn.Linear(4, 3)
+        with torch.no_grad():
+            self.map.weight.copy_(torch.from_numpy(rng.normal(size=(3, 4))))
+            self.map.bias.zero_()
+        self.dropout = nn.Dropout(dropout)
+        self.x, self.y = (torch.from_numpy(rng.normal(size=(29, n)).astype(np.float32)) for n in (4, 3))
+        self.scores, self.seen, self.kinds = list(scores), list[Tensor](), set[torch.dtype]()
+        self.broken_at = -1
+
+    @property
+    def examples(self) -> int:
+        return 29
+
+    def loss(self, rows: Tensor, generator: torch.Generator) -> Tensor:
+        self.seen.append(rows)
+        found = self.map(self.dropout(self.x[rows]))
+        self.kinds.add(found.dtype)
+        loss: Tensor = (found - self.y[rows]).square().mean()
+        return loss * torch.nan if len(self.seen) == self.broken_at else loss
+
+    @torch.no_grad()
+    def score(self) -> float:
+        return self.scores.pop(0) if self.scores else -float((self.map(self.x) - self.y).square().mean())
+
+    @property
+    def learned(self) -> Tensor:
+        return torch.cat([self.map.weight.detach().flatten(), self.map.bias.detach()])
+
+
+def run(learner: Line, config: TrainerConfig, store: Checkpoint | None = None) -> Line:
+    train(learner, config, seed=3, runtime=Runtime(checkpoint=store or Checkpoint()))
+    return learner
+
+
+def by_hand(config: TrainerConfig, rates: Sequence[float], clip: float = 0.0) -> Tensor:
+    """Gradient descent written again, over the batches that the trainer draws."""
+    batches = run(Line(), config).seen
+    twin = Line()
+    for rows, rate in zip(batches, rates, strict=True):
+        twin.zero_grad()
+        ((twin.map(twin.x[rows]) - twin.y[rows]) ** 2).mean().backward()  # type: ignore[no-untyped-call]
+        gradients = [p.grad for p in twin.parameters() if p.grad is not None]
+        norm = float(torch.cat([g.flatten() for g in gradients]).norm())
+        with torch.no_grad():
+            for p, g in zip(twin.parameters(), gradients, strict=True):
+                p -= rate * g * (min(1, clip / norm) if clip else 1)
+    return twin.learned
+
+
+def test_the_rate_follows_the_schedule_over_epochs() -> None:
+    config = replace(PLAIN, schedule=Schedule("inverse-sqrt", warmup=3))
+    rates = [0.1 * min(t / 3, (3 / t) ** 0.5) for t in range(1, 9)]
+    torch.testing.assert_close(run(Line(), config).learned, by_hand(config, rates))
+
+
+def test_the_gradient_is_clipped_by_its_norm() -> None:
+    config = replace(PLAIN, clip=0.05)
+    torch.testing.assert_close(run(Line(), config).learned, by_hand(config, [0.1] * 8, clip=0.05))
+
+
+def test_the_rate_shrinks_after_an_epoch_that_is_no_better() -> None:
+    config = replace(PLAIN, epochs=4, shrink=0.2)
+    found = run(Line([1, 2, 1.5, 1.7, 9]), config).learned
+    torch.testing.assert_close(
+        found, by_hand(config, [0.1] * 8 + [0.02] * 4 + [0.004] * 4), rtol=1e-3, atol=1e-4
+    )
+
+
+def test_a_short_epoch_and_no_epoch() -> None:
+    assert [len(rows) for rows in run(Line(), replace(PLAIN, steps=2)).seen] == [8] * 4
+    learner = Line()
+    epochs = train(learner, replace(PLAIN, epochs=0), seed=3, runtime=Runtime())
+    assert [epoch.number for epoch in epochs] == [0]
+    assert torch.equal(learner.learned, Line().learned)
+
+
+def test_bf16_is_of_the_loss_alone() -> None:
+    learner = run(Line(), replace(PLAIN, precision="bf16"))
+    assert learner.kinds == {torch.bfloat16}
+    assert learner.learned.dtype == torch.float32
+    torch.testing.assert_close(learner.learned, run(Line(), PLAIN).learned, rtol=0.1, atol=0.02)
+
+
+def test_dropout_of_torch_comes_from_the_seed_and_resumes_to_the_bit(tmp_path: Path) -> None:
+    whole = run(Line(dropout=0.5), PLAIN).learned
+    torch.rand(3)  # whatever is drawn elsewhere changes nothing
+    store = Checkpoint.open(tmp_path / "c", ["x"], resume=False)
+    run(Line(dropout=0.5), replace(PLAIN, epochs=1), store)
+    assert torch.equal(run(Line(dropout=0.5), PLAIN, store).learned, whole)
+
+
+@pytest.mark.parametrize("broken_at", [2, 6])
+def test_a_run_that_broke_down_goes_on_from_the_last_good_epoch(tmp_path: Path, broken_at: int) -> None:
+    store = Checkpoint.open(tmp_path / "c", ["x"], resume=False)
+    broken = Line()
+    broken.broken_at = broken_at
+    with pytest.raises(NotConverged, match="loss must be a finite number, got nan"):
+        run(broken, PLAIN, store)
+    learner = Line()
+    epochs = train(learner, replace(PLAIN, rate=0.05), seed=3, runtime=Runtime(checkpoint=store))
+    assert len(learner.seen) == 8 - 4 * (broken_at // 4)
+    assert best_epoch(epochs).number == 2
+
+
+def test_what_is_no_finite_number_is_not_kept(tmp_path: Path) -> None:
+    store = Checkpoint.open(tmp_path / "c", ["x"], resume=False)
+    with pytest.raises(NotConverged, match=r"finite numbers, got others in map.* after epoch 1|norm|loss"):
+        run(Line(), replace(PLAIN, batch=29, rate=1e39), store)
+    kept = store.load("training")
+    assert kept is not None
+    assert all(np.isfinite(kept[name]).all() for name in kept if name.startswith("parameter"))
+
+
+SETTINGS: list[tuple[dict[str, Any], str]] = [
+    ({"optimiser": "lion"}, "one of adam, sgd; got 'lion'"),
+    ({"precision": "fp8"}, "one of float32, bf16; got 'fp8'"),
+    ({"clip": -1.0}, "clip must be at least 0"),
+    ({"clip": float("nan")}, "clip"),
+    ({"steps": -1}, "steps must be at least 0"),
+    ({"shrink": 0.0}, "shrink must lie above 0"),
+]
+
+
+@pytest.mark.parametrize(("settings", "message"), SETTINGS)
+def test_settings_that_cannot_work(settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(BadSetting, match=message):
+        TrainerConfig(**settings)
+
+
+def main(out: str) -> None:
+    """What each of several processes does: trains the same learner, resumes it, and keeps what came of it."""
+    from muse.processes import joined
+
+    torch.set_num_threads(1)
+    with joined("cpu") as processes:
+        folder = Path(out) / "c"
+        store = Checkpoint.open(folder, ["x"], resume=False) if processes.first else Checkpoint(folder)
+        processes.wait()
+        for epochs in (1, 2):
+            learner = Line()
+            runtime = Runtime(checkpoint=store, processes=processes)
+            train(learner, replace(PLAIN, epochs=epochs, clip=0.5), seed=3, runtime=runtime)
+        np.save(Path(out) / f"{processes.rank}.npy", learner.learned.numpy())
+        np.save(Path(out) / f"seen.{processes.rank}.npy", torch.cat(learner.seen).numpy())
+
+
+def test_two_processes_learn_what_one_does(tmp_path: Path) -> None:
+    environment = {
+        **os.environ, "WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "OMP_NUM_THREADS": "1",
+        "MASTER_PORT": str(29_500 + os.getpid() % 5_000), "PYTHONPATH": os.pathsep.join(sys.path),
+    }  # fmt: skip
+    command = [sys.executable, "-m", "tests.test_sentences_trainer_settings", str(tmp_path)]
+    both = [subprocess.Popen(command, env={**environment, "RANK": rank}) for rank in ("0", "1")]  # noqa: S603
+    assert [process.wait(300) for process in both] == [0, 0]
+    first, second = (np.load(tmp_path / f"{rank}.npy") for rank in (0, 1))
+    assert np.array_equal(first, second)
+    alone = run(Line(), replace(PLAIN, clip=0.5))
+    np.testing.assert_allclose(first, alone.learned, rtol=1e-5, atol=1e-6)
+    shares = [np.load(tmp_path / f"seen.{rank}.npy") for rank in (0, 1)]  # of the resumed epoch
+    assert sorted(np.concatenate(shares)) == sorted(torch.cat(alone.seen[4:]).tolist())
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
