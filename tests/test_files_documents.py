@@ -23,7 +23,8 @@ def test_paragraphs_in_order_packed_too(tmp_path: Path) -> None:
         ("a\tone\njust a sentence\n", "text:2: expected document<TAB>paragraph.*without document boundaries"),
         ("\tone\n", "text:1"),
         ("a\tone\nb\ttwo\n", "two or more paragraphs.*2 of one at most"),
-        ("", "0 of one"),
+        ("", "empty file"),
+        ("\n", "0 of one"),
     ],
 )
 def test_files_without_boundaries(tmp_path: Path, text: str, message: str) -> None:

@@ -44,7 +44,7 @@ def test_parts_by_number_and_pairs_without_consensus(tmp_path: Path) -> None:
         (SICK + "1\ta\tb\tNEUTRAL\t3\tOTHER\n", "nli.txt:2: SemEval_set is one of.*'other'"),
         ("a\tb\tneutral\n", "nli.txt:1: expected a first line that names"),
         (SNLI, "found none"),
-        ("", "nli.txt:1"),
+        ("", "nli.txt: expected content"),
     ],
 )
 def test_files_that_cannot_be_right(tmp_path: Path, text: str, message: str) -> None:

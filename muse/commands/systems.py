@@ -23,7 +23,6 @@ def train(
     space: Path, parallel: tuple[Path, ...], as_json: bool, quiet: bool, options: dict[str, Any]
 ) -> None:
     """Trains a sentence system as `muse train` was asked to, and prints its score."""
-    from muse.evaluation.score import gold_name
     from muse.processes import joined
     from muse.progress import Progress
     from muse.runtime import Runtime, pick_device
@@ -33,10 +32,9 @@ def train(
     with joined(device) as processes:
         progress = Progress(quiet=quiet or not processes.first)
         request = _request(space, parallel, options)
-        names = "+".join(gold_name(path) for path in request.files.values())  # they may be gone afterwards
         trained = train_system(options["encoder"], request, Runtime(device, progress, processes=processes))
         if processes.first:
-            _tell(request, trained, _score(request, trained, names), as_json)
+            _tell(request, trained, _score(request, trained), as_json)
 
 
 def named_texts(given: Sequence[str]) -> dict[str, str]:
@@ -74,7 +72,7 @@ def _request(space: Path, parallel: tuple[Path, ...], options: dict[str, Any]) -
     )
 
 
-def _score(request: Request, trained: TrainedSystem, gold: str) -> Score:
+def _score(request: Request, trained: TrainedSystem) -> Score:
     """The held-out score at the epoch kept, with how it was obtained."""
     import numpy as np
 
@@ -87,7 +85,7 @@ def _score(request: Request, trained: TrainedSystem, gold: str) -> Score:
         request.language,
         request.space.pivot,
         retrieval="nn" if fitted.metric == "P@1" else "",
-        gold=gold,
+        gold="+".join(f"{Path(path).name}@{found[:4]}" for path, found in trained.inputs),
         more=(
             f"encoder:{fitted.label}",
             f"preset:{request.preset}",

@@ -102,6 +102,7 @@ def _checked_weights(folder: Path) -> str:
 
 def _loaded(folder: Path) -> tuple[Any, Any]:
     try:
+        from safetensors import SafetensorError
         from transformers import AutoModel, AutoTokenizer
     except ImportError as error:
         raise MissingExtra(
@@ -111,7 +112,7 @@ def _loaded(folder: Path) -> tuple[Any, Any]:
     try:
         tokenizer = AutoTokenizer.from_pretrained(folder, **here)
         model = AutoModel.from_pretrained(folder, use_safetensors=True, dtype=torch.float32, **here)
-    except (OSError, ValueError, KeyError, RuntimeError, TypeError, AttributeError) as error:
+    except (SafetensorError, OSError, ValueError, KeyError, RuntimeError, TypeError, AttributeError) as error:
         reason = str(error).strip().partition("\n")[0]
         raise BadFile(
             f"{folder}: expected an encoder and its tokenizer, got none that loads ({reason}); save both "

@@ -68,11 +68,10 @@ class Request:
     resume: bool = False
 
     @property
-    def files(self) -> dict[str, Path]:
-        """All files it names, by the option."""
-        named = {f"--parallel {number}": path for number, path in enumerate(self.parallel)}
-        named |= {f"--text {language}": path for language, path in self.texts.items()}
-        return named | ({"--nli": self.nli} if self.nli is not None else {})
+    def files(self) -> tuple[Path, ...]:
+        """All files of text that it names."""
+        texts = (path for _, path in sorted(self.texts.items()))
+        return (*self.parallel, *texts, *([] if self.nli is None else [self.nli]))
 
     def settled(self, system: System) -> Preset:
         """The preset with the settings put in, once all that can be checked without reading text is."""

@@ -5,11 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
 
 from muse.checkpoint import Checkpoint
 from muse.errors import BadFile, BadSetting, MuseError, NotConverged
 from muse.files.space_folder import checksum
-from muse.files.space_manifest import input_file
 from muse.runtime import Runtime
 from muse.sentences.encoder import SentenceEncoder
 from muse.sentences.lens.system import LENS
@@ -24,10 +25,14 @@ SYSTEMS: Mapping[str, System] = {system.name: system for system in (LENS,)}
 
 @dataclass(frozen=True, eq=False)
 class TrainedSystem:
-    """What came of a request: the encoder, all that its system told, the seconds of every stage."""
+    """What came of a request: the encoder, all that its system told, the seconds of every stage.
+
+    `inputs` are the files it learned from, with their sha256.
+    """
 
     encoder: NetworkEncoder
     fitted: Fitted
+    inputs: tuple[tuple[str, str], ...]
     seconds: dict[str, float]
 
     @property
@@ -47,8 +52,10 @@ def train_system(name: str, request: Request, runtime: Runtime) -> TrainedSystem
         raise BadSetting(f"a sentence system is one of {', '.join(SYSTEMS)}; got {name!r}")
     system = SYSTEMS[name]
     preset = request.settled(system)
+    inputs = tuple((str(path), _checksum(path)) for path in request.files)
     core = open_core(request.space, request.core, runtime.device)
-    checkpoint = _open_checkpoint(system, request, preset, runtime, str(core.settings))
+    told = _told(system, request, preset, inputs)
+    checkpoint = _open_checkpoint(request, runtime, [repr(told), repr(core.settings)])
     runtime = replace(runtime, checkpoint=checkpoint)
     try:
         fitted = system.train(Job(request, preset.config, preset.trainer, runtime, core))
@@ -62,14 +69,14 @@ def train_system(name: str, request: Request, runtime: Runtime) -> TrainedSystem
             checkpoint.clear()  # to go on from here would only end here again
         raise
     training = time.perf_counter()
-    encoder = _encoder(system, request, preset, fitted)
+    settings = {"system": system.name, **fitted.settings, "training": {**told, "trainer": preset.trainer}}
+    encoder = NetworkEncoder(fitted.label, request.space, fitted.languages, fitted.network, settings)
     if runtime.processes.first:
         encoder.save(request.out)
         checkpoint.clear()
     end = time.perf_counter()
-    return TrainedSystem(
-        encoder, fitted, {"training": training - began, "save": end - training, "total": end - began}
-    )
+    seconds = {"training": training - began, "save": end - training, "total": end - began}
+    return TrainedSystem(encoder, fitted, inputs, seconds)
 
 
 def restore_system(saved: Saved, space: AlignedSpace, _: Sequence[SentenceEncoder] = ()) -> NetworkEncoder:
@@ -81,40 +88,37 @@ def restore_system(saved: Saved, space: AlignedSpace, _: Sequence[SentenceEncode
     )
 
 
-def _encoder(system: System, request: Request, preset: Preset, fitted: Fitted) -> NetworkEncoder:
-    training = {
-        "preset": request.preset,
-        "config": preset.config,
-        "trainer": preset.trainer,
-        "seed": request.seed,
-        "files": {option: input_file(path) for option, path in request.files.items()},
-    }
-    settings = {"system": system.name, **fitted.settings, "training": training}
-    return NetworkEncoder(fitted.label, request.space, fitted.languages, fitted.network, settings)
+def _told(
+    system: System, request: Request, preset: Preset, inputs: Sequence[tuple[str, str]]
+) -> dict[str, Any]:
+    """All that decides what comes of it but the space and the core.
 
-
-def _open_checkpoint(
-    system: System, request: Request, preset: Preset, runtime: Runtime, core: str
-) -> Checkpoint:
-    """The store beside the encoder, emptied unless the run resumes; BadSetting if it is another run's.
-
-    The rate may change: a run that broke down goes on with a lower one.
+    The rate is left out: a run that broke down goes on with a lower one.
     """
+    return {
+        "system": system.name,
+        "preset": request.preset,
+        "language": request.language,
+        "config": preset.config,
+        "trainer": replace(preset.trainer, rate=1.0),
+        "seed": request.seed,
+        "inputs": inputs,
+    }
+
+
+def _open_checkpoint(request: Request, runtime: Runtime, fingerprint: Sequence[str]) -> Checkpoint:
+    """The store beside the encoder, emptied unless the run resumes; BadSetting if it is another run's."""
     folder = request.out.resolve()
     folder = folder.with_name(f".{folder.name}.checkpoint")
-    trainer = replace(preset.trainer, rate=1.0)
-    settings = repr((system.name, request.preset, request.language, preset.config, trainer, request.seed))
-    files = [f"{option} {_checksum(request, option)}" for option in request.files]
-    spaces = [f"{language} {found}" for language, found in checksums(request.space).items()]
     checkpoint = Checkpoint(folder)
     if runtime.processes.first:
-        checkpoint = Checkpoint.open(folder, [settings, core, *spaces, *files], resume=request.resume)
+        spaces = [f"{language} {found}" for language, found in checksums(request.space).items()]
+        checkpoint = Checkpoint.open(folder, [*fingerprint, *spaces], resume=request.resume)
     runtime.processes.wait()  # the others read what the first one has opened
     return checkpoint
 
 
-def _checksum(request: Request, option: str) -> str:
-    path = request.files[option]
+def _checksum(path: Path) -> str:
     try:
         return checksum(path)
     except OSError as error:

@@ -11,8 +11,7 @@ import logging
 import math
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import astuple, dataclass
 from functools import cached_property
 from itertools import accumulate
@@ -27,6 +26,7 @@ from muse.networks.schedule import Schedule
 from muse.progress import Tick
 from muse.runtime import Runtime
 from muse.sentences.optimising import NAMES, Arrays, Optimisers
+from muse.sentences.seeding import generator_for, torch_seeded
 
 log = logging.getLogger(__name__)
 
@@ -60,8 +60,8 @@ class TrainerConfig:
                 raise BadSetting(f"{name} must be at least {least}, got {getattr(self, name)}")
         if self.batch < 2:
             raise BadSetting(f"a batch needs a wrong translation for each pair: 2 or more, got {self.batch}")
-        if not 0 < self.rate < math.inf:
-            raise BadSetting(f"the learning rate must be a number above 0, got {self.rate}")
+        if not 0 < self.rate <= 1e30:  # beyond, a step does not fit into float32
+            raise BadSetting(f"the learning rate must be above 0 and 1e30 at most, got {self.rate}")
         if not 0 < self.shrink <= 1:
             raise BadSetting(f"shrink must lie above 0 and be 1 at most, got {self.shrink}")
         for name, choices in (("optimiser", NAMES), ("precision", PRECISIONS)):
@@ -89,9 +89,11 @@ class Epoch:
 class Learner(nn.Module, ABC):
     """What is trained: its parameters are what the optimiser moves, and all that a checkpoint keeps.
 
-    A loss is a mean over its examples, so that the shares of several processes add up to it. What torch
-    draws by itself, for dropout, comes from the seed too.
+    A loss is a mean over its examples, so that several processes may share them. What torch draws by itself,
+    for dropout, comes from the seed too.
     """
+
+    uses_all = True  # whether every loss is of every parameter; several processes must know
 
     @property
     @abstractmethod
@@ -125,9 +127,7 @@ def train(learner: Learner, config: TrainerConfig, *, seed: int, runtime: Runtim
     NotConverged where the loss is no finite number; the checkpoint is that of the last good epoch then.
     """
     run = _Run(learner, config, Optimisers(learner, config.optimiser, config.rate), seed, runtime)
-    epochs = _resume(run)
-    runtime.processes.wait()  # before the first one writes what the others read
-    epochs = epochs or [_untrained(run)]
+    epochs = _resume(run) or [_untrained(run)]
     kept = runtime.checkpoint.load(BEST) or _parameters(learner)
     with runtime.progress.stage("training", config.epochs * run.examples) as tick:
         while len(epochs) <= config.epochs and len(epochs) - 1 - best_epoch(epochs).number < config.patience:
@@ -146,15 +146,6 @@ def best_epoch(epochs: Sequence[Epoch]) -> Epoch:
     return max(epochs, key=lambda epoch: epoch.score)
 
 
-def generator_for(seed: int, *stream: int, device: str = "cpu") -> torch.Generator:
-    """The source of all that is random in one epoch, so that a resumed run needs no generator's state."""
-    return torch.Generator(device).manual_seed(_mixed(seed, *stream))
-
-
-def _mixed(*numbers: int) -> int:
-    return int(np.random.SeedSequence(numbers).generate_state(1)[0])
-
-
 @dataclass(frozen=True, eq=False)
 class _Run:
     """What every epoch needs."""
@@ -170,7 +161,7 @@ class _Run:
         """What makes the loss: the learner, or what averages its gradients over all processes."""
         if self.runtime.processes.count == 1:
             return self.learner
-        return DistributedDataParallel(self.learner, broadcast_buffers=False, find_unused_parameters=True)
+        return DistributedDataParallel(self.learner, find_unused_parameters=not self.learner.uses_all)
 
     @property
     def examples(self) -> int:
@@ -200,7 +191,7 @@ def _epoch(run: _Run, behind: Sequence[Epoch], tick: Tick) -> Epoch:
     rate = run.config.rate * run.config.shrink ** _setbacks(behind)
     run.learner.train()
     total, before = 0.0, (number - 1) * len(batches)
-    with _torch_seeded(_mixed(run.seed, *stream), device):
+    with torch_seeded(run.seed, *stream, device=device):
         for step, rows in enumerate(batches, 1):
             value = _loss_of_step(run, rows, generator)
             norm = run.optimisers.step(rate * run.config.schedule(before + step), run.config.clip)
@@ -217,7 +208,7 @@ def _epoch(run: _Run, behind: Sequence[Epoch], tick: Tick) -> Epoch:
 
 def _loss_of_step(run: _Run, rows: Tensor, generator: torch.Generator) -> float:
     """The loss of a batch (b,), after its gradients were added to those of the parameters."""
-    device, processes = run.runtime.device, run.runtime.processes
+    processes, device = run.runtime.processes, run.runtime.device
     share = processes.share(rows).to(device)
     with torch.autocast(device, torch.bfloat16, enabled=run.config.precision == "bf16"):
         loss = run.module(share, generator)
@@ -239,16 +230,6 @@ def _setbacks(epochs: Sequence[Epoch]) -> int:
     """How many epochs were no better than the best before them."""
     best = accumulate((epoch.score for epoch in epochs), max)
     return sum(epoch.score <= before for epoch, before in zip(epochs[1:], best, strict=False))
-
-
-@contextmanager
-def _torch_seeded(seed: int, device: str) -> Iterator[None]:
-    """Makes what torch draws by itself that of the seed; afterwards it draws as if nothing had been."""
-    with torch.random.fork_rng(["cuda"] if device == "cuda" else []):
-        torch.default_generator.manual_seed(seed)
-        if device == "cuda":
-            torch.cuda.manual_seed(seed)
-        yield
 
 
 def _parameters(learner: Learner) -> Arrays:
@@ -290,7 +271,9 @@ def _save(run: _Run, epochs: Sequence[Epoch]) -> None:
 
 def _resume(run: _Run) -> list[Epoch]:
     """The epochs behind a killed run, its learner and optimisers as it left them; none where it is new."""
+    run.runtime.processes.wait()  # until the first one has written what went before
     saved = run.runtime.checkpoint.load(STATE)
+    run.runtime.processes.wait()  # until all have read it
     if saved is None:
         return []
     moved = {name.partition("/")[2]: array for name, array in saved.items() if name.startswith("parameter/")}

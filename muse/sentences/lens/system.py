@@ -19,8 +19,9 @@ from muse.sentences.lens.simple import LensConfig, SimpleLens
 from muse.sentences.losses import Hinge
 from muse.sentences.network import BothSides, SentenceNetwork
 from muse.sentences.pairs import Batch, make_pairs
+from muse.sentences.seeding import generator_for
 from muse.sentences.system import Fitted, Job, Preset, System, open_core
-from muse.sentences.trainer import TrainerConfig, generator_for, train
+from muse.sentences.trainer import TrainerConfig, train
 from muse.sentences.two_sides import PairLearner
 from muse.space import AlignedSpace
 
@@ -57,7 +58,7 @@ class LensNetwork(SentenceNetwork):
 
 
 def train_lens(job: Job) -> Fitted:
-    """A lens by the ranker on parallel text: VSE++'s loss, with the hardest wrong translation of the batch."""
+    """A lens by the ranker on parallel text: VSE++'s loss, with the batch's hardest negative."""
     request, config = job.request, job.config
     text = read_pairs(request.parallel)
     readers = [job.core.reader(language) for language in job.languages]

@@ -1,0 +1,29 @@
+"""Seeding: where what is random in training comes from, so that a resumed run draws what it would have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import numpy as np
+import torch
+
+
+def generator_for(seed: int, *stream: int, device: str = "cpu") -> torch.Generator:
+    """The source of all that is random in one epoch, so that a resumed run needs no generator's state."""
+    return torch.Generator(device).manual_seed(_mixed(seed, *stream))
+
+
+@contextmanager
+def torch_seeded(seed: int, *stream: int, device: str = "cpu") -> Iterator[None]:
+    """Makes what torch draws by itself that of the seed; afterwards it draws as if nothing had been."""
+    mixed = _mixed(seed, *stream)
+    with torch.random.fork_rng(["cuda"] if device == "cuda" else []):
+        torch.default_generator.manual_seed(mixed)
+        if device == "cuda":
+            torch.cuda.manual_seed(mixed)
+        yield
+
+
+def _mixed(*numbers: int) -> int:
+    return int(np.random.SeedSequence(numbers).generate_state(1)[0])
