@@ -30,6 +30,8 @@ LAYERS = {
         "runtime",
         "kneser_ney",
         "subwords",
+        "units",
+        "lookup_table",
     ],
     "learning": [
         "initialise",
@@ -132,6 +134,8 @@ MAY_IMPORT = {
     "space_adding": ["errors", "files", "space_saving"],
     "space": ["errors", "vectors", "files", "normalise", "retrieval", "space_adding", "space_saving"],
     "networks": ["errors"],
+    "units": [],
+    "lookup_table": ["errors", "units", "normalise", "vectors"],
     "subwords": ["errors", "progress", "vectors", "normalise"],
     "new_words": ["errors", "progress", "subwords", "vectors", "files", "normalise", "space"],
     "translate": [
@@ -156,6 +160,7 @@ MAY_IMPORT = {
         "probability",
         "retrieval",
         "space",
+        "lookup_table",
     ],
     "evaluation": [
         "errors",
@@ -184,6 +189,7 @@ MAY_IMPORT = {
         "networks",
         "new_words",
         "space",
+        "lookup_table",
     ],
     "picture": ["errors", "retrieval", "space"],
     "exchange": ["errors", "vectors", "lexicon"],

@@ -140,8 +140,8 @@ def _sentences(
 def _torch(
     space: AlignedSpace, out: Path, given: dict[str, Any], rng: np.random.Generator, progress: Progress
 ) -> Told:
-    from muse.export.tables import SPECIALS
     from muse.export.torch_file import TableConfig, export_torch
+    from muse.lookup_table import SPECIALS
 
     specials = given.get("specials")
     config = TableConfig(
