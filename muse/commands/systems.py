@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from muse.sentences.system import Request
     from muse.sentences.systems import TrainedSystem
 
-SYSTEMS = ("lens",)
+SYSTEMS = ("lens", "xlm")
 PRESETS = ("small", "paper")
 _OF_PAIRS = ("loss", "margin", "weight", "scale", "powers")  # of the encoders that are no systems
 

@@ -18,9 +18,10 @@ from muse.sentences.network import NetworkEncoder, load_state
 from muse.sentences.saving import Saved, checksums
 from muse.sentences.system import Fitted, Job, Preset, Request, System, open_core
 from muse.sentences.trainer import Epoch, best_epoch
+from muse.sentences.xlm.system import XLM
 from muse.space import AlignedSpace
 
-SYSTEMS: Mapping[str, System] = {system.name: system for system in (LENS,)}
+SYSTEMS: Mapping[str, System] = {system.name: system for system in (LENS, XLM)}
 
 
 @dataclass(frozen=True, eq=False)
