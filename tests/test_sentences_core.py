@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -96,8 +97,7 @@ def test_folders_that_are_no_core(folder: Path, tmp_path: Path) -> None:
 
 
 def test_another_tokenizer(folder: Path, tmp_path: Path) -> None:
-    import transformers
-
+    transformers: Any = pytest.importorskip("transformers", reason="needs transformers")
     for pieces in (PIECES[:6], [*PIECES, "more"]):
         other = tmp_path / str(len(pieces))
         shutil.copytree(folder, other, ignore=shutil.ignore_patterns("*token*", "vocab*"))

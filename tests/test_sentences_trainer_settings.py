@@ -70,12 +70,12 @@ def by_hand(config: TrainerConfig, rates: Sequence[float], clip: float = 0.0) ->
     twin = Line()
     for rows, rate in zip(batches, rates, strict=True):
         twin.zero_grad()
-        ((twin.map(twin.x[rows]) - twin.y[rows]) ** 2).mean().backward()  # type: ignore[no-untyped-call]
+        ((twin.map(twin.x[rows]) - twin.y[rows]) ** 2).mean().backward()
         gradients = [p.grad for p in twin.parameters() if p.grad is not None]
         norm = float(torch.cat([g.flatten() for g in gradients]).norm())
         with torch.no_grad():
             for p, g in zip(twin.parameters(), gradients, strict=True):
-                p -= rate * g * (min(1, clip / norm) if clip else 1)
+                p.sub_(rate * g * (min(1, clip / norm) if clip else 1))
     return twin.learned
 
 

@@ -153,9 +153,8 @@ def _restore_turned(saved: Saved, _: AlignedSpace, parts: Sequence[SentenceEncod
 
 def _untrained(lookup: Lookup, options: str) -> SentenceEncoder:
     raise BadSetting(
-        f"{', '.join(KINDS)} are trained on parallel text, {', '.join(SYSTEMS)} on what they need: "
-        "run muse train SPACE --encoder NAME, and give the folder it wrote as the encoder, with ./ before it "
-        "where it is called as one of these"
+        f"{', '.join((*KINDS, *SYSTEMS))} are trained: run muse train SPACE --encoder NAME, and give the "
+        "folder it wrote as the encoder, with ./ before it where it is called as one of these"
     )
 
 
