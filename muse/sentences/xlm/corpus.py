@@ -18,8 +18,8 @@ from muse.networks.masked_prediction import rarity
 from muse.runtime import Runtime
 from muse.sentences.pairs import make_pairs
 from muse.sentences.pieces import Pieces
+from muse.sentences.seeding import generator_for
 from muse.sentences.system import Request
-from muse.sentences.trainer import generator_for
 from muse.sentences.xlm.config import XlmConfig
 from muse.sentences.xlm.network import PieceReader
 from muse.sentences.xlm.sources import Chances, PairSource, StreamSource
@@ -28,7 +28,7 @@ from muse.sentences.xlm.streams import Documents, Streams, make_streams
 
 @dataclass(frozen=True)
 class Corpus:
-    """The documents of each language, and the sentences of `translated` languages that translate each other."""
+    """The documents of each language, and sentences of the `translated` ones, pivot first."""
 
     documents: Mapping[str, Documents]
     translated: tuple[str, str] = ("", "")
@@ -80,11 +80,19 @@ def _documents(path: object) -> Documents:
 
 @dataclass(frozen=True, eq=False)
 class Sources:
-    """A corpus as exercises, and how often each piece is in the streams that train: `counts` (v,)."""
+    """A corpus as exercises, and the `counts` (v,) of the pieces in the streams of each language."""
 
     streams: tuple[StreamSource, ...]
     pairs: tuple[PairSource, ...]
-    counts: Tensor
+    counts: Mapping[str, Tensor]
+
+    def told(self) -> dict[str, int]:
+        """How much there is to train on."""
+        found = {"streams": sum(source.examples for source in self.streams)}
+        for source in self.pairs:
+            found["pairs"] = source.examples
+            found |= {"skipped": source.pairs.skipped, "truncated": source.pairs.truncated}
+        return found
 
 
 def make_sources(
@@ -96,20 +104,25 @@ def make_sources(
         name: make_streams(name, texts, pieces, config.length, generator, runtime.device)
         for name, texts in corpus.documents.items()
     }
-    counts = sum(_counts(streams, len(pieces)) for streams in cut.values())
-    chances = None if config.causal else Chances(config.masking(len(pieces)), rarity(counts))
-    streams = [StreamSource(name, place, found, chances) for place, (name, found) in enumerate(cut.items())]
+    counts = {name: _counts(streams, len(pieces)) for name, streams in cut.items()}
+    chances = None
+    if not config.causal:
+        weights = rarity(torch.stack(list(counts.values())).sum(dim=0))
+        chances = Chances(config.masking(len(pieces)), weights)
+    streams = tuple(
+        StreamSource(name, place, found, chances) for place, (name, found) in enumerate(cut.items())
+    )
     if corpus.parallel is None or chances is None:
-        return Sources(tuple(streams), (), counts)
+        return Sources(streams, (), counts)
     reader, rng = PieceReader(pieces, config.length), np.random.default_rng(seed)
     pairs = make_pairs(
         corpus.parallel, [reader, reader], rng=rng, device=runtime.device, progress=runtime.progress
     )
-    numbers = tuple(corpus.languages.index(name) for name in corpus.translated)
-    source = PairSource(corpus.translated, numbers, pairs, config.pair_tokens, chances)
-    return Sources(tuple(streams), (source,), counts)
+    first, second = (corpus.languages.index(name) for name in corpus.translated)
+    source = PairSource(corpus.translated, (first, second), pairs, config.pair_tokens, chances)
+    return Sources(streams, (source,), counts)
 
 
 def _counts(streams: Streams, vocabulary: int) -> Tensor:
-    ids = streams.ragged.padded(streams.training)
-    return torch.bincount(ids.ids[ids.mask], minlength=vocabulary)
+    text = streams.ragged.padded(streams.training)
+    return torch.bincount(text.ids[text.mask], minlength=vocabulary)

@@ -59,13 +59,11 @@ def side_by_side(*sides: Side) -> Exercise:
     device = sides[0].ids.device
     widths = [side.ids.shape[1] for side in sides]
     languages = torch.tensor([side.language for side in sides], device=device)
-    ids, asked, right, mask = (
-        torch.cat([side[place] for side in sides], dim=1) for place in range(len(Side._fields) - 1)
-    )
+    asked = torch.cat([side.asked for side in sides], dim=1)
     inputs = Inputs(
-        ids,
-        mask,
+        torch.cat([side.ids for side in sides], dim=1),
+        torch.cat([side.mask for side in sides], dim=1),
         torch.cat([torch.arange(width, device=device) for width in widths]),
         languages.repeat_interleave(torch.tensor(widths, device=device))[None],
     )
-    return Exercise(inputs, asked, right[asked])
+    return Exercise(inputs, asked, torch.cat([side.right for side in sides], dim=1)[asked])

@@ -11,7 +11,8 @@ from torch import Tensor
 
 from muse.networks.masked_prediction import Predicted
 from muse.sentences.sampling import BATCH_EXPONENT, draw_languages, language_shares
-from muse.sentences.trainer import Learner, generator_for
+from muse.sentences.seeding import generator_for
+from muse.sentences.trainer import Learner
 from muse.sentences.xlm.network import XlmModel
 from muse.sentences.xlm.sources import Source
 
@@ -19,12 +20,20 @@ from muse.sentences.xlm.sources import Source
 class XlmLearner(Learner):
     """Teaches a model by CLM, by MLM, or by MLM and, in turns with it, TLM.
 
-    Its examples are those of the streams' sources, one after the other, and then those of the pairs.
+    Its examples are those of the streams' sources, one after the other, and then those of the pairs. The
+    sources `judged`, all unless they are named, are what it is scored on.
     """
 
-    def __init__(self, model: XlmModel, streams: Sequence[Source], pairs: Sequence[Source] = ()) -> None:
+    def __init__(
+        self,
+        model: XlmModel,
+        streams: Sequence[Source],
+        pairs: Sequence[Source] = (),
+        judged: Sequence[str] = (),
+    ) -> None:
         super().__init__()
         self.model = model
+        self._judged = judged or [source.name for source in (*streams, *pairs)]
         self._kinds = [kind for kind in (streams, pairs) if kind]
         self._sources = [*streams, *pairs]
         self._begins = [0, *accumulate(source.examples for source in self._sources)]
@@ -35,7 +44,7 @@ class XlmLearner(Learner):
         return self._begins[-1]
 
     def batches(self, order: Tensor, size: int) -> Sequence[Tensor]:
-        """As many batches as the order (n,) has of `size`: of streams and of pairs in turns, if there are any.
+        """As many batches as the order (n,) has of `size`: of streams, in turns with pairs if there are any.
 
         Each is of one source, drawn by its share p^0.7 / sum p^0.7 of the examples of its kind.
         """
@@ -58,7 +67,7 @@ class XlmLearner(Learner):
         return self.model.loss(exercise, generator)
 
     def score(self) -> float:
-        """100 / perplexity of held-out pieces, which is the mean one of all sources."""
+        """100 / perplexity of held-out pieces, which is the mean one of all sources judged."""
         told = self.told().values()
         return 100 * len(told) / sum(part.perplexity for part in told)
 
@@ -67,6 +76,8 @@ class XlmLearner(Learner):
         self.model.eval()
         device, found = str(self.model.bias.device), {}
         for number, source in enumerate(self._sources):
+            if source.name not in self._judged:
+                continue
             exercises = source.held_out(generator_for(0, number, device=device))
             found[source.name] = sum(map(self.model.told, exercises), Predicted())
         return found

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 import numpy as np
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 
 from muse.networks.masked_prediction import Predicted, predicted, prediction_loss
 from muse.networks.token_table import TokenTable
 from muse.networks.transformer import Inputs, Transformer
+from muse.normalise import Normalisation
 from muse.sentences.bags import Bags
 from muse.sentences.network import SentenceNetwork
 from muse.sentences.pairs import Batch
 from muse.sentences.pieces import BOS, EOS, UNK, Pieces
 from muse.sentences.xlm.config import XlmConfig
 from muse.sentences.xlm.exercises import Exercise
+from muse.space import AlignedSpace, Side
 
 _WORDS = 10_000  # words made of pieces at once
 
@@ -85,6 +89,18 @@ class XlmNetwork(SentenceNetwork):
             owners = torch.arange(len(ids)).repeat_interleave(counts)
             parts.append(torch.zeros(len(ids), rows.shape[1]).index_add_(0, owners, rows) / counts[:, None])
         return torch.cat(parts)
+
+    def words(self, space: AlignedSpace) -> AlignedSpace:
+        """The words of a space with their rows in the lookup table, of unit length, in its languages."""
+        sides = {}
+        for language in space.languages:
+            if language in self.languages:
+                side = space.side(language)
+                rows = functional.normalize(self.word_rows(side.vectors.words)).numpy()
+                vectors = replace(side.vectors, matrix=rows)
+                mapping = np.eye(rows.shape[1], dtype=np.float32)
+                sides[language] = Side(vectors, mapping, Normalisation(("unit",), ()))
+        return AlignedSpace(sides, space.pivot, space.manifest)
 
 
 class PieceReader:

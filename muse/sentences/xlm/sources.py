@@ -76,7 +76,7 @@ class StreamSource(Source):
     def batches(self, size: int, generator: torch.Generator) -> Batches:
         """Batches of `size` streams, fewer where there are no more."""
         while True:
-            yield from torch.randperm(self.examples, generator=generator).split(size)
+            yield from torch.split(torch.randperm(self.examples, generator=generator), size)
 
     def exercise(self, rows: Tensor, generator: torch.Generator) -> Exercise:
         """Their exercise."""
@@ -84,7 +84,7 @@ class StreamSource(Source):
 
     def held_out(self, generator: torch.Generator) -> Iterator[Exercise]:
         """Those of the streams held out."""
-        return (self._exercise(rows, generator) for rows in self.streams.held_out.split(_AT_ONCE))
+        return (self._exercise(rows, generator) for rows in torch.split(self.streams.held_out, _AT_ONCE))
 
     def _exercise(self, rows: Tensor, generator: torch.Generator) -> Exercise:
         text = self.streams.ragged.padded(rows)
@@ -126,7 +126,7 @@ class PairSource(Source):
 
     def held_out(self, generator: torch.Generator) -> Iterator[Exercise]:
         """Those of the first pairs held out."""
-        parts = self.pairs.held_out[:HELD_OUT_PAIRS].split(_AT_ONCE)
+        parts = torch.split(self.pairs.held_out[:HELD_OUT_PAIRS], _AT_ONCE)
         return (side_by_side(*self.sides(rows, generator)) for rows in parts)
 
     def sides(self, rows: Tensor, generator: torch.Generator) -> list[Side]:

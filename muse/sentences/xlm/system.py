@@ -11,8 +11,9 @@ import torch
 from muse.networks.schedule import Schedule
 from muse.sentences.network import SentenceNetwork
 from muse.sentences.pieces import Pieces
+from muse.sentences.seeding import generator_for
 from muse.sentences.system import Fitted, Job, Preset, System
-from muse.sentences.trainer import TrainerConfig, generator_for, train
+from muse.sentences.trainer import TrainerConfig, train
 from muse.sentences.xlm.beginning import first_network
 from muse.sentences.xlm.config import XlmConfig
 from muse.sentences.xlm.corpus import check_texts, make_sources, read_corpus
@@ -44,31 +45,30 @@ PRESETS = {
 
 def train_xlm(job: Job) -> Fitted:
     """A model by the objectives of its settings, stopped by the perplexity of held-out text."""
-    request, config, runtime = job.request, job.config, job.runtime
+    request, config = job.request, job.config
     check_texts(config, request)
     corpus = read_corpus(config, request)
     pieces = Pieces.learned(corpus.sentences, config.pieces, generator_for(request.seed, 2))
-    sources = make_sources(config, corpus, pieces, seed=request.seed, runtime=runtime)
-    network = first_network(config, pieces, corpus.languages, request.space, request.seed)
-    network.to(runtime.device)
+    sources = make_sources(config, corpus, pieces, seed=request.seed, runtime=job.runtime)
+    network = first_network(config, pieces, sources.counts, request.space, request.seed)
+    network.to(job.runtime.device)
     learner = XlmLearner(network.model, sources.streams, sources.pairs)
-    trainer = replace(job.trainer, schedule=Schedule("inverse-sqrt", config.warmup))
-    epochs = train(learner, trainer, seed=request.seed, runtime=runtime)
-    told = learner.told()
-    counts = {"pieces": len(pieces), "streams": sum(source.examples for source in sources.streams)}
-    for source in sources.pairs:
-        counts |= {name: getattr(source.pairs, name) for name in ("skipped", "truncated")}
-        counts["pairs"] = source.examples
+    epochs = train(learner, scheduled(job.trainer, config), seed=request.seed, runtime=job.runtime)
     return Fitted(
         label=f"xlm[{config.objective},{config.initial},{config.pooling}]",
         network=network.eval(),
         languages=corpus.languages,
         epochs=epochs,
         metric="100/perplexity",
-        held_out=sum(part.asked for part in told.values()),
-        counts=counts,
+        held_out=sum(part.asked for part in learner.told().values()),
+        counts={"pieces": len(pieces)} | sources.told(),
         settings={"network": asdict(config), "pieces": pieces.to_json()},
     )
+
+
+def scheduled(trainer: TrainerConfig, config: XlmConfig) -> TrainerConfig:
+    """The trainer with the linear warm-up of the settings, and after it the decay by sqrt(t)."""
+    return replace(trainer, schedule=Schedule("inverse-sqrt", config.warmup))
 
 
 def make_xlm(settings: Mapping[str, Any], _: AlignedSpace) -> SentenceNetwork:
