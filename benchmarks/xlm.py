@@ -284,8 +284,8 @@ def options() -> tuple[Asked, list[str]]:
     parser.add_argument("--seeds", default="0-2")
     parser.add_argument("--parts", default=",".join(PARTS))
     parser.add_argument("--sentences", type=int, default=80_000, help="pairs, and sentences a side, at most")
-    for name in ("epochs", "steps", "batch"):
-        parser.add_argument(f"--{name}", type=int, default=getattr(SMALL.trainer, name))
+    for name, kind in (("epochs", int), ("steps", int), ("batch", int), ("rate", float)):
+        parser.add_argument(f"--{name}", type=kind, default=getattr(SMALL.trainer, name))
     for name in ("pieces", "hidden", "length", "pair_tokens"):
         parser.add_argument(f"--{name.replace('_', '-')}", type=int, default=getattr(SMALL.config, name))
     parser.add_argument("--shared", type=Path, default=SHARED)
@@ -294,7 +294,9 @@ def options() -> tuple[Asked, list[str]]:
         SMALL.config,
         **{name: getattr(given, name) for name in ("pieces", "hidden", "length", "pair_tokens")},
     )
-    trainer = replace(SMALL.trainer, epochs=given.epochs, steps=given.steps, batch=given.batch)
+    trainer = replace(
+        SMALL.trainer, epochs=given.epochs, steps=given.steps, batch=given.batch, rate=given.rate
+    )
     asked = Asked(
         load_space(given.space), given.shared / "data", numbers(given.seeds), given.sentences, config, trainer
     )
