@@ -28,6 +28,7 @@ from tables import header, heading, row
 
 from muse.align import prepare_
 from muse.alignment import Alignment
+from muse.auto import ROUNDS
 from muse.files import read_lexicon, read_vectors
 from muse.initialise.gromov import GromovConfig, gromov
 from muse.normalise import DEFAULT_STEPS
@@ -38,7 +39,7 @@ from muse.runtime import Runtime
 from muse.vectors import Matrix, Vectors
 from muse.verdict import MIDDLE, SLOPE, judge
 
-REFINED = RefineConfig(cutoffs=(2_000,), folds=2, max_rounds=5)
+FIRST, MANY = ROUNDS  # what auto makes of a start
 RIGHT_EPSILON = GromovConfig(words=800).schedule
 PAIRS = (
     ("zhang-es-en", 2_000), ("en-fr", 4_000), ("en-de", 4_000), ("zhang-it-en", 4_000), ("en-it", 2_000),
@@ -101,12 +102,11 @@ class Condition:
             right[word] = right.get(word, False) or best[word] == translation
         return 100 * float(np.mean(list(right.values())))
 
-    def refined(self, start: Matrix) -> Matrix:
-        """What refinement on the most frequent words makes of a start."""
-        rng = np.random.default_rng(0)
-        *_, last = refine(
-            self.source, self.target, Alignment(start), config=REFINED, rng=rng, runtime=Runtime()
-        )
+    def refined(self, start: Matrix, *rounds: RefineConfig) -> Matrix:
+        """What refinement makes of a start: the first rounds, and those that are asked for."""
+        rng, last = np.random.default_rng(0), Alignment(start)
+        for config in (FIRST, *rounds):
+            *_, last = refine(self.source, self.target, last, config=config, rng=rng, runtime=Runtime())
         return last.source_map
 
     def transported(self, schedule: tuple[tuple[float, int], ...]) -> Matrix:
@@ -166,10 +166,13 @@ def of_pair(name: str, words: int, shared: Path) -> Iterator[Row]:
     landed = case.refined(right)
     yield case.judged("dictionary", right, supervised)
     yield case.judged("dictionary, refined", landed, supervised)
-    yield case.judged("random start, refined", case.refined(rotation(source.dimension)), supervised)
+    lost = rotation(source.dimension)
+    yield case.judged("random start, refined", case.refined(lost), supervised)
+    yield case.judged("random start, many rounds", case.refined(lost, MANY), supervised)
     start = case.transported(RIGHT_EPSILON)
     yield case.judged("gromov", start, supervised)
     yield case.judged("gromov, refined", case.refined(start), supervised)
+    yield case.judged("gromov, many rounds", case.refined(start, MANY), supervised)
     blurred = case.refined(case.transported(((1.0, 6),)))
     yield case.judged("gromov, wrong epsilon, refined", blurred, supervised)
     for angle in (0.6, 1.0, 1.4, 2.0):

@@ -125,7 +125,7 @@ def _settings(request: Request) -> dict[str, Any]:
         "init": config.plan.init,
         "normalise": config.steps,
         "refine": config.refine,
-        "self_learning": config.plan.self_learning,
+        "rounds": config.plan.rounds,
         "reweight": config.reweight,
         "joint": config.joint,
         "max_vocab": request.max_vocab,

@@ -16,7 +16,7 @@ from muse.errors import Mismatch
 from muse.runtime import Runtime
 from tests.toys import pair, shuffled
 
-CONFIG = AlignConfig(Plan("similarity", self_learning=None), reweight=False)
+CONFIG = AlignConfig(Plan("similarity", rounds=()), reweight=False)
 
 
 def test_each_is_learned_as_if_it_were_alone(tmp_path: Path) -> None:

@@ -35,7 +35,6 @@ LAYERS = {
     ],
     "learning": [
         "initialise",
-        "self_learning",
         "refine",
         "reweight",
         "verdict",
@@ -86,7 +85,6 @@ MAY_IMPORT = {
     "calibration": ["errors", "neighbours", "probability", "procrustes", "retrieval"],
     "processes": ["errors"],
     "runtime": ["checkpoint", "errors", "processes", "progress"],
-    "self_learning": ["errors", "vectors", "alignment", "procrustes", "retrieval", "runtime"],
     "refine": ["errors", "vectors", "alignment", "procrustes", "retrieval", "neighbours", "runtime"],
     "reweight": ["vectors", "alignment", "procrustes", "retrieval", "runtime"],
     "verdict": ["errors", "vectors", "alignment", "procrustes", "retrieval", "neighbours", "runtime"],
@@ -110,7 +108,6 @@ MAY_IMPORT = {
         "history",
         "runtime",
         "initialise",
-        "self_learning",
         "refine",
         "verdict",
     ],

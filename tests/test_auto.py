@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.linalg
 
 from muse import auto
 from muse.alignment import Alignment
@@ -15,6 +16,7 @@ from muse.auto import Candidate, Plan, best, candidates, check_init
 from muse.checkpoint import Checkpoint
 from muse.errors import BadSetting, NotConverged
 from muse.lexicon import Lexicon
+from muse.refine import RefineConfig
 from muse.runtime import Runtime
 from muse.vectors import Matrix
 from muse.verdict import Verdict
@@ -34,9 +36,9 @@ class Scripted(Plan):
         return [(name, _start(name, what)) for name, what in self.script.items()]
 
 
-def scripted(**script: Matrix | None | Exception) -> Scripted:
+def scripted(*rounds: RefineConfig, **script: Matrix | None | Exception) -> Scripted:
     CALLS.clear()
-    plan = Scripted(self_learning=None)
+    plan = Scripted(rounds=rounds)
     object.__setattr__(plan, "script", script)
     return plan
 
@@ -67,6 +69,17 @@ def test_it_stops_at_the_first_aligned_start() -> None:
     assert [candidate.verdict.label == "aligned" for candidate in found] == [False, True]
     assert CALLS == ["bad", "good"]
     assert best(found).alignment.method == "good"
+
+
+@pytest.mark.parametrize(("away", "refinements"), [(1.0, 1), (2.0, 2)])
+def test_more_rounds_only_where_the_first_were_not_enough(away: float, refinements: int) -> None:
+    axes = np.random.default_rng(0).normal(size=(DIMENSION, DIMENSION))
+    turning = (axes - axes.T) / np.linalg.norm(axes - axes.T, 2)
+    start = (turn() @ scipy.linalg.expm(away * turning)).astype(np.float32)
+    once, often = RefineConfig(cutoffs=(60,), max_rounds=1), RefineConfig(cutoffs=(600,), max_rounds=20)
+    (found,) = tried(scripted(once, often, start=start))
+    assert found.verdict.label == "aligned"
+    assert [trace["stage"] for trace in found.history] == ["refine"] * refinements
 
 
 def test_a_start_that_breaks_down_is_passed_over(caplog: pytest.LogCaptureFixture) -> None:
@@ -135,7 +148,7 @@ def test_best_prefers_the_aligned_to_the_high() -> None:
 def test_a_candidate_remembers_what_its_stages_told() -> None:
     only = tried(Plan(init="gromov"))[0]
     stages = [trace["stage"] for trace in only.history]
-    assert stages[:2] == ["gromov", "refine"]
+    assert stages[:3] == ["gromov", "settle", "refine"]
     assert "history" not in only.as_json()
     assert only.as_record()["history"] == only.history
     assert float(str(only.as_record()["orthogonality_defect"])) < 1e-4

@@ -259,7 +259,7 @@ def test_resumed_per_language(muse: Command, files: Path, monkeypatch: pytest.Mo
 
 
 def test_from_python(files: Path) -> None:
-    config = AlignConfig(Plan("similarity", self_learning=None))
+    config = AlignConfig(Plan("similarity", rounds=()))
     space = api.align(["fr", "de"], "en", config=config)
     assert space.languages == ("fr", "de", "en")
     assert (files / "embeddings" / "aligned" / "fr-de-en").is_dir()

@@ -9,7 +9,7 @@ import torch
 
 from muse.alignment import Alignment
 from muse.criterion import criterion
-from muse.initialise.gromov import GromovConfig, gromov, sinkhorn
+from muse.initialise.gromov import GromovConfig, _factor, gromov, sinkhorn
 from muse.runtime import Runtime
 from muse.vectors import Vectors
 from tests.toys import pair, shuffled
@@ -63,6 +63,16 @@ def test_a_planted_rotation(prior: str) -> None:
     assert found.init == "gromov"
     assert np.abs(found.source_map - turn).max() < 0.1
     assert found.orthogonality_defect < 1e-5
+
+
+def test_what_is_matched_is_the_root_of_the_similarities_of_the_components() -> None:
+    source, _, _ = pair(400)
+    factor = _factor(source, 7).double().numpy()
+    axes = np.linalg.svd(source.matrix.astype(np.float64), full_matrices=False)[2][:7]
+    rows = source.matrix @ axes.T
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    root = factor @ factor.T
+    np.testing.assert_allclose(root @ root, rows @ rows.T, atol=1e-4)
 
 
 def test_the_order_of_the_words_is_not_needed() -> None:

@@ -126,9 +126,8 @@ def _request(options: dict[str, Any]) -> Request:
 
 def _config(options: dict[str, Any]) -> AlignConfig:
     from muse.align import AlignConfig
-    from muse.auto import Plan, check_init
+    from muse.auto import ROUNDS, Plan, check_init
     from muse.refine import RefineConfig
-    from muse.self_learning import SelfLearningConfig
 
     init = "dictionary" if options["dictionary"] and options["init"] == "auto" else options["init"]
     check_init(init, options["dictionary"] is not None)
@@ -136,7 +135,7 @@ def _config(options: dict[str, Any]) -> AlignConfig:
     plan = Plan(
         "auto" if init == "dictionary" else init,
         identical=not options["no_identical"],
-        self_learning=SelfLearningConfig() if refined and init != "dictionary" else None,
+        rounds=ROUNDS if refined and init != "dictionary" else (),
     )
     return AlignConfig(
         plan,
