@@ -79,7 +79,10 @@ def _score(request: Request, trained: TrainedSystem) -> Score:
     from muse.evaluation.score import Score, bootstrap_interval, space_signature
 
     fitted = trained.fitted
-    hits = np.arange(fitted.held_out) < round(trained.best.score * fitted.held_out / 100)
+    interval = None
+    if fitted.counted:
+        hits = np.arange(fitted.held_out) < round(trained.best.score * fitted.held_out / 100)
+        interval = bootstrap_interval(hits, np.random.default_rng(request.seed))
     signature = space_signature(
         request.space,
         request.language,
@@ -93,7 +96,6 @@ def _score(request: Request, trained: TrainedSystem) -> Score:
             f"split:{request.seed}",
         ),
     )
-    interval = bootstrap_interval(hits, np.random.default_rng(request.seed))
     return Score(fitted.metric, trained.best.score, interval, signature)
 
 

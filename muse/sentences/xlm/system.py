@@ -63,6 +63,7 @@ def train_xlm(job: Job) -> Fitted:
         held_out=sum(part.asked for part in learner.told().values()),
         counts={"pieces": len(pieces)} | sources.told(),
         settings={"network": asdict(config), "pieces": pieces.to_json()},
+        counted=False,
     )
 
 
