@@ -44,7 +44,7 @@ class SentenceNetwork(nn.Module, ABC):
         """The rows (b, d') of sentences of a language, each of which has a word."""
 
     def words(self, space: AlignedSpace) -> AlignedSpace:
-        """The words of a space with the rows that it learned for them, at unit length; BadSetting without any."""
+        """The words of a space with the rows that it learned for them, of unit length; BadSetting without."""
         raise BadSetting(
             f"{type(self).__name__} learns no rows of words; choose another encoder, such as xlm"
         )

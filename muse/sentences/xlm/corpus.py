@@ -50,6 +50,10 @@ def check_texts(config: XlmConfig, request: Request) -> None:
     pivot, language = request.space.pivot, request.language
     if language not in request.texts:
         raise BadSetting(f"xlm needs text of --lang {language}; give --text {language}=FILE")
+    if config.judged and config.judged not in request.texts:
+        raise BadSetting(
+            f"judged must be a language with --text, one of {', '.join(request.texts)}; got {config.judged!r}"
+        )
     if config.objective != "mlm+tlm":
         if request.parallel:
             raise BadSetting(f"{config.objective} does not look at --parallel; leave it out, or set mlm+tlm")

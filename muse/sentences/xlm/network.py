@@ -17,7 +17,7 @@ from muse.normalise import Normalisation
 from muse.sentences.bags import Bags
 from muse.sentences.network import SentenceNetwork
 from muse.sentences.pairs import Batch
-from muse.sentences.pieces import BOS, EOS, UNK, Pieces
+from muse.sentences.pieces import BEGINS, BOS, EOS, UNK, Pieces
 from muse.sentences.xlm.config import XlmConfig
 from muse.sentences.xlm.exercises import Exercise
 from muse.space import AlignedSpace, Side
@@ -108,6 +108,8 @@ class PieceReader:
 
     def __init__(self, pieces: Pieces, longest: int) -> None:
         self._pieces, self._longest = pieces, longest
+        # What an unknown word leaves: the mark of its beginning.
+        self._nothing = {number for number, piece in enumerate(pieces.tokens) if piece == BEGINS}
 
     def bags(self, sentences: Iterable[str]) -> Bags:
         """The pieces of the sentences, none of one without a known piece; the end of a long one is cut."""
@@ -117,7 +119,7 @@ class PieceReader:
             kept = known[: self._longest - 2]
             unknown += len(found) - len(known)
             truncated += len(kept) < len(known)
-            framed = [BOS, *kept, EOS] if kept else []
+            framed = [] if self._nothing.issuperset(kept) else [BOS, *kept, EOS]
             ids += framed
             lengths.append(len(framed))
         return Bags(np.array(ids, np.int64), np.array(lengths, np.int64).cumsum(), unknown, truncated)

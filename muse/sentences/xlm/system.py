@@ -52,16 +52,19 @@ def train_xlm(job: Job) -> Fitted:
     sources = make_sources(config, corpus, pieces, seed=request.seed, runtime=job.runtime)
     network = first_network(config, pieces, sources.counts, request.space, request.seed)
     network.to(job.runtime.device)
-    learner = XlmLearner(network.model, sources.streams, sources.pairs)
+    judged = [config.judged] if config.judged else ()
+    learner = XlmLearner(network.model, sources.streams, sources.pairs, judged)
     epochs = train(learner, scheduled(job.trainer, config), seed=request.seed, runtime=job.runtime)
+    told = learner.told()
+    perplexities = {f"perplexity_{name}": round(part.perplexity) for name, part in told.items()}
     return Fitted(
         label=f"xlm[{config.objective},{config.initial},{config.pooling}]",
         network=network.eval(),
         languages=corpus.languages,
         epochs=epochs,
         metric="100/perplexity",
-        held_out=sum(part.asked for part in learner.told().values()),
-        counts={"pieces": len(pieces)} | sources.told(),
+        held_out=sum(part.asked for part in told.values()),
+        counts={"pieces": len(pieces)} | sources.told() | perplexities,
         settings={"network": asdict(config), "pieces": pieces.to_json()},
         counted=False,
     )
