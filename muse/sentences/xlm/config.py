@@ -22,8 +22,8 @@ class XlmConfig:
     `pair_tokens`: the pieces of a batch of pairs, where a batch of streams has as many streams as the
     trainer's. `initial`: what the table begins with, the rows of the space or random ones. `pooling`: what
     a sentence's row is, the mean of the last states or the first of them. `warmup`: steps until the highest
-    rate. `judged`: the language whose held-out text alone says when to stop, or all that is
-    trained on. `documents`: the text is lines document<TAB>paragraph, and no stream goes over their boundaries.
+    rate. `judged`: the language whose held-out text says when to stop, or all text. `documents`: the text is
+    lines document<TAB>paragraph, and no stream goes over their boundaries.
     """
 
     objective: str = "mlm+tlm"
