@@ -212,7 +212,7 @@ def test_a_step_of_the_paper_preset() -> None:
     config, generator = SYSTEMS["xlm"].presets["paper"].config, generator_for(0)
     model = XlmModel(config, torch.randn(95_000, 1_024, generator=generator) * 0.02, 15, generator)
     optimisers = Optimisers(model, "adam", 1e-4)
-    text = Ragged.of(torch.randint(5, 95_000, (2, 256), generator=generator).tolist())
+    text = Ragged.of(torch.randint(5, 95_000, (2, 64), generator=generator).tolist())
     hiding = Hiding(config.masking(95_000), torch.ones(95_000), generator)
     losses = []
     for _ in range(2):

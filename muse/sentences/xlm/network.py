@@ -83,9 +83,10 @@ class XlmNetwork(SentenceNetwork):
         for begin in range(0, len(words), _WORDS):
             found = self.pieces.encode(words[begin : begin + _WORDS], framed=False)
             # A word without a piece, as of spaces alone, has the row of what is unknown.
-            ids = [pieces or [UNK] for pieces in found]
-            counts = torch.tensor([len(pieces) for pieces in ids])  # (b,)
-            rows = self.model.transformer.table(torch.tensor([piece for word in ids for piece in word]))
+            ids = [word or [UNK] for word in found]
+            counts = torch.tensor([len(word) for word in ids])  # (b,)
+            pieces = torch.tensor([piece for word in ids for piece in word])
+            rows = self.model.transformer.table(pieces.to(self.model.bias.device)).cpu()
             owners = torch.arange(len(ids)).repeat_interleave(counts)
             parts.append(torch.zeros(len(ids), rows.shape[1]).index_add_(0, owners, rows) / counts[:, None])
         return torch.cat(parts)

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from muse.networks.batching import token_batches
 from muse.networks.masked_prediction import Masking
-from muse.sentences.pairs import Pairs, Sentences
+from muse.sentences.pairs import Pairs
 from muse.sentences.xlm.exercises import Exercise, Hiding, Side, following, masked, side_by_side
 from muse.sentences.xlm.streams import Streams
 
@@ -116,7 +116,8 @@ class PairSource(Source):
     def batches(self, size: int, generator: torch.Generator) -> Batches:
         """Batches of pairs of like lengths, as large as `tokens` says, not `size`."""
         both = self.pairs.pivot, self.pairs.other
-        longer = torch.stack([_lengths(side)[self.pairs.training] for side in both]).amax(dim=0)  # (n,)
+        lengths = [side.offsets.diff()[self.pairs.training] for side in both]
+        longer = torch.maximum(*lengths).cpu()  # (n,)
         while True:
             yield from token_batches(2 * longer, self.tokens, generator)
 
@@ -134,7 +135,3 @@ class PairSource(Source):
         hiding = self.chances.hiding(generator)
         sides = zip((self.pairs.pivot, self.pairs.other), self.numbers, strict=True)
         return [masked(side.batch(rows).padded(), number, hiding) for side, number in sides]
-
-
-def _lengths(sentences: Sentences) -> Tensor:
-    return sentences.offsets.diff().cpu()

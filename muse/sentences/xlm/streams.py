@@ -53,5 +53,5 @@ def make_streams(
     ragged = Ragged.of(found)
     drawn = torch.randperm(len(found), generator=generator)
     count = min(HELD_OUT, max(1, int(len(found) * SHARE)))
-    moved = Ragged(ragged.ids.to(device), ragged.offsets.to(device))
-    return Streams(moved, drawn[count:].sort().values, drawn[:count].sort().values)
+    held_out, training = (part.sort().values.to(device) for part in (drawn[:count], drawn[count:]))
+    return Streams(Ragged(ragged.ids.to(device), ragged.offsets.to(device)), training, held_out)
