@@ -1,7 +1,10 @@
 """Cross-lingual language models: what a translation tells, what the aligned space is worth, and a helper.
 
     python benchmarks/xlm.py --space SPACE [--seeds 0-2] [--parts masked,helper] [--sentences N]
-        [--set KEY=VALUE ...] [--epochs N] [--steps N] [--batch N] [--shared ../shared]
+        [--pieces N] [--hidden N] [--length N] [--pair-tokens N] [--epochs N] [--steps N] [--batch N]
+        [--rate R] [--shared ../shared]
+
+The model is the small preset but for what these options say.
 
 masked: MLM + TLM over Tatoeba, English and French, from the aligned space and from random rows. Half of the
 training pairs are for TLM; of the other half come the texts for MLM, which share no sentence with them. Of
@@ -15,7 +18,7 @@ or German (far). Of the three languages there is text for, English shares more p
 command prints how many. All have one vocabulary of pieces, learned from the three texts, and are stopped on
 French text held out from the 5,000; the perplexity is that of 1,000 other French sentences.
 
-"before" is always the untrained twin: the same model at step 0, which knows the frequencies of pieces.
+The untrained twin is the same model at step 0, which knows the frequencies of pieces.
 """
 
 from __future__ import annotations
