@@ -59,6 +59,7 @@ def prepare(space: Path, data: Path, seed: int, encoder: Path | None = None) -> 
         data, LANGUAGES, longest=LONGEST, vocabulary=VOCABULARY, held_out=HELD_OUT,
         rng=np.random.default_rng(seed),
     )  # fmt: skip
+    given: list[str | Path] = [] if encoder is None else ["--encoder", encoder]
     with tempfile.TemporaryDirectory() as folder:
         vocabulary, out = Path(folder) / "vocabulary.txt", Path(folder) / "table.pt"
         words = dict.fromkeys(word for language in LANGUAGES for word in halves.words[language])
@@ -66,7 +67,7 @@ def prepare(space: Path, data: Path, seed: int, encoder: Path | None = None) -> 
         said = muse(
             "export", space, "--format", "torch", "--tables", "shared", "--vocab", vocabulary,
             "--specials", ",".join(SPECIALS), "--src", LANGUAGES[0], "--tgt", LANGUAGES[1],
-            "--seed", str(seed), "--out", out, *(["--encoder", encoder] if encoder else []),
+            "--seed", str(seed), "--out", out, *given,
         ).fields  # fmt: skip
         table = torch.load(out, weights_only=True)["encoder"]
     rows = {name: place for place, name in enumerate(table["names"])}
