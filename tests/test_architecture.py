@@ -28,9 +28,11 @@ LAYERS = {
         "calibration",
         "processes",
         "runtime",
+        "networks",
         "kneser_ney",
         "subwords",
-        "networks",
+        "units",
+        "lookup_table",
     ],
     "learning": [
         "initialise",
@@ -139,6 +141,8 @@ MAY_IMPORT = {
         "space_saving",
     ],
     "networks": ["errors"],
+    "units": [],
+    "lookup_table": ["errors", "units", "normalise", "vectors"],
     "subwords": ["errors", "progress", "vectors", "normalise"],
     "new_words": ["errors", "progress", "subwords", "vectors", "files", "normalise", "space"],
     "translate": [
@@ -163,6 +167,7 @@ MAY_IMPORT = {
         "probability",
         "retrieval",
         "space",
+        "lookup_table",
     ],
     "evaluation": [
         "errors",
@@ -191,6 +196,8 @@ MAY_IMPORT = {
         "networks",
         "new_words",
         "space",
+        "lookup_table",
+        "normalise",
     ],
     "picture": ["errors", "retrieval", "space"],
     "exchange": ["errors", "vectors", "lexicon"],

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from muse.space import AlignedSpace
 
 VECTORS = ("text", "word2vec", "npz", "parquet")
-SENTENCES = "sentence-transformers"
+SENTENCES, SPACE = "sentence-transformers", "space"
 # The options that one form has and the others do not know what to do with.
 OF_FORM = {
     "language": ("--lang", (*VECTORS, SENTENCES)),
@@ -34,10 +34,16 @@ OF_FORM = {
 
 @click.command()
 @click.argument("space", type=Path)
-@click.option("--format", "form", required=True, type=click.Choice([*VECTORS, SENTENCES, "torch", "moses"]))
+@click.option(
+    "--format", "form", required=True, type=click.Choice([*VECTORS, SENTENCES, "torch", "moses", SPACE])
+)
 @click.option(
     "--out", required=True, type=Path, metavar="PATH",
     help="The file to write. Of vectors, a name without suffix is a folder with a file a language.",
+)  # fmt: skip
+@click.option(
+    "--encoder", type=Path, metavar="FOLDER",
+    help="The rows that a trained encoder learned for the words, instead of the space's.",
 )  # fmt: skip
 @click.option("--max-vocab", type=click.IntRange(1), metavar="N", help="The N most frequent words only.")
 @click.option("--lang", "language", metavar="LANG", help="Vectors: of this language only.")
@@ -85,15 +91,17 @@ def export(
     torch     lookup tables of encoder and decoder      torch.load, nn.Embedding
     moses     a phrase table, both directions           Moses
     sentence-transformers    a folder                   SentenceTransformer(path)
+    space     a folder                                  muse evaluate, muse translate
     """
     import numpy as np
 
     given = {key: value for key, value in options.items() if value not in (None, ())}
     _check_options(form, given)
     loaded = open_space(space, device, quiet)
+    words = _words(loaded, given.pop("encoder", None))
     rng = np.random.default_rng(seed)
-    write = {"torch": _torch, "moses": _moses, SENTENCES: _sentences}.get(form, _vectors)
-    fields, lines = write(loaded, out, given | {"form": form}, rng, loaded.progress)
+    write = {"torch": _torch, "moses": _moses, SENTENCES: _sentences, SPACE: _space}.get(form, _vectors)
+    fields, lines = write(words, out, given | {"form": form}, rng, loaded.progress)
     if as_json:
         click.echo(json.dumps({"out": str(out), "format": form, **fields}, ensure_ascii=False))
     else:
@@ -104,6 +112,21 @@ def _check_options(form: str, given: dict[str, Any]) -> None:
     for key, (option, forms) in OF_FORM.items():
         if key in given and form not in forms:
             raise click.UsageError(f"{option} is for --format {' or '.join(forms)}, not for {form}")
+
+
+def _words(space: AlignedSpace, encoder: Path | None) -> AlignedSpace:
+    """The space, or its words with the rows that an encoder learned for them."""
+    if encoder is None:
+        return space
+    from muse.errors import BadSetting
+    from muse.sentences.loading import load_encoder
+    from muse.sentences.network import NetworkEncoder
+    from muse.sentences.trained import TrainedEncoder
+
+    loaded = load_encoder(encoder, space)
+    if not isinstance(loaded, TrainedEncoder | NetworkEncoder):
+        raise BadSetting(f"{encoder}: --encoder takes one that learned rows of words, got {loaded.name}")
+    return loaded.words
 
 
 Told = tuple[dict[str, Any], list[str]]  # the fields of --json, and the lines without it
@@ -136,11 +159,22 @@ def _sentences(
     return written.as_json(), [f"{written.words} words in {written.path}{left}"]
 
 
+def _space(
+    space: AlignedSpace, out: Path, given: dict[str, Any], rng: np.random.Generator, progress: Progress
+) -> Told:
+    from muse.export.space_folder import export_space
+
+    written = export_space(space, out, max_vocab=given.get("max_vocab"))
+    return {"words": written}, [
+        f"{count} words of {language} in {out}" for language, count in written.items()
+    ]
+
+
 def _torch(
     space: AlignedSpace, out: Path, given: dict[str, Any], rng: np.random.Generator, progress: Progress
 ) -> Told:
-    from muse.export.tables import SPECIALS
     from muse.export.torch_file import TableConfig, export_torch
+    from muse.lookup_table import SPECIALS
 
     specials = given.get("specials")
     config = TableConfig(

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from muse.sentences.system import Request
     from muse.sentences.systems import TrainedSystem
 
-SYSTEMS = ("lens", "infersent", "x-bilstm", "cmlm", "bgt")
+SYSTEMS = ("lens", "infersent", "x-bilstm", "cmlm", "bgt", "xlm")
 PRESETS = ("small", "paper")
 _OF_PAIRS = ("loss", "margin", "weight", "scale", "powers")  # of the encoders that are no systems
 
@@ -79,7 +79,10 @@ def _score(request: Request, trained: TrainedSystem) -> Score:
     from muse.evaluation.score import Score, bootstrap_interval, space_signature
 
     fitted = trained.fitted
-    hits = np.arange(fitted.held_out) < round(trained.best.score * fitted.held_out / 100)
+    interval = None
+    if fitted.counted:
+        hits = np.arange(fitted.held_out) < round(trained.best.score * fitted.held_out / 100)
+        interval = bootstrap_interval(hits, np.random.default_rng(request.seed))
     signature = space_signature(
         request.space,
         request.language,
@@ -93,7 +96,6 @@ def _score(request: Request, trained: TrainedSystem) -> Score:
             f"split:{request.seed}",
         ),
     )
-    interval = bootstrap_interval(hits, np.random.default_rng(request.seed))
     return Score(fitted.metric, trained.best.score, interval, signature)
 
 

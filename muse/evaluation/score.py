@@ -59,7 +59,7 @@ class Signature:
 
 @dataclass(frozen=True)
 class Score:
-    """One figure in percent with its 95 % interval and its signature.
+    """One figure in percent with its 95 % interval, if it has one, and its signature.
 
     >>> print(Score("P@1", 81.25, (79.0, 83.5), Signature("nn", "fr-en", version="0.1.0")))
     P@1 = 81.2 [79.0, 83.5] | nn | fr-en | muse 0.1.0
@@ -67,13 +67,13 @@ class Score:
 
     name: str
     value: float
-    ci95: Interval
+    ci95: Interval | None
     signature: Signature
 
     def __str__(self) -> str:
         """The line to print."""
-        low, high = self.ci95
-        return f"{self.name} = {self.value:.1f} [{low:.1f}, {high:.1f}] | {self.signature}"
+        interval = "" if self.ci95 is None else " [{:.1f}, {:.1f}]".format(*self.ci95)
+        return f"{self.name} = {self.value:.1f}{interval} | {self.signature}"
 
 
 def space_signature(

@@ -43,6 +43,12 @@ class SentenceNetwork(nn.Module, ABC):
     def forward(self, batch: Batch, language: str) -> Tensor:
         """The rows (b, d') of sentences of a language, each of which has a word."""
 
+    def words(self, space: AlignedSpace) -> AlignedSpace:
+        """The words of a space with the rows that it learned for them, of unit length; BadSetting without."""
+        raise BadSetting(
+            f"{type(self).__name__} learns no rows of words; choose another encoder, such as xlm"
+        )
+
 
 class BothSides(TwoSides):
     """One network for both sides of pairs: what a PairLearner trains."""
@@ -91,6 +97,11 @@ class NetworkEncoder(SentenceEncoder):
     def dimension(self) -> int:
         """The number of columns d'."""
         return self.network.dimension
+
+    @property
+    def words(self) -> AlignedSpace:
+        """The words of the space with the rows that the network learned for them; BadSetting without any."""
+        return self.network.words(self.space)
 
     def fit(self, sentences: Iterable[str], language: str) -> NetworkEncoder:
         """Itself: it has learned already."""

@@ -133,8 +133,8 @@ class Job:
 class Fitted:
     """What a system learned: a network at its best epoch, and how it got there.
 
-    An epoch's score is `metric`, in percent of `held_out` cases. `settings` make the network again, as JSON
-    has them; `counts` are told as they are.
+    An epoch's score is `metric`: in percent of `held_out` cases, or where it is not `counted` a figure of all
+    of them. `settings` make the network again, as JSON has them; `counts` are told as they are.
     """
 
     label: str
@@ -145,6 +145,7 @@ class Fitted:
     held_out: int
     counts: Mapping[str, int]
     settings: Mapping[str, Any]
+    counted: bool = True
 
 
 def open_core(space: AlignedSpace, folder: Path | None, device: str = "cpu") -> Core:

@@ -22,9 +22,10 @@ from muse.sentences.nli.x_bilstm import X_BILSTM
 from muse.sentences.saving import Saved, checksums
 from muse.sentences.system import Fitted, Job, Preset, Request, System, open_core
 from muse.sentences.trainer import Epoch, best_epoch
+from muse.sentences.xlm.system import XLM
 from muse.space import AlignedSpace
 
-SYSTEMS: Mapping[str, System] = {s.name: s for s in (LENS, INFERSENT, X_BILSTM, CMLM, BGT)}
+SYSTEMS: Mapping[str, System] = {s.name: s for s in (LENS, INFERSENT, X_BILSTM, CMLM, BGT, XLM)}
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pytest
 
-from muse.export.units import Place, Unit, occurrences, parse_units
+from muse.units import Place, Unit, occurrences, parse_units
 
 # The same four pieces in every way to mark them: c(hat), a whole word or beginning, an inner one, an end.
 MARKED = {

@@ -11,8 +11,8 @@ import torch
 from numpy.typing import NDArray
 
 from muse.errors import BadSetting, Mismatch
-from muse.export.units import Unit, occurrences, parse_units
 from muse.normalise import normalise
+from muse.units import Unit, occurrences, parse_units
 from muse.vectors import Matrix, Vectors
 
 ORIGINS = ("special", "word", "lower", "mean", "normal")  # what a row can come from, by number

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from muse import lookup_table as module
 from muse.errors import BadSetting, Mismatch
-from muse.export import tables as module
-from muse.export.tables import LOWER, MEAN, NORMAL, SPECIAL, WORD, LookupTable, lookup_table, words_of
+from muse.lookup_table import LOWER, MEAN, NORMAL, SPECIAL, WORD, LookupTable, lookup_table, words_of
 from muse.normalise import normalise
 from muse.vectors import Matrix, Vectors
 

@@ -1,0 +1,21 @@
+"""Space folder: the words of a space at unit length as a space of its own, for muse evaluate and all else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from muse.normalise import normalise
+from muse.space import AlignedSpace, Provenance, SideToSave, save_space
+from muse.vectors import Vectors
+
+
+def export_space(space: AlignedSpace, out: Path, *, max_vocab: int | None = None) -> dict[str, int]:
+    """Writes the rows (n, d) as they are mapped, whole or not at all; the numbers of words by language."""
+    sides = {}
+    for language in space.languages:
+        vectors = space.vectors(language).most_frequent(max_vocab or len(space.vectors(language)))
+        rows, fitted = normalise(vectors.matrix, ["unit"])
+        sides[language] = SideToSave(Vectors(language, vectors.words, rows), fitted)
+    method = str(space.manifest.get("method", ""))
+    save_space(out, sides, pivot=space.pivot, provenance=Provenance(method))
+    return {language: len(side.vectors) for language, side in sides.items()}
