@@ -146,7 +146,7 @@ class Words:
 def words(network: XlmNetwork, space: AlignedSpace, lexicon: Lexicon) -> Words:
     """What the lookup table is worth as word vectors."""
     rows = {language: network.word_rows(space.vectors(language).words) for language in PAIR}
-    return measured(rows, network.words(space), lexicon)
+    return measured(rows, network.word_space(space), lexicon)
 
 
 def measured(rows: Mapping[str, torch.Tensor], space: AlignedSpace, lexicon: Lexicon) -> Words:

@@ -186,7 +186,7 @@ def test_words_have_the_mean_of_their_pieces(pieces: Pieces, tmp_path: Path) -> 
         ids = pieces.encode([text], framed=False)[0]
         torch.testing.assert_close(found[row], table[ids].mean(dim=0))
     torch.testing.assert_close(found[2], table[UNK])
-    space = network.words(toy_space(tmp_path / "space"))
+    space = network.word_space(toy_space(tmp_path / "space"))
     np.testing.assert_allclose(np.linalg.norm(space.vectors("fr").matrix, axis=1), 1, rtol=1e-5)
 
 

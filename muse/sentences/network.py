@@ -43,7 +43,7 @@ class SentenceNetwork(nn.Module, ABC):
     def forward(self, batch: Batch, language: str) -> Tensor:
         """The rows (b, d') of sentences of a language, each of which has a word."""
 
-    def words(self, space: AlignedSpace) -> AlignedSpace:
+    def word_space(self, space: AlignedSpace) -> AlignedSpace:
         """The words of a space with the rows that it learned for them, of unit length; BadSetting without."""
         raise BadSetting(
             f"{type(self).__name__} learns no rows of words; choose another encoder, such as xlm"
@@ -101,7 +101,7 @@ class NetworkEncoder(SentenceEncoder):
     @property
     def words(self) -> AlignedSpace:
         """The words of the space with the rows that the network learned for them; BadSetting without any."""
-        return self.network.words(self.space)
+        return self.network.word_space(self.space)
 
     def fit(self, sentences: Iterable[str], language: str) -> NetworkEncoder:
         """Itself: it has learned already."""

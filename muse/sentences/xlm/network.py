@@ -91,7 +91,7 @@ class XlmNetwork(SentenceNetwork):
             parts.append(torch.zeros(len(ids), rows.shape[1]).index_add_(0, owners, rows) / counts[:, None])
         return torch.cat(parts)
 
-    def words(self, space: AlignedSpace) -> AlignedSpace:
+    def word_space(self, space: AlignedSpace) -> AlignedSpace:
         """The words of a space with their rows in the lookup table, of unit length, in its languages."""
         sides = {}
         for language in space.languages:
