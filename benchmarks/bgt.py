@@ -29,7 +29,7 @@ from typing import NamedTuple
 import numpy as np
 import torch
 from pairs import SHARED
-from sentence_sets import PIVOT, Aligned, retrieval_sets, training
+from sentence_sets import PIVOT, Aligned, beside_english, retrieval_sets, training
 from sentences import LONG_ENOUGH, NOTHING, named, probed
 from tables import header, heading, numbers, row
 
@@ -78,7 +78,7 @@ class Bench(NamedTuple):
     @property
     def other(self) -> str:
         """The language beside English."""
-        return next(name for name in self.space.languages if name != PIVOT)
+        return beside_english(self.space)
 
     def text(self) -> tuple[Aligned, Aligned]:
         """The pairs to learn from, and those that come after them."""

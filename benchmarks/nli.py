@@ -29,7 +29,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from pairs import SHARED
-from sentence_sets import PIVOT
+from sentence_sets import PIVOT, beside_english
 from sentence_training import sample
 from sentences import named
 from tables import header, heading, numbers, row
@@ -70,7 +70,7 @@ class Bench(NamedTuple):
     @property
     def other(self) -> str:
         """The language beside English."""
-        return next(name for name in self.space.languages if name != PIVOT)
+        return beside_english(self.space)
 
     @property
     def data(self) -> Path:

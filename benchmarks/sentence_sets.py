@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from muse.files.parallel_text import read_parallel
 from muse.files.plain_text import read_lines
+from muse.space import AlignedSpace
 
 LASER = {"fr": "fra", "de": "deu", "it": "ita", "ru": "rus"}  # the names of Tatoeba
 PIVOT = "en"
@@ -27,6 +28,11 @@ class Aligned(NamedTuple):
         other, english = set(seen.other), set(seen.english)
         pairs = zip(self.other, self.english, strict=True)
         return np.array([one not in other and two not in english for one, two in pairs], bool)
+
+
+def beside_english(space: AlignedSpace) -> str:
+    """The language of a space that is not English, the first where there are several."""
+    return next(name for name in space.languages if name != PIVOT)
 
 
 def training(data: Path, language: str) -> Aligned:

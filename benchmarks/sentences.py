@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 import torch
 from pairs import SHARED
-from sentence_sets import PIVOT, Aligned, retrieval_sets, training
+from sentence_sets import PIVOT, Aligned, beside_english, retrieval_sets, training
 from tables import header, heading, row
 
 from muse.evaluation.classifier import ClassifierConfig, Labelled
@@ -61,7 +61,7 @@ class Bench(NamedTuple):
     @property
     def other(self) -> str:
         """The language beside English."""
-        return next(name for name in self.space.languages if name != PIVOT)
+        return beside_english(self.space)
 
     def text(self) -> Aligned:
         """The training text: all of it."""

@@ -81,7 +81,7 @@ def calibrate(
 ) -> Calibration:
     """The calibration of translations from `source` (n, d) to `target` (m, d), most frequent words first.
 
-    `unweighted` has the same words as they were before their directions were re-weighted, if they were.
+    `unweighted` has the WORDS most frequent as they were before re-weighting, where there was any.
     `rng` draws the rotation. Where the two halves agree on nothing, every probability is small.
     """
     rows = source[:WORDS], target[:WORDS]
@@ -90,9 +90,8 @@ def calibrate(
     found = in_halves(rows, halves, retrieval)
     together = apart = found
     if unweighted is not None:
-        before = unweighted[0][:WORDS], unweighted[1][:WORDS]
-        together = in_halves(before, halves, retrieval)
-        apart = in_halves(_turned_apart(rows, before, rng, retrieval), halves, retrieval)
+        together = in_halves(unweighted, halves, retrieval)
+        apart = in_halves(_turned_apart(rows, unweighted, rng, retrieval), halves, retrieval)
     scores = torch.cat([half.scores for half in found])  # (2n, k)
     right = answers(found, together)
     trusting = fit_temperature(scores, right) if bool((right >= 0).any()) else HOTTEST

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from muse.calibration import CANDIDATES, Calibration, calibrate
+from muse.calibration import CANDIDATES, WORDS, Calibration, calibrate
 from muse.errors import BadSetting
 from muse.lexicon import Entry, Lexicon
 from muse.neighbours import Neighbours, nearest
@@ -120,7 +120,7 @@ def entries(
         # Of the whole space: how sure a score is does not depend on how much of it is written.
         rows, unweighted = (space.tensor(source), space.tensor(target)), None
         if space.manifest.get("mapping") == "linear":
-            unweighted = space.unweighted(source), space.unweighted(target)
+            unweighted = space.unweighted(source, WORDS), space.unweighted(target, WORDS)
         calibration = calibrate(*rows, rng=rng, retrieval=retrieval, unweighted=unweighted)
     back = search.back(limits.top) if limits.mutual else None  # (m, k)
     words, translations = space.vectors(source).words, space.vectors(target).words

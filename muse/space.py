@@ -116,8 +116,10 @@ class AlignedSpace:
             self._rows[language] = self.vectors(language).tensor(self.device)
         return self._rows[language]
 
-    def unweighted(self, language: str) -> Tensor:
+    def unweighted(self, language: str, most: int) -> Tensor:
         """The rows (n, d) of `language` turned into the space and no more: without what stretched them.
+
+        Of its `most` frequent words, if it has so many.
 
         W = Q P is a rotation Q after a stretch P (its polar decomposition): x W^T becomes x Q^T. Equal to
         `tensor` where W is a rotation, to the last bits of float32.
@@ -125,7 +127,8 @@ class AlignedSpace:
         mapping = torch.from_numpy(self.side(language).mapping).double()  # (d, d)
         left, _, right = torch.linalg.svd(mapping)
         undone = left @ right @ torch.linalg.pinv(mapping)  # Q W^-1
-        return normalize(self.tensor(language) @ undone.T.to(self.tensor(language)))
+        rows = self.tensor(language)[:most]
+        return normalize(rows @ undone.T.to(rows))
 
     def direction(self, source: str | None = None, target: str | None = None) -> tuple[str, str]:
         """The languages to translate between; what is not given is the pivot, or the only other one."""

@@ -99,3 +99,10 @@ def tree(folder: Path) -> dict[str, bytes | None]:
         path.relative_to(folder).as_posix(): path.read_bytes() if path.is_file() else None
         for path in sorted(folder.rglob("*"))
     }
+
+
+def refused_leaving(folder: Path, muse: Command, arguments: list[object], *parts: str) -> None:
+    """The command said what is wrong, and all below the folder is as it was."""
+    before = tree(folder)
+    refused(muse(*arguments), *parts)
+    assert tree(folder) == before

@@ -28,7 +28,7 @@ from muse.sentences.systems import SYSTEMS
 from muse.sentences.trainer import Learner
 from muse.sentences.two_sides import PairLearner
 from muse.space import load_space
-from tests.command import Command, refused, tree
+from tests.command import Command, refused, refused_leaving, tree
 from tests.parallel import WORDS, toy_space, toy_text, write_text
 
 LENGTHS = (4, 1, 3)
@@ -304,9 +304,7 @@ BAD: dict[str, tuple[list[object], list[str]]] = {
 @pytest.mark.parametrize("name", BAD)
 def test_bad_input_of_infersent(muse: Command, files: Path, name: str) -> None:
     more, parts = BAD[name]
-    before = tree(files)
-    refused(muse(*infersent(files, *more)), *parts)
-    assert tree(files) == before
+    refused_leaving(files, muse, infersent(files, *more), *parts)
 
 
 def test_bad_input_of_labels_and_texts(muse: Command, files: Path) -> None:

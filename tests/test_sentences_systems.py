@@ -14,7 +14,7 @@ from muse.sentences import trainer
 from muse.sentences.loading import load_encoder
 from muse.sentences.systems import SYSTEMS
 from muse.space import load_space
-from tests.command import Command, refused, tree
+from tests.command import Command, refused, refused_leaving
 from tests.parallel import toy_space, toy_text, write_text
 
 
@@ -121,9 +121,7 @@ BAD: dict[str, tuple[list[object], list[str]]] = {
 @pytest.mark.parametrize("name", BAD)
 def test_bad_input_is_told_and_leaves_nothing(muse: Command, files: Path, name: str) -> None:
     more, parts = BAD[name]
-    before = tree(files)
-    refused(muse(*good(files, *more)), *parts)
-    assert tree(files) == before
+    refused_leaving(files, muse, good(files, *more), *parts)
 
 
 def test_no_text_and_usage(muse: Command, files: Path) -> None:

@@ -57,15 +57,16 @@ def test_a_mapping_that_is_no_rotation_still_gives_unit_rows(tmp_path: Path) -> 
 
 
 def test_unweighted_rows_are_turned_and_not_stretched(space: AlignedSpace) -> None:
-    np.testing.assert_allclose(space.unweighted("fr"), space.tensor("fr"), atol=1e-6)  # a rotation
+    np.testing.assert_allclose(space.unweighted("fr", 39), space.tensor("fr"), atol=1e-6)  # a rotation
     side, stretch = space.side("fr"), np.diag(np.linspace(0.3, 3, 8))  # symmetric: the polar stretch
     original = space.vectors("fr").matrix @ side.mapping  # what the rotation turned
     stretched = original @ (side.mapping @ stretch).T
     stretched /= np.linalg.norm(stretched, axis=1, keepdims=True)
     vectors = replace(side.vectors, matrix=stretched.astype(np.float32))
     changed = replace(side, vectors=vectors, mapping=(side.mapping @ stretch).astype(np.float32))
-    found = AlignedSpace({"fr": changed, "en": space.side("en")}, pivot="en").unweighted("fr")
+    found = AlignedSpace({"fr": changed, "en": space.side("en")}, pivot="en").unweighted("fr", 39)
     np.testing.assert_allclose(found, space.tensor("fr"), atol=1e-5)
+    np.testing.assert_allclose(space.unweighted("fr", 5), space.tensor("fr")[:5], atol=1e-6)
 
 
 def rng_matrix(seed: int) -> np.ndarray[tuple[int, int], np.dtype[np.float32]]:

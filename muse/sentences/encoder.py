@@ -62,6 +62,15 @@ class SentenceEncoder(Protocol):
         return Transformer(self, language)
 
 
+def check_trained_for(encoder: SentenceEncoder, language: str) -> None:
+    """Raise BadSetting, with what to do, where a trained encoder has not got the language."""
+    if language not in encoder.languages:
+        raise BadSetting(
+            f"{encoder.name} encodes {', '.join(encoder.languages)}; got {language!r}: train one for it with "
+            "muse train"
+        )
+
+
 @dataclass(frozen=True, eq=False)
 class Around(SentenceEncoder):
     """An encoder made of another one, with its languages and its dimension."""

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from muse.errors import BadSetting
 from muse.files.space_manifest import plain
 from muse.sentences.bags import Bags, Reader
-from muse.sentences.encoder import Encoded, SentenceEncoder
+from muse.sentences.encoder import Encoded, SentenceEncoder, check_trained_for
 from muse.sentences.pairs import Batch, Sentences
 from muse.sentences.saving import Arrays, Saved, checksums, write_encoder
 from muse.sentences.two_sides import TwoSides
@@ -105,12 +105,12 @@ class NetworkEncoder(SentenceEncoder):
 
     def fit(self, sentences: Iterable[str], language: str) -> NetworkEncoder:
         """Itself: it has learned already."""
-        self._check(language)
+        check_trained_for(self, language)
         return self
 
     def encode(self, sentences: Iterable[str], language: str) -> Encoded:
         """The rows of the sentences, in order; BadSetting where it was not trained for the language."""
-        self._check(language)
+        check_trained_for(self, language)
         reader, parts, empty = self.network.reader(language), [np.zeros((0, self.dimension), np.float32)], 0
         tokens = unknown = truncated = 0
         for block in blocks(sentences):
@@ -132,13 +132,6 @@ class NetworkEncoder(SentenceEncoder):
         for chosen in _batches(bags):
             rows[chosen] = self.network(sentences.batch(chosen.to(device)), language).float().cpu()
         return rows.numpy()
-
-    def _check(self, language: str) -> None:
-        if language not in self.trained_for:
-            raise BadSetting(
-                f"{self.name} encodes {', '.join(self.trained_for)}; got {language!r}: train one for it with "
-                "muse train"
-            )
 
     def save(self, folder: Path) -> None:
         """Writes what the network learned, and what makes it again."""

@@ -10,11 +10,10 @@ from typing import Any
 
 from torch import Tensor
 
-from muse.errors import BadSetting
 from muse.files.space_folder import folder_name
 from muse.files.space_manifest import plain
 from muse.sentences.bags import Bags
-from muse.sentences.encoder import Encoded, SentenceEncoder
+from muse.sentences.encoder import Encoded, SentenceEncoder, check_trained_for
 from muse.sentences.lookup import Lookup
 from muse.sentences.pooling import check_powers, power_means, sums
 from muse.sentences.saving import Saved, checksums, write_encoder
@@ -80,25 +79,18 @@ class TrainedEncoder(SentenceEncoder):
 
     def fit(self, sentences: Iterable[str], language: str) -> TrainedEncoder:
         """Itself: it learned from pairs, and learns nothing from text of one language."""
-        self._check(language)
+        check_trained_for(self, language)
         return self
 
     def encode(self, sentences: Iterable[str], language: str) -> Encoded:
         """The rows of the sentences, in order; BadSetting where it was not trained for the language."""
-        self._check(language)
+        check_trained_for(self, language)
         return pooled(self._lookup, sentences, language, self._pool)
 
     def _pool(self, bags: Bags, rows: Tensor) -> Tensor:
         if self.powers == (1.0,) and self.pooling == "sum":
             return sums(bags, rows)
         return power_means(bags, rows, self.powers)
-
-    def _check(self, language: str) -> None:
-        if language not in self.trained_for:
-            raise BadSetting(
-                f"{self.name} encodes {', '.join(self.trained_for)}; got {language!r}: train one for it with "
-                "muse train"
-            )
 
     def save(self, folder: Path) -> None:
         """Writes the rows that training moved."""
