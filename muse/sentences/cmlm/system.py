@@ -171,10 +171,8 @@ def _pieces(job: Job, text: Mapping[str, Parted]) -> Pieces | None:
 
 
 def _counts(training: Training) -> dict[str, int]:
-    corpus, pairs = training.corpus, training.pairs
-    texts = [*corpus.training.values(), *corpus.held_out.values()]
+    pairs, truncated = training.pairs, 0
     counts = {"neighbours": training.learners["cmlm"].examples}
-    truncated = sum(text.truncated for text in texts)
     if pairs is not None:
         counts |= {"pairs": len(pairs.training), "skipped": pairs.skipped}
         truncated += pairs.truncated
