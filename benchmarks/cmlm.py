@@ -105,17 +105,17 @@ def one_seed(
 ) -> None:
     """The model of one seed: before it learns, after CMLM, after CMLM and translations; and its twin."""
     made = prepare(_job(bench, seed, {}))
-    encoder = made.model.encoder
+    network = made.model.encoder
     texts = {
         name: find_neighbours(
-            novels, encoder.words.readers[name], encoder.longest, "cpu", Progress(quiet=True)
+            novels, network.words.readers[name], network.longest, "cpu", Progress(quiet=True)
         )
         for name, novels in test.items()
     }
     for name in ("untrained", *made.stages):
         if name != "untrained":
             made.stage(name)
-        encoder = NetworkEncoder(name, bench.space, (bench.other, PIVOT), made.model.encoder)
+        encoder = NetworkEncoder(name, bench.space, (bench.other, PIVOT), network)
         for cells in words_told(made, texts, name, seed):
             note(tables.words, cells)
         measure(encoder, bench, str(seed), tables)
