@@ -3,6 +3,7 @@
     python benchmarks/cmlm.py --space FOLDER [--trained ENCODER-FOLDER] [--seeds 0-2] [--set KEY=VALUE]
         [--epochs N] [--batch N] [--rate R] [--never] [--novels 3] [--paragraphs N] [--pairs N]
         [--corrections "pcr;centre"] [--sentences N] [--probed N] [--threads N] [--shared ../shared]
+    python benchmarks/cmlm.py --paper
 
 It learns from the novels of both languages (neighbours), then from these and Tatoeba's training pairs
 together. The last --novels of each language, by name, are held out of all of that: the first table is of
@@ -21,9 +22,12 @@ the queries of which neither side stands in that text. Nothing was chosen by the
 from __future__ import annotations
 
 import argparse
+import resource
 import sys
 import tempfile
+import time
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -38,19 +42,26 @@ from muse.evaluation.probing import Probe, evaluate_probe, language_probe
 from muse.evaluation.score import Interval, Signature, bootstrap_interval
 from muse.evaluation.sentences import Queries, different, evaluate_sentences
 from muse.files.documents import read_documents
+from muse.networks.batching import Ragged
 from muse.networks.masked_prediction import Predicted
+from muse.networks.schedule import Schedule
 from muse.pair_score import PairScore
 from muse.progress import Progress
 from muse.runtime import Runtime
-from muse.sentences.cmlm.learning import CONDITIONS, tell_parts
+from muse.sentences.cmlm.learning import CONDITIONS, CmlmLearner, Corpus, tell_parts
 from muse.sentences.cmlm.neighbours import Documents, Neighbours, find_neighbours
+from muse.sentences.cmlm.network import Cmlm, CmlmEncoder
 from muse.sentences.cmlm.system import CMLM, Training, prepare
+from muse.sentences.cmlm.words import Words
 from muse.sentences.composed import Corrected
 from muse.sentences.corrections import Correction
 from muse.sentences.encoder import SentenceEncoder
 from muse.sentences.loading import load_encoder
 from muse.sentences.network import NetworkEncoder
+from muse.sentences.pieces import SPECIALS
+from muse.sentences.seeding import generator_for
 from muse.sentences.system import Job, Request, open_core
+from muse.sentences.trainer import train
 from muse.space import AlignedSpace, load_space
 
 NOTHING = Signature("", "")  # the tables say it
@@ -86,6 +97,9 @@ def main() -> None:
     """Measures everything, then prints the tables."""
     options = parsed()
     torch.set_num_threads(options.threads)
+    if options.paper:
+        paper()
+        return
     space = load_space(options.space)
     other = next(name for name in space.languages if name != PIVOT)
     tables = Tables([], [], [])
@@ -186,6 +200,30 @@ def measure(encoder: SentenceEncoder, bench: Bench, seed: str, tables: Tables) -
                     note(tables.retrieval, [seed, encoder.name, name, int(rows.sum()), *cells])
         told = _language(corrected, probe)
         note(tables.language, [seed, corrected.name, told, *(_percent(hits[0]) for hits in found)])
+
+
+def paper() -> None:
+    """One step of the paper's sizes on random ids: two pairs of 256, 80 of them hidden in each."""
+    preset, pairs = CMLM.presets["paper"], 2
+    config, language = preset.config, PIVOT
+    words = Words(config.pieces, {}, {language: range(len(SPECIALS), config.pieces)})
+    encoder = CmlmEncoder(config, words, generator_for(0))
+    counts = torch.ones(config.pieces)
+    generator = generator_for(1)
+    shape = (pairs + 1, config.longest)
+    ids = torch.randint(len(SPECIALS), config.pieces, shape, generator=generator)
+    first = torch.arange(pairs)
+    text = Neighbours(Ragged.of(ids.tolist()), torch.stack([first, first + 1], dim=1))
+    corpus = Corpus({language: text}, {language: text})
+    learner = CmlmLearner(Cmlm(encoder, config, counts, generator), corpus, config.share)
+    trainer = replace(preset.trainer, epochs=1, batch=pairs, precision="float32", schedule=Schedule())
+    began = time.perf_counter()
+    last = train(learner, trainer, seed=0, runtime=Runtime())[-1]
+    seconds, peak = time.perf_counter() - began, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    kept, trained = (sum(part.numel() for part in net.parameters()) for net in (encoder, learner))
+    heading("CMLM, `paper` preset: one step on random data, float32")
+    header(("parameters kept", "trained", "pairs", "pieces", "loss, nats", "seconds", "peak memory, GiB"))
+    row([f"{kept:,}", f"{trained:,}", pairs, ids.numel(), last.loss, seconds, peak])
 
 
 def note(table: list[Cells], cells: Cells) -> None:
@@ -300,7 +338,8 @@ def _job(bench: Bench, seed: int, more: Mapping[str, object]) -> Job:
 def parsed() -> argparse.Namespace:
     """The options of the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--space", type=Path, required=True)
+    parser.add_argument("--paper", action="store_true", help="one step of the paper preset, and no more")
+    parser.add_argument("--space", type=Path, required="--paper" not in sys.argv)
     parser.add_argument("--trained", type=Path)
     parser.add_argument("--seeds", default="0-2")
     parser.add_argument("--epochs", type=int)
