@@ -64,13 +64,13 @@ def refine(
     with runtime.progress.stage("refine", len(cutoffs) * config.max_rounds) as tick:
         for place, cutoff in enumerate(cutoffs):
             x, y = (side.most_frequent(cutoff).tensor(runtime.device) for side in (source, target))
-            rounds = _rounds(x, y, mapping, config, rng)
-            for done, (mapping, objective) in enumerate(rounds, start=1):  # noqa: B007 - the last one is kept
+            found = rounds(x, y, mapping, config, rng)
+            for done, (mapping, objective) in enumerate(found, start=1):  # noqa: B007 - the last one is kept
                 tick(place * config.max_rounds + done, words=cutoff, objective=objective)
                 yield Alignment(mapping.cpu().numpy(), method=start.method)
 
 
-def _rounds(
+def rounds(
     x: Tensor, y: Tensor, mapping: Tensor, config: RefineConfig, rng: np.random.Generator
 ) -> Iterator[tuple[Tensor, float]]:
     """The mapping (d, d) and the objective of each round on x (n, d) and y (m, d), until they stall."""

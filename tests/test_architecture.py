@@ -88,7 +88,16 @@ MAY_IMPORT = {
     "runtime": ["checkpoint", "errors", "processes", "progress"],
     "refine": ["errors", "vectors", "alignment", "procrustes", "retrieval", "neighbours", "runtime"],
     "reweight": ["vectors", "alignment", "procrustes", "retrieval", "runtime"],
-    "verdict": ["errors", "vectors", "alignment", "procrustes", "retrieval", "neighbours", "runtime"],
+    "verdict": [
+        "errors",
+        "vectors",
+        "alignment",
+        "procrustes",
+        "retrieval",
+        "neighbours",
+        "refine",
+        "runtime",
+    ],
     "initialise": [
         "errors",
         "vectors",
