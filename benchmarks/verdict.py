@@ -37,7 +37,7 @@ from muse.refine import RefineConfig, refine
 from muse.retrieval import Retrieval, best_targets
 from muse.runtime import Runtime
 from muse.vectors import Matrix, Vectors
-from muse.verdict import MIDDLE, SLOPE, Verdict, judge
+from muse.verdict import MIDDLE, SLOPE, judge, null_agreement
 
 FIRST, MANY = ROUNDS  # what auto makes of a start
 RIGHT_EPSILON = GromovConfig(words=800).schedule
@@ -121,16 +121,13 @@ class Condition:
     @cached_property
     def null(self) -> float:
         """What a wrong mapping finds again, the same for every run, as in one muse align."""
-        return self._judge(np.eye(self.source.dimension, dtype=np.float32)).null
-
-    def _judge(self, mapping: Matrix, null: float | None = None) -> Verdict:
-        rng = np.random.default_rng(1)
-        return judge(self.source, self.target, Alignment(mapping), rng=rng, runtime=Runtime(), null=null)
+        return null_agreement(self.source, self.target, rng=np.random.default_rng(2), runtime=Runtime())
 
     def judged(self, run: str, mapping: Matrix, supervised: float) -> Row:
         """The row of a run that ended in `mapping`; `supervised` is nan where nothing corresponds."""
         began = time.perf_counter()
-        verdict = self._judge(mapping, self.null)
+        sides, rng = (self.source, self.target), np.random.default_rng(1)
+        verdict = judge(*sides, Alignment(mapping), rng=rng, runtime=Runtime(), null=self.null)
         seconds = time.perf_counter() - began
         found = self.precision(mapping) if len(self.gold) else float("nan")
         good = supervised >= 5 and found > supervised / 2

@@ -108,7 +108,8 @@ def learn(source: Vectors, target: Vectors, *, config: AlignConfig, runtime: Run
         raise NotConverged("the refined mapping must be finite, got NaN; the vectors may be degenerate")
     score = criterion(source, target, device=runtime.device)
     alignment = replace(alignment, criterion=score(alignment.source_map))
-    verdict = judge(source, target, alignment, rng=rng, runtime=runtime)
+    null = tried[0].verdict.null  # of the vectors, which are the same
+    verdict = judge(source, target, alignment, rng=rng, runtime=runtime, null=null)
     if config.reweight and config.refine is not None:  # --no-refine asks for the mapping as it was found
         alignment = reweight(source, target, alignment, rng=rng, runtime=runtime)
     seconds = {"init": started - began, "refine": time.perf_counter() - started}

@@ -73,6 +73,7 @@ def _jointly(
             score = criterion(source, target, device=runtime.device)
             mapping = joint.mappings[source.language]
             alignment = replace(one.alignment, source_map=mapping, criterion=score(mapping))
-            verdict = judge(source, target, alignment, rng=rng, runtime=runtime)
+            null = one.verdict.null
+            verdict = judge(source, target, alignment, rng=rng, runtime=runtime, null=null)
             learned[source.language] = replace(one, alignment=alignment, verdict=verdict)
     return LearnedMany(learned, joint, time.perf_counter() - began)

@@ -23,7 +23,7 @@ from muse.lexicon import Lexicon
 from muse.refine import RefineConfig, refine
 from muse.runtime import Runtime
 from muse.vectors import Vectors
-from muse.verdict import Verdict, judge
+from muse.verdict import Verdict, judge, null_agreement
 
 log = logging.getLogger(__name__)
 
@@ -34,6 +34,7 @@ ROUNDS = (
     RefineConfig(cutoffs=(2_000,), max_rounds=20),
     RefineConfig(cutoffs=(5_000,), max_rounds=30, patience=30),
 )
+NULL_STREAM = 2_000  # beyond the numbers of all starts
 JUDGE_STREAM = 1  # a judge draws from a stream of its own, resumed or not
 WAYS_IN = ("auto", "gromov", "adversarial", "similarity", "identical", "dictionary")
 
@@ -117,7 +118,8 @@ def candidates(
     resumed from its checkpoints ends as it would have ended.
     """
     score = criterion(source, target, most_frequent=CRITERION_WORDS, device=runtime.device)
-    trial = _Trial(source, target, score, plan.rounds, runtime)
+    null = null_agreement(source, target, rng=np.random.default_rng([seed, NULL_STREAM]), runtime=runtime)
+    trial = _Trial(source, target, score, null, plan.rounds, runtime)
     failures: list[str] = []
     starts = plan.starts()
     for number, (name, start) in enumerate(starts):
@@ -155,6 +157,7 @@ class _Trial:
     source: Vectors
     target: Vectors
     score: Criterion
+    null: float  # of every verdict
     rounds: tuple[RefineConfig, ...]
     runtime: Runtime
 
@@ -191,7 +194,7 @@ class _Trial:
 
     def _judge(self, alignment: Alignment, seed: list[int]) -> Verdict:
         rng = np.random.default_rng([*seed, JUDGE_STREAM])
-        return judge(self.source, self.target, alignment, rng=rng, runtime=self.runtime)
+        return judge(self.source, self.target, alignment, rng=rng, runtime=self.runtime, null=self.null)
 
     def _restored(self, name: str) -> Alignment | None:
         arrays = self.runtime.checkpoint.load(f"start-{name}")

@@ -71,13 +71,13 @@ def judge(
 ) -> Verdict:
     """The verdict on `alignment` between normalised `source` and `target`; touches no dictionary.
 
-    The `null` of an earlier verdict on the same vectors serves again: it is not of the alignment.
+    `null` is that of `null_agreement`, measured here where it is not given: it is not of the alignment.
     """
     x, y = (side.most_frequent(WORDS).tensor(runtime.device) for side in (source, target))
     pairs = _mutual(_mapped(x, alignment.source_map), _mapped(y, alignment.target_map))
     agreement = _agreement(x, y, pairs, DRAWS, rng)
     if null is None:
-        null = _null(x, y, rng)
+        null = null_agreement(source, target, rng=rng, runtime=runtime)
     gain = log_odds(agreement) - log_odds(null)
     confidence = 1 / (1 + math.exp(-SLOPE * (gain - MIDDLE)))
     return Verdict(
@@ -100,13 +100,13 @@ def log_odds(rate: float) -> float:
     return math.log(rate / (1 - rate))
 
 
-def _null(x: Tensor, y: Tensor, rng: np.random.Generator) -> float:
-    """The agreement of a refined mapping that can only be wrong, between clouds like x (n, d) and y (m, d).
+def null_agreement(source: Vectors, target: Vectors, *, rng: np.random.Generator, runtime: Runtime) -> float:
+    """The agreement of a refined mapping that can only be wrong, between clouds like these two.
 
     Both are turned to their principal axes, which a wrong mapping gets right at best, and every
-    coordinate of y is shuffled over its words: spectra and marginals stay, correspondence goes.
+    coordinate of the target is shuffled over its words: spectra and marginals stay, correspondence goes.
     """
-    own, other = _principal(x), _principal(y)
+    own, other = (_principal(side.most_frequent(WORDS).tensor(runtime.device)) for side in (source, target))
     order = np.argsort(rng.random(tuple(other.shape)), axis=0)  # (m, d)
     other = normalize(other.gather(0, torch.from_numpy(order).to(other.device)))
     axis_to_axis = torch.eye(own.shape[1], device=own.device)

@@ -31,7 +31,9 @@ from muse.sentences.two_sides import PairLearner
 from muse.space import AlignedSpace
 
 PRESETS = {
-    "small": Preset(CmlmConfig(), TrainerConfig(epochs=6, batch=32, rate=2e-3, patience=2, steps=250, clip=1.0)),
+    "small": Preset(
+        CmlmConfig(), TrainerConfig(epochs=6, batch=32, rate=2e-3, patience=2, steps=250, clip=1.0)
+    ),
     # The multilingual model (sections 3 and 4.4): 1.5 million steps a stage, looked at every 5,000. Weights,
     # gradients and moments take 7.7 GB, the scores of the 80 hidden words of a pair some 0.5 GB more: the
     # batch is for many devices, each with its share.
