@@ -44,6 +44,7 @@ RIGHT_EPSILON = GromovConfig(words=800).schedule
 PAIRS = (
     ("zhang-es-en", 2_000), ("en-fr", 4_000), ("en-de", 4_000), ("zhang-it-en", 4_000), ("en-it", 2_000),
     ("de-fr", 4_000), ("en-fr", 1_000), ("fr-en", 2_000), ("zhang-es-en", 600), ("en-ru", 2_000),
+    ("de-en", 4_000), ("fr-de", 4_000), ("it-en", 4_000), ("fr-it", 4_000),
 )  # fmt: skip
 COPIES = (("en", 600), ("de", 2_000), ("fr", 1_500))
 NOISES = (0.3, 1.0, 1.5, 4.0)  # in standard deviations of the vectors
