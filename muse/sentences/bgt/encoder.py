@@ -26,8 +26,8 @@ class Seen(NamedTuple):
 class Encoder(nn.Module):
     """q(z | x): a map to k dimensions of the mean of the states (b, t, h) of a sentence's tokens.
 
-    Without layers the states are the tokens' own rows. A `surface` of s features is looked at beside the
-    mean, where it is above 0.
+    Without layers the states are the tokens' own rows. With a `surface` above 0, the map is of so many
+    features too.
     """
 
     def __init__(
@@ -41,8 +41,8 @@ class Encoder(nn.Module):
     ) -> None:
         super().__init__()
         self._layers, self._surface = layers, surface
-        # A bias would soon be a direction that all means have, and make all cosines alike: only features
-        # have one, since counts are not 0 on average.
+        # A bias would soon be a direction that all means have, and make all cosines alike. Only features
+        # need one, since lengths and counts are not 0 on average.
         self._out = nn.Linear(width + surface, 2 * latent, bias=surface > 0)
         draw_(self._out, generator)
 

@@ -20,9 +20,9 @@ class Length(nn.Module):
 
     Tokens that come each by itself, token w at the rate p(w | z) times a rate that they have in common, of
     a Gamma distribution of mean m and shape r, are so many in all; and given how many they are, each is w
-    with p(w | z). So with this a bag's decoder is a distribution over bags of every length. Above r -> inf,
-    which is Poisson's, it has that a latent drawn far out costs in proportion to log m, not to m: the first
-    draws, when nothing holds their variance, would else end the training. r is learned.
+    with p(w | z). So with this a bag's decoder is a distribution over bags of every length. Poisson's is its
+    limit for a large r; but there a latent drawn far out costs m, and in the first steps, when nothing holds
+    the variance of the draws, that ended the training: here it costs in proportion to log m. r is learned.
     """
 
     def __init__(self, width: int, generator: torch.Generator) -> None:
@@ -34,8 +34,8 @@ class Length(nn.Module):
 
     def forward(self, latents: Tensor, lengths: Tensor) -> Tensor:
         """The nats -log p(n | z) (b,) of lengths n (b,), given latents (b, k)."""
-        odds = self._log_mean(latents)[:, 0] - self._log_shape  # (b,), log (m / r)
-        n, r = lengths.to(odds.dtype), self._log_shape.exp()
+        log_odds = self._log_mean(latents)[:, 0] - self._log_shape  # (b,), log (m / r)
+        n, r = lengths.to(log_odds.dtype), self._log_shape.exp()
         ways = torch.lgamma(n + r) - torch.lgamma(r) - torch.lgamma(n + 1)
-        nats: Tensor = -(ways + n * functional.logsigmoid(odds) + r * functional.logsigmoid(-odds))
+        nats: Tensor = -(ways + n * functional.logsigmoid(log_odds) + r * functional.logsigmoid(-log_odds))
         return nats
