@@ -27,22 +27,21 @@ import argparse
 import gzip
 import random
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
 import torch
+from lookup_words import PAIR, distances, of_one_piece, p_at_1
 from pairs import SHARED
 from sentence_search import Search
 from tables import header, heading, numbers, row
 
-from muse.evaluation.words import evaluate_words
 from muse.files.lexicon_text import read_lexicon
 from muse.files.parallel_text import ParallelText
 from muse.lexicon import Lexicon
 from muse.networks.masked_prediction import Predicted, rarity
-from muse.retrieval import Retrieval
 from muse.runtime import Runtime
 from muse.sentences.encoder import SentenceEncoder
 from muse.sentences.network import NetworkEncoder
@@ -60,7 +59,6 @@ from muse.sentences.xlm.sources import Chances, PairSource
 from muse.sentences.xlm.system import PRESETS, scheduled
 from muse.space import AlignedSpace, load_space
 
-PAIR = ("en", "fr")
 TEST = 1_000  # pairs
 SMALL = PRESETS["small"]
 Text = list[tuple[str, str]]
@@ -135,34 +133,6 @@ def beside_translations(network: XlmNetwork, source: PairSource) -> dict[str, Pr
 
 
 @dataclass(frozen=True)
-class Words:
-    """Dictionary pairs in a lookup table: mean cosine, mean L2 distance, P@1."""
-
-    cosine: float
-    distance: float
-    p_at_1: float
-
-
-def measured(rows: Mapping[str, torch.Tensor], space: AlignedSpace, lexicon: Lexicon) -> Words:
-    """What rows (n, d) of the words of a space are worth, and the space of these rows at unit length."""
-    en, fr = (space.vectors(language).index for language in PAIR)
-    found = [(fr[x], en[y]) for x, y in lexicon.pairs if x in fr and y in en]
-    x, y = (rows[name][[pair[side] for pair in found]] for side, name in enumerate(PAIR[::-1]))
-    score = evaluate_words(
-        space, lexicon, rng=np.random.default_rng(0), source="fr", target="en", retrieval=Retrieval("nn")
-    )
-    cosine = float(torch.nn.functional.cosine_similarity(x, y).mean())
-    return Words(cosine, float((x - y).norm(dim=1).mean()), score.p_at_1)
-
-
-def of_one_piece(lexicon: Lexicon, pieces: Pieces) -> Lexicon:
-    """The pairs of words that are one piece each."""
-    whole = [{word for word, ids in zip(words, pieces.encode(words, framed=False), strict=True)
-              if len(ids) == 1} for words in zip(*lexicon.pairs, strict=True)]  # fmt: skip
-    return Lexicon(tuple(pair for pair in lexicon.pairs if pair[0] in whole[0] and pair[1] in whole[1]))
-
-
-@dataclass(frozen=True)
 class Exam:
     """What a network is asked, whatever it has learned by then."""
 
@@ -178,8 +148,9 @@ class Exam:
         rows = {language: self.network.word_rows(self.space.vectors(language).words) for language in PAIR}
         words = self.network.word_space(self.space)
         whole = of_one_piece(self.lexicon, self.network.pieces)
-        at, of_whole = (measured(rows, words, lexicon) for lexicon in (self.lexicon, whole))
-        return [*shown, f"{at.cosine:.3f}", f"{at.distance:.2f}", at.p_at_1, of_whole.p_at_1]
+        cosine, distance = distances(rows, words, self.lexicon)
+        found = (p_at_1(words, lexicon) for lexicon in (self.lexicon, whole))
+        return [*shown, f"{cosine:.3f}", f"{distance:.2f}", *found]
 
     def encoder(self, label: str) -> NetworkEncoder:
         """The network as an encoder, which can be saved."""
@@ -198,7 +169,7 @@ class Tables:
 
     def note(self, name: str, encoder: SentenceEncoder) -> None:
         """Adds the rows of an encoder to the table of sentences."""
-        self.sentences += [[name, *cells] for cells in self.search.rows(encoder)]
+        self.sentences.extend([name, *cells] for cells in self.search.rows(encoder))
 
     def show(self) -> None:
         """Prints them."""
@@ -221,7 +192,7 @@ COLUMNS = (
     *(f"{beside}: top-1, top-10, perplexity" for beside in ("none", "true", "shuffled")),
     "cosine",
     "L2",
-    "P@1",
+    "P@1 (centred)",
     "P@1, one piece",
     "seconds",
 )
@@ -231,7 +202,9 @@ def run(asked: Asked) -> None:
     """Prints all tables."""
     lexicon = read_lexicon(asked.data / "dictionaries" / "fr-en.5000-6500.txt")
     own = {language: torch.tensor(asked.space.vectors(language).matrix) for language in PAIR}
-    print(f"The rows of the space: {measured(own, asked.space, lexicon)}.\n")
+    cosine, distance = distances(own, asked.space, lexicon)
+    found = p_at_1(asked.space, lexicon)
+    print(f"The rows of the space: cosine {cosine:.3f}, L2 {distance:.2f}, P@1 (centred) {found}.\n")
     tables = Tables(Search(asked.data, PAIR[1]))
     for encoder in tables.search.plain(asked.space, asked.trained):
         tables.note(encoder.name, encoder)
