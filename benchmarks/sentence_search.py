@@ -17,7 +17,8 @@ from muse.sentences.encoder import SentenceEncoder
 from muse.sentences.loading import load_encoder
 from muse.space import AlignedSpace
 
-TAUGHT = 5_000  # sentences of each language that the mean, and the weights of words, are learned from
+TAUGHT = 5_000  # sentences of each language that the weights of words are learned from
+CENTRED = 1_000  # those that the mean of all rows is taken of
 
 
 class Search:
@@ -35,23 +36,21 @@ class Search:
 
     def rows(self, encoder: SentenceEncoder) -> Iterator[list[object]]:
         """P@1 by the rows of an encoder as they are, and less the mean of each language."""
-        for after, one in (
-            ("none", encoder),
-            ("centre", self._taught(Corrected(encoder, Correction("centre")))),
-        ):
+        centred = self._taught(Corrected(encoder, Correction("centre")), CENTRED)
+        for after, one in (("none", encoder), ("centre", centred)):
             yield [after, *(figure for found in self._sets for figure in self._p_at_1(one, *found))]
 
     def plain(self, space: AlignedSpace, trained: Path | None) -> Iterator[SentenceEncoder]:
         """What a Transformer is held against: mean, SIF, and X-CBOW where there is one."""
         for name in ("mean", "sif"):
-            yield self._taught(load_encoder(name, space))
+            yield self._taught(load_encoder(name, space), TAUGHT)
         if trained is not None:
             yield load_encoder(trained, space)
 
-    def _taught(self, encoder: SentenceEncoder) -> SentenceEncoder:
+    def _taught(self, encoder: SentenceEncoder, most: int) -> SentenceEncoder:
         sides = (self._language, self._text.other), (PIVOT, self._text.english)
         for language, sentences in sides:
-            encoder = encoder.fit(sentences[:TAUGHT], language)
+            encoder = encoder.fit(sentences[:most], language)
         return encoder
 
     def _p_at_1(

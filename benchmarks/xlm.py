@@ -212,13 +212,13 @@ def run(asked: Asked) -> None:
     for seed in asked.seeds:
         corpus, test = parted(asked, seed)
         pieces = Pieces.learned(corpus.sentences, asked.config.pieces, generator_for(seed, 2))
+        sources = make_sources(asked.config, corpus, pieces, seed=seed, runtime=Runtime())
+        weights = rarity(torch.stack(list(sources.counts.values())).sum(dim=0))
+        source = test_source(test, pieces, asked.config, weights)
         for initial in INITIAL:
             config = replace(asked.config, initial=initial)
-            sources = make_sources(config, corpus, pieces, seed=seed, runtime=Runtime())
             network = first_network(config, pieces, sources.counts, asked.space, seed)
-            weights = rarity(torch.stack(list(sources.counts.values())).sum(dim=0))
-            exam = Exam(network, test_source(test, pieces, config, weights), asked.space, lexicon)
-            one_model(asked, seed, exam, sources, tables)
+            one_model(asked, seed, Exam(network, source, asked.space, lexicon), sources, tables)
     tables.show()
 
 
