@@ -1,15 +1,16 @@
 """A left-to-right model of few French sentences: alone, and with much text of a near or a far language.
 
     python benchmarks/xlm_helper.py [--seeds 0-2] [--pieces N] [--hidden N] [--epochs N] [--patience N]
-        [--batch N] [--rate R] [--dropout D] [--shared ../shared]
+        [--batch N] [--rate R] [--dropout D] [--exponent A] [--shared ../shared]
 
 5,000 sentences of French, alone and with six times as much English (near) or German (far), as in the paper
 (Lample and Conneau, 2019, 5.4). Of the three languages there is text for, English shares more pieces with
 French; the command prints how many. All have one vocabulary of pieces, learned from the three texts, the same
 settings, and the same end: when --patience passes through the French text have not bettered the perplexity of
-French held out from the 5,000. An epoch passes through it once; a model with a helper draws French by the
-paper's p^0.7, so that its epochs have more steps. The perplexity is that of 1,000 other French sentences, at
-the best epoch, which they do not choose. The untrained twin knows the frequencies of pieces.
+French held out from the 5,000. An epoch passes through it once; a model with a helper draws
+its two languages by p^A, with the exponent 0 each half of the time (the paper: 0.7), so that its epochs have
+twice the steps. The perplexity is that of 1,000 other French sentences, at the best epoch, which they do not
+choose. The untrained twin knows the frequencies of pieces.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from muse.networks.batching import Ragged
 from muse.networks.masked_prediction import Predicted
 from muse.runtime import Runtime
 from muse.sentences.pieces import UNK, Pieces
-from muse.sentences.sampling import BATCH_EXPONENT, language_shares
+from muse.sentences.sampling import language_shares
 from muse.sentences.seeding import generator_for
 from muse.sentences.trainer import TrainerConfig, best_epoch, train
 from muse.sentences.xlm.beginning import first_network
@@ -47,7 +48,7 @@ FEW, LANGUAGE = 5_000, "fr"
 HELPER, TEST = 30_000, 1_000  # sentences; the paper's helper has six times its target's
 HELPERS = {"alone": (), "en, near": ("en",), "de, far": ("de",)}
 SMALL = PRESETS["small"]
-CONFIG = {"pieces": 2_000, "hidden": 64, "dropout": SMALL.config.dropout}
+CONFIG = {"pieces": 2_000, "hidden": 64, "dropout": SMALL.config.dropout, "exponent": 0.0}
 TRAINER = {"epochs": 60, "patience": 4, "batch": 8, "rate": 4e-3}
 COLUMNS = (
     "helper",
@@ -84,10 +85,10 @@ def few_and_many(data: Path, seed: int) -> tuple[dict[str, list[str]], list[str]
     return texts, test
 
 
-def through_the_french(trainer: TrainerConfig, sources: Sources) -> TrainerConfig:
+def through_the_french(trainer: TrainerConfig, exponent: float, sources: Sources) -> TrainerConfig:
     """The trainer with epochs that pass through the French text once, however much else they draw."""
     sizes = {source.name: source.examples for source in sources.streams}
-    share = language_shares(sizes, BATCH_EXPONENT)[LANGUAGE]
+    share = language_shares(sizes, exponent)[LANGUAGE]
     return replace(trainer, steps=round(sizes[LANGUAGE] / share / trainer.batch))
 
 
@@ -127,8 +128,8 @@ def one_model(
     network = first_network(asked.config, pieces, sources.counts, None, asked.seed)
     streams = Ragged.of(list(cut_streams(pieces.encode(test, framed=False), asked.config.length)))
     before, began = perplexity(network, streams), time.process_time()
-    learner = XlmLearner(network.model, sources.streams, judged=(LANGUAGE,))
-    trainer = through_the_french(asked.trainer, sources)
+    learner = XlmLearner(network.model, sources.streams, judged=(LANGUAGE,), exponent=asked.config.exponent)
+    trainer = through_the_french(asked.trainer, asked.config.exponent, sources)
     epochs = train(learner, scheduled(trainer, asked.config), seed=asked.seed, runtime=Runtime())
     best = best_epoch(epochs).number
     seen = best * int(sources.counts[LANGUAGE].sum())
