@@ -1,14 +1,13 @@
 """Whether a translation model that sees no translation learns faster from muse's table than from random rows.
 
-    python benchmarks/unsupervised_mt.py [--space DIR] [--mlm] [--encoder NAME=DIR] [--seeds 0-2]
+    python benchmarks/unsupervised_mt.py [--space DIR] [--mlm EPOCHS] [--encoder NAME=DIR] [--seeds 0-2]
         [--steps 400] [--shared ../shared]
 
 Two texts, English and French, that share no sentence pair (two_halves.py); a small sequence-to-sequence
 model for both languages (shared_seq2seq.py), trained by de-noising and on-the-fly back-translation. Its
 lookup table begins with the rows of `muse export --format torch --tables shared` or with random numbers of
 the same spread; all else is equal. Further beginnings are the rows that an xlm encoder has for the words:
-with --mlm one that learned from the two texts and nothing else (small preset, objective=mlm), with --encoder
-any. One that learned by TLM has seen translations, may be of the held-out pairs too: that is no unsupervised
+with --mlm one that learned from the two texts and nothing else (the small preset, by MLM), with --encoder any. One that learned by TLM has seen translations, may be of the held-out pairs too: that is no unsupervised
 translation, and is to be told.
 A seed draws the two halves, the held-out pairs, and the model.
 BLEU on 300 held-out pairs is the mean of both directions. Settings were sized on seed 100.
@@ -68,7 +67,9 @@ def prepare(asked: argparse.Namespace, space: Path, seed: int) -> tuple[Task, di
         folder = Path(name)
         encoders = dict(one.split("=", 1) for one in asked.encoder)
         if asked.mlm:
-            encoders["mlm"] = str(learned(space, halves, seed, folder))
+            encoders["mlm"] = str(
+                learned(space, halves, folder, ("--seed", str(seed), "--epochs", str(asked.mlm)))
+            )
         words = dict.fromkeys(word for language in LANGUAGES for word in halves.words[language])
         (folder / "vocabulary.txt").write_text("\n".join(words), encoding="utf-8")
         table, said = exported(space, seed, folder, [])
@@ -80,7 +81,7 @@ def prepare(asked: argparse.Namespace, space: Path, seed: int) -> tuple[Task, di
     return Task(halves, table["names"], rows, tables), said
 
 
-def learned(space: Path, halves: Halves, seed: int, folder: Path) -> Path:
+def learned(space: Path, halves: Halves, folder: Path, more: Sequence[str]) -> Path:
     """An encoder that learned by MLM from the two texts."""
     out, texts = folder / "mlm", []
     for language in LANGUAGES:
@@ -88,7 +89,7 @@ def learned(space: Path, halves: Halves, seed: int, folder: Path) -> Path:
         path.write_text("".join(f"{' '.join(s)}\n" for s in halves.texts[language]), encoding="utf-8")
         texts += ["--text", f"{language}={path}"]
     muse("train", space, "--encoder", "xlm", "--lang", LANGUAGES[1], *texts, "--set", "objective=mlm",
-         "--seed", str(seed), "--threads", "1", "--out", out)  # fmt: skip
+         "--threads", "1", "--out", out, *more)  # fmt: skip
     return out
 
 
@@ -163,7 +164,7 @@ def main() -> None:
     """Runs every condition with every seed and prints the curves."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--space", type=Path, help="an aligned space fr-en; made where none is given")
-    parser.add_argument("--mlm", action="store_true", help="train an xlm encoder on the two texts too")
+    parser.add_argument("--mlm", type=int, default=0, help="epochs of an xlm encoder on the two texts")
     parser.add_argument("--encoder", action="append", default=[], metavar="NAME=DIR", help="xlm; may repeat")
     parser.add_argument("--seeds", default="0-2", help="such as 0-9 or 0,3,5")
     parser.add_argument("--steps", type=int, default=Recipe.steps)
