@@ -7,8 +7,9 @@ Two texts, English and French, that share no sentence pair (two_halves.py); a sm
 model for both languages (shared_seq2seq.py), trained by de-noising and on-the-fly back-translation. Its
 lookup table begins with the rows of `muse export --format torch --tables shared` or with random numbers of
 the same spread; all else is equal. Further beginnings are the rows that an xlm encoder has for the words:
-with --mlm one that learned from the two texts and nothing else (the small preset, by MLM), with --encoder any. One that learned by TLM has seen translations, may be of the held-out pairs too: that is no unsupervised
-translation, and is to be told.
+with --mlm one that learned from the two texts and nothing else (the small preset, by MLM), with --encoder
+any. One that learned by TLM has seen translations, some of the held-out pairs among them it may be: that is
+no unsupervised translation, and is to be told.
 A seed draws the two halves, the held-out pairs, and the model.
 BLEU on 300 held-out pairs is the mean of both directions. Settings were sized on seed 100.
 """
@@ -67,9 +68,8 @@ def prepare(asked: argparse.Namespace, space: Path, seed: int) -> tuple[Task, di
         folder = Path(name)
         encoders = dict(one.split("=", 1) for one in asked.encoder)
         if asked.mlm:
-            encoders["mlm"] = str(
-                learned(space, halves, folder, ("--seed", str(seed), "--epochs", str(asked.mlm)))
-            )
+            more = "--seed", str(seed), "--epochs", str(asked.mlm)
+            encoders["mlm"] = str(learned(space, halves, folder, more))
         words = dict.fromkeys(word for language in LANGUAGES for word in halves.words[language])
         (folder / "vocabulary.txt").write_text("\n".join(words), encoding="utf-8")
         table, said = exported(space, seed, folder, [])

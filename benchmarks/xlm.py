@@ -1,7 +1,7 @@
 """Cross-lingual language models: what a translation tells, what the aligned space is worth, what comes of it.
 
-    python benchmarks/xlm.py --space SPACE [--trained ENCODER-FOLDER] [--seeds 0-2] [--sentences N]
-        [--pieces N] [--hidden N] [--length N] [--pair-tokens N] [--table-rate F] [--epochs N] [--steps N]
+    python benchmarks/xlm.py --space SPACE [--trained ENCODER-FOLDER] [--seeds 0-2] [--initial aligned,random]
+        [--sentences N] [--pieces N] [--hidden N] [--length N] [--pair-tokens N] [--table-rate F] [--epochs N] [--steps N]
         [--batch N] [--rate R] [--out FOLDER] [--shared ../shared]
 
 MLM + TLM over Tatoeba, English and French, from the aligned space and from random rows; the small preset but
@@ -71,6 +71,7 @@ class Asked:
     space: AlignedSpace
     data: Path
     seeds: Sequence[int]
+    initial: Sequence[str]
     sentences: int
     config: XlmConfig
     trainer: TrainerConfig
@@ -215,7 +216,7 @@ def run(asked: Asked) -> None:
         sources = make_sources(asked.config, corpus, pieces, seed=seed, runtime=Runtime())
         weights = rarity(torch.stack(list(sources.counts.values())).sum(dim=0))
         source = test_source(test, pieces, asked.config, weights)
-        for initial in INITIAL:
+        for initial in asked.initial:
             config = replace(asked.config, initial=initial)
             network = first_network(config, pieces, sources.counts, asked.space, seed)
             one_model(asked, seed, Exam(network, source, asked.space, lexicon), sources, tables)
@@ -246,6 +247,7 @@ def options() -> Asked:
     parser.add_argument("--space", type=Path, required=True, help="an aligned space fr-en")
     parser.add_argument("--trained", type=Path, help="an encoder for this space, such as x-cbow")
     parser.add_argument("--seeds", default="0-2")
+    parser.add_argument("--initial", default=",".join(INITIAL))
     parser.add_argument("--sentences", type=int, default=80_000, help="pairs, and sentences a side, at most")
     for name, kind in TRAINER.items():
         parser.add_argument(f"--{name}", type=kind, default=getattr(SMALL.trainer, name))
@@ -257,7 +259,8 @@ def options() -> Asked:
     config = replace(SMALL.config, **{name: getattr(given, name) for name in CONFIG})
     trainer = replace(SMALL.trainer, **{name: getattr(given, name) for name in TRAINER})
     return Asked(
-        load_space(given.space), given.shared / "data", numbers(given.seeds), given.sentences, config,
+        load_space(given.space), given.shared / "data", numbers(given.seeds),
+        given.initial.split(","), given.sentences, config,
         trainer, given.trained, given.out,
     )  # fmt: skip
 
