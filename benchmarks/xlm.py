@@ -1,8 +1,8 @@
 """Cross-lingual language models: what a translation tells, what the aligned space is worth, what comes of it.
 
     python benchmarks/xlm.py --space SPACE [--trained ENCODER-FOLDER] [--seeds 0-2] [--initial aligned,random]
-        [--sentences N] [--pieces N] [--hidden N] [--length N] [--pair-tokens N] [--table-rate F] [--epochs N] [--steps N]
-        [--batch N] [--rate R] [--out FOLDER] [--shared ../shared]
+        [--sentences N] [--pieces N] [--hidden N] [--length N] [--pair-tokens N] [--epochs N]
+        [--steps N] [--batch N] [--rate R] [--out FOLDER] [--shared ../shared]
 
 MLM + TLM over Tatoeba, English and French, from the aligned space and from random rows; the small preset but
 for what these options say. Half of the training pairs are for TLM; of the other half come the texts for MLM,
@@ -259,9 +259,8 @@ def options() -> Asked:
     config = replace(SMALL.config, **{name: getattr(given, name) for name in CONFIG})
     trainer = replace(SMALL.trainer, **{name: getattr(given, name) for name in TRAINER})
     return Asked(
-        load_space(given.space), given.shared / "data", numbers(given.seeds),
-        given.initial.split(","), given.sentences, config,
-        trainer, given.trained, given.out,
+        load_space(given.space), given.shared / "data", numbers(given.seeds), given.initial.split(","),
+        given.sentences, config, trainer, given.trained, given.out,
     )  # fmt: skip
 
 
