@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
-import torch
+from torch import Tensor
+from torch.nn import functional
 
 from muse.evaluation.words import evaluate_words
 from muse.lexicon import Lexicon
@@ -16,14 +17,22 @@ from muse.sentences.pieces import Pieces
 from muse.space import AlignedSpace
 
 PAIR = ("en", "fr")
+Rows = Mapping[str, Tensor]
 
 
-def distances(rows: Mapping[str, torch.Tensor], space: AlignedSpace, lexicon: Lexicon) -> tuple[float, float]:
-    """The mean cosine and L2 distance of dictionary pairs, by rows (n, d) of the words of a space."""
-    en, fr = (space.vectors(language).index for language in PAIR)
-    found = [(fr[x], en[y]) for x, y in lexicon.pairs if x in fr and y in en]
-    x, y = (rows[name][[pair[side] for pair in found]] for side, name in enumerate(PAIR[::-1]))
-    return float(torch.nn.functional.cosine_similarity(x, y).mean()), float((x - y).norm(dim=1).mean())
+def distance(rows: Rows, space: AlignedSpace, lexicon: Lexicon) -> float:
+    """The mean L2 distance of dictionary pairs, by rows (n, d) of the words of a space."""
+    x, y = _pairs(rows, space, lexicon)
+    return float((x - y).norm(dim=1).mean())
+
+
+def cosine(space: AlignedSpace, lexicon: Lexicon) -> str:
+    """The mean cosine of dictionary pairs, and in brackets the same of centred rows."""
+    found = []
+    for one in (space, centred(space)):
+        rows = {language: one.tensor(language) for language in PAIR}
+        found.append(float(functional.cosine_similarity(*_pairs(rows, one, lexicon)).mean()))
+    return f"{found[0]:.3f} ({found[1]:.3f})"
 
 
 def p_at_1(space: AlignedSpace, lexicon: Lexicon) -> str:
@@ -34,6 +43,13 @@ def p_at_1(space: AlignedSpace, lexicon: Lexicon) -> str:
         for one in (space, centred(space))
     ]
     return f"{found[0]:.1f} ({found[1]:.1f})"
+
+
+def _pairs(rows: Rows, space: AlignedSpace, lexicon: Lexicon) -> tuple[Tensor, Tensor]:
+    en, fr = (space.vectors(language).index for language in PAIR)
+    found = [(fr[x], en[y]) for x, y in lexicon.pairs if x in fr and y in en]
+    x, y = (rows[name][[pair[side] for pair in found]] for side, name in enumerate(PAIR[::-1]))
+    return x, y
 
 
 def centred(space: AlignedSpace) -> AlignedSpace:
