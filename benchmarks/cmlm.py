@@ -3,14 +3,15 @@
     python benchmarks/cmlm.py --space FOLDER [--trained ENCODER-FOLDER] [--seeds 0-2] [--set KEY=VALUE]
         [--epochs N] [--batch N] [--rate R] [--never] [--novels 3] [--paragraphs N] [--pairs N]
         [--corrections "pcr;centre"] [--sentences N] [--probed N] [--threads N] [--shared ../shared]
+    python benchmarks/cmlm.py --paper
 
 It learns from the novels of both languages (neighbours), then from these and Tatoeba's training pairs
 together. The last --novels of each language, by name, are held out of all of that: the first table is of
 their words, which are hidden at random (31 %), among the 10,000 most frequent of their language. --paragraphs
 takes so many from the beginning of each novel, for a quick look.
 
-* true       told by the vector of the paragraph before
-* shuffled   by that of a paragraph half the text away
+* true       told by the vector of the passage before: a paragraph, or a part of one of more than 32 words
+* shuffled   by that of a passage half the text away
 * none       by the rest of the sentence alone, from the same model
 * never      the same, from a model that never saw a neighbour: a masked language model of the same size
 
@@ -21,9 +22,12 @@ the queries of which neither side stands in that text. Nothing was chosen by the
 from __future__ import annotations
 
 import argparse
+import resource
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -38,22 +42,31 @@ from muse.evaluation.probing import Probe, evaluate_probe, language_probe
 from muse.evaluation.score import Interval, Signature, bootstrap_interval
 from muse.evaluation.sentences import Queries, different, evaluate_sentences
 from muse.files.documents import read_documents
+from muse.networks.batching import Ragged
+from muse.networks.masked_prediction import Predicted
+from muse.networks.schedule import Schedule
 from muse.pair_score import PairScore
 from muse.progress import Progress
 from muse.runtime import Runtime
-from muse.sentences.cmlm.learning import CONDITIONS, tell
+from muse.sentences.cmlm.learning import CONDITIONS, CmlmLearner, Corpus, tell_parts
 from muse.sentences.cmlm.neighbours import Documents, Neighbours, find_neighbours
+from muse.sentences.cmlm.network import Cmlm, CmlmEncoder
 from muse.sentences.cmlm.system import CMLM, Training, prepare
+from muse.sentences.cmlm.words import Words
 from muse.sentences.composed import Corrected
 from muse.sentences.corrections import Correction
 from muse.sentences.encoder import SentenceEncoder
 from muse.sentences.loading import load_encoder
 from muse.sentences.network import NetworkEncoder
+from muse.sentences.pieces import SPECIALS
+from muse.sentences.seeding import generator_for
 from muse.sentences.system import Job, Request, open_core
+from muse.sentences.trainer import train
 from muse.space import AlignedSpace, load_space
 
 NOTHING = Signature("", "")  # the tables say it
 RETRIEVALS = (PairScore("nn"), PairScore("csls", k=10))
+PASSAGES = 4_000  # of the test novels of a language
 Cells = list[object]
 
 
@@ -84,6 +97,9 @@ def main() -> None:
     """Measures everything, then prints the tables."""
     options = parsed()
     torch.set_num_threads(options.threads)
+    if options.paper:
+        paper()
+        return
     space = load_space(options.space)
     other = next(name for name in space.languages if name != PIVOT)
     tables = Tables([], [], [])
@@ -103,14 +119,17 @@ def one_seed(
 ) -> None:
     """The model of one seed: before it learns, after CMLM, after CMLM and translations; and its twin."""
     made = prepare(_job(bench, seed, {}))
+    network = made.model.encoder
     texts = {
-        name: find_neighbours(novels, made.model.encoder.reader(name), "cpu", Progress(quiet=True))
+        name: find_neighbours(
+            novels, network.words.readers[name], network.longest, "cpu", Progress(quiet=True)
+        )
         for name, novels in test.items()
     }
     for name in ("untrained", *made.stages):
         if name != "untrained":
             made.stage(name)
-        encoder = NetworkEncoder(name, bench.space, (bench.other, PIVOT), made.model.encoder)
+        encoder = NetworkEncoder(name, bench.space, (bench.other, PIVOT), network)
         for cells in words_told(made, texts, name, seed):
             note(tables.words, cells)
         measure(encoder, bench, str(seed), tables)
@@ -126,14 +145,28 @@ def words_told(
     texts: Mapping[str, Neighbours],
     name: str,
     seed: int,
-    conditions: Iterable[str] = CONDITIONS,
+    conditions: Sequence[str] = CONDITIONS,
 ) -> Iterator[Cells]:
-    """How the hidden words of the test novels were told."""
+    """How the hidden words of the test novels were told, and what the true neighbour is worth."""
     for language, text in texts.items():
-        for how in conditions:
-            found = tell(made.model, text, language, how, share=made.job.config.share, most=2_000)
+        told = {
+            how: tell_parts(made.model, text, language, how, share=made.job.config.share, most=PASSAGES)
+            for how in conditions
+        }
+        for how, parts in told.items():
+            found = sum(parts, start=Predicted())
+            gain = "" if how == conditions[0] else gained(told[conditions[0]], parts)
             loss = f"{found.loss:.3f}"
-            yield [seed, language, name, how, found.accuracy, found.accuracy_at_10, loss, found.asked]
+            yield [seed, language, name, how, found.accuracy, found.accuracy_at_10, loss, gain, found.asked]
+
+
+def gained(best: Sequence[Predicted], others: Sequence[Predicted]) -> str:
+    """The nats a word that the first save, with the interval of 95 % of parts drawn again (paired)."""
+    asked = np.array([part.asked for part in best])
+    saved = np.array([other.nats - part.nats for part, other in zip(best, others, strict=True)])
+    drawn = np.random.default_rng(0).integers(len(asked), size=(2_000, len(asked)))
+    low, high = np.percentile(saved[drawn].sum(axis=1) / asked[drawn].sum(axis=1), [2.5, 97.5])
+    return f"{saved.sum() / asked.sum():.4f} [{low:.4f}, {high:.4f}]"
 
 
 def untrained(bench: Bench) -> Iterator[SentenceEncoder]:
@@ -169,6 +202,30 @@ def measure(encoder: SentenceEncoder, bench: Bench, seed: str, tables: Tables) -
         note(tables.language, [seed, corrected.name, told, *(_percent(hits[0]) for hits in found)])
 
 
+def paper() -> None:
+    """One step of the paper's sizes on random ids: two pairs of 256, 80 of them hidden in each."""
+    preset, pairs = CMLM.presets["paper"], 2
+    config, language = preset.config, PIVOT
+    words = Words(config.pieces, {}, {language: range(len(SPECIALS), config.pieces)})
+    encoder = CmlmEncoder(config, words, generator_for(0))
+    counts = torch.ones(config.pieces)
+    generator = generator_for(1)
+    shape = (pairs + 1, config.longest)
+    ids = torch.randint(len(SPECIALS), config.pieces, shape, generator=generator)
+    first = torch.arange(pairs)
+    text = Neighbours(Ragged.of(ids.tolist()), torch.stack([first, first + 1], dim=1))
+    corpus = Corpus({language: text}, {language: text})
+    learner = CmlmLearner(Cmlm(encoder, config, counts, generator), corpus, config.share)
+    trainer = replace(preset.trainer, epochs=1, batch=pairs, precision="float32", schedule=Schedule())
+    began = time.perf_counter()
+    last = train(learner, trainer, seed=0, runtime=Runtime())[-1]
+    seconds, peak = time.perf_counter() - began, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    kept, trained = (sum(part.numel() for part in net.parameters()) for net in (encoder, learner))
+    heading("CMLM, `paper` preset: one step on random data, float32")
+    header(("parameters kept", "trained", "pairs", "pieces", "loss, nats", "seconds", "peak memory, GiB"))
+    row([f"{kept:,}", f"{trained:,}", pairs, ids.numel(), last.loss, seconds, peak])
+
+
 def note(table: list[Cells], cells: Cells) -> None:
     """Adds a row to a table, and tells it: the tables come at the end."""
     table.append(cells)
@@ -178,7 +235,19 @@ def note(table: list[Cells], cells: Cells) -> None:
 def show(tables: Tables) -> None:
     """Prints the three tables."""
     heading("CMLM: hidden words of held-out novels")
-    header(("seed", "language", "trained by", "neighbour", "top-1", "top-10", "loss (nats)", "words"))
+    header(
+        (
+            "seed",
+            "language",
+            "trained by",
+            "neighbour",
+            "top-1",
+            "top-10",
+            "loss (nats)",
+            "true saves [95 %]",
+            "words",
+        )
+    )
     for cells in tables.words:
         row(cells)
     print("\n### CMLM: retrieval, P@1 [95 %]\n")
@@ -269,7 +338,8 @@ def _job(bench: Bench, seed: int, more: Mapping[str, object]) -> Job:
 def parsed() -> argparse.Namespace:
     """The options of the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--space", type=Path, required=True)
+    parser.add_argument("--paper", action="store_true", help="one step of the paper preset, and no more")
+    parser.add_argument("--space", type=Path, required="--paper" not in sys.argv)
     parser.add_argument("--trained", type=Path)
     parser.add_argument("--seeds", default="0-2")
     parser.add_argument("--epochs", type=int)

@@ -121,10 +121,18 @@ def test_the_head_starts_from_the_odds_of_the_words(words: Words) -> None:
 
 def test_neighbours_stay_within_a_document_and_have_words(words: Words) -> None:
     documents = {"a": ["en1", "en2", "?", "en3 en4"], "b": ["en5", "en6 en7"]}
-    found = find_neighbours(documents, words.readers["en"], "cpu", QUIET)
+    found = find_neighbours(documents, words.readers["en"], 3, "cpu", QUIET)
     assert found.pairs.tolist() == [[0, 1], [4, 5]]
     with pytest.raises(Mismatch, match="next to each other"):
-        find_neighbours({"a": ["en1", "?", "en2"]}, words.readers["en"], "cpu", QUIET)
+        find_neighbours({"a": ["en1", "?", "en2"]}, words.readers["en"], 3, "cpu", QUIET)
+
+
+def test_a_long_paragraph_is_read_in_parts_that_follow_each_other(words: Words) -> None:
+    """Seven words, at most three at once: 3 + 2 + 2, and the next paragraph follows the last of them."""
+    documents = {"a": ["en1 en2 en3 en4 en5 en6 en7", "en8"]}
+    found = find_neighbours(documents, words.readers["en"], 3, "cpu", QUIET)
+    assert found.passages.lengths.tolist() == [3, 2, 2, 1]
+    assert found.pairs.tolist() == [[0, 1], [1, 2], [2, 3]]
 
 
 def test_whole_documents_are_held_out() -> None:
@@ -161,7 +169,7 @@ def test_half_of_the_pairs_are_turned_and_one_language_is_hidden(
     monkeypatch.setattr(learning, "hide", noted)
     half = made.examples // 2
     text = made._corpus.training["fr"]
-    rows, second = torch.arange(half, 2 * half), text.paragraphs.padded(text.pairs[:, 1]).ids
+    rows, second = torch.arange(half, 2 * half), text.passages.padded(text.pairs[:, 1]).ids
     made.loss(rows, generator())
     ids, cloze = read[0]
     unturned = (ids == second).all(dim=1).double().mean()

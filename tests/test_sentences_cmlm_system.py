@@ -55,8 +55,9 @@ def good(files: Path, *more: object) -> list[object]:
 def test_by_neighbours_alone(muse: Command, files: Path) -> None:
     found = muse(*good(files, "--json", "--set", "longest=4")).json
     assert (found["encoder"], found["metric"], found["epochs"]) == ("cmlm", "masked accuracy", 2)
-    assert found["neighbours"] == 2 * 18 * 11  # of eighteen documents of twenty, in each language
-    assert found["truncated"] == 2 * 20 * 12  # all paragraphs have five words
+    # Of eighteen documents of twenty in each language: twelve paragraphs of five words, read as 3 + 2.
+    assert found["neighbours"] == 2 * 18 * 23
+    assert found["truncated"] == 0
     assert found["loss_curve"][1] < found["loss_curve"][0]
     encoder = load_encoder(files / "out", load_space(files / "space"))
     encoded = encoder.encode(["fr1 fr2 fr3 fr4 fr5", "", "fr1 nosuch"], "fr")

@@ -19,7 +19,7 @@ from muse.sentences.two_sides import PairLearner
 
 CONDITIONS = ("true", "shuffled", "none")  # the neighbour that held-out words are told by
 HELD_OUT = 1_000  # pairs of neighbours of a language, at most, that an epoch is scored on
-_ROWS = 128  # held-out pairs told at once: their scores of all words are large
+_ROWS = 64  # held-out pairs told at once: their scores of all words are large
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +31,7 @@ class Corpus:
 
     def counts(self, words: int) -> Tensor:
         """How often each of so many words (v,) is in what is learned from."""
-        ids = torch.cat([text.paragraphs.ids for text in self.training.values()])
+        ids = torch.cat([text.passages.ids for text in self.training.values()])
         return torch.bincount(ids, minlength=words)
 
 
@@ -39,7 +39,8 @@ def read_corpus(texts: Mapping[str, Parted], encoder: CmlmEncoder, runtime: Runt
     """The neighbours in the documents of each language, as the encoder reads them."""
 
     def read(name: str, documents: Documents) -> Neighbours:
-        return find_neighbours(documents, encoder.reader(name), runtime.device, runtime.progress)
+        words, longest = encoder.words.readers[name], encoder.longest
+        return find_neighbours(documents, words, longest, runtime.device, runtime.progress)
 
     return Corpus(
         {name: read(name, text.training) for name, text in texts.items()},
@@ -48,7 +49,7 @@ def read_corpus(texts: Mapping[str, Parted], encoder: CmlmEncoder, runtime: Runt
 
 
 class CmlmLearner(Learner):
-    """Tells the hidden words of paragraphs by their neighbours: L_CMLM."""
+    """Tells the hidden words of passages by their neighbours: L_CMLM."""
 
     def __init__(self, model: Cmlm, corpus: Corpus, share: float) -> None:
         super().__init__()
@@ -80,10 +81,10 @@ class CmlmLearner(Learner):
         pairs = text.pairs[rows - (int(self._ends[number]) - len(text))]  # (b, 2)
         turned = torch.rand(len(rows), generator=generator, device=rows.device) < 0.5
         pairs = torch.where(turned[:, None], pairs.flip(1), pairs)
-        read = text.paragraphs.padded(pairs[:, 1])
+        read = text.passages.padded(pairs[:, 1])
         asked = self.model.encoder.words.asked[name]
         cloze = hide(read.ids, _masking(asked, self._share), generator)
-        neighbours = text.paragraphs.padded(pairs[:, 0])
+        neighbours = text.passages.padded(pairs[:, 0])
         scores = self.model(cloze, read.mask, neighbours, asked, generator)  # (p, a)
         return prediction_loss(scores, cloze.answers - asked.start)
 
@@ -130,7 +131,6 @@ class Cotrained(Learner):
         return self.bitext.score()
 
 
-@torch.no_grad()
 def tell(
     model: Cmlm, text: Neighbours, language: str, condition: str, *, share: float, most: int | None = None
 ) -> Predicted:
@@ -139,20 +139,28 @@ def tell(
     The neighbour is the `true` one, that of a pair half the text away (`shuffled`), or `none`. The words
     hidden are the same at every call.
     """
+    return sum(tell_parts(model, text, language, condition, share=share, most=most), start=Predicted())
+
+
+@torch.no_grad()
+def tell_parts(
+    model: Cmlm, text: Neighbours, language: str, condition: str, *, share: float, most: int | None = None
+) -> list[Predicted]:
+    """The same of parts of the pairs, which hold the same words whatever the condition: to be compared."""
     pairs = text.pairs[:most]
     first = pairs[:, 0].roll(len(pairs) // 2) if condition == "shuffled" else pairs[:, 0]
-    order = text.paragraphs.lengths[pairs[:, 1]].argsort(stable=True)  # like lengths together
+    order = text.passages.lengths[pairs[:, 1]].argsort(stable=True)  # like lengths together
     asked = model.encoder.words.asked[language]
     generator = generator_for(0, device=pairs.device.type)
     model.eval()
-    total = Predicted()
+    parts = []
     for rows in torch.split(order, _ROWS):
-        read = text.paragraphs.padded(pairs[rows, 1])
+        read = text.passages.padded(pairs[rows, 1])
         cloze = hide(read.ids, _masking(asked, share), generator)
-        neighbours = None if condition == "none" else text.paragraphs.padded(first[rows])
+        neighbours = None if condition == "none" else text.passages.padded(first[rows])
         scores = model(cloze, read.mask, neighbours, asked)
-        total += predicted(scores, cloze.answers - asked.start)
-    return total
+        parts.append(predicted(scores, cloze.answers - asked.start))
+    return parts
 
 
 def _masking(asked: range, share: float) -> Masking:

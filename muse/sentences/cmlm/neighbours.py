@@ -1,4 +1,4 @@
-"""Neighbours: the paragraphs of documents as ids, and which of them stand next to each other."""
+"""Neighbours: the passages of documents as ids, and which of them stand next to each other."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from torch import Tensor
 from muse.errors import Mismatch
 from muse.networks.batching import Ragged
 from muse.progress import Progress
-from muse.sentences.bags import Reader
+from muse.sentences.bags import Ids, Reader
 from muse.sentences.pairs import read_bags
 
 HELD_OUT = 0.1  # of the documents of a language, and at least one
@@ -24,28 +24,29 @@ Documents = Mapping[str, Sequence[str]]
 
 @dataclass(frozen=True, eq=False)
 class Neighbours:
-    """Paragraphs of one language, and pairs (k, 2) of those next to each other, in the order of the text.
+    """Passages of one language, and pairs (k, 2) of those next to each other, in the order of the text."""
 
-    `truncated` of them were longer than their reader takes.
-    """
-
-    paragraphs: Ragged
+    passages: Ragged
     pairs: Tensor
-    truncated: int
 
     def __len__(self) -> int:
         return len(self.pairs)
 
 
-def find_neighbours(documents: Documents, reader: Reader, device: str, progress: Progress) -> Neighbours:
-    """The neighbours of documents: paragraphs with a known word that follow each other in one document.
+def find_neighbours(
+    documents: Documents, reader: Reader, longest: int, device: str, progress: Progress
+) -> Neighbours:
+    """The neighbours of documents: passages with a known word that follow each other in one document.
 
-    Mismatch where there are none.
+    A passage is a paragraph, or a part of one that has more than the `longest` words that are read at once:
+    what follows it is then the next part, not a paragraph a page away. Mismatch where there are none.
     """
     text = list(chain.from_iterable(documents.values()))
-    document = np.repeat(np.arange(len(documents)), list(map(len, documents.values())))  # (s,)
     bags = read_bags(text, reader, progress)
-    known = bags.lengths > 0
+    parts = np.maximum(-(-bags.lengths // longest), 1)  # (s,) of each paragraph
+    lengths = in_parts(bags.lengths, parts)  # (p,)
+    document = np.repeat(np.arange(len(documents)), list(map(len, documents.values())))  # (s,)
+    document, known = np.repeat(document, parts), lengths > 0  # (p,)
     first = np.flatnonzero((document[1:] == document[:-1]) & known[1:] & known[:-1])  # (k,)
     if not len(first):
         raise Mismatch(
@@ -54,8 +55,18 @@ def find_neighbours(documents: Documents, reader: Reader, device: str, progress:
             f"{bags.unknown} others); check the language, and that paragraphs are in order"
         )
     pairs = torch.from_numpy(np.stack([first, first + 1], axis=1)).to(device)
-    ids, offsets = (torch.from_numpy(array).to(device) for array in (bags.ids, bags.offsets))
-    return Neighbours(Ragged(ids, offsets), pairs, bags.truncated)
+    offsets = torch.from_numpy(np.concatenate([[0], lengths.cumsum()])).to(device)
+    return Neighbours(Ragged(torch.from_numpy(bags.ids).to(device), offsets), pairs)
+
+
+def in_parts(lengths: Ids, parts: Ids) -> Ids:
+    """The lengths (p,) of the parts of sequences: that many of each (s,), even ones, longer ones first.
+
+    >>> in_parts(np.array([7, 0, 2]), np.array([3, 1, 1])).tolist()
+    [3, 2, 2, 0, 2]
+    """
+    place = np.arange(parts.sum()) - np.repeat(parts.cumsum() - parts, parts)  # of a part in its sequence
+    return np.repeat(lengths // parts, parts) + (place < np.repeat(lengths % parts, parts))
 
 
 class Parted(NamedTuple):

@@ -29,8 +29,8 @@ class CmlmConfig:
     """The sizes of a model, what is asked of it, and how translations join in.
 
     `pieces` 0 reads the words of the space, whose rows stay as they are, and asks for the `asked` most
-    frequent of each language; above 0 it learns so many word pieces. `longest` tokens of a paragraph are
-    read, a `share` of them is hidden. Of the `projections` one is the sentence itself; 0 leaves the
+    frequent of each language; above 0 it learns so many word pieces. `longest` tokens are read at
+    once, a `share` of them is hidden. Of the `projections` one is the sentence itself; 0 leaves the
     neighbour out, which makes it a masked language model.
     """
 
@@ -79,7 +79,7 @@ class CmlmEncoder(SentenceNetwork):
         table = TokenTable(rows, hidden, frozen=frozen, generator=generator)
         self.transformer = Transformer(config.transformer(words.count), generator, table)
         self.words = words
-        self._longest = config.longest
+        self.longest = config.longest
 
     @property
     def dimension(self) -> int:
@@ -88,7 +88,7 @@ class CmlmEncoder(SentenceNetwork):
 
     def reader(self, language: str) -> Reader:
         """What reads no more than the longest sentence of a language."""
-        return Cut(self.words.readers[language], self._longest)
+        return Cut(self.words.readers[language], self.longest)
 
     def forward(self, batch: Batch, language: str) -> Tensor:
         """The rows (b, h) of sentences; the words of every language are the model's."""

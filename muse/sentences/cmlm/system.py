@@ -31,7 +31,7 @@ from muse.sentences.two_sides import PairLearner
 from muse.space import AlignedSpace
 
 PRESETS = {
-    "small": Preset(CmlmConfig(), TrainerConfig(epochs=6, batch=64, patience=2, steps=250, clip=1.0)),
+    "small": Preset(CmlmConfig(), TrainerConfig(epochs=6, batch=32, rate=2e-3, patience=2, steps=250, clip=1.0)),
     # The multilingual model (sections 3 and 4.4): 1.5 million steps a stage, looked at every 5,000. Weights,
     # gradients and moments take 7.7 GB, the scores of the 80 hidden words of a pair some 0.5 GB more: the
     # batch is for many devices, each with its share.
@@ -171,10 +171,8 @@ def _pieces(job: Job, text: Mapping[str, Parted]) -> Pieces | None:
 
 
 def _counts(training: Training) -> dict[str, int]:
-    corpus, pairs = training.corpus, training.pairs
-    texts = [*corpus.training.values(), *corpus.held_out.values()]
+    pairs, truncated = training.pairs, 0
     counts = {"neighbours": training.learners["cmlm"].examples}
-    truncated = sum(text.truncated for text in texts)
     if pairs is not None:
         counts |= {"pairs": len(pairs.training), "skipped": pairs.skipped}
         truncated += pairs.truncated
