@@ -1,7 +1,7 @@
 """A left-to-right model of few French sentences: alone, and with much text of a near or a far language.
 
-    python benchmarks/xlm_helper.py [--seeds 0-2] [--helpers alone,en,de] [--pieces N] [--hidden N] [--epochs N]
-        [--patience N] [--batch N] [--rate R] [--dropout D] [--exponent A] [--shared ../shared]
+    python benchmarks/xlm_helper.py [--seeds 0-2] [--helpers alone,en,de] [--pieces N] [--hidden N]
+        [--epochs N] [--patience N] [--batch N] [--rate R] [--dropout D] [--exponent A] [--shared ../shared]
 
 5,000 sentences of French, alone and with six times as much English (near) or German (far), as in the paper
 (Lample and Conneau, 2019, 5.4). Of the three languages there is text for, English shares more pieces with
