@@ -1,7 +1,7 @@
 """Whether a translation model that sees no translation learns faster from muse's table than from random rows.
 
-    python benchmarks/unsupervised_mt.py [--space DIR] [--mlm EPOCHS] [--encoder NAME=DIR] [--seeds 0-2]
-        [--steps 400] [--shared ../shared]
+    python benchmarks/unsupervised_mt.py [--space DIR] [--mlm EPOCHS] [--encoder NAME=DIR] [--tables muse,random,...]
+        [--seeds 0-2] [--steps 400] [--shared ../shared]
 
 Two texts, English and French, that share no sentence pair (two_halves.py); a small sequence-to-sequence
 model for both languages (shared_seq2seq.py), trained by de-noising and on-the-fly back-translation. Its
@@ -166,6 +166,7 @@ def main() -> None:
     parser.add_argument("--space", type=Path, help="an aligned space fr-en; made where none is given")
     parser.add_argument("--mlm", type=int, default=0, help="epochs of an xlm encoder on the two texts")
     parser.add_argument("--encoder", action="append", default=[], metavar="NAME=DIR", help="xlm; may repeat")
+    parser.add_argument("--tables", help="what to begin with, all unless given")
     parser.add_argument("--seeds", default="0-2", help="such as 0-9 or 0,3,5")
     parser.add_argument("--steps", type=int, default=Recipe.steps)
     parser.add_argument("--every", type=int, default=50, help="steps between two scores")
@@ -183,7 +184,7 @@ def main() -> None:
             task, said = prepare(asked, space, seed)
             sizes = {language: len(text) for language, text in task.halves.texts.items()}
             notes.append(f"seed {seed}: sentences {sizes}, rows {said['tables']['encoder']['rows']}")
-            for condition in task.tables:
+            for condition in asked.tables.split(",") if asked.tables else task.tables:
                 curves[condition, seed], seconds = learn(task, condition, seed, recipe, asked.every)
                 notes.append(f"seed {seed}, {condition}: {seconds:.0f} s of processor time")
     show(curves, seeds)
