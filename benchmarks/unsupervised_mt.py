@@ -1,7 +1,7 @@
 """Whether a translation model that sees no translation learns faster from muse's table than from random rows.
 
-    python benchmarks/unsupervised_mt.py [--space DIR] [--mlm EPOCHS] [--encoder NAME=DIR] [--tables muse,random,...]
-        [--seeds 0-2] [--steps 400] [--shared ../shared]
+    python benchmarks/unsupervised_mt.py [--space DIR] [--mlm EPOCHS] [--encoder NAME=DIR]
+        [--tables muse,random,...] [--seeds 0-2] [--steps 400] [--shared ../shared]
 
 Two texts, English and French, that share no sentence pair (two_halves.py); a small sequence-to-sequence
 model for both languages (shared_seq2seq.py), trained by de-noising and on-the-fly back-translation. Its
