@@ -139,7 +139,8 @@ def train(learner: Learner, config: TrainerConfig, *, seed: int, runtime: Runtim
     with runtime.progress.stage("training", config.epochs * run.examples) as tick:
         while _goes_on(config, epochs):
             epochs.append(_epoch(run, epochs, tick))
-            log.info("%s", epochs[-1])
+            if runtime.processes.first:
+                log.info("%s", epochs[-1])
             if best_epoch(epochs) is epochs[-1]:
                 kept = _finite(run, epochs[-1])
                 _keep(run, BEST, kept)
