@@ -1,25 +1,24 @@
-"""Cross-lingual language models: what a translation tells, what the aligned space is worth, and a helper.
+"""Cross-lingual language models: what a translation tells, what the aligned space is worth, what comes of it.
 
-    python benchmarks/xlm.py --space SPACE [--seeds 0-2] [--parts masked,helper] [--sentences N]
-        [--pieces N] [--hidden N] [--length N] [--pair-tokens N] [--epochs N] [--steps N] [--batch N]
-        [--rate R] [--shared ../shared]
+    python benchmarks/xlm.py --space SPACE [--trained ENCODER-FOLDER] [--seeds 0-2] [--initial aligned,random]
+        [--sentences N] [--pieces N] [--hidden N] [--length N] [--pair-tokens N] [--epochs N]
+        [--steps N] [--batch N] [--rate R] [--out FOLDER] [--shared ../shared]
 
-The model is the small preset but for what these options say.
+MLM + TLM over Tatoeba, English and French, from the aligned space and from random rows; the small preset but
+for what these options say. Half of the training pairs are for TLM; of the other half come the texts for MLM,
+which share no sentence with them. The untrained twin is the same model at step 0, which knows the frequencies
+of pieces.
 
-masked: MLM + TLM over Tatoeba, English and French, from the aligned space and from random rows. Half of the
-training pairs are for TLM; of the other half come the texts for MLM, which share no sentence with them. Of
-the test pairs, 15 % of the pieces of both sides are hidden, and those of one side are told without a
-translation, with the true one, with one of another sentence of about the same length; the same blanks all
-three times, the mean of both directions. Then Table 4.16 of the thesis: cosine and L2 of dictionary pairs in
-the lookup table, and P@1 by cosine among all words of the space.
+* words told: of the test pairs, 15 % of the pieces of both sides are hidden, and those of one side are told
+  without a translation, with the true one, with one of another sentence of about the same length; the same
+  blanks all three times, the mean of both directions
+* Table 4.16 of the thesis: cosine and L2 of dictionary pairs in the lookup table, and P@1 by cosine among all
+  words of the space; then P@1 of the pairs whose words are one piece each
+* sentences: P@1 by cosine, French to English, of the mean of the last states, as it is and less the mean of
+  each language, which is that of Tatoeba's training text; beside the encoders without a Transformer.
+  `unseen` has the queries of which neither side stands in that text
 
-helper: a left-to-right model of French from 5,000 sentences, alone and with six times as much English (near)
-or German (far). Of the three languages there is text for, English shares more pieces with French; the
-command prints how many. All take as many steps, those with a helper four fifths of them on its text. They
-have one vocabulary of pieces, learned from the three texts, and are stopped on French text held out from the
-5,000; the perplexity is that of 1,000 other French sentences.
-
-The untrained twin is the same model at step 0, which knows the frequencies of pieces.
+--out keeps the model of the first seed that began aligned, as an encoder.
 """
 
 from __future__ import annotations
@@ -28,42 +27,39 @@ import argparse
 import gzip
 import random
 import time
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
 import torch
+from lookup_words import PAIR, cosine, distance, of_one_piece, p_at_1
 from pairs import SHARED
+from sentence_search import Search
 from tables import header, heading, numbers, row
 
-from muse.evaluation.words import evaluate_words
 from muse.files.lexicon_text import read_lexicon
 from muse.files.parallel_text import ParallelText
 from muse.lexicon import Lexicon
-from muse.networks.batching import Ragged
 from muse.networks.masked_prediction import Predicted, rarity
-from muse.retrieval import Retrieval
 from muse.runtime import Runtime
+from muse.sentences.encoder import SentenceEncoder
+from muse.sentences.network import NetworkEncoder
 from muse.sentences.pairs import Pairs, Sentences
-from muse.sentences.pieces import UNK, Pieces
+from muse.sentences.pieces import Pieces
 from muse.sentences.seeding import generator_for
 from muse.sentences.trainer import TrainerConfig, best_epoch, train
 from muse.sentences.xlm.beginning import first_network
-from muse.sentences.xlm.config import XlmConfig
-from muse.sentences.xlm.corpus import Corpus, make_sources
-from muse.sentences.xlm.exercises import following, side_by_side
+from muse.sentences.xlm.config import INITIAL, XlmConfig
+from muse.sentences.xlm.corpus import Corpus, Sources, make_sources
+from muse.sentences.xlm.exercises import side_by_side
 from muse.sentences.xlm.learner import XlmLearner
 from muse.sentences.xlm.network import PieceReader, XlmNetwork
 from muse.sentences.xlm.sources import Chances, PairSource
-from muse.sentences.xlm.streams import cut_streams
 from muse.sentences.xlm.system import PRESETS, scheduled
 from muse.space import AlignedSpace, load_space
 
-PAIR = ("en", "fr")
 TEST = 1_000  # pairs
-LOW, HELPER, HELD_OUT = 5_000, 30_000, 1_000  # sentences; the paper's helper has six times its target's
 SMALL = PRESETS["small"]
 Text = list[tuple[str, str]]
 
@@ -75,9 +71,12 @@ class Asked:
     space: AlignedSpace
     data: Path
     seeds: Sequence[int]
+    initial: Sequence[str]
     sentences: int
     config: XlmConfig
     trainer: TrainerConfig
+    trained: Path | None
+    out: Path | None
 
 
 def read(path: Path) -> Text:
@@ -135,74 +134,6 @@ def beside_translations(network: XlmNetwork, source: PairSource) -> dict[str, Pr
 
 
 @dataclass(frozen=True)
-class Words:
-    """Dictionary pairs in a lookup table: mean cosine, mean L2 distance, P@1."""
-
-    cosine: float
-    distance: float
-    p_at_1: float
-
-
-def words(network: XlmNetwork, space: AlignedSpace, lexicon: Lexicon) -> Words:
-    """What the lookup table is worth as word vectors."""
-    rows = {language: network.word_rows(space.vectors(language).words) for language in PAIR}
-    return measured(rows, network.word_space(space), lexicon)
-
-
-def measured(rows: Mapping[str, torch.Tensor], space: AlignedSpace, lexicon: Lexicon) -> Words:
-    """The same of rows (n, d) of the words of a space, and the space of these rows at unit length."""
-    en, fr = (space.vectors(language).index for language in PAIR)
-    found = [(fr[x], en[y]) for x, y in lexicon.pairs if x in fr and y in en]
-    x, y = (rows[name][[pair[side] for pair in found]] for side, name in enumerate(PAIR[::-1]))
-    score = evaluate_words(
-        space, lexicon, rng=np.random.default_rng(0), source="fr", target="en", retrieval=Retrieval("nn")
-    )
-    cosine = float(torch.nn.functional.cosine_similarity(x, y).mean())
-    return Words(cosine, float((x - y).norm(dim=1).mean()), score.p_at_1)
-
-
-def masked(asked: Asked) -> None:
-    """Prints the tables of MLM + TLM."""
-    lexicon = read_lexicon(asked.data / "dictionaries" / "fr-en.5000-6500.txt")
-    own = {language: torch.tensor(asked.space.vectors(language).matrix) for language in PAIR}
-    print(f"The rows of the space: {measured(own, asked.space, lexicon)}.\n")
-    header(COLUMNS)
-    curves = []
-    for seed in asked.seeds:
-        corpus, test = parted(asked, seed)
-        pieces = Pieces.learned(corpus.sentences, asked.config.pieces, generator_for(seed, 2))
-        for initial in ("aligned", "random"):
-            config = replace(asked.config, initial=initial)
-            sources = make_sources(config, corpus, pieces, seed=seed, runtime=Runtime())
-            network = first_network(config, pieces, sources.counts, asked.space, seed)
-            weights = rarity(torch.stack(list(sources.counts.values())).sum(dim=0))
-            exam = Exam(network, test_source(test, pieces, config, weights), asked.space, lexicon)
-            began = time.process_time()
-            row([initial, seed, "untrained", *exam.cells(), 0])
-            learner = XlmLearner(network.model, sources.streams, sources.pairs)
-            epochs = train(learner, scheduled(asked.trainer, config), seed=seed, runtime=Runtime())
-            seconds = round(time.process_time() - began)
-            row([initial, seed, f"epoch {best_epoch(epochs).number}", *exam.cells(), seconds])
-            curves.append((initial, seed, epochs))
-    print("\nHeld-out perplexity by epoch, from before training, the mean of en, fr and pairs:\n")
-    header(["initial", "seed", "perplexity"])
-    for initial, seed, epochs in curves:
-        row([initial, seed, " ".join(f"{100 / epoch.score:.0f}" for epoch in epochs)])
-
-
-COLUMNS = (
-    "initial",
-    "seed",
-    "model",
-    *(f"{beside}: top-1, top-10, perplexity" for beside in ("none", "true", "shuffled")),
-    "cosine",
-    "L2",
-    "P@1",
-    "seconds",
-)
-
-
-@dataclass(frozen=True)
 class Exam:
     """What a network is asked, whatever it has learned by then."""
 
@@ -212,124 +143,132 @@ class Exam:
     lexicon: Lexicon
 
     def cells(self) -> list[object]:
-        """The figures of a row of the table."""
+        """The figures of a row of the first table."""
         told = beside_translations(self.network, self.source).values()
-        at = words(self.network, self.space, self.lexicon)
         shown = (f"{t.accuracy:.1f}, {t.accuracy_at_10:.1f}, {t.perplexity:.0f}" for t in told)
-        return [*shown, f"{at.cosine:.3f}", f"{at.distance:.2f}", at.p_at_1]
+        rows = {language: self.network.word_rows(self.space.vectors(language).words) for language in PAIR}
+        words = self.network.word_space(self.space)
+        whole = of_one_piece(self.lexicon, self.network.pieces)
+        apart = distance(rows, words, self.lexicon)
+        of_whole = cosine(words, whole), p_at_1(words, whole)
+        return [*shown, cosine(words, self.lexicon), f"{apart:.2f}", p_at_1(words, self.lexicon), *of_whole]
+
+    def encoder(self, label: str) -> NetworkEncoder:
+        """The network as an encoder, which can be saved."""
+        config, pieces = self.network.config, self.network.pieces
+        settings = {"system": "xlm", "network": asdict(config), "pieces": pieces.to_json()}
+        return NetworkEncoder(label, self.space, self.network.languages, self.network, settings)
 
 
-def helper(asked: Asked) -> None:
-    """Prints the table of the left-to-right model of few sentences."""
-    columns = (
-        "helper",
-        "seed",
-        "most epochs",
-        "epochs",
-        "best",
-        "untrained",
-        "perplexity",
-        "seconds",
-        "held out, by epoch",
-    )
+@dataclass(frozen=True)
+class Tables:
+    """The rows of the tables that are printed when all is measured."""
+
+    search: Search
+    sentences: list[list[object]] = field(default_factory=list)
+    curves: list[list[object]] = field(default_factory=list)
+
+    def note(self, name: str, encoder: SentenceEncoder) -> None:
+        """Adds the rows of an encoder to the table of sentences."""
+        self.sentences.extend([name, *cells] for cells in self.search.rows(encoder))
+
+    def show(self) -> None:
+        """Prints them."""
+        print("\nSentences, P@1 (the number of queries):\n")
+        header(["encoder", "correction", *self.search.columns])
+        for cells in self.sentences:
+            row(cells)
+        print("\nHeld-out perplexity by epoch, from before training, the mean of en, fr and pairs:\n")
+        header(["initial", "seed", "perplexity"])
+        for cells in self.curves:
+            row(cells)
+
+
+TRAINER = {"epochs": int, "steps": int, "batch": int, "rate": float}
+CONFIG = {"pieces": int, "hidden": int, "length": int, "pair_tokens": int}
+COLUMNS = (
+    "initial",
+    "seed",
+    "model",
+    *(f"{beside}: top-1, top-10, perplexity" for beside in ("none", "true", "shuffled")),
+    "cosine (centred)",
+    "L2",
+    "P@1 (centred)",
+    "cosine, one piece",
+    "P@1, one piece",
+    "seconds",
+)
+
+
+def run(asked: Asked) -> None:
+    """Prints all tables."""
+    lexicon = read_lexicon(asked.data / "dictionaries" / "fr-en.5000-6500.txt")
+    found = cosine(asked.space, lexicon), p_at_1(asked.space, lexicon)
+    print(f"The rows of the space: cosine {found[0]}, P@1 {found[1]}.\n")
+    tables = Tables(Search(asked.data, PAIR[1]))
+    for encoder in tables.search.plain(asked.space, asked.trained):
+        tables.note(encoder.name, encoder)
+    header(COLUMNS)
     for seed in asked.seeds:
-        texts, test = low_resource(asked, seed)
-        pieces = Pieces.learned(texts, asked.config.pieces, generator_for(seed, 2))
-        print(f"Seed {seed}: {shared_pieces(texts, pieces)}\n")
-        header(columns)
-        for name, more in (("alone", ()), ("en, near", ("en",)), ("de, far", ("de",))):
-            corpus = Corpus({language: [texts[language]] for language in ("fr", *more)})
-            config = replace(asked.config, objective="clm", initial="random")
-            sources = make_sources(config, corpus, pieces, seed=seed, runtime=Runtime())
-            network = first_network(config, pieces, sources.counts, None, seed)
-            streams = Ragged.of(list(cut_streams(pieces.encode(test, framed=False), config.length)))
-            before, began = perplexity(network, streams), time.process_time()
-            learner = XlmLearner(network.model, sources.streams, judged=("fr",))
-            trainer = of_as_many_steps(asked.trainer, learner.examples)
-            epochs = train(learner, scheduled(trainer, config), seed=seed, runtime=Runtime())
-            curve = " ".join(f"{100 / epoch.score:.0f}" for epoch in epochs)
-            row([name, seed, trainer.epochs, len(epochs) - 1, best_epoch(epochs).number, before,
-                 perplexity(network, streams), round(time.process_time() - began), curve])  # fmt: skip
+        corpus, test = parted(asked, seed)
+        pieces = Pieces.learned(corpus.sentences, asked.config.pieces, generator_for(seed, 2))
+        sources = make_sources(asked.config, corpus, pieces, seed=seed, runtime=Runtime())
+        weights = rarity(torch.stack(list(sources.counts.values())).sum(dim=0))
+        source = test_source(test, pieces, asked.config, weights)
+        for initial in asked.initial:
+            config = replace(asked.config, initial=initial)
+            network = first_network(config, pieces, sources.counts, asked.space, seed)
+            one_model(asked, seed, Exam(network, source, asked.space, lexicon), sources, tables)
+    tables.show()
 
 
-def of_as_many_steps(trainer: TrainerConfig, examples: int) -> TrainerConfig:
-    """The trainer with so many more epochs as these are shorter where there are few examples."""
-    steps = max(1, trainer.examples_in_epoch(examples) // trainer.batch)
-    return replace(trainer, epochs=max(trainer.epochs, trainer.epochs * trainer.steps // steps))
+def one_model(asked: Asked, seed: int, exam: Exam, sources: Sources, tables: Tables) -> None:
+    """Trains a model, and prints what it was and what it is then."""
+    network, began = exam.network, time.process_time()
+    name = f"xlm, {network.config.initial}, seed {seed}"
+    row([network.config.initial, seed, "untrained", *exam.cells(), 0])
+    tables.note(f"{name}, untrained", exam.encoder(name))
+    learner = XlmLearner(network.model, sources.streams, sources.pairs)
+    trainer = scheduled(asked.trainer, network.config)
+    epochs = train(learner, trainer, seed=seed, runtime=Runtime())
+    seconds = round(time.process_time() - began)
+    row([network.config.initial, seed, f"epoch {best_epoch(epochs).number}", *exam.cells(), seconds])
+    tables.note(name, exam.encoder(name))
+    curve = " ".join(f"{100 / epoch.score:.0f}" for epoch in epochs)
+    tables.curves.append([network.config.initial, seed, curve])
+    if asked.out is not None and seed == asked.seeds[0] and network.config.initial == "aligned":
+        exam.encoder(name).save(asked.out)
 
 
-def low_resource(asked: Asked, seed: int) -> tuple[dict[str, list[str]], list[str]]:
-    """The sentences of each language, and those of French that are held out from all."""
-    folder, rng = asked.data / "parallel", random.Random(seed)
-    test = [pair[1] for pair in read(folder / "tatoeba.en-fr.test.tsv.gz")][:HELD_OUT]
-    sides = {"fr": ("en-fr", 1, LOW), "en": ("en-fr", 0, HELPER), "de": ("en-de", 1, HELPER)}
-    texts = {}
-    for language, (name, side, count) in sides.items():
-        found = list(dict.fromkeys(pair[side] for pair in read(folder / f"tatoeba.{name}.train.tsv.gz")))
-        texts[language] = rng.sample(
-            [s for s in found if s not in set(test)] if language == "fr" else found, count
-        )
-    return texts, test
-
-
-def shared_pieces(texts: Mapping[str, Sequence[str]], pieces: Pieces) -> str:
-    """How many of the pieces that French text has are pieces of the helpers' text too, in percent."""
-    seen = {
-        language: Counter(piece for ids in pieces.encode(text, framed=False) for piece in ids)
-        for language, text in texts.items()
-    }
-    french = set(seen["fr"]) - {UNK}
-    shares = {name: 100 * len(french & set(seen[name])) / len(french) for name in ("en", "de")}
-    return "pieces of French text that a helper's text has: " + ", ".join(
-        f"{name} {share:.1f} %" for name, share in shares.items()
-    )
-
-
-@torch.no_grad()
-def perplexity(network: XlmNetwork, streams: Ragged) -> float:
-    """That of streams of French, which has the number 0."""
-    network.eval()
-    parts = torch.split(torch.arange(len(streams)), 32)
-    told = (network.model.told(side_by_side(following(streams.padded(rows), 0))) for rows in parts)
-    return sum(told, Predicted()).perplexity
-
-
-PARTS: dict[str, Callable[[Asked], None]] = {"masked": masked, "helper": helper}
-
-
-def options() -> tuple[Asked, list[str]]:
+def options() -> Asked:
     """What the command line asks for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--space", type=Path, required=True, help="an aligned space fr-en")
+    parser.add_argument("--trained", type=Path, help="an encoder for this space, such as x-cbow")
     parser.add_argument("--seeds", default="0-2")
-    parser.add_argument("--parts", default=",".join(PARTS))
+    parser.add_argument("--initial", default=",".join(INITIAL))
     parser.add_argument("--sentences", type=int, default=80_000, help="pairs, and sentences a side, at most")
-    for name, kind in (("epochs", int), ("steps", int), ("batch", int), ("rate", float)):
+    for name, kind in TRAINER.items():
         parser.add_argument(f"--{name}", type=kind, default=getattr(SMALL.trainer, name))
-    for name in ("pieces", "hidden", "length", "pair_tokens"):
-        parser.add_argument(f"--{name.replace('_', '-')}", type=int, default=getattr(SMALL.config, name))
+    for name, kind in CONFIG.items():
+        parser.add_argument(f"--{name.replace('_', '-')}", type=kind, default=getattr(SMALL.config, name))
+    parser.add_argument("--out", type=Path)
     parser.add_argument("--shared", type=Path, default=SHARED)
     given = parser.parse_args()
-    config = replace(
-        SMALL.config,
-        **{name: getattr(given, name) for name in ("pieces", "hidden", "length", "pair_tokens")},
-    )
-    trainer = replace(
-        SMALL.trainer, epochs=given.epochs, steps=given.steps, batch=given.batch, rate=given.rate
-    )
-    asked = Asked(
-        load_space(given.space), given.shared / "data", numbers(given.seeds), given.sentences, config, trainer
-    )
-    return asked, given.parts.split(",")
+    config = replace(SMALL.config, **{name: getattr(given, name) for name in CONFIG})
+    trainer = replace(SMALL.trainer, **{name: getattr(given, name) for name in TRAINER})
+    return Asked(
+        load_space(given.space), given.shared / "data", numbers(given.seeds), given.initial.split(","),
+        given.sentences, config, trainer, given.trained, given.out,
+    )  # fmt: skip
 
 
 def main() -> None:
-    """Prints the tables of the parts asked for."""
+    """Prints the tables."""
     torch.set_num_threads(1)
-    asked, parts = options()
-    for part in parts:
-        heading(f"Cross-lingual language models: {part}")
-        PARTS[part](asked)
+    asked = options()
+    heading("Cross-lingual language models: words told, words, sentences")
+    run(asked)
 
 
 if __name__ == "__main__":

@@ -4,35 +4,41 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from scipy.stats import nbinom
 from torch import Tensor
 from torch.distributions import Normal, kl_divergence
 
+from muse.errors import BadFile
 from muse.networks.batching import Padded
 from muse.networks.transformer import Transformer, parameter_count
 from muse.sentences.bags import Reader
 from muse.sentences.bgt.config import BgtConfig
 from muse.sentences.bgt.decoder import Decoder, Scores
-from muse.sentences.bgt.encoder import Encoder
+from muse.sentences.bgt.encoder import Encoder, Seen
 from muse.sentences.bgt.gaussian import Gaussian
 from muse.sentences.bgt.learner import BgtLearner
+from muse.sentences.bgt.length import Length
 from muse.sentences.bgt.network import BgtNetwork, LanguageLatents
+from muse.sentences.bgt.surface import surface
 from muse.sentences.bgt.system import PRESETS
-from muse.sentences.bgt.tokens import SpaceWords, Tokens, framed, lacking
+from muse.sentences.bgt.tokens import SpaceWords, Tokens, lacking
 from muse.sentences.loading import load_encoder
 from muse.sentences.network import NetworkEncoder
 from muse.sentences.pairs import Batch, Pairs, Sentences
-from muse.sentences.pieces import BOS, EOS, SPECIALS, UNK
+from muse.sentences.pieces import BOS, SPECIALS, UNK
+from muse.sentences.saving import read_encoder, write_encoder
 from muse.space import load_space
 from tests.command import Command, refused_leaving
 from tests.parallel import toy_space, toy_text, write_text
 
-SMALL = BgtConfig(semantic=6, language=3, vocabulary=20, annealing=10)
+SMALL = BgtConfig(semantic=6, language=3, vocabulary=20, annealing=10, counted=4)
 LAYERS = BgtConfig(
     semantic=8,
     language=8,
@@ -96,10 +102,45 @@ def test_the_divergence_and_the_draws_are_those_of_a_gaussian() -> None:
 def test_an_encoder_is_a_map_of_the_mean_and_padding_is_nothing() -> None:
     encoder = Encoder(5, 3, None, drawn())
     rows, mask = torch.randn(2, 4, 5), torch.tensor([[True] * 4, [True, True, False, False]])
-    found = encoder(rows, mask)
+    found = encoder(Seen(rows, mask))
     weight = next(encoder.parameters())
     expected = rows[1, :2].mean(dim=0) @ weight.T
     torch.testing.assert_close(torch.cat([found.mean[1], found.log_variance[1]]), expected)
+
+
+def test_features_stand_beside_the_mean_and_have_a_bias() -> None:
+    encoder, rows, features = Encoder(5, 3, None, drawn(), surface=2), torch.randn(2, 4, 5), torch.rand(2, 2)
+    weight, bias = (part.detach() for part in encoder.parameters())
+    bias += torch.arange(6.0)
+    found = encoder(Seen(rows, torch.ones(2, 4, dtype=torch.bool), features))
+    expected = rows.mean(dim=1) @ weight[:, :5].T + features @ weight[:, 5:].T + torch.arange(6.0)
+    torch.testing.assert_close(torch.cat([*found], dim=1), expected)
+
+
+@pytest.mark.parametrize("counted", [0, 3, 40])
+def test_the_surface_is_the_logarithms_of_length_and_counts(counted: int) -> None:
+    generator, first = np.random.default_rng(0), len(SPECIALS)
+    sentences = [generator.integers(UNK, 15, size=size).tolist() for size in (1, 4, 11)]
+    found = surface(batch(*sentences).padded(), counted)
+    expected = [
+        [np.log(len(ids)), *(np.log(1 + ids.count(first + place)) for place in range(counted))]
+        for ids in sentences
+    ]
+    torch.testing.assert_close(found, torch.tensor(expected, dtype=torch.float32))
+
+
+def test_a_length_is_negative_binomial_of_a_log_linear_mean() -> None:
+    length, latents, n = Length(4, drawn()), torch.randn(6, 4), torch.tensor([0, 1, 2, 7, 30, 100])
+    named = dict(length.named_parameters())
+    with torch.no_grad():
+        named["_log_shape"].fill_(0.7)
+    mean = (latents @ named["_log_mean.weight"].T)[:, 0] + named["_log_mean.bias"]
+    shape, means = float(np.exp(0.7)), mean.exp().detach().numpy()
+    expected = -nbinom.logpmf(n.numpy(), shape, shape / (shape + means))
+    np.testing.assert_allclose(length(latents, n).detach(), expected, rtol=1e-4)
+    every = length(latents[:1].expand(3_000, -1), torch.arange(3_000))
+    torch.testing.assert_close((-every).exp().sum(), torch.tensor(1.0), atol=1e-4, rtol=0)
+    assert bool(length(1e4 * latents, n).isfinite().all())  # a draw from far out does not end a training
 
 
 @pytest.mark.parametrize("form", ["rows", "map"])
@@ -107,11 +148,9 @@ def test_a_bag_s_likelihood_is_its_formula(form: str) -> None:
     rows = torch.randn(9, 5) if form == "rows" else None
     scores = Scores(4, 8, rows, drawn())
     decoder, z = Decoder(scores), torch.randn(2, 4)
-    sentences = framed(
-        Padded(torch.tensor([[5, 8, 6], [7, 0, 0]]), torch.tensor([[True] * 3, [True, False, False]]))
-    )
+    sentences = batch([5, 8, 6], [7]).padded()
     chances = scores(z).log_softmax(dim=1)
-    told = [[5, UNK, 6, EOS], [7, EOS]]  # 8 is beyond the vocabulary
+    told = [[5, UNK, 6], [7]]  # 8 is beyond the vocabulary
     expected = torch.stack([-chances[place, ids].sum() for place, ids in enumerate(told)])
     torch.testing.assert_close(decoder([z[:, :1], z[:, 1:]], sentences), expected)
     smoothed = torch.stack([
@@ -121,6 +160,18 @@ def test_a_bag_s_likelihood_is_its_formula(form: str) -> None:
         for place, ids in enumerate(told)
     ])  # fmt: skip
     torch.testing.assert_close(decoder([z], sentences, smoothing=0.1), smoothed)
+    length = Length(4, drawn(1))
+    whole = Decoder(scores, length=length)([z], sentences)
+    torch.testing.assert_close(whole, expected + length(z, torch.tensor([3, 1])))
+
+
+def test_all_bags_of_a_length_are_as_probable_as_the_length() -> None:
+    length, z = Length(4, drawn(1)), torch.randn(1, 4, generator=drawn(2))
+    decoder = Decoder(Scores(4, 3, None, drawn()), length=length)
+    for n in range(1, 6):
+        every = torch.tensor([*itertools.product(range(3), repeat=n)])
+        nats = decoder([z.expand(len(every), -1)], Padded(every, torch.ones_like(every, dtype=torch.bool)))
+        torch.testing.assert_close((-nats).exp().sum(), (-length(z, torch.tensor([n])))[0].exp())
 
 
 def test_a_decoder_with_layers_is_a_distribution_over_sequences_that_the_latents_move() -> None:
@@ -148,7 +199,7 @@ def test_the_terms_are_those_of_the_paper() -> None:
     torch.testing.assert_close(
         divergence, meanings[1].divergence() + own[0].divergence() + own[1].divergence()
     )
-    generator, sentences = drawn(4), [framed(side.padded()) for side in PAIR]
+    generator, sentences = drawn(4), [side.padded() for side in PAIR]
     shared = meanings[1].sample(generator)
     parts = [
         decode([shared, posterior.sample(generator)], given)
@@ -159,6 +210,25 @@ def test_the_terms_are_those_of_the_paper() -> None:
     crossed = crossed + network.translators[1]([meanings[0].mean], sentences[1], 0.1)
     torch.testing.assert_close(translated, crossed)
     assert torch.equal(LanguageLatents(network)(PAIR[1], "fra"), own[1].mean)
+
+
+def test_only_the_language_latents_know_how_long_a_sentence_is() -> None:
+    network = BgtNetwork(SMALL, ("en", "fra"), Random(), drawn())
+    once, twice = batch([5, 9, 24]), batch([5, 9, 24] * 2)
+    for there, here in zip(*(network.semantic_posterior(side, "en") for side in (once, twice)), strict=True):
+        torch.testing.assert_close(there, here)
+    one, two = (network.language_posterior(side, "en").mean for side in (once, twice))
+    assert not torch.allclose(one, two, rtol=1e-2)
+
+
+def test_a_translator_of_bags_tells_no_length() -> None:
+    network = BgtNetwork(SMALL, ("en", "fra"), Random(), drawn())
+    network.terms(PAIR, 0, drawn()).translated.mean().backward()  # type: ignore[no-untyped-call]
+    graded = {name for name, part in network.named_parameters() if part.grad is not None}
+    assert not [name for name in graded if "_length" in name]
+    assert any(name.startswith("semantic") for name in graded)
+    lengths = [name for name, _ in network.named_parameters() if "_length" in name]
+    assert {name.split(".")[0] for name in lengths} == {"decoders"}
 
 
 def pairs() -> Pairs:
@@ -268,6 +338,25 @@ def test_it_learns_is_saved_and_loaded(muse: Command, files: Path) -> None:
     assert (files / "again" / "arrays.npz").read_bytes() == (files / "out" / "arrays.npz").read_bytes()
 
 
+def test_a_bag_saved_before_it_told_lengths_is_refused(muse: Command, files: Path) -> None:
+    assert muse(*good(files, "-q", "--epochs", 0, "--set", "counted=0")).code == 0
+    saved, space = read_encoder(files / "out"), load_space(files / "space")
+    network = {name: value for name, value in saved.settings["network"].items() if name != "counted"}
+    arrays = {name: array for name, array in saved.arrays.items() if "_length" not in name}
+    assert len(arrays) < len(saved.arrays)
+    write_encoder(
+        files / "out", replace(saved, settings={**saved.settings, "network": network}, arrays=arrays)
+    )
+    with pytest.raises(BadFile, match="save the encoder again"):
+        load_encoder(files / "out", space)
+
+
+def test_layers_know_no_surface_and_tell_lengths_by_the_end_as_before() -> None:
+    network = BgtNetwork(LAYERS, ("en", "fra"), Random(dimension=None), drawn())
+    assert not [name for name in network.state_dict() if "_length" in name]
+    assert [tuple(encode.state_dict()["_out.weight"].shape) for encode in network.own] == [(16, 8)] * 2
+
+
 def test_a_run_goes_on_to_the_bit(muse: Command, files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert muse(*good(files, "-q")).code == 0
     begin = BgtLearner.begin
@@ -304,6 +393,7 @@ BAD: dict[str, tuple[list[object], list[str]]] = {
     "smoothing": (["--set", "smoothing=1"], ["smoothing must lie in 0..1"]),
     "latents that layers cannot read": (["--set", "decoder_layers=1"], ["must be hidden, 256, got 16 and 4"]),
     "heads": (["--set", "heads=3"], ["multiple of heads"]),
+    "fewer tokens than none": (["--set", "counted=-1"], ["counted must be at least 0, got -1"]),
     "text that is not looked at": (["--text", "fr=x"], ["does not look at --text"]),
     "a core": (["--core", "x"], ["takes no --core"]),
 }

@@ -118,9 +118,10 @@ def test_an_mlm_state_sees_the_translation_and_only_that(pieces: Pieces) -> None
     torch.testing.assert_close(network.model(side_by_side(sides[0], padding)), beside)
 
 
-def test_batches_take_turns_and_languages_have_their_shares(pieces: Pieces) -> None:
+@pytest.mark.parametrize("exponent", [0.7, 0.0])
+def test_batches_take_turns_and_languages_have_their_shares(pieces: Pieces, exponent: float) -> None:
     network, sources = made(pieces)
-    learner = XlmLearner(network.model, sources.streams, sources.pairs)
+    learner = XlmLearner(network.model, sources.streams, sources.pairs, exponent=exponent)
     en, fr, pairs = (source.examples for source in (*sources.streams, *sources.pairs))
     assert learner.examples == en + fr + pairs
     order = torch.randperm(learner.examples, generator=generator_for(1))
@@ -133,7 +134,7 @@ def test_batches_take_turns_and_languages_have_their_shares(pieces: Pieces) -> N
             assert len(places) == 1
             kinds["en fr pairs".split()[places.pop()]] += 1
             assert (int(rows[0]) >= en + fr) == bool(turn % 2)
-    expected = en**0.7 / (en**0.7 + fr**0.7)
+    expected = en**exponent / (en**exponent + fr**exponent)
     assert abs(kinds["en"] / (kinds["en"] + kinds["fr"]) - expected) < 0.05
     assert [b.tolist() for b in learner.batches(order, 8)] == [b.tolist() for b in learner.batches(order, 8)]
 
@@ -315,6 +316,7 @@ BAD: dict[str, tuple[list[object], list[str]]] = {
     "pieces": (["--set", "pieces=5"], ["more than the 5 special ones"]),
     "heads": (["--set", "heads=3"], ["multiple of heads"]),
     "parallel for nothing": (["--set", "objective=mlm"], ["mlm does not look at --parallel"]),
+    "exponent": (["--set", "exponent=2"], ["0..1", "2"]),
     "judged": (["--set", "judged=de"], ["one of en, fr", "'de'"]),
     "no documents": (["--set", "documents=true"], ["en.txt:1", "document<TAB>paragraph"]),
     "language": (["--text", "xx=nosuch"], ["'xx'"]),

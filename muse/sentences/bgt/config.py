@@ -9,6 +9,7 @@ from muse.networks.transformer import TransformerConfig
 
 _FEWEST = {
     "semantic": 1, "language": 0, "encoder_layers": 0, "decoder_layers": 0, "longest": 1, "annealing": 1,
+    "counted": 0,
 }  # fmt: skip
 
 
@@ -17,9 +18,10 @@ class BgtConfig:
     """The sizes, where 0 takes a part away, and the terms of the loss.
 
     `semantic` and `language` are the dimensions of the latents. Encoder layers read word pieces; without any,
-    a sentence is the mean of the frozen rows of its words in the space. Without decoder layers each token is
-    told from the latents alone. `hidden`, `heads`, `feed_forward` and `dropout` are those of the layers. The
-    first `vocabulary` tokens are told, all others as <unk>.
+    a sentence is the mean of the frozen rows of its words in the space, and the language encoders know how
+    long it is and how often it has each of the first `counted` tokens too. Without decoder layers each token,
+    and how many there are, is told from the latents alone. `hidden`, `heads`, `feed_forward` and `dropout`
+    are those of the layers. The first `vocabulary` tokens are told, all others as <unk>.
 
     `prior` is the weight of the divergence after `annealing` steps, `translation` that of the translation
     loss, `smoothing` its label smoothing.
@@ -39,6 +41,7 @@ class BgtConfig:
     annealing: int = 10_000
     translation: float = 1.0
     smoothing: float = 0.1
+    counted: int = 200
 
     def __post_init__(self) -> None:
         for name, least in _FEWEST.items():
@@ -60,6 +63,11 @@ class BgtConfig:
     def latents(self) -> int:
         """The dimensions of all that a sentence is told from."""
         return self.semantic + self.language
+
+    @property
+    def surface(self) -> int:
+        """The surface features of a sentence: its length and the counts, none beside encoder layers."""
+        return 0 if self.encoder_layers else 1 + self.counted
 
     def transformer(self, layers: int, *, decoder: bool = False) -> TransformerConfig:
         """The sizes of a Transformer; a decoder reads from left to right, and the latents."""

@@ -10,6 +10,7 @@ from torch.nn import functional
 
 from muse.networks.batching import Padded
 from muse.networks.transformer import Inputs, Memory, Transformer, draw_
+from muse.sentences.bgt.length import Length
 from muse.sentences.pieces import UNK
 
 
@@ -39,17 +40,19 @@ class Decoder(nn.Module):
     """p(x | z): each token but the first given those before it and the latents, in a vocabulary of v tokens.
 
     The latents come in twice, where the paper found them to serve best: as the memory that every layer reads,
-    a vector each, and beside the state that the scores are made of. Without layers that is all, and the
-    tokens are a bag:
+    a vector each, and beside the state that the scores are made of. Without layers that is all, and the n
+    tokens are a bag, of which `length` says how many they are, where it is given:
 
-        log p(x | z) = sum_t log softmax(U z + b)[x_t]
+        log p(x | z) = log p(n | z) + sum_t log softmax(U z + b)[x_t]
 
-    `scores` makes scores (..., v) of states.
+    With layers, <eos> says it. `scores` makes scores (..., v) of states.
     """
 
-    def __init__(self, scores: Scores, layers: Transformer | None = None) -> None:
+    def __init__(
+        self, scores: Scores, layers: Transformer | None = None, length: Length | None = None
+    ) -> None:
         super().__init__()
-        self._scores, self._layers = scores, layers
+        self._scores, self._layers, self._length = scores, layers, length
 
     def forward(
         self,
@@ -61,14 +64,15 @@ class Decoder(nn.Module):
         """The nats -log p(x | z) (b,) of b sentences.
 
         :param latents: each (b, k)
-        :param sentences: ids and mask (b, t), from <bos> to <eos>
+        :param sentences: ids and mask (b, t); for layers, from <bos> to <eos>
         :param smoothing: the share of the probability that all tokens have alike (Szegedy et al., 2016)
         :param generator: with one, and only then, there is dropout
         """
         ids = sentences.ids.where(sentences.ids < self._scores.vocabulary, UNK)  # (b, t)
-        answers, mask = ids[:, 1:], sentences.mask[:, 1:]
+        answers, mask = ids, sentences.mask
         states = torch.cat([*latents], dim=-1)[:, None]  # (b, 1, k)
         if self._layers is not None:
+            answers, mask = ids[:, 1:], mask[:, 1:]
             read = self._layers(
                 Inputs(ids[:, :-1], mask), Memory(torch.stack([*latents], dim=1)), generator=generator
             )
@@ -79,4 +83,5 @@ class Decoder(nn.Module):
         nats = -told
         if smoothing:
             nats = (1 - smoothing) * nats - smoothing * chances.mean(dim=-1)
-        return (nats * mask).sum(dim=1)
+        nats = (nats * mask).sum(dim=1)
+        return nats if self._length is None else nats + self._length(states[:, 0], mask.sum(dim=1))

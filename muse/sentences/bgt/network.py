@@ -12,8 +12,10 @@ from muse.networks.transformer import Transformer
 from muse.sentences.bags import Reader
 from muse.sentences.bgt.config import BgtConfig
 from muse.sentences.bgt.decoder import Decoder, Scores
-from muse.sentences.bgt.encoder import Encoder
+from muse.sentences.bgt.encoder import Encoder, Seen
 from muse.sentences.bgt.gaussian import Gaussian
+from muse.sentences.bgt.length import Length
+from muse.sentences.bgt.surface import surface
 from muse.sentences.bgt.tokens import Tokens, framed
 from muse.sentences.network import SentenceNetwork
 from muse.sentences.pairs import Batch
@@ -23,7 +25,8 @@ class Terms(NamedTuple):
     """What the loss of b pairs is made of, in nats (b,) each.
 
     `told`: both sentences, each from the semantic latent of one of them and from its own. `divergence`: of
-    all latents from the prior. `translated`: each from the semantic mean of the other alone.
+    all latents from the prior. `translated`: each from the semantic mean of the other alone; of a bag the
+    words, not how many they are, which would press the length into the meaning.
     """
 
     told: Tensor
@@ -44,10 +47,15 @@ class BgtNetwork(SentenceNetwork):
             self.register_buffer(f"rows_{place}", tokens.rows(language), persistent=False)
         self.semantic = self._encoder(config.semantic, generator)
         self.own = nn.ModuleList(
-            self._encoder(config.language, generator) for _ in languages if config.language
+            self._encoder(config.language, generator, surface=config.surface)
+            for _ in languages
+            if config.language
         )
         places = range(len(languages))
-        self.decoders = nn.ModuleList(self._decoder(place, config.latents, generator) for place in places)
+        self.decoders = nn.ModuleList(
+            self._decoder(place, config.latents, generator, counts=not config.decoder_layers)
+            for place in places
+        )
         self.translators = nn.ModuleList(
             self._decoder(place, config.semantic, generator) for place in places if config.translation
         )
@@ -75,18 +83,20 @@ class BgtNetwork(SentenceNetwork):
         return self._posterior(self.own[place], batch, place)
 
     def _posterior(self, encoder: nn.Module, batch: Batch, place: int) -> Gaussian:
-        found: Gaussian = encoder(*self._read(framed(batch.padded()), place))
+        found: Gaussian = encoder(self._seen(batch.padded(), place))
         return found
 
     def terms(self, pair: tuple[Batch, Batch], side: int, generator: torch.Generator) -> Terms:
         """What the loss of b pairs is made of; the semantic latent is that of the sentences on one side."""
-        sentences = [framed(batch.padded()) for batch in pair]
-        read = [self._read(given, place) for place, given in enumerate(sentences)]
-        meanings = [self.semantic(*given, generator) for given in read]
-        own = [encode(*read[place], generator) for place, encode in enumerate(self.own)]
+        sentences = [batch.padded() for batch in pair]
+        seen = [self._seen(given, place) for place, given in enumerate(sentences)]
+        meanings = [self.semantic(given, generator) for given in seen]
+        own = [encode(seen[place], generator) for place, encode in enumerate(self.own)]
         latents = [[meanings[side].sample(generator)]] * 2
         for place, posterior in enumerate(own):
             latents[place] = [*latents[place], posterior.sample(generator)]
+        if self.config.decoder_layers:
+            sentences = [framed(given) for given in sentences]
         told = [
             decode(latents[place], sentences[place], generator=generator)
             for place, decode in enumerate(self.decoders)
@@ -98,23 +108,28 @@ class BgtNetwork(SentenceNetwork):
         divergence = sum((one.divergence() for one in own), meanings[side].divergence())
         return Terms(sum(told), divergence, sum(translated, torch.zeros_like(divergence)))
 
-    def _read(self, sentences: Padded, place: int) -> tuple[Tensor, Tensor]:
-        """What an encoder takes: the ids of framed sentences, or their rows, and the mask."""
+    def _seen(self, sentences: Padded, place: int) -> Seen:
+        """What the encoders see: framed ids, or rows, of which the mean knows no length, and the surface."""
         rows = self._rows(place)
-        return sentences.ids if rows is None else rows[sentences.ids], sentences.mask
+        if rows is None:
+            return Seen(*framed(sentences))
+        return Seen(rows[sentences.ids], sentences.mask, surface(sentences, self.config.counted))
 
-    def _encoder(self, latent: int, generator: torch.Generator) -> Encoder:
+    def _encoder(self, latent: int, generator: torch.Generator, *, surface: int = 0) -> Encoder:
         config, rows = self.config, self._rows(0)
         width = config.hidden if rows is None else rows.shape[1]
         layers = config.encoder_layers
         body = Transformer(config.transformer(layers), generator) if layers else None
-        return Encoder(width, latent, body, generator)
+        return Encoder(width, latent, body, generator, surface=surface)
 
-    def _decoder(self, place: int, latents: int, generator: torch.Generator) -> Decoder:
+    def _decoder(
+        self, place: int, latents: int, generator: torch.Generator, *, counts: bool = False
+    ) -> Decoder:
         config, layers = self.config, self.config.decoder_layers
         body = Transformer(config.transformer(layers, decoder=True), generator) if layers else None
         width = latents + (config.hidden if layers else 0)
-        return Decoder(Scores(width, config.vocabulary, self._rows(place), generator), body)
+        scores = Scores(width, config.vocabulary, self._rows(place), generator)
+        return Decoder(scores, body, Length(latents, generator) if counts else None)
 
     def _rows(self, place: int) -> Tensor | None:
         rows: Tensor | None = getattr(self, f"rows_{place}")

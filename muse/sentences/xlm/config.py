@@ -8,6 +8,7 @@ from muse.errors import BadSetting
 from muse.networks.masked_prediction import Masking
 from muse.networks.transformer import TransformerConfig
 from muse.sentences.pieces import MASK, SPECIALS
+from muse.sentences.sampling import BATCH_EXPONENT, language_shares
 
 OBJECTIVES = ("clm", "mlm", "mlm+tlm")
 INITIAL = ("aligned", "random")
@@ -22,8 +23,9 @@ class XlmConfig:
     `pair_tokens`: the pieces of a batch of pairs, where a batch of streams has as many streams as the
     trainer's. `initial`: what the table begins with, the rows of the space or random ones. `pooling`: what
     a sentence's row is, the mean of the last states or the first of them. `warmup`: steps until the highest
-    rate. `judged`: the language whose held-out text says when to stop, or all text. `documents`: the text is
-    lines document<TAB>paragraph, and no stream goes over their boundaries.
+    rate. `judged`: the language whose held-out text says when to stop, or all text. `exponent`: languages are
+    drawn by their shares of the text to that power, 0 draws all alike. `documents`: the text is lines
+    document<TAB>paragraph, and no stream goes over their boundaries.
     """
 
     objective: str = "mlm+tlm"
@@ -38,6 +40,7 @@ class XlmConfig:
     dropout: float = 0.1
     warmup: int = 100
     judged: str = ""
+    exponent: float = BATCH_EXPONENT
     documents: bool = False
 
     def __post_init__(self) -> None:
@@ -56,6 +59,7 @@ class XlmConfig:
             raise BadSetting(f"warmup must be at least 1, got {self.warmup}")
         if self.pooling == "first" and self.causal:
             raise BadSetting("the first state of clm has seen nothing of the sentence; set pooling=mean")
+        language_shares({"any": 1}, self.exponent)  # checks it
         self.network(self.pieces, 1)  # checks the sizes
 
     @property

@@ -30,12 +30,13 @@ class XlmLearner(Learner):
         streams: Sequence[Source],
         pairs: Sequence[Source] = (),
         judged: Sequence[str] = (),
+        exponent: float = BATCH_EXPONENT,
     ) -> None:
         super().__init__()
         self.model = model
         self._judged = judged or [source.name for source in (*streams, *pairs)]
         self._kinds = [kind for kind in (streams, pairs) if kind]
-        self._sources = [*streams, *pairs]
+        self._sources, self._exponent = [*streams, *pairs], exponent
         self._begins = [0, *accumulate(source.examples for source in self._sources)]
 
     @property
@@ -46,7 +47,7 @@ class XlmLearner(Learner):
     def batches(self, order: Tensor, size: int) -> Sequence[Tensor]:
         """As many batches as the order (n,) has of `size`: of streams, in turns with pairs if there are any.
 
-        Each is of one source, drawn by its share p^0.7 / sum p^0.7 of the examples of its kind.
+        Each is of one source, drawn by its share p^a / sum p^a of the examples of its kind.
         """
         generator = torch.Generator().manual_seed(int(order[0]))  # the order is all that is random here
         count = max(1, len(order) // size)
@@ -58,7 +59,7 @@ class XlmLearner(Learner):
 
     def _drawn(self, sources: Sequence[Source], count: int, generator: torch.Generator) -> list[str]:
         sizes = {source.name: source.examples for source in sources}
-        return draw_languages(language_shares(sizes, BATCH_EXPONENT), count, generator)
+        return draw_languages(language_shares(sizes, self._exponent), count, generator)
 
     def loss(self, rows: Tensor, generator: torch.Generator) -> Tensor:
         """The loss () of a batch (b,) of one source."""

@@ -53,7 +53,7 @@ def train_xlm(job: Job) -> Fitted:
     network = first_network(config, pieces, sources.counts, request.space, request.seed)
     network.to(job.runtime.device)
     judged = [config.judged] if config.judged else ()
-    learner = XlmLearner(network.model, sources.streams, sources.pairs, judged)
+    learner = XlmLearner(network.model, sources.streams, sources.pairs, judged, config.exponent)
     epochs = train(learner, scheduled(job.trainer, config), seed=request.seed, runtime=job.runtime)
     told = learner.told()
     perplexities = {f"perplexity_{name}": round(part.perplexity) for name, part in told.items()}
