@@ -130,16 +130,17 @@ def test_the_surface_is_the_logarithms_of_length_and_counts(counted: int) -> Non
 
 
 def test_a_length_is_negative_binomial_of_a_log_linear_mean() -> None:
-    length, latents, n = Length(4, drawn()), torch.randn(6, 4), torch.tensor([0, 1, 2, 7, 30, 100])
+    length, n = Length(4, drawn()).double(), torch.tensor([0, 1, 2, 7, 30, 100])
+    latents = torch.randn(6, 4, generator=drawn(), dtype=torch.float64)
     named = dict(length.named_parameters())
     with torch.no_grad():
         named["_log_shape"].fill_(0.7)
     mean = (latents @ named["_log_mean.weight"].T)[:, 0] + named["_log_mean.bias"]
     shape, means = float(np.exp(0.7)), mean.exp().detach().numpy()
     expected = -nbinom.logpmf(n.numpy(), shape, shape / (shape + means))
-    np.testing.assert_allclose(length(latents, n).detach(), expected, rtol=1e-4)
+    np.testing.assert_allclose(length(latents, n).detach(), expected, rtol=1e-9)
     every = length(latents[:1].expand(3_000, -1), torch.arange(3_000))
-    torch.testing.assert_close((-every).exp().sum(), torch.tensor(1.0), atol=1e-4, rtol=0)
+    torch.testing.assert_close((-every).exp().sum().item(), 1.0, atol=1e-4, rtol=0)
     assert bool(length(1e4 * latents, n).isfinite().all())  # a draw from far out does not end a training
 
 

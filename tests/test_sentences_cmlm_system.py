@@ -62,8 +62,8 @@ def test_by_neighbours_alone(muse: Command, files: Path) -> None:
     encoder = load_encoder(files / "out", load_space(files / "space"))
     encoded = encoder.encode(["fr1 fr2 fr3 fr4 fr5", "", "fr1 nosuch"], "fr")
     assert (encoded.matrix.shape, encoded.empty, encoded.unknown, encoded.truncated) == ((3, 16), 1, 1, 1)
-    arrays = np.load(files / "out" / "arrays.npz")
-    assert not any("_rows" in name for name in arrays.files)  # the space has the words
+    with np.load(files / "out" / "arrays.npz") as arrays:
+        assert not any("_rows" in name for name in arrays.files)  # the space has the words
 
 
 def test_by_translations_and_inference_too(muse: Command, files: Path) -> None:

@@ -197,7 +197,8 @@ def test_a_lens_over_a_hugging_face_core(muse: Command, tmp_path: Path) -> None:
     assert found["score"] > found["score_by_epoch"][0]
     encoder = load_encoder(out, space)
     assert encoder.encode(["fr1 fr2", ""], "fr").matrix.shape == (2, 8 + 32)
-    assert found["parameters"] == sum(array.size for array in np.load(out / "arrays.npz").values())
+    with np.load(out / "arrays.npz") as arrays:
+        assert found["parameters"] == sum(array.size for array in arrays.values())
     save_tiny_bert(core, PIECES, longest=16, seed=1)
     with pytest.raises(Mismatch, match="trained over weights with the checksum"):
         load_encoder(out, space)
