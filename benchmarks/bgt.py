@@ -29,13 +29,13 @@ from typing import NamedTuple
 import numpy as np
 import torch
 from pairs import SHARED
+from sentence_search import answered
 from sentence_sets import PIVOT, Aligned, beside_english, retrieval_sets, training
 from sentences import LONG_ENOUGH, NOTHING, named, probed
 from tables import header, heading, numbers, row
 
 from muse.evaluation.classifier import ClassifierConfig, Labelled
 from muse.evaluation.probing import Probe, content_probe, evaluate_probe, language_probe, length_probe
-from muse.evaluation.sentences import Queries, different, evaluate_sentences
 from muse.evaluation.sts import evaluate_sts
 from muse.files.sentence_text import read_rated_sentences
 from muse.pair_score import PairScore
@@ -187,7 +187,7 @@ def kept(bench: Bench, all_rows: Iterable[Row]) -> None:
         "KL semantic en", f"KL semantic {bench.other}", "KL language en", f"KL language {bench.other}",
     ))  # fmt: skip
     for one in all_rows:
-        hits = [_hits(encoder, found, bench) for encoder in one.encoders]
+        hits = [answered(encoder, found, bench.other, [PairScore("nn")])[0] for encoder in one.encoders]
         cells = [over_seeds([100 * float(hit.mean()) for hit in hits])]
         cells.append(over_seeds([100 * float(hit[fresh].mean()) for hit in hits]))
         for first, second in _sides(bench):
@@ -198,14 +198,6 @@ def kept(bench: Bench, all_rows: Iterable[Row]) -> None:
 
 def _sides(bench: Bench) -> tuple[tuple[str, str], ...]:
     return (PIVOT, PIVOT), (bench.other, bench.other), (bench.other, PIVOT)
-
-
-def _hits(encoder: SentenceEncoder, one: Aligned, bench: Bench) -> np.ndarray:
-    targets, gold = different(one.english)
-    queries = Queries(
-        encoder.encode(one.other, bench.other).matrix, encoder.encode(targets, PIVOT).matrix, gold
-    )
-    return evaluate_sentences(queries, PairScore("nn"), NOTHING, rng=bench.rng()).correct
 
 
 def _pearson(encoder: SentenceEncoder, first: str, second: str, bench: Bench) -> float:

@@ -34,13 +34,14 @@ from typing import NamedTuple
 import numpy as np
 import torch
 from pairs import SHARED
+from sentence_search import answered
 from sentence_sets import PIVOT, Aligned, retrieval_sets, training
+from sentences import shown
 from tables import header, heading, numbers, row
 
 from muse.evaluation.classifier import ClassifierConfig, Labelled
 from muse.evaluation.probing import Probe, evaluate_probe, language_probe
-from muse.evaluation.score import Interval, Signature, bootstrap_interval
-from muse.evaluation.sentences import Queries, different, evaluate_sentences
+from muse.evaluation.score import Signature, bootstrap_interval
 from muse.files.documents import read_documents
 from muse.networks.batching import Ragged
 from muse.networks.masked_prediction import Predicted
@@ -191,7 +192,7 @@ def measure(encoder: SentenceEncoder, bench: Bench, seed: str, tables: Tables) -
             corrected = Corrected(encoder, Correction.parse(kind, option))
             for language, sentences in _taught(bench):
                 corrected = corrected.fit(sentences, language)
-        found = [_hits(corrected, one, bench) for one in sets]
+        found = [answered(corrected, one, bench.other, RETRIEVALS) for one in sets]
         if not correction:
             for one, hits in zip(sets, found, strict=True):
                 fresh = one.unseen(bench.text)
@@ -262,19 +263,8 @@ def show(tables: Tables) -> None:
         row(cells)
 
 
-def _hits(encoder: SentenceEncoder, one: Aligned, bench: Bench) -> list[np.ndarray]:
-    targets, gold = different(one.english)
-    rows = encoder.encode(one.other, bench.other).matrix, encoder.encode(targets, PIVOT).matrix
-    rng = np.random.default_rng(0)
-    return [evaluate_sentences(Queries(*rows, gold), how, NOTHING, rng=rng).correct for how in RETRIEVALS]
-
-
 def _percent(hits: np.ndarray) -> str:
-    return _shown(100 * float(hits.mean()), bootstrap_interval(hits, np.random.default_rng(0)))
-
-
-def _shown(value: float, interval: Interval) -> str:
-    return f"{value:.1f} [{interval[0]:.1f}, {interval[1]:.1f}]"
+    return shown(100 * float(hits.mean()), bootstrap_interval(hits, np.random.default_rng(0)))
 
 
 def _taught(bench: Bench) -> list[tuple[str, list[str]]]:
@@ -297,7 +287,7 @@ def _language(encoder: SentenceEncoder, probe: Probe) -> str:
     task = Labelled(rows, np.array(probe.labels))
     config, rng = ClassifierConfig(seed=0), np.random.default_rng(0)
     score = evaluate_probe(probe.name, task, NOTHING, config=config, rng=rng)
-    return _shown(score.accuracy, score.ci95)
+    return shown(score.accuracy, score.ci95)
 
 
 def _part_novels(bench: Bench, language: str) -> Documents:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +19,15 @@ from muse.space import AlignedSpace
 
 TAUGHT = 5_000  # sentences of each language that the weights of words are learned from
 CENTRED = 1_000  # those that the mean of all rows is taken of
+
+
+def answered(
+    encoder: SentenceEncoder, text: Aligned, language: str, ways: Iterable[PairScore]
+) -> list[NDArray[np.bool_]]:
+    """Which queries (q,) find their translation first among all English sentences, by each score."""
+    targets, gold = different(text.english)
+    rows = encoder.encode(text.other, language).matrix, encoder.encode(targets, PIVOT).matrix
+    return [sentence_ranks(Queries(*rows, gold), how) == 1 for how in ways]
 
 
 class Search:
@@ -57,7 +66,5 @@ class Search:
         self, encoder: SentenceEncoder, text: Aligned, fresh: NDArray[np.bool_]
     ) -> tuple[float, float]:
         """P@1 of all queries, and of the fresh ones."""
-        targets, gold = different(text.english)
-        rows = encoder.encode(text.other, self._language).matrix, encoder.encode(targets, PIVOT).matrix
-        correct = sentence_ranks(Queries(*rows, gold), PairScore("nn")) == 1
+        (correct,) = answered(encoder, text, self._language, [PairScore("nn")])
         return 100 * float(correct.mean()), 100 * float(correct[fresh].mean())

@@ -20,13 +20,13 @@ from typing import NamedTuple
 import numpy as np
 import torch
 from pairs import SHARED
+from sentence_search import answered
 from sentence_sets import PIVOT, Aligned, beside_english, retrieval_sets, training
 from tables import header, heading, row
 
 from muse.evaluation.classifier import ClassifierConfig, Labelled
 from muse.evaluation.probing import ONE_LANGUAGE, Probe, evaluate_probe, language_probe
 from muse.evaluation.score import Hits, Interval, Signature, bootstrap_interval
-from muse.evaluation.sentences import Queries, different, evaluate_sentences
 from muse.evaluation.sts import evaluate_sts
 from muse.evaluation.transfer import TransferConfig, evaluate_transfer
 from muse.files.plain_text import read_lines
@@ -103,20 +103,11 @@ def retrieval(benches: Sequence[Bench]) -> None:
         unseen = [one.unseen(text) for one in sets]
         for encoder in bench.encoders("retrieval"):
             for one, fresh in zip(sets, unseen, strict=True):
-                hits = _hits(encoder, one, bench)
+                hits = answered(encoder, one, bench.other, RETRIEVALS)
                 for name, rows in ((one.name, np.ones_like(fresh)), (f"{one.name}, unseen", fresh)):
                     if name == one.name or not fresh.all():
                         cells = (_percent(found[rows], bench) for found in hits)
                         row([bench.name, name, int(rows.sum()), encoder.name, *cells])
-
-
-def _hits(encoder: SentenceEncoder, one: Aligned, bench: Bench) -> list[Hits]:
-    # Which of the queries (q,) are right, by each retrieval, among all English sentences of the set.
-    targets, gold = different(one.english)
-    queries = Queries(
-        encoder.encode(one.other, bench.other).matrix, encoder.encode(targets, PIVOT).matrix, gold
-    )
-    return [evaluate_sentences(queries, how, NOTHING, rng=bench.rng()).correct for how in RETRIEVALS]
 
 
 def _percent(hits: Hits, bench: Bench) -> str:

@@ -24,7 +24,6 @@ of pieces.
 from __future__ import annotations
 
 import argparse
-import gzip
 import random
 import time
 from collections.abc import Sequence
@@ -39,7 +38,7 @@ from sentence_search import Search
 from tables import header, heading, numbers, row
 
 from muse.files.lexicon_text import read_lexicon
-from muse.files.parallel_text import ParallelText
+from muse.files.parallel_text import ParallelText, read_parallel
 from muse.lexicon import Lexicon
 from muse.networks.masked_prediction import Predicted, rarity
 from muse.runtime import Runtime
@@ -81,9 +80,8 @@ class Asked:
 
 def read(path: Path) -> Text:
     """The pairs of a file of two columns."""
-    with gzip.open(path, "rt", encoding="utf-8") as lines:
-        pairs = (line.rstrip("\n").split("\t") for line in lines)
-        return [(pair[0], pair[1]) for pair in pairs]
+    text = read_parallel(path)
+    return list(zip(text.pivot, text.other, strict=True))
 
 
 def parted(asked: Asked, seed: int) -> tuple[Corpus, Text]:

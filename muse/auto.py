@@ -20,7 +20,7 @@ from muse.initialise.gromov import GromovConfig, gromov
 from muse.initialise.identical import IdenticalConfig, identical
 from muse.initialise.similarity import SimilarityConfig, similarity
 from muse.lexicon import Lexicon
-from muse.refine import RefineConfig, refine
+from muse.refine import FIRST_ROUNDS, RefineConfig, refine
 from muse.runtime import Runtime
 from muse.vectors import Vectors
 from muse.verdict import Verdict, judge, null_agreement
@@ -31,7 +31,7 @@ CRITERION_WORDS = 4_000
 # A few rounds on the most frequent words are enough for most starts. The others get many, on more words and
 # whatever the objective says of them: from a few percent of right pairs those find the way (RESULTS.md).
 ROUNDS = (
-    RefineConfig(cutoffs=(2_000,), max_rounds=20),
+    FIRST_ROUNDS,
     RefineConfig(cutoffs=(5_000,), max_rounds=30, patience=30),
 )
 NULL_STREAM = 2_000  # beyond the numbers of all starts

@@ -43,6 +43,10 @@ class RefineConfig:
     retrieval: Retrieval = Retrieval()
 
 
+# What every start gets first, and the null of its verdict too: a few rounds on the most frequent words.
+FIRST_ROUNDS = RefineConfig(cutoffs=(2_000,), max_rounds=20)
+
+
 def refine(
     source: Vectors,
     target: Vectors,

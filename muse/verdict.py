@@ -24,7 +24,7 @@ from torch.nn.functional import normalize
 
 from muse.alignment import Alignment
 from muse.procrustes import procrustes
-from muse.refine import RefineConfig, rounds
+from muse.refine import FIRST_ROUNDS, rounds
 from muse.retrieval import Retrieval, found_again, mutual_neighbours
 from muse.runtime import Runtime
 from muse.vectors import Matrix, Vectors
@@ -33,7 +33,6 @@ WORDS = 2_000  # the most frequent words of each side: rarer ones blur the diffe
 FITTED_PAIRS_PER_DIMENSION = 4  # with 2 a mapping that is half right passed, with half of all pairs it failed
 DRAWS = 3
 NULL_DRAWS = 2
-NULL_ROUNDS = RefineConfig(max_rounds=20)  # what every way in gets first (muse.auto)
 FLOOR = 0.01  # rates beyond it and its complement say no more: their odds rest on a handful of pairs
 MIDDLE = 0.9  # the log odds ratio at which right and wrong are equally likely
 SLOPE = 4.0  # of the logistic curve from log odds ratio to confidence
@@ -110,7 +109,7 @@ def null_agreement(source: Vectors, target: Vectors, *, rng: np.random.Generator
     order = np.argsort(rng.random(tuple(other.shape)), axis=0)  # (m, d)
     other = normalize(other.gather(0, torch.from_numpy(order).to(other.device)))
     axis_to_axis = torch.eye(own.shape[1], device=own.device)
-    *_, (mapping, _) = rounds(own, other, axis_to_axis, NULL_ROUNDS, rng)
+    *_, (mapping, _) = rounds(own, other, axis_to_axis, FIRST_ROUNDS, rng)
     pairs = _mutual(own @ mapping.T, other)
     return _agreement(own, other, pairs, NULL_DRAWS, rng)
 
