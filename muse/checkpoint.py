@@ -16,6 +16,7 @@ from muse.files.atomic import atomic_path, make_parents, remove_empty
 from muse.files.space_folder import folder_name
 
 Arrays = Mapping[str, NDArray[np.generic]]
+RUN = "run.txt"  # in the folder: which run it is of
 
 
 class Checkpoint:
@@ -33,7 +34,7 @@ class Checkpoint:
         there is nothing to resume, or where what is there came from other inputs or settings.
         """
         digest = hashlib.sha256("\0".join(fingerprint).encode()).hexdigest()
-        note, made = folder / "run.txt", list[Path]()
+        note, made = folder / RUN, list[Path]()
         if resume:
             if not note.is_file():
                 raise BadSetting(
@@ -46,9 +47,15 @@ class Checkpoint:
                 )
         else:
             shutil.rmtree(folder, ignore_errors=True)
-            made = make_parents(folder)
-            folder.mkdir()
-            note.write_text(digest, encoding="utf-8")
+            try:
+                made = make_parents(folder)
+                folder.mkdir()
+                note.write_text(digest, encoding="utf-8")
+            except OSError as error:
+                raise BadFile(
+                    f"{folder.parent}: expected a folder that can be written, got {error.strerror or error}; "
+                    "choose another"
+                ) from error
         return cls(folder, made)
 
     def of(self, part: str) -> Checkpoint:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 
 import click
@@ -24,6 +25,12 @@ from muse.errors import MuseError
 from muse.version import __version__
 
 INTERRUPTED = 130  # the exit code after Ctrl-C
+TOO_LITTLE = (
+    "error: there must be memory for what was asked, found too little; lower --max-vocab, --batch or what "
+    "--set made larger"
+)
+# torch has a MemoryError of its own for no device, but says so.
+_OF_MEMORY = re.compile("out of memory|allocate memory|size calculation overflowed", re.IGNORECASE)
 
 
 def main() -> None:
@@ -36,7 +43,11 @@ def main() -> None:
     except (click.Abort, KeyboardInterrupt):
         sys.exit(_fail("interrupted; muse align and muse train go on with --resume", INTERRUPTED))
     except MemoryError:
-        sys.exit(_fail("error: there must be memory for the vectors, found too little; lower --max-vocab"))
+        sys.exit(_fail(TOO_LITTLE))
+    except RuntimeError as error:
+        if not _OF_MEMORY.search(str(error)):
+            raise
+        sys.exit(_fail(TOO_LITTLE))
     except (MuseError, OSError) as error:
         sys.exit(_fail(f"error: {error}"))
 

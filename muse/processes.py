@@ -46,6 +46,30 @@ class Processes:
         distributed.all_reduce(total)
         return float(total)
 
+    def gather(self, rows: Tensor) -> Tensor:
+        """The rows (b, ...) of all processes, those of the first one first.
+
+        Gradients flow to those of this process, as if the others' were given.
+        """
+        if self.count == 1:
+            return rows
+        size = torch.tensor([len(rows)], device=rows.device)
+        sizes = [int(found) for found in self._told(size)]
+        sent = rows.new_zeros(max(sizes), *rows.shape[1:])  # all must send as much
+        sent[: len(rows)] = rows.detach()
+        parts = [part[:size] for part, size in zip(self._told(sent), sizes, strict=True)]
+        parts[self.rank] = rows
+        return torch.cat(parts)
+
+    def _told(self, sent: Tensor) -> list[Tensor]:
+        """What every process sent, in tensors of one shape."""
+        found = [torch.empty_like(sent) for _ in range(self.count)]
+        distributed.all_gather(found, sent)
+        return found
+
+
+ALONE = Processes()
+
 
 @contextmanager
 def joined(device: str) -> Iterator[Processes]:
@@ -56,7 +80,7 @@ def joined(device: str) -> Iterator[Processes]:
     """
     count = _number("WORLD_SIZE", "1")
     if count == 1:
-        yield Processes()
+        yield ALONE
         return
     if device == "cuda":
         torch.cuda.set_device(_number("LOCAL_RANK"))

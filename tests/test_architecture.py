@@ -201,6 +201,7 @@ MAY_IMPORT = {
         "pair_score",
         "procrustes",
         "checkpoint",
+        "processes",
         "runtime",
         "networks",
         "new_words",

@@ -181,7 +181,7 @@ def test_half_of_the_pairs_are_turned_and_one_language_is_hidden(
 def test_a_true_neighbour_tells_more_than_another_or_none(words: Words) -> None:
     made = learner(words, CmlmConfig(**{**vars(SMALL), "share": 0.9}))  # the rest says little
     config = TrainerConfig(epochs=12, batch=16, rate=1e-2, patience=12)
-    train(made, scheduled(config, 5, made.examples), seed=0, runtime=Runtime())
+    train(made, scheduled(config, 5, made), seed=0, runtime=Runtime())
     text = made._corpus.held_out["en"]
     told = {how: tell(made.model, text, "en", how, share=0.9) for how in learning.CONDITIONS}
     assert told["true"].asked == told["shuffled"].asked == told["none"].asked
@@ -191,7 +191,7 @@ def test_a_true_neighbour_tells_more_than_another_or_none(words: Words) -> None:
 
 
 def test_training_together_adds_both_losses(words: Words) -> None:
-    made = learner(words)
+    made = learner(words, CmlmConfig(**{**vars(SMALL), "dropout": 0.5}))
     sides = list(zip(*toy_text(60), strict=True))
     readers = [made.model.encoder.reader(name) for name in ("en", "fr")]
     pairs = make_pairs(sides, readers, rng=np.random.default_rng(0), device="cpu", progress=QUIET)
@@ -202,6 +202,10 @@ def test_training_together_adds_both_losses(words: Words) -> None:
     expected = made.loss(rows, drawn) + 0.2 * bitext.loss(chosen, drawn)
     torch.testing.assert_close(both.loss(rows, generator()), expected)
     assert both.score() == bitext.score()
+    assert both.fewest(1) == 2
+    bitext.train()
+    with torch.no_grad():
+        assert bitext.loss(chosen, generator()) != bitext.loss(chosen, generator(1))  # dropout draws from it
 
 
 def bert(vocabulary: int) -> int:
@@ -251,8 +255,11 @@ def test_settings_that_cannot_work(settings: dict[str, Any], message: str) -> No
         CmlmConfig(**settings)
 
 
-def test_the_rate_falls_to_nothing_over_all_steps() -> None:
-    config = TrainerConfig(epochs=4, batch=10)
-    schedule = scheduled(config, 8, 95).schedule
-    assert [schedule(step) for step in (4, 8, 41)] == [0.5, 1.0, 0.0]
+def test_the_rate_falls_to_nothing_over_all_steps_and_no_sooner(words: Words) -> None:
+    made, config = learner(words), TrainerConfig(epochs=4, batch=64)
+    steps = 4 * len(made.batches(torch.randperm(made.examples, generator=generator()), 64))
+    assert steps > 4 * -(-made.examples // 64)  # each of two languages has a batch that is not full
+    schedule = scheduled(config, 8, made).schedule
+    assert [schedule(step) for step in (4, 8, steps + 1)] == [0.5, 1.0, 0.0]
+    assert schedule(steps) > 0
     assert STRATEGIES["staged"] == ("cmlm", "cmlm+br")

@@ -11,7 +11,7 @@ import torch
 
 from muse.files.nli import Inference
 from muse.progress import Progress
-from muse.sentences import trainer
+from muse.sentences import sharing, trainer
 from muse.sentences.cmlm.inference import glossed, inference_learner, inferences
 from muse.sentences.cmlm.network import CmlmEncoder
 from muse.sentences.cmlm.words import words_of_space
@@ -97,16 +97,16 @@ def test_a_killed_run_goes_on_in_its_second_stage(
     more = ["--parallel", files / "text.tsv", "-q"]
     assert muse(*good(files, *more)).code == 0
     expected = (files / "out" / "arrays.npz").read_bytes()
-    loss, count = trainer._loss_of_step, 0
+    loss, count = sharing.Shared.backward, 0
 
-    def killed(*given: Any) -> float:
+    def killed(*given: Any, **more: Any) -> float:
         nonlocal count
         count += 1
         if count == 3 * 14 + 3:  # of fourteen steps an epoch
             raise KeyboardInterrupt
-        return loss(*given)
+        return loss(*given, **more)
 
-    monkeypatch.setattr(trainer, "_loss_of_step", killed)
+    monkeypatch.setattr(sharing.Shared, "backward", killed)
     again = good(files, *more, "--out", files / "again")
     assert muse(*again).code == 130
     assert muse(*again, "--resume").code == 0

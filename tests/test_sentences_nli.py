@@ -13,6 +13,7 @@ from torch import Tensor
 from muse.progress import Progress
 from muse.sentences.bags import Vocabulary
 from muse.sentences.core import Matrices, SpaceCore
+from muse.sentences.learner import Learner
 from muse.sentences.loading import load_encoder
 from muse.sentences.losses import Align
 from muse.sentences.network import BothSides, NetworkEncoder
@@ -25,7 +26,6 @@ from muse.sentences.optimising import Optimisers
 from muse.sentences.pairs import Batch, Pairs, make_pairs
 from muse.sentences.seeding import torch_seeded
 from muse.sentences.systems import SYSTEMS
-from muse.sentences.trainer import Learner
 from muse.sentences.two_sides import PairLearner
 from muse.space import load_space
 from tests.command import Command, refused, refused_leaving, tree
@@ -315,7 +315,7 @@ def test_bad_input_of_labels_and_texts(muse: Command, files: Path) -> None:
     refused(muse(*plain, "--set", "objective=td"), "--parallel, which is missing")
     with (files / "nli.txt").open("a") as stream:
         stream.write("9\ten1\ten2\tMAYBE\n")
-    refused(muse(*infersent(files)), "nli.txt:302", "'maybe'")
+    refused(muse(*infersent(files)), "nli.txt:302", "'MAYBE'")
 
 
 def test_bad_input_of_x_bilstm(muse: Command, files: Path) -> None:

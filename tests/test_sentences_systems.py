@@ -10,7 +10,7 @@ import pytest
 
 from muse.commands import systems as commands
 from muse.errors import BadFile
-from muse.sentences import trainer
+from muse.sentences import sharing
 from muse.sentences.loading import load_encoder
 from muse.sentences.systems import SYSTEMS
 from muse.space import load_space
@@ -71,13 +71,13 @@ def test_a_killed_run_goes_on_and_a_broken_one_with_a_lower_rate(
 ) -> None:
     assert muse(*good(files, "-q")).code == 0
     expected = (files / "out" / "arrays.npz").read_bytes()
-    loss, count = trainer._loss_of_step, 0
+    loss, count = sharing.Shared.backward, 0
 
     def stopped(end: Any) -> Any:
-        def value(*given: Any) -> float:
+        def value(*given: Any, **more: Any) -> float:
             nonlocal count
             count += 1
-            return end() if count == 9 else loss(*given)
+            return end() if count == 9 else loss(*given, **more)
 
         return value
 
@@ -85,13 +85,13 @@ def test_a_killed_run_goes_on_and_a_broken_one_with_a_lower_rate(
         raise KeyboardInterrupt
 
     again = good(files, "-q", "--out", files / "again")
-    monkeypatch.setattr(trainer, "_loss_of_step", stopped(killed))
+    monkeypatch.setattr(sharing.Shared, "backward", stopped(killed))
     assert muse(*again).code == 130
     refused(muse(*again, "--resume", "--preset", "paper"), "those in", "differ")
     assert muse(*again, "--resume").code == 0
     assert (files / "again" / "arrays.npz").read_bytes() == expected
     count = 0
-    monkeypatch.setattr(trainer, "_loss_of_step", stopped(lambda: float("nan")))
+    monkeypatch.setattr(sharing.Shared, "backward", stopped(lambda: float("nan")))
     refused(muse(*again), "finite number", "last good epoch is kept", "--resume and a --rate below 0.3")
     assert (files / ".again.checkpoint").is_dir()
     assert muse(*again, "--resume", "--rate", 0.1).code == 0
@@ -112,7 +112,7 @@ BAD: dict[str, tuple[list[object], list[str]]] = {
     "two texts to learn from": (["--nli", __file__], ["give --parallel or --nli"]),
     "a language": (["--lang", "xx"], ["'xx'"]),
     "the pivot": (["--lang", "en"], ["another language than the pivot"]),
-    "no core": (["--core", "nosuch"], ["nosuch", "config.json"]),
+    "no core": (["--core", "nosuch"], ["nosuch", "folder"]),
     "no file": (["--parallel", "nosuch.tsv"], ["nosuch.tsv"]),
     "nothing to resume": (["--resume"], ["--resume needs the checkpoints"]),
 }

@@ -1,10 +1,7 @@
-"""The trainer's settings: schedule, clip, precision, shrinking rate, short epochs, and several processes."""
+"""The trainer's settings: schedule, clip, precision, shrinking rate, and short epochs."""
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -19,7 +16,8 @@ from muse.checkpoint import Checkpoint
 from muse.errors import BadSetting, NotConverged
 from muse.networks.schedule import Schedule
 from muse.runtime import Runtime
-from muse.sentences.trainer import Learner, TrainerConfig, best_epoch, train
+from muse.sentences.learner import Learner
+from muse.sentences.trainer import TrainerConfig, best_epoch, train
 
 PLAIN = TrainerConfig(epochs=2, batch=8, rate=0.1, optimiser="sgd", patience=9)
 
@@ -161,6 +159,8 @@ SETTINGS: list[tuple[dict[str, Any], str]] = [
     ({"clip": float("nan")}, "clip"),
     ({"steps": -1}, "steps must be at least 0"),
     ({"shrink": 0.0}, "shrink must lie above 0"),
+    ({"beta2": 1.0}, "beta2 must lie in 0..1"),
+    ({"beta2": float("nan")}, "beta2"),
 ]
 
 
@@ -168,40 +168,3 @@ SETTINGS: list[tuple[dict[str, Any], str]] = [
 def test_settings_that_cannot_work(settings: dict[str, Any], message: str) -> None:
     with pytest.raises(BadSetting, match=message):
         TrainerConfig(**settings)
-
-
-def main(out: str) -> None:
-    """What each of several processes does: trains the same learner, resumes it, and keeps what came of it."""
-    from muse.processes import joined
-
-    torch.set_num_threads(1)
-    with joined("cpu") as processes:
-        folder = Path(out) / "c"
-        store = Checkpoint.open(folder, ["x"], resume=False) if processes.first else Checkpoint(folder)
-        processes.wait()
-        for epochs in (1, 2):
-            learner = Line()
-            runtime = Runtime(checkpoint=store, processes=processes)
-            train(learner, replace(PLAIN, epochs=epochs, clip=0.5), seed=3, runtime=runtime)
-        np.save(Path(out) / f"{processes.rank}.npy", learner.learned.numpy())
-        np.save(Path(out) / f"seen.{processes.rank}.npy", torch.cat(learner.seen).numpy())
-
-
-def test_two_processes_learn_what_one_does(tmp_path: Path) -> None:
-    environment = {
-        **os.environ, "WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "OMP_NUM_THREADS": "1",
-        "MASTER_PORT": str(29_500 + os.getpid() % 5_000), "PYTHONPATH": os.pathsep.join(sys.path),
-    }  # fmt: skip
-    command = [sys.executable, "-m", "tests.test_sentences_trainer_settings", str(tmp_path)]
-    both = [subprocess.Popen(command, env={**environment, "RANK": rank}) for rank in ("0", "1")]  # noqa: S603
-    assert [process.wait(300) for process in both] == [0, 0]
-    first, second = (np.load(tmp_path / f"{rank}.npy") for rank in (0, 1))
-    assert np.array_equal(first, second)
-    alone = run(Line(), replace(PLAIN, clip=0.5))
-    np.testing.assert_allclose(first, alone.learned, rtol=1e-5, atol=1e-6)
-    shares = [np.load(tmp_path / f"seen.{rank}.npy") for rank in (0, 1)]  # of the resumed epoch
-    assert sorted(np.concatenate(shares)) == sorted(torch.cat(alone.seen[4:]).tolist())
-
-
-if __name__ == "__main__":
-    main(sys.argv[1])

@@ -26,11 +26,15 @@ BATCH = Batch(torch.tensor([3, 5, 3, 7]), torch.tensor([0, 3]))  # words 3, 5, 3
 QUICK = TrainerConfig(epochs=3, batch=32, rate=0.02)
 
 
-@pytest.fixture(scope="module")
-def pairs() -> Pairs:
+def toy_pairs() -> Pairs:
     sides = [list(side) for side in zip(*toy_text(), strict=True)]
     words = [Vocabulary(name, {f"{name}{i}": i for i in range(WORDS)}) for name in ("en", "fr")]
     return make_pairs(sides, words, rng=np.random.default_rng(0), device="cpu", progress=Progress(quiet=True))
+
+
+@pytest.fixture(scope="module")
+def pairs() -> Pairs:
+    return toy_pairs()
 
 
 def tables() -> tuple[Tensor, Tensor]:

@@ -91,8 +91,8 @@ def _check_places(out: Path | None, save: Path | None) -> None:
 def _sentences(source: Path | None, column: str | None) -> Iterator[list[str]]:
     from muse.errors import BadSetting
     from muse.files.plain_text import read_blocks
+    from muse.sentences.bags import blocks
     from muse.sentences.streaming import read_sentences
-    from muse.sentences.words import blocks
 
     if source is None:
         if column is not None:

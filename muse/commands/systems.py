@@ -37,12 +37,13 @@ def train(
             _tell(request, trained, _score(request, trained), as_json)
 
 
-def named_texts(given: Sequence[str]) -> dict[str, str]:
+def named_texts(texts: Sequence[str]) -> dict[str, str]:
     """What options KEY=VALUE say; a usage error where one has no =."""
-    pairs = [text.partition("=") for text in given]
+    pairs = [text.partition("=") for text in texts]
     for key, equals, value in pairs:
         if not (key and equals and value):
-            raise click.UsageError(f"expected NAME=VALUE, got {key + equals + value!r}")
+            given = key + equals + value
+            raise click.UsageError(f"--set and --text expect NAME=VALUE, got {given!r}")
     return {key: value for key, _, value in pairs}
 
 

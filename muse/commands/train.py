@@ -34,9 +34,9 @@ LOSSES = ("align", "rank", "hinge", "hardest", "squared", "softmax")
 @click.option("--scale", type=float, help="Of softmax.  [default: 20]")
 @click.option("--epochs", type=click.IntRange(0), help="At most.  [default: the encoder's own]")
 @click.option("--batch", type=click.IntRange(2), help="Pairs a step.")
-@click.option("--rate", type=float, help="Learning rate of Adam.")
+@click.option("--rate", type=float, help="Learning rate of the optimiser.")
 @click.option(
-    "--patience", type=click.IntRange(1), help="Epochs without a better held-out P@1 before it ends."
+    "--patience", type=click.IntRange(1), help="Epochs without a better held-out score before it ends."
 )
 @click.option("--preset", default="small", show_default=True, type=click.Choice(PRESETS), help="Of systems.")
 @click.option("--core", type=Path, metavar="FOLDER", help="A Hugging Face encoder for the space's words.")
@@ -49,7 +49,8 @@ LOSSES = ("align", "rank", "hinge", "hardest", "squared", "softmax")
 def train(space: Path, quiet: bool, as_json: bool, **options: Any) -> None:
     """Train a sentence encoder of SPACE on parallel text, or a sentence system (lens, ...) on what it needs.
 
-    A part of the text is held out: P@1 there ends the training and chooses the epoch. Losses: align (Conneau,
+    A part of the text is held out: P@1 there, or what a system tells of itself, ends the
+    training and chooses the epoch. Losses: align (Conneau,
     2019), rank (his ranking loss), hinge (cosine, random negative), hardest (cosine, hardest negative of the
     batch), squared (CVM-add's), softmax (additive margin).
     """

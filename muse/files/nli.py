@@ -53,12 +53,13 @@ def read_nli(path: Path | str) -> Inference:
             raise BadFile(
                 f"{where}: expected {len(header)} columns, as the first line has, got {len(fields)}"
             )
-        label = fields[places["label"]].strip().lower()
+        given = fields[places["label"]].strip()
+        label = given.lower()
         if label == _NO_CONSENSUS:
             undecided += 1
             continue
         if label not in LABELS:
-            raise BadFile(f"{where}: a label is one of {', '.join(LABELS)}; got {label!r}: correct the line")
+            raise BadFile(f"{where}: a label is one of {', '.join(LABELS)}; got {given!r}: correct the line")
         part = _part(header, fields, number - 2, where)
         rows.append((fields[places["premise"]], fields[places["hypothesis"]], LABELS.index(label), part))
     if not rows:
@@ -79,10 +80,10 @@ def _place(path: Path | str, header: Sequence[str], names: Sequence[str]) -> int
 
 def _part(header: Sequence[str], fields: Sequence[str], place: int, where: str) -> str:
     if _PART in header:
-        part = fields[header.index(_PART)].strip().lower()
-        if part not in PARTS:
-            raise BadFile(f"{where}: {_PART} is one of TRAIN, TRIAL, TEST; got {part!r}: correct the line")
-        return PARTS[part]
+        given = fields[header.index(_PART)].strip()
+        if given.lower() not in PARTS:
+            raise BadFile(f"{where}: {_PART} is one of TRAIN, TRIAL, TEST; got {given!r}: correct the line")
+        return PARTS[given.lower()]
     named = next((fields[header.index(name)] for name in _NUMBER if name in header), "")
     tenth = int(named if named.isdecimal() else place) % 10
     return "dev" if tenth == 7 else "test" if tenth > 7 else "train"

@@ -79,7 +79,9 @@ def open_source(path: Path) -> Iterator[Source]:
         except OSError as error:
             raise BadFile(_cannot_open(path, error)) from error
         if not magic:
-            raise BadFile(f"{path}: expected content, got an empty file; download it again")
+            raise BadFile(
+                f"{path}: expected content, got an empty file; check what wrote it, or download it again"
+            )
         if magic.startswith(_GZIP):
             raw.seek(0)
             unpacked = stack.enter_context(gzip.GzipFile(fileobj=raw))

@@ -96,7 +96,9 @@ def check_place(path: Path) -> None:
 def check_folder(path: Path) -> None:
     """Raises BadFile where `path` is no folder to write files in, nor one that can be made."""
     above = next(folder for folder in (path.resolve(), *path.resolve().parents) if folder.exists())
-    if not above.is_dir() or not os.access(above, os.W_OK | os.X_OK):
+    if not above.is_dir():
+        raise BadFile(f"{path}: expected a folder to write in, got the file {above}; choose another folder")
+    if not os.access(above, os.W_OK | os.X_OK):
         raise BadFile(f"{path}: expected a folder that can be written, got {above}; choose another")
 
 

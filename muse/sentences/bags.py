@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain
+from itertools import chain, islice
 from threading import Lock
 from typing import Protocol
 
@@ -17,6 +17,7 @@ from muse.tokens import Tokeniser, what_follows
 
 Ids = NDArray[np.int64]
 
+BLOCK = 2_048  # sentences read and pooled at once: their rows stay in the cache
 REMEMBERED = 1 << 19  # parts of lines whose words are kept: some 100 MB
 
 
@@ -24,17 +25,33 @@ REMEMBERED = 1 << 19  # parts of lines whose words are kept: some 100 MB
 class Bags:
     """The known words of s sentences: `ids` (t,), those of sentence i at `offsets[i]` to `offsets[i + 1]`.
 
-    `unknown` tokens had no word in the vocabulary and are left out. `truncated` sentences were longer than
-    what reads them takes, and lost their end.
+    `unknown` tokens had no word in the vocabulary and are left out, but for those that are `marked`, which
+    have an id that says so. `truncated` sentences were longer than what reads them takes, and lost their end.
     """
 
     ids: Ids
     offsets: Ids
     unknown: int
     truncated: int = 0
+    marked: int = 0
+
+    @classmethod
+    def joined(cls, parts: Sequence[Bags]) -> Bags:
+        """The sentences of all parts, one or more, in order."""
+        lengths = np.concatenate([np.zeros(1, np.int64), *(part.lengths for part in parts)])
+        ids = np.concatenate([part.ids for part in parts])
+        unknown, truncated, marked = (
+            sum(getattr(part, name) for part in parts) for name in ("unknown", "truncated", "marked")
+        )
+        return cls(ids, lengths.cumsum(), unknown, truncated, marked)
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
+
+    @property
+    def tokens(self) -> int:
+        """The number of all tokens, known or not."""
+        return len(self.ids) + self.unknown - self.marked
 
     @cached_property
     def lengths(self) -> Ids:
@@ -48,7 +65,14 @@ class Bags:
             return self
         places = np.arange(len(self.ids)) - np.repeat(self.offsets[:-1], self.lengths)  # (t,)
         offsets = np.concatenate([[0], np.minimum(self.lengths, longest).cumsum()])
-        return Bags(self.ids[places < longest], offsets, self.unknown, int(long.sum()))
+        return Bags(self.ids[places < longest], offsets, self.unknown, int(long.sum()), self.marked)
+
+
+def blocks(sentences: Iterable[str]) -> Iterator[list[str]]:
+    """The sentences, BLOCK at a time."""
+    rest = iter(sentences)
+    while block := list(islice(rest, BLOCK)):
+        yield block
 
 
 class Reader(Protocol):

@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 
 from muse.errors import BadSetting, Mismatch
+from muse.sentences.bags import blocks
 from muse.sentences.corrections import Correction, Seen, see, together
 from muse.sentences.encoder import Around, Encoded, SentenceEncoder
 from muse.sentences.saving import Arrays, Saved, write_encoder
-from muse.sentences.words import blocks
 
 SIF = Correction("pcr", components=1)
 
@@ -124,7 +124,8 @@ class Concatenated(SentenceEncoder):
         found = [part.encode(sentences, language) for part in self.parts]
         matrix = np.concatenate([one.matrix for one in found], axis=1)
         empty = int(np.count_nonzero(~matrix.any(axis=1)))
-        return Encoded(matrix, empty, found[0].tokens, min(one.unknown for one in found))
+        unknown, truncated = min(one.unknown for one in found), max(one.truncated for one in found)
+        return Encoded(matrix, empty, found[0].tokens, unknown, truncated)
 
     def save(self, folder: Path) -> None:
         """Writes all parts."""

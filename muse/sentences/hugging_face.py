@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -64,9 +65,10 @@ class HuggingFaceCore(Core):
             return Bags(np.zeros(0, np.int64), np.zeros(1, np.int64), 0)
         found = self._tokenizer(texts, add_special_tokens=False, verbose=False).input_ids
         ragged = Ragged.of(found)
-        ids = ragged.ids.numpy()
-        unknown = int(np.count_nonzero(ids == self._tokenizer.unk_token_id))
-        return Bags(ids, ragged.offsets.numpy(), unknown).cut(self._longest)
+        bags = Bags(ragged.ids.numpy(), ragged.offsets.numpy(), 0).cut(self._longest)
+        # The model knows a piece for the unknown: it stays in its place.
+        unknown = int(np.count_nonzero(bags.ids == self._tokenizer.unk_token_id))
+        return replace(bags, unknown=unknown, marked=unknown)
 
     @torch.no_grad()
     def matrices(self, batch: Batch, language: str) -> Matrices:
@@ -83,11 +85,17 @@ class HuggingFaceCore(Core):
     def _room(self) -> int:
         """The most pieces that the model takes."""
         positions = getattr(self._model.config, "max_position_embeddings", None) or LONGEST
+        for name, part in self._model.named_modules():
+            # RoBERTa and its like count positions from the one after that of padding.
+            if name.endswith("position_embeddings") and getattr(part, "padding_idx", None) is not None:
+                positions -= part.padding_idx + 1
         return int(min(positions, self._tokenizer.model_max_length))
 
 
 def _checked_weights(folder: Path) -> str:
     """The checksum of the weights."""
+    if not folder.is_dir():
+        raise BadFile(f"{folder}: --core must be a folder, got none of that name; check it")
     files = sorted(folder.glob("*.safetensors"))
     if not (folder / "config.json").is_file() or not files:
         raise BadFile(

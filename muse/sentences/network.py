@@ -14,12 +14,11 @@ from torch import Tensor, nn
 
 from muse.errors import BadSetting
 from muse.files.space_manifest import plain
-from muse.sentences.bags import Bags, Reader
+from muse.sentences.bags import Bags, Reader, blocks
 from muse.sentences.encoder import Encoded, SentenceEncoder, check_trained_for
 from muse.sentences.pairs import Batch, Sentences
 from muse.sentences.saving import Arrays, Saved, checksums, write_encoder
 from muse.sentences.two_sides import TwoSides
-from muse.sentences.words import blocks
 from muse.space import AlignedSpace
 from muse.vectors import Matrix
 
@@ -42,6 +41,11 @@ class SentenceNetwork(nn.Module, ABC):
     @abstractmethod
     def forward(self, batch: Batch, language: str) -> Tensor:
         """The rows (b, d') of sentences of a language, each of which has a word."""
+
+    def rows_to_learn(self, batch: Batch, language: str, generator: torch.Generator) -> Tensor:
+        """The rows (b, d') as training has them: those of `forward`, but where dropout takes `generator`."""
+        rows: Tensor = self(batch, language)
+        return rows
 
     def word_space(self, space: AlignedSpace) -> AlignedSpace:
         """The words of a space with the rows that it learned for them, of unit length; BadSetting without."""
@@ -67,6 +71,12 @@ class BothSides(TwoSides):
         """The rows (b, d') of sentences of the second language."""
         rows: Tensor = self.network(batch, self._languages[1])
         return rows
+
+    def both(self, pivot: Batch, other: Batch, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+        """The rows (b, d') of both sides of b pairs, as training has them."""
+        first, second = self._languages
+        learn = self.network.rows_to_learn
+        return learn(pivot, first, generator), learn(other, second, generator)
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,7 +127,7 @@ class NetworkEncoder(SentenceEncoder):
             bags = reader.bags(block)
             parts.append(self._rows(bags, language))
             empty += int(np.count_nonzero(bags.lengths == 0))
-            tokens += len(bags.ids) + bags.unknown
+            tokens += bags.tokens
             unknown += bags.unknown
             truncated += bags.truncated
         return Encoded(np.concatenate(parts), empty, tokens, unknown, truncated)

@@ -21,19 +21,25 @@ _MAKERS: Mapping[str, tuple[Any, Any]] = {  # for sparse tables of words, and fo
 NAMES = tuple(_MAKERS)
 
 
+def sparse_tables(module: nn.Module) -> list[Tensor]:
+    """The tables of words in a module whose gradients are of the rows that a batch touched, and no others."""
+    tables = [part for part in module.modules() if isinstance(part, nn.Embedding | nn.EmbeddingBag)]
+    return [table.weight for table in tables if table.sparse and table.weight.requires_grad]
+
+
 class Optimisers:
     """Adam, LAMB or plain gradient descent of all that a module lets training move.
 
     For tables of words Adam is of the kind that looks only at the rows that a batch touched.
     """
 
-    def __init__(self, module: nn.Module, name: str, rate: float) -> None:
-        tables = [part for part in module.modules() if isinstance(part, nn.Embedding | nn.EmbeddingBag)]
-        sparse = [table.weight for table in tables if table.sparse and table.weight.requires_grad]
+    def __init__(self, module: nn.Module, name: str, rate: float, beta2: float = 0.999) -> None:
+        sparse = sparse_tables(module)
         touched = {id(weight) for weight in sparse}
         self._dense = [p for p in module.parameters() if p.requires_grad and id(p) not in touched]
+        more: dict[str, Any] = {} if name == "sgd" else {"betas": (0.9, beta2)}
         both = zip(_MAKERS[name], (sparse, self._dense), strict=True)
-        self._all: Sequence[torch.optim.Optimizer] = [make(of, lr=rate) for make, of in both if of]
+        self._all: Sequence[torch.optim.Optimizer] = [make(of, lr=rate, **more) for make, of in both if of]
 
     def step(self, rate: float, clip: float) -> float:
         """Moves the parameters by their gradients, and forgets these; returns the norm that they had.

@@ -110,7 +110,7 @@ def make_pairs(
     bags = [read_bags(text, reader, progress) for text, reader in zip(texts, readers, strict=True)]
     usable = np.flatnonzero(np.logical_and(*(np.diff(side.offsets) > 0 for side in bags)))
     if len(usable) < FEWEST:
-        tokens = [len(side.ids) + side.unknown for side in bags]
+        tokens = [side.tokens for side in bags]
         raise Mismatch(
             f"at least {FEWEST} pairs need a word of the space on both sides, got {len(usable)} of "
             f"{len(texts[0])}; the space knows {len(bags[0].ids)} of {tokens[0]} tokens of the pivot and "
@@ -130,11 +130,8 @@ def read_bags(text: Sequence[str], reader: Reader, progress: Progress) -> Bags:
     with progress.stage("words", len(text)) as tick:
         for begin in range(0, len(text), _LINES):
             parts.append(reader.bags(text[begin : begin + _LINES]))
-            tick(begin + _LINES)
-    lengths = np.concatenate([np.zeros(1, np.int64), *(np.diff(part.offsets) for part in parts)])
-    ids = np.concatenate([part.ids for part in parts])
-    unknown, truncated = (sum(getattr(part, name) for part in parts) for name in ("unknown", "truncated"))
-    return Bags(ids, lengths.cumsum(), unknown, truncated)
+            tick(min(begin + _LINES, len(text)))
+    return Bags.joined(parts) if parts else reader.bags([])
 
 
 def _keys(text: Sequence[str]) -> NDArray[np.int64]:

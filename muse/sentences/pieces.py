@@ -14,7 +14,7 @@ import torch
 
 from muse.errors import BadFile, BadSetting, MissingExtra
 from muse.networks.batching import Ragged
-from muse.sentences.bags import Bags
+from muse.sentences.bags import Bags, blocks
 from muse.sentences.sampling import PIECES_EXPONENT, balanced_text
 
 SPECIALS = ("<pad>", "<unk>", "<bos>", "<eos>", "<mask>")
@@ -84,7 +84,9 @@ class Pieces:
 
     def encode(self, sentences: Iterable[str], *, framed: bool = True) -> list[list[int]]:
         """The ids of each sentence; where `framed`, between <bos> and <eos>."""
-        found = [list(encoding.ids) for encoding in self._tokenizer.encode_batch(list(sentences))]
+        found: list[list[int]] = []
+        for block in blocks(sentences):  # what the library tells of each piece takes much more than its id
+            found += [encoding.ids for encoding in self._tokenizer.encode_batch(block)]
         return [[BOS, *ids, EOS] for ids in found] if framed else found
 
     def bags(self, sentences: Iterable[str]) -> Bags:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from muse.checkpoint import RUN
 from muse.errors import BadFile, BadSetting, Mismatch
 from muse.files.atomic import atomic_folder
 from muse.files.space_folder import MANIFEST, checksum, writing
@@ -83,6 +84,12 @@ def is_encoder(folder: Path) -> bool:
         return False
 
 
+def encoder_files(folder: Path) -> tuple[Path, ...]:
+    """What tells a saved encoder from any other; BadFile where there is none."""
+    _manifest(folder)
+    return (folder / MANIFEST, folder / ARRAYS)
+
+
 def write_encoder(folder: Path, saved: Saved, parts: Sequence[SentenceEncoder] = ()) -> None:
     """Writes an encoder and those it is made of, whole or not at all; one that was there is replaced."""
     folder = Path(folder).resolve()
@@ -132,7 +139,9 @@ def _manifest(folder: Path) -> dict[str, Any]:
     try:
         manifest = json.loads(path.read_bytes())
     except OSError as error:
-        raise BadFile(f"{path}: expected a saved encoder, got {error.strerror or error}") from error
+        # A killed run leaves its checkpoint where the encoder would have been.
+        hint = "finish the run with muse train --resume" if (folder / RUN).exists() else "check the name"
+        raise BadFile(f"{path}: expected a saved encoder, got {error.strerror or error}; {hint}") from error
     except ValueError as error:
         raise BadFile(f"{path}: expected JSON, got {error}; {AGAIN}") from error
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:

@@ -39,7 +39,7 @@ class System:
     """A sentence system: its presets by name, the texts it needs, and those it can use.
 
     `train` learns a network by a job. `network` makes one again, as it was before it learned, from the
-    settings it was saved with.
+    settings it was saved with. `reads` are the files, beside texts, that a config names.
     """
 
     name: str
@@ -49,6 +49,7 @@ class System:
     network: Callable[[Mapping[str, Any], AlignedSpace], SentenceNetwork]
     uses: tuple[str, ...] = ()  # beside what it needs
     takes_core: bool = False
+    reads: Callable[[Any], tuple[Path, ...]] = lambda config: ()
 
 
 @dataclass(frozen=True)

@@ -57,7 +57,7 @@ def train_system(name: str, request: Request, runtime: Runtime) -> TrainedSystem
         raise BadSetting(f"a sentence system is one of {', '.join(SYSTEMS)}; got {name!r}")
     system = SYSTEMS[name]
     preset = request.settled(system)
-    inputs = tuple((str(path), _checksum(path)) for path in request.files)
+    inputs = tuple((str(path), _checksum(path)) for path in (*request.files, *system.reads(preset.config)))
     core = open_core(request.space, request.core, runtime.device)
     told = _told(system, request, preset, inputs)
     checkpoint = _open_checkpoint(request, runtime, [repr(told), repr(core.settings)])
@@ -70,8 +70,8 @@ def train_system(name: str, request: Request, runtime: Runtime) -> TrainedSystem
             f"{preset.trainer.rate:g}"
         ) from error
     except MuseError:
-        if runtime.processes.first:
-            checkpoint.clear()  # to go on from here would only end here again
+        if runtime.processes.first and not request.resume:  # what a run killed before has learned stays
+            checkpoint.clear()
         raise
     training = time.perf_counter()
     settings = {"system": system.name, **fitted.settings, "training": {**told, "trainer": preset.trainer}}

@@ -1,8 +1,8 @@
 """The trainer: an optimiser on batches of row numbers, whatever a learner makes of them, and an early stop.
 
 It knows nothing of encoders, pairs or losses. A learner is a torch module that has so many examples, makes a
-loss of a batch of their numbers, and scores itself on examples it never trains on. Several processes each
-take a share of every batch and move by the mean of their gradients (DistributedDataParallel).
+loss of a batch of their numbers, and scores itself on examples it never trains on. Several processes may
+share every batch (see sharing).
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from __future__ import annotations
 import logging
 import math
 import time
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass
 from functools import cached_property
@@ -18,15 +17,16 @@ from itertools import accumulate
 
 import numpy as np
 import torch
-from torch import Tensor, nn
-from torch.nn.parallel import DistributedDataParallel
+from torch import Tensor
 
-from muse.errors import BadSetting, NotConverged
+from muse.errors import BadFile, BadSetting, NotConverged
 from muse.networks.schedule import Schedule
 from muse.progress import Tick
 from muse.runtime import Runtime
+from muse.sentences.learner import Learner
 from muse.sentences.optimising import NAMES, Arrays, Optimisers
 from muse.sentences.seeding import generator_for, torch_seeded
+from muse.sentences.sharing import Shared
 
 log = logging.getLogger(__name__)
 
@@ -38,7 +38,8 @@ PRECISIONS = ("float32", "bf16")
 class TrainerConfig:
     """How to train: the most epochs, examples a step, the learning rate, and when to stop sooner.
 
-    No epochs leave the learner untrained. An epoch has at most so many `steps` where they are above 0.
+    No epochs leave the learner untrained. An epoch has at most so many `steps` where they are above 0, and
+    the next one goes on where it ended: every example comes before any comes again.
     `decay` multiplies the rate after each epoch, and `shrink` after each without a better held-out score;
     below the rate `lowest` training ends. `clip` is the greatest norm of a gradient, 0 for any. With the
     `precision` bf16 the loss is computed in it where torch thinks it safe.
@@ -56,6 +57,7 @@ class TrainerConfig:
     clip: float = 0.0
     precision: str = "float32"
     steps: int = 0
+    beta2: float = 0.999  # how slowly Adam and LAMB forget the squares of gradients
 
     def __post_init__(self) -> None:
         for name, least in (("epochs", 0), ("patience", 1), ("steps", 0), ("clip", 0), ("lowest", 0)):
@@ -68,6 +70,8 @@ class TrainerConfig:
         for name in ("decay", "shrink"):
             if not 0 < getattr(self, name) <= 1:
                 raise BadSetting(f"{name} must lie above 0 and be 1 at most, got {getattr(self, name)}")
+        if not 0 <= self.beta2 < 1:
+            raise BadSetting(f"beta2 must lie in 0..1, 1 left out, got {self.beta2:g}")
         for name, choices in (("optimiser", NAMES), ("precision", PRECISIONS)):
             if getattr(self, name) not in choices:
                 raise BadSetting(f"{name} must be one of {', '.join(choices)}; got {getattr(self, name)!r}")
@@ -79,52 +83,19 @@ class TrainerConfig:
 
 @dataclass(frozen=True)
 class Epoch:
-    """The figures after an epoch; number 0 is the learner before training, which has no loss."""
+    """The figures after an epoch; number 0 is the learner before training, which has no loss.
+
+    `steps` are those from the beginning of training on.
+    """
 
     number: int
     loss: float
     score: float
     seconds: float
+    steps: int = 0
 
     def __str__(self) -> str:
         return f"epoch {self.number}: loss {self.loss:.4f}, held-out {self.score:.2f}, {self.seconds:.1f} s"
-
-
-class Learner(nn.Module, ABC):
-    """What is trained: its parameters are what the optimiser moves, and all that a checkpoint keeps.
-
-    A loss is a mean over its examples, so that several processes may share them. What torch draws by itself,
-    for dropout, comes from the seed too.
-    """
-
-    uses_all = True  # whether every loss is of every parameter; several processes must know
-
-    @property
-    @abstractmethod
-    def examples(self) -> int:
-        """The number n of examples to train on."""
-
-    @abstractmethod
-    def loss(self, rows: Tensor, generator: torch.Generator) -> Tensor:
-        """The loss () of the examples with these numbers (b,); all that is random comes from `generator`."""
-
-    @abstractmethod
-    def score(self) -> float:
-        """How good it is on held-out examples: the higher the better."""
-
-    def begin(self, step: int) -> None:
-        """Told before the loss of each step which it is, from 1 on: for a loss that changes as it goes."""
-
-    def batches(self, order: Tensor, size: int) -> Sequence[Tensor]:
-        """The examples in their order (n,), which is random, parted in batches of about `size`.
-
-        A learner of text may put sentences of like lengths together.
-        """
-        return torch.split(order, size)
-
-    def forward(self, rows: Tensor, generator: torch.Generator) -> Tensor:
-        """The loss (): what several processes compute together."""
-        return self.loss(rows, generator)
 
 
 def train(learner: Learner, config: TrainerConfig, *, seed: int, runtime: Runtime) -> tuple[Epoch, ...]:
@@ -133,9 +104,9 @@ def train(learner: Learner, config: TrainerConfig, *, seed: int, runtime: Runtim
     A killed run goes on from `runtime.checkpoint` and ends as if it had never stopped, to the bit.
     NotConverged where the loss is no finite number; the checkpoint is that of the last good epoch then.
     """
-    run = _Run(learner, config, Optimisers(learner, config.optimiser, config.rate), seed, runtime)
-    epochs = _resume(run) or [_untrained(run)]
-    kept = runtime.checkpoint.load(BEST) or _parameters(learner)
+    optimisers = Optimisers(learner, config.optimiser, config.rate, config.beta2)
+    run = _Run(learner, config, optimisers, seed, runtime)
+    kept, epochs = _resume(run) or _untrained(run)
     with runtime.progress.stage("training", config.epochs * run.examples) as tick:
         while _goes_on(config, epochs):
             epochs.append(_epoch(run, epochs, tick))
@@ -165,11 +136,9 @@ class _Run:
     runtime: Runtime
 
     @cached_property
-    def module(self) -> nn.Module:
-        """What makes the loss: the learner, or what averages its gradients over all processes."""
-        if self.runtime.processes.count == 1:
-            return self.learner
-        return DistributedDataParallel(self.learner, find_unused_parameters=not self.learner.uses_all)
+    def shared(self) -> Shared:
+        """What makes the loss of a batch."""
+        return Shared(self.learner, self.runtime.processes, self.runtime.device)
 
     @property
     def examples(self) -> int:
@@ -177,32 +146,46 @@ class _Run:
         return self.config.examples_in_epoch(self.learner.examples)
 
     def batches(self, number: int) -> list[Tensor]:
-        """The batches of an epoch, in an order of its own; those too small for every process are left out."""
-        order = torch.randperm(self.learner.examples, generator=generator_for(self.seed, 2 * number + 1))
-        parted = self.learner.batches(order[: self.examples], self.config.batch)
-        return [rows for rows in parted if len(rows) > 2 * self.runtime.processes.count - 1]
+        """The batches of an epoch; those too small for every process are left out, BadSetting if all are."""
+        fewest = self.learner.fewest(self.runtime.processes.count)
+        parted = self.learner.batches(self._order(number), self.config.batch)
+        found = [rows for rows in parted if len(rows) >= fewest]
+        if not found:
+            raise BadSetting(
+                f"a batch must have {fewest} examples, got {max(map(len, parted))} at most; give more text, "
+                "a larger --batch or fewer processes"
+            )
+        return found
+
+    def _order(self, number: int) -> Tensor:
+        """The examples (e,) of an epoch: the next ones of pass after pass, each in an order of its own."""
+        n, begin = self.learner.examples, (number - 1) * self.examples
+        passes = range(begin // n, (begin + self.examples - 1) // n + 1)
+        orders = [torch.randperm(n, generator=generator_for(self.seed, 2 * p + 3)) for p in passes]
+        return torch.cat(orders)[begin - passes[0] * n :][: self.examples]
 
 
-def _untrained(run: _Run) -> Epoch:
-    epoch = Epoch(0, math.nan, _score(run), 0.0)
-    _keep(run, BEST, _parameters(run.learner))
-    _save(run, [epoch])
-    return epoch
+def _untrained(run: _Run) -> tuple[Arrays, list[Epoch]]:
+    kept, epochs = _parameters(run.learner), [Epoch(0, math.nan, _score(run), 0.0)]
+    _keep(run, BEST, kept)
+    _save(run, epochs)
+    return kept, epochs
 
 
 def _epoch(run: _Run, behind: Sequence[Epoch], tick: Tick) -> Epoch:
     """One epoch: every example once, or so many as its steps take."""
     number, began = len(behind), time.perf_counter()
     batches, device, rank = run.batches(number), run.runtime.device, run.runtime.processes.rank
+    before, bf16 = behind[-1].steps, run.config.precision == "bf16"
     stream = (2 * number, rank) if rank else (2 * number,)
     generator = generator_for(run.seed, *stream, device=device)
     rate = _rate(run.config, behind)
     run.learner.train()
-    total, before = 0.0, (number - 1) * len(batches)
+    total = 0.0
     with torch_seeded(run.seed, *stream, device=device):
         for step, rows in enumerate(batches, 1):
             run.learner.begin(before + step)
-            value = _loss_of_step(run, rows, generator)
+            value = run.shared.backward(rows, generator, bf16=bf16)
             norm = run.optimisers.step(rate * run.config.schedule(before + step), run.config.clip)
             for name, figure in (("loss", value), ("norm of the gradient", norm)):
                 if not math.isfinite(figure):
@@ -212,20 +195,8 @@ def _epoch(run: _Run, behind: Sequence[Epoch], tick: Tick) -> Epoch:
                     )
             total += value
             tick((number - 1) * run.examples + step * run.config.batch, loss=total / step)
-    return Epoch(number, total / len(batches), _score(run), time.perf_counter() - began)
-
-
-def _loss_of_step(run: _Run, rows: Tensor, generator: torch.Generator) -> float:
-    """The loss of a batch (b,), after its gradients were added to those of the parameters."""
-    processes, device = run.runtime.processes, run.runtime.device
-    share = processes.share(rows).to(device)
-    with torch.autocast(device, torch.bfloat16, enabled=run.config.precision == "bf16"):
-        loss = run.module(share, generator)
-    if len(share) * processes.count != len(rows):
-        # Gradients are averaged: a mean over shares becomes one over the batch by the size of each.
-        loss = loss * (processes.count * len(share) / len(rows))
-    loss.backward()
-    return processes.sum(float(loss.detach())) / processes.count
+    loss, score, steps = total / len(batches), _score(run), before + len(batches)
+    return Epoch(number, loss, score, time.perf_counter() - began, steps)
 
 
 def _score(run: _Run) -> float:
@@ -283,18 +254,32 @@ def _keep(run: _Run, stage: str, arrays: Arrays) -> None:
 def _save(run: _Run, epochs: Sequence[Epoch]) -> None:
     """Keeps what the next epoch starts from: parameters, the optimisers' state, the figures so far."""
     arrays = {f"parameter/{name}": array for name, array in _finite(run, epochs[-1]).items()}
-    figures = np.array([astuple(epoch) for epoch in epochs])  # (e, 4) float64
+    figures = np.array([astuple(epoch) for epoch in epochs])  # (e, 5) float64
     _keep(run, STATE, {**arrays, **run.optimisers.state(), "epochs": figures})
 
 
-def _resume(run: _Run) -> list[Epoch]:
-    """The epochs behind a killed run, its learner and optimisers as it left them; none where it is new."""
+def _resume(run: _Run) -> tuple[Arrays, list[Epoch]] | None:
+    """The best parameters and the epochs of a killed run, whose state this one takes up; None for a new one.
+
+    BadFile where its checkpoint is not whole.
+    """
     run.runtime.processes.wait()  # until the first one has written what went before
-    saved = run.runtime.checkpoint.load(STATE)
+    saved, kept = (run.runtime.checkpoint.load(stage) for stage in (STATE, BEST))
     run.runtime.processes.wait()  # until all have read it
     if saved is None:
-        return []
-    moved = {name.partition("/")[2]: array for name, array in saved.items() if name.startswith("parameter/")}
-    _restore(run.learner, moved)
-    run.optimisers.restore(saved)
-    return [Epoch(int(row[0]), *map(float, row[1:])) for row in saved["epochs"].astype(np.float64)]
+        return None
+    try:
+        _restore(run.learner, kept or {})
+        moved = {
+            name.partition("/")[2]: array for name, array in saved.items() if name.startswith("parameter/")
+        }
+        _restore(run.learner, moved)
+        run.optimisers.restore(saved)
+        rows = saved["epochs"].astype(np.float64)
+        epochs = [Epoch(int(row[0]), row[1], row[2], row[3], int(row[4])) for row in rows.tolist()]
+    except (KeyError, IndexError, ValueError, RuntimeError) as error:
+        raise BadFile(
+            "the checkpoint must be the whole one of a killed run, found a part of one or another "
+            f"({error}); run without --resume"
+        ) from error
+    return dict(kept or {}), epochs

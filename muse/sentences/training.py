@@ -107,7 +107,8 @@ def train_encoder(request: Training, runtime: Runtime) -> Trained:
         learner = PairLearner(encoder, loss, pairs)
         epochs = train(learner, config, seed=request.seed, runtime=runtime)
     except MuseError:
-        checkpoint.clear()  # to go on from here would only end here again
+        if not request.resume:  # what a run killed before has learned stays
+            checkpoint.clear()
         raise
     training = time.perf_counter()
     made = _made(request, encoder, loss, config)

@@ -10,9 +10,10 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from muse.neighbours import nearest
+from muse.processes import ALONE, Processes
+from muse.sentences.learner import Learner
 from muse.sentences.losses import Loss, draw_negatives
 from muse.sentences.pairs import Batch, Pairs, Sentences
-from muse.sentences.trainer import Learner
 
 _ROWS = 4_096  # held-out sentences encoded at once
 
@@ -34,13 +35,17 @@ class TwoSides(nn.Module, ABC):
 
 
 class PairLearner(Learner):
-    """Fits an encoder by a loss between the rows of sentences and those of their translations."""
+    """Fits an encoder by a loss between the rows of sentences and those of their translations.
 
-    def __init__(self, encoder: TwoSides, loss: Loss, pairs: Pairs) -> None:
+    Wrong translations come from the whole batch, however many `processes` share it.
+    """
+
+    def __init__(self, encoder: TwoSides, loss: Loss, pairs: Pairs, processes: Processes = ALONE) -> None:
         super().__init__()
         self.encoder = encoder
         self._loss = loss
         self._pairs = pairs
+        self._processes = processes
 
     @property
     def examples(self) -> int:
@@ -49,10 +54,20 @@ class PairLearner(Learner):
 
     def loss(self, rows: Tensor, generator: torch.Generator) -> Tensor:
         """The loss () of the training pairs with these numbers (b,)."""
-        chosen, pairs = self._pairs.training[rows], self._pairs
-        negatives = draw_negatives(pairs.pivot.keys[chosen], pairs.other.keys[chosen], generator)
-        x, y = self.encoder.both(pairs.pivot.batch(chosen), pairs.other.batch(chosen), generator)  # (b, d')
-        return self._loss(x, y, negatives)
+        chosen, pairs, gather = self._pairs.training[rows], self._pairs, self._processes.gather
+        keys = [gather(side.keys[chosen]) for side in (pairs.pivot, pairs.other)]  # (of all processes,)
+        negatives = draw_negatives(keys[0], keys[1], generator)
+        own = self.encoder.both(pairs.pivot.batch(chosen), pairs.other.batch(chosen), generator)  # (b, d')
+        x, y = map(gather, own)  # (of all processes, d')
+        loss = self._loss(x, y, negatives)
+        if len(x) == len(rows):
+            return loss
+        # It is that of the whole batch already, with gradients to a part of it, of which the mean is taken.
+        return loss + (len(x) / len(rows) - 1) * (loss - loss.detach())
+
+    def fewest(self, processes: int) -> int:
+        """Two, for one to be a wrong translation of the other, and one for each process."""
+        return max(2, processes)
 
     def score(self) -> float:
         """The P@1 of the held-out pairs."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
+from collections.abc import Callable, Iterable, Mapping, Sized
 from dataclasses import dataclass, field, replace
-from itertools import chain, islice
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -12,15 +12,13 @@ import torch
 from torch import Tensor
 
 from muse.errors import BadSetting
-from muse.sentences.bags import Bags
+from muse.sentences.bags import Bags, blocks
 from muse.sentences.encoder import Encoded, SentenceEncoder
 from muse.sentences.lookup import Lookup
 from muse.sentences.pooling import check_powers, mean, power_means, sums
 from muse.sentences.saving import Saved, checksums, write_encoder
 from muse.sentences.weights import WEIGHTINGS, Weights, weights_from_rank, weights_from_text
 from muse.vectors import Matrix
-
-BLOCK = 2_048  # sentences pooled at once: their rows stay in the cache
 
 DEFAULT_POWERS = (float("-inf"), 1.0, float("inf"))
 
@@ -130,13 +128,6 @@ class WeightedMean(SentenceEncoder):
         """Writes the weights it has learned."""
         saved = Saved("weighted", self.name, checksums(self.lookup.space), arrays=self.fitted)
         write_encoder(folder, saved)
-
-
-def blocks(sentences: Iterable[str]) -> Iterator[list[str]]:
-    """The sentences, BLOCK at a time."""
-    rest = iter(sentences)
-    while block := list(islice(rest, BLOCK)):
-        yield block
 
 
 def pooled(

@@ -6,9 +6,9 @@ import torch
 from torch import Tensor
 
 from muse.sentences.bgt.network import BgtNetwork
+from muse.sentences.learner import Learner
 from muse.sentences.network import BothSides
 from muse.sentences.pairs import Pairs
-from muse.sentences.trainer import Learner
 from muse.sentences.two_sides import held_out_precision
 
 

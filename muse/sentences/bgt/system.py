@@ -35,7 +35,9 @@ PRESETS = {
             semantic=1_024, language=1_024, vocabulary=20_000, encoder_layers=5, decoder_layers=1,
             hidden=1_024, feed_forward=1_024, dropout=0.3, annealing=2**16,
         ),
-        TrainerConfig(epochs=20, batch=1_000, rate=5e-4, schedule=Schedule("inverse-sqrt", warmup=4_000)),
+        TrainerConfig(
+            epochs=20, batch=1_000, rate=5e-4, beta2=0.98, schedule=Schedule("inverse-sqrt", warmup=4_000)
+        ),
     ),
 }  # fmt: skip
 

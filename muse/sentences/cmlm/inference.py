@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import chain
 
-import numpy as np
 import torch
 
 from muse.files.nli import LABELS, Inference
@@ -47,8 +46,8 @@ def inferences(
         given = glossed(sentences, space, languages) if translated else sentences
         return read_bags(given, encoder.reader(languages[translated]), progress)
 
-    premises = _joined([read(text.premises, translated=half) for half in (False, True)])
-    hypotheses = _joined([read(text.hypotheses, translated=half) for half in (True, False)])
+    premises = Bags.joined([read(text.premises, translated=half) for half in (False, True)])
+    hypotheses = Bags.joined([read(text.hypotheses, translated=half) for half in (True, False)])
     twice = Inference(2 * text.premises, 2 * text.hypotheses, 2 * text.labels, 2 * text.parts, text.undecided)
     device = str(next(encoder.parameters()).device)
     return inferences_of(twice, (premises, hypotheses), languages[0], device)
@@ -63,9 +62,3 @@ def glossed(sentences: Sequence[str], space: AlignedSpace, languages: tuple[str,
     places = nearest(rows, torch.tensor(second.matrix), 1).indices[:, 0].tolist() if words else []
     gloss = {word: second.words[place] for word, place in zip(words, places, strict=True)}
     return [" ".join(gloss.get(token, token) for token in line) for line in tokens]
-
-
-def _joined(bags: Sequence[Bags]) -> Bags:
-    lengths = np.concatenate([np.zeros(1, np.int64), *(part.lengths for part in bags)])
-    unknown, truncated = (sum(getattr(part, name) for part in bags) for name in ("unknown", "truncated"))
-    return Bags(np.concatenate([part.ids for part in bags]), lengths.cumsum(), unknown, truncated)

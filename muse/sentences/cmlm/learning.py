@@ -12,9 +12,9 @@ from muse.networks.masked_prediction import Masking, Predicted, hide, predicted,
 from muse.runtime import Runtime
 from muse.sentences.cmlm.neighbours import Documents, Neighbours, Parted, find_neighbours
 from muse.sentences.cmlm.network import Cmlm, CmlmEncoder
+from muse.sentences.learner import Learner
 from muse.sentences.pieces import MASK
 from muse.sentences.seeding import generator_for
-from muse.sentences.trainer import Learner
 from muse.sentences.two_sides import PairLearner
 
 CONDITIONS = ("true", "shuffled", "none")  # the neighbour that held-out words are told by
@@ -73,6 +73,10 @@ class CmlmLearner(Learner):
             placed += [((place + 0.5) / len(parts), part) for place, part in enumerate(parts) if len(part)]
         return [part for _, part in sorted(placed, key=lambda one: one[0])]
 
+    def most_batches(self, examples: int, size: int) -> int:
+        """One more for each language but one, whose last batch may not be full."""
+        return super().most_batches(examples, size) + len(self._languages) - 1
+
     def loss(self, rows: Tensor, generator: torch.Generator) -> Tensor:
         """The mean cross-entropy () of words hidden in pairs (b,) of one language, half of them turned."""
         number = int(self._language(rows[:1].cpu()))
@@ -120,6 +124,14 @@ class Cotrained(Learner):
     def batches(self, order: Tensor, size: int) -> Sequence[Tensor]:
         """Those of the neighbours."""
         return self.words.batches(order, size)
+
+    def most_batches(self, examples: int, size: int) -> int:
+        """That of the neighbours."""
+        return self.words.most_batches(examples, size)
+
+    def fewest(self, processes: int) -> int:
+        """That of the translations, of which a step has as many."""
+        return self.bitext.fewest(processes)
 
     def loss(self, rows: Tensor, generator: torch.Generator) -> Tensor:
         """The sum () for neighbours (b,) and for translations drawn from all, as many."""

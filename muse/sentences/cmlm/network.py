@@ -94,6 +94,10 @@ class CmlmEncoder(SentenceNetwork):
         """The rows (b, h) of sentences; the words of every language are the model's."""
         return self.rows(batch.padded())
 
+    def rows_to_learn(self, batch: Batch, language: str, generator: torch.Generator) -> Tensor:
+        """The rows (b, h) of sentences, with dropout."""
+        return self.rows(batch.padded(), generator)
+
     def rows(self, sentences: Padded, generator: torch.Generator | None = None) -> Tensor:
         """The rows (b, h) of sentences; with dropout where there is a generator."""
         states = self.transformer(Inputs(sentences.ids, sentences.mask), generator=generator)  # (b, t, h)

@@ -19,6 +19,7 @@ from muse.sentences.cmlm.learning import CmlmLearner, Corpus, Cotrained, read_co
 from muse.sentences.cmlm.neighbours import Parted, hold_out
 from muse.sentences.cmlm.network import STRATEGIES, Cmlm, CmlmConfig, CmlmEncoder
 from muse.sentences.cmlm.words import Words, words_of_pieces, words_of_space
+from muse.sentences.learner import Learner
 from muse.sentences.losses import Softmax
 from muse.sentences.network import BothSides, SentenceNetwork
 from muse.sentences.nli.inferences import Inferences
@@ -26,7 +27,7 @@ from muse.sentences.pairs import Pairs
 from muse.sentences.pieces import Pieces
 from muse.sentences.seeding import generator_for
 from muse.sentences.system import Fitted, Job, Preset, System
-from muse.sentences.trainer import Epoch, Learner, TrainerConfig, train
+from muse.sentences.trainer import Epoch, TrainerConfig, train
 from muse.sentences.two_sides import PairLearner
 from muse.space import AlignedSpace
 
@@ -76,7 +77,9 @@ class Training:
         found: dict[str, Learner] = {"cmlm": words}
         if self.pairs is not None:
             sides = BothSides(encoder, self.job.languages)
-            bitext = PairLearner(sides, Softmax(config.margin, config.scale), self.pairs)
+            bitext = PairLearner(
+                sides, Softmax(config.margin, config.scale), self.pairs, self.job.runtime.processes
+            )
             found |= {"br": bitext, "cmlm+br": Cotrained(words, bitext, config.alpha)}
         if self.inferences is not None:
             drawn = generator_for(self.job.request.seed, 2)
@@ -87,7 +90,7 @@ class Training:
         """Trains by one objective, and leaves the networks as they were at its best epoch."""
         runtime = self.job.runtime
         runtime = replace(runtime, checkpoint=runtime.checkpoint.of(name))
-        trainer = scheduled(self.job.trainer, self.job.config.warmup, self.learners[name].examples)
+        trainer = scheduled(self.job.trainer, self.job.config.warmup, self.learners[name])
         return train(self.learners[name], trainer, seed=self.job.request.seed, runtime=runtime)
 
     def judged(self, name: str) -> tuple[str, int]:
@@ -141,9 +144,10 @@ def prepare(job: Job) -> Training:
     return Training(job, model, corpus, pairs, found)
 
 
-def scheduled(trainer: TrainerConfig, warmup: int, examples: int) -> TrainerConfig:
+def scheduled(trainer: TrainerConfig, warmup: int, learner: Learner) -> TrainerConfig:
     """The trainer with a rate that rises over the warm-up and falls to 0 over all its steps."""
-    steps = trainer.epochs * -(-trainer.examples_in_epoch(examples) // trainer.batch)
+    examples = trainer.examples_in_epoch(learner.examples)
+    steps = trainer.epochs * learner.most_batches(examples, trainer.batch)
     return replace(trainer, schedule=Schedule("linear", warmup, max(steps, warmup) + 1))
 
 

@@ -10,6 +10,7 @@ from typing import Any
 from muse.errors import BadSetting
 from muse.files.nli import LABELS
 from muse.networks.schedule import Schedule
+from muse.sentences.learner import Learner
 from muse.sentences.lens.config import LensConfig
 from muse.sentences.lens.network import LensNetwork
 from muse.sentences.network import BothSides
@@ -17,7 +18,7 @@ from muse.sentences.nli.inferences import read_inferences
 from muse.sentences.nli.pair_classes import PairClassifier, PairClassLearner
 from muse.sentences.seeding import torch_seeded
 from muse.sentences.system import Fitted, Job, Preset, System, restored_core
-from muse.sentences.trainer import Learner, TrainerConfig, train
+from muse.sentences.trainer import TrainerConfig, train
 from muse.sentences.two_sides import PairLearner
 from muse.space import AlignedSpace
 
@@ -68,7 +69,9 @@ class _Taught:
 def _translations(job: Job, network: LensNetwork) -> _Taught:
     """The ranker: a translation is nearer than the hardest negative of the batch."""
     pairs = job.pairs()
-    learner = PairLearner(BothSides(network, job.languages), job.config.ranking(), pairs)
+    learner = PairLearner(
+        BothSides(network, job.languages), job.config.ranking(), pairs, job.runtime.processes
+    )
     return _Taught(learner, "P@1", len(pairs.held_out), pairs.counts)
 
 

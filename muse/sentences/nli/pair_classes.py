@@ -10,9 +10,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from muse.sentences.learner import Learner
 from muse.sentences.network import SentenceNetwork
 from muse.sentences.pairs import Batch
-from muse.sentences.trainer import Learner
 
 
 def pair_features(u: Tensor, v: Tensor) -> Tensor:
@@ -85,7 +85,10 @@ class PairClassLearner(Learner):
     def loss(self, rows: Tensor, generator: torch.Generator) -> Tensor:
         """The mean () of - log p(class)."""
         pairs = self._pairs.training(rows, generator)
-        return functional.cross_entropy(self._logits(pairs), pairs.labels)
+        first, second = self._pairs.languages
+        learn = self.network.rows_to_learn
+        u, v = learn(pairs.first, first, generator), learn(pairs.second, second, generator)  # (b, d')
+        return functional.cross_entropy(self.classifier(u, v), pairs.labels)
 
     @torch.no_grad()
     def score(self) -> float:

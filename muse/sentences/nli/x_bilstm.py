@@ -24,7 +24,7 @@ from muse.sentences.nli.bilstm import BiLSTM
 from muse.sentences.nli.infersent import INFERSENT, InferSent, InferSentConfig
 from muse.sentences.nli.pair_classes import PairClassifier, PairNetwork
 from muse.sentences.pairs import Batch
-from muse.sentences.saving import check_space, read_encoder
+from muse.sentences.saving import check_space, encoder_files, read_encoder
 from muse.sentences.seeding import torch_seeded
 from muse.sentences.system import Fitted, Job, Preset, System
 from muse.sentences.trainer import TrainerConfig, train
@@ -117,7 +117,7 @@ def train_x_bilstm(job: Job) -> Fitted:
     if config.copied:
         network.encoder.load_state_dict(english.encoder.state_dict())
     loss = Align(config.weight)
-    learner = PairLearner(BothSides(network, job.languages), loss, pairs)
+    learner = PairLearner(BothSides(network, job.languages), loss, pairs, job.runtime.processes)
     epochs = train(learner, job.trainer, seed=request.seed, runtime=job.runtime)
     return Fitted(
         label=f"x-bilstm[{english.config.pooling}:{network.dimension},{loss}]",
@@ -154,8 +154,13 @@ def make_x_bilstm(settings: Mapping[str, Any], space: AlignedSpace) -> XBiLSTM:
     return XBiLSTM(english, language, torch.empty(space.vectors(language).matrix.shape))
 
 
+def _read(config: XBiLSTMConfig) -> tuple[Path, ...]:
+    """What it copies: a run goes on only beside the same."""
+    return encoder_files(Path(config.english)) if config.english else ()
+
+
 PRESETS = {
     "small": Preset(XBiLSTMConfig(), TrainerConfig(epochs=8, batch=128, rate=1e-3, steps=250)),
     "paper": Preset(XBiLSTMConfig(units=512, copied=False), TrainerConfig(epochs=20, batch=64, rate=1e-3)),
 }
-X_BILSTM = System("x-bilstm", PRESETS, ("parallel",), train_x_bilstm, make_x_bilstm)
+X_BILSTM = System("x-bilstm", PRESETS, ("parallel",), train_x_bilstm, make_x_bilstm, reads=_read)

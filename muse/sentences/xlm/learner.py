@@ -10,9 +10,9 @@ import torch
 from torch import Tensor
 
 from muse.networks.masked_prediction import Predicted
+from muse.sentences.learner import Learner
 from muse.sentences.sampling import BATCH_EXPONENT, draw_languages, language_shares
 from muse.sentences.seeding import generator_for
-from muse.sentences.trainer import Learner
 from muse.sentences.xlm.network import XlmModel
 from muse.sentences.xlm.sources import Source
 
