@@ -348,6 +348,29 @@ def test_no_memory_left(muse: Command, files: Path, monkeypatch: pytest.MonkeyPa
     assert tree(files) == before
 
 
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        ("[enforce fail at alloc_cpu.cpp:127] DefaultCPUAllocator: can't allocate memory", True),
+        ("CUDA out of memory. Tried to allocate 20.00 GiB", True),
+        ("Storage size calculation overflowed with sizes=[9, 9]", True),
+        ("mat1 and mat2 shapes cannot be multiplied", False),
+    ],
+)
+def test_what_torch_has_no_memory_for_is_told_and_no_other_fault_hidden(
+    muse: Command, files: Path, monkeypatch: pytest.MonkeyPatch, error: str, told: bool
+) -> None:
+    def fail(*_: Any, **__: Any) -> None:
+        raise RuntimeError(error)
+
+    monkeypatch.setattr(api, "read_vectors", fail)
+    if told:
+        refused(muse(*good(files)), "memory", "--batch")
+    else:
+        with pytest.raises(RuntimeError, match="cannot be multiplied"):
+            muse(*good(files))
+
+
 def test_judged_failed(muse: Command, files: Path) -> None:
     rng = np.random.default_rng(0)
     for language in ("fr", "en"):

@@ -41,7 +41,7 @@ def test_parts_by_number_and_pairs_without_consensus(tmp_path: Path) -> None:
     [
         (SNLI + "neutral\ta\tb\nmaybe\tc\td\n", r"nli.txt:3: a label is one of .*'maybe'"),
         (SNLI + "neutral\ta\n", "nli.txt:2: expected 3 columns.*got 2"),
-        (SICK + "1\ta\tb\tNEUTRAL\t3\tOTHER\n", "nli.txt:2: SemEval_set is one of.*'other'"),
+        (SICK + "1\ta\tb\tNEUTRAL\t3\tOTHER\n", "nli.txt:2: SemEval_set is one of.*'OTHER'"),
         ("a\tb\tneutral\n", "nli.txt:1: expected a first line that names"),
         (SNLI, "found none"),
         ("", "nli.txt: expected content"),

@@ -72,6 +72,26 @@ def test_what_is_too_long_for_the_model_is_cut_and_counted(folder: Path) -> None
     assert rows.shape == (2, 6, 8)
 
 
+def test_positions_that_begin_after_that_of_padding(tmp_path: Path) -> None:
+    transformers: Any = pytest.importorskip("transformers", reason="needs transformers")
+    folder = save_tiny_bert(tmp_path / "tiny", PIECES, longest=12)
+    config = transformers.XLMRobertaConfig(
+        vocab_size=len(PIECES), hidden_size=8, num_hidden_layers=1, num_attention_heads=2,
+        intermediate_size=16, max_position_embeddings=12, pad_token_id=0,
+    )  # fmt: skip
+    transformers.XLMRobertaModel(config).save_pretrained(folder)
+    bags, (rows, _) = matrices(HuggingFaceCore(folder), ["the cat sat " * 9], "en")
+    assert (bags.lengths.tolist(), bags.truncated) == ([12 - 1 - 2], 1)
+    assert torch.isfinite(rows).all()
+
+
+def test_unknown_pieces_are_counted_once(folder: Path) -> None:
+    bags = HuggingFaceCore(folder).bags(["the dog sat"])
+    assert (bags.tokens, bags.unknown, len(bags.ids)) == (3, 1, 3)
+    both = Bags.joined([bags, bags])
+    assert (both.tokens, both.unknown, both.lengths.tolist()) == (6, 2, [3, 3])
+
+
 def test_folders_that_are_no_core(folder: Path, tmp_path: Path) -> None:
     for name, message in (("model.safetensors", "without weights"), ("config.json", "without config")):
         broken = tmp_path / name
@@ -79,7 +99,7 @@ def test_folders_that_are_no_core(folder: Path, tmp_path: Path) -> None:
         (broken / name).unlink()
         with pytest.raises(BadFile, match=f"{name}.*{message}"):
             HuggingFaceCore(broken)
-    with pytest.raises(BadFile, match="config.json"):
+    with pytest.raises(BadFile, match="nosuch: --core must be a folder"):
         HuggingFaceCore(tmp_path / "nosuch")
     half = tmp_path / "half"
     shutil.copytree(folder, half)

@@ -10,7 +10,9 @@ import numpy as np
 import pytest
 
 from muse.errors import BadFile, BadSetting, Mismatch
-from muse.sentences import words as words_module
+from muse.sentences import bags as bags_module
+from muse.sentences.composed import Concatenated
+from muse.sentences.encoder import Encoded
 from muse.sentences.loading import MAKERS, load_encoder
 from muse.sentences.weights import weights_from_rank
 from muse.space import AlignedSpace
@@ -127,10 +129,27 @@ def test_no_sentences() -> None:
         assert encoder.encode([], "fr").matrix.shape == (0, encoder.dimension)
 
 
+def test_side_by_side_the_counts_are_those_of_the_part_that_read_most(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    parts = [load_encoder(name, space()) for name in ("mean", "idf")]
+    told = iter([(2, 1), (1, 3)])
+
+    def encode(self: object, sentences: object, language: str) -> Encoded:
+        unknown, truncated = next(told)
+        return Encoded(np.ones((2, 5), np.float32), 0, 7, unknown, truncated)
+
+    for part in parts:
+        monkeypatch.setattr(type(part), "encode", encode)
+    found = Concatenated(parts).encode(["le", "chat"], "fr")
+    assert found.matrix.shape == (2, 10)
+    assert (found.tokens, found.unknown, found.truncated) == (7, 1, 3)
+
+
 def test_blocks_make_no_difference(monkeypatch: pytest.MonkeyPatch) -> None:
     encoder = load_encoder("power-mean", space())
     expected = encoder.encode(iter(TEXT * 3), "fr")
-    monkeypatch.setattr(words_module, "BLOCK", 2)
+    monkeypatch.setattr(bags_module, "BLOCK", 2)
     found = encoder.encode(iter(TEXT * 3), "fr")
     np.testing.assert_array_equal(found.matrix, expected.matrix)
     assert (found.empty, found.tokens, found.unknown) == (expected.empty, expected.tokens, expected.unknown)

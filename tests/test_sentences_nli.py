@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import itertools
+import shutil
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -25,6 +27,7 @@ from muse.sentences.nli.x_bilstm import XBiLSTM
 from muse.sentences.optimising import Optimisers
 from muse.sentences.pairs import Batch, Pairs, make_pairs
 from muse.sentences.seeding import torch_seeded
+from muse.sentences.sharing import Shared
 from muse.sentences.systems import SYSTEMS
 from muse.sentences.two_sides import PairLearner
 from muse.space import load_space
@@ -230,6 +233,29 @@ def test_x_bilstm_copies_a_frozen_encoder(muse: Command, files: Path) -> None:
         assert torch.equal(one, two)
     random = muse(*x_bilstm(files, "--json", "--set", "copied=false", "--epochs", 0)).json
     assert random["score"] < found["score"]
+
+
+def test_a_run_beside_another_english_encoder_does_not_go_on(
+    muse: Command, files: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert muse(*infersent(files, "-q", "--epochs", 0)).code == 0
+    backward = Shared.backward
+
+    def killed(*given: Any, **more: Any) -> float:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Shared, "backward", killed)
+    assert muse(*x_bilstm(files, "-q")).code == 130
+    monkeypatch.setattr(Shared, "backward", backward)
+    kept = tree(files)
+    shutil.move(files / "out", files / "elsewhere")
+    refused(muse(*x_bilstm(files, "--resume")), "saved encoder")
+    assert muse(*infersent(files, "-q", "--epochs", 0, "--seed", 1)).code == 0
+    refused(muse(*x_bilstm(files, "--resume")), "those in", "differ")
+    shutil.rmtree(files / "out")
+    shutil.move(files / "elsewhere", files / "out")
+    assert tree(files) == kept  # what was refused took nothing away
+    assert muse(*x_bilstm(files, "-q", "--resume")).code == 0
 
 
 def test_only_words_of_the_batch_move(files: Path) -> None:

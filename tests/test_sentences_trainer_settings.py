@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from muse.checkpoint import Checkpoint
-from muse.errors import BadSetting, NotConverged
+from muse.errors import BadFile, BadSetting, NotConverged
 from muse.networks.schedule import Schedule
 from muse.runtime import Runtime
 from muse.sentences.learner import Learner
@@ -106,6 +106,12 @@ def test_the_rate_decays_by_epoch_and_ends_training_when_it_is_low() -> None:
 
 def test_a_short_epoch_and_no_epoch() -> None:
     assert [len(rows) for rows in run(Line(), replace(PLAIN, steps=2)).seen] == [8] * 4
+    # 11 epochs of 8 examples: every one of the 29 comes three times before any comes a fourth time.
+    epochs = [rows.tolist() for rows in run(Line(), replace(PLAIN, epochs=11, steps=1, patience=99)).seen]
+    drawn = [row for rows in epochs for row in rows]
+    for begin in (0, 29, 58):
+        assert sorted(drawn[begin : begin + 29]) == list(range(29))
+    assert len(set(map(tuple, (drawn[:29], drawn[29:58], drawn[58:87])))) == 3
     learner = Line()
     epochs = train(learner, replace(PLAIN, epochs=0), seed=3, runtime=Runtime())
     assert [epoch.number for epoch in epochs] == [0]
@@ -138,6 +144,32 @@ def test_a_run_that_broke_down_goes_on_from_the_last_good_epoch(tmp_path: Path, 
     epochs = train(learner, replace(PLAIN, rate=0.05), seed=3, runtime=Runtime(checkpoint=store))
     assert len(learner.seen) == 8 - 4 * (broken_at // 4)
     assert best_epoch(epochs).number == 2
+
+
+@pytest.mark.parametrize("lacking", ["best.npz", "parameter/map.bias", "epochs"])
+def test_a_checkpoint_that_is_not_whole_is_refused(tmp_path: Path, lacking: str) -> None:
+    store = Checkpoint.open(tmp_path / "c", ["x"], resume=False)
+    run(Line(), PLAIN, store)
+    if lacking.endswith(".npz"):
+        (tmp_path / "c" / lacking).unlink()
+    else:
+        kept = store.load("training")
+        assert kept is not None
+        store.save("training", {name: array for name, array in kept.items() if name != lacking})
+    with pytest.raises(BadFile, match="checkpoint must be the whole one.*run without --resume"):
+        run(Line(), PLAIN, store)
+
+
+def test_the_memory_for_squares_is_that_of_the_settings() -> None:
+    slow, fast = (run(Line(), replace(PLAIN, optimiser="adam", beta2=b)).learned for b in (0.999, 0.5))
+    assert not torch.allclose(slow, fast, atol=1e-4)
+    twin = Line()
+    optimiser = torch.optim.Adam(twin.parameters(), lr=0.1, betas=(0.9, 0.5))
+    for rows in run(Line(), PLAIN).seen:
+        optimiser.zero_grad()
+        (twin.map(twin.x[rows]) - twin.y[rows]).square().mean().backward()
+        optimiser.step()
+    torch.testing.assert_close(fast, twin.learned)
 
 
 def test_what_is_no_finite_number_is_not_kept(tmp_path: Path) -> None:
