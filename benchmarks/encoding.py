@@ -18,6 +18,7 @@ import time
 from collections.abc import Callable, Sequence
 from itertools import cycle, islice
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -85,7 +86,11 @@ def model2vec(vectors: Vectors, *, processes: bool) -> Encode:
     """StaticModel, with or without the processes that it starts for many sentences."""
     from model2vec import StaticModel
 
-    model = StaticModel(with_unknown(vectors), word_level(vectors))  # type: ignore[arg-type]
+    given: tuple[Any, Any] = (
+        with_unknown(vectors),
+        word_level(vectors),
+    )  # it may not be installed
+    model = StaticModel(*given)
     return lambda sentences: model.encode(list(sentences), use_multiprocessing=processes)
 
 
@@ -94,8 +99,9 @@ def static_embedding(vectors: Vectors) -> Encode:
     from sentence_transformers import SentenceTransformer
     from sentence_transformers.sentence_transformer.modules import StaticEmbedding
 
-    weights = with_unknown(vectors)
-    module = StaticEmbedding(word_level(vectors), embedding_weights=weights)  # type: ignore[arg-type]
+    tokenizer: Any = word_level(vectors)
+    weights: Any = with_unknown(vectors)
+    module = StaticEmbedding(tokenizer, embedding_weights=weights)
     model = SentenceTransformer(modules=[module], device="cpu")
     return lambda sentences: np.asarray(
         model.encode(list(sentences), batch_size=1024, show_progress_bar=False)

@@ -107,8 +107,8 @@ def test_the_rate_decays_by_epoch_and_ends_training_when_it_is_low() -> None:
 def test_a_short_epoch_and_no_epoch() -> None:
     assert [len(rows) for rows in run(Line(), replace(PLAIN, steps=2)).seen] == [8] * 4
     # 11 epochs of 8 examples: every one of the 29 comes three times before any comes a fourth time.
-    epochs = [rows.tolist() for rows in run(Line(), replace(PLAIN, epochs=11, steps=1, patience=99)).seen]
-    drawn = [row for rows in epochs for row in rows]
+    short = [rows.tolist() for rows in run(Line(), replace(PLAIN, epochs=11, steps=1, patience=99)).seen]
+    drawn = [row for rows in short for row in rows]
     for begin in (0, 29, 58):
         assert sorted(drawn[begin : begin + 29]) == list(range(29))
     assert len(set(map(tuple, (drawn[:29], drawn[29:58], drawn[58:87])))) == 3
