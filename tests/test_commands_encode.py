@@ -137,7 +137,7 @@ def test_bad_input(muse: Command, space: Path, stdin: io.BytesIO, tmp_path: Path
         ([*base, "--save", tmp_path / "thesis"], ["thesis exists and is no saved encoder"]),
         (
             [*base, "--save", tmp_path / "text.txt" / "kept", "--fit", tmp_path / "nosuch.txt"],
-            ["text.txt: expected a folder that can be written"],  # before anything is learned
+            ["expected a folder to write in, got the file"],  # before anything is learned
         ),
         (["encode", tmp_path, "--lang", "fr"], ["expected an aligned space"]),
         (["encode", space, "--lang", "fr"], ["standard input: expected sentences to encode"]),

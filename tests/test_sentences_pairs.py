@@ -11,7 +11,7 @@ import torch
 from muse.errors import Mismatch
 from muse.progress import Progress
 from muse.sentences.bags import Vocabulary
-from muse.sentences.pairs import Pairs, make_pairs
+from muse.sentences.pairs import Pairs, make_pairs, read_bags
 from tests.parallel import WORDS, toy_text
 
 QUIET = Progress(quiet=True)
@@ -75,3 +75,12 @@ def test_too_few_pairs_and_what_is_known_of_them() -> None:
         pairs_of([(fr, en) for en, fr in toy_text()])
     with pytest.raises(Mismatch, match=r"different sentences .* got 1 in 50 pairs"):
         pairs_of([("en1", "fr1")] * 50)
+
+
+@pytest.mark.parametrize(("text", "told"), [(["en1 en2 x", "en3"], False), (["en1 x y", "en2"], True)])
+def test_text_in_another_language_is_warned_of(
+    caplog: pytest.LogCaptureFixture, text: list[str], told: bool
+) -> None:
+    reader = Vocabulary("en", {f"en{i}": i for i in range(9)})
+    assert read_bags(text, reader, QUIET).tokens == 4
+    assert ("50 % of the tokens are not known" in caplog.text) == told
