@@ -8,12 +8,13 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from muse.sentences.systems import SYSTEMS
 from muse.vectors import Vectors
 from tests.conftest import ROOT
 from tests.pages import KINDS, Reader, agree, blocks, commands
@@ -28,6 +29,7 @@ OTHERS = sorted(path for path in PAGES.rglob("*.md") if path != TUTORIAL and blo
 NEEDS = {  # the packages of extras that the blocks of a page need
     "fetch.md": ("pooch", "requests"),
     "look.md": ("fastapi", "jinja2", "matplotlib", "sklearn", "uvicorn"),
+    "sentence-systems.md": ("tokenizers",),
     "which-file.md": ("gensim", "pandas", "pyarrow", "safetensors", "sklearn", "tokenizers"),
 }
 
@@ -107,6 +109,21 @@ def test_no_block_is_left_out(page: Path) -> None:
     assert not re.search(
         r"^    (?:muse|\$|pip|from|import) ", re.sub(r"```.*?```", "", text, flags=re.DOTALL), re.M
     )
+
+
+def test_the_settings_of_systems_are_those_of_the_page() -> None:
+    text = (PAGES / "how-to" / "sentence-systems.md").read_text(encoding="utf-8")
+    for name, system in SYSTEMS.items():
+        section = text.partition(f"### {name}\n")[2].partition("###")[0]
+        found = dict(re.findall(r"^\| `(\w+)` \| (.*) \|$", section, re.MULTILINE))
+        small, paper = system.presets["small"], system.presets["paper"]
+        for part in ("config", "trainer"):
+            one, other = getattr(small, part), getattr(paper, part)
+            for given in fields(one):
+                if isinstance(getattr(one, given.name), bool | int | float | str):
+                    shown = f"{getattr(one, given.name)} | {getattr(other, given.name)}"
+                    assert found.pop(given.name) == shown, f"{name}, {given.name}"
+        assert not found
 
 
 def test_what_is_shown_is_compared() -> None:
