@@ -92,13 +92,13 @@ def _sentences(source: Path | None, column: str | None) -> Iterator[list[str]]:
     from muse.errors import BadSetting
     from muse.files.plain_text import read_blocks
     from muse.sentences.bags import blocks
-    from muse.sentences.streaming import read_sentences
+    from muse.sentences.streaming import stream_sentences
 
     if source is None:
         if column is not None:
             raise BadSetting("--column needs --input with a Parquet file, got none; leave it out")
         return read_blocks(cast("Stream", sys.stdin.buffer), STDIN)
-    rest = blocks(read_sentences(source, column))
+    rest = blocks(stream_sentences(source, column))
     return chain([next(rest, [])], rest)  # what is wrong with the file is told before the space is loaded
 
 
@@ -106,13 +106,13 @@ def _encoder(space: Path, lang: str, name: str, options: dict[str, Any]) -> Sent
     from muse.progress import Progress
     from muse.runtime import pick_device
     from muse.sentences.loading import load_encoder
-    from muse.sentences.streaming import read_sentences
+    from muse.sentences.streaming import stream_sentences
     from muse.space import load_space
 
     pick_device(options["device"])
     if options["device"] == "cuda":
         log.warning("sentences are encoded on the CPU: --device cuda changes nothing")
-    text = None if options["fit"] is None else list(read_sentences(options["fit"]))
+    text = None if options["fit"] is None else list(stream_sentences(options["fit"]))
     spaces = [load_space(folder) for folder in (space, *options["also"])]
     encoder = load_encoder(name, *spaces, progress=Progress(quiet=options["quiet"]))
     if text is not None:

@@ -30,7 +30,7 @@ class Counts:
     truncated: int = 0
 
 
-def read_sentences(path: Path, column: str | None = None) -> Iterator[str]:
+def stream_sentences(path: Path, column: str | None = None) -> Iterator[str]:
     """The sentences of a file: the lines of a text, also of a .gz, or a column of a Parquet file."""
     if is_parquet(path):
         return chain.from_iterable(read_column(path, column))
