@@ -18,6 +18,7 @@ says it of the semantic latent alone.
 from __future__ import annotations
 
 import argparse
+import sys
 import resource
 import tempfile
 import time
@@ -134,7 +135,12 @@ def _trained(
         found.append(trained.encoder)
         scores = " ".join(f"{epoch.score:.1f}" for epoch in trained.fitted.epochs)
         seconds = trained.seconds["training"]
-        print(f"<!-- {dict(settings)}, seed {seed}: held-out P@1 {scores}; {seconds:.0f} s -->", flush=True)
+        # On stderr: tables are printed as they are measured, and take no line between theirs.
+        print(
+            f"{dict(settings)}, seed {seed}: held-out P@1 {scores}; {seconds:.0f} s",
+            file=sys.stderr,
+            flush=True,
+        )
     return found
 
 
