@@ -18,8 +18,8 @@ says it of the semantic latent alone.
 from __future__ import annotations
 
 import argparse
-import sys
 import resource
+import sys
 import tempfile
 import time
 from collections.abc import Iterable, Iterator, Mapping
