@@ -29,7 +29,7 @@ from muse.space import AlignedSpace
 # What the paper does not say is as in its authors' program: latents and feed-forward parts of 1024, 8 heads,
 # dropout 0.3, no tables shared. A batch of 1,000 pairs has their 25,000 tokens a side.
 PRESETS = {
-    "small": Preset(BgtConfig(), TrainerConfig(epochs=5, batch=256, rate=1e-2)),
+    "small": Preset(BgtConfig(), TrainerConfig(epochs=5, batch=256, rate=3e-3)),
     "paper": Preset(
         BgtConfig(
             semantic=1_024, language=1_024, vocabulary=20_000, encoder_layers=5, decoder_layers=1,
