@@ -202,6 +202,7 @@ def test_progress_is_told_with_the_loss() -> None:
     done = [done for *_, done, _ in listener.heard]
     assert done == sorted(done)
     assert len(done) == 6 * 4
+    assert done[-1] == 180
     assert all(math.isfinite(figures["loss"]) for *_, figures in listener.heard)
 
 

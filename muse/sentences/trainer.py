@@ -194,7 +194,8 @@ def _epoch(run: _Run, behind: Sequence[Epoch], tick: Tick) -> Epoch:
                         f"lower the learning rate, which is {rate:g}"
                     )
             total += value
-            tick((number - 1) * run.examples + step * run.config.batch, loss=total / step)
+            done = min(step * run.config.batch, run.examples)
+            tick((number - 1) * run.examples + done, loss=total / step)
     loss, score, steps = total / len(batches), _score(run), before + len(batches)
     return Epoch(number, loss, score, time.perf_counter() - began, steps)
 
