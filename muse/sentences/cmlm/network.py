@@ -40,7 +40,7 @@ class CmlmConfig:
     heads: int = 6
     hidden: int = 300
     feed_forward: int = 600
-    dropout: float = 0.1
+    dropout: float = 0.0
     longest: int = 32
     projections: int = 4
     share: float = 0.3125
