@@ -169,7 +169,7 @@ def test_places_that_cannot_be_written(muse: Command, space: Path, tmp_path: Pat
     (tmp_path / "full").write_text("a file")
     before |= {"full": b"a file"}
     out = tmp_path / "full" / "out"
-    refused(muse("export", space, "--format", form, "--out", out), "expected a folder that can be written")
+    refused(muse("export", space, "--format", form, "--out", out), "expected a folder", "full")
     assert tree(tmp_path) == before
 
 
