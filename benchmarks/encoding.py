@@ -86,11 +86,10 @@ def model2vec(vectors: Vectors, *, processes: bool) -> Encode:
     """StaticModel, with or without the processes that it starts for many sentences."""
     from model2vec import StaticModel
 
-    given: tuple[Any, Any] = (
-        with_unknown(vectors),
-        word_level(vectors),
-    )  # it may not be installed
-    model = StaticModel(*given)
+    # Any: the types are checked alike where it is installed and where it is not.
+    weights: Any = with_unknown(vectors)
+    tokenizer: Any = word_level(vectors)
+    model = StaticModel(weights, tokenizer)
     return lambda sentences: model.encode(list(sentences), use_multiprocessing=processes)
 
 

@@ -46,15 +46,17 @@ class Processes:
         distributed.all_reduce(total)
         return float(total)
 
-    def gather(self, rows: Tensor) -> Tensor:
-        """The rows (b, ...) of all processes, those of the first one first.
+    def gather(self, *own: Tensor) -> tuple[Tensor, ...]:
+        """The rows (b, ...) of all processes, those of the first one first, of tensors of as many rows each.
 
         Gradients flow to those of this process, as if the others' were given.
         """
         if self.count == 1:
-            return rows
-        size = torch.tensor([len(rows)], device=rows.device)
-        sizes = [int(found) for found in self._told(size)]
+            return own
+        sizes = [int(found) for found in self._told(torch.tensor([len(own[0])], device=own[0].device))]
+        return tuple(self._gathered(rows, sizes) for rows in own)
+
+    def _gathered(self, rows: Tensor, sizes: list[int]) -> Tensor:
         sent = rows.new_zeros(max(sizes), *rows.shape[1:])  # all must send as much
         sent[: len(rows)] = rows.detach()
         parts = [part[:size] for part, size in zip(self._told(sent), sizes, strict=True)]

@@ -49,10 +49,10 @@ LOSSES = ("align", "rank", "hinge", "hardest", "squared", "softmax")
 def train(space: Path, quiet: bool, as_json: bool, **options: Any) -> None:
     """Train a sentence encoder of SPACE on parallel text, or a sentence system (lens, ...) on what it needs.
 
-    A part of the text is held out: P@1 there, or what a system tells of itself, ends the
-    training and chooses the epoch. Losses: align (Conneau,
-    2019), rank (his ranking loss), hinge (cosine, random negative), hardest (cosine, hardest negative of the
-    batch), squared (CVM-add's), softmax (additive margin).
+    A part of the text is held out: P@1 there, or what a system tells of itself, ends the training and
+    chooses the epoch. Losses: align (Conneau, 2019), rank (his ranking loss), hinge (cosine, random
+    negative), hardest (cosine, hardest negative of the batch), squared (CVM-add's), softmax (additive
+    margin).
     """
     if options["encoder"] in SYSTEMS:
         train_system(space, _parallel(options), as_json, quiet, options)

@@ -21,9 +21,7 @@ log = logging.getLogger(__name__)
 
 FEWEST = 20  # usable pairs: one is held out of so few
 HELD_OUT, SHARE = 2_000, 0.05  # held out are so many pairs, but never a larger share
-UNKNOWN = (
-    0.4  # of the tokens: of its own language a space knows 70 to 95 %, signs included, of others 30 to 55
-)
+UNKNOWN = 0.4  # of the tokens: a space knows 70 to 95 % of its own language, signs included, else 30 to 55
 _LINES = 2_000  # sentences made into bags between two ticks of the progress line
 
 

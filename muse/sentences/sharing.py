@@ -60,6 +60,6 @@ class Shared:
         for table in self._sparse:
             found = torch.zeros_like(table, layout=torch.sparse_coo) if table.grad is None else table.grad
             found = found.coalesce()
-            rows = self._processes.gather(found.indices()[0])
-            values = self._processes.gather(found.values()) / self._processes.count
+            rows, values = self._processes.gather(found.indices()[0], found.values())
+            values = values / self._processes.count
             table.grad = torch.sparse_coo_tensor(rows[None], values, table.shape).coalesce()

@@ -270,7 +270,7 @@ def _resume(run: _Run) -> tuple[Arrays, list[Epoch]] | None:
     if saved is None:
         return None
     try:
-        _restore(run.learner, kept or {})
+        _restore(run.learner, kept or {})  # to see now, not at the end, that it is whole
         moved = {
             name.partition("/")[2]: array for name, array in saved.items() if name.startswith("parameter/")
         }

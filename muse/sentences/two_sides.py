@@ -55,10 +55,10 @@ class PairLearner(Learner):
     def loss(self, rows: Tensor, generator: torch.Generator) -> Tensor:
         """The loss () of the training pairs with these numbers (b,)."""
         chosen, pairs, gather = self._pairs.training[rows], self._pairs, self._processes.gather
-        keys = [gather(side.keys[chosen]) for side in (pairs.pivot, pairs.other)]  # (of all processes,)
+        keys = gather(pairs.pivot.keys[chosen], pairs.other.keys[chosen])  # (of all processes,)
         negatives = draw_negatives(keys[0], keys[1], generator)
         own = self.encoder.both(pairs.pivot.batch(chosen), pairs.other.batch(chosen), generator)  # (b, d')
-        x, y = map(gather, own)  # (of all processes, d')
+        x, y = gather(*own)  # (of all processes, d')
         loss = self._loss(x, y, negatives)
         if len(x) == len(rows):
             return loss

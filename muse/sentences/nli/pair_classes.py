@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import NamedTuple, Protocol
 
 import torch
@@ -85,21 +86,22 @@ class PairClassLearner(Learner):
     def loss(self, rows: Tensor, generator: torch.Generator) -> Tensor:
         """The mean () of - log p(class)."""
         pairs = self._pairs.training(rows, generator)
-        first, second = self._pairs.languages
-        learn = self.network.rows_to_learn
-        u, v = learn(pairs.first, first, generator), learn(pairs.second, second, generator)  # (b, d')
-        return functional.cross_entropy(self.classifier(u, v), pairs.labels)
+        encode = partial(self.network.rows_to_learn, generator=generator)
+        return functional.cross_entropy(self._logits(pairs, encode), pairs.labels)
 
     @torch.no_grad()
     def score(self) -> float:
         """The accuracy on the held-out examples, in percent."""
         hits = torch.cat(
-            [self._logits(pairs).argmax(dim=1) == pairs.labels for pairs in self._pairs.held_out()]
+            [
+                self._logits(pairs, self.network).argmax(dim=1) == pairs.labels
+                for pairs in self._pairs.held_out()
+            ]
         )
         return 100 * float(hits.double().mean())
 
-    def _logits(self, pairs: LabelledPairs) -> Tensor:
+    def _logits(self, pairs: LabelledPairs, encode: Callable[[Batch, str], Tensor]) -> Tensor:
         both = zip((pairs.first, pairs.second), self._pairs.languages, strict=True)
-        u, v = (self.network(batch, language) for batch, language in both)  # (b, d')
+        u, v = (encode(batch, language) for batch, language in both)  # (b, d')
         logits: Tensor = self.classifier(u, v)
         return logits
