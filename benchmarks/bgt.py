@@ -35,29 +35,29 @@ from sentence_sets import PIVOT, Aligned, beside_english, retrieval_sets, traini
 from sentences import LONG_ENOUGH, NOTHING, named, probed
 from tables import header, heading, numbers, row
 
+from muse.api.encoders import load_encoder
+from muse.encoders.encoder import SentenceEncoder
 from muse.evaluation.classifier import ClassifierConfig, Labelled
 from muse.evaluation.probing import Probe, content_probe, evaluate_probe, language_probe, length_probe
 from muse.evaluation.sts import evaluate_sts
 from muse.files.sentence_text import read_rated_sentences
-from muse.pair_score import PairScore
 from muse.progress import Progress
-from muse.runtime import Runtime
-from muse.sentences.bgt.gaussian import Gaussian
-from muse.sentences.bgt.learner import BgtLearner
-from muse.sentences.bgt.network import BgtNetwork, LanguageLatents
-from muse.sentences.bgt.system import PRESETS
-from muse.sentences.bgt.tokens import PieceTokens
-from muse.sentences.encoder import SentenceEncoder
-from muse.sentences.loading import load_encoder
-from muse.sentences.network import NetworkEncoder
-from muse.sentences.pairs import Pairs, Sentences
-from muse.sentences.pieces import SPECIALS, Pieces
-from muse.sentences.seeding import generator_for
-from muse.sentences.system import Request
-from muse.sentences.systems import train_system
-from muse.sentences.trainer import TrainerConfig, train
+from muse.run.runtime import Runtime
+from muse.search.pair_score import PairScore
 from muse.space import AlignedSpace, load_space
-from muse.tokens import Tokeniser
+from muse.systems.bgt.gaussian import Gaussian
+from muse.systems.bgt.learner import BgtLearner
+from muse.systems.bgt.network import BgtNetwork, LanguageLatents
+from muse.systems.bgt.system import PRESETS
+from muse.systems.bgt.tokens import PieceTokens
+from muse.systems.network_encoder import NetworkEncoder
+from muse.systems.pieces import SPECIALS, Pieces
+from muse.systems.registry import train_system
+from muse.systems.system import Request
+from muse.text.tokens import Tokeniser
+from muse.training.pairs import Pairs, Sentences
+from muse.training.seeding import generator_for
+from muse.training.trainer import TrainerConfig, train
 
 UNTRAINED = "bgt, untrained"
 TRAINED: Mapping[str, Mapping[str, str]] = {

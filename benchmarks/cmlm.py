@@ -39,31 +39,31 @@ from sentence_sets import PIVOT, Aligned, retrieval_sets, training
 from sentences import shown
 from tables import header, heading, numbers, row
 
+from muse.api.encoders import load_encoder
+from muse.encoders.composed import Corrected
+from muse.encoders.corrections import Correction
+from muse.encoders.encoder import SentenceEncoder
 from muse.evaluation.classifier import ClassifierConfig, Labelled
 from muse.evaluation.probing import Probe, evaluate_probe, language_probe
 from muse.evaluation.score import Signature, bootstrap_interval
 from muse.files.documents import read_documents
-from muse.networks.batching import Ragged
-from muse.networks.masked_prediction import Predicted
-from muse.networks.schedule import Schedule
-from muse.pair_score import PairScore
 from muse.progress import Progress
-from muse.runtime import Runtime
-from muse.sentences.cmlm.learning import CONDITIONS, CmlmLearner, Corpus, tell_parts
-from muse.sentences.cmlm.neighbours import Documents, Neighbours, find_neighbours
-from muse.sentences.cmlm.network import Cmlm, CmlmEncoder
-from muse.sentences.cmlm.system import CMLM, Training, prepare
-from muse.sentences.cmlm.words import Words
-from muse.sentences.composed import Corrected
-from muse.sentences.corrections import Correction
-from muse.sentences.encoder import SentenceEncoder
-from muse.sentences.loading import load_encoder
-from muse.sentences.network import NetworkEncoder
-from muse.sentences.pieces import SPECIALS
-from muse.sentences.seeding import generator_for
-from muse.sentences.system import Job, Request, open_core
-from muse.sentences.trainer import train
+from muse.run.runtime import Runtime
+from muse.search.pair_score import PairScore
 from muse.space import AlignedSpace, load_space
+from muse.systems.cmlm.learning import CONDITIONS, CmlmLearner, Corpus, tell_parts
+from muse.systems.cmlm.neighbours import Documents, Neighbours, find_neighbours
+from muse.systems.cmlm.network import Cmlm, CmlmEncoder
+from muse.systems.cmlm.system import CMLM, Training, prepare
+from muse.systems.cmlm.words import Words
+from muse.systems.network_encoder import NetworkEncoder
+from muse.systems.networks.masked_prediction import Predicted
+from muse.systems.pieces import SPECIALS
+from muse.systems.system import Job, Request, open_core
+from muse.training.batching import Ragged
+from muse.training.schedule import Schedule
+from muse.training.seeding import generator_for
+from muse.training.trainer import train
 
 NOTHING = Signature("", "")  # the tables say it
 RETRIEVALS = (PairScore("nn"), PairScore("csls", k=10))

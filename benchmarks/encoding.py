@@ -25,11 +25,11 @@ import torch
 from tables import header, heading, row
 from torch.nn.functional import embedding_bag
 
+from muse.api.encoders import load_encoder
+from muse.encoders.bags import Bags
+from muse.encoders.lookup import Lookup
+from muse.encoders.pooling import mean
 from muse.files.plain_text import read_lines
-from muse.sentences.bags import Bags
-from muse.sentences.loading import load_encoder
-from muse.sentences.lookup import Lookup
-from muse.sentences.pooling import mean
 from muse.space import AlignedSpace, load_space
 from muse.vectors import Matrix, Vectors
 

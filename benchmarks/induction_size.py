@@ -23,10 +23,10 @@ import torch
 from memory import World, first_language, second_language
 from tables import header, heading, muse, row
 
-from muse import space_saving
-from muse.neighbours import tile_sizes
 from muse.normalise import normalise
+from muse.search.neighbours import tile_sizes
 from muse.space import Provenance, SideToSave, save_space
+from muse.space import saving as space_saving
 from muse.vectors import Vectors
 
 PASSES = 4

@@ -32,18 +32,18 @@ from pairs import SHARED
 from sentence_sets import PIVOT, Aligned, retrieval_sets, training
 from tables import header, heading, numbers, row
 
+from muse.api.encoders import load_encoder
+from muse.encoders.encoder import SentenceEncoder
+from muse.encoders.rotated import turned
 from muse.evaluation.mining import Judged
 from muse.evaluation.sentences import Queries, different, sentence_ranks
-from muse.pair_score import PairScore
-from muse.runtime import Runtime
-from muse.sentences.encoder import SentenceEncoder
-from muse.sentences.loading import load_encoder
-from muse.sentences.mining import mine
-from muse.sentences.system import Request
-from muse.sentences.systems import train_system
-from muse.sentences.training import Training, train_encoder
-from muse.sentences.turned import turned
+from muse.mining import mine
+from muse.run.runtime import Runtime
+from muse.search.pair_score import PairScore
 from muse.space import AlignedSpace, load_space
+from muse.systems.registry import train_system
+from muse.systems.system import Request
+from muse.training.run import Training, train_encoder
 
 HOW = {"cosine": PairScore("nn"), "margin": PairScore("margin", k=4)}
 TAUGHT = 20_000  # sentences of each language that weights are learned from

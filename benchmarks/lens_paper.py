@@ -20,16 +20,16 @@ import numpy as np
 import torch
 from tables import header, heading, row
 
-from muse.memory import peak_memory_mb
-from muse.sentences.bags import Bags, Reader
-from muse.sentences.core import Core, Matrices
-from muse.sentences.lens.config import KINDS
-from muse.sentences.lens.network import LensNetwork
-from muse.sentences.lens.system import LENS
-from muse.sentences.network import BothSides
-from muse.sentences.optimising import Optimisers
-from muse.sentences.pairs import Batch, Pairs, Sentences
-from muse.sentences.two_sides import PairLearner
+from muse.encoders.bags import Bags, Reader
+from muse.run.memory import peak_memory_mb
+from muse.systems.core import Core, Matrices
+from muse.systems.lens.config import KINDS
+from muse.systems.lens.network import LensNetwork
+from muse.systems.lens.system import LENS
+from muse.systems.network_encoder import BothSides
+from muse.training.optimising import Optimisers
+from muse.training.pairs import Batch, Pairs, Sentences
+from muse.training.two_sides import PairLearner
 
 WIDTH = 768
 DIMENSIONS = (1_024, 4_096)

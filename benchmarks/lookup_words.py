@@ -12,9 +12,9 @@ from torch.nn import functional
 from muse.evaluation.words import evaluate_words
 from muse.lexicon import Lexicon
 from muse.normalise import normalise
-from muse.retrieval import Retrieval
-from muse.sentences.pieces import Pieces
+from muse.search.retrieval import Retrieval
 from muse.space import AlignedSpace
+from muse.systems.pieces import Pieces
 
 PAIR = ("en", "fr")
 Rows = Mapping[str, Tensor]

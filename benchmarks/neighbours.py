@@ -23,9 +23,9 @@ from torch.nn import functional
 
 from muse.errors import MissingExtra
 from muse.files import read_vectors
-from muse.neighbours import Neighbours, nearest, tile_sizes
 from muse.normalise import DEFAULT_STEPS, normalise
-from muse.retrieval import mean_similarity
+from muse.search.neighbours import Neighbours, nearest, tile_sizes
+from muse.search.retrieval import mean_similarity
 
 TOLERANCE = 1e-5  # scores nearer than this are a tie
 BACKENDS = ("torch", "faiss")

@@ -27,8 +27,8 @@ from tables import header, heading, muse, row
 
 from muse.evaluation.score import bootstrap_interval
 from muse.files import read_lexicon, read_vectors, write_vectors_text
-from muse.new_words import NewWords, load_new_words, own_new_words
 from muse.space import AlignedSpace, load_space
+from muse.space.new_words import NewWords, load_new_words, own_new_words
 from muse.translate import translate_words
 
 WORDS = 1_000

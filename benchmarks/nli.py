@@ -34,6 +34,9 @@ from sentence_training import sample
 from sentences import named
 from tables import header, heading, numbers, row
 
+from muse.api.encoders import load_encoder
+from muse.encoders.encoder import SentenceEncoder
+from muse.encoders.lookup import Lookup
 from muse.evaluation.classifier import ClassifierConfig, Labelled, Labels, accuracy, fitted
 from muse.evaluation.score import Signature, bootstrap_interval
 from muse.evaluation.transfer import TransferConfig, evaluate_transfer
@@ -41,18 +44,15 @@ from muse.files.nli import Inference, read_nli
 from muse.files.parallel_text import ParallelText, read_parallel
 from muse.files.plain_text import read_lines
 from muse.progress import Progress
-from muse.runtime import Runtime
-from muse.sentences.encoder import SentenceEncoder
-from muse.sentences.loading import load_encoder
-from muse.sentences.lookup import Lookup
-from muse.sentences.network import NetworkEncoder
-from muse.sentences.nli.pair_classes import PairNetwork, pair_features
-from muse.sentences.nli.translations import SameLength
-from muse.sentences.pairs import Sentences
-from muse.sentences.seeding import generator_for
-from muse.sentences.system import Request
-from muse.sentences.systems import train_system
+from muse.run.runtime import Runtime
 from muse.space import AlignedSpace, load_space
+from muse.systems.network_encoder import NetworkEncoder
+from muse.systems.nli.pair_classes import PairNetwork, pair_features
+from muse.systems.nli.translations import SameLength
+from muse.systems.registry import train_system
+from muse.systems.system import Request
+from muse.training.pairs import Sentences
+from muse.training.seeding import generator_for
 from muse.vectors import Matrix
 
 Rows = tuple[Matrix, Matrix]  # those of the first and of the second sentences

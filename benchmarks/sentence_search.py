@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sentence_sets import PIVOT, Aligned, retrieval_sets, training
 
+from muse.api.encoders import load_encoder
+from muse.encoders.composed import Corrected
+from muse.encoders.corrections import Correction
+from muse.encoders.encoder import SentenceEncoder
 from muse.evaluation.sentences import Queries, different, sentence_ranks
-from muse.pair_score import PairScore
-from muse.sentences.composed import Corrected
-from muse.sentences.corrections import Correction
-from muse.sentences.encoder import SentenceEncoder
-from muse.sentences.loading import load_encoder
+from muse.search.pair_score import PairScore
 from muse.space import AlignedSpace
 
 TAUGHT = 5_000  # sentences of each language that the weights of words are learned from

@@ -24,6 +24,9 @@ from sentence_search import answered
 from sentence_sets import PIVOT, Aligned, beside_english, retrieval_sets, training
 from tables import header, heading, row
 
+from muse.api.encoders import load_encoder
+from muse.encoders.encoder import SentenceEncoder
+from muse.encoders.rotated import SUFFIX, turned
 from muse.evaluation.classifier import ClassifierConfig, Labelled
 from muse.evaluation.probing import ONE_LANGUAGE, Probe, evaluate_probe, language_probe
 from muse.evaluation.score import Hits, Interval, Signature, bootstrap_interval
@@ -31,11 +34,8 @@ from muse.evaluation.sts import evaluate_sts
 from muse.evaluation.transfer import TransferConfig, evaluate_transfer
 from muse.files.plain_text import read_lines
 from muse.files.sentence_text import read_rated_sentences
-from muse.pair_score import PairScore
 from muse.progress import Progress
-from muse.sentences.encoder import SentenceEncoder
-from muse.sentences.loading import load_encoder
-from muse.sentences.turned import SUFFIX, turned
+from muse.search.pair_score import PairScore
 from muse.space import AlignedSpace, load_space
 from muse.vectors import Matrix
 

@@ -25,7 +25,7 @@ from muse.evaluation.words import evaluate_words
 from muse.files import read_lexicon, read_vectors
 from muse.normalise import Normalisation, normalise
 from muse.procrustes import procrustes
-from muse.retrieval import Retrieval, best_targets
+from muse.search.retrieval import Retrieval, best_targets
 from muse.space import AlignedSpace, Side
 from muse.vectors import Vectors
 

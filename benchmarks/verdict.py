@@ -4,7 +4,7 @@
 
 Outcome: good where P@1 is above half of what Procrustes on the other half of the gold list gives, and
 that is at least 5 %; failed otherwise. Where nothing corresponds (strangers, shuffled coordinates) every
-run has failed. The gold lists serve only to know the outcome. The constants of muse/verdict.py were
+run has failed. The gold lists serve only to know the outcome. The constants of muse/learn/verdict.py were
 chosen with runs on the conditions of CHOSEN_ON in view ("fit"); the others are "held out".
 """
 
@@ -26,18 +26,18 @@ from numpy.typing import NDArray
 from pairs import SHARED, find_pair
 from tables import header, heading, row
 
-from muse.align import prepare_
 from muse.alignment import Alignment
-from muse.auto import ROUNDS
 from muse.files import read_lexicon, read_vectors
-from muse.initialise.gromov import GromovConfig, gromov
+from muse.learn.auto import ROUNDS
+from muse.learn.initialise.gromov import GromovConfig, gromov
+from muse.learn.pair import prepare_
+from muse.learn.refine import RefineConfig, refine
+from muse.learn.verdict import MIDDLE, SLOPE, judge, null_agreement
 from muse.normalise import DEFAULT_STEPS
 from muse.procrustes import procrustes
-from muse.refine import RefineConfig, refine
-from muse.retrieval import Retrieval, best_targets
-from muse.runtime import Runtime
+from muse.run.runtime import Runtime
+from muse.search.retrieval import Retrieval, best_targets
 from muse.vectors import Matrix, Vectors
-from muse.verdict import MIDDLE, SLOPE, judge, null_agreement
 
 FIRST, MANY = ROUNDS  # what auto makes of a start
 RIGHT_EPSILON = GromovConfig(words=800).schedule

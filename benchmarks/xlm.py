@@ -37,26 +37,26 @@ from pairs import SHARED
 from sentence_search import Search
 from tables import header, heading, numbers, row
 
+from muse.encoders.encoder import SentenceEncoder
 from muse.files.lexicon_text import read_lexicon
 from muse.files.parallel_text import ParallelText, read_parallel
 from muse.lexicon import Lexicon
-from muse.networks.masked_prediction import Predicted, rarity
-from muse.runtime import Runtime
-from muse.sentences.encoder import SentenceEncoder
-from muse.sentences.network import NetworkEncoder
-from muse.sentences.pairs import Pairs, Sentences
-from muse.sentences.pieces import Pieces
-from muse.sentences.seeding import generator_for
-from muse.sentences.trainer import TrainerConfig, best_epoch, train
-from muse.sentences.xlm.beginning import first_network
-from muse.sentences.xlm.config import INITIAL, XlmConfig
-from muse.sentences.xlm.corpus import Corpus, Sources, make_sources
-from muse.sentences.xlm.exercises import side_by_side
-from muse.sentences.xlm.learner import XlmLearner
-from muse.sentences.xlm.network import PieceReader, XlmNetwork
-from muse.sentences.xlm.sources import Chances, PairSource
-from muse.sentences.xlm.system import PRESETS, scheduled
+from muse.run.runtime import Runtime
 from muse.space import AlignedSpace, load_space
+from muse.systems.network_encoder import NetworkEncoder
+from muse.systems.networks.masked_prediction import Predicted, rarity
+from muse.systems.pieces import Pieces
+from muse.systems.xlm.config import INITIAL, XlmConfig
+from muse.systems.xlm.corpus import Corpus, Sources, make_sources
+from muse.systems.xlm.initialisation import first_network
+from muse.systems.xlm.learner import XlmLearner
+from muse.systems.xlm.masked_batches import side_by_side
+from muse.systems.xlm.network import PieceReader, XlmNetwork
+from muse.systems.xlm.sources import Chances, PairSource
+from muse.systems.xlm.system import PRESETS, scheduled
+from muse.training.pairs import Pairs, Sentences
+from muse.training.seeding import generator_for
+from muse.training.trainer import TrainerConfig, best_epoch, train
 
 TEST = 1_000  # pairs
 SMALL = PRESETS["small"]

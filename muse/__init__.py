@@ -7,9 +7,15 @@ from typing import Any
 from muse.errors import MuseError
 from muse.version import __version__
 
-__all__ = ["MuseError", "__version__", "align", "load_space", "read_vectors"]
+__all__ = ["AlignConfig", "MuseError", "__version__", "align", "load_encoder", "load_space", "read_vectors"]
 
-_HOMES = {"align": "muse.api", "load_space": "muse.space", "read_vectors": "muse.files"}
+_HOMES = {
+    "AlignConfig": "muse.learn.pair",
+    "align": "muse.api.run",
+    "load_encoder": "muse.api.encoders",
+    "load_space": "muse.space",
+    "read_vectors": "muse.files",
+}
 
 
 def __getattr__(name: str) -> Any:
@@ -18,7 +24,4 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'muse' has no attribute {name!r}")
     from importlib import import_module
 
-    found = getattr(import_module(_HOMES[name]), name)
-    # Bound for good: the module muse.align, now imported, would hide the function of its name.
-    globals()[name] = found
-    return found
+    return getattr(import_module(_HOMES[name]), name)

@@ -14,7 +14,7 @@ import faiss
 import torch
 
 from muse.files.locate import search_path
-from muse.memory import peak_memory_mb
+from muse.run.memory import peak_memory_mb
 from muse.version import __version__
 
 PACKAGES = (

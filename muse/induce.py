@@ -9,12 +9,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from muse.calibration import CANDIDATES, WORDS, Calibration, calibrate
 from muse.errors import BadSetting
 from muse.lexicon import Entry, Lexicon
-from muse.neighbours import Neighbours, nearest
 from muse.progress import Progress
-from muse.retrieval import Retrieval
+from muse.search.calibration import CANDIDATES, WORDS, Calibration, calibrate
+from muse.search.neighbours import Neighbours, nearest
+from muse.search.retrieval import Retrieval
 from muse.space import AlignedSpace
 
 BATCH = 2_048  # source words at once: a mutual search holds (b, k, k)
@@ -108,7 +108,7 @@ def entries(
     """The entries of a dictionary, most frequent source words first and the best of each first.
 
     They are made a batch at a time. With `rng`, which the calibration draws from, each has the
-    probability of `muse.calibration` among the CANDIDATES (or `top`, if more) best of its word.
+    probability of `muse.search.calibration` among the CANDIDATES (or `top`, if more) best of its word.
     """
     source, target = space.direction(source, target)
     retrieval = retrieval or Retrieval()

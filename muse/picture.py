@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from muse.errors import MissingExtra
-from muse.retrieval import Retrieval, mutual_neighbours
+from muse.search.retrieval import Retrieval, mutual_neighbours
 from muse.space import AlignedSpace
 
 WORDS = 3_000  # the most frequent words of each language, of which the pairs are taken

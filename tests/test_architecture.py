@@ -1,4 +1,4 @@
-"""The house (design.md, section 10): which module may import which, as a table."""
+"""The architecture: layers by folder, one user for each dependency, and the rules every module keeps."""
 
 from __future__ import annotations
 
@@ -7,241 +7,62 @@ from collections.abc import Iterator
 from graphlib import TopologicalSorter
 from pathlib import Path
 
-import pytest
-
 PACKAGE = Path(__file__).resolve().parents[1] / "muse"
 LONGEST_FILE = 300
 
-# From the ground up: a module imports from lower layers, and from its own where the table below says so.
-LAYERS = {
-    "ground": ["errors", "version", "memory", "progress", "history"],
-    "nouns": ["vectors", "lexicon", "alignment", "language_model", "tokens"],
-    "disk": ["files", "checkpoint"],
-    "mathematics": [
-        "normalise",
-        "neighbours",
-        "retrieval",
-        "pair_score",
-        "procrustes",
-        "criterion",
-        "probability",
-        "calibration",
-        "processes",
-        "runtime",
-        "networks",
-        "kneser_ney",
-        "subwords",
-        "units",
-        "lookup_table",
-    ],
-    "learning": [
-        "initialise",
-        "refine",
-        "reweight",
-        "verdict",
-        "auto",
-        "align",
-        "joint",
-        "align_many",
-    ],
-    "space": ["space_saving", "space_adding", "space", "new_words"],
-    "consumers": ["induce", "translate", "export", "evaluation", "sentences", "picture", "exchange"],
-    "doors": [
-        "request",
-        "outcome",
-        "api",
-        "commands",
-        "cli",
-        "__init__",
-        "__main__",
-        "report",
-        "fetch",
-        "web",
-        "doctor",
-    ],
-}
+# Lowest first. A module imports from its own package and from lower layers; packages of one layer import
+# one another only where they are the core types.
+LAYERS = (
+    {"errors", "version", "progress"},
+    {"vectors", "lexicon", "alignment"},
+    {"files"},
+    {"run"},
+    {"normalise", "procrustes"},
+    {"search", "text"},
+    {"learn"},
+    {"space"},
+    {"induce", "translate", "export", "exchange", "evaluation", "picture", "mining"},
+    {"encoders"},
+    {"training"},
+    {"systems"},
+    {"api"},
+    {"sentences"},  # an old name of part of api
+    {"report", "web", "fetch", "doctor"},
+    {"commands"},
+    {"cli"},
+    {"__init__", "__main__"},
+)
+CORE_TYPES = LAYERS[1]
+# The disk is the border: of what stands above learning, only these see it.
+SEE_LEARNING = {"learn", "api", "commands"}
 
-# What each module imports of ours, whole: a new edge is a decision, and is taken here.
-MAY_IMPORT = {
-    "errors": [],
-    "version": [],
-    "memory": [],
-    "progress": [],
-    "history": [],
-    "vectors": ["errors"],
-    "lexicon": ["errors"],
-    "alignment": ["vectors"],
-    "language_model": ["errors"],
-    "tokens": [],
-    "files": ["errors", "version", "progress", "vectors", "lexicon", "language_model"],
-    "checkpoint": ["errors", "files"],
-    "normalise": ["errors", "vectors"],
-    "neighbours": ["errors"],
-    "retrieval": ["errors", "neighbours"],
-    "pair_score": ["errors", "retrieval"],
-    "procrustes": [],
-    "kneser_ney": ["errors", "language_model"],
-    "criterion": ["vectors", "retrieval"],
-    "probability": ["errors", "procrustes", "retrieval"],
-    "calibration": ["errors", "neighbours", "probability", "procrustes", "retrieval"],
-    "processes": ["errors"],
-    "runtime": ["checkpoint", "errors", "processes", "progress"],
-    "refine": ["errors", "vectors", "alignment", "procrustes", "retrieval", "neighbours", "runtime"],
-    "reweight": ["vectors", "alignment", "procrustes", "retrieval", "runtime"],
-    "verdict": [
-        "errors",
-        "vectors",
-        "alignment",
-        "procrustes",
-        "retrieval",
-        "neighbours",
-        "refine",
-        "runtime",
-    ],
-    "initialise": [
-        "errors",
-        "vectors",
-        "lexicon",
-        "alignment",
-        "normalise",
-        "procrustes",
-        "retrieval",
-        "criterion",
-        "runtime",
-    ],
-    "auto": [
-        "errors",
-        "vectors",
-        "lexicon",
-        "alignment",
-        "criterion",
-        "history",
-        "runtime",
-        "initialise",
-        "refine",
-        "verdict",
-    ],
-    "align": [
-        "errors",
-        "history",
-        "memory",
-        "vectors",
-        "alignment",
-        "normalise",
-        "criterion",
-        "runtime",
-        "refine",
-        "reweight",
-        "verdict",
-        "auto",
-    ],
-    "joint": ["vectors", "procrustes", "retrieval", "runtime", "refine", "reweight"],
-    "align_many": ["errors", "vectors", "criterion", "runtime", "verdict", "align", "joint"],
-    "space_saving": ["errors", "progress", "vectors", "alignment", "files", "normalise", "retrieval"],
-    "space_adding": ["errors", "progress", "files", "space_saving"],
-    "space": [
-        "errors",
-        "progress",
-        "vectors",
-        "files",
-        "normalise",
-        "retrieval",
-        "space_adding",
-        "space_saving",
-    ],
-    "networks": ["errors"],
-    "units": [],
-    "lookup_table": ["errors", "units", "normalise", "vectors"],
-    "subwords": ["errors", "progress", "vectors", "normalise"],
-    "new_words": ["errors", "progress", "subwords", "vectors", "files", "normalise", "space"],
-    "translate": [
-        "errors",
-        "version",
-        "vectors",
-        "neighbours",
-        "retrieval",
-        "space",
-        "language_model",
-        "tokens",
-        "new_words",
-    ],
-    "induce": ["errors", "progress", "lexicon", "neighbours", "retrieval", "calibration", "space"],
-    "export": [
-        "errors",
-        "progress",
-        "vectors",
-        "files",
-        "normalise",
-        "neighbours",
-        "probability",
-        "retrieval",
-        "space",
-        "lookup_table",
-    ],
-    "evaluation": [
-        "errors",
-        "version",
-        "progress",
-        "vectors",
-        "lexicon",
-        "tokens",
-        "neighbours",
-        "retrieval",
-        "pair_score",
-        "space",
-    ],
-    "sentences": [
-        "errors",
-        "version",
-        "progress",
-        "vectors",
-        "tokens",
-        "files",
-        "neighbours",
-        "pair_score",
-        "procrustes",
-        "checkpoint",
-        "processes",
-        "runtime",
-        "networks",
-        "new_words",
-        "space",
-        "lookup_table",
-        "normalise",
-    ],
-    "picture": ["errors", "retrieval", "space"],
-    "exchange": ["errors", "vectors", "lexicon"],
-}
-
-# The one user of a dependency, and where else its thread count is set.
 ONLY_USERS = {
-    "faiss": {"neighbours", "commands.options", "doctor"},
-    "fasttext": {"files.fasttext_model"},
-    "sacremoses": {"tokens"},
-    "sacrebleu": {"translate.quality"},
-    "sklearn": {"evaluation.classifier", "picture", "sentences.encoder"},
-    "matplotlib": {"report.figures", "report.labels"},
-    "jinja2": {"report.page"},
-    "gensim": {"exchange.keyed_vectors"},
-    "pandas": {"exchange.frames"},
-    "transformers": {"sentences.hugging_face"},
-    "tokenizers": {"export.static_embedding", "sentences.pieces"},
-    "safetensors": {"export.static_embedding", "sentences.hugging_face"},
-    "pooch": {"fetch.published"},
-    "requests": {"fetch.download", "fetch.published"},
-    "fastapi": {"web.app", "web.routes", "web.server"},
-    "pydantic": {"web.answers"},
-    "uvicorn": {"web.server"},
-    "scipy": {"procrustes", "calibration", "evaluation"},
-    "pyarrow": {"files.parquet", "files.vectors_parquet"},
     "click": {"cli", "commands"},
+    "faiss": {"search.neighbours", "commands.options", "doctor"},
+    "fastapi": {"web"},
+    "fasttext": {"files.fasttext_model"},
+    "gensim": {"exchange.gensim_vectors"},
+    "jinja2": {"report.page"},
+    "matplotlib": {"report.figures", "report.labels"},
+    "pandas": {"exchange.frames"},
+    "pooch": {"fetch.published"},
+    "pyarrow": {"files.parquet", "files.vectors_parquet"},
+    "pydantic": {"web.answers"},
+    "requests": {"fetch.download", "fetch.published"},
+    "sacrebleu": {"translate.scores"},
+    "sacremoses": {"text.tokens"},
+    "safetensors": {"export.static_embedding", "systems.hugging_face"},
+    "scipy": {"procrustes", "search.calibration", "evaluation"},
+    "sklearn": {"encoders.encoder", "evaluation.classifier", "picture"},
+    "tokenizers": {"export.static_embedding", "systems.pieces"},
+    "transformers": {"systems.hugging_face"},
+    "uvicorn": {"web.server"},
 }
-LEARNING = set(LAYERS["learning"])
-CONSUMERS = {*LAYERS["consumers"], *LAYERS["space"]}
+GLOBAL_RANDOMNESS = ("np.random.seed", "np.random.rand(", "torch.manual_seed", "random.seed")
 
 
 def modules() -> dict[str, Path]:
-    """Every module of ours by its name below muse: files.text, align; a package is named after itself."""
+    """Every module by its name below muse, such as files.text; a package is named after itself."""
     found = {}
     for path in sorted(PACKAGE.rglob("*.py")):
         parts = path.relative_to(PACKAGE).with_suffix("").parts
@@ -250,124 +71,118 @@ def modules() -> dict[str, Path]:
 
 
 MODULES = modules()
+TREES = {name: ast.parse(path.read_text(encoding="utf-8")) for name, path in MODULES.items()}
 
 
-def parsed(path: Path) -> ast.Module:
-    return ast.parse(path.read_text(encoding="utf-8"))
-
-
-def imported(path: Path) -> Iterator[str]:
+def imported(tree: ast.AST) -> Iterator[str]:
     """The full name of everything that a file imports, wherever in the file."""
-    for node in ast.walk(parsed(path)):
+    for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{path}:{node.lineno}: import by the full name"
-            for alias in node.names:
-                yield f"{node.module}.{alias.name}"
+            assert node.level == 0, f"line {node.lineno}: import by the full name"
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
-def ours(path: Path) -> set[str]:
+def ours(tree: ast.AST) -> set[str]:
     """The modules of muse that a file imports."""
     names = set()
-    for name in imported(path):
-        if name.split(".")[0] == "muse":
-            parts = name.split(".")[1:]
+    for name in imported(tree):
+        first, *parts = name.split(".")
+        if first == "muse":
             while parts and ".".join(parts) not in MODULES:
                 parts.pop()
             names.add(".".join(parts) or "__init__")
     return names
 
 
-def house(module: str) -> str:
-    """The entry of the tables that a module belongs to: files for files.text."""
+def package(module: str) -> str:
+    """The entry of LAYERS that a module belongs to: files for files.text."""
     return module.split(".")[0]
 
 
+def edges() -> list[tuple[str, str]]:
+    """Every import of one of our packages by a module of another."""
+    found = [(name, other) for name, tree in TREES.items() for other in ours(tree)]
+    return [(name, other) for name, other in found if package(name) != package(other)]
+
+
 def layer(module: str) -> int:
-    homes = [number for number, names in enumerate(LAYERS.values()) if house(module) in names]
-    assert len(homes) == 1, f"give muse/{house(module)} a layer in tests/test_architecture.py"
+    homes = [number for number, names in enumerate(LAYERS) if package(module) in names]
+    assert len(homes) == 1, f"give muse/{package(module)} one layer in LAYERS"
     return homes[0]
 
 
-@pytest.mark.parametrize("module", MODULES)
-def test_imports_point_down(module: str) -> None:
-    for other in ours(MODULES[module]):
-        assert house(other) == house(module) or layer(other) <= layer(module), f"{module} imports {other}"
+def test_every_module_has_a_layer_and_every_layer_its_modules() -> None:
+    assert {package(module) for module in MODULES} == set().union(*LAYERS)
 
 
-@pytest.mark.parametrize("module", [module for module in MODULES if house(module) in MAY_IMPORT])
-def test_imports_are_those_of_the_table(module: str) -> None:
-    houses = {house(other) for other in ours(MODULES[module])} - {house(module)}
-    assert houses <= set(MAY_IMPORT[house(module)])
+def test_imports_point_down() -> None:
+    upward = [
+        (name, other)
+        for name, other in edges()
+        if layer(other) >= layer(name) and not {package(name), package(other)} <= CORE_TYPES
+    ]
+    assert not upward
 
 
-def test_every_module_below_the_doors_is_in_the_table() -> None:
-    doors = LAYERS["doors"]
-    assert {house(module) for module in MODULES} - set(doors) <= set(MAY_IMPORT)
+def test_modules_import_one_another_in_no_circle() -> None:
+    list(TopologicalSorter({name: ours(tree) - {name} for name, tree in TREES.items()}).static_order())
 
 
-def test_the_table_has_no_cycle_nor_do_the_modules() -> None:
-    list(TopologicalSorter(MAY_IMPORT).static_order())
-    list(TopologicalSorter({name: ours(path) - {name} for name, path in MODULES.items()}).static_order())
+def test_learning_and_those_who_use_a_space_meet_on_disk_alone() -> None:
+    assert not [
+        (name, other)
+        for name, other in edges()
+        if package(other) == "learn" and package(name) not in SEE_LEARNING
+    ]
 
 
-@pytest.mark.parametrize("module", MODULES)
-def test_learning_and_consumers_meet_on_disk_alone(module: str) -> None:
-    houses = {house(other) for other in ours(MODULES[module])}
-    if house(module) in LEARNING:
-        assert not houses & CONSUMERS
-    if house(module) in CONSUMERS:
-        assert not houses & LEARNING
+def test_each_dependency_is_imported_where_the_table_says_and_nowhere_else() -> None:
+    for dependency, users in ONLY_USERS.items():
+        found = {
+            name
+            for name, tree in TREES.items()
+            if dependency in {full.split(".")[0] for full in imported(tree)}
+        }
+        assert {name if name in users else package(name) for name in found} == users, dependency
 
 
-def test_consumers_of_a_space_are_strangers_to_one_another() -> None:
-    consumers = set(LAYERS["consumers"])
-    for module, path in MODULES.items():
-        if house(module) in consumers:
-            assert not ({house(other) for other in ours(path)} & consumers) - {house(module)}, module
+def test_files_are_short() -> None:
+    lines = {name: len(path.read_text(encoding="utf-8").splitlines()) for name, path in MODULES.items()}
+    assert not {name: count for name, count in lines.items() if count > LONGEST_FILE}
 
 
-@pytest.mark.parametrize("package", ONLY_USERS)
-def test_a_dependency_has_one_user(package: str) -> None:
-    users = {
-        module
-        for module, path in MODULES.items()
-        if package in {name.split(".")[0] for name in imported(path)}
-    }
-    assert {user for user in users if house(user) not in ONLY_USERS[package]} <= ONLY_USERS[package]
+def test_only_the_command_line_prints() -> None:
+    assert not [
+        (name, node.lineno)
+        for name, tree in TREES.items()
+        if package(name) not in ("cli", "commands")
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print"
+    ]
 
 
-@pytest.mark.parametrize("module", MODULES)
-def test_files_are_short(module: str) -> None:
-    assert len(MODULES[module].read_text(encoding="utf-8").splitlines()) <= LONGEST_FILE
+def test_no_module_hides_one_of_the_standard_library() -> None:
+    assert not [name for name in MODULES if name.split(".")[-1] in {"utils", "select", "types", "random"}]
 
 
-@pytest.mark.parametrize("module", [module for module in MODULES if house(module) not in ("cli", "commands")])
-def test_only_the_command_line_prints(module: str) -> None:
-    calls = [node for node in ast.walk(parsed(MODULES[module])) if isinstance(node, ast.Call)]
-    assert not [call.lineno for call in calls if isinstance(call.func, ast.Name) and call.func.id == "print"]
-
-
-@pytest.mark.parametrize("module", MODULES)
-def test_no_module_hides_one_of_the_standard_library(module: str) -> None:
-    assert module.split(".")[-1] not in {"utils", "select", "types", "random"}
-
-
-@pytest.mark.parametrize(
-    "module", [module for module in MODULES if house(module) not in ("cli", "commands", "__init__")]
-)
-def test_imports_of_ours_stand_at_the_top(module: str) -> None:
+def test_imports_of_ours_stand_at_the_top() -> None:
     # An import inside a function hides a cycle; only the command line may, to start quickly.
-    tree = parsed(MODULES[module])
-    inner = [node for top in tree.body for node in ast.walk(top) if node is not top]
-    for node in inner:
-        if isinstance(node, ast.ImportFrom):
-            assert (node.module or "").split(".")[0] != "muse", node.lineno
+    assert not [
+        (name, node.lineno)
+        for name, tree in TREES.items()
+        if package(name) not in ("cli", "commands", "__init__")
+        for top in tree.body
+        for node in ast.walk(top)
+        if node is not top and isinstance(node, ast.ImportFrom) and (node.module or "").startswith("muse.")
+    ]
 
 
 def test_no_global_randomness() -> None:
-    for path in MODULES.values():
-        text = path.read_text(encoding="utf-8")
-        for call in ("np.random.seed", "np.random.rand(", "torch.manual_seed", "random.seed"):
-            assert call not in text, f"{path}: {call}"
+    assert not [
+        (name, call)
+        for name, path in MODULES.items()
+        for call in GLOBAL_RANDOMNESS
+        if call in path.read_text(encoding="utf-8")
+    ]

@@ -16,9 +16,11 @@ import numpy as np
 import pytest
 import torch
 
-from muse import align_many, api, space_saving
+from muse.api import run as api
 from muse.errors import NotConverged
 from muse.files.space_folder import write_array
+from muse.learn import many as align_many
+from muse.space import saving as space_saving
 from tests.command import Command, Ended, align_arguments, process, tree
 from tests.spaces import saved
 from tests.toys import cloud, raw_pair, write_vec
@@ -299,9 +301,9 @@ def test_a_full_disk_leaves_no_half_of_a_space(
 
 
 def _learned(source: Any, target: Any, **_: Any) -> Any:
-    from muse.align import Learned
     from muse.alignment import Alignment
-    from muse.verdict import Verdict
+    from muse.learn.pair import Learned
+    from muse.learn.verdict import Verdict
 
     return Learned(
         Alignment(np.eye(20, dtype=np.float32), method="similarity", criterion=0.5),

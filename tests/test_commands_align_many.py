@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from muse import api
-from muse.align import AlignConfig
-from muse.auto import Plan
+from muse.api import run as api
 from muse.files.space_folder import write_array
 from muse.files.space_manifest import read_manifest, write_manifest
+from muse.learn.auto import Plan
+from muse.learn.pair import AlignConfig
 from muse.normalise import normalise
 from muse.space import load_space
 from muse.vectors import Vectors

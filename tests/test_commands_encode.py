@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from muse.sentences.loading import load_encoder
+from muse.api.encoders import load_encoder
 from muse.space import load_space
 from tests.command import Command, process, refused, tree
 from tests.spaces import saved

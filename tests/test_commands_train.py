@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from muse.checkpoint import Checkpoint
+from muse.api.encoders import load_encoder
 from muse.commands.train import ENCODERS, LOSSES
 from muse.errors import NotConverged
-from muse.sentences import kinds, training
-from muse.sentences.loading import load_encoder
+from muse.run.checkpoint import Checkpoint
 from muse.space import load_space
+from muse.training import kinds
+from muse.training import run as training
 from tests.command import Command, refused, tree
 from tests.parallel import toy_space, toy_text, write_text
 

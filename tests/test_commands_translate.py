@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from muse.files import read_vectors, write_vectors_text
-from muse.files.arpa import read_arpa
 from muse.normalise import normalise
 from muse.space import Provenance, SideToSave, save_space
+from muse.text.arpa import read_arpa
 from muse.vectors import Vectors
 from tests.command import Command, Ended, process, tree
 from tests.test_cli import refused

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from muse.sentences.systems import SYSTEMS
+from muse.systems.registry import SYSTEMS
 from muse.vectors import Vectors
 from tests.conftest import ROOT
 from tests.pages import KINDS, Reader, agree, blocks, commands
@@ -166,7 +166,7 @@ def test_equations_are_drawn_and_examples_are_code(site: Path) -> None:
     assert "arithmatex" not in algorithms
     assert "<merror" not in algorithms
     api = (site / "api.html").read_text(encoding="utf-8")
-    for name in ("muse.api.align", "muse.space.AlignedSpace.translate", "muse.errors.MuseError"):
+    for name in ("muse.api.run.align", "muse.space.aligned.AlignedSpace.translate", "muse.errors.MuseError"):
         assert f'id="{name}"' in api
     assert "&gt;&gt;&gt;" in api
     assert "<blockquote>" not in api

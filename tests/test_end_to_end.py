@@ -148,8 +148,9 @@ def test_one_seed_one_result(muse: Command, files: Path) -> None:
 
 # The command line with a game of seconds, long enough to be killed in.
 SMALL_GAME = """
-from muse import auto, cli
-from muse.initialise.adversarial import AdversarialConfig
+from muse.learn import auto
+from muse import cli
+from muse.learn.initialise.adversarial import AdversarialConfig
 small = AdversarialConfig(restarts=2, survivors=1, epochs=30, patience=30, steps=20, hidden=50)
 auto.AdversarialConfig = lambda: small
 cli.main()

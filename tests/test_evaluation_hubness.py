@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from muse.evaluation.hubness import hubness
-from muse.retrieval import Retrieval
+from muse.search.retrieval import Retrieval
 from tests.spaces import plain_space
 from tests.test_evaluation_words import RETRIEVALS, noisy_space, scores
 

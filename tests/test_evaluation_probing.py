@@ -19,7 +19,7 @@ from muse.evaluation.probing import (
     order_probe,
 )
 from muse.evaluation.score import Signature
-from muse.tokens import Tokeniser
+from muse.text.tokens import Tokeniser
 
 CONTENT = [
     f"{first}{last}"

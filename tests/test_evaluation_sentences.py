@@ -8,7 +8,7 @@ import pytest
 from muse.errors import Mismatch
 from muse.evaluation.score import Signature
 from muse.evaluation.sentences import Queries, different, evaluate_sentences, sentence_ranks
-from muse.pair_score import METHODS, PairScore
+from muse.search.pair_score import METHODS, PairScore
 from muse.vectors import Matrix
 
 SIGNATURE = Signature("nn", "fr-en")

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from muse.errors import BadSetting, Mismatch
 from muse.evaluation.words import WordScore, evaluate_words
 from muse.lexicon import Lexicon, Pair
-from muse.retrieval import Retrieval
+from muse.search.retrieval import Retrieval
 from muse.space import AlignedSpace
 from muse.vectors import Matrix
 from tests.command import SCORE_FIELDS

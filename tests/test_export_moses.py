@@ -14,8 +14,8 @@ import torch
 from muse.errors import BadFile, BadSetting
 from muse.export import moses as module
 from muse.export.moses import MosesConfig, PhraseTable, export_moses
-from muse.probability import fit_temperature, held_out_scores
-from muse.retrieval import Retrieval, mean_similarity
+from muse.search.probability import fit_temperature, held_out_scores
+from muse.search.retrieval import Retrieval, mean_similarity
 from muse.space import AlignedSpace
 from tests.command import tree
 from tests.spaces import plain_space, raw_rows
@@ -172,7 +172,7 @@ def test_a_stored_hubness_is_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     def never(*_: object, **__: object) -> torch.Tensor:
         raise AssertionError("searched again")
 
-    monkeypatch.setattr("muse.retrieval.mean_similarity", never)
+    monkeypatch.setattr("muse.search.retrieval.mean_similarity", never)
     export(space, tmp_path / "stored")
     assert (tmp_path / "stored").read_bytes() == (tmp_path / "computed").read_bytes()
 

@@ -11,8 +11,8 @@ from muse import induce as module
 from muse.errors import BadSetting
 from muse.induce import Limits, induce
 from muse.lexicon import Lexicon
-from muse.neighbours import Neighbours
-from muse.retrieval import Retrieval
+from muse.search.neighbours import Neighbours
+from muse.search.retrieval import Retrieval
 from muse.space import AlignedSpace
 from tests.spaces import saved
 from tests.test_evaluation_words import RETRIEVALS, noisy_space, scores

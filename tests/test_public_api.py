@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+import pkgutil
 import subprocess
 import sys
 
@@ -18,9 +20,29 @@ def test_the_names_are_sorted_and_there() -> None:
         assert getattr(muse, name) is not None
 
 
-def test_align_stays_a_function() -> None:
-    shown = "import muse; muse.align; assert callable(muse.align), muse.align"
-    subprocess.run([sys.executable, "-c", shown], timeout=60, check=True)
+@pytest.mark.parametrize("order", ["sorted", "reversed"])
+def test_public_names_are_what_they_are_whatever_was_imported_before(order: str) -> None:
+    # Importing a module binds its name in its package, and would hide a function of that name.
+    code = (
+        "import importlib, pkgutil, muse\n"
+        "names = [found.name for found in pkgutil.walk_packages(muse.__path__, 'muse.')]\n"
+        f"for name in {order}(names):\n"
+        "    if not name.endswith('__main__'):\n"
+        "        importlib.import_module(name)\n"
+        "    hidden = [n for n in muse.__all__ if type(getattr(muse, n)) is type(muse)]\n"
+        "    assert not hidden, (name, hidden)\n"
+        "assert all(map(callable, (muse.align, muse.load_space, muse.read_vectors, muse.load_encoder)))\n"
+    )
+    subprocess.run([sys.executable, "-W", "ignore", "-c", code], timeout=120, check=True)
+
+
+def test_no_package_exports_the_name_of_one_of_its_modules() -> None:
+    for found in pkgutil.walk_packages(muse.__path__, "muse."):
+        if found.ispkg:
+            package = importlib.import_module(found.name)
+            modules = {module.name for module in pkgutil.iter_modules(package.__path__)}
+            assert not modules & set(getattr(package, "__all__", ())), found.name
+    assert not {module.name for module in pkgutil.iter_modules(muse.__path__)} & set(muse.__all__)
 
 
 def test_no_other_name() -> None:

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from muse import space_adding
 from muse.errors import BadFile, BadSetting, Mismatch, NotConverged
 from muse.space import Provenance, SideToSave, add_to_space, check_addition, load_space
+from muse.space import adding as space_adding
 from tests.command import tree
 from tests.spaces import raw_rows, rotation, saved, side_to_save
 

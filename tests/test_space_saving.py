@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from muse import space_saving
 from muse.errors import BadFile, BadSetting, Mismatch, MuseError, NotConverged
 from muse.files.space_folder import write_array, writing
-from muse.retrieval import Retrieval
+from muse.search.retrieval import Retrieval
 from muse.space import Provenance, check_out, load_space, save_space
+from muse.space import saving as space_saving
 from muse.version import __version__
 from tests.spaces import PROVENANCE, raw_rows, saved, side_to_save, sides_to_save
 

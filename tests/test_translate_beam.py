@@ -7,8 +7,8 @@ from itertools import product
 import numpy as np
 import pytest
 
-from muse.kneser_ney import learn_language_model
-from muse.language_model import LanguageModel
+from muse.text.kneser_ney import learn_language_model
+from muse.text.language_model import LanguageModel
 from muse.translate.beam import Options, best_path
 
 MODEL = learn_language_model([list(text) for text in ("abca", "abcc", "bca", "ccab", "abcab")], order=3)

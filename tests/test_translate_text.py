@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from muse.errors import BadSetting
-from muse.kneser_ney import learn_language_model
-from muse.new_words import NewWords, WordVectors
-from muse.retrieval import Retrieval
+from muse.search.retrieval import Retrieval
 from muse.space import AlignedSpace
+from muse.space.new_words import NewWords, WordVectors
+from muse.text.kneser_ney import learn_language_model
 from muse.translate import TextConfig, Translator, quality
 from muse.vectors import Matrix
 from tests.spaces import plain_space

@@ -10,7 +10,7 @@ import pytest
 
 from muse.errors import BadSetting
 from muse.induce import induce
-from muse.retrieval import Retrieval
+from muse.search.retrieval import Retrieval
 from muse.translate import spellings, translate_words
 from muse.vectors import Vectors
 from tests.spaces import plain_space, saved

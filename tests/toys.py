@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from muse.align import prepare_
+from muse.learn.pair import prepare_
 from muse.vectors import Matrix, Vectors
 from tests.spaces import rotation
 

@@ -11,9 +11,9 @@ import click
 from muse.commands.options import common
 
 if TYPE_CHECKING:
-    from muse.align import AlignConfig
-    from muse.outcome import Report
-    from muse.request import Request
+    from muse.api.outcome import Report
+    from muse.api.request import Request
+    from muse.learn.pair import AlignConfig
 
 FAILED = 3  # the exit code of an alignment judged failed
 OF_WORDS = " (not unsupervised)"
@@ -80,7 +80,7 @@ def align(**options: Any) -> int:
     """
     if options["target"] is None and options["into"] is None:
         raise click.UsageError("Missing option '--tgt', or '--into SPACE' in its place.")
-    from muse.api import run
+    from muse.api.run import run
     from muse.progress import Progress
 
     report = run(_request(options), device=options["device"], progress=Progress(quiet=options["quiet"]))
@@ -109,8 +109,8 @@ def _lines(report: Report) -> list[str]:
 
 
 def _request(options: dict[str, Any]) -> Request:
+    from muse.api.request import Request
     from muse.errors import BadSetting
-    from muse.request import Request
 
     alone = options["into"] is None and len(options["sources"]) == 1
     if options["reweight"] and not alone:
@@ -125,9 +125,9 @@ def _request(options: dict[str, Any]) -> Request:
 
 
 def _config(options: dict[str, Any]) -> AlignConfig:
-    from muse.align import AlignConfig
-    from muse.auto import ROUNDS, Plan, check_init
-    from muse.refine import RefineConfig
+    from muse.learn.auto import ROUNDS, Plan, check_init
+    from muse.learn.pair import AlignConfig
+    from muse.learn.refine import RefineConfig
 
     init = "dictionary" if options["dictionary"] and options["init"] == "auto" else options["init"]
     check_init(init, options["dictionary"] is not None)

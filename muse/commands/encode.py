@@ -19,9 +19,9 @@ from muse.commands.encoders import fitted
 from muse.commands.options import common
 
 if TYPE_CHECKING:
+    from muse.encoders.encoder import SentenceEncoder
+    from muse.encoders.streaming import Write
     from muse.files.plain_text import Stream
-    from muse.sentences.encoder import SentenceEncoder
-    from muse.sentences.streaming import Write
 
 log = logging.getLogger(__name__)
 
@@ -53,8 +53,8 @@ def encode(
 
     A sentence without a known word is a row of zeros.
     """
+    from muse.encoders.streaming import encode_stream
     from muse.progress import Progress
-    from muse.sentences.streaming import encode_stream
 
     began = time.perf_counter()
     _check_places(out, options["save"])
@@ -79,8 +79,8 @@ def encode(
 
 
 def _check_places(out: Path | None, save: Path | None) -> None:
+    from muse.encoders.saving import check_out
     from muse.files.row_files import check_row_file
-    from muse.sentences.saving import check_out
 
     if out is not None:
         check_row_file(out)
@@ -89,10 +89,10 @@ def _check_places(out: Path | None, save: Path | None) -> None:
 
 
 def _sentences(source: Path | None, column: str | None) -> Iterator[list[str]]:
+    from muse.encoders.bags import blocks
+    from muse.encoders.streaming import stream_sentences
     from muse.errors import BadSetting
     from muse.files.plain_text import read_blocks
-    from muse.sentences.bags import blocks
-    from muse.sentences.streaming import stream_sentences
 
     if source is None:
         if column is not None:
@@ -103,10 +103,10 @@ def _sentences(source: Path | None, column: str | None) -> Iterator[list[str]]:
 
 
 def _encoder(space: Path, lang: str, name: str, options: dict[str, Any]) -> SentenceEncoder:
+    from muse.api.encoders import load_encoder
+    from muse.encoders.streaming import stream_sentences
     from muse.progress import Progress
-    from muse.runtime import pick_device
-    from muse.sentences.loading import load_encoder
-    from muse.sentences.streaming import stream_sentences
+    from muse.run.runtime import pick_device
     from muse.space import load_space
 
     pick_device(options["device"])

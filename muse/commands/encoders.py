@@ -12,9 +12,9 @@ import click
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from muse.pair_score import PairScore
+    from muse.encoders.encoder import SentenceEncoder
     from muse.progress import Progress
-    from muse.sentences.encoder import SentenceEncoder
+    from muse.search.pair_score import PairScore
     from muse.space import AlignedSpace
     from muse.vectors import Matrix
 
@@ -40,9 +40,9 @@ def encoder_options(command: F) -> F:
 
 def open_encoder(space: AlignedSpace, options: dict[str, Any]) -> SentenceEncoder:
     """The encoder that was asked for, after it has learned from the text of --fit."""
+    from muse.api.encoders import load_encoder
     from muse.files.sentence_text import read_sentences
     from muse.progress import Progress
-    from muse.sentences.loading import load_encoder
 
     texts = {language: read_sentences(path) for language, path in by_language(options["fit_files"], "--fit")}
     for language in texts:
@@ -88,7 +88,7 @@ def encoded(encoder: SentenceEncoder, sentences: Sequence[str], language: str, p
 
 def pair_scores(methods: Sequence[str], k: int | None) -> list[PairScore]:
     """How pairs are scored, each method once; without a k, 10 for csls, as for words, and 4 for margin."""
-    from muse.pair_score import PairScore
+    from muse.search.pair_score import PairScore
 
     usual = {"csls": 10}
     return [PairScore(method, k=k or usual.get(method, 4)) for method in dict.fromkeys(methods)]

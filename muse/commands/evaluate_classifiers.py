@@ -16,10 +16,10 @@ from muse.commands.options import open_space
 if TYPE_CHECKING:
     import numpy as np
 
+    from muse.encoders.encoder import SentenceEncoder
     from muse.evaluation.probing import Probe
     from muse.evaluation.score import Signature
     from muse.progress import Progress
-    from muse.sentences.encoder import SentenceEncoder
     from muse.space import AlignedSpace
 
 log = logging.getLogger(__name__)

@@ -11,8 +11,8 @@ from muse.commands.encoders import encoded, open_encoder, pair_scores
 from muse.commands.options import open_space
 
 if TYPE_CHECKING:
+    from muse.encoders.encoder import SentenceEncoder
     from muse.files.sentence_text import RatedSentences
-    from muse.sentences.encoder import SentenceEncoder
     from muse.space import AlignedSpace
     from muse.vectors import Matrix
 

@@ -12,7 +12,7 @@ from muse.commands.options import open_space, retrievals
 if TYPE_CHECKING:
     from muse.evaluation.words import WordScore
     from muse.lexicon import Lexicon
-    from muse.retrieval import Retrieval
+    from muse.search.retrieval import Retrieval
     from muse.space import AlignedSpace
 
 

@@ -118,10 +118,10 @@ def _words(space: AlignedSpace, encoder: Path | None) -> AlignedSpace:
     """The space, or its words with the rows that an encoder learned for them."""
     if encoder is None:
         return space
+    from muse.api.encoders import load_encoder
+    from muse.encoders.trained import TrainedEncoder
     from muse.errors import BadSetting
-    from muse.sentences.loading import load_encoder
-    from muse.sentences.network import NetworkEncoder
-    from muse.sentences.trained import TrainedEncoder
+    from muse.systems.network_encoder import NetworkEncoder
 
     loaded = load_encoder(encoder, space)
     if not isinstance(loaded, TrainedEncoder | NetworkEncoder):
@@ -174,7 +174,7 @@ def _torch(
     space: AlignedSpace, out: Path, given: dict[str, Any], rng: np.random.Generator, progress: Progress
 ) -> Told:
     from muse.export.torch_file import TableConfig, export_torch
-    from muse.lookup_table import SPECIALS
+    from muse.space.lookup_table import SPECIALS
 
     specials = given.get("specials")
     config = TableConfig(

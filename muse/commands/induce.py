@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 def induce(space: Path, out: Path, form: str, both: bool, as_json: bool, **options: Any) -> None:
     """Write a bilingual dictionary from a SPACE, best translations of the most frequent words first."""
     from muse.induce import Limits
-    from muse.memory import peak_memory_mb
+    from muse.run.memory import peak_memory_mb
 
     loaded = open_space(space, options["device"], options["quiet"])
     source, target = loaded.direction(options["source"], options["target"])

@@ -32,7 +32,7 @@ def map_words(space: Path, lang: str, vectors: Path, out: Path | None, as_json: 
     from muse.files import write_npz, write_vectors_text
     from muse.files.plain_text import read_lines
     from muse.files.writing import check_place, vectors_text
-    from muse.new_words import load_new_words, map_new_words
+    from muse.space.new_words import load_new_words, map_new_words
 
     if as_json and out is None:
         raise BadSetting("--json needs --out FILE, which the vectors go to; got none")

@@ -14,10 +14,10 @@ from muse.commands.options import backend, common, open_space
 from muse.version import __version__
 
 if TYPE_CHECKING:
+    from muse.encoders.encoder import SentenceEncoder
     from muse.evaluation.mining import MiningScore
+    from muse.mining import Mined, MiningConfig
     from muse.progress import Progress
-    from muse.sentences.encoder import SentenceEncoder
-    from muse.sentences.mining import Mined, MiningConfig
     from muse.vectors import Matrix
 
 log = logging.getLogger(__name__)
@@ -59,7 +59,7 @@ def mine(space: Path, out: Path, as_json: bool, **options: Any) -> None:
     from muse.errors import BadSetting
     from muse.files.sentence_text import read_sentences, write_scored_pairs
     from muse.files.writing import check_place
-    from muse.sentences.mining import mine
+    from muse.mining import mine
 
     config = _config(options)
     check_place(out)
@@ -87,9 +87,9 @@ def mine(space: Path, out: Path, as_json: bool, **options: Any) -> None:
 
 
 def _config(options: dict[str, Any]) -> MiningConfig:
-    from muse.pair_score import PairScore
-    from muse.runtime import pick_device
-    from muse.sentences.mining import MiningConfig
+    from muse.mining import MiningConfig
+    from muse.run.runtime import pick_device
+    from muse.search.pair_score import PairScore
 
     method = "nn" if options["score"] == "cosine" else options["score"]
     score = PairScore(method, k=options["neighbours"])

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 if TYPE_CHECKING:
-    from muse.retrieval import Retrieval
+    from muse.search.retrieval import Retrieval
     from muse.space import AlignedSpace
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -87,7 +87,7 @@ def _set_threads(threads: int | None) -> None:
 def open_space(folder: Path, device: str, quiet: bool) -> AlignedSpace:
     """The space in `folder`, on the device that was asked for; its searches are shown unless `quiet`."""
     from muse.progress import Progress
-    from muse.runtime import pick_device
+    from muse.run.runtime import pick_device
     from muse.space import load_space
 
     return load_space(folder, device=pick_device(device), progress=Progress(quiet=quiet))
@@ -95,6 +95,6 @@ def open_space(folder: Path, device: str, quiet: bool) -> AlignedSpace:
 
 def retrievals(methods: tuple[str, ...], backend: str) -> list[Retrieval]:
     """The retrievals of the named methods, each once, in the order they were asked for."""
-    from muse.retrieval import Retrieval
+    from muse.search.retrieval import Retrieval
 
     return [Retrieval(method, backend=backend) for method in dict.fromkeys(methods)]

@@ -27,7 +27,7 @@ def serve(space: Path, as_json: bool, quiet: bool, seed: int, device: str, **opt
 
     The API is described at /openapi.json.
     """
-    from muse.runtime import pick_device
+    from muse.run.runtime import pick_device
     from muse.space import load_space
     from muse.web import Address, Explorer, bind, check_host, known_hosts, require, url
     from muse.web import serve as answer

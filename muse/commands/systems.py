@@ -11,8 +11,8 @@ import click
 
 if TYPE_CHECKING:
     from muse.evaluation.score import Score
-    from muse.sentences.system import Request
-    from muse.sentences.systems import TrainedSystem
+    from muse.systems.registry import TrainedSystem
+    from muse.systems.system import Request
 
 SYSTEMS = ("lens", "infersent", "x-bilstm", "cmlm", "bgt", "xlm")
 PRESETS = ("small", "paper")
@@ -23,10 +23,10 @@ def train(
     space: Path, parallel: tuple[Path, ...], as_json: bool, quiet: bool, options: dict[str, Any]
 ) -> None:
     """Trains a sentence system as `muse train` was asked to, and prints its score."""
-    from muse.processes import joined
     from muse.progress import Progress
-    from muse.runtime import Runtime, pick_device
-    from muse.sentences.systems import train_system
+    from muse.run.processes import joined
+    from muse.run.runtime import Runtime, pick_device
+    from muse.systems.registry import train_system
 
     device = pick_device(options["device"])
     with joined(device) as processes:
@@ -48,8 +48,8 @@ def named_texts(texts: Sequence[str]) -> dict[str, str]:
 
 
 def _request(space: Path, parallel: tuple[Path, ...], options: dict[str, Any]) -> Request:
-    from muse.sentences.system import CALLED_OTHERWISE, Request
     from muse.space import load_space
+    from muse.systems.system import CALLED_OTHERWISE, Request
 
     for name in _OF_PAIRS:
         if options[name] is not None:

@@ -14,7 +14,7 @@ from muse.commands.systems import train as train_system
 
 if TYPE_CHECKING:
     from muse.evaluation.score import Score
-    from muse.sentences.training import Trained, Training
+    from muse.training.run import Trained, Training
 
 ENCODERS = ("x-cbow", "projection", "cvm-add")
 LOSSES = ("align", "rank", "hinge", "hardest", "squared", "softmax")
@@ -61,8 +61,8 @@ def train(space: Path, quiet: bool, as_json: bool, **options: Any) -> None:
 
     from muse.evaluation.score import gold_name
     from muse.progress import Progress
-    from muse.runtime import Runtime, pick_device
-    from muse.sentences.training import train_encoder
+    from muse.run.runtime import Runtime, pick_device
+    from muse.training.run import train_encoder
 
     runtime = Runtime(pick_device(options["device"]), Progress(quiet=quiet))
     request = _request(space, options)
@@ -99,9 +99,9 @@ def _check_no_system(options: dict[str, Any]) -> None:
 
 
 def _request(space: Path, options: dict[str, Any]) -> Training:
-    from muse.sentences.kinds import LossChoice
-    from muse.sentences.training import Training
     from muse.space import load_space
+    from muse.training.kinds import LossChoice
+    from muse.training.run import Training
 
     parallel = _parallel(options)
     if not parallel:

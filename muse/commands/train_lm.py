@@ -28,12 +28,12 @@ def train_lm(
 
     Interpolated modified Kneser-Ney, in the ARPA format, of lower-case tokens as muse translate has them.
     """
-    from muse.files.arpa import write_arpa
     from muse.files.plain_text import read_lines
     from muse.files.writing import check_place
-    from muse.kneser_ney import learn_language_model
     from muse.progress import Progress
-    from muse.tokens import Tokeniser
+    from muse.text.arpa import write_arpa
+    from muse.text.kneser_ney import learn_language_model
+    from muse.text.tokens import Tokeniser
 
     check_place(out)
     lines = [line for path in texts for line in read_lines(path)]

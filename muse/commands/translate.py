@@ -15,10 +15,10 @@ from muse.commands.options import common, direction, open_space, retrievals
 
 if TYPE_CHECKING:
     from muse.files.plain_text import Stream
-    from muse.language_model import LanguageModel
-    from muse.new_words import NewWords
-    from muse.retrieval import Retrieval
+    from muse.search.retrieval import Retrieval
     from muse.space import AlignedSpace
+    from muse.space.new_words import NewWords
+    from muse.text.language_model import LanguageModel
     from muse.translate import Translator
 
 log = logging.getLogger(__name__)
@@ -57,8 +57,8 @@ def translate(
     translations of every word are chosen from by how well they follow one another.
     """
     from muse.errors import BadSetting
-    from muse.files.arpa import read_arpa
-    from muse.new_words import load_new_words, own_new_words
+    from muse.space.new_words import load_new_words, own_new_words
+    from muse.text.arpa import read_arpa
 
     if words and options["lm"] is not None:
         raise BadSetting("--lm needs text on stdin, got words to translate; leave one of them out")
@@ -147,7 +147,7 @@ def _translate_text(
 
 def _references(path: Path) -> list[str]:
     from muse.files.plain_text import read_lines
-    from muse.translate.quality import require_sacrebleu
+    from muse.translate.scores import require_sacrebleu
 
     require_sacrebleu()  # absent, it is to be said before the work
     return list(read_lines(path))

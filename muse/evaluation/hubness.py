@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import scipy.stats
 
-from muse.neighbours import nearest
-from muse.retrieval import Retrieval
+from muse.search.neighbours import nearest
+from muse.search.retrieval import Retrieval
 from muse.space import AlignedSpace
 
 NEIGHBOURS = 10

@@ -21,7 +21,7 @@ import numpy as np
 from muse.errors import Mismatch
 from muse.evaluation.classifier import ClassifierConfig, Labelled, accuracy, fitted, parts
 from muse.evaluation.score import Interval, Signature, bootstrap_interval
-from muse.tokens import Tokeniser
+from muse.text.tokens import Tokeniser
 
 FEWEST = 10  # sentences of a class
 LENGTHS = 6  # classes of length

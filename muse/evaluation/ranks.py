@@ -6,8 +6,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from muse.neighbours import tile_sizes
-from muse.retrieval import Retrieval
+from muse.search.neighbours import tile_sizes
+from muse.search.retrieval import Retrieval
 from muse.space import AlignedSpace
 
 Values = NDArray[np.float64]

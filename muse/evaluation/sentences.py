@@ -14,7 +14,7 @@ from torch.nn.functional import normalize
 
 from muse.errors import Mismatch
 from muse.evaluation.score import Hits, Interval, Score, Signature, bootstrap_interval
-from muse.pair_score import PairScore
+from muse.search.pair_score import PairScore
 from muse.vectors import Matrix
 
 Rows = NDArray[np.int64]

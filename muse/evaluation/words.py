@@ -21,7 +21,7 @@ from muse.evaluation.score import (
     space_signature,
 )
 from muse.lexicon import Lexicon
-from muse.retrieval import Retrieval
+from muse.search.retrieval import Retrieval
 from muse.space import AlignedSpace
 
 

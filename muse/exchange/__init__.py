@@ -1,6 +1,6 @@
 """Exchange: words, vectors and dictionaries as the objects of other libraries, and back."""
 
 from muse.exchange.frames import dictionary_frame, lexicon_of
-from muse.exchange.keyed_vectors import keyed_vectors, vectors_of
+from muse.exchange.gensim_vectors import keyed_vectors, vectors_of
 
 __all__ = ["dictionary_frame", "keyed_vectors", "lexicon_of", "vectors_of"]

@@ -21,10 +21,10 @@ from torch import Tensor
 
 from muse.errors import BadSetting
 from muse.files.writing import check_place, replaced
-from muse.neighbours import Neighbours, nearest
-from muse.probability import csls_probabilities, fit_temperature, held_out_scores
 from muse.progress import Progress, Tick
-from muse.retrieval import Retrieval
+from muse.search.neighbours import Neighbours, nearest
+from muse.search.probability import csls_probabilities, fit_temperature, held_out_scores
+from muse.search.retrieval import Retrieval
 from muse.space import AlignedSpace
 
 log = logging.getLogger(__name__)

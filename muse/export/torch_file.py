@@ -19,16 +19,16 @@ import torch
 from muse.errors import BadSetting
 from muse.files.vocabulary import read_vocabulary
 from muse.files.writing import check_place, replaced
-from muse.lookup_table import ORIGINS, SPECIALS, LookupTable, lookup_table, words_of
 from muse.progress import Progress
 from muse.space import AlignedSpace
+from muse.space.lookup_table import ORIGINS, SPECIALS, LookupTable, lookup_table, words_of
 
 VERSION = 1
 
 
 @dataclass(frozen=True)
 class TableConfig:
-    """What a table holds: see `muse.lookup_table.lookup_table`.
+    """What a table holds: see `muse.space.lookup_table.lookup_table`.
 
     `vocabularies` are files with a unit a line: none (the words of the space), one for both tables,
     or one for each. `max_vocab` cuts the words of the space, not a vocabulary.

@@ -17,7 +17,7 @@ from muse.lexicon import Entry, Lexicon
 from muse.picture import Picture, draw_picture, grouped_pairs
 from muse.progress import Progress
 from muse.report.record import Record, records
-from muse.retrieval import Retrieval
+from muse.search.retrieval import Retrieval
 from muse.space import AlignedSpace
 
 SAMPLE = 15  # entries shown of the best, of the worst, and of those between

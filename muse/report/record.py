@@ -57,7 +57,7 @@ class Record:
 
     @property
     def reason(self) -> str:
-        """Why the chosen attempt was chosen, as `muse.auto.best` does."""
+        """Why the chosen attempt was chosen, as `muse.learn.auto.best` does."""
         if not self.attempts:
             return ""
         if any(attempt.fields.get("verdict") == "aligned" for attempt in self.attempts if attempt.chosen):

@@ -1,1 +1,1 @@
-"""Sentence encoders: from the words of an aligned space to one vector a sentence, across languages."""
+"""Where sentence encoders used to be: see muse.encoders, muse.training and muse.systems."""

@@ -1,6 +1,6 @@
 """Translate: words, and running text word by word, through an aligned space."""
 
-from muse.translate.quality import Quality, quality
+from muse.translate.scores import Quality, quality
 from muse.translate.text import Choice, TextConfig, Translator
 from muse.translate.words import neighbours, spellings, translate_words
 

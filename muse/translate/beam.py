@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from muse.language_model import END, LanguageModel, Logs
+from muse.text.language_model import END, LanguageModel, Logs
 
 
 class Options(NamedTuple):

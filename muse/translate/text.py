@@ -13,11 +13,11 @@ import numpy as np
 import torch
 
 from muse.errors import BadSetting
-from muse.language_model import LanguageModel
-from muse.new_words import NewWords
-from muse.retrieval import Retrieval
+from muse.search.retrieval import Retrieval
 from muse.space import AlignedSpace
-from muse.tokens import Tokeniser
+from muse.space.new_words import NewWords
+from muse.text.language_model import LanguageModel
+from muse.text.tokens import Tokeniser
 from muse.translate.beam import Options, best_path
 from muse.translate.script import check_script
 from muse.translate.surface import (

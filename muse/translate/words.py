@@ -9,10 +9,10 @@ import torch
 from torch import Tensor
 
 from muse.errors import BadSetting
-from muse.neighbours import nearest
-from muse.new_words import NewWords
-from muse.retrieval import Retrieval
+from muse.search.neighbours import nearest
+from muse.search.retrieval import Retrieval
 from muse.space import AlignedSpace
+from muse.space.new_words import NewWords
 from muse.vectors import Vectors
 
 Translation = tuple[str, float]

@@ -11,7 +11,7 @@ from typing import Any
 
 from muse.errors import BadSetting, MuseError
 from muse.picture import Picture, draw_picture, frequent_pairs, is_readable
-from muse.retrieval import Retrieval
+from muse.search.retrieval import Retrieval
 from muse.space import AlignedSpace
 from muse.translate import TextConfig, Translator, neighbours, spellings, translate_words
 

@@ -1,0 +1,148 @@
+"""Outcome: what a run of `muse align` did, for its JSON and for the manifest of the space."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from muse.api.request import Request
+from muse.evaluation.score import Signature
+from muse.learn.joint import Joint
+from muse.learn.pair import AlignConfig, Learned
+from muse.run.memory import peak_memory_mb
+from muse.space import Provenance
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a run did: where the space is, what was learned, seconds by stage, words by language.
+
+    `learned` and `signatures` have every language that was mapped, in the order they were asked for.
+    """
+
+    space: Path
+    target: str
+    learned: Mapping[str, Learned]
+    seconds: Mapping[str, float]
+    words: Mapping[str, int]
+    signatures: Mapping[str, Signature]
+    joint: Joint | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """The fields of `muse align --json`: of the weakest language, and of each where there are several."""
+        fields = self.fields(weakest(self.learned))
+        if len(self.learned) == 1:
+            return fields
+        fields |= {"seconds": _rounded(self.seconds), "words": dict(self.words)}
+        fields["unsupervised"] = all(map(_unsupervised, self.learned.values()))
+        fields["joint"] = None if self.joint is None else self.joint.as_json()
+        return fields | {"languages": {language: self.fields(language) for language in self.learned}}
+
+    def fields(self, language: str) -> dict[str, Any]:
+        """The fields of one language that was mapped."""
+        learned = self.learned[language]
+        own = dict(self.seconds) if len(self.learned) == 1 else learned.seconds
+        return {
+            "space": str(self.space),
+            **_figures(learned),
+            "seconds": _rounded(own),
+            "candidates": [candidate.as_json() for candidate in learned.candidates],
+            "words": {side: self.words[side] for side in (language, self.target)},
+            "peak_memory_mb": peak_memory_mb(),
+            "signature": str(self.signatures[language]),
+        }
+
+
+def weakest(learned: Mapping[str, Learned]) -> str:
+    """The language whose mapping is least sure to be right."""
+    return min(learned, key=lambda language: learned[language].verdict.confidence)
+
+
+def _unsupervised(learned: Learned) -> bool:
+    return learned.alignment.init not in ("identical", "dictionary")
+
+
+def _figures(learned: Learned) -> dict[str, Any]:
+    verdict = learned.verdict
+    return {
+        "init": learned.alignment.init,
+        "criterion": round(learned.alignment.criterion, 4),
+        "verdict": verdict.label,
+        "confidence": verdict.confidence,
+        "agreement": verdict.agreement,
+        "mutual": verdict.mutual,
+        "unsupervised": _unsupervised(learned),
+    }
+
+
+def _rounded(seconds: Mapping[str, float]) -> dict[str, float]:
+    return {stage: round(value, 2) for stage, value in seconds.items()}
+
+
+def of_language(learned: Learned, config: AlignConfig, words: Mapping[str, int]) -> dict[str, Any]:
+    """How one language was mapped, for its entry in the manifest; `words` as in `signature`."""
+    return {
+        "method": learned.alignment.method,
+        "criterion": learned.alignment.criterion,
+        "verdict": learned.verdict,
+        "candidates": [candidate.as_record() for candidate in learned.candidates],
+        "history": learned.history,
+        "seconds": _rounded(learned.seconds),
+        "peak_memory_mb": learned.memory,
+        "seed": config.seed,
+        "signature": str(signature(config, learned, words)),
+    }
+
+
+def provenance(
+    request: Request, learned: Mapping[str, Learned], joint: Joint | None, before: Mapping[str, Any]
+) -> Provenance:
+    """How the space was made, for its manifest: criterion and verdict are those of the weakest language.
+
+    `before` has what else is known of the run, such as the time and the memory it took to read the files.
+    """
+    config, least = request.config, learned[weakest(learned)]
+    methods = dict.fromkeys(one.alignment.method for one in learned.values())
+    more: dict[str, Any] = {"candidates": [candidate.as_json() for candidate in least.candidates], **before}
+    if joint is not None:
+        more["joint"] = joint.as_json()
+    return Provenance(
+        method="+".join(methods),
+        settings=_settings(request),
+        seed=config.seed,
+        criterion=least.alignment.criterion,
+        verdict=least.verdict,
+        inputs=() if request.dictionary is None else (request.dictionary,),
+        more=more,
+    )
+
+
+def _settings(request: Request) -> dict[str, Any]:
+    config = request.config
+    return {
+        "init": config.plan.init,
+        "normalise": config.steps,
+        "refine": config.refine,
+        "rounds": config.plan.rounds,
+        "reweight": config.reweight,
+        "joint": config.joint,
+        "max_vocab": request.max_vocab,
+        "lowercase": request.lowercase,
+    }
+
+
+def signature(config: AlignConfig, learned: Learned, words: Mapping[str, int]) -> Signature:
+    """How the mapping between two languages, `words` of each, was obtained."""
+    source, target = words
+    more = ["refine" if config.refine is not None else "no-refine"]
+    return Signature(
+        str(config.refine.retrieval) if config.refine is not None else "csls:10",
+        f"{source}-{target}",
+        ",".join(config.steps),
+        learned.alignment.method,
+        seed=config.seed,
+        vocabulary=(words[source], words[target]),
+        more=tuple([*more, "joint"] if config.joint else more),
+    )

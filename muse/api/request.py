@@ -1,0 +1,98 @@
+"""Request: what a run of `muse align` is asked for, checked as far as it can be without reading a file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from muse.errors import BadSetting
+from muse.files.locate import locate_vectors
+from muse.learn.pair import AlignConfig
+from muse.space import check_language
+
+
+@dataclass(frozen=True)
+class Request:
+    """What to align, from which files, and where to put it; what is None is looked up or the default.
+
+    `source` is one language or several, `source_file` the files in the same order. `into` is a saved
+    space that the languages are added to; then `target` may be left out.
+    """
+
+    source: str | tuple[str, ...]
+    target: str | None = None
+    source_file: Path | tuple[Path, ...] | None = None
+    target_file: Path | None = None
+    dictionary: Path | None = None
+    out: Path | None = None
+    max_vocab: int | None = None
+    lowercase: bool = False
+    resume: bool = False
+    config: AlignConfig = AlignConfig()
+    into: Path | None = None
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """The languages to map."""
+        return (self.source,) if isinstance(self.source, str) else tuple(self.source)
+
+    @property
+    def folder(self) -> Path:
+        """Where the space goes."""
+        name = "-".join((*self.sources, self.pivot)) if self.into is None else ""
+        return self.out or self.into or Path("embeddings", "aligned", name)
+
+    @property
+    def pivot(self) -> str:
+        """The language that the others are mapped into, once it is known."""
+        if self.target is None:
+            raise BadSetting("--tgt LANG is needed, or --into SPACE, got neither")
+        return self.target
+
+    @property
+    def moves_target(self) -> bool:
+        """Whether the target may be moved: not where other languages are to meet it."""
+        return self.into is None and len(self.sources) == 1
+
+    def check(self) -> None:
+        """Raises BadSetting where what is asked for cannot go together."""
+        sources = self.sources
+        if not sources:
+            raise BadSetting("at least one --src is needed, got none")
+        for language in (*sources, *([] if self.target is None else [self.target])):
+            check_language(language)
+        for language in sources:
+            if sources.count(language) > 1:
+                raise BadSetting(f"every --src needs a name of its own, got {language!r} twice")
+        if self._files and len(self._files) != len(sources):
+            raise BadSetting(
+                f"--src-emb goes with --src in the same order: {len(sources)} languages need as many files, "
+                f"got {len(self._files)}; give one for each, or none to have them looked up"
+            )
+        self._check_several()
+
+    def _check_several(self) -> None:
+        sources = self.sources
+        if self.into is None:
+            _ = self.pivot
+        if self.into is not None and self.target_file is not None:
+            raise BadSetting("--into takes the target's vectors from the space; leave out --tgt-emb")
+        if self.dictionary is not None and len(sources) > 1:
+            raise BadSetting(
+                f"a --dictionary belongs to one --src, got {len(sources)}; align one of them with it, "
+                "then the others with --into"
+            )
+        if self.config.joint and (len(sources) < 2 or self.into is not None):
+            raise BadSetting(
+                "--joint needs two --src or more and no --into: it moves every language but the target"
+            )
+
+    def source_files(self) -> tuple[Path, ...]:
+        """The file of each language to map; BadFile where none is found."""
+        return self._files or tuple(locate_vectors(language) for language in self.sources)
+
+    @property
+    def _files(self) -> tuple[Path, ...]:
+        if self.source_file is None:
+            return ()
+        return (self.source_file,) if isinstance(self.source_file, Path) else tuple(self.source_file)

@@ -1,0 +1,195 @@
+"""The Python door: the run of `muse align`, from files to a space on disk, in one call."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from muse.api.outcome import Report, of_language, provenance, signature
+from muse.api.request import Request
+from muse.errors import MuseError
+from muse.files import read_lexicon, read_vectors
+from muse.files.locate import locate_vectors
+from muse.files.space_folder import MANIFEST, checksum
+from muse.learn.many import LearnedMany, learn_many
+from muse.learn.pair import check_pair, prepare_
+from muse.progress import Progress
+from muse.run.checkpoint import Checkpoint
+from muse.run.memory import peak_memory_mb
+from muse.run.runtime import Runtime, pick_device
+from muse.space import (
+    AlignedSpace,
+    SideToSave,
+    add_to_space,
+    check_addition,
+    check_language,
+    check_out,
+    load_space,
+    save_space,
+)
+
+__all__ = ["align", "pick_device", "run"]
+
+log = logging.getLogger(__name__)
+
+# Above so many pairs of words a CPU takes minutes for the hubness of both sides, which those who
+# never translate do not need: then it is left to the first evaluation.
+HUBNESS_ON_CPU = 50_000 * 50_000
+
+
+@dataclass(frozen=True, eq=False)
+class _Inputs:
+    """What was read: the languages to map, not mapped yet, and what they are to meet."""
+
+    sources: dict[str, SideToSave]
+    target: SideToSave
+
+    def words(self) -> dict[str, int]:
+        """The number of words of each language."""
+        sides = [*self.sources.values(), self.target]
+        return {side.vectors.language: len(side.vectors) for side in sides}
+
+
+def align(source: str | Sequence[str], target: str | None = None, **options: Any) -> AlignedSpace:
+    """The space of the languages, learned from their vectors and saved; `options` as in `Request`.
+
+    The verdict is in `space.manifest["verdict"]`; look at it before you use the space.
+    """
+    sources = source if isinstance(source, str) else tuple(source)
+    report = run(Request(sources, target, **options))
+    return load_space(report.space)
+
+
+def run(request: Request, *, device: str = "auto", progress: Progress | None = None) -> Report:
+    """Does what `request` asks: checks everything, reads, learns, saves.
+
+    The state of a run longer than its first stage is kept beside the space until it is saved, so
+    that a killed run can go on with `request.resume`.
+    """
+    began = time.perf_counter()
+    device = pick_device(device)
+    request.check()
+    check_out(request.folder)
+    request = _settled(request)
+    progress = progress or Progress(quiet=True)
+    inputs = _load(request, progress)
+    loaded, loading = time.perf_counter(), {"load": peak_memory_mb()}
+    checkpoint = _open_checkpoint(request, inputs)
+    runtime = Runtime(device, progress, checkpoint)
+    try:
+        vectors = [side.vectors for side in inputs.sources.values()]
+        learned = learn_many(vectors, inputs.target.vectors, config=request.config, runtime=runtime)
+    except MuseError:
+        checkpoint.clear()  # to go on from here would only end here again
+        raise
+    saving = time.perf_counter()
+    before = {"seconds": {"load": round(loaded - began, 2)}, "peak_memory_mb": loading}
+    _save(request, inputs, learned, runtime, before)
+    checkpoint.clear()
+    end = time.perf_counter()
+    seconds = {"load": loaded - began, **learned.seconds, "save": end - saving, "total": end - began}
+    return _report(request, learned, seconds, inputs.words())
+
+
+def _settled(request: Request) -> Request:
+    """The request with its dictionary read, its target named, and no step that would move a shared target."""
+    config = request.config
+    if request.dictionary is not None:
+        plan = replace(config.plan, init="dictionary", lexicon=read_lexicon(request.dictionary))
+        config = replace(config, plan=plan)
+    if config.reweight and not request.moves_target:
+        log.info("re-weighting is off: it moves %s, which all languages share", request.target or "the pivot")
+        config = replace(config, reweight=False)
+    if request.into is None:
+        return replace(request, config=config)
+    pivot = check_addition(request.into, request.sources, request.target)
+    return replace(request, config=config, target=pivot)
+
+
+def _load(request: Request, progress: Progress) -> _Inputs:
+    """Every language, read and found fit to be aligned; the target first, and once."""
+    files = dict(zip(request.sources, request.source_files(), strict=True))
+    target = (
+        _pivot(request.into) if request.into else _read(request, request.pivot, request.target_file, progress)
+    )
+    sources = {}
+    for language, path in files.items():
+        sources[language] = _read(request, language, path, progress)
+        check_pair(sources[language].vectors, target.vectors, max_vocab=request.max_vocab)
+    return _Inputs(sources, target)
+
+
+def _read(request: Request, language: str, path: Path | None, progress: Progress) -> SideToSave:
+    path = path or locate_vectors(language)
+    vectors = read_vectors(
+        path, language=language, max_vocab=request.max_vocab, lowercase=request.lowercase, progress=progress
+    )
+    check_language(language, vectors.words)
+    if vectors.repeated:
+        log.warning("%s: kept the first of %d repeated words (%s)", path, vectors.repeated, language)
+    return SideToSave(*prepare_(vectors, request.config.steps), files=(path,))
+
+
+def _pivot(folder: Path) -> SideToSave:
+    """The rows that new languages are to meet, as they are in the space, mapped where it maps its pivot."""
+    space = load_space(folder)
+    side = space.side(space.pivot)
+    # A copy: the folder that the rows are mapped from may be replaced while they are in use.
+    vectors = replace(side.vectors, matrix=np.array(side.vectors.matrix))
+    return SideToSave(vectors, side.normalisation)
+
+
+def _open_checkpoint(request: Request, inputs: _Inputs) -> Checkpoint:
+    """The store beside the space, emptied unless the run resumes; BadSetting if it is another run's."""
+    folder = request.folder.resolve()
+    settings = repr((request.sources, request.target, request.max_vocab, request.lowercase, request.config))
+    files = [path for side in (*inputs.sources.values(), inputs.target) for path in side.files]
+    if request.into is not None:
+        files.append(request.into / MANIFEST)
+    fingerprint = [settings, *(checksum(Path(path)) for path in files)]
+    return Checkpoint.open(folder.with_name(f".{folder.name}.checkpoint"), fingerprint, resume=request.resume)
+
+
+def _save(
+    request: Request, inputs: _Inputs, learned: LearnedMany, runtime: Runtime, before: dict[str, Any]
+) -> None:
+    sides, target_map, words = {}, None, inputs.words()
+    for language, one in learned.languages.items():
+        pair = {name: words[name] for name in (language, request.pivot)}
+        more = of_language(one, request.config, pair)
+        target_map = one.alignment.target_map  # None where more than one language meets the target
+        sides[language] = replace(inputs.sources[language], mapping=one.alignment.source_map, more=more)
+    most = max(words[language] for language in sides) * words[request.pivot]
+    hubness = runtime.device == "cuda" or most <= HUBNESS_ON_CPU
+    made = provenance(request, learned.languages, learned.joint, before)
+    if request.into is not None:
+        add_to_space(
+            request.folder, request.into, sides, provenance=made, hubness=hubness, device=runtime.device,
+            progress=runtime.progress,
+        )  # fmt: skip
+        return
+    save_space(
+        request.folder,
+        {**sides, request.pivot: replace(inputs.target, mapping=target_map)},
+        pivot=request.pivot,
+        provenance=made,
+        hubness=hubness,
+        device=runtime.device,
+        progress=runtime.progress,
+    )
+
+
+def _report(
+    request: Request, learned: LearnedMany, seconds: dict[str, float], words: dict[str, int]
+) -> Report:
+    signatures = {
+        language: signature(request.config, one, {name: words[name] for name in (language, request.pivot)})
+        for language, one in learned.languages.items()
+    }
+    return Report(request.folder, request.pivot, learned.languages, seconds, words, signatures, learned.joint)

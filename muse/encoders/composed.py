@@ -1,0 +1,132 @@
+"""Encoders made of encoders: one with a correction after it, and several side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import numpy as np
+
+from muse.encoders.bags import blocks
+from muse.encoders.corrections import Correction, Seen, see, together
+from muse.encoders.encoder import Around, Encoded, SentenceEncoder
+from muse.encoders.saving import Arrays, Saved, write_encoder
+from muse.errors import BadSetting, Mismatch
+
+SIF = Correction("pcr", components=1)
+
+
+@dataclass(frozen=True, eq=False)
+class Corrected(Around):
+    """An encoder, and a correction of what it gives, for which `seen` has what each language's text showed.
+
+    `sif` makes it SIF: the name of the two together, and no correction, rather than an error, of a language
+    without text.
+    """
+
+    correction: Correction
+    seen: Mapping[str, Seen] = field(default_factory=dict)
+    sif: bool = False
+
+    @property
+    def name(self) -> str:
+        """mean+pcr: that of the encoder and that of the correction."""
+        return self.inner.name if self.sif else f"{self.inner.name}+{self.correction}"
+
+    def fit(self, sentences: Iterable[str], language: str) -> Corrected:
+        """The same, fitted on the sentences: first the encoder, then the correction of what it then gives."""
+        sentences = list(sentences)
+        inner = self.inner.fit(sentences, language)
+        rows = (inner.encode(block, language).matrix for block in blocks(sentences))
+        return replace(self, inner=inner, seen={**self.seen, language: see(rows, self.correction)})
+
+    def encode(self, sentences: Iterable[str], language: str) -> Encoded:
+        """The corrected rows (s, d'); BadSetting where the text to learn the correction from is missing."""
+        self._check(language)
+        encoded = self.inner.encode(sentences, language)
+        if self.sif and language not in self.seen:
+            return encoded
+        seen = together(list(self.seen.values())) if self.correction.everywhere else self.seen[language]
+        return replace(encoded, matrix=self.correction.apply(encoded.matrix, seen))
+
+    def _check(self, language: str) -> None:
+        if language not in self.languages:
+            raise BadSetting(f"{self.name} encodes {', '.join(self.languages)}; got {language!r}")
+        if not (self.sif or language in self.seen or (self.correction.everywhere and self.seen)):
+            raise BadSetting(
+                f"{self.correction} needs text of {language} to learn from before it encodes, got none; "
+                "fit it on some, with --fit FILE or encoder.fit(sentences, language)"
+            )
+
+    def save(self, folder: Path) -> None:
+        """Writes the encoder and what the correction has learned."""
+        arrays = {
+            f"{key}.{language}": np.asarray(getattr(seen, key))
+            for language, seen in self.seen.items()
+            for key in ("count", "mean", "variance", "components")
+        }
+        settings = {"correction": str(self.correction), "sif": self.sif}
+        write_encoder(folder, Saved("corrected", self.name, {}, settings, arrays), [self.inner])
+
+
+def seen_of(arrays: Arrays) -> dict[str, Seen]:
+    """What each language's text showed, as it was saved."""
+    names = [name.removeprefix("count.") for name in arrays if name.startswith("count.")]
+    return {
+        name: Seen(
+            int(arrays[f"count.{name}"]),
+            *(arrays[f"{key}.{name}"] for key in ("mean", "variance", "components")),
+        )
+        for name in names
+    }
+
+
+@dataclass(frozen=True, eq=False)
+class Concatenated(SentenceEncoder):
+    """Encoders side by side, each over a space of its own; its languages are those that all of them have."""
+
+    parts: Sequence[SentenceEncoder]
+
+    def __post_init__(self) -> None:
+        if not self.languages:
+            found = "; ".join(", ".join(part.languages) for part in self.parts) or "no encoder"
+            raise Mismatch(f"encoders side by side need a language that all have, got {found}")
+
+    @property
+    def name(self) -> str:
+        """mean&mean."""
+        return "&".join(part.name for part in self.parts)
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """Those that all parts have."""
+        others = [set(part.languages) for part in self.parts]
+        return tuple(
+            one for one in (self.parts[0].languages if others else ()) if all(one in o for o in others)
+        )
+
+    @property
+    def dimension(self) -> int:
+        """The sum of the parts' dimensions."""
+        return sum(part.dimension for part in self.parts)
+
+    def fit(self, sentences: Iterable[str], language: str) -> Concatenated:
+        """The same with every part fitted."""
+        sentences = list(sentences)
+        return Concatenated([part.fit(sentences, language) for part in self.parts])
+
+    def encode(self, sentences: Iterable[str], language: str) -> Encoded:
+        """The rows (s, d') of the parts side by side; `unknown` is that of the part that knows most."""
+        sentences = list(sentences)
+        if language not in self.languages:
+            raise BadSetting(f"{self.name} encodes {', '.join(self.languages)}; got {language!r}")
+        found = [part.encode(sentences, language) for part in self.parts]
+        matrix = np.concatenate([one.matrix for one in found], axis=1)
+        empty = int(np.count_nonzero(~matrix.any(axis=1)))
+        unknown, truncated = min(one.unknown for one in found), max(one.truncated for one in found)
+        return Encoded(matrix, empty, found[0].tokens, unknown, truncated)
+
+    def save(self, folder: Path) -> None:
+        """Writes all parts."""
+        write_encoder(folder, Saved("concatenated", self.name, {}), self.parts)

@@ -1,0 +1,103 @@
+"""Lookup: the words of a space as encoders need them, sentences in and their rows out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+from torch import Tensor
+
+from muse.encoders.bags import Bags, Vocabulary
+from muse.progress import Progress
+from muse.space import AlignedSpace
+from muse.space.new_words import NewWords, own_new_words
+
+Unknown = Literal["skip", "ngrams"]
+
+
+class Lookup:
+    """The words of a space, each language made ready when it is first asked for.
+
+    What a word that the space has not got is worth: nothing, "skip", or the row that its n-grams make up,
+    "ngrams" (see new_words).
+    """
+
+    def __init__(
+        self, space: AlignedSpace, unknown: Unknown = "skip", *, progress: Progress | None = None
+    ) -> None:
+        self.space, self.unknown, self._progress = space, unknown, progress
+        self._ready: dict[str, _Language] = {}
+
+    @property
+    def dimension(self) -> int:
+        """The number of columns d."""
+        return self.space.vectors(self.space.pivot).dimension
+
+    @property
+    def suffix(self) -> str:
+        """What it adds to an encoder's name."""
+        return "+ngrams" if self.unknown == "ngrams" else ""
+
+    def bags(self, sentences: Iterable[str], language: str) -> Bags:
+        """The words of sentences, by their places among the rows."""
+        return self._language(language).vocabulary.bags(sentences)
+
+    def rows(self, language: str) -> Tensor:
+        """The rows (n, d) of the words of the space, and after them those of all new words met so far."""
+        ready = self._language(language)
+        return ready.rows if ready.new is None else ready.new.rows
+
+    def forget(self) -> None:
+        """Forgets the text it has met, as if nothing had been looked up."""
+        self._ready.clear()
+
+    def _language(self, language: str) -> _Language:
+        if language not in self._ready:
+            vectors = self.space.vectors(language)
+            new = None
+            if self.unknown == "ngrams":
+                new = _NewRows(own_new_words(self.space, language, progress=self._progress), vectors.tensor())
+            vocabulary = Vocabulary(language, vectors.index, new, new.forget if new else None)
+            self._ready[language] = _Language(vocabulary, vectors.tensor(), new)
+        return self._ready[language]
+
+
+@dataclass(frozen=True, eq=False)
+class _Language:
+    vocabulary: Vocabulary
+    rows: Tensor
+    new: _NewRows | None
+
+
+class _NewRows:
+    """Gives new words their places after the n rows (n, d) of the space, as they come."""
+
+    def __init__(self, words: NewWords, rows: Tensor) -> None:
+        self._words, self._known = words, rows
+        self._table = rows
+        self.forget()
+
+    def __call__(self, token: str) -> int | None:
+        word = token.lower()
+        if word not in self._places:
+            self._places[word] = self._add(word) if self._words.has(word) else None
+        return self._places[word]
+
+    def _add(self, word: str) -> int:
+        place = self._count
+        if place == len(self._table):
+            more = torch.zeros(max(1024, place // 4), self._table.shape[1])
+            self._table = torch.cat([self._table, more])
+        self._table[place] = torch.from_numpy(self._words.rows([word])[0])
+        self._count += 1
+        return place
+
+    @property
+    def rows(self) -> Tensor:
+        return self._table[: self._count]
+
+    def forget(self) -> None:
+        self._places: dict[str, int | None] = {}
+        self._count = len(self._known)

@@ -1,0 +1,172 @@
+"""Saving of encoders: a folder with a manifest and arrays, and below it the encoders it is made of."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import zipfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from muse.encoders.encoder import SentenceEncoder
+from muse.errors import BadFile, BadSetting, Mismatch
+from muse.files.atomic import atomic_folder
+from muse.files.space_folder import MANIFEST, checksum, writing
+from muse.files.writing import check_folder
+from muse.run.checkpoint import RUN
+from muse.space import AlignedSpace
+from muse.version import __version__
+
+FORMAT, FORMAT_VERSION = "muse-encoder", 1
+ARRAYS = "arrays.npz"
+AGAIN = "copy the whole folder again, or save the encoder again"
+
+Arrays = Mapping[str, NDArray[Any]]
+
+
+@dataclass(frozen=True, eq=False)
+class Saved:
+    """An encoder as it is on disk: its kind, its name, what it learned, and the encoders it is made of.
+
+    `spaces` has the checksum of each language of the space that it belongs to, `settings` what JSON holds.
+    """
+
+    kind: str
+    name: str
+    spaces: Mapping[str, str]
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    arrays: Arrays = field(default_factory=dict)
+    parts: Sequence[Path] = ()
+
+
+def checksums(space: AlignedSpace) -> dict[str, str]:
+    """The sha256 of the words and rows of each language of a space, however it was loaded."""
+    found = {}
+    for language in space.languages:
+        vectors = space.vectors(language)
+        digest = hashlib.sha256()
+        for word in vectors.words:
+            digest.update(word.encode("utf-8", "surrogatepass") + b"\n")
+        digest.update(np.ascontiguousarray(vectors.matrix, "<f4").data)
+        found[language] = digest.hexdigest()
+    return found
+
+
+def check_space(folder: Path, saved: Mapping[str, str], space: AlignedSpace) -> None:
+    """Raise Mismatch, naming the language, where an encoder was saved for another space."""
+    found = checksums(space)
+    for language, expected in saved.items():
+        if found.get(language) != expected:
+            raise Mismatch(
+                f"{folder}: this encoder belongs to a space whose {language} has the checksum "
+                f"{expected[:8]}, got {found.get(language, 'a space without it')[:19]}; "
+                "use it with the space that it was made for, or make it again"
+            )
+
+
+def check_out(folder: Path) -> None:
+    """Raise BadSetting where saving would replace what is no encoder, and BadFile where it cannot write."""
+    if folder.exists() and not is_encoder(folder) and not (folder.is_dir() and not any(folder.iterdir())):
+        raise BadSetting(f"{folder} exists and is no saved encoder; choose another folder")
+    check_folder(folder.resolve().parent)
+
+
+def is_encoder(folder: Path) -> bool:
+    """Whether an encoder is saved there."""
+    try:
+        return bool(json.loads((folder / MANIFEST).read_bytes()).get("format") == FORMAT)
+    except (OSError, ValueError, AttributeError):
+        return False
+
+
+def encoder_files(folder: Path) -> tuple[Path, ...]:
+    """What tells a saved encoder from any other; BadFile where there is none."""
+    _manifest(folder)
+    return (folder / MANIFEST, folder / ARRAYS)
+
+
+def write_encoder(folder: Path, saved: Saved, parts: Sequence[SentenceEncoder] = ()) -> None:
+    """Writes an encoder and those it is made of, whole or not at all; one that was there is replaced."""
+    folder = Path(folder).resolve()
+    check_out(folder)
+    with writing(folder), atomic_folder(folder) as partial:
+        arrays: dict[str, Any] = {f"array.{name}": array for name, array in saved.arrays.items()}
+        np.savez(partial / ARRAYS, **arrays)
+        for number, part in enumerate(parts):
+            part.save(partial / _part_name(number))
+        manifest = {
+            "format": FORMAT,
+            "format_version": FORMAT_VERSION,
+            "muse_version": __version__,
+            "kind": saved.kind,
+            "name": saved.name,
+            "settings": dict(saved.settings),
+            "parts": len(parts),
+            "spaces": dict(saved.spaces),
+            "checksums": {ARRAYS: checksum(partial / ARRAYS)},
+        }
+        text = json.dumps(manifest, indent=2, allow_nan=False)
+        (partial / MANIFEST).write_text(text + "\n", encoding="utf-8")
+
+
+def read_encoder(folder: Path) -> Saved:
+    """What is saved in a folder; BadFile where it is broken or no encoder."""
+    manifest = _manifest(folder)
+    return Saved(
+        manifest["kind"],
+        manifest["name"],
+        manifest["spaces"],
+        manifest["settings"],
+        _arrays(folder / ARRAYS, manifest["checksums"].get(ARRAYS)),
+        [folder / _part_name(number) for number in range(manifest["parts"])],
+    )
+
+
+def _part_name(number: int) -> str:
+    return f"part.{number}"
+
+
+_KEYS = {"kind": str, "name": str, "settings": dict, "parts": int, "spaces": dict, "checksums": dict}
+
+
+def _manifest(folder: Path) -> dict[str, Any]:
+    path = folder / MANIFEST
+    try:
+        manifest = json.loads(path.read_bytes())
+    except OSError as error:
+        # A killed run leaves its checkpoint where the encoder would have been.
+        hint = "finish the run with muse train --resume" if (folder / RUN).exists() else "check the name"
+        raise BadFile(f"{path}: expected a saved encoder, got {error.strerror or error}; {hint}") from error
+    except ValueError as error:
+        raise BadFile(f"{path}: expected JSON, got {error}; {AGAIN}") from error
+    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
+        raise BadFile(f"{folder}: expected a saved encoder, found another {MANIFEST}; name another folder")
+    version = manifest.get("format_version")
+    if version != FORMAT_VERSION:
+        raise BadFile(
+            f"{path}: expected format {FORMAT_VERSION}, got {version!r}; upgrade muse, or save the "
+            "encoder again"
+        )
+    for key, kind in _KEYS.items():
+        if not isinstance(manifest.get(key), kind):
+            raise BadFile(
+                f"{path}: expected {key} to be of type {kind.__name__}, got {manifest.get(key)!r}; {AGAIN}"
+            )
+    return manifest
+
+
+def _arrays(path: Path, expected: object) -> Arrays:
+    try:
+        if checksum(path) != expected:
+            raise BadFile(f"{path}: expected the file that was saved, got another or a part of it; {AGAIN}")
+        with np.load(path, allow_pickle=False) as archive:
+            return {name.removeprefix("array."): archive[name] for name in archive.files}
+    except (OSError, ValueError, zipfile.BadZipFile) as error:
+        raise BadFile(
+            f"{path}: expected plain arrays, got none that can be read ({error}); {AGAIN}"
+        ) from error

@@ -1,0 +1,64 @@
+"""Streaming: sentences from a file or a stream through an encoder, a block at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+
+from muse.encoders.encoder import SentenceEncoder
+from muse.errors import BadFile, BadSetting
+from muse.files.parquet import is_parquet, read_column
+from muse.files.plain_text import read_lines
+from muse.vectors import Matrix
+
+Write = Callable[[Sequence[str], Matrix], None]
+
+
+@dataclass(frozen=True)
+class Counts:
+    """How many sentences were encoded, how many of them `empty`, of how many tokens how many `unknown`.
+
+    `truncated` sentences were longer than the encoder takes.
+    """
+
+    sentences: int = 0
+    empty: int = 0
+    tokens: int = 0
+    unknown: int = 0
+    truncated: int = 0
+
+
+def stream_sentences(path: Path, column: str | None = None) -> Iterator[str]:
+    """The sentences of a file: the lines of a text, also of a .gz, or a column of a Parquet file."""
+    if is_parquet(path):
+        return chain.from_iterable(read_column(path, column))
+    if column is not None:
+        raise BadSetting(f"--column needs a Parquet file, got {path}; leave it out")
+    return read_lines(path)
+
+
+def encode_stream(
+    encoder: SentenceEncoder, sentences: Iterable[list[str]], language: str, write: Write, *, name: str
+) -> Counts:
+    """Counts of what went through: blocks of sentences are encoded and given to `write` with their rows.
+
+    Raises BadFile where there is not one sentence; `name` says where they were to come from.
+    """
+    total = Counts()
+    for block in sentences:
+        if not block:
+            continue
+        encoded = encoder.encode(block, language)
+        write(block, encoded.matrix)
+        total = Counts(
+            total.sentences + len(block),
+            total.empty + encoded.empty,
+            total.tokens + encoded.tokens,
+            total.unknown + encoded.unknown,
+            total.truncated + encoded.truncated,
+        )
+    if not total.sentences:
+        raise BadFile(f"{name}: expected sentences to encode, one a line, got nothing; send some")
+    return total

@@ -1,0 +1,71 @@
+"""Weights of words: how much each counts in a weighted mean, from text or, without any, from its rank.
+
+Without text, the probability of the word of rank r is 1/r over the sum of 1/r for all ranks (Zipf's law);
+words of a space are in the order of their frequency.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from muse.encoders.bags import Bags
+from muse.errors import BadSetting, Mismatch
+
+Weights = NDArray[np.float32]
+Numbers = NDArray[np.float64]
+
+WEIGHTINGS = ("idf", "sif")
+SMOOTHING = 1e-3  # a of SIF, as published
+TYPICAL = 10  # words of a sentence, where there is no text to tell
+
+
+def weights_from_rank(weighting: str, n: int) -> Weights:
+    """The weights (n + 1,) of n words by rank alone, and last that of a word which is not among them.
+
+    idf: -log of the probability that a sentence of ten words has the word. sif: a / (a + p).
+    """
+    _check(weighting)
+    p = 1 / np.arange(1, n + 2)  # (n + 1,)
+    p /= p.sum()
+    if weighting == "sif":
+        return _sif(p)
+    return (-np.log1p(-((1 - p) ** TYPICAL))).astype(np.float32)
+
+
+def weights_from_text(weighting: str, bags: Iterable[Bags], n: int) -> Weights:
+    """The weights (n + 1,) of n words from the sentences of a text, and last that of a word not in it.
+
+    idf: log((s + 1) / (f + 1/2)) for a word in f of s sentences. sif: a / (a + p), p its share of all
+    words (Arora et al., 2017). Raises Mismatch where the text has none of the words.
+    """
+    _check(weighting)
+    sentences, counts, total = 0, np.zeros(n + 1), 0
+    for block in bags:
+        words = np.minimum(block.ids, n)
+        if weighting == "idf":
+            of = np.repeat(np.arange(len(block)), block.lengths)
+            words = np.unique(of * (n + 1) + words) % (n + 1)
+        counts += np.bincount(words, minlength=n + 1)
+        sentences += len(block)
+        total += len(words)
+    if not total:
+        raise Mismatch(f"{weighting} needs text with words of the space, got none in {sentences} lines")
+    counts[n] = 0  # each word that is not in the space is rare, though all together are not
+    return _sif(counts / total) if weighting == "sif" else _idf(counts, sentences)
+
+
+def _check(weighting: str) -> None:
+    if weighting not in WEIGHTINGS:
+        raise BadSetting(f"weights of words must be one of {', '.join(WEIGHTINGS)}; got {weighting!r}")
+
+
+def _sif(p: Numbers) -> Weights:
+    return (SMOOTHING / (SMOOTHING + p)).astype(np.float32)
+
+
+def _idf(counts: Numbers, sentences: int) -> Weights:
+    # A half rather than one: a word that is in every sentence still counts a little, so that no mean is 0/0.
+    return np.log((sentences + 1) / (counts + 0.5)).astype(np.float32)

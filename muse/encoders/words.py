@@ -1,0 +1,166 @@
+"""Encoders that pool the words of a sentence, with nothing trained: mean, weighted mean, power means."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sized
+from dataclasses import dataclass, field, replace
+from itertools import chain
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from muse.encoders.bags import Bags, blocks
+from muse.encoders.encoder import Encoded, SentenceEncoder
+from muse.encoders.lookup import Lookup
+from muse.encoders.pooling import check_powers, mean, power_means, sums
+from muse.encoders.saving import Saved, checksums, write_encoder
+from muse.encoders.weights import WEIGHTINGS, Weights, weights_from_rank, weights_from_text
+from muse.errors import BadSetting
+from muse.vectors import Matrix
+
+DEFAULT_POWERS = (float("-inf"), 1.0, float("inf"))
+
+
+@dataclass(frozen=True, eq=False)
+class PowerMean(SentenceEncoder):
+    """The power means of a sentence's words side by side: k d columns for k powers; the mean for 1 alone.
+
+    (Rueckle et al., 2018.)
+    """
+
+    lookup: Lookup
+    powers: tuple[float, ...] = (1.0,)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "powers", check_powers(self.powers))
+
+    @property
+    def name(self) -> str:
+        """mean, or power-mean[-inf,1,inf]."""
+        listed = ",".join(f"{p:g}" for p in self.powers)
+        return ("mean" if self.powers == (1.0,) else f"power-mean[{listed}]") + self.lookup.suffix
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """Those of the space."""
+        return self.lookup.space.languages
+
+    @property
+    def dimension(self) -> int:
+        """The number of columns k d."""
+        return len(self.powers) * self.lookup.dimension
+
+    def fit(self, sentences: Iterable[str], language: str) -> PowerMean:
+        """Itself: there is nothing to learn."""
+        self.lookup.space.side(language)
+        return self
+
+    def encode(self, sentences: Iterable[str], language: str) -> Encoded:
+        """The rows (s, k d) of the sentences."""
+        return pooled(
+            self.lookup, sentences, language, lambda bags, rows: power_means(bags, rows, self.powers)
+        )
+
+    def save(self, folder: Path) -> None:
+        """Writes its name: it has learned nothing."""
+        write_encoder(folder, Saved("power-mean", self.name, checksums(self.lookup.space)))
+
+
+@dataclass(frozen=True, eq=False)
+class WeightedMean(SentenceEncoder):
+    """The mean of a sentence's words, each with its weight: idf, or that of SIF (see weights).
+
+    idf: sum_i w_i x_i / sum_i w_i. sif: sum_i w_i x_i / t (Arora et al., 2017). `fitted` has the weights
+    (n + 1,) of each language that it was fitted on; other languages' are by rank.
+    """
+
+    lookup: Lookup
+    weighting: str
+    fitted: Mapping[str, Weights] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.weighting not in WEIGHTINGS:
+            raise BadSetting(f"a weighting must be one of {', '.join(WEIGHTINGS)}; got {self.weighting!r}")
+        for language in self.languages:
+            n = len(self.lookup.space.vectors(language))
+            self._weights[language] = self.fitted.get(language, weights_from_rank(self.weighting, n))
+
+    _weights: dict[str, Weights] = field(default_factory=dict, init=False, repr=False)
+
+    @property
+    def name(self) -> str:
+        """idf, or idf[rank] before it has seen text."""
+        return self.weighting + ("" if self.fitted else "[rank]") + self.lookup.suffix
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """Those of the space."""
+        return self.lookup.space.languages
+
+    @property
+    def dimension(self) -> int:
+        """The number of columns d."""
+        return self.lookup.dimension
+
+    def fit(self, sentences: Iterable[str], language: str) -> WeightedMean:
+        """The same with the weights that the sentences give the words of their language."""
+        n = len(self.lookup.space.vectors(language))
+        bags = (self.lookup.bags(block, language) for block in blocks(sentences))
+        found = weights_from_text(self.weighting, bags, n)
+        return replace(self, fitted={**self.fitted, language: found})
+
+    def encode(self, sentences: Iterable[str], language: str) -> Encoded:
+        """The rows (s, d) of the sentences."""
+        self.lookup.space.side(language)
+        weights = self._weights[language]
+
+        def pool(bags: Bags, rows: Tensor) -> Tensor:
+            of_words = weights[np.minimum(bags.ids, len(weights) - 1)]  # (t,)
+            if self.weighting == "idf":
+                return mean(bags, rows, of_words)
+            return sums(bags, rows, of_words) / torch.from_numpy(bags.lengths).clamp_min(1)[:, None]
+
+        return pooled(self.lookup, sentences, language, pool)
+
+    def save(self, folder: Path) -> None:
+        """Writes the weights it has learned."""
+        saved = Saved("weighted", self.name, checksums(self.lookup.space), arrays=self.fitted)
+        write_encoder(folder, saved)
+
+
+def pooled(
+    lookup: Lookup, sentences: Iterable[str], language: str, pool: Callable[[Bags, Tensor], Tensor]
+) -> Encoded:
+    """The sentences' rows as `pool` makes them of their Bags and the rows (n, d) of words."""
+    lookup.space.side(language)
+    rows = _Rows(len(sentences) if isinstance(sentences, Sized) else None)
+    empty = known = unknown = 0
+    for block in chain(blocks(sentences), [[]]):  # of no sentences at all, the rows (0, d') too
+        bags = lookup.bags(block, language)
+        rows.add(pool(bags, lookup.rows(language)).numpy())
+        empty += int(np.count_nonzero(bags.lengths == 0))
+        known += len(bags.ids)
+        unknown += bags.unknown
+    return Encoded(rows.all(), empty, known + unknown, unknown)
+
+
+class _Rows:
+    # Rows that come in blocks: straight into one array where their number is known.
+
+    def __init__(self, count: int | None) -> None:
+        self._count, self._done = count, 0
+        self._blocks: list[Matrix] = []
+
+    def add(self, rows: Matrix) -> None:
+        if self._count is None:
+            self._blocks.append(rows)
+            return
+        if not self._blocks:
+            self._blocks = [np.empty((self._count, rows.shape[1]), np.float32)]
+        self._blocks[0][self._done : self._done + len(rows)] = rows
+        self._done += len(rows)
+
+    def all(self) -> Matrix:
+        return self._blocks[0] if len(self._blocks) == 1 else np.concatenate(self._blocks)

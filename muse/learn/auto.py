@@ -1,0 +1,238 @@
+"""Auto: try ways in, the cheap ones first, until the verdict is content; then keep the best."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from muse.alignment import Alignment
+from muse.errors import BadSetting, Mismatch, NotConverged
+from muse.learn.criterion import Criterion, criterion
+from muse.learn.initialise.adversarial import AdversarialConfig, adversarial
+from muse.learn.initialise.dictionary import DictionaryConfig, dictionary
+from muse.learn.initialise.gromov import GromovConfig, gromov
+from muse.learn.initialise.identical import IdenticalConfig, identical
+from muse.learn.initialise.similarity import SimilarityConfig, similarity
+from muse.learn.refine import FIRST_ROUNDS, RefineConfig, refine
+from muse.learn.verdict import Verdict, judge, null_agreement
+from muse.lexicon import Lexicon
+from muse.run.history import History
+from muse.run.runtime import Runtime
+from muse.vectors import Vectors
+
+log = logging.getLogger(__name__)
+
+CRITERION_WORDS = 4_000
+# A few rounds on the most frequent words are enough for most starts. The others get many, on more words and
+# whatever the objective says of them: from a few percent of right pairs those find the way (RESULTS.md).
+ROUNDS = (
+    FIRST_ROUNDS,
+    RefineConfig(cutoffs=(5_000,), max_rounds=30, patience=30),
+)
+NULL_STREAM = 2_000  # beyond the numbers of all starts
+JUDGE_STREAM = 1  # a judge draws from a stream of its own, resumed or not
+WAYS_IN = ("auto", "gromov", "adversarial", "similarity", "identical", "dictionary")
+
+Start = Callable[[Vectors, Vectors, Criterion, np.random.Generator, Runtime], Iterator[Alignment]]
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A way in, tried: what the first rounds made of its mapping, the verdict on that, and the time it took.
+
+    `history` has the figures that its stages showed as they went; none where it came from a checkpoint.
+    """
+
+    alignment: Alignment
+    verdict: Verdict
+    seconds: float
+    history: tuple[dict[str, Any], ...] = ()
+
+    def as_record(self) -> dict[str, object]:
+        """The fields of the manifest: those of `--json`, how far from a rotation it is, and its history."""
+        defect = float(f"{self.alignment.orthogonality_defect:.3g}")
+        return {**self.as_json(), "orthogonality_defect": defect, "history": self.history}
+
+    def as_json(self) -> dict[str, object]:
+        """The fields that `--json` shows."""
+        verdict = {key: value for key, value in asdict(self.verdict).items() if key != "label"}
+        return {
+            "init": self.alignment.init,
+            "method": self.alignment.method,
+            "criterion": round(self.alignment.criterion, 4),
+            "verdict": self.verdict.label,
+            **verdict,
+            "seconds": round(self.seconds, 2),
+        }
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Which ways in to try, and what to make of each.
+
+    `identical` lets auto fall back on identical strings; `lexicon` belongs to the dictionary. `rounds` follow
+    on a start, one refinement after the other, until it is judged aligned.
+    """
+
+    init: str = "auto"
+    identical: bool = True
+    lexicon: Lexicon | None = None
+    rounds: tuple[RefineConfig, ...] = ROUNDS
+
+    def __post_init__(self) -> None:
+        check_init(self.init, self.lexicon is not None)
+
+    def starts(self) -> list[tuple[str, Start]]:
+        """The starts to try in turn, each with its name."""
+        if self.lexicon is not None:
+            return [("dictionary", _dictionary(self.lexicon))]
+        known: list[tuple[str, Start]] = [
+            (f"gromov:{prior}", _gromov(prior)) for prior in GromovConfig().priors
+        ]
+        known += [("similarity", _similarity), ("adversarial", _adversarial), ("identical", _identical)]
+        if self.init == "auto":
+            return known if self.identical else known[:-1]
+        return [(name, start) for name, start in known if name.split(":")[0] == self.init]
+
+
+def check_init(init: str, dictionary: bool) -> None:
+    """Raise BadSetting where there is no such way in, or it and a dictionary do not go together."""
+    if init not in WAYS_IN:
+        raise BadSetting(f"--init must be one of {', '.join(WAYS_IN)}; got {init!r}")
+    if (init == "dictionary") != dictionary:
+        raise BadSetting("--init dictionary and --dictionary FILE go together, got one without the other")
+
+
+def candidates(
+    source: Vectors, target: Vectors, *, plan: Plan, seed: int, runtime: Runtime
+) -> Iterator[Candidate]:
+    """Yields a Candidate for each start of the plan, up to and including the first judged aligned.
+
+    A start that breaks down is logged and passed over; NotConverged only where none is left.
+    Every start draws from a generator of its own: none depends on which others ran, so a run
+    resumed from its checkpoints ends as it would have ended.
+    """
+    score = criterion(source, target, most_frequent=CRITERION_WORDS, device=runtime.device)
+    null = null_agreement(source, target, rng=np.random.default_rng([seed, NULL_STREAM]), runtime=runtime)
+    trial = _Trial(source, target, score, null, plan.rounds, runtime)
+    failures: list[str] = []
+    starts = plan.starts()
+    for number, (name, start) in enumerate(starts):
+        began, history = time.perf_counter(), History()
+        heard = replace(runtime, progress=runtime.progress.heard_by(history.hear))
+        try:
+            alignment, verdict = replace(trial, runtime=heard).run(name, start, [seed, number])
+        except (NotConverged, Mismatch) as error:
+            if len(starts) == 1:
+                raise
+            log.warning("%s: %s", name, error)
+            failures.append(f"{name}: {error}")
+            continue
+        log.info(
+            "%s: criterion %.4f, %s (%.2f)", name, alignment.criterion, verdict.label, verdict.confidence
+        )
+        yield Candidate(alignment, verdict, time.perf_counter() - began, tuple(history.as_json()))
+        if verdict.label == "aligned":
+            return
+    if len(failures) == len(starts):
+        raise NotConverged(f"no way in came to a mapping: {'; '.join(failures)}")
+
+
+def best(tried: Sequence[Candidate]) -> Candidate:
+    """The candidate judged aligned, where there is one, else that of the highest criterion."""
+    return max(
+        tried, key=lambda candidate: (candidate.verdict.label == "aligned", candidate.alignment.criterion)
+    )
+
+
+@dataclass(frozen=True)
+class _Trial:
+    """What every start is tried on, and with."""
+
+    source: Vectors
+    target: Vectors
+    score: Criterion
+    null: float  # of every verdict
+    rounds: tuple[RefineConfig, ...]
+    runtime: Runtime
+
+    def run(self, name: str, start: Start, seed: list[int]) -> tuple[Alignment, Verdict]:
+        """The best alignment that comes of a start, or of the checkpoint of an earlier run of it."""
+        kept = self._restored(name)
+        if kept is not None:
+            return kept, self._judge(kept, seed)
+        found: list[tuple[Alignment, Verdict]] = []
+        rng = np.random.default_rng(seed)
+        for first in start(self.source, self.target, self.score, rng, self.runtime):
+            for alignment in self._learned(first, rng):
+                found.append((alignment, self._judge(alignment, seed)))
+                if found[-1][1].label == "aligned":
+                    self._keep(name, alignment)
+                    return found[-1]
+        if not found:
+            raise Mismatch("the vectors do not have what this way in needs")
+        chosen = max(found, key=lambda pair: pair[0].criterion)
+        self._keep(name, chosen[0])
+        return chosen
+
+    def _learned(self, first: Alignment, rng: np.random.Generator) -> Iterator[Alignment]:
+        if not self.rounds:
+            yield self._scored(first)
+        for config in self.rounds:
+            *_, first = refine(self.source, self.target, first, config=config, rng=rng, runtime=self.runtime)
+            yield self._scored(first)
+
+    def _scored(self, alignment: Alignment) -> Alignment:
+        if not np.isfinite(alignment.source_map).all():
+            raise NotConverged("the mapping must be finite, got NaN; the vectors may be degenerate")
+        return replace(alignment, criterion=self.score(alignment.source_map))
+
+    def _judge(self, alignment: Alignment, seed: list[int]) -> Verdict:
+        rng = np.random.default_rng([*seed, JUDGE_STREAM])
+        return judge(self.source, self.target, alignment, rng=rng, runtime=self.runtime, null=self.null)
+
+    def _restored(self, name: str) -> Alignment | None:
+        arrays = self.runtime.checkpoint.load(f"start-{name}")
+        if arrays is None:
+            return None
+        mapping = np.asarray(arrays["mapping"], dtype=np.float32)
+        return Alignment(mapping, method=str(arrays["method"]), criterion=float(arrays["criterion"]))
+
+    def _keep(self, name: str, alignment: Alignment) -> None:
+        arrays = {"mapping": alignment.source_map, "method": np.array(alignment.method)}
+        self.runtime.checkpoint.save(f"start-{name}", arrays | {"criterion": np.array(alignment.criterion)})
+
+
+def _gromov(prior: str) -> Start:
+    config = GromovConfig(priors=(prior,))
+    return lambda x, y, score, rng, run: gromov(x, y, config=config, criterion=score, rng=rng, runtime=run)
+
+
+def _dictionary(lexicon: Lexicon) -> Start:
+    config = DictionaryConfig(lexicon)
+    return lambda x, y, score, rng, run: dictionary(
+        x, y, config=config, criterion=score, rng=rng, runtime=run
+    )
+
+
+def _similarity(
+    x: Vectors, y: Vectors, score: Criterion, rng: np.random.Generator, run: Runtime
+) -> Iterator[Alignment]:
+    return similarity(x, y, config=SimilarityConfig(), criterion=score, rng=rng, runtime=run)
+
+
+def _adversarial(
+    x: Vectors, y: Vectors, score: Criterion, rng: np.random.Generator, run: Runtime
+) -> Iterator[Alignment]:
+    return adversarial(x, y, config=AdversarialConfig(), criterion=score, rng=rng, runtime=run)
+
+
+def _identical(
+    x: Vectors, y: Vectors, score: Criterion, rng: np.random.Generator, run: Runtime
+) -> Iterator[Alignment]:
+    return identical(x, y, config=IdenticalConfig(), criterion=score, rng=rng, runtime=run)

@@ -1,0 +1,39 @@
+"""The unsupervised criterion: the mean cosine of the CSLS translations of the most frequent words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+from muse.search.retrieval import Retrieval, best_targets
+from muse.vectors import Matrix, Vectors
+
+MOST_FREQUENT = 10_000
+
+Criterion = Callable[[Matrix], float]
+
+
+def mean_cosine(source: Tensor, target: Tensor, retrieval: Retrieval | None = None) -> float:
+    """The mean cosine of every mapped source word (n, d) to its CSLS translation among the targets (m, d).
+
+    It selects among mappings of one pair; it proves nothing, since it can be high for a wrong
+    mapping and its level differs from pair to pair (Conneau et al., 2018, section 3.5).
+    """
+    found = best_targets(source, target, retrieval or Retrieval())  # (n,)
+    return float((source * target[found]).sum(dim=1).mean())
+
+
+def criterion(
+    source: Vectors, target: Vectors, *, most_frequent: int = MOST_FREQUENT, device: str = "cpu"
+) -> Criterion:
+    """A function from a mapping W (d, d) to the criterion over the most frequent words of both sides."""
+    source_rows, target_rows = (side.most_frequent(most_frequent).tensor(device) for side in (source, target))
+
+    def evaluate(mapping: Matrix) -> float:
+        mapped = source_rows @ torch.from_numpy(mapping).to(device).T
+        # W need not be orthogonal while it is learned; a cosine needs rows of unit length.
+        return mean_cosine(torch.nn.functional.normalize(mapped, dim=1), target_rows)
+
+    return evaluate

@@ -1,0 +1,290 @@
+"""Adversarial: a mapping learnt by deceiving a discriminator, with no word pair given.
+
+Conneau et al., "Word Translation Without Parallel Data" (2018), equations 4.3, 4.4 and 4.7 of the thesis.
+A discriminator learns to tell mapped source words from target words, the mapping learns to deceive it.
+
+Three things differ from the paper, each because it turned hours on a CPU into seconds:
+
+* the game is played in the space of the leading principal components of each language, which
+  hold what two languages share; the mapping of the whole space then comes from the pairs it makes;
+* several restarts play at once, as one batched computation, and the weakest are dropped;
+* the rate of the mapping is ten times the paper's, made safe by following only the part of the
+  gradient that turns the mapping, bounded, and by the paper's orthogonality update at beta = 1/2,
+  where it converges fastest (it is then Newton-Schulz).
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from muse.alignment import Alignment
+from muse.errors import BadSetting, Mismatch, NotConverged
+from muse.learn.criterion import Criterion
+from muse.learn.initialise.components import components, principal_axes
+from muse.procrustes import procrustes
+from muse.run.runtime import Runtime
+from muse.search.retrieval import Retrieval, mutual_neighbours
+from muse.vectors import Matrix, Vectors
+
+log = logging.getLogger(__name__)
+
+State = dict[str, Tensor]  # all that training changes; restarts are the first axis of every tensor
+WORST_DEFECT = 0.5  # beyond this the update of equation 4.7 cannot be trusted to bring a mapping back
+
+
+@dataclass(frozen=True)
+class AdversarialConfig:
+    """Every setting of the adversarial game; r is the number of restarts still in it."""
+
+    restarts: int = 8  # random starts that play side by side
+    survivors: int = 2  # restarts that play to the end
+    prune_from: int = 2  # epochs before the weaker half of the restarts is dropped, each epoch
+    epochs: int = 8  # at most; it ends sooner when the criterion has stalled
+    patience: int = 3  # epochs without a better criterion after which a restart has stalled
+    steps: int = 1000  # mapping steps an epoch
+    batch: int = 32  # words of each language a step
+    most_frequent: int = 5000  # words that play; rare words have poor vectors and mislead
+    dimensions: int = 50  # leading principal components that play
+    hidden: int = 500  # units of a hidden layer of the discriminator (paper: 2048)
+    layers: int = 1  # hidden layers of the discriminator (paper: 2)
+    dropout: float = 0.1  # share of the discriminator's input set to zero
+    smoothing: float = 0.2  # the labels are 1 - smoothing and smoothing
+    discriminator_steps: int = 5  # for each mapping step
+    discriminator_rate: float = 0.3  # learning rate (paper: 0.1)
+    mapping_rate: float = 1.0  # learning rate (paper: 0.1)
+    clip: float = 0.5  # largest Frobenius norm of the gradient of the mapping
+    decay: float = 0.95  # of both rates, each epoch
+    beta: float = 0.5  # strength of the orthogonality update (paper: 0.01)
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.survivors <= self.restarts:
+            raise BadSetting(f"survivors must lie in 1..restarts ({self.restarts}), got {self.survivors}")
+        for name in ("epochs", "steps", "batch", "dimensions", "hidden", "layers", "discriminator_steps"):
+            if getattr(self, name) < 1:
+                raise BadSetting(f"{name} must be at least 1, got {getattr(self, name)}")
+
+
+@dataclass(frozen=True)
+class Epoch:
+    """The figures of one epoch; `samples_per_second` counts words of both languages at mapping steps."""
+
+    number: int
+    criteria: tuple[float, ...]  # one for each restart that played
+    samples_per_second: float
+    defect: float  # worst |W W^T - I| of the restarts
+    mapping_rate: float  # learning rate of the best restart
+    loss: float  # the discriminator's, mean over steps and restarts; log 2 is a guess
+
+    def __str__(self) -> str:
+        pace = f"{self.samples_per_second:.0f} samples/s, learning rate {self.mapping_rate:.3g}"
+        return f"epoch {self.number}: criterion {max(self.criteria):.4f}, defect {self.defect:.4f}, {pace}"
+
+
+def adversarial(  # noqa: PLR0913 - the contract of every way in, and one listener
+    source: Vectors,
+    target: Vectors,
+    *,
+    config: AdversarialConfig,
+    criterion: Criterion,
+    rng: np.random.Generator,
+    runtime: Runtime,
+    on_epoch: Callable[[Epoch], None] | None = None,
+) -> Iterator[Alignment]:
+    """Yield the mapping of each surviving restart, the best by `criterion` first.
+
+    A killed run goes on from `runtime.checkpoint` and ends as if it had never stopped, to the bit.
+    NotConverged if no restart stays finite and orthogonal.
+    """
+    game = _Game(source, target, config, runtime.device)
+    epoch, seed, state = _resume(runtime, game, seed=int(rng.integers(2**31)))
+    with runtime.progress.stage("adversarial", config.epochs) as tick:
+        while epoch < config.epochs and int(state["stalled"].min()) < config.patience:
+            state, figures = game.play(state, seed, epoch, criterion)
+            epoch += 1
+            arrays = {name: tensor.cpu().numpy() for name, tensor in state.items()}
+            plain = {"epoch": np.array(epoch), "seed": np.array(seed), "signature": np.array(game.signature)}
+            runtime.checkpoint.save("adversarial", arrays | plain)
+            log.info("%s", figures)
+            tick(epoch, criterion=max(figures.criteria), loss=figures.loss, defect=figures.defect)
+            if on_epoch is not None:
+                on_epoch(figures)
+    maps = [game.complete(mapping) for mapping in state["best_mapping"]]
+    found = [Alignment(mapping, method="adversarial", criterion=criterion(mapping)) for mapping in maps]
+    yield from sorted(found, key=lambda alignment: -alignment.criterion)
+
+
+class _Game:
+    """The two sides in their principal components, and the rules by which they play."""
+
+    def __init__(self, source: Vectors, target: Vectors, config: AdversarialConfig, device: str) -> None:
+        if source.dimension != target.dimension:
+            raise Mismatch(f"both sides need one dimension, got {source.dimension} and {target.dimension}")
+        self.config, self.device = config, torch.device(device)
+        self.k = min(config.dimensions, source.dimension)
+        self.source = source.most_frequent(config.most_frequent)
+        self.target = target.most_frequent(config.most_frequent)
+        self.source_basis = principal_axes(self.source, self.k)  # (d, k)
+        self.target_basis = principal_axes(self.target, self.k)  # (d, k)
+        self.x = components(self.source.matrix, self.source_basis).to(device)  # (n, k)
+        self.y = components(self.target.matrix, self.target_basis).to(device)  # (m, k)
+        sums = [zlib.crc32(side.matrix.tobytes()) for side in (self.source, self.target)]
+        self.signature = repr((source.language, target.language, sums, config))
+
+    def start(self, seed: int) -> State:
+        """The state before the first epoch: random rotations, random discriminators."""
+        c, r = self.config, self.config.restarts
+        generator = _generator(seed, 0, torch.device("cpu"))  # the same start on every device
+        mapping = torch.linalg.qr(torch.randn(r, self.k, self.k, generator=generator)).Q.contiguous()
+        state = {"mapping": mapping, "best_mapping": mapping.clone(), "rate": torch.ones(r, 1, 1)}
+        state |= {"best": torch.full((r,), -torch.inf), "stalled": torch.zeros(r)}
+        widths = [self.k, *[c.hidden] * c.layers, 1]
+        for layer, (a, b) in enumerate(zip(widths, widths[1:], strict=False)):
+            for name, rows in (("weight", a), ("bias", 1)):
+                uniform = torch.rand(r, rows, b, generator=generator) * 2 - 1
+                state[f"{name}{layer}"] = uniform / a**0.5
+        return {name: tensor.to(self.device) for name, tensor in state.items()}
+
+    def play(self, state: State, seed: int, epoch: int, criterion: Criterion) -> tuple[State, Epoch]:
+        """The state and the figures after one more epoch."""
+        c, began = self.config, time.perf_counter()
+        decay = c.decay**epoch
+        generator = _generator(seed, epoch + 1, self.device)
+        loss = torch.zeros((), device=self.device)
+        for _ in range(c.steps):
+            for _ in range(c.discriminator_steps):
+                loss += self._discriminator_step(state, c.discriminator_rate * decay, generator)
+            self._mapping_step(state, c.mapping_rate * decay, generator)
+        pace = 2 * c.batch * c.steps * len(state["mapping"]) / (time.perf_counter() - began)
+        state = _healthy(state)
+        found = torch.tensor([criterion(self._lift(mapping)) for mapping in state["mapping"]])
+        _judge(state, found.to(self.device))
+        rate = c.mapping_rate * decay * float(state["rate"][state["best"].argmax()])
+        defect, loss = float(_defect(state["mapping"]).max()), loss / (c.steps * c.discriminator_steps)
+        figures = Epoch(epoch + 1, tuple(found.tolist()), pace, defect, rate, float(loss))
+        return self._prune(state, epoch + 1), figures
+
+    def _discriminator_step(self, state: State, rate: float, generator: torch.Generator) -> Tensor:
+        # Equation 4.3: mapped source words are labelled 1, target words 0, both smoothed.
+        c = self.config
+        x, y = self._sample(self.x, generator), self._sample(self.y, generator)  # (b, k)
+        with torch.no_grad():
+            mapped = x @ state["mapping"].mT  # (r, b, k)
+            z = torch.cat([mapped, y.expand_as(mapped)], 1)  # (r, 2b, k)
+            keep = torch.rand(z.shape[1:], generator=generator, device=self.device) >= c.dropout
+            z *= keep / (1 - c.dropout)
+        weights = [state[name].requires_grad_() for name in state if name.startswith(("weight", "bias"))]
+        labels = torch.full_like(z[..., :1], c.smoothing)  # (r, 2b, 1)
+        labels[:, : c.batch] = 1 - c.smoothing
+        loss = _loss(state, z, labels)
+        gradients = torch.autograd.grad(loss, weights)
+        for weight, gradient in zip(weights, gradients, strict=True):
+            weight.detach_().sub_(rate * state["rate"] * gradient)
+        return loss.detach() / len(mapped)
+
+    def _mapping_step(self, state: State, rate: float, generator: torch.Generator) -> None:
+        # Equation 4.4: labels swapped. Its target half does not depend on W, so only source words play.
+        c, mapping = self.config, state["mapping"].requires_grad_()
+        mapped = self._sample(self.x, generator) @ mapping.mT  # (r, b, k)
+        labels = torch.full_like(mapped[..., :1], c.smoothing)  # (r, b, 1)
+        (gradient,) = torch.autograd.grad(_loss(state, mapped, labels), mapping)
+        # What would only stretch W, the update below must undo: keep the part that turns it. The clip
+        # then bounds the turn of one bad batch, and with it the defect.
+        stretch = mapping.detach().mT @ gradient  # (r, k, k)
+        gradient = gradient - mapping.detach() @ (stretch + stretch.mT) / 2
+        norm = gradient.flatten(1).norm(dim=1)[:, None, None]
+        mapping.detach_().sub_(rate * state["rate"] * gradient * (c.clip / norm.clamp(min=c.clip)))
+        state["mapping"] = orthogonality_update(mapping, c.beta)
+
+    def _sample(self, rows: Tensor, generator: torch.Generator) -> Tensor:
+        return rows[torch.randint(len(rows), (self.config.batch,), generator=generator, device=self.device)]
+
+    def _prune(self, state: State, epochs: int) -> State:
+        r, c = len(state["best"]), self.config
+        if epochs < c.prune_from or r <= c.survivors:
+            return state
+        kept = torch.argsort(state["best"], descending=True)[: max(c.survivors, r // 2)]
+        return {name: tensor[kept] for name, tensor in state.items()}
+
+    def _lift(self, mapping: Tensor) -> Matrix:
+        """The mapping between the components as a map of the whole space, (d, d); the rest goes to 0."""
+        lifted = self.target_basis @ mapping.cpu().numpy() @ self.source_basis.T
+        return np.asarray(lifted, dtype=np.float32)
+
+    def complete(self, mapping: Tensor) -> Matrix:
+        """An orthogonal map of the whole space (d, d): Procrustes over the pairs that `mapping` makes."""
+        if self.k == self.source.dimension:
+            return self._lift(mapping)
+        x, y = functional.normalize(self.x @ mapping.T), functional.normalize(self.y)  # (n, k), (m, k)
+        rows, columns = mutual_neighbours(x, y, Retrieval()).cpu().T
+        found = procrustes(self.source.tensor()[rows], self.target.tensor()[columns])
+        return np.asarray(found.numpy(), dtype=np.float32)
+
+
+def orthogonality_update(mapping: Tensor, beta: float) -> Tensor:
+    """The mappings (r, d, d) a step nearer to orthogonal: (1 + beta) W - beta W W^T W (equation 4.7)."""
+    return (1 + beta) * mapping - beta * (mapping @ mapping.mT @ mapping)
+
+
+def _loss(state: State, z: Tensor, labels: Tensor) -> Tensor:
+    # The sum over the restarts of each one's mean: no restart's gradient depends on another.
+    last = sum(name.startswith("weight") for name in state) - 1
+    for layer in range(last):
+        z = functional.leaky_relu(torch.baddbmm(state[f"bias{layer}"], z, state[f"weight{layer}"]), 0.2)
+    logits = torch.baddbmm(state[f"bias{last}"], z, state[f"weight{last}"])  # (r, b, 1)
+    return functional.binary_cross_entropy_with_logits(logits, labels, reduction="none").mean((1, 2)).sum()
+
+
+def _judge(state: State, found: Tensor) -> None:
+    """Note what the criterion found of each restart; below its best it goes on at half the rate (4.1.3)."""
+    better = found > state["best"]  # (r,)
+    wide = better[:, None, None]
+    state["best"] = torch.where(better, found, state["best"])
+    state["best_mapping"] = torch.where(wide, state["mapping"], state["best_mapping"])
+    state["rate"] = torch.where(wide, state["rate"], state["rate"] / 2)
+    state["stalled"] = torch.where(better, 0, state["stalled"] + 1)
+
+
+def _defect(mapping: Tensor) -> Tensor:
+    identity = torch.eye(mapping.shape[-1], device=mapping.device)
+    return (mapping @ mapping.mT - identity).abs().amax((1, 2))  # (r,)
+
+
+def _healthy(state: State) -> State:
+    """The restarts that are finite and near orthogonal; NotConverged if there are none."""
+    finite = [tensor.flatten(1).isfinite().all(1) for tensor in state.values() if tensor.ndim == 3]
+    good = torch.stack(finite).all(0) & (_defect(state["mapping"]) < WORST_DEFECT)
+    if not bool(good.any()):
+        raise NotConverged(
+            f"adversarial training must keep one mapping finite and orthogonal, all {len(good)} restarts "
+            "broke down; lower mapping_rate and discriminator_rate, or choose another way in"
+        )
+    if not bool(good.all()):
+        log.warning("dropped %d of %d restarts: not finite, or not orthogonal", int((~good).sum()), len(good))
+    return {name: tensor[good] for name, tensor in state.items()}
+
+
+def _generator(seed: int, stream: int, device: torch.device) -> torch.Generator:
+    # Each epoch has a generator of its own, so that a resumed run needs no generator's state.
+    mixed = np.random.SeedSequence([seed, stream]).generate_state(1)
+    return torch.Generator(device).manual_seed(int(mixed[0]))
+
+
+def _resume(runtime: Runtime, game: _Game, seed: int) -> tuple[int, int, State]:
+    """The epoch, seed and state to go on from: the checkpoint's where there is one."""
+    saved = runtime.checkpoint.load("adversarial")
+    if saved is None:
+        return 0, seed, game.start(seed)
+    if str(saved.pop("signature")) != game.signature:
+        raise Mismatch("the adversarial checkpoint is of other vectors or settings; run without --resume")
+    epoch, seed = int(saved.pop("epoch")), int(saved.pop("seed"))
+    # torch.tensor copies to aligned memory: the same kernels run, to the same last bit, as before the kill.
+    return epoch, seed, {name: torch.tensor(array, device=game.device) for name, array in saved.items()}

@@ -1,0 +1,58 @@
+"""Similarity distributions: a word is known by the sorted list of its similarities to all others.
+
+For the most frequent words of each side, M = sqrt(X X^T), every row sorted and normalised;
+rows are matched across languages by CSLS (Artetxe et al., 2018, section 3.2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from muse.alignment import Alignment
+from muse.learn.criterion import Criterion
+from muse.normalise import normalise
+from muse.procrustes import procrustes
+from muse.run.runtime import Runtime
+from muse.search.retrieval import Retrieval, translations
+from muse.vectors import Matrix, Vectors
+
+
+@dataclass(frozen=True)
+class SimilarityConfig:
+    """How many of the most frequent words are compared."""
+
+    words: int = 4_000
+
+
+def similarity(
+    source: Vectors,
+    target: Vectors,
+    *,
+    config: SimilarityConfig,
+    criterion: Criterion,
+    rng: np.random.Generator,
+    runtime: Runtime,
+) -> Iterator[Alignment]:
+    """Yields one Alignment: Procrustes on the words matched by their similarity distributions.
+
+    `source` and `target` are normalised. The match is deterministic; `rng` is not used.
+    """
+    words = min(config.words, len(source), len(target))  # the sorted rows must be equally long
+    x, y = (side.most_frequent(words).tensor(runtime.device) for side in (source, target))
+    forward, backward = translations(_signatures(x), _signatures(y), Retrieval())
+    rows = torch.arange(words, device=forward.device)
+    left, right = torch.cat([rows, backward]), torch.cat([forward, rows])
+    mapping: Matrix = procrustes(x[left], y[right]).cpu().numpy()
+    yield Alignment(mapping, method="similarity", criterion=criterion(mapping))
+
+
+def _signatures(rows: Tensor) -> Tensor:
+    """The sorted, normalised rows (k, k) of the square root of the similarity matrix."""
+    left, values, _ = torch.linalg.svd(rows, full_matrices=False)  # sqrt(X X^T) = U S U^T
+    ordered = ((left * values) @ left.T).sort(dim=1).values
+    return torch.from_numpy(normalise(ordered.cpu().numpy())[0]).to(rows.device)

@@ -1,0 +1,273 @@
+"""Joint refinement: the mappings of several languages, refitted to the word pairs of all pairs of languages.
+
+Learned one by one, two languages meet in the pivot's space without ever having looked at each other.
+Here every pair of languages is looked up, and all mappings are fitted to all pairs at once. (Pairs of
+all languages, each mapping refitted in turn: Chen and Cardie, 2018, multilingual pseudo-supervised
+refinement.) What the pairs of two languages say is one matrix, so the turns cost next to nothing.
+
+How much the pairs without the pivot may weigh is tried on held-out pairs, and no two languages
+may lose more of them than one standard error, as in the choice of a tree's size by Breiman et al.
+(1984): else the mappings stay as they were.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from muse.learn.refine import RefineConfig, look_up
+from muse.learn.reweight import SIGNIFICANT, standard_errors
+from muse.procrustes import gram, rotation
+from muse.run.runtime import Runtime
+from muse.search.retrieval import Retrieval, mutual_neighbours, translations
+from muse.vectors import Matrix, Vectors
+
+log = logging.getLogger(__name__)
+
+LOSS = -1.0  # standard errors that no two languages may fall below
+
+Pairs = dict[tuple[str, str], Tensor]  # for two languages, the (p, 2) row numbers of their word pairs
+Maps = dict[str, Tensor]  # for each language, its (d, d)
+Products = dict[tuple[str, str], Tensor]  # for two languages, Y^T X (d, d) over their pairs
+
+
+@dataclass(frozen=True)
+class JointConfig:
+    """How many words are looked up, in how many rounds, and the weights of pairs without the pivot to try."""
+
+    words: int = 15_000
+    share: float = 0.75  # of the smallest vocabulary, as in RefineConfig
+    rounds: int = 2
+    weights: tuple[float, ...] = (0.25, 0.1)  # more lifts them no further, and costs the pivot (RESULTS.md)
+    tested: int = 10_000  # the words whose pairs are tested
+    turns: int = 50
+    gain: float = 1e-5  # of the objective, for another turn
+
+
+@dataclass(frozen=True)
+class Change:
+    """Of `tested` held-out pairs of two languages, how many are found before and after."""
+
+    source: str
+    target: str
+    tested: int
+    before: int
+    after: int
+    standard_errors: float
+
+    @classmethod
+    def between(cls, languages: tuple[str, str], before: Tensor, after: Tensor) -> Change:
+        """The change from `before` to `after`, (p,) bool: which of the held-out pairs are found."""
+        found = int(before.sum()), int(after.sum())
+        return cls(*languages, len(before), *found, standard_errors(before, after))
+
+
+@dataclass(frozen=True, eq=False)
+class Joint:
+    """The mappings (d, d) of every language but the pivot, and what was found on held-out pairs.
+
+    `weight` is that of pairs without the pivot, 0 where the mappings stayed as they were.
+    """
+
+    mappings: Mapping[str, Matrix]
+    weight: float
+    changes: tuple[Change, ...]
+
+    def __str__(self) -> str:
+        """One line on what came of it."""
+        if not self.weight:
+            return f"not kept; held-out pairs found: {_shown(self.changes)}"
+        return f"kept; held-out pairs found: {_shown(self.changes)}"
+
+    def as_json(self) -> dict[str, Any]:
+        """The fields that `--json` and the manifest show."""
+        return {
+            "kept": self.weight > 0,
+            "weight": self.weight,
+            "pairs": {f"{one.source}-{one.target}": _fields(one) for one in self.changes},
+        }
+
+
+def _shown(changes: Sequence[Change]) -> str:
+    found = (f"{one.source}-{one.target} {one.before} to {one.after} of {one.tested}" for one in changes)
+    return ", ".join(found)
+
+
+def _fields(change: Change) -> dict[str, Any]:
+    return {
+        "tested": change.tested,
+        "before": change.before,
+        "after": change.after,
+        "standard_errors": round(change.standard_errors, 2),
+    }
+
+
+def refine_jointly(
+    languages: Sequence[Vectors],
+    start: Mapping[str, Matrix],
+    *,
+    rng: np.random.Generator,
+    runtime: Runtime,
+    config: JointConfig | None = None,
+) -> Joint:
+    """The mappings of `languages`, the last of which is the pivot and stays, from those of `start`."""
+    config = config or JointConfig()
+    words = min(config.words, max(1, int(config.share * min(map(len, languages)))))
+    rows = {side.language: side.most_frequent(words).tensor(runtime.device) for side in languages}
+    fit = Fit(rows, languages[-1].language, config)
+    maps = {language: torch.from_numpy(mapping).to(runtime.device) for language, mapping in start.items()}
+    maps[fit.pivot] = torch.eye(languages[-1].dimension, device=runtime.device)
+    pairs = fit.pairs(maps, rng, runtime)
+    changes: tuple[Change, ...] = ()
+    trials = fit.trials(pairs, rng, runtime)
+    for weight, changes in zip(config.weights, trials, strict=True):
+        log.info("joint refinement, weight %g; held-out pairs found: %s", weight, _shown(changes))
+        if _pays(changes):
+            found = fit.solve(fit.anchored(pairs, maps), weight)
+            mappings = {language: found[language].cpu().numpy() for language in start}
+            return Joint(mappings, weight, changes)
+    return Joint(start, 0.0, changes)
+
+
+def _pays(changes: Sequence[Change]) -> bool:
+    """Whether some two languages find more of each other's words, and none fewer by more than chance."""
+    gains = [change.standard_errors for change in changes]
+    return min(gains) >= LOSS and max(gains) > SIGNIFICANT
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """The rows (n, d) of each language, and the language that stays."""
+
+    rows: dict[str, Tensor]
+    pivot: str
+    config: JointConfig
+
+    def pairs(self, maps: Maps, rng: np.random.Generator, runtime: Runtime) -> Pairs:
+        """The word pairs of every two languages, found as those of refinement are."""
+        found = {}
+        refining = RefineConfig()
+        both = list(combinations(self.rows, 2))
+        with runtime.progress.stage("joint refinement: pairs", len(both)) as tick:
+            for done, (source, target) in enumerate(both, 1):
+                x, y = self.rows[source], self.rows[target]
+                pairs = mutual_neighbours(x @ (maps[target].T @ maps[source]).T, y, refining.retrieval)
+                grams = gram(x), gram(y)
+                for _ in range(self.config.rounds):
+                    pairs = mutual_neighbours(*look_up(x, y, pairs, grams, refining, rng), refining.retrieval)
+                found[source, target] = pairs
+                tick(done)
+        return found
+
+    def products(self, pairs: Pairs) -> Products:
+        """For two languages, Y^T X (d, d) over their pairs."""
+        return {
+            (source, target): self.rows[target][own[:, 1]].double().T @ self.rows[source][own[:, 0]].double()
+            for (source, target), own in pairs.items()
+        }
+
+    def anchored(self, pairs: Pairs, maps: Maps) -> Products:
+        """The products, those with the pivot such that without other pairs `maps` come out again.
+
+        Refinement has averaged over rounds: its W is worth more than the pairs of one. So P is
+        replaced by c W X^T X over the pairs, of which W is the polar factor, with the same sum of cosines.
+        """
+        products = self.products(pairs)
+        for (source, target), product in products.items():
+            if target == self.pivot:
+                mapping, spread = maps[source].double(), gram(self.rows[source][pairs[source, target][:, 0]])
+                scale = (mapping * product).sum() / spread.trace()
+                products[source, target] = scale * mapping @ spread
+        return products
+
+    def solve(self, products: Products, weight: float) -> Maps:
+        """The rotations of the largest sum of cosines over all pairs, those without the pivot times `weight`.
+
+        Each in turn is the polar factor of sum_j w_ij W_j P_ij, P_ij = Y_j^T X_i over the pairs of
+        languages i and j, until the sum stalls: it can only grow.
+        """
+        others = [language for language in self.rows if language != self.pivot]
+        maps = {language: rotation(products[language, self.pivot]) for language in others}
+        objective = -1.0
+        for _ in range(self.config.turns if weight else 0):
+            reached = 0.0
+            for language in others:
+                total = self._pull(language, maps, products, weight)
+                maps[language] = rotation(total)
+                reached += float((maps[language].double() * total).sum())
+            if reached < objective * (1 + self.config.gain):
+                break
+            objective = reached
+        some = next(iter(maps.values()))
+        return {**maps, self.pivot: torch.eye(len(some), device=some.device)}
+
+    def _pull(self, language: str, maps: Maps, products: Products, weight: float) -> Tensor:
+        """The (d, d) whose polar factor is the best map of a language, the others being where they are."""
+        total = products[language, self.pivot].clone()
+        for (source, target), product in products.items():
+            if self.pivot in (source, target) or language not in (source, target):
+                continue
+            other = maps[target if source == language else source].double()
+            total += weight * other @ (product if source == language else product.T)
+        return total
+
+    def trials(
+        self, pairs: Pairs, rng: np.random.Generator, runtime: Runtime
+    ) -> Iterator[tuple[Change, ...]]:
+        """For each weight, what it changes on pairs of words whose half of the vocabulary it did not see."""
+        halves = self._halves(pairs, rng)
+        products = [self.products(self._within(pairs, halves, 1 - half)) for half in (0, 1)]
+        held = [self._within(pairs, halves, half, self.config.tested) for half in (0, 1)]
+        with runtime.progress.stage("joint refinement: test", 1 + len(self.config.weights)) as tick:
+            before = self._holding(products, held, 0.0)
+            for done, weight in enumerate(self.config.weights, 1):
+                tick(done)
+                after = self._holding(products, held, weight)
+                yield tuple(Change.between(key, before[key], after[key]) for key in pairs)
+
+    def _holding(self, products: Sequence[Products], held: Sequence[Pairs], weight: float) -> Pairs:
+        """For each of the pairs held out, whether what was fitted to the other half finds it: (p,) bool."""
+        fits = [self.solve(half, weight) for half in products]
+        return {
+            key: torch.cat([self._found(fit, key, half[key]) for fit, half in zip(fits, held, strict=True)])
+            for key in held[0]
+        }
+
+    def _halves(self, pairs: Pairs, rng: np.random.Generator) -> dict[str, Tensor]:
+        """The half, 0 or 1, of every word: that of its pair in the pivot, where it has one.
+
+        Else a word could be taught by way of a third language what it is tested on.
+        """
+        halves = {
+            language: torch.from_numpy(rng.integers(2, size=len(rows))).to(rows.device)
+            for language, rows in self.rows.items()
+        }
+        for language in self.rows:
+            if language != self.pivot:
+                own = pairs[language, self.pivot]
+                halves[language][own[:, 0]] = halves[self.pivot][own[:, 1]]
+        return halves
+
+    @staticmethod
+    def _within(pairs: Pairs, halves: dict[str, Tensor], half: int, words: int | None = None) -> Pairs:
+        """The pairs of which both words are in a half, and among the `words` most frequent."""
+        found = {}
+        for (source, target), own in pairs.items():
+            inside = (halves[source][own[:, 0]] == half) & (halves[target][own[:, 1]] == half)
+            if words is not None:
+                inside &= (own < words).all(dim=1)
+            found[source, target] = own[inside]
+        return found
+
+    def _found(self, maps: Maps, key: tuple[str, str], pairs: Tensor) -> Tensor:
+        """For each of `pairs` (p, 2), whether its words are each other's translations: (p,) bool."""
+        x, y = (self.rows[language][: self.config.tested] @ maps[language].T for language in key)
+        forward, backward = translations(x, y, Retrieval())
+        return (forward[pairs[:, 0]] == pairs[:, 1]) & (backward[pairs[:, 1]] == pairs[:, 0])

@@ -1,0 +1,146 @@
+"""The verdict: did it work? Answered without a dictionary, from what the mapping predicts.
+
+A right mapping can be learned from a few of its pairs and then predicts the others; a wrong one
+only repeats what it was fitted to. So: take the mutual CSLS neighbours of the mapping, fit
+Procrustes to 4d of them, or half, drawn at random, and count how many of the others the fitted mapping
+finds again.
+
+How many a wrong mapping finds again depends on the vectors, .1 where 300 directions weigh the
+same, .8 where a few of them hold nearly all variance, and on how it was learned: round after round
+of refinement confirms what is wrong too. The null is therefore measured on the pair itself, by the
+same rounds, between vectors of the same spectra and coordinates in which no word has a counterpart.
+What counts is the log of the odds ratio of the two rates. benchmarks/verdict.py holds its calibration.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn.functional import normalize
+
+from muse.alignment import Alignment
+from muse.learn.refine import FIRST_ROUNDS, rounds
+from muse.procrustes import procrustes
+from muse.run.runtime import Runtime
+from muse.search.retrieval import Retrieval, found_again, mutual_neighbours
+from muse.vectors import Matrix, Vectors
+
+WORDS = 2_000  # the most frequent words of each side: rarer ones blur the difference, and cost time
+FITTED_PAIRS_PER_DIMENSION = 4  # with 2 a mapping that is half right passed, with half of all pairs it failed
+DRAWS = 3
+NULL_DRAWS = 2
+FLOOR = 0.01  # rates beyond it and its complement say no more: their odds rest on a handful of pairs
+MIDDLE = 0.9  # the log odds ratio at which right and wrong are equally likely
+SLOPE = 4.0  # of the logistic curve from log odds ratio to confidence
+ALIGNED, FAILED = 0.8, 0.2  # confidence at or above, and below
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """`label` is aligned, doubtful or failed; `confidence` (0 to 1) that the mapping is right.
+
+    `agreement` is the share of held-out mutual pairs found again, `null` the share that a wrong
+    mapping of such vectors finds again, `mutual` the share of source words with a mutual neighbour.
+    """
+
+    label: str
+    confidence: float
+    agreement: float
+    mutual: float
+    null: float = 0.0
+
+    @property
+    def gain(self) -> float:
+        """The log of the odds ratio of agreement and null, on which the confidence rests."""
+        return log_odds(self.agreement) - log_odds(self.null)
+
+
+def judge(
+    source: Vectors,
+    target: Vectors,
+    alignment: Alignment,
+    *,
+    rng: np.random.Generator,
+    runtime: Runtime,
+    null: float | None = None,
+) -> Verdict:
+    """The verdict on `alignment` between normalised `source` and `target`; touches no dictionary.
+
+    `null` is that of `null_agreement`, measured here where it is not given: it is not of the alignment.
+    """
+    x, y = (side.most_frequent(WORDS).tensor(runtime.device) for side in (source, target))
+    pairs = _mutual(_mapped(x, alignment.source_map), _mapped(y, alignment.target_map))
+    agreement = _agreement(x, y, pairs, DRAWS, rng)
+    if null is None:
+        null = null_agreement(source, target, rng=rng, runtime=runtime)
+    gain = log_odds(agreement) - log_odds(null)
+    confidence = 1 / (1 + math.exp(-SLOPE * (gain - MIDDLE)))
+    return Verdict(
+        _label(confidence),
+        round(confidence, 4),
+        round(agreement, 4),
+        round(len(pairs) / len(x), 4),
+        round(null, 4),
+    )
+
+
+def _mapped(rows: Tensor, mapping: Matrix | None) -> Tensor:
+    """The rows (n, d) of one language in the shared space, of unit length; as they are without a mapping."""
+    return rows if mapping is None else normalize(rows @ torch.from_numpy(mapping).to(rows.device).T)
+
+
+def log_odds(rate: float) -> float:
+    """log(r / (1 - r)) of a rate r, kept finite."""
+    rate = min(max(rate, FLOOR), 1 - FLOOR)
+    return math.log(rate / (1 - rate))
+
+
+def null_agreement(source: Vectors, target: Vectors, *, rng: np.random.Generator, runtime: Runtime) -> float:
+    """The agreement of a refined mapping that can only be wrong, between clouds like these two.
+
+    Both are turned to their principal axes, which a wrong mapping gets right at best, and every
+    coordinate of the target is shuffled over its words: spectra and marginals stay, correspondence goes.
+    """
+    own, other = (_principal(side.most_frequent(WORDS).tensor(runtime.device)) for side in (source, target))
+    order = np.argsort(rng.random(tuple(other.shape)), axis=0)  # (m, d)
+    other = normalize(other.gather(0, torch.from_numpy(order).to(other.device)))
+    axis_to_axis = torch.eye(own.shape[1], device=own.device)
+    *_, (mapping, _) = rounds(own, other, axis_to_axis, FIRST_ROUNDS, rng)
+    pairs = _mutual(own @ mapping.T, other)
+    return _agreement(own, other, pairs, NULL_DRAWS, rng)
+
+
+def _principal(rows: Tensor) -> Tensor:
+    """The rows (n, d) along their principal axes, widest first, each turned to its longer tail."""
+    _, axes = torch.linalg.eigh((rows.T @ rows).double())  # narrowest first
+    turned = rows @ axes.flip(1).float()
+    return torch.where((turned**3).sum(dim=0) < 0, -turned, turned)
+
+
+def _agreement(x: Tensor, y: Tensor, pairs: Tensor, draws: int, rng: np.random.Generator) -> float:
+    """The mean share of held-out pairs that a mapping fitted to a draw of the others finds again."""
+    fitted = min(FITTED_PAIRS_PER_DIMENSION * x.shape[1], len(pairs) // 2)
+    if fitted == 0:
+        return 0.0
+    rates = []
+    for _ in range(draws):
+        shuffled = pairs[torch.from_numpy(rng.permutation(len(pairs))).to(pairs.device)]
+        known, held_out = shuffled[:fitted], shuffled[fitted:]
+        mapping = procrustes(x[known[:, 0]], y[known[:, 1]])
+        rates.append(float(found_again(x @ mapping.T, y, held_out).double().mean()))
+    return float(np.mean(rates))
+
+
+def _mutual(x: Tensor, y: Tensor) -> Tensor:
+    """The rows (p, 2) of mutual CSLS neighbours between mapped x (n, d) and y (m, d)."""
+    return mutual_neighbours(x, y, Retrieval())
+
+
+def _label(confidence: float) -> str:
+    if confidence >= ALIGNED:
+        return "aligned"
+    return "failed" if confidence < FAILED else "doubtful"

@@ -1,0 +1,115 @@
+"""Mining: the sentences of two texts that translate each other, found by score (Artetxe & Schwenk, 2019).
+
+The candidates of a sentence are its k nearest sentences of the other text by cosine, and those that have
+it among their own k nearest. A pair is kept if no candidate of either sentence scores higher, and if its
+score reaches the threshold.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.nn.functional import normalize
+
+from muse.errors import BadSetting, Mismatch
+from muse.progress import Progress, Tick
+from muse.search.neighbours import nearest
+from muse.search.pair_score import PairScore
+from muse.vectors import Matrix
+
+Rows = NDArray[np.int64]
+Values = NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class MiningConfig:
+    """How pairs are scored, the lowest score kept (None: all), and the search that finds candidates."""
+
+    score: PairScore = PairScore()
+    threshold: float | None = None
+    backend: str = "auto"
+    device: str = "cpu"
+
+    def __post_init__(self) -> None:
+        if self.score.method == "isf":
+            raise BadSetting("sentence pairs are mined by margin, csls or nn; got 'isf'")
+        if self.threshold is not None and not np.isfinite(self.threshold):
+            raise BadSetting(f"a threshold must be a number, got {self.threshold}")
+
+
+@dataclass(frozen=True, eq=False)
+class Mined:
+    """Pairs of rows (p, 2), source and target, with their scores (p,), best first."""
+
+    pairs: Rows
+    scores: Values
+
+    def __len__(self) -> int:
+        return len(self.pairs)
+
+
+def mine(
+    source: Matrix, target: Matrix, *, config: MiningConfig | None = None, progress: Progress | None = None
+) -> Mined:
+    """The pairs of rows of `source` (n, d) and `target` (m, d) that are each other's best candidate.
+
+    Rows need no unit length; a row of zeros, an empty sentence, is in no pair.
+
+    >>> rows = np.eye(3, dtype=np.float32)
+    >>> mine(rows, rows[[2, 0, 1]]).pairs.tolist()
+    [[0, 1], [1, 2], [2, 0]]
+    """
+    config = config or MiningConfig()
+    if source.shape[1] != target.shape[1]:
+        raise Mismatch(
+            f"both texts must be encoded in one space, got rows of {source.shape[1]} and {target.shape[1]} "
+            "numbers; encode them with the same encoder"
+        )
+    kept = [np.flatnonzero(side.any(axis=1)) for side in (source, target)]
+    if not all(map(len, kept)):
+        return Mined(np.empty((0, 2), np.int64), np.empty(0, np.float32))
+    x, y = (_unit(side[rows], config) for side, rows in zip((source, target), kept, strict=True))
+    with (progress or Progress(quiet=True)).stage("candidates", len(x) + len(y)) as tick:
+        pairs, scores = _candidates(x, y, config, tick)  # (p, 2), (p,)
+    best = _mutual(pairs, scores)
+    if config.threshold is not None:
+        best &= scores >= config.threshold
+    pairs, scores = pairs[best], scores[best]
+    order = np.lexsort((pairs[:, 1], pairs[:, 0], -scores))
+    rows = np.stack([kept[0][pairs[order, 0]], kept[1][pairs[order, 1]]], axis=1)
+    return Mined(rows, scores[order])
+
+
+def _unit(rows: Matrix, config: MiningConfig) -> Tensor:
+    return normalize(torch.from_numpy(np.ascontiguousarray(rows, np.float32)).to(config.device))
+
+
+def _candidates(x: Tensor, y: Tensor, config: MiningConfig, tick: Tick) -> tuple[Rows, Values]:
+    # Each pair of neighbours of either direction once, (p, 2), and its score (p,).
+    k = config.score.k
+    there = nearest(x, y, k, backend=config.backend, step=tick)
+    back = nearest(y, x, k, backend=config.backend, step=lambda done: tick(len(x) + done))
+    own, other = there.scores.mean(dim=1), back.scores.mean(dim=1)  # (n,), (m,)
+    first = [torch.arange(len(x), device=x.device)[:, None].expand_as(there.indices), back.indices]
+    second = [there.indices, torch.arange(len(y), device=y.device)[:, None].expand_as(back.indices)]
+    rows, columns = (torch.cat([part.reshape(-1) for part in side]) for side in (first, second))
+    cosines = torch.cat([there.scores.reshape(-1), back.scores.reshape(-1)])
+    scores = config.score.score(cosines, own[rows], other[columns]).cpu().numpy()
+    codes, once = np.unique((rows * len(y) + columns).cpu().numpy(), return_index=True)
+    return np.stack(np.divmod(codes, len(y)), axis=1), scores[once]
+
+
+def _mutual(pairs: Rows, scores: Values) -> NDArray[np.bool_]:
+    # Whether each pair (p, 2) is the best of its row and of its column; of equals, the first.
+    chosen = np.ones(len(pairs), bool)
+    for side in (0, 1):
+        order = np.lexsort((pairs[:, 1 - side], -scores, pairs[:, side]))
+        _, first = np.unique(pairs[order, side], return_index=True)
+        best = np.zeros(len(pairs), bool)
+        best[order[first]] = True
+        chosen &= best
+    return chosen

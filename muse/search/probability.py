@@ -1,0 +1,79 @@
+"""Probability: CSLS scores of candidates as a distribution over them, and the temperature that fits best.
+
+p(y | x) = exp(CSLS(x, y) / T) / sum_z exp(CSLS(x, z) / T), z over the candidates of x.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from muse.errors import BadSetting, Mismatch
+from muse.procrustes import cross_fitted
+from muse.search.retrieval import Retrieval, mutual_neighbours
+
+COLDEST, HOTTEST = 1e-3, 10.0  # CSLS lies between -2 and 2: below and above, nothing changes any more
+HALVINGS = 60
+FOLDS = 2
+
+
+def csls_probabilities(scores: Tensor, temperature: float) -> Tensor:
+    """The softmax (q, k) over the candidates of each query of their CSLS `scores` (q, k) / `temperature`.
+
+    A candidate of score -inf has probability 0.
+
+    >>> csls_probabilities(torch.tensor([[0.2, 0.1]]), 0.1).tolist()
+    [[0.7310585975646973, 0.2689414322376251]]
+    """
+    if not temperature > 0:
+        raise BadSetting(f"a temperature must be greater than 0, got {temperature}")
+    return torch.softmax(scores / temperature, dim=1)
+
+
+def fit_temperature(scores: Tensor, right: Tensor) -> float:
+    """The temperature of highest likelihood of the `right` candidates, between COLDEST and HOTTEST.
+
+    `scores` (q, k) are the candidates' CSLS, `right` (q,) the column of the right one, -1 where it is
+    not among them; such rows say nothing and are left out. The log-likelihood is concave in 1 / T and
+    stationary where the mean score of the right candidates is the expected score under the model.
+
+    Where the right one always has the highest score, the likelihood rises until T = 0: so the pairs
+    must not be chosen by the very scores that are given here; see `held_out_scores`.
+    """
+    known = right >= 0
+    if not bool(known.any()):
+        raise Mismatch("a temperature needs a query whose translation is among its candidates, got none")
+    table = scores[known].double()  # (q, k)
+    observed = table.gather(1, right[known][:, None]).mean()
+    low, high = np.log(COLDEST), np.log(HOTTEST)
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        expected = (csls_probabilities(table, float(np.exp(middle))) * table).nan_to_num(0).sum(dim=1).mean()
+        if expected > observed:
+            low = middle
+        else:
+            high = middle
+    return float(np.exp((low + high) / 2))
+
+
+def held_out_scores(
+    source: Tensor, target: Tensor, *, top: int, rng: np.random.Generator, retrieval: Retrieval | None = None
+) -> tuple[Tensor, Tensor]:
+    """The CSLS (p, k) of the `top` best targets of mutual pairs, held out, and the right column (p,).
+
+    The pairs are the mutual neighbours of `source` (n, d) and `target` (m, d), in the shared space.
+    Each is looked up by a rotation fitted to the pairs of the other folds, so that it does not confirm
+    itself (`muse.procrustes.cross_fitted`). The column is -1 where the partner is not found again.
+    """
+    retrieval = retrieval or Retrieval()
+    pairs = mutual_neighbours(source, target, retrieval)  # (p, 2)
+    if len(pairs) < FOLDS:
+        raise Mismatch(f"held-out pairs need at least {FOLDS} mutual neighbours, got {len(pairs)}")
+    folds = torch.from_numpy(rng.integers(FOLDS, size=len(source))).to(source.device)
+    mapped = cross_fitted(source, target, pairs, folds)  # (n, d)
+    bias = retrieval.bias(mapped, target)
+    found = retrieval.translate(mapped[pairs[:, 0]], target, top, bias=bias)  # (p, k)
+    same = found.indices == pairs[:, 1:]  # (p, k)
+    right = torch.where(same.any(dim=1), same.int().argmax(dim=1), -1)
+    return found.scores, right

@@ -1,0 +1,108 @@
+"""Retrieval: nearest neighbours, CSLS and the inverted softmax, as one search with a bias per key.
+
+Whatever the method, the translations of x are the y of highest cos(x, y) - bias(y):
+
+* nn    bias(y) = 0
+* csls  bias(y) = r(y) / 2, r(y) the mean cosine of y to its k nearest sources (Conneau et al., 2018, eq. 3)
+* isf   bias(y) = log sum_x exp(beta cos(x, y)) / beta, the inverted softmax (Smith et al., 2017, eq. 9)
+
+All rows are of unit length. Sources and targets are (n, d) and (m, d) in the shared space.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from muse.errors import BadSetting
+from muse.search.neighbours import Neighbours, Step, nearest, tile_sizes
+
+METHODS = ("csls", "nn", "isf")
+
+
+@dataclass(frozen=True)
+class Retrieval:
+    """How translations are looked up: the method, CSLS' neighbourhood k, the softmax' beta, the backend."""
+
+    method: str = "csls"
+    k: int = 10
+    beta: float = 30.0
+    backend: str = "auto"
+
+    def __post_init__(self) -> None:
+        if self.method not in METHODS:
+            raise BadSetting(f"a retrieval must be one of {', '.join(METHODS)}; got {self.method!r}")
+
+    def __str__(self) -> str:
+        """The part of a signature that names it: csls:10, nn or isf:30."""
+        return {"csls": f"csls:{self.k}", "nn": "nn", "isf": f"isf:{self.beta:g}"}[self.method]
+
+    def bias(self, source: Tensor, target: Tensor, step: Step | None = None) -> Tensor | None:
+        """What each target's cosine is lowered by, (m,); None where nothing is. `step` hears of it."""
+        if self.method == "csls":
+            return mean_similarity(target, source, k=self.k, backend=self.backend, step=step) / 2
+        if self.method == "isf":
+            return log_partition(target, source, beta=self.beta, step=step) / self.beta
+        return None
+
+    def translate(self, queries: Tensor, target: Tensor, top: int, *, bias: Tensor | None) -> Neighbours:
+        """The `top` best targets of each query (q, d), with the method's score.
+
+        The scores are cosines for nn, 2 cos - r(x) - r(y) for csls, and cos - bias for isf.
+        """
+        found = nearest(queries, target, top, bias=bias, backend=self.backend)
+        if self.method != "csls":
+            return found
+        own = mean_similarity(queries, target, k=self.k, backend=self.backend)  # (q,)
+        return Neighbours(2 * found.scores - own[:, None], found.indices)
+
+
+def mean_similarity(
+    queries: Tensor, keys: Tensor, *, k: int = 10, backend: str = "auto", step: Step | None = None
+) -> Tensor:
+    """The r (q,) of CSLS: the mean cosine of a query (q, d) to its k nearest keys (m, d); high for a hub."""
+    return nearest(queries, keys, k, backend=backend, step=step).scores.mean(dim=1)
+
+
+def log_partition(queries: Tensor, keys: Tensor, *, beta: float, step: Step | None = None) -> Tensor:
+    """The log of sum_y exp(beta x . y) for each query x (q, d) over the keys (m, d), in bounded memory."""
+    rows, columns = tile_sizes(queries)
+    total, done = [], 0
+    for block in torch.split(queries, rows):
+        tiles = [torch.logsumexp(beta * (block @ tile.T), dim=1) for tile in torch.split(keys, columns)]
+        total.append(torch.logsumexp(torch.stack(tiles), dim=0))  # (b,)
+        done += len(block)
+        if step is not None:
+            step(done)
+    return torch.cat(total)
+
+
+def translations(source: Tensor, target: Tensor, retrieval: Retrieval) -> tuple[Tensor, Tensor]:
+    """The best target of every source (n,) and the best source of every target (m,), as row numbers."""
+    return best_targets(source, target, retrieval), best_targets(target, source, retrieval)
+
+
+def best_targets(source: Tensor, target: Tensor, retrieval: Retrieval) -> Tensor:
+    """The row number (n,) of the best target of every source."""
+    bias = retrieval.bias(source, target)
+    return nearest(source, target, 1, bias=bias, backend=retrieval.backend).indices[:, 0]
+
+
+def found_again(source: Tensor, target: Tensor, pairs: Tensor) -> Tensor:
+    """For each of `pairs` (p, 2), whether its target is the best one, by CSLS, of its source: (p,) bool."""
+    bias = Retrieval().bias(source, target)
+    return nearest(source[pairs[:, 0]], target, 1, bias=bias).indices[:, 0] == pairs[:, 1]
+
+
+def mutual_neighbours(source: Tensor, target: Tensor, retrieval: Retrieval) -> Tensor:
+    """The (p, 2) row numbers of the source rows (n, d) and target rows (m, d) that translate each other."""
+    return mutual_pairs(*translations(source, target, retrieval))
+
+
+def mutual_pairs(forward: Tensor, backward: Tensor) -> Tensor:
+    """The (p, 2) row numbers of source and target that are each other's best."""
+    rows = torch.arange(len(forward), device=forward.device)
+    chosen = rows[backward[forward] == rows]
+    return torch.stack([chosen, forward[chosen]], dim=1)

@@ -1,0 +1,229 @@
+"""The aligned space: languages whose words share one space, in memory and, saved, as a folder.
+
+The folder holds `manifest.json` and, for each language, a folder with `words.txt` (a word a line),
+`vectors.npy` (n, d), `mapping.npy` (d, d), `means.npy` (c, d) and, against other languages,
+`hubness.<other>.npy` (n,), all float32. Nothing in it is a pickle.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn.functional import normalize
+
+from muse.errors import BadSetting, Mismatch
+from muse.files.space_folder import (
+    MAPPING,
+    MEANS,
+    VECTORS,
+    WORDS,
+    folder_name,
+    hubness_name,
+    read_array,
+    read_words,
+)
+from muse.files.space_manifest import read_manifest, verify
+from muse.normalise import Normalisation, check_steps
+from muse.progress import Progress
+from muse.search.retrieval import Retrieval
+from muse.space.saving import HUBNESS_K, mapped
+from muse.vectors import Matrix, Vectors
+
+
+@dataclass(frozen=True, eq=False)
+class Side:
+    """One language of a space: its mapped rows (n, d) of unit length, and the way there.
+
+    `mapping` (d, d) acts on normalised rows, x W^T. `hubness` has, for another language, r (n,):
+    the mean cosine of each word to its HUBNESS_K nearest words of that language.
+    """
+
+    vectors: Vectors
+    mapping: Matrix
+    normalisation: Normalisation
+    hubness: Mapping[str, Matrix] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class AlignedSpace:
+    """Languages in the space of one of them, the pivot; `manifest` says how it was made.
+
+    `progress` shows the searches that the space itself makes.
+
+    >>> import numpy as np
+    >>> rows, steps = np.eye(2, dtype=np.float32), Normalisation(("unit",), ())
+    >>> sides = {name: Side(Vectors(name, ["a", "b"], rows), rows, steps) for name in ("fr", "en")}
+    >>> AlignedSpace(sides, pivot="en").direction()
+    ('fr', 'en')
+    """
+
+    sides: Mapping[str, Side]
+    pivot: str
+    manifest: Mapping[str, Any] = field(default_factory=dict)
+    device: str = "cpu"
+    progress: Progress = field(default_factory=lambda: Progress(quiet=True), repr=False)
+    # What was moved to the device or computed, so that a server need not do it for every request.
+    _rows: dict[str, Tensor] = field(default_factory=dict, init=False, repr=False)
+    _biases: dict[tuple[str, str, Retrieval], Tensor | None] = field(
+        default_factory=dict, init=False, repr=False
+    )
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """The languages, in the order they were aligned."""
+        return tuple(self.sides)
+
+    def side(self, language: str) -> Side:
+        """The side of `language`; BadSetting where the space has none."""
+        if language not in self.sides:
+            raise BadSetting(f"a language of this space is one of {', '.join(self.sides)}; got {language!r}")
+        return self.sides[language]
+
+    def vectors(self, language: str) -> Vectors:
+        """The words of `language` and their rows (n, d) in the shared space."""
+        return self.side(language).vectors
+
+    def tensor(self, language: str) -> Tensor:
+        """The rows (n, d) of `language` on the space's device, moved there once."""
+        if language not in self._rows:
+            self._rows[language] = self.vectors(language).tensor(self.device)
+        return self._rows[language]
+
+    def unweighted(self, language: str, most: int) -> Tensor:
+        """The rows (n, d) of `language` turned into the space and no more: without what stretched them.
+
+        Of its `most` frequent words, if it has so many.
+
+        W = Q P is a rotation Q after a stretch P (its polar decomposition): x W^T becomes x Q^T. Equal to
+        `tensor` where W is a rotation, to the last bits of float32.
+        """
+        mapping = torch.from_numpy(self.side(language).mapping).double()  # (d, d)
+        left, _, right = torch.linalg.svd(mapping)
+        undone = left @ right @ torch.linalg.pinv(mapping)  # Q W^-1
+        rows = self.tensor(language)[:most]
+        return normalize(rows @ undone.T.to(rows))
+
+    def direction(self, source: str | None = None, target: str | None = None) -> tuple[str, str]:
+        """The languages to translate between; what is not given is the pivot, or the only other one."""
+        if target is None:
+            target = self._other() if source == self.pivot else self.pivot
+        if source is None:
+            source = self._other() if target == self.pivot else self.pivot
+        for language in (source, target):
+            self.side(language)
+        if source == target:
+            raise BadSetting(f"source and target must be two languages, got {source!r} twice")
+        return source, target
+
+    def translate(
+        self,
+        word: str,
+        *,
+        source: str | None = None,
+        target: str | None = None,
+        top: int = 5,
+        retrieval: Retrieval | None = None,
+    ) -> list[tuple[str, float]]:
+        """The `top` best translations of a word with their scores, best first; `muse.translate` does more.
+
+        >>> import numpy as np
+        >>> rows, steps = np.eye(2, dtype=np.float32), Normalisation(("unit",), ())
+        >>> sides = {name: Side(Vectors(name, ["a", "b"], rows), rows, steps) for name in ("fr", "en")}
+        >>> AlignedSpace(sides, pivot="en").translate("b", top=1, retrieval=Retrieval("nn"))
+        [('b', 1.0)]
+        """
+        source, target = self.direction(source, target)
+        vectors = self.vectors(source)
+        if word not in vectors.index:
+            raise BadSetting(
+                f"{word!r} is not among the {len(vectors)} words of {source}; check its spelling"
+            )
+        query = self.tensor(source)[vectors.index[word]][None]  # (1, d)
+        return self.look_up(query, (source, target), top=top, retrieval=retrieval or Retrieval())[0]
+
+    def look_up(
+        self, queries: Tensor, direction: tuple[str, str], *, top: int, retrieval: Retrieval
+    ) -> list[list[tuple[str, float]]]:
+        """The `top` best target words, with scores, of each query (q, d); `direction` is checked already."""
+        source, target = direction
+        bias = self.bias(source, target, retrieval)
+        found = retrieval.translate(queries, self.tensor(target), top, bias=bias)
+        words = self.vectors(target).words
+        return [
+            [(words[j], score) for j, score in zip(best, scores, strict=True)]
+            for best, scores in zip(found.indices.tolist(), found.scores.tolist(), strict=True)
+        ]
+
+    def _other(self) -> str:
+        others = [language for language in self.sides if language != self.pivot]
+        if len(others) != 1:
+            raise BadSetting(
+                f"this space holds {', '.join(others) or 'nothing'} beside {self.pivot}; "
+                "name one with --src or --tgt"
+            )
+        return others[0]
+
+    def method(self, source: str, target: str) -> str:
+        """How the mappings between two languages were found: of each that is not the pivot, in turn."""
+        entries = self.manifest.get("languages", {})
+        found = [entries.get(language, {}).get("method") for language in (source, target)]
+        return "+".join(dict.fromkeys(filter(None, found))) or self.manifest.get("method") or ""
+
+    def map_words(self, language: str, matrix: Matrix) -> Matrix:
+        """New words of `language`, raw rows (n, d), as rows of unit length in the shared space."""
+        side = self.side(language)
+        if matrix.ndim != 2 or matrix.shape[1] != len(side.mapping):
+            raise Mismatch(
+                f"new words of {language} need rows of {len(side.mapping)} numbers, got an array of shape "
+                f"{matrix.shape}; take them from the model the space was learned from"
+            )
+        return mapped(side.normalisation.apply(matrix), side.mapping)
+
+    def hubness(self, language: str, against: str) -> Tensor | None:
+        """The hubness r (n,) of the words of `language` against another one, if it is stored."""
+        stored = self.side(language).hubness.get(against)
+        return None if stored is None else torch.from_numpy(stored).to(self.device)
+
+    def bias(self, source: str, target: str, retrieval: Retrieval) -> Tensor | None:
+        """`retrieval.bias` (m,) from all of `source` to all of `target`: stored, or computed once."""
+        key = (source, target, retrieval)
+        if key not in self._biases:
+            stored = (retrieval.method, retrieval.k) == ("csls", HUBNESS_K)
+            r = self.hubness(target, source) if stored else None  # (m,)
+            self._biases[key] = self._find_bias(source, target, retrieval) if r is None else r / 2
+        return self._biases[key]
+
+    def _find_bias(self, source: str, target: str, retrieval: Retrieval) -> Tensor | None:
+        with self.progress.stage(f"hubs of {target} for {source}", len(self.vectors(target))) as tick:
+            return retrieval.bias(self.tensor(source), self.tensor(target), tick)
+
+
+def load_space(
+    folder: Path | str, *, device: str = "cpu", check: bool = True, progress: Progress | None = None
+) -> AlignedSpace:
+    """The space saved in `folder`, its arrays memory-mapped; BadFile says what is wrong with it.
+
+    `check` reads every file once, to compare its checksum with the manifest; `progress` is the space's.
+    """
+    folder = Path(folder)
+    manifest = read_manifest(folder)
+    if check:
+        verify(folder, manifest)
+    sides = {language: _load_side(folder, language, manifest) for language in manifest["languages"]}
+    return AlignedSpace(sides, manifest["pivot"], manifest, device, progress or Progress(quiet=True))
+
+
+def _load_side(folder: Path, language: str, manifest: Mapping[str, Any]) -> Side:
+    entry, d = manifest["languages"][language], manifest["dimension"]
+    n, steps = entry["words"], tuple(entry["normalisation"])
+    check_steps(steps)
+    home = folder / folder_name(language)
+    vectors = Vectors(language, read_words(home / WORDS, n), read_array(home / VECTORS, (n, d)))
+    means = read_array(home / MEANS, (steps.count("centre"), d))
+    hubness = {other: read_array(home / hubness_name(other), (n,)) for other in entry["hubness"]}
+    return Side(vectors, read_array(home / MAPPING, (d, d)), Normalisation(steps, tuple(means)), hubness)

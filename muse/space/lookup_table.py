@@ -1,0 +1,167 @@
+"""Lookup tables: a row for every unit of a vocabulary, from the space where it can give one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain, islice, zip_longest
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from muse.errors import BadSetting, Mismatch
+from muse.normalise import normalise
+from muse.space.units import Unit, occurrences, parse_units
+from muse.vectors import Matrix, Vectors
+
+ORIGINS = ("special", "word", "lower", "mean", "normal")  # what a row can come from, by number
+SPECIAL, WORD, LOWER, MEAN, NORMAL = range(len(ORIGINS))
+FALLBACKS = ("mean", "normal")
+SPECIALS = ("<pad>", "<unk>", "<s>", "</s>")
+PADDING = ("<pad>", "[PAD]", "<blank>")  # the names that padding goes by: its row is zero
+BATCH = 10_000  # words at once
+
+Rows = NDArray[np.int64]
+Show = Callable[[int], None]
+
+
+@dataclass(frozen=True, eq=False)
+class LookupTable:
+    """The names of v units and their rows: `weight` (v, d), `origin` (v,) numbers of ORIGINS."""
+
+    names: Sequence[str]
+    weight: Matrix
+    origin: NDArray[np.uint8]
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many rows come from what."""
+        found = np.bincount(self.origin, minlength=len(ORIGINS)).tolist()
+        return dict(zip(ORIGINS, found, strict=True))
+
+    @property
+    def padding(self) -> int | None:
+        """The row of the padding token, if there is one."""
+        return next((row for row, name in enumerate(self.names) if _is_padding(self, row, name)), None)
+
+
+def _is_padding(table: LookupTable, row: int, name: str) -> bool:
+    return bool(table.origin[row] == SPECIAL) and name in PADDING
+
+
+def words_of(languages: Sequence[Vectors], max_vocab: int | None, *, but: Collection[str] = ()) -> list[str]:
+    """The words of the languages, each once, in turns, the most frequent first.
+
+    `but` are the special tokens: fastText has </s> among its words.
+    """
+    turns = chain.from_iterable(zip_longest(*(islice(side.words, max_vocab) for side in languages)))
+    return list(dict.fromkeys(word for word in turns if word is not None and word not in but))
+
+
+def lookup_table(
+    languages: Sequence[Vectors], names: Sequence[str], *, specials: Sequence[str], fallback: str,
+    rng: np.random.Generator, show: Show = lambda _: None,
+) -> LookupTable:  # fmt: skip
+    """The table of the units `names`, in order, behind those of `specials` that are not among them.
+
+    The row of a unit is the first of these that there is:
+
+    * word    that of the word it is, in each of `languages` that has it; of several, their mean
+    * lower   the same of the word in lower case
+    * mean    the mean of all words that the unit is a piece of, where its marker allows (`fallback` mean)
+    * normal  random numbers from N(0, s^2), s the root mean square of the rows found
+
+    Means are brought to unit length, as all rows of a space are. The row of padding is zero, that of
+    every other special is normal. Mismatch where not one unit is a word of the languages.
+    """
+    if fallback not in FALLBACKS:
+        raise BadSetting(f"--fallback must be one of {', '.join(FALLBACKS)}; got {fallback!r}")
+    if len(set(specials)) < len(specials):
+        raise BadSetting(f"special tokens must differ, got {', '.join(specials)}")
+    named = set(names)
+    names = [*(special for special in specials if special not in named), *names]
+    special = set(specials)
+    units = {row: unit for row, unit in enumerate(_units(names, special)) if unit is not None}
+    weight = np.zeros((len(names), languages[0].dimension), np.float32)  # (v, d)
+    origin = np.full(len(names), NORMAL, np.uint8)  # (v,)
+    origin[[row for row in range(len(names)) if row not in units]] = SPECIAL
+    for source in (WORD, LOWER):
+        _add_words_(weight, origin, languages, units, source)
+    if not np.isin(origin, (WORD, LOWER)).any():
+        raise Mismatch(_nothing_found(languages, names))
+    scale = _root_mean_square(weight, int(np.isin(origin, (WORD, LOWER)).sum()))
+    if fallback == "mean":
+        _add_means_(weight, origin, languages, units, show)
+    random = origin == NORMAL
+    random |= [name in special and name not in PADDING for name in names]
+    drawn = rng.standard_normal((int(random.sum()), weight.shape[1]), dtype=np.float32)
+    weight[random] = scale * drawn
+    return LookupTable(names, weight, origin)
+
+
+def _units(names: Sequence[str], special: set[str]) -> list[Unit | None]:
+    # Markers are told from what is no special token: </s> is not the end of a word.
+    parsed = iter(parse_units([name for name in names if name not in special]))
+    return [None if name in special else next(parsed) for name in names]
+
+
+def _add_words_(
+    weight: Matrix, origin: NDArray[np.uint8], languages: Sequence[Vectors], units: Mapping[int, Unit],
+    source: int,
+) -> None:  # fmt: skip
+    # The rows of words into those that have none yet.
+    missing = [row for row in units if origin[row] == NORMAL and units[row].may_be_word]
+    letters = [units[row].letters if source == WORD else units[row].letters.lower() for row in missing]
+    found = np.zeros(len(weight), np.int64)  # (v,)
+    for side in languages:
+        pairs = [(row, side.index[w]) for row, w in zip(missing, letters, strict=True) if w in side.index]
+        _sum_(weight, np.array(pairs, np.int64).reshape(-1, 2), side)
+        found[[row for row, _ in pairs]] += 1
+    origin[found > 0] = source
+    weight[found > 1] = normalise(weight[found > 1], ["unit"])[0]
+
+
+def _sum_(weight: Matrix, pairs: Rows, side: Vectors) -> None:
+    # Adds to each row of the table, pairs[:, 0], the row pairs[:, 1] of the language.
+    table = torch.from_numpy(weight)
+    for begin in range(0, len(pairs), BATCH):
+        to, of = pairs[begin : begin + BATCH].T
+        table.index_add_(0, torch.from_numpy(to.copy()), torch.from_numpy(side.matrix[of]))
+
+
+def _add_means_(
+    weight: Matrix, origin: NDArray[np.uint8], languages: Sequence[Vectors], units: Mapping[int, Unit],
+    show: Show,
+) -> None:  # fmt: skip
+    # The means of the words that have them as a piece, for the units that are still without a row.
+    rows = {unit: row for row, unit in units.items() if origin[row] == NORMAL}
+    done = 0
+    for side in languages if rows else ():
+        for begin in range(0, len(side), BATCH):
+            words = side.words[begin : begin + BATCH]
+            pairs = [(rows[unit], begin + word) for word, unit in occurrences(words, rows)]
+            _sum_(weight, np.array(pairs, np.int64).reshape(-1, 2), side)
+            done += len(words)
+            show(done)
+    found = np.zeros(len(weight), bool)  # (v,)
+    found[list(rows.values())] = weight[list(rows.values())].any(axis=1)
+    origin[found] = MEAN
+    weight[found] = normalise(weight[found], ["unit"])[0]
+
+
+def _root_mean_square(weight: Matrix, found: int) -> float:
+    # The rows not found yet are zero, and add nothing.
+    total = sum(
+        float(np.square(weight[i : i + BATCH], dtype=np.float64).sum()) for i in range(0, len(weight), BATCH)
+    )
+    return float(np.sqrt(total / (found * weight.shape[1])))
+
+
+def _nothing_found(languages: Sequence[Vectors], names: Sequence[str]) -> str:
+    where = " and ".join(f"the {len(side)} words of {side.language}" for side in languages)
+    shown = ", ".join(repr(name) for name in names[-3:])
+    return (
+        f"a vocabulary must have words of the space, found none of its {len(names)} units ({shown} ...) "
+        f"among {where}; check its language, its case and its markers"
+    )

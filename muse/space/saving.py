@@ -1,0 +1,242 @@
+"""Saving a space: from what learning has of each language to a folder on disk, whole or not at all."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from muse.alignment import Alignment
+from muse.errors import BadSetting, Mismatch, NotConverged
+from muse.files.atomic import atomic_folder
+from muse.files.space_folder import (
+    MAPPING,
+    MEANS,
+    VECTORS,
+    WORDS,
+    check_words,
+    folder_name,
+    hubness_name,
+    read_array,
+    write_array,
+    write_words,
+    writing,
+)
+from muse.files.space_manifest import input_file, is_space, write_manifest
+from muse.normalise import Normalisation, normalise
+from muse.progress import Progress
+from muse.search.retrieval import mean_similarity
+from muse.vectors import Matrix, Vectors
+
+HUBNESS_K = 10  # the neighbourhood of the hubness on disk: that of the default retrieval
+CHUNK = 16_384  # rows mapped at once: 20 MB at d = 300
+ORTHOGONAL = 1e-3  # the largest defect of a mapping that still counts as a rotation
+
+
+@dataclass(frozen=True, eq=False)
+class SideToSave:
+    """What learning has of one language: its *normalised* rows, and the mapping, None for the identity.
+
+    `files` are the files its words came from: their checksums go into the manifest. `more` adds
+    entries of its own to what the manifest has of the language.
+    """
+
+    vectors: Vectors
+    normalisation: Normalisation
+    mapping: Matrix | None = None
+    files: tuple[Path | str, ...] = ()
+    more: Mapping[str, Any] = field(default_factory=dict)
+
+    def map_or_identity(self) -> Matrix:
+        """The mapping (d, d)."""
+        return np.eye(self.vectors.dimension, dtype=np.float32) if self.mapping is None else self.mapping
+
+    def mapped_rows(self) -> Iterator[Matrix]:
+        """The rows (b, d) in the shared space, chunk by chunk; NotConverged where one is not finite."""
+        for begin in range(0, len(self.vectors), CHUNK):
+            rows = mapped(self.vectors.matrix[begin : begin + CHUNK], self.mapping)
+            if not np.isfinite(rows).all():
+                raise NotConverged(
+                    f"{self.vectors.language}: mapped vectors must be finite, got others; the mapping broke "
+                    "down: use another --seed or --init"
+                )
+            yield rows
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """How a space was made, for its manifest; `inputs` are further files, such as a dictionary.
+
+    Settings and verdict may be dataclasses. `more` adds entries of its own to the manifest.
+    """
+
+    method: str = ""
+    settings: Any = None
+    seed: int | None = None
+    criterion: float | None = None
+    verdict: Any = None
+    inputs: tuple[Path | str, ...] = ()
+    more: Mapping[str, Any] = field(default_factory=dict)
+
+
+def check_out(folder: Path | str) -> None:
+    """Raise BadSetting where no space can be written: `folder` is something else, or not to be written."""
+    folder = Path(folder)
+    with writing(folder):
+        if folder.exists() and not is_space(folder) and not _is_empty(folder):
+            raise BadSetting(f"{folder} exists and is no aligned space; choose another --out")
+        above = next(parent for parent in folder.resolve().parents if parent.exists())
+        if not above.is_dir() or not os.access(above, os.W_OK | os.X_OK):
+            raise BadSetting(
+                f"{folder} needs a folder that can be written, got {above}; choose another --out"
+            )
+
+
+def _is_empty(folder: Path) -> bool:
+    return folder.is_dir() and not any(folder.iterdir())
+
+
+def check_language(language: str, words: Sequence[str] = ()) -> None:
+    """Raise BadSetting for a name that no folder can have, Mismatch for a word that no line can hold."""
+    folder_name(language)
+    check_words(language, words)
+
+
+def save_space(
+    folder: Path | str,
+    sides: Mapping[str, SideToSave],
+    *,
+    pivot: str,
+    provenance: Provenance,
+    hubness: bool = True,
+    device: str = "cpu",
+    progress: Progress | None = None,
+) -> None:
+    """Writes the space of `sides`, whole or not at all; a space that was there before is replaced.
+
+    `hubness` adds, between the pivot and every other language, what CSLS needs of each word:
+    two searches a language, done on `device`.
+    """
+    folder = Path(folder).resolve()
+    check_out(folder)
+    _check_sides(sides, pivot)
+    with writing(folder):
+        with atomic_folder(folder) as partial:
+            for language, side in sides.items():
+                save_side(partial / folder_name(language), side)
+            against = {language: _against(language, sides, pivot) if hubness else () for language in sides}
+            searcher = Searcher(device, progress or Progress(quiet=True))
+            _save_hubness(partial, sides, against, searcher)
+            write_manifest(partial, _manifest(sides, pivot, provenance, against))
+
+
+def _check_sides(sides: Mapping[str, SideToSave], pivot: str) -> None:
+    if pivot not in sides:
+        raise BadSetting(f"the pivot must be one of {', '.join(sides)}; got {pivot!r}")
+    for language, side in sides.items():
+        check_side(language, side, sides[pivot].vectors.dimension, pivot)
+
+
+def check_side(language: str, side: SideToSave, d: int, pivot: str) -> None:
+    """Raise Mismatch where a side does not fit a space of dimension d, BadSetting for its name."""
+    check_language(language, side.vectors.words)
+    if not len(side.vectors):
+        raise Mismatch(f"{language}: a space needs at least one word of each language, got none")
+    if side.vectors.dimension != d or side.map_or_identity().shape != (d, d):
+        raise Mismatch(
+            f"{language}: expected vectors and a mapping of dimension {d}, as {pivot} has, got "
+            f"{side.vectors.dimension} and a mapping of shape {side.map_or_identity().shape}"
+        )
+
+
+def _against(language: str, sides: Mapping[str, SideToSave], pivot: str) -> tuple[str, ...]:
+    return tuple(other for other in sides if other != language) if language == pivot else (pivot,)
+
+
+def save_side(folder: Path, side: SideToSave) -> None:
+    """Writes the words, the mapped rows and the mapping of one language to a new folder."""
+    d = side.vectors.dimension
+    folder.mkdir()
+    write_words(folder / WORDS, side.vectors.words)
+    write_array(folder / VECTORS, (len(side.vectors), d), side.mapped_rows())
+    write_array(folder / MAPPING, (d, d), [side.map_or_identity()])
+    write_array(folder / MEANS, (len(side.normalisation.means), d), side.normalisation.means)
+
+
+def _save_hubness(
+    folder: Path,
+    sides: Mapping[str, SideToSave],
+    against: Mapping[str, tuple[str, ...]],
+    searcher: Searcher,
+) -> None:
+    def rows(language: str) -> Matrix:
+        shape = (len(sides[language].vectors), sides[language].vectors.dimension)
+        return read_array(folder / folder_name(language) / VECTORS, shape)
+
+    for language, others in against.items():
+        for other in others:
+            searcher.save_hubness(folder / folder_name(language), other, rows(language), rows(other))
+
+
+@dataclass(frozen=True)
+class Searcher:
+    """Where the hubness of a language is searched, and what shows it."""
+
+    device: str
+    progress: Progress
+
+    def save_hubness(self, folder: Path, against: str, rows: Matrix, others: Matrix) -> None:
+        """Writes to a language's folder the hubness of its rows (n, d) against another's rows (m, d)."""
+        own, keys = (torch.from_numpy(matrix).to(self.device) for matrix in (rows, others))
+        with self.progress.stage(f"hubs for {against}", len(rows)) as tick:
+            r = mean_similarity(own, keys, k=HUBNESS_K, step=tick).cpu().numpy()  # (n,)
+        write_array(folder / hubness_name(against), r.shape, [r])
+
+
+def _manifest(
+    sides: Mapping[str, SideToSave],
+    pivot: str,
+    provenance: Provenance,
+    against: Mapping[str, tuple[str, ...]],
+) -> dict[str, Any]:
+    made = {key: getattr(provenance, key) for key in ("method", "settings", "seed", "criterion", "verdict")}
+    return {
+        **provenance.more,
+        "pivot": pivot,
+        "dimension": sides[pivot].vectors.dimension,
+        "mapping": "orthogonal" if all(map(is_rotation, sides.values())) else "linear",
+        "languages": {
+            language: language_entry(side, "pivot" if language == pivot else "source", against[language])
+            for language, side in sides.items()
+        },
+        **made,
+        "inputs": [input_file(path) for path in provenance.inputs],
+    }
+
+
+def language_entry(side: SideToSave, role: str, against: Sequence[str]) -> dict[str, Any]:
+    """What the manifest says of one language."""
+    return {
+        **side.more,
+        "role": role,
+        "words": len(side.vectors),
+        "normalisation": side.normalisation.steps,
+        "files": [input_file(path) for path in side.files],
+        "hubness": against,
+    }
+
+
+def is_rotation(side: SideToSave) -> bool:
+    """Whether the mapping of a side keeps all lengths and angles."""
+    return Alignment(side.map_or_identity()).orthogonality_defect < ORTHOGONAL
+
+
+def mapped(rows: Matrix, mapping: Matrix | None) -> Matrix:
+    """Normalised rows (n, d) in the shared space, of unit length."""
+    # Unit length anew: a mapping that is no rotation stretches rows.
+    return normalise(rows if mapping is None else rows @ mapping.T, ["unit"])[0]

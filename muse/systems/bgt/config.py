@@ -1,0 +1,77 @@
+"""BgtConfig: the sizes of the Bilingual Generative Transformer, and what its loss is made of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from muse.errors import BadSetting
+from muse.systems.networks.transformer import TransformerConfig
+
+_FEWEST = {
+    "semantic": 1, "language": 0, "encoder_layers": 0, "decoder_layers": 0, "longest": 1, "annealing": 1,
+    "counted": 0,
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class BgtConfig:
+    """The sizes, where 0 takes a part away, and the terms of the loss.
+
+    `semantic` and `language` are the dimensions of the latents. Encoder layers read word pieces; without any,
+    a sentence is the mean of the frozen rows of its words in the space, and the language encoders know how
+    long it is and how often it has each of the first `counted` tokens too. Without decoder layers each token,
+    and how many there are, is told from the latents alone. `hidden`, `heads`, `feed_forward` and `dropout`
+    are those of the layers. The first `vocabulary` tokens are told, all others as <unk>.
+
+    `prior` is the weight of the divergence after `annealing` steps, `translation` that of the translation
+    loss, `smoothing` its label smoothing.
+    """
+
+    semantic: int = 256
+    language: int = 32
+    vocabulary: int = 4_000
+    encoder_layers: int = 0
+    decoder_layers: int = 0
+    hidden: int = 256
+    heads: int = 8
+    feed_forward: int = 256
+    dropout: float = 0.0
+    longest: int = 100
+    prior: float = 1.0
+    annealing: int = 10_000
+    translation: float = 1.0
+    smoothing: float = 0.1
+    counted: int = 200
+
+    def __post_init__(self) -> None:
+        for name, least in _FEWEST.items():
+            if getattr(self, name) < least:
+                raise BadSetting(f"{name} must be at least {least}, got {getattr(self, name)}")
+        for name in ("prior", "translation"):
+            if not 0 <= getattr(self, name) < float("inf"):
+                raise BadSetting(f"the weight {name} must be 0 or more, got {getattr(self, name):g}")
+        if not 0 <= self.smoothing < 1:
+            raise BadSetting(f"smoothing must lie in 0..1, below 1, got {self.smoothing:g}")
+        if self.decoder_layers and {self.semantic, self.language} - {0, self.hidden}:
+            raise BadSetting(
+                "the layers of a decoder read the latents as they are: semantic and language must be "
+                f"hidden, {self.hidden}, got {self.semantic} and {self.language}"
+            )
+        self.transformer(max(1, self.encoder_layers))
+
+    @property
+    def latents(self) -> int:
+        """The dimensions of all that a sentence is told from."""
+        return self.semantic + self.language
+
+    @property
+    def surface(self) -> int:
+        """The surface features of a sentence: its length and the counts, none beside encoder layers."""
+        return 0 if self.encoder_layers else 1 + self.counted
+
+    def transformer(self, layers: int, *, decoder: bool = False) -> TransformerConfig:
+        """The sizes of a Transformer; a decoder reads from left to right, and the latents."""
+        return TransformerConfig(
+            self.vocabulary, layers, self.heads, self.hidden, self.feed_forward, self.dropout,
+            positions=self.longest + 2, activation="relu", causal=decoder, memory=decoder,
+        )  # fmt: skip

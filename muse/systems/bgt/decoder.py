@@ -1,0 +1,87 @@
+"""The decoder: how probable a sentence is, given its latents."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from muse.systems.bgt.length import Length
+from muse.systems.networks.transformer import Inputs, Memory, Transformer, draw_
+from muse.systems.pieces import UNK
+from muse.training.batching import Padded
+
+
+class Scores(nn.Module):
+    """U z + b for v tokens, the most frequent first, of which b starts by Zipf's law, as -log r.
+
+    With `rows` (v, d) that are frozen, U is their product with a map of the states to d dimensions.
+    """
+
+    _rows: Tensor | None
+
+    def __init__(self, width: int, vocabulary: int, rows: Tensor | None, generator: torch.Generator) -> None:
+        super().__init__()
+        self.vocabulary = vocabulary if rows is None else min(vocabulary, len(rows))
+        self.register_buffer("_rows", None if rows is None else rows[: self.vocabulary], persistent=False)
+        self._map = nn.Linear(width, vocabulary if rows is None else rows.shape[1], bias=False)
+        self._bias = nn.Parameter(-torch.arange(1.0, self.vocabulary + 1).log())
+        draw_(self._map, generator)
+
+    def forward(self, states: Tensor) -> Tensor:
+        """The scores (..., v) of states (..., h)."""
+        mapped: Tensor = self._map(states)
+        return (mapped if self._rows is None else mapped @ self._rows.T) + self._bias
+
+
+class Decoder(nn.Module):
+    """p(x | z): each token but the first given those before it and the latents, in a vocabulary of v tokens.
+
+    The latents come in twice, where the paper found them to serve best: as the memory that every layer reads,
+    a vector each, and beside the state that the scores are made of. Without layers that is all, and the n
+    tokens are a bag, of which `length` says how many they are, where it is given:
+
+        log p(x | z) = log p(n | z) + sum_t log softmax(U z + b)[x_t]
+
+    With layers, <eos> says it. `scores` makes scores (..., v) of states.
+    """
+
+    def __init__(
+        self, scores: Scores, layers: Transformer | None = None, length: Length | None = None
+    ) -> None:
+        super().__init__()
+        self._scores, self._layers, self._length = scores, layers, length
+
+    def forward(
+        self,
+        latents: Sequence[Tensor],
+        sentences: Padded,
+        smoothing: float = 0.0,
+        generator: torch.Generator | None = None,
+    ) -> Tensor:
+        """The nats -log p(x | z) (b,) of b sentences.
+
+        :param latents: each (b, k)
+        :param sentences: ids and mask (b, t); for layers, from <bos> to <eos>
+        :param smoothing: the share of the probability that all tokens have alike (Szegedy et al., 2016)
+        :param generator: with one, and only then, there is dropout
+        """
+        ids = sentences.ids.where(sentences.ids < self._scores.vocabulary, UNK)  # (b, t)
+        answers, mask = ids, sentences.mask
+        states = torch.cat([*latents], dim=-1)[:, None]  # (b, 1, k)
+        if self._layers is not None:
+            answers, mask = ids[:, 1:], mask[:, 1:]
+            read = self._layers(
+                Inputs(ids[:, :-1], mask), Memory(torch.stack([*latents], dim=1)), generator=generator
+            )
+            states = torch.cat([read, states.expand(-1, read.shape[1], -1)], dim=-1)  # (b, t, h + k)
+        chances = functional.log_softmax(self._scores(states), dim=-1)  # (b, t or 1, v)
+        flat = chances.flatten(0, 1)
+        told = flat.gather(1, answers.reshape(len(flat), -1)).view_as(answers)  # (b, t)
+        nats = -told
+        if smoothing:
+            nats = (1 - smoothing) * nats - smoothing * chances.mean(dim=-1)
+        nats = (nats * mask).sum(dim=1)
+        return nats if self._length is None else nats + self._length(states[:, 0], mask.sum(dim=1))

@@ -1,0 +1,58 @@
+"""The inference networks: the posterior of a latent, given a sentence."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from muse.systems.bgt.gaussian import Gaussian
+from muse.systems.networks.transformer import Inputs, Transformer, draw_
+
+
+class Seen(NamedTuple):
+    """What there is to see of b sentences.
+
+    `tokens` are ids (b, t) for layers, without them rows (b, t, h); `mask` (b, t) is False at padding;
+    `surface` are features (b, s), none beside layers.
+    """
+
+    tokens: Tensor
+    mask: Tensor
+    surface: Tensor | None = None
+
+
+class Encoder(nn.Module):
+    """q(z | x): a map to k dimensions of the mean of the states (b, t, h) of a sentence's tokens.
+
+    Without layers the states are the tokens' own rows. With a `surface` above 0, the map is of so many
+    features too.
+    """
+
+    def __init__(
+        self,
+        width: int,
+        latent: int,
+        layers: Transformer | None,
+        generator: torch.Generator,
+        *,
+        surface: int = 0,
+    ) -> None:
+        super().__init__()
+        self._layers, self._surface = layers, surface
+        # A bias would soon be a direction that all means have, and make all cosines alike. Only features
+        # need one, since lengths and counts are not 0 on average.
+        self._out = nn.Linear(width + surface, 2 * latent, bias=surface > 0)
+        draw_(self._out, generator)
+
+    def forward(self, seen: Seen, generator: torch.Generator | None = None) -> Gaussian:
+        """The posterior of each of b sentences; with a generator, and only then, there is dropout."""
+        states, mask = seen.tokens, seen.mask
+        if self._layers is not None:
+            states = self._layers(Inputs(states, mask), generator=generator)
+        counted = mask[..., None].to(states.dtype)  # (b, t, 1)
+        known = (states * counted).sum(dim=1) / counted.sum(dim=1)  # (b, h)
+        if self._surface and seen.surface is not None:
+            known = torch.cat([known, seen.surface], dim=-1)  # (b, h + s)
+        return Gaussian(*self._out(known).chunk(2, dim=-1))

@@ -1,0 +1,157 @@
+"""BgtNetwork: the inference networks and the decoders together, as a network that makes rows of sentences."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from muse.encoders.bags import Reader
+from muse.systems.bgt.config import BgtConfig
+from muse.systems.bgt.decoder import Decoder, Scores
+from muse.systems.bgt.encoder import Encoder, Seen
+from muse.systems.bgt.gaussian import Gaussian
+from muse.systems.bgt.length import Length
+from muse.systems.bgt.surface import surface
+from muse.systems.bgt.tokens import Tokens, framed
+from muse.systems.network_encoder import SentenceNetwork
+from muse.systems.networks.transformer import Transformer
+from muse.training.batching import Padded
+from muse.training.pairs import Batch
+
+
+class Terms(NamedTuple):
+    """What the loss of b pairs is made of, in nats (b,) each.
+
+    `told`: both sentences, each from the semantic latent of one of them and from its own. `divergence`: of
+    all latents from the prior. `translated`: each from the semantic mean of the other alone; of a bag the
+    words, not how many they are, which would press the length into the meaning.
+    """
+
+    told: Tensor
+    divergence: Tensor
+    translated: Tensor
+
+
+class BgtNetwork(SentenceNetwork):
+    """One semantic encoder for both languages; an encoder, a decoder and a translator for each of the two."""
+
+    def __init__(
+        self, config: BgtConfig, languages: tuple[str, str], tokens: Tokens, generator: torch.Generator
+    ) -> None:
+        super().__init__()
+        self.config, self._languages, self._tokens = config, languages, tokens
+        for place, language in enumerate(languages):
+            # The space has them: they are no part of what is saved.
+            self.register_buffer(f"rows_{place}", tokens.rows(language), persistent=False)
+        self.semantic = self._encoder(config.semantic, generator)
+        self.own = nn.ModuleList(
+            self._encoder(config.language, generator, surface=config.surface)
+            for _ in languages
+            if config.language
+        )
+        places = range(len(languages))
+        self.decoders = nn.ModuleList(
+            self._decoder(place, config.latents, generator, counts=not config.decoder_layers)
+            for place in places
+        )
+        self.translators = nn.ModuleList(
+            self._decoder(place, config.semantic, generator) for place in places if config.translation
+        )
+
+    @property
+    def dimension(self) -> int:
+        """The dimensions of the semantic latent."""
+        return self.config.semantic
+
+    def reader(self, language: str) -> Reader:
+        """That of its tokens."""
+        return self._tokens.reader(language)
+
+    def forward(self, batch: Batch, language: str) -> Tensor:
+        """The means (b, k) of the semantic posterior."""
+        return self.semantic_posterior(batch, language).mean
+
+    def semantic_posterior(self, batch: Batch, language: str) -> Gaussian:
+        """q(z_sem | x)."""
+        return self._posterior(self.semantic, batch, self._languages.index(language))
+
+    def language_posterior(self, batch: Batch, language: str) -> Gaussian:
+        """q(z_l | x), where there are language latents."""
+        place = self._languages.index(language)
+        return self._posterior(self.own[place], batch, place)
+
+    def _posterior(self, encoder: nn.Module, batch: Batch, place: int) -> Gaussian:
+        found: Gaussian = encoder(self._seen(batch.padded(), place))
+        return found
+
+    def terms(self, pair: tuple[Batch, Batch], side: int, generator: torch.Generator) -> Terms:
+        """What the loss of b pairs is made of; the semantic latent is that of the sentences on one side."""
+        sentences = [batch.padded() for batch in pair]
+        seen = [self._seen(given, place) for place, given in enumerate(sentences)]
+        meanings = [self.semantic(given, generator) for given in seen]
+        own = [encode(seen[place], generator) for place, encode in enumerate(self.own)]
+        latents = [[meanings[side].sample(generator)]] * 2
+        for place, posterior in enumerate(own):
+            latents[place] = [*latents[place], posterior.sample(generator)]
+        if self.config.decoder_layers:
+            sentences = [framed(given) for given in sentences]
+        told = [
+            decode(latents[place], sentences[place], generator=generator)
+            for place, decode in enumerate(self.decoders)
+        ]
+        translated = [
+            decode([meanings[1 - place].mean], sentences[place], self.config.smoothing, generator)
+            for place, decode in enumerate(self.translators)
+        ]
+        divergence = sum((one.divergence() for one in own), meanings[side].divergence())
+        return Terms(sum(told), divergence, sum(translated, torch.zeros_like(divergence)))
+
+    def _seen(self, sentences: Padded, place: int) -> Seen:
+        """What the encoders see: framed ids, or rows, of which the mean knows no length, and the surface."""
+        rows = self._rows(place)
+        if rows is None:
+            return Seen(*framed(sentences))
+        return Seen(rows[sentences.ids], sentences.mask, surface(sentences, self.config.counted))
+
+    def _encoder(self, latent: int, generator: torch.Generator, *, surface: int = 0) -> Encoder:
+        config, rows = self.config, self._rows(0)
+        width = config.hidden if rows is None else rows.shape[1]
+        layers = config.encoder_layers
+        body = Transformer(config.transformer(layers), generator) if layers else None
+        return Encoder(width, latent, body, generator, surface=surface)
+
+    def _decoder(
+        self, place: int, latents: int, generator: torch.Generator, *, counts: bool = False
+    ) -> Decoder:
+        config, layers = self.config, self.config.decoder_layers
+        body = Transformer(config.transformer(layers, decoder=True), generator) if layers else None
+        width = latents + (config.hidden if layers else 0)
+        scores = Scores(width, config.vocabulary, self._rows(place), generator)
+        return Decoder(scores, body, Length(latents, generator) if counts else None)
+
+    def _rows(self, place: int) -> Tensor | None:
+        rows: Tensor | None = getattr(self, f"rows_{place}")
+        return rows
+
+
+class LanguageLatents(SentenceNetwork):
+    """The means of the language latents as rows: what the semantic latent leaves out."""
+
+    def __init__(self, network: BgtNetwork) -> None:
+        super().__init__()
+        self.network = network
+
+    @property
+    def dimension(self) -> int:
+        """The dimensions of a language latent."""
+        return self.network.config.language
+
+    def reader(self, language: str) -> Reader:
+        """That of the network."""
+        return self.network.reader(language)
+
+    def forward(self, batch: Batch, language: str) -> Tensor:
+        """The means (b, k) of the language posterior."""
+        return self.network.language_posterior(batch, language).mean

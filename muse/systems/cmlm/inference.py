@@ -1,0 +1,64 @@
+"""Inference: fine-tuning on premises and hypotheses in different languages (section 4.3).
+
+The paper has them translated by machine; here each word becomes its nearest one in the space.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import chain
+
+import torch
+
+from muse.encoders.bags import Bags
+from muse.files.nli import LABELS, Inference
+from muse.progress import Progress
+from muse.search.neighbours import nearest
+from muse.space import AlignedSpace
+from muse.systems.cmlm.network import CmlmEncoder
+from muse.systems.networks.transformer import draw_
+from muse.systems.nli.inferences import Inferences, inferences_of
+from muse.systems.nli.pair_classes import PairClassifier, PairClassLearner
+from muse.text.tokens import Tokeniser
+from muse.training.pairs import read_bags
+
+HIDDEN = 512  # of the classifier
+
+
+def inference_learner(
+    encoder: CmlmEncoder, pairs: Inferences, generator: torch.Generator
+) -> PairClassLearner:
+    """What moves the encoder so that a classifier of its rows tells what follows from what."""
+    classifier = PairClassifier(encoder.dimension, HIDDEN, len(LABELS), dropout=0.0)
+    draw_(classifier, generator)
+    return PairClassLearner(encoder, classifier, pairs)
+
+
+def inferences(
+    text: Inference, space: AlignedSpace, languages: tuple[str, str], encoder: CmlmEncoder, progress: Progress
+) -> Inferences:
+    """Each pair of the first language twice: with its hypothesis in the second one, and with its premise.
+
+    Mismatch where too few of them have known words.
+    """
+
+    def read(sentences: Sequence[str], *, translated: bool) -> Bags:
+        given = glossed(sentences, space, languages) if translated else sentences
+        return read_bags(given, encoder.reader(languages[translated]), progress)
+
+    premises = Bags.joined([read(text.premises, translated=half) for half in (False, True)])
+    hypotheses = Bags.joined([read(text.hypotheses, translated=half) for half in (True, False)])
+    twice = Inference(2 * text.premises, 2 * text.hypotheses, 2 * text.labels, 2 * text.parts, text.undecided)
+    device = str(next(encoder.parameters()).device)
+    return inferences_of(twice, (premises, hypotheses), languages[0], device)
+
+
+def glossed(sentences: Sequence[str], space: AlignedSpace, languages: tuple[str, str]) -> list[str]:
+    """The sentences of the first language, word for word in the second; unknown words stay."""
+    first, second = (space.vectors(language) for language in languages)
+    tokens = [[t.lower() for t in Tokeniser(languages[0]).tokens(sentence)] for sentence in sentences]
+    words = sorted(first.index.keys() & set(chain.from_iterable(tokens)))
+    rows = torch.from_numpy(first.matrix[[first.index[word] for word in words]])
+    places = nearest(rows, torch.tensor(second.matrix), 1).indices[:, 0].tolist() if words else []
+    gloss = {word: second.words[place] for word, place in zip(words, places, strict=True)}
+    return [" ".join(gloss.get(token, token) for token in line) for line in tokens]

@@ -1,0 +1,158 @@
+"""The networks of CMLM: a Transformer whose mean state is the sentence, and what tells words by one."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from muse.encoders.bags import Reader
+from muse.errors import BadSetting
+from muse.systems.cmlm.words import Words
+from muse.systems.core import Cut
+from muse.systems.network_encoder import SentenceNetwork
+from muse.systems.networks.masked_prediction import Cloze
+from muse.systems.networks.token_table import TokenTable, random_rows
+from muse.systems.networks.transformer import Inputs, Transformer, TransformerConfig, draw_
+from muse.training.batching import Padded
+from muse.training.pairs import Batch
+
+# The order of the stages, as section 4.2 has it: S3, S1, S2. Without translations, the first one alone.
+STRATEGIES = {"staged": ("cmlm", "cmlm+br"), "joint": ("cmlm+br",), "sequential": ("cmlm", "br")}
+
+
+@dataclass(frozen=True)
+class CmlmConfig:
+    """The sizes of a model, what is asked of it, and how translations join in.
+
+    `pieces` 0 reads the words of the space, whose rows stay as they are, and asks for the `asked` most
+    frequent of each language; above 0 it learns so many word pieces. `longest` tokens are read at
+    once, a `share` of them is hidden. Of the `projections` one is the sentence itself; 0 leaves the
+    neighbour out, which makes it a masked language model.
+    """
+
+    pieces: int = 0
+    asked: int = 10_000
+    layers: int = 1
+    heads: int = 6
+    hidden: int = 300
+    feed_forward: int = 600
+    dropout: float = 0.0
+    longest: int = 32
+    projections: int = 4
+    share: float = 0.3125
+    alpha: float = 0.2
+    margin: float = 0.3
+    scale: float = 20.0
+    strategy: str = "staged"
+    warmup: int = 100
+
+    def __post_init__(self) -> None:
+        for name in ("pieces", "asked", "projections", "warmup"):
+            if getattr(self, name) < 0:
+                raise BadSetting(f"{name} must be 0 or more, got {getattr(self, name)}")
+        if not 0 < self.share <= 1:
+            raise BadSetting(f"the share of hidden words must be above 0 and at most 1, got {self.share:g}")
+        if not 0 < self.alpha < math.inf:
+            raise BadSetting(f"alpha, the weight of translations, must be above 0, got {self.alpha:g}")
+        if self.strategy not in STRATEGIES:
+            raise BadSetting(f"a strategy is one of {', '.join(STRATEGIES)}; got {self.strategy!r}")
+        self.transformer(1)
+
+    def transformer(self, words: int) -> TransformerConfig:
+        """The sizes of the Transformer for so many words; BadSetting where they do not go together."""
+        return TransformerConfig(
+            words, self.layers, self.heads, self.hidden, self.feed_forward, self.dropout, self.longest
+        )
+
+
+class CmlmEncoder(SentenceNetwork):
+    """v = mean_t f(s)_t, f a Transformer: all that is kept when training is over."""
+
+    def __init__(self, config: CmlmConfig, words: Words, generator: torch.Generator) -> None:
+        super().__init__()
+        frozen, hidden = words.rows is not None, config.hidden
+        rows = random_rows(words.count, hidden, generator) if words.rows is None else words.rows
+        table = TokenTable(rows, hidden, frozen=frozen, generator=generator)
+        self.transformer = Transformer(config.transformer(words.count), generator, table)
+        self.words = words
+        self.longest = config.longest
+
+    @property
+    def dimension(self) -> int:
+        """The hidden dimensions h."""
+        return self.transformer.config.hidden
+
+    def reader(self, language: str) -> Reader:
+        """What reads no more than the longest sentence of a language."""
+        return Cut(self.words.readers[language], self.longest)
+
+    def forward(self, batch: Batch, language: str) -> Tensor:
+        """The rows (b, h) of sentences; the words of every language are the model's."""
+        return self.rows(batch.padded())
+
+    def rows_to_learn(self, batch: Batch, language: str, generator: torch.Generator) -> Tensor:
+        """The rows (b, h) of sentences, with dropout."""
+        return self.rows(batch.padded(), generator)
+
+    def rows(self, sentences: Padded, generator: torch.Generator | None = None) -> Tensor:
+        """The rows (b, h) of sentences; with dropout where there is a generator."""
+        states = self.transformer(Inputs(sentences.ids, sentences.mask), generator=generator)  # (b, t, h)
+        mask = sentences.mask[..., None]
+        mean: Tensor = (states * mask).sum(dim=1) / mask.sum(dim=1)
+        return mean
+
+
+class Cmlm(nn.Module):
+    """The encoder and what training adds: projections of a neighbour and the head of BERT that tells words.
+
+    `counts` (v,) say how often each word is in the text: the head starts from these odds.
+    """
+
+    def __init__(
+        self, encoder: CmlmEncoder, config: CmlmConfig, counts: Tensor, generator: torch.Generator
+    ) -> None:
+        super().__init__()
+        h, more = encoder.dimension, config.projections - 1
+        self.encoder = encoder
+        self._config = config
+        self._projections = nn.Sequential(
+            nn.Linear(h, h), nn.GELU(), nn.Linear(h, h), nn.GELU(), nn.Linear(h, more * h)
+        ) if more > 0 else None  # fmt: skip
+        self._dense, self._norm = nn.Linear(h, h), nn.LayerNorm(h)
+        draw_(self._dense, generator)
+        if self._projections is not None:
+            draw_(self._projections, generator)
+        self._odds = nn.Parameter((counts.float() + 1).log() - math.log(float(counts.sum()) + len(counts)))
+
+    def forward(
+        self,
+        cloze: Cloze,
+        mask: Tensor,
+        neighbours: Padded | None,
+        asked: range,
+        generator: torch.Generator | None = None,
+    ) -> Tensor:
+        """How well each of the words that may be asked for, (p, a), fits each hidden one.
+
+        Without `neighbours` the words are told by the others of their sentence (b, t) alone.
+        """
+        prefix = None
+        if neighbours is not None and self._config.projections:
+            prefix = self.projected(self.encoder.rows(neighbours, generator))
+        inputs = Inputs(cloze.ids, mask, prefix=prefix)
+        states = self.encoder.transformer(inputs, generator=generator)[cloze.asked]  # (p, h)
+        told = self._norm(functional.gelu(self._dense(states)))
+        among = slice(asked.start, asked.stop)
+        scores: Tensor = self.encoder.transformer.table.scores(told, among) + self._odds[among]
+        return scores
+
+    def projected(self, rows: Tensor) -> Tensor:
+        """The N projections (b, N, h) of sentences (b, h), the first of which is the sentence itself."""
+        itself = rows[:, None]
+        if self._projections is None:
+            return itself
+        return torch.cat([itself, self._projections(rows).unflatten(1, (-1, rows.shape[1]))], dim=1)

@@ -1,0 +1,145 @@
+"""A core of a Hugging Face encoder in a local folder: its last layer, a row for each piece of a word.
+
+Only this module uses transformers. Nothing is fetched, no code of the folder is run, and no pickle is read.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from muse.encoders.bags import Bags, Reader
+from muse.errors import BadFile, Mismatch, MissingExtra
+from muse.files.space_folder import checksum
+from muse.systems.core import LONGEST, Core, Matrices
+from muse.training.batching import Ragged
+from muse.training.pairs import Batch
+
+_SMALLEST = 0.98  # of the rows for pieces that a tokenizer must use: some models have a few more, as padding
+
+
+class HuggingFaceCore(Core):
+    """An encoder such as mBERT, the same for all languages.
+
+    Raises BadFile where the folder lacks weights or a tokenizer, Mismatch where these are not of one model,
+    and MissingExtra without transformers.
+    """
+
+    def __init__(self, folder: Path, device: str = "cpu") -> None:
+        self._folder, self._device = folder, device
+        self._weights = _checked_weights(folder)
+        self._tokenizer, self._model = _loaded(folder)
+        self._model.to(device)
+        self._before, self._after = _around(self._tokenizer)
+        self._longest = self._room() - len(self._before) - len(self._after)
+
+    @property
+    def name(self) -> str:
+        """The folder's name and the first digits of the checksum of its weights."""
+        return f"{self._folder.resolve().name}@{self._weights[:4]}"
+
+    @property
+    def dimension(self) -> int:
+        """The number of columns K of its last layer."""
+        return int(self._model.config.hidden_size)
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """Where it is, and the checksum of its weights."""
+        return {"folder": str(self._folder.resolve()), "sha256": self._weights}
+
+    def reader(self, language: str) -> Reader:
+        """What parts sentences of any language into pieces."""
+        return self
+
+    def bags(self, sentences: Iterable[str]) -> Bags:
+        """The pieces of the sentences, without those that the model wants before and after them."""
+        texts = list(sentences)
+        if not texts:
+            return Bags(np.zeros(0, np.int64), np.zeros(1, np.int64), 0)
+        found = self._tokenizer(texts, add_special_tokens=False, verbose=False).input_ids
+        ragged = Ragged.of(found)
+        bags = Bags(ragged.ids.numpy(), ragged.offsets.numpy(), 0).cut(self._longest)
+        # The model knows a piece for the unknown: it stays in its place.
+        unknown = int(np.count_nonzero(bags.ids == self._tokenizer.unk_token_id))
+        return replace(bags, unknown=unknown, marked=unknown)
+
+    @torch.no_grad()
+    def matrices(self, batch: Batch, language: str) -> Matrices:
+        """Its last layer at the pieces."""
+        mask = batch.padded().mask  # (b, T)
+        parts = torch.tensor_split(batch.ids.cpu(), batch.starts[1:].cpu())
+        whole = Ragged.of([[*self._before, *part.tolist(), *self._after] for part in parts])
+        ids, attended = whole.padded(torch.arange(len(whole)))
+        given = {"input_ids": ids.to(self._device), "attention_mask": attended.long().to(self._device)}
+        hidden = self._model(**given).last_hidden_state.float()  # (b, before + T + after, K)
+        rows = hidden[:, len(self._before) : len(self._before) + mask.shape[1]]
+        return Matrices(rows * mask[..., None], mask)
+
+    def _room(self) -> int:
+        """The most pieces that the model takes."""
+        positions = getattr(self._model.config, "max_position_embeddings", None) or LONGEST
+        for name, part in self._model.named_modules():
+            # RoBERTa and its like count positions from the one after that of padding.
+            if name.endswith("position_embeddings") and getattr(part, "padding_idx", None) is not None:
+                positions -= part.padding_idx + 1
+        return int(min(positions, self._tokenizer.model_max_length))
+
+
+def _checked_weights(folder: Path) -> str:
+    """The checksum of the weights."""
+    if not folder.is_dir():
+        raise BadFile(f"{folder}: --core must be a folder, got none of that name; check it")
+    files = sorted(folder.glob("*.safetensors"))
+    if not (folder / "config.json").is_file() or not files:
+        raise BadFile(
+            f"{folder}: a core is a folder with config.json, a tokenizer and model.safetensors, got one "
+            f"without {'weights' if (folder / 'config.json').is_file() else 'config.json'}; save the model "
+            "there with save_pretrained"
+        )
+    if len(files) == 1:
+        return checksum(files[0])
+    return hashlib.sha256("".join(map(checksum, files)).encode()).hexdigest()
+
+
+def _loaded(folder: Path) -> tuple[Any, Any]:
+    try:
+        from safetensors import SafetensorError
+        from transformers import AutoModel, AutoTokenizer
+    except ImportError as error:
+        raise MissingExtra(
+            "--core needs transformers, which is not installed: pip install 'muse[transformers]'"
+        ) from error
+    here: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(folder, **here)
+        model = AutoModel.from_pretrained(folder, use_safetensors=True, dtype=torch.float32, **here)
+    except (SafetensorError, OSError, ValueError, KeyError, RuntimeError, TypeError, AttributeError) as error:
+        reason = str(error).strip().partition("\n")[0]
+        raise BadFile(
+            f"{folder}: expected an encoder and its tokenizer, got none that loads ({reason}); save both "
+            "there with save_pretrained"
+        ) from error
+    rows, pieces = model.get_input_embeddings().num_embeddings, len(tokenizer)
+    if not _SMALLEST * rows <= pieces <= rows:
+        raise Mismatch(
+            f"{folder}: the tokenizer must be the model's, which has {rows} pieces, got one of {pieces}; "
+            "copy the tokenizer that belongs to it there"
+        )
+    model = model.get_encoder() if model.config.is_encoder_decoder else model
+    return tokenizer, model.eval().requires_grad_(False)
+
+
+def _around(tokenizer: Any) -> tuple[list[int], list[int]]:
+    """The pieces that the model wants before and after a sentence."""
+    text = "a"
+    alone = tokenizer(text, add_special_tokens=False).input_ids
+    whole = tokenizer(text).input_ids
+    start = next(i for i in range(len(whole)) if whole[i : i + len(alone)] == alone)
+    return whole[:start], whole[start + len(alone) :]

@@ -1,0 +1,50 @@
+"""The settings of a lens: its form and sizes, and how it learns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from muse.errors import BadSetting
+from muse.training.losses import Hinge
+
+KINDS = ("simple", "gated")
+
+
+@dataclass(frozen=True)
+class LensConfig:
+    """A lens of D numbers, `dimension`; where it is gated, of `layers` convolutions over `kernel` words.
+
+    `gate` is the size of their layers. `mean` puts the mean of the core's rows before what the lens makes:
+    over a static core that is better untrained, and no better trained. `margin` is the ranker's, `hidden` the
+    size of the NLI classifier's layer, `dropout` of the core's rows, `warmup` the steps until the top rate.
+    """
+
+    kind: str = "simple"
+    dimension: int = 512
+    mean: bool = False
+    gate: int = 128
+    layers: int = 1
+    kernel: int = 3
+    margin: float = 0.2
+    hidden: int = 512
+    dropout: float = 0.0
+    warmup: int = 100
+
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS:
+            raise BadSetting(f"kind must be one of {', '.join(KINDS)}; got {self.kind!r}")
+        for name in ("dimension", "gate", "layers", "kernel", "hidden", "warmup"):
+            if getattr(self, name) < 1:
+                raise BadSetting(f"{name} must be at least 1, got {getattr(self, name)}")
+        if self.kernel % 2 == 0:
+            raise BadSetting(f"kernel must be odd: as many words on either side; got {self.kernel}")
+        if not 0 <= self.dropout < 1:
+            raise BadSetting(f"dropout must lie in 0..1, below 1, got {self.dropout:g}")
+        self.ranking()
+
+    def ranking(self) -> Hinge:
+        """The ranker's loss, VSE++'s, of cosines and the batch's hardest negative (Faghri et al., 2018)."""
+        return Hinge(self.margin, "cosine", "hardest")
+
+    def __str__(self) -> str:
+        return f"{'mean+' if self.mean else ''}{self.kind}:{self.dimension}"

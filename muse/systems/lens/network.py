@@ -1,0 +1,40 @@
+"""The network of a lens: the core, which is frozen, and the lens over it."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from muse.encoders.bags import Reader
+from muse.systems.core import Core
+from muse.systems.lens.config import LensConfig
+from muse.systems.lens.lens import Lens
+from muse.systems.network_encoder import SentenceNetwork
+from muse.training.pairs import Batch
+
+_PART = 64  # sentences of like lengths whose matrices are made at once: over half of a mixed batch is padding
+
+
+class LensNetwork(SentenceNetwork):
+    """A core, which is no part of what is saved, and a lens, the same for all of its languages."""
+
+    def __init__(self, core: Core, config: LensConfig) -> None:
+        super().__init__()
+        self.core = core
+        self.lens = Lens(core.dimension, config)
+
+    @property
+    def dimension(self) -> int:
+        """The number of columns d' of the lens."""
+        return self.lens.dimension
+
+    def reader(self, language: str) -> Reader:
+        """The core's."""
+        return self.core.reader(language)
+
+    def forward(self, batch: Batch, language: str) -> Tensor:
+        """The rows (b, d') of sentences."""
+        order = batch.lengths.argsort(stable=True)  # (b,)
+        matrices = (self.core.matrices(batch.take(rows), language) for rows in torch.split(order, _PART))
+        found = torch.cat([self.lens(*part) for part in matrices])  # (b, d')
+        return found[order.argsort()]

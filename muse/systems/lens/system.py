@@ -1,0 +1,91 @@
+"""The lens as a sentence system: what it is trained on, at which sizes, and how it is made again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from muse.errors import BadSetting
+from muse.files.nli import LABELS
+from muse.space import AlignedSpace
+from muse.systems.lens.config import LensConfig
+from muse.systems.lens.network import LensNetwork
+from muse.systems.network_encoder import BothSides
+from muse.systems.nli.inferences import read_inferences
+from muse.systems.nli.pair_classes import PairClassifier, PairClassLearner
+from muse.systems.system import Fitted, Job, Preset, System, restored_core
+from muse.training.learner import Learner
+from muse.training.schedule import Schedule
+from muse.training.seeding import torch_seeded
+from muse.training.trainer import TrainerConfig, train
+from muse.training.two_sides import PairLearner
+
+PRESETS = {
+    # Chosen on held-out pairs of fr-en training text: the form, without the mean, and the rate.
+    "small": Preset(LensConfig(), TrainerConfig(epochs=10, batch=256, rate=1.0, patience=2)),
+    # One pass over the 100 million pairs, held-out pairs looked at every 10,000 steps.
+    "paper": Preset(
+        LensConfig("gated", dimension=4_096, gate=512, dropout=0.1, warmup=4_000),
+        TrainerConfig(epochs=20, batch=512, rate=1.0, steps=10_000),
+    ),
+}
+
+
+def train_lens(job: Job) -> Fitted:
+    """A lens by the ranker, where there is parallel text, or by the classifier of NLI."""
+    request, config = job.request, job.config
+    if bool(request.parallel) == (request.nli is not None):
+        raise BadSetting("a lens learns from translations or from inferences: give --parallel or --nli")
+    with torch_seeded(request.seed, 0):
+        network = LensNetwork(job.core, config).to(job.runtime.device)
+        taught = _inferences(job, network, request.nli) if request.nli else _translations(job, network)
+    schedule = Schedule("noam", config.warmup, width=config.dimension)
+    trainer = replace(job.trainer, schedule=schedule)
+    epochs = train(taught.learner, trainer, seed=request.seed, runtime=job.runtime)
+    return Fitted(
+        label=f"lens[{config},{job.core.name}]",
+        network=network.eval(),
+        languages=request.space.languages,
+        epochs=epochs,
+        metric=taught.metric,
+        held_out=taught.held_out,
+        counts=taught.counts,
+        settings={"network": asdict(config), "core": dict(job.core.settings)},
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Taught:
+    """What trains a lens, and what is to be told of its text."""
+
+    learner: Learner
+    metric: str
+    held_out: int
+    counts: Mapping[str, int]
+
+
+def _translations(job: Job, network: LensNetwork) -> _Taught:
+    """The ranker: a translation is nearer than the hardest negative of the batch."""
+    pairs = job.pairs()
+    learner = PairLearner(
+        BothSides(network, job.languages), job.config.ranking(), pairs, job.runtime.processes
+    )
+    return _Taught(learner, "P@1", len(pairs.held_out), pairs.counts)
+
+
+def _inferences(job: Job, network: LensNetwork, path: Path) -> _Taught:
+    """The classifier: whether a sentence entails another; it is of no use but to train the lens."""
+    pairs = read_inferences(path, job)
+    classifier = PairClassifier(network.dimension, job.config.hidden, len(LABELS), 0.0)
+    learner = PairClassLearner(network, classifier.to(job.runtime.device), pairs)
+    return _Taught(learner, "accuracy", len(pairs.dev), pairs.counts)
+
+
+def make_lens(settings: Mapping[str, Any], space: AlignedSpace) -> LensNetwork:
+    """The network of a saved lens; Mismatch where its core has other weights now."""
+    return LensNetwork(restored_core(settings["core"], space), LensConfig(**settings["network"]))
+
+
+LENS = System("lens", PRESETS, (), train_lens, make_lens, uses=("parallel", "nli"), takes_core=True)

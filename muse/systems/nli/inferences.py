@@ -1,0 +1,106 @@
+"""Inferences: the pairs of a file of natural language inference as examples with their classes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from muse.encoders.bags import Bags, Reader
+from muse.errors import Mismatch
+from muse.files.nli import Inference, read_nli
+from muse.progress import Progress
+from muse.systems.nli.pair_classes import LabelledPairs
+from muse.systems.system import Job
+from muse.training.pairs import Sentences, read_bags
+
+_ROWS = 256  # held-out pairs judged at once
+
+
+@dataclass(frozen=True, eq=False)
+class Inferences:
+    """Premises and hypotheses of one language, their labels (p,), and which rows train and are held out.
+
+    `skipped` pairs have no known word on one of the sides, `truncated` sentences were too long, and
+    `undecided` pairs have no label.
+    """
+
+    language: str
+    first: Sentences
+    second: Sentences
+    labels: Tensor
+    train: Tensor
+    dev: Tensor
+    skipped: int
+    truncated: int
+    undecided: int = 0
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """What is to be told of them."""
+        told = {name: getattr(self, name) for name in ("skipped", "truncated", "undecided")}
+        return {"pairs": len(self), **told}
+
+    @property
+    def languages(self) -> tuple[str, str]:
+        """One language, twice."""
+        return self.language, self.language
+
+    def __len__(self) -> int:
+        return len(self.train)
+
+    def training(self, rows: Tensor, generator: torch.Generator) -> LabelledPairs:
+        """The training pairs with these numbers (b,)."""
+        return self._pairs(self.train[rows])
+
+    def held_out(self) -> Iterator[LabelledPairs]:
+        """The pairs of the file's dev part."""
+        return map(self._pairs, torch.split(self.dev, _ROWS))
+
+    def _pairs(self, rows: Tensor) -> LabelledPairs:
+        return LabelledPairs(self.first.batch(rows), self.second.batch(rows), self.labels[rows])
+
+
+def read_inferences(path: Path, job: Job) -> Inferences:
+    """The inferences of a file, in the language to train, as the core of a job reads it."""
+    language, runtime = job.request.language, job.runtime
+    reader = job.core.reader(language)
+    return make_inferences(read_nli(path), reader, language, device=runtime.device, progress=runtime.progress)
+
+
+def make_inferences(
+    text: Inference, reader: Reader, language: str, *, device: str, progress: Progress
+) -> Inferences:
+    """The train and dev parts of a file, read; Mismatch where too few of them have known words."""
+    bags = [read_bags(side, reader, progress) for side in (text.premises, text.hypotheses)]
+    return inferences_of(text, bags, language, device)
+
+
+def inferences_of(text: Inference, bags: Sequence[Bags], language: str, device: str) -> Inferences:
+    """The same of premises and hypotheses that were read."""
+    usable = np.logical_and(*(side.lengths > 0 for side in bags))  # (p,)
+    parts, labels = np.array(text.parts), np.array(text.labels, np.int64)
+    train, dev = (np.flatnonzero(usable & (parts == part)) for part in ("train", "dev"))
+    if len(train) < 2 or not len(dev):
+        raise Mismatch(
+            f"training needs two pairs or more, and one to choose the epoch by, of which both sentences "
+            f"have a word of {language}; got {len(train)} and {len(dev)} of {len(parts)}: check --lang and "
+            "the file"
+        )
+    first, second = (Sentences.of(side, np.arange(len(side)), device) for side in bags)
+    classes, train_rows, dev_rows = (torch.from_numpy(array).to(device) for array in (labels, train, dev))
+    return Inferences(
+        language,
+        first,
+        second,
+        classes,
+        train_rows,
+        dev_rows,
+        skipped=int(np.count_nonzero(~usable & (parts != "test"))),
+        truncated=sum(side.truncated for side in bags),
+        undecided=text.undecided,
+    )

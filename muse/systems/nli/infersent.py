@@ -1,0 +1,166 @@
+"""InferSent: a BiLSTM over a frozen core, learned with a classifier of pairs of its rows.
+
+The pairs are those of NLI (Conneau, 2019, section 3.2), or sentences and their translations, right or wrong
+(see translations). The classifier is kept with the encoder.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, NamedTuple
+
+from torch import Tensor
+
+from muse.encoders.bags import Reader
+from muse.errors import BadSetting
+from muse.files.nli import LABELS
+from muse.space import AlignedSpace
+from muse.systems.core import Core
+from muse.systems.nli.bilstm import POOLINGS, BiLSTM
+from muse.systems.nli.inferences import read_inferences
+from muse.systems.nli.pair_classes import PairClassifier, PairClassLearner, PairExamples, PairNetwork
+from muse.systems.nli.translations import Translations
+from muse.systems.system import Fitted, Job, Preset, System, restored_core
+from muse.training.pairs import Batch
+from muse.training.seeding import torch_seeded
+from muse.training.trainer import TrainerConfig, train
+
+
+@dataclass(frozen=True)
+class InferSentConfig:
+    """The `units` of either LSTM, how its states are pooled, what is learned, and the classifier's layer."""
+
+    units: int = 128
+    pooling: str = "max"
+    objective: str = "nli"
+    hidden: int = 512
+    dropout: float = 0.0
+
+    def __post_init__(self) -> None:
+        for name in ("units", "hidden"):
+            if getattr(self, name) < 1:
+                raise BadSetting(f"{name} must be at least 1, got {getattr(self, name)}")
+        for name, choices in (("pooling", POOLINGS), ("objective", (*OBJECTIVES,))):
+            if getattr(self, name) not in choices:
+                raise BadSetting(f"{name} must be one of {', '.join(choices)}; got {getattr(self, name)!r}")
+        if not 0 <= self.dropout < 1:
+            raise BadSetting(f"dropout must lie in 0..1, below 1, got {self.dropout:g}")
+
+    @property
+    def classes(self) -> int:
+        """How many there are to tell apart."""
+        return OBJECTIVES[self.objective].classes
+
+
+class InferSent(PairNetwork):
+    """A core, which is no part of what is saved, the BiLSTM over it, and the classifier."""
+
+    def __init__(self, core: Core, config: InferSentConfig) -> None:
+        super().__init__()
+        self.core, self.config = core, config
+        self.encoder = BiLSTM(core.dimension, config.units, config.pooling)
+        self.head = PairClassifier(self.dimension, config.hidden, config.classes, config.dropout)
+
+    @property
+    def dimension(self) -> int:
+        """The number of columns d', both LSTMs' units."""
+        return self.encoder.dimension
+
+    @property
+    def classifier(self) -> PairClassifier:
+        """Of the objective's classes."""
+        return self.head
+
+    def reader(self, language: str) -> Reader:
+        """The core's."""
+        return self.core.reader(language)
+
+    def forward(self, batch: Batch, language: str) -> Tensor:
+        """The rows (b, d') of sentences."""
+        rows: Tensor = self.encoder(*self.core.matrices(batch, language))
+        return rows
+
+
+class Taught(NamedTuple):
+    """Pairs to learn from, how many are held out, and what is to be told of them."""
+
+    pairs: PairExamples
+    held_out: int
+    counts: Mapping[str, int]
+
+
+def _inferences(job: Job) -> Taught:
+    if job.request.nli is None:
+        raise BadSetting("infersent with objective=nli is trained on --nli, which is missing; give it")
+    pairs = read_inferences(job.request.nli, job)
+    return Taught(pairs, len(pairs.dev), pairs.counts)
+
+
+def _translations(job: Job) -> Taught:
+    if not job.request.parallel:
+        raise BadSetting("infersent with objective=td is trained on --parallel, which is missing; give it")
+    pairs = job.pairs()
+    return Taught(Translations(pairs, job.languages, job.request.seed), 2 * len(pairs.held_out), pairs.counts)
+
+
+@dataclass(frozen=True)
+class Objective:
+    """How many classes pairs have, what reads them, and the option of the text that it does not look at."""
+
+    classes: int
+    pairs: Callable[[Job], Taught]
+    not_looked_at: str
+
+
+OBJECTIVES = {
+    "nli": Objective(len(LABELS), _inferences, "parallel"),
+    "td": Objective(2, _translations, "nli"),
+}
+
+PRESETS = {
+    "small": Preset(InferSentConfig(), TrainerConfig(epochs=20, batch=64, rate=1e-3, steps=400)),
+    # 0.1, times 0.99 after an epoch and a fifth after one that is no better, until below 1e-5.
+    "paper": Preset(
+        InferSentConfig(units=2_048),
+        TrainerConfig(
+            epochs=20, batch=64, rate=0.1, patience=20, optimiser="sgd", decay=0.99, shrink=0.2, lowest=1e-5
+        ),
+    ),
+}
+
+
+def train_infersent(job: Job) -> Fitted:
+    """An encoder and a classifier of the classes of the objective's pairs."""
+    request, config = job.request, job.config
+    objective = OBJECTIVES[config.objective]
+    if getattr(request, objective.not_looked_at):
+        raise BadSetting(
+            f"infersent with objective={config.objective} does not look at --{objective.not_looked_at}; "
+            "leave it out"
+        )
+    taught = objective.pairs(job)
+    with torch_seeded(request.seed, 0):
+        network = InferSent(job.core, config).to(job.runtime.device)
+    learner = PairClassLearner(network, network.classifier, taught.pairs)
+    epochs = train(learner, job.trainer, seed=request.seed, runtime=job.runtime)
+    return Fitted(
+        label=f"infersent[{config.objective},{config.pooling}:{network.dimension},{job.core.name}]",
+        network=network.eval(),
+        languages=request.space.languages,
+        epochs=epochs,
+        metric="accuracy",
+        held_out=taught.held_out,
+        counts=taught.counts,
+        settings={"network": asdict(config), "core": dict(job.core.settings)},
+    )
+
+
+def make_infersent(settings: Mapping[str, Any], space: AlignedSpace) -> InferSent:
+    """The network of a saved encoder; Mismatch where its core has other weights now."""
+    return InferSent(restored_core(settings["core"], space), InferSentConfig(**settings["network"]))
+
+
+INFERSENT = System(
+    "infersent", PRESETS, (), train_infersent, make_infersent, uses=("nli", "parallel"), takes_core=True
+)

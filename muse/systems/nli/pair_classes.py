@@ -1,0 +1,107 @@
+"""Classes of pairs: the features of two rows, a classifier on them, and the learner that fits both."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import NamedTuple, Protocol
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from muse.systems.network_encoder import SentenceNetwork
+from muse.training.learner import Learner
+from muse.training.pairs import Batch
+
+
+def pair_features(u: Tensor, v: Tensor) -> Tensor:
+    """[u, v, |u - v|, u * v] (b, 4 d) of the rows u (b, d) and v (b, d) (Conneau, 2019, figure 3.1)."""
+    return torch.cat([u, v, (u - v).abs(), u * v], dim=1)
+
+
+class PairClassifier(nn.Module):
+    """A logit for each class of a pair, from its features through one hidden layer."""
+
+    def __init__(self, dimension: int, hidden: int, classes: int, dropout: float) -> None:
+        super().__init__()
+        self.layers = nn.Sequential(
+            nn.Linear(4 * dimension, hidden), nn.Tanh(), nn.Dropout(dropout), nn.Linear(hidden, classes)
+        )
+
+    def forward(self, u: Tensor, v: Tensor) -> Tensor:
+        """The logits (b, classes) of the rows u (b, d) and v (b, d)."""
+        logits: Tensor = self.layers(pair_features(u, v))
+        return logits
+
+
+class PairNetwork(SentenceNetwork):
+    """A network that says the class of two of its rows."""
+
+    @property
+    @abstractmethod
+    def classifier(self) -> PairClassifier:
+        """What says it."""
+
+
+class LabelledPairs(NamedTuple):
+    """The first and the second sentence of b pairs, and their classes (b,)."""
+
+    first: Batch
+    second: Batch
+    labels: Tensor
+
+
+class PairExamples(Protocol):
+    """Pairs with their classes, of which a part is held out."""
+
+    @property
+    def languages(self) -> tuple[str, str]:
+        """That of the first sentences and that of the second ones."""
+
+    def __len__(self) -> int:
+        """The number n of examples to train on."""
+
+    def training(self, rows: Tensor, generator: torch.Generator) -> LabelledPairs:
+        """The examples with these numbers (b,); all that is random comes from `generator`."""
+
+    def held_out(self) -> Iterator[LabelledPairs]:
+        """The held-out examples, the same at every call."""
+
+
+class PairClassLearner(Learner):
+    """Fits a network and a classifier of its rows, its own or not, by the cross-entropy of the classes."""
+
+    def __init__(self, network: SentenceNetwork, classifier: PairClassifier, pairs: PairExamples) -> None:
+        super().__init__()
+        self.network, self.classifier = network, classifier
+        self._pairs = pairs
+
+    @property
+    def examples(self) -> int:
+        """The number of training examples."""
+        return len(self._pairs)
+
+    def loss(self, rows: Tensor, generator: torch.Generator) -> Tensor:
+        """The mean () of - log p(class)."""
+        pairs = self._pairs.training(rows, generator)
+        encode = partial(self.network.rows_to_learn, generator=generator)
+        return functional.cross_entropy(self._logits(pairs, encode), pairs.labels)
+
+    @torch.no_grad()
+    def score(self) -> float:
+        """The accuracy on the held-out examples, in percent."""
+        hits = torch.cat(
+            [
+                self._logits(pairs, self.network).argmax(dim=1) == pairs.labels
+                for pairs in self._pairs.held_out()
+            ]
+        )
+        return 100 * float(hits.double().mean())
+
+    def _logits(self, pairs: LabelledPairs, encode: Callable[[Batch, str], Tensor]) -> Tensor:
+        both = zip((pairs.first, pairs.second), self._pairs.languages, strict=True)
+        u, v = (encode(batch, language) for batch, language in both)  # (b, d')
+        logits: Tensor = self.classifier(u, v)
+        return logits

@@ -1,0 +1,87 @@
+"""Translation detection: tell the translation of a sentence from another sentence of its length.
+
+Rücklé et al. (2018, section 4.2) train InferSent on it where there is no NLI data. Sentences drawn at random
+would be told by their length alone; here a wrong one is as long as the right one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import torch
+from torch import Tensor
+
+from muse.systems.nli.pair_classes import LabelledPairs
+from muse.training.pairs import Pairs, Sentences
+from muse.training.seeding import generator_for
+
+WINDOW = 100  # sentences on either side, in the order of length, that a wrong translation is drawn from
+_ROWS = 256  # held-out examples judged at once
+NO, YES = 0, 1  # the classes
+
+
+@dataclass(frozen=True, eq=False)
+class Translations:
+    """Every pair of parallel text twice: as it is, and with a wrong translation, drawn anew each epoch."""
+
+    pairs: Pairs
+    languages: tuple[str, str]
+    seed: int
+
+    def __len__(self) -> int:
+        return 2 * len(self.pairs.training)
+
+    def training(self, rows: Tensor, generator: torch.Generator) -> LabelledPairs:
+        """The examples with these numbers (b,): the p pairs as they are, then with wrong translations."""
+        return self._examples(self._training, rows, generator)
+
+    def held_out(self) -> Iterator[LabelledPairs]:
+        """The held-out pairs, likewise, with the same wrong translations every time."""
+        rows = torch.arange(2 * len(self.pairs.held_out), device=self.pairs.held_out.device)
+        generator = generator_for(self.seed, 0, 1, device=str(rows.device))
+        return (self._examples(self._held_out, part, generator) for part in torch.split(rows, _ROWS))
+
+    @cached_property
+    def _training(self) -> SameLength:
+        return SameLength.of(self.pairs.other, self.pairs.training, generator_for(self.seed, 0, 2))
+
+    @cached_property
+    def _held_out(self) -> SameLength:
+        return SameLength.of(self.pairs.other, self.pairs.held_out, generator_for(self.seed, 0, 3))
+
+    def _examples(self, part: SameLength, rows: Tensor, generator: torch.Generator) -> LabelledPairs:
+        right = rows % len(part)
+        drawn = part.draw(right, generator)
+        places, chosen = part.rows[right], part.rows[torch.where(rows < len(part), right, drawn)]  # (b,)
+        # What was drawn may be a translation all the same: of the same sentence, or the same one.
+        pivot, other = self.pairs.pivot.keys, self.pairs.other.keys
+        labels = (pivot[places] == pivot[chosen]) | (other[places] == other[chosen])  # (b,)
+        return LabelledPairs(
+            self.pairs.pivot.batch(places), self.pairs.other.batch(chosen), torch.where(labels, YES, NO)
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class SameLength:
+    """The numbers `rows` (p,) of sentences in the order of their lengths, from which others are drawn."""
+
+    rows: Tensor
+
+    @classmethod
+    def of(cls, sentences: Sentences, rows: Tensor, generator: torch.Generator) -> SameLength:
+        """The sentences with the numbers `rows` (p,), those of one length in random order."""
+        drawn = rows[torch.randperm(len(rows), generator=generator).to(rows.device)]
+        return cls(drawn[sentences.offsets.diff()[drawn].argsort(stable=True)])
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def draw(self, places: Tensor, generator: torch.Generator) -> Tensor:
+        """For each place (b,) in that order another one within the window."""
+        reach = max(1, min(WINDOW, len(self) // 2))
+        shift = torch.randint(1, reach + 1, places.shape, generator=generator, device=places.device)
+        sign = 2 * torch.randint(0, 2, places.shape, generator=generator, device=places.device) - 1
+        found = places + sign * shift
+        return torch.where((found < 0) | (found >= len(self)), places - sign * shift, found)

@@ -1,0 +1,166 @@
+"""X-BiLSTM: an encoder of another language learns to make the rows that a frozen English one makes.
+
+Conneau (2019), section 4.2.4: both have the same form, the words of the language are learned too, from where
+the aligned space has them, and L_align draws translations together. Whatever was learned on the English
+rows, a classifier of NLI before all, then holds for the other language, without a label in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from muse.encoders.bags import Reader
+from muse.encoders.saving import check_space, encoder_files, read_encoder
+from muse.errors import BadFile, BadSetting, Mismatch
+from muse.space import AlignedSpace
+from muse.systems.core import Core, SpaceCore
+from muse.systems.network_encoder import BothSides, load_state
+from muse.systems.nli.bilstm import BiLSTM
+from muse.systems.nli.infersent import INFERSENT, InferSent, InferSentConfig
+from muse.systems.nli.pair_classes import PairClassifier, PairNetwork
+from muse.systems.system import Fitted, Job, Preset, System
+from muse.training.losses import Align
+from muse.training.pairs import Batch
+from muse.training.seeding import torch_seeded
+from muse.training.trainer import TrainerConfig, train
+from muse.training.two_sides import PairLearner
+
+
+@dataclass(frozen=True)
+class XBiLSTMConfig:
+    """What is copied and how: the folder of an InferSent encoder, of so many `units` a direction.
+
+    `weight` is the lambda of L_align. With `copied` the encoder starts with the English one's weights, which
+    over an aligned space are a good guess; else at random, as in the paper.
+    """
+
+    english: str = ""
+    units: int = 128
+    weight: float = 0.25
+    copied: bool = True
+
+    def __post_init__(self) -> None:
+        Align(self.weight)
+
+
+class XBiLSTM(PairNetwork):
+    """The English network, frozen, and the words (m, K) and the BiLSTM of the other language."""
+
+    def __init__(self, english: InferSent, language: str, words: Tensor) -> None:
+        super().__init__()
+        self.english = english.requires_grad_(False)
+        self.words = nn.Embedding(words.shape[0], words.shape[1], sparse=True, _weight=words)
+        self.encoder = BiLSTM(words.shape[1], english.config.units, english.config.pooling)
+        self._language = language
+
+    @property
+    def dimension(self) -> int:
+        """The number of columns d' of the English network."""
+        return self.english.dimension
+
+    @property
+    def classifier(self) -> PairClassifier:
+        """The English network's."""
+        return self.english.classifier
+
+    def reader(self, language: str) -> Reader:
+        """What finds the words of the space in sentences."""
+        return self.english.reader(language)
+
+    def forward(self, batch: Batch, language: str) -> Tensor:
+        """The rows (b, d') of sentences."""
+        if language != self._language:
+            rows: Tensor = self.english(batch, language)
+            return rows
+        mask = batch.padded().mask  # (b, T)
+        words = self.words.weight.new_zeros(*mask.shape, self.words.embedding_dim)  # (b, T, K)
+        # Padding is no word of the table: no step may move one for it.
+        words = words.index_put(mask.nonzero(as_tuple=True), self.words(batch.ids))
+        found: Tensor = self.encoder(words, mask)
+        return found
+
+
+def open_english(folder: Path, core: Core, space: AlignedSpace) -> InferSent:
+    """The InferSent network saved in a folder, for the words of a space."""
+    saved = read_encoder(folder)
+    if saved.settings.get("system") != INFERSENT.name:
+        raise BadSetting(
+            f"{folder}: expected an encoder of {INFERSENT.name}, which x-bilstm copies, got {saved.name}"
+        )
+    if saved.settings.get("core"):
+        raise BadSetting(
+            f"{folder}: x-bilstm copies an encoder over the words of the space, got {saved.name}"
+        )
+    check_space(folder, saved.spaces, space)
+    try:
+        network = InferSent(core, InferSentConfig(**saved.settings["network"]))
+        load_state(network, saved.arrays)
+    except (KeyError, TypeError, ValueError) as error:
+        raise BadFile(f"{folder}: expected an InferSent network, got another ({error!r})") from error
+    return network
+
+
+def train_x_bilstm(job: Job) -> Fitted:
+    """An encoder of the language that copies the one of the pivot, by L_align on parallel text."""
+    request, config, device = job.request, job.config, job.runtime.device
+    english = _opened(job)
+    pairs = job.pairs()
+    words = torch.tensor(request.space.vectors(request.language).matrix)
+    with torch_seeded(request.seed, 0):
+        network = XBiLSTM(english, request.language, words).to(device)
+    if config.copied:
+        network.encoder.load_state_dict(english.encoder.state_dict())
+    loss = Align(config.weight)
+    learner = PairLearner(BothSides(network, job.languages), loss, pairs, job.runtime.processes)
+    epochs = train(learner, job.trainer, seed=request.seed, runtime=job.runtime)
+    return Fitted(
+        label=f"x-bilstm[{english.config.pooling}:{network.dimension},{loss}]",
+        network=network.eval(),
+        languages=job.languages,
+        epochs=epochs,
+        metric="P@1",
+        held_out=len(pairs.held_out),
+        counts=pairs.counts,
+        settings={"network": asdict(english.config), "learned": request.language},
+    )
+
+
+def _opened(job: Job) -> InferSent:
+    config, space = job.config, job.request.space
+    if not config.english:
+        raise BadSetting(
+            "x-bilstm copies an encoder: give --set english=FOLDER, one that muse train --encoder "
+            f"{INFERSENT.name} made for this space"
+        )
+    english = open_english(Path(config.english), job.core, space)
+    if english.config.units != config.units:
+        raise Mismatch(
+            f"{config.english}: this preset copies an encoder of {config.units} units, got "
+            f"{english.config.units}; train such a one, or give --set units={english.config.units}"
+        )
+    return english
+
+
+def make_x_bilstm(settings: Mapping[str, Any], space: AlignedSpace) -> XBiLSTM:
+    """The network of a saved encoder."""
+    english = InferSent(SpaceCore(space), InferSentConfig(**settings["network"]))
+    language = settings["learned"]
+    return XBiLSTM(english, language, torch.empty(space.vectors(language).matrix.shape))
+
+
+def _read(config: XBiLSTMConfig) -> tuple[Path, ...]:
+    """What it copies: a run goes on only beside the same."""
+    return encoder_files(Path(config.english)) if config.english else ()
+
+
+PRESETS = {
+    "small": Preset(XBiLSTMConfig(), TrainerConfig(epochs=8, batch=128, rate=1e-3, steps=250)),
+    "paper": Preset(XBiLSTMConfig(units=512, copied=False), TrainerConfig(epochs=20, batch=64, rate=1e-3)),
+}
+X_BILSTM = System("x-bilstm", PRESETS, ("parallel",), train_x_bilstm, make_x_bilstm, reads=_read)

@@ -1,0 +1,85 @@
+"""The settings of a cross-lingual language model: its size, what it learns, and what it begins with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from muse.errors import BadSetting
+from muse.systems.networks.masked_prediction import Masking
+from muse.systems.networks.transformer import TransformerConfig
+from muse.systems.pieces import MASK, SPECIALS
+from muse.systems.sampling import BATCH_EXPONENT, language_shares
+
+OBJECTIVES = ("clm", "mlm", "mlm+tlm")
+INITIAL = ("aligned", "random")
+POOLINGS = ("mean", "first")
+
+
+@dataclass(frozen=True)
+class XlmConfig:
+    """A model of so many `pieces`, and how it learns.
+
+    `length`: the pieces of a stream, the most of a side of a pair, and of a sentence that is encoded.
+    `pair_tokens`: the pieces of a batch of pairs, where a batch of streams has as many streams as the
+    trainer's. `initial`: what the table begins with, the rows of the space or random ones. `pooling`: what
+    a sentence's row is, the mean of the last states or the first of them. `warmup`: steps until the highest
+    rate. `judged`: the language whose held-out text says when to stop, or all text. `exponent`: languages are
+    drawn by their shares of the text to that power, 0 draws all alike. `documents`: the text is lines
+    document<TAB>paragraph, and no stream goes over their boundaries.
+    """
+
+    objective: str = "mlm+tlm"
+    pieces: int = 8_000
+    layers: int = 2
+    heads: int = 4
+    hidden: int = 128
+    length: int = 64
+    pair_tokens: int = 2_048
+    initial: str = "aligned"
+    pooling: str = "mean"
+    dropout: float = 0.1
+    warmup: int = 100
+    judged: str = ""
+    exponent: float = BATCH_EXPONENT
+    documents: bool = False
+
+    def __post_init__(self) -> None:
+        for name, choices in (("objective", OBJECTIVES), ("initial", INITIAL), ("pooling", POOLINGS)):
+            if getattr(self, name) not in choices:
+                raise BadSetting(f"{name} must be one of {', '.join(choices)}; got {getattr(self, name)!r}")
+        if self.length < 4:
+            raise BadSetting(f"length must be at least 4: two pieces, framed; got {self.length}")
+        if self.pair_tokens < 2 * self.length:
+            raise BadSetting(
+                f"pair_tokens must hold the longest pair, {2 * self.length} pieces; got {self.pair_tokens}"
+            )
+        if self.pieces <= len(SPECIALS):
+            raise BadSetting(f"pieces must be more than the {len(SPECIALS)} special ones, got {self.pieces}")
+        if self.warmup < 1:
+            raise BadSetting(f"warmup must be at least 1, got {self.warmup}")
+        if self.pooling == "first" and self.causal:
+            raise BadSetting("the first state of clm has seen nothing of the sentence; set pooling=mean")
+        language_shares({"any": 1}, self.exponent)  # checks it
+        self.network(self.pieces, 1)  # checks the sizes
+
+    @property
+    def causal(self) -> bool:
+        """Whether it reads from left to right."""
+        return self.objective == "clm"
+
+    def network(self, vocabulary: int, languages: int) -> TransformerConfig:
+        """The sizes of the Transformer; every language has a vector of its own."""
+        return TransformerConfig(
+            vocabulary,
+            self.layers,
+            self.heads,
+            self.hidden,
+            dropout=self.dropout,
+            positions=self.length,
+            causal=self.causal,
+            languages=languages,
+        )
+
+    def masking(self, vocabulary: int) -> Masking:
+        """How pieces are hidden: 15 % of them; of these 80 % masked, 10 % swapped."""
+        return Masking(vocabulary, MASK, len(SPECIALS))

@@ -1,0 +1,132 @@
+"""The corpus: the text of each language and the translations that a model is trained on, as sources."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import chain
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from muse.errors import BadSetting
+from muse.files.documents import read_documents
+from muse.files.parallel_text import ParallelText, read_pairs
+from muse.files.sentence_text import read_sentences
+from muse.run.runtime import Runtime
+from muse.systems.networks.masked_prediction import rarity
+from muse.systems.pieces import Pieces
+from muse.systems.system import Request
+from muse.systems.xlm.config import XlmConfig
+from muse.systems.xlm.network import PieceReader
+from muse.systems.xlm.sources import Chances, PairSource, StreamSource
+from muse.systems.xlm.streams import Documents, Streams, make_streams
+from muse.training.pairs import make_pairs
+from muse.training.seeding import generator_for
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """The documents of each language, and sentences of the `translated` ones, pivot first."""
+
+    documents: Mapping[str, Documents]
+    translated: tuple[str, str] = ("", "")
+    parallel: ParallelText | None = None
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """The languages; their places are their numbers."""
+        return tuple(self.documents)
+
+    @property
+    def sentences(self) -> dict[str, list[str]]:
+        """The sentences of each language."""
+        return {name: list(chain.from_iterable(texts)) for name, texts in self.documents.items()}
+
+
+def check_texts(config: XlmConfig, request: Request) -> None:
+    """Raise BadSetting where the objective and the files given do not go together."""
+    pivot, language = request.space.pivot, request.language
+    if language not in request.texts:
+        raise BadSetting(f"xlm needs text of --lang {language}; give --text {language}=FILE")
+    if config.judged and config.judged not in request.texts:
+        raise BadSetting(
+            f"judged must be a language with --text, one of {', '.join(request.texts)}; got {config.judged!r}"
+        )
+    if config.objective != "mlm+tlm":
+        if request.parallel:
+            raise BadSetting(f"{config.objective} does not look at --parallel; leave it out, or set mlm+tlm")
+        return
+    if not request.parallel or pivot not in request.texts:
+        raise BadSetting(
+            f"mlm+tlm needs --parallel and --text of both its languages, {pivot} and {language}; give them, "
+            "or --set objective=mlm"
+        )
+
+
+def read_corpus(config: XlmConfig, request: Request) -> Corpus:
+    """What the files of a request hold."""
+    read = _documents if config.documents else _one_document
+    documents = {language: read(path) for language, path in request.texts.items()}
+    if not request.parallel:
+        return Corpus(documents)
+    return Corpus(documents, (request.space.pivot, request.language), read_pairs(request.parallel))
+
+
+def _one_document(path: object) -> Documents:
+    return [[line for line in read_sentences(str(path)) if line.strip()]]
+
+
+def _documents(path: object) -> Documents:
+    return list(read_documents(str(path)).values())
+
+
+@dataclass(frozen=True, eq=False)
+class Sources:
+    """A corpus as exercises, and the `counts` (v,) of the pieces in the streams of each language."""
+
+    streams: tuple[StreamSource, ...]
+    pairs: tuple[PairSource, ...]
+    counts: Mapping[str, Tensor]
+
+    def told(self) -> dict[str, int]:
+        """How much there is to train on."""
+        found = {"streams": sum(source.examples for source in self.streams)}
+        for source in self.pairs:
+            found["pairs"] = source.examples
+            found |= {"skipped": source.pairs.skipped, "truncated": source.pairs.truncated}
+        return found
+
+
+def make_sources(
+    config: XlmConfig, corpus: Corpus, pieces: Pieces, *, seed: int, runtime: Runtime
+) -> Sources:
+    """The sources of a corpus; Mismatch where it is too small."""
+    generator = generator_for(seed, 1)
+    cut = {
+        name: make_streams(name, texts, pieces, config.length, generator, runtime.device)
+        for name, texts in corpus.documents.items()
+    }
+    counts = {name: _counts(streams, len(pieces)) for name, streams in cut.items()}
+    chances = None
+    if not config.causal:
+        weights = rarity(torch.stack(list(counts.values())).sum(dim=0))
+        chances = Chances(config.masking(len(pieces)), weights)
+    streams = tuple(
+        StreamSource(name, place, found, chances) for place, (name, found) in enumerate(cut.items())
+    )
+    if corpus.parallel is None or chances is None:
+        return Sources(streams, (), counts)
+    reader, rng = PieceReader(pieces, config.length), np.random.default_rng(seed)
+    pairs = make_pairs(
+        corpus.parallel, [reader, reader], rng=rng, device=runtime.device, progress=runtime.progress
+    )
+    first, second = (corpus.languages.index(name) for name in corpus.translated)
+    source = PairSource(corpus.translated, (first, second), pairs, config.pair_tokens, chances)
+    return Sources(streams, (source,), counts)
+
+
+def _counts(streams: Streams, vocabulary: int) -> Tensor:
+    text = streams.ragged.padded(streams.training)
+    return torch.bincount(text.ids[text.mask], minlength=vocabulary)

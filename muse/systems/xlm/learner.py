@@ -1,0 +1,84 @@
+"""The learner: batches of streams of one language, drawn by its share, in turns with batches of pairs."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from itertools import accumulate
+
+import torch
+from torch import Tensor
+
+from muse.systems.networks.masked_prediction import Predicted
+from muse.systems.sampling import BATCH_EXPONENT, draw_languages, language_shares
+from muse.systems.xlm.network import XlmModel
+from muse.systems.xlm.sources import Source
+from muse.training.learner import Learner
+from muse.training.seeding import generator_for
+
+
+class XlmLearner(Learner):
+    """Teaches a model by CLM, by MLM, or by MLM and, in turns with it, TLM.
+
+    Its examples are those of the streams' sources, one after the other, and then those of the pairs. The
+    sources `judged`, all unless they are named, are what it is scored on.
+    """
+
+    def __init__(
+        self,
+        model: XlmModel,
+        streams: Sequence[Source],
+        pairs: Sequence[Source] = (),
+        judged: Sequence[str] = (),
+        exponent: float = BATCH_EXPONENT,
+    ) -> None:
+        super().__init__()
+        self.model = model
+        self._judged = judged or [source.name for source in (*streams, *pairs)]
+        self._kinds = [kind for kind in (streams, pairs) if kind]
+        self._sources, self._exponent = [*streams, *pairs], exponent
+        self._begins = [0, *accumulate(source.examples for source in self._sources)]
+
+    @property
+    def examples(self) -> int:
+        """The number of streams and pairs."""
+        return self._begins[-1]
+
+    def batches(self, order: Tensor, size: int) -> Sequence[Tensor]:
+        """As many batches as the order (n,) has of `size`: of streams, in turns with pairs if there are any.
+
+        Each is of one source, drawn by its share p^a / sum p^a of the examples of its kind.
+        """
+        generator = torch.Generator().manual_seed(int(order[0]))  # the order is all that is random here
+        count = max(1, len(order) // size)
+        drawn = [self._drawn(kind, count, generator) for kind in self._kinds]
+        endless = {source.name: source.batches(size, generator) for source in self._sources}
+        begins = {source.name: begin for source, begin in zip(self._sources, self._begins, strict=False)}
+        names = [drawn[turn % len(drawn)][turn] for turn in range(count)]
+        return [begins[name] + next(endless[name]) for name in names]
+
+    def _drawn(self, sources: Sequence[Source], count: int, generator: torch.Generator) -> list[str]:
+        sizes = {source.name: source.examples for source in sources}
+        return draw_languages(language_shares(sizes, self._exponent), count, generator)
+
+    def loss(self, rows: Tensor, generator: torch.Generator) -> Tensor:
+        """The loss () of a batch (b,) of one source."""
+        place = bisect_right(self._begins, int(rows[0])) - 1
+        exercise = self._sources[place].exercise(rows - self._begins[place], generator)
+        return self.model.loss(exercise, generator)
+
+    def score(self) -> float:
+        """100 / perplexity of held-out pieces, which is the mean one of all sources judged."""
+        told = self.told().values()
+        return 100 * len(told) / sum(part.perplexity for part in told)
+
+    def told(self) -> dict[str, Predicted]:
+        """How the held-out pieces of each source are told, the same ones every time."""
+        self.model.eval()
+        device, found = str(self.model.bias.device), {}
+        for number, source in enumerate(self._sources):
+            if source.name not in self._judged:
+                continue
+            exercises = source.held_out(generator_for(0, number, device=device))
+            found[source.name] = sum(map(self.model.told, exercises), Predicted())
+        return found

@@ -1,0 +1,69 @@
+"""Exercises: what the model is asked of streams (CLM, MLM) and of pairs of translations (TLM)."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from muse.systems.networks.masked_prediction import Masking, hide, left_to_right
+from muse.systems.networks.transformer import Inputs
+from muse.training.batching import Padded
+
+
+class Side(NamedTuple):
+    """Text of one language: the ids (b, t) to read, where one is `asked` for, the right ones, the mask."""
+
+    ids: Tensor
+    asked: Tensor
+    right: Tensor
+    mask: Tensor
+    language: int
+
+    def silent(self) -> Side:
+        """The same, only to be looked at: nothing is asked of it."""
+        return self._replace(asked=torch.zeros_like(self.asked))
+
+
+class Exercise(NamedTuple):
+    """What is read, where a piece is asked for (b, t), and the right `answers` (p,)."""
+
+    inputs: Inputs
+    asked: Tensor
+    answers: Tensor
+
+
+class Hiding(NamedTuple):
+    """How pieces are hidden: those of greater `weights` (v,) more often, as the generator draws."""
+
+    masking: Masking
+    weights: Tensor
+    generator: torch.Generator
+
+
+def masked(text: Padded, language: int, hiding: Hiding) -> Side:
+    """The text with blanks: MLM."""
+    cloze = hide(text.ids, hiding.masking, hiding.generator, hiding.weights)
+    return Side(cloze.ids, cloze.asked, text.ids, text.mask, language)
+
+
+def following(text: Padded, language: int) -> Side:
+    """The text as it is, of which each piece is to tell the next: CLM."""
+    cloze = left_to_right(*text)
+    return Side(cloze.ids, cloze.asked, text.ids.roll(-1, dims=1), text.mask, language)
+
+
+def side_by_side(*sides: Side) -> Exercise:
+    """The exercise of one side, or of two that see each other, TLM: the positions of each begin at 0."""
+    device = sides[0].ids.device
+    widths = [side.ids.shape[1] for side in sides]
+    languages = torch.tensor([side.language for side in sides], device=device)
+    asked = torch.cat([side.asked for side in sides], dim=1)
+    inputs = Inputs(
+        torch.cat([side.ids for side in sides], dim=1),
+        torch.cat([side.mask for side in sides], dim=1),
+        torch.cat([torch.arange(width, device=device) for width in widths]),
+        languages.repeat_interleave(torch.tensor(widths, device=device))[None],
+    )
+    return Exercise(inputs, asked, torch.cat([side.right for side in sides], dim=1)[asked])

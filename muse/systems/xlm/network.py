@@ -1,0 +1,126 @@
+"""The model: one Transformer over the pieces of all languages, whose table of pieces reads and tells."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from muse.encoders.bags import Bags
+from muse.normalise import Normalisation
+from muse.space import AlignedSpace, Side
+from muse.systems.network_encoder import SentenceNetwork
+from muse.systems.networks.masked_prediction import Predicted, predicted, prediction_loss
+from muse.systems.networks.token_table import TokenTable
+from muse.systems.networks.transformer import Inputs, Transformer
+from muse.systems.pieces import BEGINS, BOS, EOS, UNK, Pieces
+from muse.systems.xlm.config import XlmConfig
+from muse.systems.xlm.masked_batches import Exercise
+from muse.training.pairs import Batch
+
+_WORDS = 10_000  # words made of pieces at once
+
+
+class XlmModel(nn.Module):
+    """The Transformer, and the score of each of v pieces by its row of the same table and a bias."""
+
+    def __init__(self, config: XlmConfig, rows: Tensor, languages: int, generator: torch.Generator) -> None:
+        super().__init__()
+        sizes = config.network(len(rows), languages)
+        self.transformer = Transformer(sizes, generator, TokenTable(rows, config.hidden))
+        self.bias = nn.Parameter(torch.zeros(len(rows)))
+
+    def forward(self, exercise: Exercise, generator: torch.Generator | None = None) -> Tensor:
+        """The scores (p, v) of all pieces where one is asked for; dropout only with a generator."""
+        states = self.transformer(exercise.inputs, generator=generator)
+        scores: Tensor = self.transformer.table.scores(states[exercise.asked]) + self.bias
+        return scores
+
+    def loss(self, exercise: Exercise, generator: torch.Generator) -> Tensor:
+        """The loss () of an exercise."""
+        return prediction_loss(self(exercise, generator), exercise.answers)
+
+    @torch.no_grad()
+    def told(self, exercise: Exercise) -> Predicted:
+        """How it does an exercise."""
+        return predicted(self(exercise), exercise.answers)
+
+
+class XlmNetwork(SentenceNetwork):
+    """The model as an encoder: the mean of a sentence's last states, or the first of them."""
+
+    def __init__(self, config: XlmConfig, pieces: Pieces, languages: Sequence[str], model: XlmModel) -> None:
+        super().__init__()
+        self.config, self.pieces, self.languages = config, pieces, tuple(languages)
+        self.model = model
+
+    @property
+    def dimension(self) -> int:
+        """The width of the states."""
+        return self.config.hidden
+
+    def reader(self, language: str) -> PieceReader:
+        """What parts sentences into pieces, whatever their language."""
+        return PieceReader(self.pieces, self.config.length)
+
+    def forward(self, batch: Batch, language: str) -> Tensor:
+        """The rows (b, h) of sentences."""
+        ids, mask = batch.padded()
+        number = torch.full((1, 1), self.languages.index(language), device=ids.device)
+        states: Tensor = self.model.transformer(Inputs(ids, mask, languages=number))  # (b, t, h)
+        if self.config.pooling == "first":
+            return states[:, 0]
+        return (states * mask[..., None]).sum(dim=1) / mask.sum(dim=1, keepdim=True)
+
+    @torch.no_grad()
+    def word_rows(self, words: Sequence[str]) -> Tensor:
+        """The rows (n, h) of words in the lookup table, the mean of those of their pieces."""
+        parts = []
+        for begin in range(0, len(words), _WORDS):
+            found = self.pieces.encode(words[begin : begin + _WORDS], framed=False)
+            # A word without a piece, as of spaces alone, has the row of what is unknown.
+            ids = [word or [UNK] for word in found]
+            counts = torch.tensor([len(word) for word in ids])  # (b,)
+            pieces = torch.tensor([piece for word in ids for piece in word])
+            rows = self.model.transformer.table(pieces.to(self.model.bias.device)).cpu()
+            owners = torch.arange(len(ids)).repeat_interleave(counts)
+            parts.append(torch.zeros(len(ids), rows.shape[1]).index_add_(0, owners, rows) / counts[:, None])
+        return torch.cat(parts)
+
+    def word_space(self, space: AlignedSpace) -> AlignedSpace:
+        """The words of a space with their rows in the lookup table, of unit length, in its languages."""
+        sides = {}
+        for language in space.languages:
+            if language in self.languages:
+                side = space.side(language)
+                rows = functional.normalize(self.word_rows(side.vectors.words)).numpy()
+                vectors = replace(side.vectors, matrix=rows)
+                mapping = np.eye(rows.shape[1], dtype=np.float32)
+                sides[language] = Side(vectors, mapping, Normalisation(("unit",), ()))
+        return AlignedSpace(sides, space.pivot, space.manifest)
+
+
+class PieceReader:
+    """Reads a sentence as the ids of its pieces between <bos> and <eos>; what is unknown is left out."""
+
+    def __init__(self, pieces: Pieces, longest: int) -> None:
+        self._pieces, self._longest = pieces, longest
+        # What an unknown word leaves: the mark of its beginning.
+        self._nothing = {number for number, piece in enumerate(pieces.tokens) if piece == BEGINS}
+
+    def bags(self, sentences: Iterable[str]) -> Bags:
+        """The pieces of the sentences, none of one without a known piece; the end of a long one is cut."""
+        ids, lengths, unknown, truncated = [], [0], 0, 0
+        for found in self._pieces.encode(sentences, framed=False):
+            known = [piece for piece in found if piece != UNK]
+            kept = known[: self._longest - 2]
+            unknown += len(found) - len(known)
+            truncated += len(kept) < len(known)
+            framed = [] if self._nothing.issuperset(kept) else [BOS, *kept, EOS]
+            ids += framed
+            lengths.append(len(framed))
+        return Bags(np.array(ids, np.int64), np.array(lengths, np.int64).cumsum(), unknown, truncated)

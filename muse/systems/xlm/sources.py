@@ -1,0 +1,137 @@
+"""Sources: the text that a model learns from, as batches of exercises: streams of a language, or pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Protocol
+
+import torch
+from torch import Tensor
+
+from muse.systems.networks.masked_prediction import Masking
+from muse.systems.xlm.masked_batches import Exercise, Hiding, Side, following, masked, side_by_side
+from muse.systems.xlm.streams import Streams
+from muse.training.batching import token_batches
+from muse.training.pairs import Pairs
+
+HELD_OUT_PAIRS = 400  # looked at after every epoch
+_AT_ONCE = 64  # held-out streams or pairs
+
+Batches = Iterator[Tensor]
+
+
+class Source(Protocol):
+    """What every source is."""
+
+    @property
+    def name(self) -> str:
+        """Its language, or its two."""
+
+    @property
+    def examples(self) -> int:
+        """The number n of training examples."""
+
+    def batches(self, size: int, generator: torch.Generator) -> Batches:
+        """Without end, the numbers (b,) of examples in random order, each as often as the others."""
+
+    def exercise(self, rows: Tensor, generator: torch.Generator) -> Exercise:
+        """The exercise of the training examples with these numbers (b,)."""
+
+    def held_out(self, generator: torch.Generator) -> Iterator[Exercise]:
+        """The exercises of what is held out."""
+
+
+@dataclass(frozen=True, eq=False)
+class Chances:
+    """How pieces are hidden, and the `weights` (v,) by which they are drawn."""
+
+    masking: Masking
+    weights: Tensor
+
+    def hiding(self, generator: torch.Generator) -> Hiding:
+        """The same, as the generator draws."""
+        return Hiding(self.masking, self.weights, generator)
+
+
+@dataclass(frozen=True, eq=False)
+class StreamSource(Source):
+    """Streams of the language with this number: MLM, or CLM where nothing is to be hidden."""
+
+    language: str
+    number: int
+    streams: Streams
+    chances: Chances | None
+
+    @property
+    def name(self) -> str:
+        """The language."""
+        return self.language
+
+    @property
+    def examples(self) -> int:
+        """The number of streams that train."""
+        return len(self.streams.training)
+
+    def batches(self, size: int, generator: torch.Generator) -> Batches:
+        """Batches of `size` streams, fewer where there are no more."""
+        while True:
+            yield from torch.split(torch.randperm(self.examples, generator=generator), size)
+
+    def exercise(self, rows: Tensor, generator: torch.Generator) -> Exercise:
+        """Their exercise."""
+        return self._exercise(self.streams.training[rows], generator)
+
+    def held_out(self, generator: torch.Generator) -> Iterator[Exercise]:
+        """Those of the streams held out."""
+        return (self._exercise(rows, generator) for rows in torch.split(self.streams.held_out, _AT_ONCE))
+
+    def _exercise(self, rows: Tensor, generator: torch.Generator) -> Exercise:
+        text = self.streams.ragged.padded(rows)
+        if self.chances is None:
+            return side_by_side(following(text, self.number))
+        return side_by_side(masked(text, self.number, self.chances.hiding(generator)))
+
+
+@dataclass(frozen=True, eq=False)
+class PairSource(Source):
+    """Sentences of two languages and their translations, in batches of so many `tokens`: TLM."""
+
+    languages: tuple[str, str]
+    numbers: tuple[int, int]
+    pairs: Pairs
+    tokens: int
+    chances: Chances
+
+    @property
+    def name(self) -> str:
+        """Both languages: en-fr."""
+        return "-".join(self.languages)
+
+    @property
+    def examples(self) -> int:
+        """The number of pairs that train."""
+        return len(self.pairs.training)
+
+    def batches(self, size: int, generator: torch.Generator) -> Batches:
+        """Batches of pairs of like lengths, as large as `tokens` says, not `size`."""
+        both = self.pairs.pivot, self.pairs.other
+        lengths = [side.offsets.diff()[self.pairs.training] for side in both]
+        longer = torch.maximum(*lengths).cpu()  # (n,)
+        while True:
+            yield from token_batches(2 * longer, self.tokens, generator)
+
+    def exercise(self, rows: Tensor, generator: torch.Generator) -> Exercise:
+        """Their exercise."""
+        return side_by_side(*self.sides(self.pairs.training[rows], generator))
+
+    def held_out(self, generator: torch.Generator) -> Iterator[Exercise]:
+        """Those of the first pairs held out."""
+        parts = torch.split(self.pairs.held_out[:HELD_OUT_PAIRS], _AT_ONCE)
+        return (side_by_side(*self.sides(rows, generator)) for rows in parts)
+
+    def sides(self, rows: Tensor, generator: torch.Generator) -> list[Side]:
+        """Both sides of the pairs with these numbers (b,) in the text, with blanks of their own."""
+        hiding = self.chances.hiding(generator)
+        sides = zip((self.pairs.pivot, self.pairs.other), self.numbers, strict=True)
+        return [masked(side.batch(rows).padded(), number, hiding) for side, number in sides]

@@ -1,0 +1,57 @@
+"""Streams: the sentences of a language end to end, cut at a length, however many come into one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+
+import torch
+from torch import Tensor
+
+from muse.errors import Mismatch
+from muse.systems.pieces import BOS, EOS, Pieces
+from muse.training.batching import Ragged
+
+FEWEST = 20  # streams of a language: one of so many is held out
+HELD_OUT, SHARE = 200, 0.05  # held out are so many streams, but never a larger share
+
+Documents = Sequence[Sequence[str]]
+
+
+def cut_streams(sentences: Iterable[Sequence[int]], length: int) -> Iterator[list[int]]:
+    """The ids of the sentences, each with <eos> after it, in pieces of `length` that begin with <bos>.
+
+    >>> list(cut_streams([[7, 8, 9], [5], [6, 7]], 5))
+    [[2, 7, 8, 9, 3], [2, 5, 3, 6, 7], [2, 3]]
+    """
+    ids = list(chain.from_iterable((*sentence, EOS) for sentence in sentences))
+    for begin in range(0, len(ids), length - 1):
+        yield [BOS, *ids[begin : begin + length - 1]]
+
+
+@dataclass(frozen=True, eq=False)
+class Streams:
+    """The streams of one language, and the numbers of those that train (n,) and of those held out."""
+
+    ragged: Ragged
+    training: Tensor
+    held_out: Tensor
+
+
+def make_streams(
+    language: str, texts: Documents, pieces: Pieces, length: int, generator: torch.Generator, device: str
+) -> Streams:
+    """The streams of a language, none over the end of a document; Mismatch where there are too few."""
+    cut = chain.from_iterable(cut_streams(pieces.encode(text, framed=False), length) for text in texts)
+    found = [stream for stream in cut if len(stream) > 2]  # <bos> and one piece tell nothing
+    if len(found) < FEWEST:
+        raise Mismatch(
+            f"at least {FEWEST} streams of {length} pieces are needed, got {len(found)} of {language}; give "
+            "more text, or set a smaller length"
+        )
+    ragged = Ragged.of(found)
+    drawn = torch.randperm(len(found), generator=generator)
+    count = min(HELD_OUT, max(1, int(len(found) * SHARE)))
+    held_out, training = (part.sort().values.to(device) for part in (drawn[:count], drawn[count:]))
+    return Streams(Ragged(ragged.ids.to(device), ragged.offsets.to(device)), training, held_out)

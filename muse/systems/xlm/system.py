@@ -1,0 +1,87 @@
+"""The cross-lingual language model as a sentence system: what it is trained on, and how it is made again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, replace
+from typing import Any
+
+import torch
+
+from muse.space import AlignedSpace
+from muse.systems.network_encoder import SentenceNetwork
+from muse.systems.pieces import Pieces
+from muse.systems.system import Fitted, Job, Preset, System
+from muse.systems.xlm.config import XlmConfig
+from muse.systems.xlm.corpus import check_texts, make_sources, read_corpus
+from muse.systems.xlm.initialisation import first_network
+from muse.systems.xlm.learner import XlmLearner
+from muse.systems.xlm.network import XlmModel, XlmNetwork
+from muse.training.schedule import Schedule
+from muse.training.seeding import generator_for
+from muse.training.trainer import TrainerConfig, train
+
+PRESETS = {
+    "small": Preset(XlmConfig(), TrainerConfig(epochs=8, batch=32, rate=2e-3, clip=5.0, steps=150)),
+    # The model for XNLI: 15 languages. An epoch is 3,000 steps, some 200,000 streams.
+    "paper": Preset(
+        XlmConfig(
+            pieces=95_000,
+            layers=12,
+            heads=8,
+            hidden=1_024,
+            length=256,
+            pair_tokens=4_000,
+            initial="random",
+            pooling="first",
+            warmup=30_000,
+        ),
+        TrainerConfig(
+            epochs=1_000, batch=64, rate=1e-4, patience=10, clip=5.0, precision="bf16", steps=3_000
+        ),
+    ),
+}
+
+
+def train_xlm(job: Job) -> Fitted:
+    """A model by the objectives of its settings, stopped by the perplexity of held-out text."""
+    request, config = job.request, job.config
+    check_texts(config, request)
+    corpus = read_corpus(config, request)
+    pieces = Pieces.learned(corpus.sentences, config.pieces, generator_for(request.seed, 2))
+    sources = make_sources(config, corpus, pieces, seed=request.seed, runtime=job.runtime)
+    network = first_network(config, pieces, sources.counts, request.space, request.seed)
+    network.to(job.runtime.device)
+    judged = [config.judged] if config.judged else ()
+    learner = XlmLearner(network.model, sources.streams, sources.pairs, judged, config.exponent)
+    epochs = train(learner, scheduled(job.trainer, config), seed=request.seed, runtime=job.runtime)
+    told = learner.told()
+    perplexities = {f"perplexity_{name}": round(part.perplexity) for name, part in told.items()}
+    return Fitted(
+        label=f"xlm[{config.objective},{config.initial},{config.pooling}]",
+        network=network.eval(),
+        languages=corpus.languages,
+        epochs=epochs,
+        metric="100/perplexity",
+        held_out=sum(part.asked for part in told.values()),
+        counts={"pieces": len(pieces)} | sources.told() | perplexities,
+        settings={"network": asdict(config), "pieces": pieces.to_json()},
+        counted=False,
+    )
+
+
+def scheduled(trainer: TrainerConfig, config: XlmConfig) -> TrainerConfig:
+    """The trainer with the linear warm-up of the settings, and after it the decay by sqrt(t)."""
+    return replace(trainer, schedule=Schedule("inverse-sqrt", config.warmup))
+
+
+def make_xlm(settings: Mapping[str, Any], _: AlignedSpace) -> SentenceNetwork:
+    """The network of a saved model, with rows of nothing yet."""
+    config, pieces = XlmConfig(**settings["network"]), Pieces.from_json(settings["pieces"])
+    languages = tuple(settings["languages"])
+    rows = torch.zeros(len(pieces), config.hidden)
+    model = XlmModel(config, rows, len(languages), torch.Generator())
+    return XlmNetwork(config, pieces, languages, model)
+
+
+XLM = System("xlm", PRESETS, ("text",), train_xlm, make_xlm, uses=("parallel",))

@@ -1,0 +1,211 @@
+r"""ARPA files of language models, as KenLM, SRILM and muse write them, also in a .gz.
+
+After `\data\` and the number of n-grams of each length, a part for each length: a base-10 log-probability,
+the words and, but for the longest, a base-10 back-off weight a line.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from muse.errors import BadFile
+from muse.files.source import open_source
+from muse.files.writing import replaced
+from muse.text.language_model import BEGIN, END, NOWHERE, UNKNOWN, Ids, LanguageModel, Logs, NGrams, find
+
+_BLOCK = 1 << 20
+_LONGEST_HEAD = 1_000  # lines before \data\: comments may stand there, a whole book may not
+_COUNT = re.compile(rb"ngram ([0-9]{1,2}) ?= ?([0-9]{1,12})")
+_LN10 = math.log(10)
+_ROWS = 10_000  # n-grams written at once
+_ADVICE = "give a model as ARPA text, from muse train-lm or KenLM's lmplz"
+_LOWEST, _HIGHEST = -99.0, 1e-3  # what a log-probability is raised to, and what it may be, for rounding
+
+
+class _Lines:
+    """The lines of a file that are not blank, and the number of the last one that was taken."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.number = 0
+        self._rest = self._read()
+
+    def take(self) -> bytes:
+        """The next line, b"" at the end of the file."""
+        return next(self._rest, b"")
+
+    def fault(self, expected: str, got: bytes) -> BadFile:
+        """The error to raise where another line was expected."""
+        shown = repr(got[:40].decode("utf-8", "backslashreplace")) if got else "the end of the file"
+        return BadFile(f"{self.path}:{self.number}: expected {expected}, got {shown}; {_ADVICE}")
+
+    def _read(self) -> Iterator[bytes]:
+        rest = b""
+        with open_source(self.path) as source:
+            while data := source.read(_BLOCK):
+                *whole, rest = (rest + data).split(b"\n")
+                yield from self._counted(whole)
+            yield from self._counted([rest])
+
+    def _counted(self, lines: list[bytes]) -> Iterator[bytes]:
+        for line in lines:
+            self.number += 1
+            if stripped := line.strip():
+                yield stripped
+
+
+@dataclass(frozen=True, eq=False)
+class _Part:
+    # The g n-grams of one length as they stand in the file: words (g, length) as numbers, natural logs.
+    words: Ids
+    log_p: Logs
+    backoff: Logs
+
+
+def read_arpa(path: Path | str) -> LanguageModel:
+    """The language model in a file; BadFile says what is wrong with it, and in which line.
+
+    A model without <unk> gives unknown words the probability of its rarest word.
+    """
+    lines = _Lines(Path(path))
+    counts = _read_counts(lines)
+    index: dict[bytes, int] = {}
+    parts = []
+    for length, count in enumerate(counts, 1):
+        parts.append(_read_part(lines, length, count, index))
+        following = b"\\end\\" if length == len(counts) else b"\\%d-grams:" % (length + 1)
+        if (line := lines.take()) != following:
+            raise lines.fault(f"{following.decode()} after {count} n-grams of length {length}", line)
+    return _assembled(Path(path), parts, _decoded(lines, index))
+
+
+def _read_counts(lines: _Lines) -> list[int]:
+    line = lines.take()
+    while line != b"\\data\\":
+        if not line or lines.number > _LONGEST_HEAD or line.startswith((b"mmap lm", b"blmc")):
+            raise lines.fault("the line \\data\\ of an ARPA file", line)
+        line = lines.take()
+    counts: list[int] = []
+    while (line := lines.take()) != b"\\1-grams:" or not counts:
+        found = _COUNT.fullmatch(line)
+        if not found or int(found[1]) != len(counts) + 1:
+            raise lines.fault(f"'ngram {len(counts) + 1}=COUNT'", line)
+        counts.append(int(found[2]))
+    return counts
+
+
+def _read_part(lines: _Lines, length: int, count: int, index: dict[bytes, int]) -> _Part:
+    # `index` grows with the single words; longer n-grams may only have those.
+    rows: list[list[int]] = []
+    log_p: list[float] = []
+    backoff: list[float] = []
+    for _ in range(count):
+        line = lines.take()
+        fields = line.split()
+        try:
+            weight = float(fields[length + 1]) if len(fields) == length + 2 else 0.0
+            log_p.append(float(fields[0]))
+            if length == 1:
+                index.setdefault(fields[1], len(index))
+            rows.append([index[word] for word in fields[1 : length + 1]])
+        except (ValueError, IndexError, KeyError):
+            raise lines.fault(f"a number, {length} known words and at most a number", line) from None
+        backoff.append(weight)
+        if not (log_p[-1] <= _HIGHEST and math.isfinite(weight)) or len(fields) > length + 2:
+            raise lines.fault(f"a log-probability of at most 0 and {length} words", line)
+    words = np.array(rows, dtype=np.int64).reshape(-1, length)
+    return _Part(words, _natural(log_p), _natural(backoff))
+
+
+def _natural(logs: list[float]) -> Logs:
+    # -inf is written for what cannot be; sums with it would no longer tell two ways apart.
+    return np.asarray(np.maximum(np.array(logs), _LOWEST) * _LN10, np.float32)
+
+
+def _decoded(lines: _Lines, index: dict[bytes, int]) -> list[str]:
+    try:
+        return [word.decode() for word in index]
+    except UnicodeDecodeError as error:
+        raise BadFile(
+            f"{lines.path}: expected UTF-8, got the word {error.object[:40]!r}; {_ADVICE}"
+        ) from None
+
+
+def _assembled(path: Path, parts: list[_Part], words: list[str]) -> LanguageModel:
+    for word in (BEGIN, END):
+        if word not in words:
+            raise BadFile(f"{path}: expected the word {word}, got none among {len(words)}; {_ADVICE}")
+    if UNKNOWN not in words:
+        words = [*words, UNKNOWN]
+        first = parts[0]
+        lowest = first.log_p[first.log_p > -90 * _LN10].min(initial=0)
+        parts[0] = _Part(
+            np.append(first.words, [[len(words) - 1]], axis=0),
+            np.append(first.log_p, lowest),
+            np.append(first.backoff, np.float32(0)),
+        )
+    levels: list[NGrams] = []
+    for length, part in enumerate(parts, 1):
+        keys = part.words[:, 0]  # (g,)
+        for shorter in range(1, length):
+            if shorter > 1:
+                keys = _nodes(path, levels[shorter - 1], keys)
+            keys = keys * len(words) + part.words[:, shorter]
+        levels.append(_sorted(path, keys, part))
+    return LanguageModel(words, tuple(levels))
+
+
+def _nodes(path: Path, level: NGrams, keys: Ids) -> Ids:
+    nodes = find(level.keys, keys)
+    if len(nodes) and nodes.min() == NOWHERE:
+        raise BadFile(
+            f"{path}: expected the first words of every n-gram as an n-gram of their own, got "
+            f"{int((nodes == NOWHERE).sum())} without; {_ADVICE}"
+        )
+    return nodes
+
+
+def _sorted(path: Path, keys: Ids, part: _Part) -> NGrams:
+    order = np.argsort(keys, kind="stable")
+    keys = keys[order]
+    if (keys[1:] == keys[:-1]).any():
+        raise BadFile(
+            f"{path}: expected every n-gram once, got some of {part.words.shape[1]} words twice; {_ADVICE}"
+        )
+    return NGrams(keys, part.log_p[order], part.backoff[order])
+
+
+def write_arpa(path: Path | str, model: LanguageModel) -> None:
+    """Writes a language model, packed if the name ends in .gz; the numbers have seven digits."""
+    with replaced(Path(path)) as stream:
+        counts = (f"ngram {length}={len(level)}\n" for length, level in enumerate(model.levels, 1))
+        stream.write(("\\data\\\n" + "".join(counts)).encode())
+        for length in range(1, model.order + 1):
+            stream.write(f"\n\\{length}-grams:\n".encode())
+            for begin in range(0, len(model.levels[length - 1]), _ROWS):
+                stream.write("".join(_written(model, length, begin)).encode())
+        stream.write(b"\n\\end\\\n")
+
+
+def _written(model: LanguageModel, length: int, begin: int) -> Iterator[str]:
+    level = model.levels[length - 1]
+    chosen = slice(begin, begin + _ROWS)
+    columns, nodes = [], level.keys[chosen]
+    for shorter in range(length - 1, 0, -1):
+        columns.append(nodes % len(model.words))
+        nodes = nodes // len(model.words)
+        if shorter > 1:
+            nodes = model.levels[shorter - 1].keys[nodes]
+    texts = zip(
+        *(map(model.words.__getitem__, column.tolist()) for column in [nodes, *columns[::-1]]), strict=True
+    )
+    logs = ((values[chosen] / _LN10).tolist() for values in (level.log_p, level.backoff))
+    for text, log_p, backoff in zip(texts, *logs, strict=True):
+        end = f"\t{backoff:.7g}" if length < model.order else ""
+        yield f"{log_p:.7g}\t{' '.join(text)}{end}\n"

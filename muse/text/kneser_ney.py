@@ -1,0 +1,137 @@
+"""Kneser-Ney: a language model learned from sentences (Kneser & Ney, 1995; Chen & Goodman, 1998, sec. 3).
+
+    p(w | h) = max(c(hw) - D(c(hw)), 0) / sum_v c(hv) + gamma(h) p(w | h without its first word)
+
+interpolated, with three discounts D for each length. For all but the longest n-grams c counts the words
+that were seen before one, not how often it was seen; those that begin a sentence have none before them and
+keep their count. Below the single words is the uniform distribution, which is all that <unk> gets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from muse.errors import BadSetting, Mismatch
+from muse.text.language_model import BEGIN, END, UNKNOWN, Ids, LanguageModel, NGrams
+
+Counts = NDArray[np.float64]
+
+ORDERS = range(1, 7)
+NEVER = -99.0  # log10 of the probability of <s>, which is given, never predicted
+# Where a text is too small for the estimate, as KenLM's --discount_fallback has them.
+FALLBACK = (0.5, 1.0, 1.5)
+
+
+@dataclass(frozen=True, eq=False)
+class _Counted:
+    # The g different n-grams of one length, sorted by key: counts (g,), the node of the first n - 1 words
+    # (`contexts`) and of the last n - 1 (`suffixes`), both (g,) and one length shorter.
+    keys: Ids
+    counts: Counts
+    contexts: Ids
+    suffixes: Ids
+
+
+def learn_language_model(sentences: Iterable[Sequence[str]], *, order: int = 3) -> LanguageModel:
+    """The model of `order` of the sentences, each a sequence of words; Mismatch if there are none.
+
+    >>> model = learn_language_model([["the", "cat"], ["the", "dog"], ["a", "cat"]], order=2)
+    >>> model.log_probability(["the", "cat"]) > model.log_probability(["cat", "the"])
+    True
+    """
+    if order not in ORDERS:
+        raise BadSetting(f"--order must be {ORDERS[0]} to {ORDERS[-1]}, got {order}")
+    words, tokens, ends = _numbered(sentences)
+    if len(words) == 3:
+        raise Mismatch("a language model needs at least one word of text, got none; check the file")
+    counted = _count(tokens, ends, len(words), order)
+    return LanguageModel(words, _levels(counted, words))
+
+
+def _numbered(sentences: Iterable[Sequence[str]]) -> tuple[list[str], Ids, Ids]:
+    # The vocabulary; the text (t,) as numbers, <s> and </s> around each sentence; where each one ends (t,).
+    index = {UNKNOWN: 0, BEGIN: 1, END: 2}
+    tokens: list[int] = []
+    lengths: list[int] = []
+    for sentence in sentences:
+        # A text that has <s> as a word must not begin a sentence in the middle of one.
+        inside = [0 if word in (BEGIN, END) else index.setdefault(word, len(index)) for word in sentence]
+        if inside:
+            tokens += [1, *inside, 2]
+            lengths.append(len(inside) + 2)
+    ends = np.cumsum(np.array(lengths, dtype=np.int64))
+    return list(index), np.array(tokens, dtype=np.int64), np.repeat(ends, lengths)
+
+
+def _count(tokens: Ids, ends: Ids, v: int, order: int) -> list[_Counted]:
+    nodes = tokens  # (t,), at every place the node of the n-gram that begins there
+    firsts = np.arange(v)  # (g,), for every n-gram a place where it stands
+    found: list[_Counted] = []
+    everywhere = np.arange(len(tokens))
+    seen = np.bincount(tokens, minlength=v).astype(np.float64)
+    found.append(_Counted(np.arange(v), seen, np.zeros(v, np.int64), np.zeros(v, np.int64)))
+    for length in range(2, order + 1):
+        places = everywhere[everywhere + length <= ends]
+        keys = nodes[places] * v + tokens[places + length - 1]
+        unique, first, inverse, seen = np.unique(
+            keys, return_index=True, return_inverse=True, return_counts=True
+        )
+        firsts = places[first]
+        found.append(_Counted(unique, seen.astype(np.float64), nodes[firsts], nodes[firsts + 1]))
+        nodes = np.full(len(tokens), -1, np.int64)
+        nodes[places] = inverse
+    return [*(_continued(short, long, v) for short, long in zip(found, found[1:], strict=False)), found[-1]]
+
+
+def _continued(short: _Counted, long: _Counted, v: int) -> _Counted:
+    # `short` with the number of different words before each n-gram in place of how often it was seen.
+    before = np.bincount(long.suffixes, minlength=len(short.keys)).astype(np.float64)
+    return _Counted(short.keys, np.where(before > 0, before, short.counts), short.contexts, short.suffixes)
+
+
+def _levels(counted: list[_Counted], words: list[str]) -> tuple[NGrams, ...]:
+    v, begin = len(words), words.index(BEGIN)
+    log_p: list[NDArray[np.float64]] = []
+    backoff: list[NDArray[np.float64]] = []
+    lower = np.full(1, 1 / (v - 1))  # uniform over all words but <s>
+    for length, ngrams in enumerate(counted, 1):
+        counts = ngrams.counts.copy()
+        if length == 1:
+            counts[begin] = 0
+        contexts = len(lower) if length == 1 else len(counted[length - 2].keys)
+        p, gamma = _interpolated(counts, ngrams, lower, contexts)
+        if length == 1:
+            p[begin] = 10**NEVER
+        log_p.append(np.log(p))
+        backoff.append(np.log(np.where(gamma > 0, gamma, 1)))
+        lower = p
+    backoff.append(np.zeros(len(counted[-1].keys)))
+    return tuple(
+        NGrams(ngrams.keys, p.astype(np.float32), weight.astype(np.float32))
+        for ngrams, p, weight in zip(counted, log_p, backoff[1:], strict=True)
+    )
+
+
+def _interpolated(counts: Counts, ngrams: _Counted, lower: Counts, contexts: int) -> tuple[Counts, Counts]:
+    # p (g,) of the n-grams, gamma (contexts,) of what they follow; `lower` (.,) holds p of their suffixes.
+    discounts = np.array([0.0, *_discounts(counts)])
+    taken = discounts[np.minimum(counts, 3).astype(np.int64)]  # (g,)
+    total = np.bincount(ngrams.contexts, counts, minlength=contexts)
+    freed = np.bincount(ngrams.contexts, taken, minlength=contexts)
+    gamma = np.divide(freed, total, out=np.zeros(contexts), where=total > 0)
+    seen = np.maximum(total[ngrams.contexts], 1)
+    return (counts - taken) / seen + gamma[ngrams.contexts] * lower[ngrams.suffixes], gamma
+
+
+def _discounts(counts: Counts) -> tuple[float, ...]:
+    # D1, D2, D3+ of Chen & Goodman, eq. 17, from how many n-grams have the counts 1 to 4.
+    t = [int((counts == times).sum()) for times in range(1, 5)]
+    if not all(t):
+        return FALLBACK
+    y = t[0] / (t[0] + 2 * t[1])
+    found = tuple(i - (i + 1) * y * t[i] / t[i - 1] for i in (1, 2, 3))
+    return found if all(0 < d < i for i, d in enumerate(found, 1)) else FALLBACK

@@ -1,0 +1,41 @@
+"""CVM-add: the sum of word rows, both languages trained; the baseline (Hermann and Blunsom, 2014).
+
+It starts from the aligned space, where the paper starts at random, and stops early, where the paper has an L2
+penalty.
+"""
+
+from __future__ import annotations
+
+from torch import Tensor
+
+from muse.training.pairs import Batch
+from muse.training.word_tables import WordTables, trainable
+
+
+class CvmAdd(WordTables):
+    """Starts as the sum of the aligned space's rows, pivot (n, d) and other (m, d)."""
+
+    pooling = "sum"
+
+    def __init__(self, pivot: Tensor, other: Tensor) -> None:
+        super().__init__()
+        self._pivot = trainable(pivot, self.pooling)
+        self._other = trainable(other, self.pooling)
+
+    def pivot(self, batch: Batch) -> Tensor:
+        """The summed rows (b, d) of pivot sentences."""
+        rows: Tensor = self._pivot(batch.ids, batch.starts)
+        return rows
+
+    def other(self, batch: Batch) -> Tensor:
+        """The summed rows (b, d) of sentences of the other language."""
+        rows: Tensor = self._other(batch.ids, batch.starts)
+        return rows
+
+    def pivot_table(self) -> Tensor | None:
+        """The trained rows (n, d)."""
+        return self._pivot.weight.detach()
+
+    def other_table(self) -> Tensor:
+        """The trained rows (m, d)."""
+        return self._other.weight.detach()

@@ -1,0 +1,65 @@
+"""Sharing: the loss of a batch by several processes, each of which takes a part of it.
+
+Every process ends with the gradients of the whole batch, as one process alone would have them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor, nn
+from torch.nn.parallel import DistributedDataParallel
+
+from muse.run.processes import Processes
+from muse.training.learner import Learner
+from muse.training.optimising import sparse_tables
+
+
+class Shared:
+    """A learner and the processes that train it together, each on its own device."""
+
+    def __init__(self, learner: Learner, processes: Processes, device: str) -> None:
+        self._learner, self._processes, self._device = learner, processes, device
+        self._sparse = sparse_tables(learner) if processes.count > 1 else []
+        self._module = self._averaging() if processes.count > 1 else learner
+
+    def backward(self, rows: Tensor, generator: torch.Generator, *, bf16: bool) -> float:
+        """The loss of a batch (b,), after its gradients were added to those of the parameters."""
+        processes = self._processes
+        share = processes.share(rows)
+        # What all do together, each must do: without a part of its own, it does the first row's for nothing.
+        part = share if len(share) else rows[:1]
+        with torch.autocast(self._device, torch.bfloat16, enabled=bf16):
+            loss = self._module(part.to(self._device), generator)
+        # Gradients are averaged: a mean over shares becomes one over the batch by the size of each.
+        loss = loss * (processes.count * len(share) / len(rows))
+        loss.backward()
+        self._sum_sparse()
+        return processes.sum(float(loss.detach())) / processes.count
+
+    def _averaging(self) -> nn.Module:
+        """What averages the gradients of all but the sparse tables over the processes."""
+        names = {id(table): name for name, table in self._learner.named_parameters()}
+        ignored = [names[id(table)] for table in self._sparse]
+        if not any(p.requires_grad and n not in ignored for n, p in self._learner.named_parameters()):
+            return self._learner
+        ignore: Callable[..., None] = DistributedDataParallel._set_params_and_buffers_to_ignore_for_model
+        ignore(self._learner, ignored)
+        # Buffers are frozen rows of words, the same everywhere: sending them at every step takes longer
+        # than the step.
+        return DistributedDataParallel(
+            self._learner, find_unused_parameters=not self._learner.uses_all, broadcast_buffers=False
+        )
+
+    def _sum_sparse(self) -> None:
+        """Averages the gradients of tables of words by the rows that were touched.
+
+        DistributedDataParallel would leave that to NCCL, which knows no sparse tensors.
+        """
+        for table in self._sparse:
+            found = torch.zeros_like(table, layout=torch.sparse_coo) if table.grad is None else table.grad
+            found = found.coalesce()
+            rows, values = self._processes.gather(found.indices()[0], found.values())
+            values = values / self._processes.count
+            table.grad = torch.sparse_coo_tensor(rows[None], values, table.shape).coalesce()

@@ -1,0 +1,286 @@
+"""The trainer: an optimiser on batches of row numbers, whatever a learner makes of them, and an early stop.
+
+It knows nothing of encoders, pairs or losses. A learner is a torch module that has so many examples, makes a
+loss of a batch of their numbers, and scores itself on examples it never trains on. Several processes may
+share every batch (see sharing).
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+import time
+from collections.abc import Sequence
+from dataclasses import astuple, dataclass
+from functools import cached_property
+from itertools import accumulate
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from muse.errors import BadFile, BadSetting, NotConverged
+from muse.progress import Tick
+from muse.run.runtime import Runtime
+from muse.training.learner import Learner
+from muse.training.optimising import NAMES, Arrays, Optimisers
+from muse.training.schedule import Schedule
+from muse.training.seeding import generator_for, torch_seeded
+from muse.training.sharing import Shared
+
+log = logging.getLogger(__name__)
+
+STATE, BEST = "training", "best"  # the stages of the checkpoint
+PRECISIONS = ("float32", "bf16")
+
+
+@dataclass(frozen=True)
+class TrainerConfig:
+    """How to train: the most epochs, examples a step, the learning rate, and when to stop sooner.
+
+    No epochs leave the learner untrained. An epoch has at most so many `steps` where they are above 0, and
+    the next one goes on where it ended: every example comes before any comes again.
+    `decay` multiplies the rate after each epoch, and `shrink` after each without a better held-out score;
+    below the rate `lowest` training ends. `clip` is the greatest norm of a gradient, 0 for any. With the
+    `precision` bf16 the loss is computed in it where torch thinks it safe.
+    """
+
+    epochs: int = 20
+    batch: int = 256
+    rate: float = 1e-3
+    patience: int = 3  # epochs without a better held-out score after which training ends
+    schedule: Schedule = Schedule()
+    optimiser: str = "adam"
+    decay: float = 1.0
+    shrink: float = 1.0
+    lowest: float = 0.0
+    clip: float = 0.0
+    precision: str = "float32"
+    steps: int = 0
+    beta2: float = 0.999  # how slowly Adam and LAMB forget the squares of gradients
+
+    def __post_init__(self) -> None:
+        for name, least in (("epochs", 0), ("patience", 1), ("steps", 0), ("clip", 0), ("lowest", 0)):
+            if not least <= getattr(self, name) < math.inf:
+                raise BadSetting(f"{name} must be at least {least}, got {getattr(self, name)}")
+        if self.batch < 2:
+            raise BadSetting(f"a batch needs a wrong translation for each pair: 2 or more, got {self.batch}")
+        if not 0 < self.rate <= 1e30:  # beyond, a step does not fit into float32
+            raise BadSetting(f"the learning rate must be above 0 and 1e30 at most, got {self.rate}")
+        for name in ("decay", "shrink"):
+            if not 0 < getattr(self, name) <= 1:
+                raise BadSetting(f"{name} must lie above 0 and be 1 at most, got {getattr(self, name)}")
+        if not 0 <= self.beta2 < 1:
+            raise BadSetting(f"beta2 must lie in 0..1, 1 left out, got {self.beta2:g}")
+        for name, choices in (("optimiser", NAMES), ("precision", PRECISIONS)):
+            if getattr(self, name) not in choices:
+                raise BadSetting(f"{name} must be one of {', '.join(choices)}; got {getattr(self, name)!r}")
+
+    def examples_in_epoch(self, examples: int) -> int:
+        """How many of so many examples an epoch goes through."""
+        return min(examples, self.steps * self.batch) if self.steps else examples
+
+
+@dataclass(frozen=True)
+class Epoch:
+    """The figures after an epoch; number 0 is the learner before training, which has no loss.
+
+    `steps` are those from the beginning of training on.
+    """
+
+    number: int
+    loss: float
+    score: float
+    seconds: float
+    steps: int = 0
+
+    def __str__(self) -> str:
+        return f"epoch {self.number}: loss {self.loss:.4f}, held-out {self.score:.2f}, {self.seconds:.1f} s"
+
+
+def train(learner: Learner, config: TrainerConfig, *, seed: int, runtime: Runtime) -> tuple[Epoch, ...]:
+    """Trains `learner` in place, leaves it as it was at its best epoch, and returns all epochs.
+
+    A killed run goes on from `runtime.checkpoint` and ends as if it had never stopped, to the bit.
+    NotConverged where the loss is no finite number; the checkpoint is that of the last good epoch then.
+    """
+    optimisers = Optimisers(learner, config.optimiser, config.rate, config.beta2)
+    run = _Run(learner, config, optimisers, seed, runtime)
+    kept, epochs = _resume(run) or _untrained(run)
+    with runtime.progress.stage("training", config.epochs * run.examples) as tick:
+        while _goes_on(config, epochs):
+            epochs.append(_epoch(run, epochs, tick))
+            if runtime.processes.first:
+                log.info("%s", epochs[-1])
+            if best_epoch(epochs) is epochs[-1]:
+                kept = _finite(run, epochs[-1])
+                _keep(run, BEST, kept)
+            _save(run, epochs)
+    _restore(learner, kept)
+    return tuple(epochs)
+
+
+def best_epoch(epochs: Sequence[Epoch]) -> Epoch:
+    """The epoch of the highest held-out score, the first of equal ones."""
+    return max(epochs, key=lambda epoch: epoch.score)
+
+
+@dataclass(frozen=True, eq=False)
+class _Run:
+    """What every epoch needs."""
+
+    learner: Learner
+    config: TrainerConfig
+    optimisers: Optimisers
+    seed: int
+    runtime: Runtime
+
+    @cached_property
+    def shared(self) -> Shared:
+        """What makes the loss of a batch."""
+        return Shared(self.learner, self.runtime.processes, self.runtime.device)
+
+    @property
+    def examples(self) -> int:
+        """Those of an epoch."""
+        return self.config.examples_in_epoch(self.learner.examples)
+
+    def batches(self, number: int) -> list[Tensor]:
+        """The batches of an epoch; those too small for every process are left out, BadSetting if all are."""
+        fewest = self.learner.fewest(self.runtime.processes.count)
+        parted = self.learner.batches(self._order(number), self.config.batch)
+        found = [rows for rows in parted if len(rows) >= fewest]
+        if not found:
+            raise BadSetting(
+                f"a batch must have {fewest} examples, got {max(map(len, parted))} at most; give more text, "
+                "a larger --batch or fewer processes"
+            )
+        return found
+
+    def _order(self, number: int) -> Tensor:
+        """The examples (e,) of an epoch: the next ones of pass after pass, each in an order of its own."""
+        n, begin = self.learner.examples, (number - 1) * self.examples
+        passes = range(begin // n, (begin + self.examples - 1) // n + 1)
+        orders = [torch.randperm(n, generator=generator_for(self.seed, 2 * p + 3)) for p in passes]
+        return torch.cat(orders)[begin - passes[0] * n :][: self.examples]
+
+
+def _untrained(run: _Run) -> tuple[Arrays, list[Epoch]]:
+    kept, epochs = _parameters(run.learner), [Epoch(0, math.nan, _score(run), 0.0)]
+    _keep(run, BEST, kept)
+    _save(run, epochs)
+    return kept, epochs
+
+
+def _epoch(run: _Run, behind: Sequence[Epoch], tick: Tick) -> Epoch:
+    """One epoch: every example once, or so many as its steps take."""
+    number, began = len(behind), time.perf_counter()
+    batches, device, rank = run.batches(number), run.runtime.device, run.runtime.processes.rank
+    before, bf16 = behind[-1].steps, run.config.precision == "bf16"
+    stream = (2 * number, rank) if rank else (2 * number,)
+    generator = generator_for(run.seed, *stream, device=device)
+    rate = _rate(run.config, behind)
+    run.learner.train()
+    total = 0.0
+    with torch_seeded(run.seed, *stream, device=device):
+        for step, rows in enumerate(batches, 1):
+            run.learner.begin(before + step)
+            value = run.shared.backward(rows, generator, bf16=bf16)
+            norm = run.optimisers.step(rate * run.config.schedule(before + step), run.config.clip)
+            for name, figure in (("loss", value), ("norm of the gradient", norm)):
+                if not math.isfinite(figure):
+                    raise NotConverged(
+                        f"the {name} must be a finite number, got {figure} at step {step} of epoch {number}; "
+                        f"lower the learning rate, which is {rate:g}"
+                    )
+            total += value
+            done = min(step * run.config.batch, run.examples)
+            tick((number - 1) * run.examples + done, loss=total / step)
+    loss, score, steps = total / len(batches), _score(run), before + len(batches)
+    return Epoch(number, loss, score, time.perf_counter() - began, steps)
+
+
+def _score(run: _Run) -> float:
+    """The held-out score, which the first process tells the others."""
+    run.learner.eval()
+    processes = run.runtime.processes
+    return processes.sum(run.learner.score() if processes.first else 0.0)
+
+
+def _goes_on(config: TrainerConfig, behind: Sequence[Epoch]) -> bool:
+    """Whether there is another epoch after these."""
+    in_vain = len(behind) - 1 - best_epoch(behind).number
+    return (
+        len(behind) <= config.epochs and in_vain < config.patience and _rate(config, behind) >= config.lowest
+    )
+
+
+def _rate(config: TrainerConfig, behind: Sequence[Epoch]) -> float:
+    """The rate of the epoch after these, some of which may have been no better than the best before them."""
+    best = accumulate((epoch.score for epoch in behind), max)
+    setbacks = sum(epoch.score <= before for epoch, before in zip(behind[1:], best, strict=False))
+    return config.rate * config.decay ** (len(behind) - 1) * config.shrink**setbacks
+
+
+def _parameters(learner: Learner) -> Arrays:
+    """A copy of all that training moves."""
+    moved = [(name, p) for name, p in learner.named_parameters() if p.requires_grad]
+    return {name: p.detach().cpu().numpy().copy() for name, p in moved}
+
+
+def _finite(run: _Run, epoch: Epoch) -> Arrays:
+    """The same; NotConverged where it is not worth keeping, since the epoch before was the last good one."""
+    arrays = _parameters(run.learner)
+    for name, array in arrays.items():
+        if not np.isfinite(array).all():
+            raise NotConverged(
+                f"what is learned must be finite numbers, got others in {name} after epoch {epoch.number}; "
+                f"lower the learning rate, which is {run.config.rate:g}"
+            )
+    return arrays
+
+
+def _restore(learner: Learner, arrays: Arrays) -> None:
+    with torch.no_grad():
+        for name, parameter in learner.named_parameters():
+            if parameter.requires_grad:
+                parameter.copy_(torch.from_numpy(arrays[name]))
+
+
+def _keep(run: _Run, stage: str, arrays: Arrays) -> None:
+    if run.runtime.processes.first:
+        run.runtime.checkpoint.save(stage, arrays)
+
+
+def _save(run: _Run, epochs: Sequence[Epoch]) -> None:
+    """Keeps what the next epoch starts from: parameters, the optimisers' state, the figures so far."""
+    arrays = {f"parameter/{name}": array for name, array in _finite(run, epochs[-1]).items()}
+    figures = np.array([astuple(epoch) for epoch in epochs])  # (e, 5) float64
+    _keep(run, STATE, {**arrays, **run.optimisers.state(), "epochs": figures})
+
+
+def _resume(run: _Run) -> tuple[Arrays, list[Epoch]] | None:
+    """The best parameters and the epochs of a killed run, whose state this one takes up; None for a new one.
+
+    BadFile where its checkpoint is not whole.
+    """
+    run.runtime.processes.wait()  # until the first one has written what went before
+    saved, kept = (run.runtime.checkpoint.load(stage) for stage in (STATE, BEST))
+    run.runtime.processes.wait()  # until all have read it
+    if saved is None:
+        return None
+    try:
+        _restore(run.learner, kept or {})  # to see now, not at the end, that it is whole
+        moved = {
+            name.partition("/")[2]: array for name, array in saved.items() if name.startswith("parameter/")
+        }
+        _restore(run.learner, moved)
+        run.optimisers.restore(saved)
+        rows = saved["epochs"].astype(np.float64)
+        epochs = [Epoch(int(row[0]), row[1], row[2], row[3], int(row[4])) for row in rows.tolist()]
+    except (KeyError, IndexError, ValueError, RuntimeError) as error:
+        raise BadFile(
+            "the checkpoint must be the whole one of a killed run, found a part of one or another "
+            f"({error}); run without --resume"
+        ) from error
+    return dict(kept or {}), epochs

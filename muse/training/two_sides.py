@@ -1,0 +1,88 @@
+"""Two sides: an encoder of pairs as a torch module, and the learner that fits one by a loss."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from muse.run.processes import ALONE, Processes
+from muse.search.neighbours import nearest
+from muse.training.learner import Learner
+from muse.training.losses import Loss, draw_negatives
+from muse.training.pairs import Batch, Pairs, Sentences
+
+_ROWS = 4_096  # held-out sentences encoded at once
+
+
+class TwoSides(nn.Module, ABC):
+    """An encoder of sentences of the pivot and of one other language into one space of d' dimensions."""
+
+    @abstractmethod
+    def pivot(self, batch: Batch) -> Tensor:
+        """The rows (b, d') of sentences of the pivot."""
+
+    @abstractmethod
+    def other(self, batch: Batch) -> Tensor:
+        """The rows (b, d') of sentences of the other language."""
+
+    def both(self, pivot: Batch, other: Batch, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+        """The rows of both sides of b pairs, as training needs them; dropout draws from `generator`."""
+        return self.pivot(pivot), self.other(other)
+
+
+class PairLearner(Learner):
+    """Fits an encoder by a loss between the rows of sentences and those of their translations.
+
+    Wrong translations come from the whole batch, however many `processes` share it.
+    """
+
+    def __init__(self, encoder: TwoSides, loss: Loss, pairs: Pairs, processes: Processes = ALONE) -> None:
+        super().__init__()
+        self.encoder = encoder
+        self._loss = loss
+        self._pairs = pairs
+        self._processes = processes
+
+    @property
+    def examples(self) -> int:
+        """The number of training pairs."""
+        return len(self._pairs.training)
+
+    def loss(self, rows: Tensor, generator: torch.Generator) -> Tensor:
+        """The loss () of the training pairs with these numbers (b,)."""
+        chosen, pairs, gather = self._pairs.training[rows], self._pairs, self._processes.gather
+        keys = gather(pairs.pivot.keys[chosen], pairs.other.keys[chosen])  # (of all processes,)
+        negatives = draw_negatives(keys[0], keys[1], generator)
+        own = self.encoder.both(pairs.pivot.batch(chosen), pairs.other.batch(chosen), generator)  # (b, d')
+        x, y = gather(*own)  # (of all processes, d')
+        loss = self._loss(x, y, negatives)
+        if len(x) == len(rows):
+            return loss
+        # It is that of the whole batch already, with gradients to a part of it, of which the mean is taken.
+        return loss + (len(x) / len(rows) - 1) * (loss - loss.detach())
+
+    def fewest(self, processes: int) -> int:
+        """Two, for one to be a wrong translation of the other, and one for each process."""
+        return max(2, processes)
+
+    def score(self) -> float:
+        """The P@1 of the held-out pairs."""
+        return held_out_precision(self.encoder, self._pairs)
+
+
+@torch.no_grad()
+def held_out_precision(encoder: TwoSides, pairs: Pairs) -> float:
+    """P@1, in percent: held-out sentences whose nearest pivot sentence, by cosine, translates them."""
+    x = _rows(encoder.pivot, pairs.pivot, pairs.held_out)  # (h, d')
+    y = _rows(encoder.other, pairs.other, pairs.held_out)  # (h, d')
+    found = nearest(y, x, 1).indices[:, 0]  # (h,)
+    return 100 * int((found == torch.arange(len(found), device=found.device)).sum()) / len(found)
+
+
+def _rows(encode: Callable[[Batch], Tensor], sentences: Sentences, rows: Tensor) -> Tensor:
+    parts = [encode(sentences.batch(part)) for part in torch.split(rows, _ROWS)]
+    return functional.normalize(torch.cat(parts))

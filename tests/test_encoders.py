@@ -1,0 +1,356 @@
+"""Encoders by name: what each makes of a sentence, what it learns, and that a saved one is the same."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from muse.api.encoders import MAKERS, load_encoder
+from muse.encoders import bags as bags_module
+from muse.encoders.composed import Concatenated
+from muse.encoders.encoder import Encoded
+from muse.encoders.weights import weights_from_rank
+from muse.errors import BadFile, BadSetting, Mismatch
+from muse.space import AlignedSpace
+from muse.vectors import Matrix
+from tests.command import tree
+from tests.spaces import plain_space, saved
+
+FR, EN = ["le", "chat", "noir", "dort", "mange", "chats"], ["the", "cat", "black", "sleeps", "eats", "cats"]
+TEXT = ["Le chat dort.", "Le chat noir", "", "Noir, le noir", "xyzzy", "chat mange chat", "Le chat mange"]
+EN_TEXT = ["the cat sleeps", "cats", "the black cat eats"]
+NAMES = [
+    "mean",
+    "idf",
+    "sif",
+    "power-mean",
+    "power-mean[-inf,1,inf,3]",
+    "idf+pcr",
+    "mean+centre",
+    "sif+pcr[centred,2]",
+    "power-mean+znorm",
+    "mean+znorm[global]+pcr",
+    "idf+ngrams+pcr",
+]
+
+
+def rows(seed: int, dimension: int = 5) -> Matrix:
+    return np.random.default_rng(seed).normal(size=(len(FR), dimension)).astype(np.float32)
+
+
+def space(seed: int = 0, dimension: int = 5) -> AlignedSpace:
+    return plain_space(rows(seed, dimension), rows(seed + 1, dimension), FR, EN)
+
+
+def row(of: AlignedSpace, word: str) -> Matrix:
+    vectors = of.vectors("fr")
+    found: Matrix = vectors.matrix[vectors.index[word]]
+    return found
+
+
+def one(name: str, sentence: str, of: AlignedSpace) -> Matrix:
+    found: Matrix = load_encoder(name, of).encode([sentence], "fr").matrix[0]
+    return found
+
+
+def test_mean_is_of_the_known_words() -> None:
+    of = space()
+    expected = (row(of, "le") + row(of, "chat")) / 2
+    np.testing.assert_allclose(one("mean", "Le chat xyzzy!", of), expected, atol=1e-6)
+
+
+def test_idf_by_rank() -> None:
+    of = space()
+    w = weights_from_rank("idf", len(FR))
+    expected = (w[0] * row(of, "le") + w[3] * row(of, "dort")) / (w[0] + w[3])
+    np.testing.assert_allclose(one("idf", "le dort", of), expected, atol=1e-6)
+
+
+def test_sif_by_rank_is_divided_by_the_number_of_words() -> None:
+    of = space()
+    w = weights_from_rank("sif", len(FR))
+    expected = (w[0] * row(of, "le") + w[3] * row(of, "dort")) / 2
+    np.testing.assert_allclose(one("sif", "le dort", of), expected, atol=1e-6)
+
+
+def test_sif_with_text_has_lost_its_first_component() -> None:
+    of = space()
+    fitted = load_encoder("sif", of).fit(TEXT, "fr")
+    p = {"le": 4, "chat": 5, "noir": 3, "dort": 1, "mange": 2}
+    bags = [line.lower().replace(",", "").replace(".", "").split() for line in TEXT]
+    raw = np.array(
+        [
+            sum(1e-3 / (1e-3 + p[w] / 15) * row(of, w) for w in bag) / len(bag)
+            for bag in bags
+            if bag not in ([], ["xyzzy"])
+        ]
+    )
+    first = np.linalg.svd(raw, full_matrices=False)[2][:1]
+    found = fitted.encode(TEXT, "fr").matrix
+    np.testing.assert_allclose(found[[0, 1, 3, 5, 6]], raw - raw @ first.T @ first, atol=1e-6)
+
+
+def test_power_means_side_by_side() -> None:
+    of = space()
+    x = np.stack([row(of, "le"), row(of, "noir"), row(of, "dort")])
+    expected = [x.min(axis=0), x.mean(axis=0), x.max(axis=0), np.cbrt((x**3).mean(axis=0))]
+    found = one("power-mean[-inf,1,inf,3]", "le noir dort", of)
+    np.testing.assert_allclose(found, np.concatenate(expected), atol=1e-5)
+
+
+def test_several_spaces_side_by_side() -> None:
+    a, b = space(), space(seed=5, dimension=3)
+    both = load_encoder("power-mean[1,inf]+znorm", a, b)
+    assert both.dimension == 16
+    plain = load_encoder("power-mean[1,inf]", a, b)
+    parts = [load_encoder("power-mean[1,inf]", one).encode(TEXT, "fr").matrix for one in (a, b)]
+    encoded = plain.encode(TEXT, "fr")
+    np.testing.assert_array_equal(encoded.matrix, np.concatenate(parts, axis=1))
+    assert (encoded.empty, encoded.tokens, encoded.unknown) == (2, 18, 3)
+    full = both.fit(TEXT, "fr").encode(TEXT, "fr").matrix
+    assert not full[[2, 4]].any()
+    np.testing.assert_allclose(full[[0, 1, 3, 5, 6]].std(axis=0), 1, atol=1e-3)
+
+
+def test_counts_and_empty_sentences() -> None:
+    encoded = load_encoder("mean", space()).encode(TEXT, "fr")
+    assert (encoded.empty, encoded.tokens, encoded.unknown) == (2, 18, 3)  # xyzzy, a full stop, a comma
+    assert encoded.matrix.shape == (7, 5)
+    assert not encoded.matrix[[2, 4]].any()
+
+
+def test_no_sentences() -> None:
+    for name in ("mean", "idf", "power-mean"):
+        encoder = load_encoder(name, space())
+        assert encoder.encode([], "fr").matrix.shape == (0, encoder.dimension)
+
+
+def test_side_by_side_the_counts_are_those_of_the_part_that_read_most(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    parts = [load_encoder(name, space()) for name in ("mean", "idf")]
+    told = iter([(2, 1), (1, 3)])
+
+    def encode(self: object, sentences: object, language: str) -> Encoded:
+        unknown, truncated = next(told)
+        return Encoded(np.ones((2, 5), np.float32), 0, 7, unknown, truncated)
+
+    for part in parts:
+        monkeypatch.setattr(type(part), "encode", encode)
+    found = Concatenated(parts).encode(["le", "chat"], "fr")
+    assert found.matrix.shape == (2, 10)
+    assert (found.tokens, found.unknown, found.truncated) == (7, 1, 3)
+
+
+def test_blocks_make_no_difference(monkeypatch: pytest.MonkeyPatch) -> None:
+    encoder = load_encoder("power-mean", space())
+    expected = encoder.encode(iter(TEXT * 3), "fr")
+    monkeypatch.setattr(bags_module, "BLOCK", 2)
+    found = encoder.encode(iter(TEXT * 3), "fr")
+    np.testing.assert_array_equal(found.matrix, expected.matrix)
+    assert (found.empty, found.tokens, found.unknown) == (expected.empty, expected.tokens, expected.unknown)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\x00\x01\x1f",
+        "\u2028",
+        "кот 猫 chat",
+        "a" * 5000,
+        "’’’ - -- ' '",
+        "\ud800",
+        "1.5 " * 2000,
+        "\x00chat",
+    ],
+)
+def test_odd_text_gives_finite_rows(text: str) -> None:
+    encoded = load_encoder("mean+ngrams", space()).encode([text, "chat"], "fr")
+    assert np.isfinite(encoded.matrix).all()
+    assert encoded.matrix[1].any()
+    assert encoded.tokens >= encoded.unknown
+
+
+def test_a_line_of_a_million_words() -> None:
+    of = space()
+    line = "le chat noir. Dort 12:45 " * 200_000
+    encoded = load_encoder("power-mean[-inf,1,3]", of).encode([line, "le"], "fr")
+    x = np.stack([row(of, word) for word in ("le", "chat", "noir", "dort")]).astype(np.float64)
+    expected = np.concatenate([x.min(axis=0), x.mean(axis=0), np.cbrt((x**3).mean(axis=0))])
+    np.testing.assert_allclose(encoded.matrix[0], expected, atol=1e-4)
+    assert (encoded.tokens, encoded.unknown) == (1_200_001, 400_000)
+
+
+def test_ngrams_give_new_words_a_row(tmp_path: Path) -> None:
+    of = saved(tmp_path / "space")
+    skipped = load_encoder("mean", of).encode(["fr2"], "fr")
+    assert (skipped.empty, skipped.unknown) == (1, 1)
+    encoder = load_encoder("mean+ngrams", of)
+    found = encoder.encode(["fr2", "fr20", "fr20 fr2"], "fr")
+    assert (found.empty, found.unknown) == (0, 0)
+    np.testing.assert_allclose(found.matrix[2], (found.matrix[0] + found.matrix[1]) / 2, atol=1e-6)
+    assert np.linalg.norm(found.matrix[0]) == pytest.approx(1, abs=1e-5)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_saved_encoder_is_the_same(tmp_path: Path, name: str) -> None:
+    of = space()
+    fitted = load_encoder(name, of).fit(TEXT, "fr").fit(EN_TEXT, "en") if "global" in name else (
+        load_encoder(name, of).fit(TEXT, "fr")
+    )  # fmt: skip
+    fitted.save(tmp_path / "encoder")
+    loaded = load_encoder(tmp_path / "encoder", of)
+    assert (loaded.name, loaded.dimension, loaded.languages) == (fitted.name, fitted.dimension, ("fr", "en"))
+    np.testing.assert_array_equal(loaded.encode(TEXT, "fr").matrix, fitted.encode(TEXT, "fr").matrix)
+    assert not [path for path in tree(tmp_path) if "partial" in path or path.endswith(".pkl")]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_its_name_makes_it_again(name: str) -> None:
+    made = load_encoder(name, space())
+    assert load_encoder(made.name, space()).name == made.name
+
+
+def test_several_spaces_are_saved_too(tmp_path: Path) -> None:
+    a, b = space(), space(seed=5, dimension=3)
+    fitted = load_encoder("power-mean+znorm", a, b).fit(TEXT, "fr")
+    fitted.save(tmp_path / "encoder")
+    loaded = load_encoder(tmp_path / "encoder", a, b)
+    np.testing.assert_array_equal(loaded.encode(TEXT, "fr").matrix, fitted.encode(TEXT, "fr").matrix)
+    with pytest.raises(BadSetting, match="needs 2 spaces, got 1"):
+        load_encoder(tmp_path / "encoder", a)
+    with pytest.raises(Mismatch, match="checksum"):
+        load_encoder(tmp_path / "encoder", b, a)
+
+
+def test_fitting_changes_nothing_but_the_result() -> None:
+    encoder = load_encoder("idf", space())
+    before = encoder.encode(TEXT, "fr").matrix
+    fitted = encoder.fit(TEXT, "fr")
+    np.testing.assert_array_equal(encoder.encode(TEXT, "fr").matrix, before)
+    assert np.abs(fitted.encode(TEXT, "fr").matrix - before).max() > 1e-3
+    np.testing.assert_array_equal(
+        fitted.fit(TEXT, "fr").encode(TEXT, "fr").matrix, fitted.encode(TEXT, "fr").matrix
+    )
+    assert (encoder.name, fitted.name) == ("idf[rank]", "idf")
+
+
+def test_a_generator_is_text_enough_to_fit() -> None:
+    encoder = load_encoder("sif+pcr", space())
+    by_list, by_generator = encoder.fit(TEXT, "fr"), encoder.fit(iter(TEXT), "fr")
+    np.testing.assert_array_equal(by_list.encode(TEXT, "fr").matrix, by_generator.encode(TEXT, "fr").matrix)
+
+
+@pytest.mark.parametrize("name", ["mean+znorm", "power-mean+znorm[global]", "mean+pcr", "mean+centre"])
+def test_corrections_need_text_first(name: str) -> None:
+    with pytest.raises(BadSetting, match="needs text of fr to learn from before it encodes, got none"):
+        load_encoder(name, space()).encode(["le chat"], "fr")
+
+
+def test_corrections_are_of_a_language_unless_global() -> None:
+    of = space()
+    with pytest.raises(BadSetting, match="needs text of en"):
+        load_encoder("mean+znorm", of).fit(TEXT, "fr").encode(["the cat"], "en")
+    assert load_encoder("mean+znorm[global]", of).fit(TEXT, "fr").encode(["the cat"], "en").matrix.any()
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["magic", "mean[3]", "idf[x]", "power-mean[a]", "power-mean[]x", "mean+whiten", "mean++pcr", "", "+pcr",
+     "mean+pcr+ngrams", "Mean"],
+)  # fmt: skip
+def test_names_of_no_encoder(name: str) -> None:
+    with pytest.raises(BadSetting, match="got"):
+        load_encoder(name, space())
+
+
+@pytest.mark.parametrize(("p", "why"), [("0", "geometric"), ("-1", "infinite where"), ("nan", "p > 0")])
+def test_powers_that_have_no_mean(p: str, why: str) -> None:
+    with pytest.raises(BadSetting, match=why):
+        load_encoder(f"power-mean[1,{p}]", space())
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_languages_it_has_not_got(name: str) -> None:
+    encoder = load_encoder(name, space())
+    for use in (encoder.encode, encoder.fit):
+        with pytest.raises(BadSetting, match="got 'xx'"):
+            use(["le chat"], "xx")
+
+
+def test_every_untrained_name_of_the_contract_is_there() -> None:
+    assert {"mean", "idf", "sif", "power-mean"} <= set(MAKERS)
+
+
+def test_another_space_is_refused(tmp_path: Path) -> None:
+    load_encoder("idf", space()).save(tmp_path / "encoder")
+    with pytest.raises(Mismatch, match="belongs to a space whose fr has the checksum"):
+        load_encoder(tmp_path / "encoder", space(seed=7))
+
+
+def test_the_same_space_saved_and_loaded_is_no_other(tmp_path: Path) -> None:
+    first = saved(tmp_path / "space")
+    load_encoder("idf", first).save(tmp_path / "encoder")
+    from muse.space import load_space
+
+    load_encoder(tmp_path / "encoder", load_space(tmp_path / "space"))
+
+
+def break_manifest(folder: Path, **changes: object) -> None:
+    path = folder / "manifest.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | changes))
+
+
+def test_broken_folders(tmp_path: Path) -> None:
+    folder, of = tmp_path / "encoder", space()
+
+    def fresh() -> None:
+        load_encoder("idf", of).fit(TEXT, "fr").save(folder)
+
+    fresh()
+    (folder / "arrays.npz").write_bytes(b"PK")
+    with pytest.raises(BadFile, match=r"arrays\.npz: expected the file that was saved"):
+        load_encoder(folder, of)
+    fresh()
+    (folder / "arrays.npz").unlink()
+    with pytest.raises(BadFile, match=r"arrays\.npz"):
+        load_encoder(folder, of)
+    for changes, part in (
+        ({"format_version": 9}, "expected format 1, got 9"),
+        ({"kind": "elmo"}, "knows no encoder 'elmo'"),
+        ({"spaces": None}, "spaces to be of type dict"),
+    ):
+        fresh()
+        break_manifest(folder, **changes)
+        with pytest.raises(BadFile, match=part):
+            load_encoder(folder, of)
+    with pytest.raises(BadFile, match="expected a saved encoder"):
+        load_encoder(tmp_path / "nosuch", of)
+
+
+@pytest.mark.parametrize(
+    "changes", [{"settings": {}}, {"parts": 0}, {"settings": {"correction": "", "sif": 1}}]
+)
+def test_a_correction_that_is_not_whole(tmp_path: Path, changes: dict[str, object]) -> None:
+    folder, of = tmp_path / "encoder", space()
+    load_encoder("mean+znorm", of).fit(TEXT, "fr").save(folder)
+    break_manifest(folder, **changes)
+    with pytest.raises(BadFile, match="encoder: expected the settings of a corrected encoder"):
+        load_encoder(folder, of)
+
+
+def test_saving_replaces_no_other_folder(tmp_path: Path) -> None:
+    (tmp_path / "thesis").mkdir()
+    (tmp_path / "thesis" / "thesis.tex").write_text("mine")
+    before = tree(tmp_path)
+    with pytest.raises(BadSetting, match="is no saved encoder"):
+        load_encoder("mean", space()).save(tmp_path / "thesis")
+    assert tree(tmp_path) == before
+
+
+def test_scale_of_rows_is_kept_by_all_but_znorm() -> None:
+    assert math.isclose(float(np.linalg.norm(one("mean", "chat", space()))), 1, abs_tol=1e-5)

@@ -1,0 +1,122 @@
+"""Pooling: each sentence by itself, in plain numpy and double precision, is the reference."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from muse.encoders import pooling
+from muse.encoders.bags import Bags
+from muse.encoders.pooling import check_powers, mean, power_means, sums
+from muse.errors import BadSetting
+
+ROWS = np.random.default_rng(0).normal(size=(50, 7)).astype(np.float32)
+POWERS = (-math.inf, 1, 2, 3, 5, 0.5, 2.5, 40, math.inf)
+
+
+def bags(lengths: list[int], seed: int = 0) -> Bags:
+    offsets = np.insert(np.cumsum(np.array(lengths, np.int64)), 0, 0)
+    return Bags(np.random.default_rng(seed).integers(0, len(ROWS), offsets[-1]), offsets, 0)
+
+
+def sentences(of: Bags, rows: NDArray[np.float32]) -> list[NDArray[np.float64]]:
+    ends = zip(of.offsets[:-1], of.offsets[1:], strict=True)
+    return [rows[of.ids[a:b]].astype(np.float64) for a, b in ends]
+
+
+def power_mean_of_one(x: NDArray[np.float64], p: float) -> NDArray[np.float64]:
+    """The definition, for the words (t, d) of one sentence."""
+    if not len(x):
+        return np.zeros(x.shape[1])
+    if math.isinf(p):
+        return np.asarray(x.max(axis=0) if p > 0 else x.min(axis=0))
+    m = np.mean(x**p if float(p).is_integer() else np.sign(x) * np.abs(x) ** p, axis=0)
+    return np.asarray(np.sign(m) * np.abs(m) ** (1 / p))
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.lists(st.integers(0, 12), max_size=12), st.sampled_from(POWERS))
+def test_power_means_are_those_of_each_sentence(lengths: list[int], p: float) -> None:
+    of = bags(lengths)
+    expected = [power_mean_of_one(x, p) for x in sentences(of, ROWS)]
+    found = power_means(of, torch.from_numpy(ROWS), [p]).numpy()
+    np.testing.assert_allclose(found, np.reshape(expected, (-1, 7)), atol=2e-5)
+
+
+def test_powers_stand_side_by_side() -> None:
+    of, rows = bags([3, 0, 2]), torch.from_numpy(ROWS)
+    parts = [power_means(of, rows, [p]) for p in (3, -math.inf, 1)]
+    assert torch.equal(power_means(of, rows, (3, -math.inf, 1)), torch.cat(parts, dim=1))
+
+
+def test_odd_powers_keep_the_sign() -> None:
+    # systems.md: the released code of the paper gives +1 here.
+    rows = torch.tensor([[-2.0], [-2.0]])
+    of = Bags(np.array([0, 1]), np.array([0, 2]), 0)
+    assert power_means(of, rows, [3]).item() == pytest.approx(-2)
+    assert power_means(of, rows, [2]).item() == pytest.approx(2)  # even ones lose it
+
+
+def test_high_powers_neither_vanish_nor_overflow() -> None:
+    rows = torch.tensor([[1e-6, 1e6], [1e-7, -1e5]])
+    of = Bags(np.array([0, 1]), np.array([0, 2]), 0)
+    found = power_means(of, rows, [301])[0]
+    np.testing.assert_allclose(found, [1e-6 * 2 ** (-1 / 301), 1e6 * 2 ** (-1 / 301)], rtol=1e-5)
+
+
+def test_power_means_rise_with_the_power() -> None:
+    of, rows = bags([5, 9, 2]), torch.from_numpy(np.abs(ROWS))
+    ordered = torch.stack([power_means(of, rows, [p]) for p in (-math.inf, 0.5, 1, 2, 3, 40, math.inf)])
+    assert (ordered.diff(dim=0) >= -1e-5).all()
+
+
+def test_means_and_sums_with_weights() -> None:
+    of = bags([4, 0, 1, 6])
+    weights = np.random.default_rng(1).random(len(of.ids)).astype(np.float32)
+    parts = np.split(weights.astype(np.float64), of.offsets[1:-1])
+    rows = torch.from_numpy(ROWS)
+    for x, w, one, total, plain in zip(
+        sentences(of, ROWS),
+        parts,
+        mean(of, rows, weights),
+        sums(of, rows, weights),
+        mean(of, rows),
+        strict=True,
+    ):
+        np.testing.assert_allclose(total, w @ x, atol=1e-5)
+        np.testing.assert_allclose(one, w @ x / w.sum() if len(w) else np.zeros(7), atol=1e-5)
+        np.testing.assert_allclose(plain, x.mean(axis=0) if len(w) else np.zeros(7), atol=1e-5)
+
+
+def test_a_sentence_longer_than_what_is_gathered_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    of, rows = bags([40, 3, 700]), torch.from_numpy(ROWS)
+    expected = power_means(of, rows, POWERS)
+    monkeypatch.setattr(pooling, "GATHERED", 16)  # fewer columns at once, and one sentence after the other
+    assert torch.allclose(power_means(of, rows, POWERS), expected)
+
+
+@pytest.mark.parametrize("longest", [2, 3, 7])
+def test_sums_go_by_pieces_where_sentences_are_long(monkeypatch: pytest.MonkeyPatch, longest: int) -> None:
+    of, rows = bags([0, 7, 3, 0, 14, 1, 0]), torch.from_numpy(ROWS)
+    expected = sums(of, rows)
+    monkeypatch.setattr(pooling, "LONGEST", longest)
+    assert torch.allclose(sums(of, rows), expected, atol=1e-5)
+
+
+@pytest.mark.parametrize("p", [0, 0.0, -1, -0.5, math.nan])
+def test_powers_without_a_mean_are_refused(p: float) -> None:
+    why = "geometric mean" if p == 0 else "infinite where a number is 0"
+    with pytest.raises(BadSetting, match=why):
+        check_powers([1, p])
+
+
+def test_no_powers_are_refused_and_repeated_ones_dropped() -> None:
+    with pytest.raises(BadSetting, match="at least one p"):
+        check_powers([])
+    assert check_powers([3, 1, 3]) == (3.0, 1.0)

@@ -1,0 +1,154 @@
+"""Auto with cheap starts: the first aligned one ends it, a start that breaks down is passed over."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.linalg
+
+from muse.alignment import Alignment
+from muse.errors import BadSetting, NotConverged
+from muse.learn import auto
+from muse.learn.auto import Candidate, Plan, best, candidates, check_init
+from muse.learn.refine import RefineConfig
+from muse.learn.verdict import Verdict
+from muse.lexicon import Lexicon
+from muse.run.checkpoint import Checkpoint
+from muse.run.runtime import Runtime
+from muse.vectors import Matrix
+from tests.spaces import rotation
+from tests.toys import DIMENSION, pair
+
+WRONG = rotation(99, DIMENSION)
+CALLS: list[str] = []
+
+
+class Scripted(Plan):
+    """A plan whose starts are given: a mapping, nothing at all, or a breakdown."""
+
+    script: dict[str, Matrix | None | Exception]
+
+    def starts(self) -> list[tuple[str, auto.Start]]:
+        return [(name, _start(name, what)) for name, what in self.script.items()]
+
+
+def scripted(*rounds: RefineConfig, **script: Matrix | None | Exception) -> Scripted:
+    CALLS.clear()
+    plan = Scripted(rounds=rounds)
+    object.__setattr__(plan, "script", script)
+    return plan
+
+
+def _start(name: str, what: Matrix | None | Exception) -> auto.Start:
+    def start(*_: Any) -> Iterator[Alignment]:
+        CALLS.append(name)
+        if isinstance(what, Exception):
+            raise what
+        if what is not None:
+            yield Alignment(what, method=name)
+
+    return start
+
+
+def tried(plan: Plan, runtime: Runtime | None = None) -> list[Candidate]:
+    source, target, _ = pair()
+    return list(candidates(source, target, plan=plan, seed=0, runtime=runtime or Runtime()))
+
+
+def turn() -> Matrix:
+    return pair()[2]
+
+
+def test_it_stops_at_the_first_aligned_start() -> None:
+    found = tried(scripted(bad=WRONG, good=turn(), never=turn()))
+    assert [candidate.alignment.method for candidate in found] == ["bad", "good"]
+    assert [candidate.verdict.label == "aligned" for candidate in found] == [False, True]
+    assert CALLS == ["bad", "good"]
+    assert best(found).alignment.method == "good"
+
+
+@pytest.mark.parametrize(("away", "refinements"), [(1.0, 1), (2.0, 2)])
+def test_more_rounds_only_where_the_first_were_not_enough(away: float, refinements: int) -> None:
+    axes = np.random.default_rng(0).normal(size=(DIMENSION, DIMENSION))
+    turning = (axes - axes.T) / np.linalg.norm(axes - axes.T, 2)
+    start = (turn() @ scipy.linalg.expm(away * turning)).astype(np.float32)
+    once, often = RefineConfig(cutoffs=(60,), max_rounds=1), RefineConfig(cutoffs=(600,), max_rounds=20)
+    (found,) = tried(scripted(once, often, start=start))
+    assert found.verdict.label == "aligned"
+    assert [trace["stage"] for trace in found.history] == ["refine"] * refinements
+
+
+def test_a_start_that_breaks_down_is_passed_over(caplog: pytest.LogCaptureFixture) -> None:
+    found = tried(scripted(broken=NotConverged("not a number"), empty=None, good=turn()))
+    assert [candidate.alignment.method for candidate in found] == ["good"]
+    assert "broken: not a number" in caplog.text
+
+
+def test_a_mapping_not_finite_is_a_breakdown() -> None:
+    found = tried(scripted(nan=np.full((DIMENSION, DIMENSION), np.nan, np.float32), good=turn()))
+    assert [candidate.alignment.method for candidate in found] == ["good"]
+
+
+def test_no_start_left() -> None:
+    with pytest.raises(NotConverged, match="no way in came to a mapping: a: one; b: two"):
+        tried(scripted(a=NotConverged("one"), b=NotConverged("two")))
+
+
+def test_the_only_start_says_itself_what_is_wrong() -> None:
+    with pytest.raises(NotConverged, match="^one$"):
+        tried(scripted(a=NotConverged("one")))
+
+
+def test_what_was_tried_is_kept_for_a_killed_run(tmp_path: Path) -> None:
+    store = Checkpoint.open(tmp_path / "c", ["x"], resume=False)
+    first = tried(scripted(bad=WRONG, good=turn()), Runtime(checkpoint=store))
+    CALLS.clear()
+    again = tried(scripted(bad=WRONG, good=turn()), Runtime(checkpoint=store))
+    for one, other in zip(first, again, strict=True):
+        assert np.array_equal(one.alignment.source_map, other.alignment.source_map)
+        assert one.verdict == other.verdict
+
+
+def test_identical_strings_only_where_allowed() -> None:
+    names = [name for name, _ in Plan().starts()]
+    assert names[-1] == "identical"
+    assert names[0].startswith("gromov")
+    assert [name for name, _ in Plan(identical=False).starts()] == names[:-1]
+
+
+@pytest.mark.parametrize("init", ["gromov", "adversarial", "similarity", "identical"])
+def test_one_way_in_alone(init: str) -> None:
+    assert {name.split(":")[0] for name, _ in Plan(init).starts()} == {init}
+
+
+def test_a_dictionary_is_the_only_start() -> None:
+    assert [name for name, _ in Plan("dictionary", lexicon=Lexicon((("a", "b"),))).starts()] == ["dictionary"]
+    with pytest.raises(BadSetting, match="go together"):
+        check_init("dictionary", False)
+    with pytest.raises(BadSetting, match="--init must be one of .* got 'magic'"):
+        check_init("magic", False)
+
+
+def test_best_prefers_the_aligned_to_the_high() -> None:
+    def candidate(label: str, criterion: float) -> Candidate:
+        return Candidate(
+            Alignment(WRONG, method=label, criterion=criterion), Verdict(label, 0.5, 0.5, 0.5), 1.0
+        )
+
+    aligned, high, low = candidate("aligned", 0.3), candidate("failed", 0.9), candidate("doubtful", 0.1)
+    assert best([low, high, aligned]) is aligned
+    assert best([low, high]) is high
+    assert aligned.as_json().keys() >= {"init", "criterion", "verdict", "confidence", "seconds"}
+
+
+def test_a_candidate_remembers_what_its_stages_told() -> None:
+    only = tried(Plan(init="gromov"))[0]
+    stages = [trace["stage"] for trace in only.history]
+    assert stages[:3] == ["gromov", "settle", "refine"]
+    assert "history" not in only.as_json()
+    assert only.as_record()["history"] == only.history
+    assert float(str(only.as_record()["orthogonality_defect"])) < 1e-4

@@ -1,0 +1,61 @@
+"""The story of one run: what it refuses, what it learns, and that a seed repeats it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from muse.errors import BadSetting, Mismatch
+from muse.learn.auto import Plan
+from muse.learn.pair import MINIMUM_WORDS, AlignConfig, check_pair, learn, prepare_
+from muse.normalise import normalise
+from muse.run.runtime import Runtime
+from tests.toys import pair, raw_pair
+
+CONFIG = AlignConfig(Plan("similarity"))
+
+
+def test_a_planted_rotation_is_learned_again_by_the_same_seed() -> None:
+    source, target, turn = pair()
+    one, other = (learn(source, target, config=CONFIG, runtime=Runtime()) for _ in range(2))
+    assert one.verdict.label == "aligned"
+    assert np.abs(one.alignment.source_map - turn).max() < 0.03
+    assert one.alignment.target_map is None
+    assert np.array_equal(one.alignment.source_map, other.alignment.source_map)
+    assert one.seconds.keys() == {"init", "refine"}
+    assert one.alignment.criterion > 0.9
+
+
+@pytest.mark.parametrize("steps", [(), ("centre",), ("unit", "centre")])
+def test_the_normalisation_ends_with_unit(steps: tuple[str, ...]) -> None:
+    with pytest.raises(BadSetting, match="must end with unit"):
+        AlignConfig(steps=steps)
+
+
+def test_prepared_where_the_rows_are() -> None:
+    raw, _, _ = raw_pair()
+    copy = raw.matrix.copy()
+    vectors, fitted = prepare_(raw, ("unit", "centre", "unit"))
+    assert np.shares_memory(vectors.matrix, raw.matrix)
+    np.testing.assert_array_equal(vectors.matrix, normalise(copy)[0])
+    np.testing.assert_array_equal(fitted.apply(copy), vectors.matrix)
+    assert vectors.lengths is not None
+    np.testing.assert_allclose(vectors.lengths, np.linalg.norm(copy, axis=1), rtol=1e-5)
+
+
+def test_pairs_that_cannot_be() -> None:
+    source, target, _ = raw_pair()
+    check_pair(source, target)
+    check_pair(source.most_frequent(MINIMUM_WORDS), target)
+    with pytest.raises(Mismatch, match="at least 500 words are needed to align, got 499"):
+        check_pair(source, target.most_frequent(MINIMUM_WORDS - 1))
+    with pytest.raises(Mismatch, match="got 499; give a file with more words$"):
+        check_pair(source, target.most_frequent(499), max_vocab=500)
+    with pytest.raises(Mismatch, match="got 499; raise --max-vocab from 499$"):
+        check_pair(source, target.most_frequent(499), max_vocab=499)
+    with pytest.raises(BadSetting, match="different names, got 'fr' twice"):
+        check_pair(source, replace(target, language="fr"))
+    with pytest.raises(Mismatch, match="20 for fr and 19 for en"):
+        check_pair(source, replace(target, matrix=target.matrix[:, :19]))

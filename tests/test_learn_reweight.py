@@ -1,0 +1,78 @@
+"""Re-weighting: kept where a direction is noise on one side; not where all are alike."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from muse.alignment import Alignment
+from muse.learn.reweight import reweight, reweighted_maps, standard_errors
+from muse.normalise import normalise
+from muse.run.runtime import Runtime
+from muse.search.retrieval import Retrieval, best_targets
+from muse.vectors import Matrix, Vectors
+from tests.spaces import rotation
+
+D, WORDS = 40, 1_500
+
+
+def sides(noise: Matrix) -> tuple[Vectors, Vectors, Matrix]:
+    """Two noisy views of one cloud, the second turned, and the turn; column i has noise of scale noise[i]."""
+    rng = np.random.default_rng(0)
+    signal = rng.normal(size=(WORDS, D))
+    turn = rotation(1, D)
+    x, y = (signal + rng.normal(size=signal.shape) * noise for _ in range(2))
+    views = {"xx": x, "yy": y @ turn.T}
+    source, target = (
+        Vectors(name, [f"{name}{i}" for i in range(WORDS)], normalise(rows.astype(np.float32))[0])
+        for name, rows in views.items()
+    )
+    return source, target, turn
+
+
+def reweighted(noise: Matrix) -> tuple[Alignment, Alignment]:
+    source, target, turn = sides(noise)
+    start = Alignment(turn, method="m")
+    return start, reweight(source, target, start, rng=np.random.default_rng(0), runtime=Runtime())
+
+
+def test_it_is_kept_where_some_directions_are_of_one_side_alone() -> None:
+    noise = np.array([2.5] * 4 + [0.4] * 36)
+    start, found = reweighted(noise)
+    assert found.method == "m"
+    assert found.target_map is not None
+    assert found_by(found, noise) > found_by(start, noise) + 0.05
+
+
+def found_by(alignment: Alignment, noise: Matrix) -> float:
+    """The share of words translated rightly: word i of either side is the same."""
+    source, target, _ = sides(noise)
+    left = normalise(source.matrix @ alignment.source_map.T, ["unit"])[0]
+    target_map = np.eye(D) if alignment.target_map is None else alignment.target_map
+    right = normalise((target.matrix @ target_map.T).astype(np.float32), ["unit"])[0]
+    best = best_targets(torch.from_numpy(left), torch.from_numpy(right), Retrieval()).numpy()
+    return float((best == np.arange(WORDS)).mean())
+
+
+def test_the_rotation_stays_where_all_directions_are_alike() -> None:
+    start, found = reweighted(np.full(D, 0.6))
+    assert found is start
+
+
+def test_white_and_equal_sides_are_only_turned() -> None:
+    white = np.linalg.qr(np.random.default_rng(0).normal(size=(50, 8)))[0]
+    turn = rotation(1).astype(float)
+    left, right = reweighted_maps(torch.from_numpy(white), torch.from_numpy(white @ turn.T))
+    for mapping in (left, right):
+        np.testing.assert_allclose((mapping @ mapping.T).numpy(), np.eye(8), atol=1e-4)
+    np.testing.assert_allclose(white @ left.numpy().T, white @ turn.T @ right.numpy().T, atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [("0000", "0000", 0.0), ("0000", "1111", 2.0), ("1100", "0000", -(2**0.5)), ("1100", "0111", 1 / 3**0.5)],
+)
+def test_standard_errors_count_the_cases_that_changed(before: str, after: str, expected: float) -> None:
+    rights = (torch.tensor([letter == "1" for letter in word]) for word in (before, after))
+    assert standard_errors(*rights) == pytest.approx(expected)

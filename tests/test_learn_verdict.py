@@ -1,0 +1,140 @@
+"""The verdict on mappings known to be right, and on mappings between spaces that have no right one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from muse.alignment import Alignment
+from muse.learn.auto import ROUNDS
+from muse.learn.pair import prepare_
+from muse.learn.refine import RefineConfig, refine
+from muse.learn.verdict import FLOOR, Verdict, judge, log_odds
+from muse.procrustes import procrustes
+from muse.run.runtime import Runtime
+from muse.vectors import Matrix, Vectors
+from tests.spaces import STEPS, rotation
+from tests.toys import pair, shuffled, strangers
+
+
+def verdict(source: Vectors, target: Vectors, mapping: Matrix) -> Verdict:
+    return judge(source, target, Alignment(mapping), rng=np.random.default_rng(0), runtime=Runtime())
+
+
+@pytest.mark.parametrize("dimension", [20, 50])
+@pytest.mark.parametrize("noise", [0.0, 0.03])
+def test_a_planted_rotation_is_aligned(dimension: int, noise: float) -> None:
+    found = verdict(*pair(1_000, dimension, noise))
+    assert found.label == "aligned"
+    assert found.confidence > 0.95
+    assert found.agreement > 0.9
+
+
+def test_the_order_of_the_words_does_not_matter() -> None:
+    source, target, turn = pair(1_000)
+    assert verdict(source, shuffled(target)[0], turn).label == "aligned"
+
+
+@pytest.mark.parametrize("dimension", [50, 100])
+def test_strangers_fail_under_a_random_mapping(dimension: int) -> None:
+    found = verdict(*strangers(1_000, dimension), rotation(1, dimension))
+    assert (found.label, found.confidence < 0.2) == ("failed", True)
+
+
+def test_a_wrong_mapping_of_a_good_pair_fails() -> None:
+    source, target, _ = pair(1_000, 50)
+    assert verdict(source, target, rotation(9, 50)).label == "failed"
+
+
+def test_a_mapping_fitted_to_shuffled_words_fails() -> None:
+    # Even clouds: where a few directions hold nearly all variance, few pairs fix a mapping, right or wrong.
+    source, _ = strangers(1_000, 50)
+    mixed, _ = shuffled(source)
+    assert verdict(source, source, procrustes(source.tensor(), mixed.tensor()).numpy()).label == "failed"
+
+
+def test_two_words_are_no_reason_to_break() -> None:
+    source, target, turn = pair(600)
+    found = verdict(source.most_frequent(2), target.most_frequent(2), turn)
+    assert found.label in ("failed", "doubtful", "aligned")
+    assert 0 <= found.agreement <= 1
+
+
+@pytest.mark.parametrize("decay", [0.5, 1.0])
+@pytest.mark.parametrize("dimension", [20, 100])
+def test_strangers_of_steep_spectra_fail_however_well_they_agree_with_themselves(
+    decay: float, dimension: int
+) -> None:
+    # A few directions hold nearly all variance: 2d pairs fix those, right or wrong; the rest hardly matters.
+    rng = np.random.default_rng(3)
+    spectrum = np.arange(1, dimension + 1) ** -decay
+    source, target = (
+        prepare_(Vectors(name, [str(i) for i in range(800)], rows.astype(np.float32)), STEPS)[0]
+        for name, rows in (("fr", draw(rng, spectrum)), ("en", draw(rng, spectrum)))
+    )
+    start = Alignment(np.eye(dimension, dtype=np.float32))
+    config = RefineConfig(cutoffs=(2_000,), folds=2, max_rounds=5)
+    *_, wrong = refine(source, target, start, config=config, rng=rng, runtime=Runtime())
+    found = judge(source, target, wrong, rng=rng, runtime=Runtime())
+    assert found.agreement > 1.45 / np.sqrt(dimension)  # what an even cloud of this dimension would show
+    assert found.label == "failed"
+
+
+@pytest.mark.parametrize("rounds", ROUNDS, ids=("first", "many"))
+def test_strangers_fail_however_often_refinement_has_confirmed_them(rounds: RefineConfig) -> None:
+    """Of 100 even directions a wrong mapping finds a tenth of its pairs again, a refined one a third."""
+    source, target = strangers(600, 100)
+    rng, start = np.random.default_rng(0), Alignment(rotation(1, 100))
+    *_, wrong = refine(source, target, start, config=rounds, rng=rng, runtime=Runtime())
+    found = verdict(source, target, wrong.source_map)
+    assert found.agreement > 2 * verdict(source, target, start.source_map).agreement
+    assert found.label == "failed"
+
+
+def draw(rng: np.random.Generator, spectrum: NDArray[np.floating]) -> NDArray[np.float64]:
+    return np.asarray(rng.normal(size=(800, len(spectrum))) * spectrum)
+
+
+def test_the_null_is_of_the_vectors_and_not_of_the_mapping() -> None:
+    source, target, turn = pair(1_000)
+    right, wrong = verdict(source, target, turn), verdict(source, target, rotation(9, 20))
+    assert abs(right.null - wrong.null) < 0.15
+    assert right.agreement > 0.9 > right.null
+
+
+def test_rotating_both_spaces_changes_no_verdict() -> None:
+    source, target, turn = pair(1_000, 50)
+    left, right = rotation(4, 50), rotation(5, 50)
+    moved = replace(source, matrix=source.matrix @ left.T), replace(target, matrix=target.matrix @ right.T)
+    before, after = verdict(source, target, turn), verdict(moved[0], moved[1], right @ turn @ left.T)
+    assert after.agreement == pytest.approx(before.agreement, abs=0.02)
+    assert after.null == pytest.approx(before.null, abs=0.1)
+
+
+def test_both_maps_of_an_alignment_count() -> None:
+    source, target, turn = pair(1_000, 50)
+    third = rotation(6, 50)
+    shared = Alignment(third @ turn, third)
+    found = judge(source, target, shared, rng=np.random.default_rng(0), runtime=Runtime())
+    assert found.label == "aligned"
+    half = Alignment(third @ turn)
+    assert judge(source, target, half, rng=np.random.default_rng(0), runtime=Runtime()).label == "failed"
+
+
+def test_log_odds_are_odd_and_finite() -> None:
+    assert log_odds(0.5) == 0
+    assert log_odds(0.9) == pytest.approx(np.log(9))
+    assert log_odds(0.2) == pytest.approx(-log_odds(0.8))
+    assert log_odds(0.0) == log_odds(FLOOR) == pytest.approx(-log_odds(1.0))
+
+
+def test_confidence_grows_with_the_gain() -> None:
+    source, target, turn = pair(1_000, 50)
+    found = [verdict(source, target, m) for m in (rotation(9, 50), turn)]
+    assert found[0].gain < found[1].gain
+    assert found[0].confidence < found[1].confidence
+    for one in found:
+        assert one.gain == pytest.approx(log_odds(one.agreement) - log_odds(one.null))

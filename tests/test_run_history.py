@@ -1,0 +1,41 @@
+"""History: what stages told is kept in order, thinned where it is long, and survives in a manifest."""
+
+from __future__ import annotations
+
+import json
+
+from muse.progress import Progress
+from muse.run.history import POINTS, History
+
+
+def test_what_a_quiet_progress_is_told_is_heard() -> None:
+    history = History()
+    with Progress(quiet=True).heard_by(history.hear).stage("refine", 2) as tick:
+        tick(1, objective=0.25)
+        tick(2, objective=0.5, words=100)
+    (trace,) = history.as_json()
+    assert (trace["stage"], trace["steps"]) == ("refine", [1, 2])
+    assert trace["figures"] == {"objective": [0.25, 0.5], "words": [None, 100]}
+
+
+def test_a_stage_begun_again_is_a_trace_of_its_own() -> None:
+    history = History()
+    for done in (1, 2, 1):
+        history.hear("refine", done, {})
+    history.hear("gromov", 1, {})
+    assert [(trace["stage"], trace["steps"]) for trace in history.as_json()] == [
+        ("refine", [1, 2]),
+        ("refine", [1]),
+        ("gromov", [1]),
+    ]
+
+
+def test_a_long_stage_is_thinned_and_keeps_its_end() -> None:
+    history = History()
+    for done in range(1, 10 * POINTS):
+        history.hear("training", done, {"loss": 1 / done})
+    (trace,) = history.as_json()
+    assert POINTS / 2 < len(trace["steps"]) <= POINTS
+    assert trace["steps"][-1] == 10 * POINTS - 1
+    assert len(trace["figures"]["loss"]) == len(trace["steps"])
+    assert len(json.dumps(trace)) < 20 * POINTS

@@ -1,0 +1,173 @@
+"""The space as a thing, and what comes back from disk."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from muse.errors import BadSetting, Mismatch
+from muse.search.retrieval import Retrieval, mean_similarity
+from muse.space import AlignedSpace, load_space, save_space
+from tests.spaces import PROVENANCE, plain_space, raw_rows, saved, side_to_save, sides_to_save, words
+
+
+@pytest.fixture
+def space(tmp_path: Path) -> AlignedSpace:
+    return saved(tmp_path / "space")
+
+
+def test_words_of_all_kinds_come_back(space: AlignedSpace) -> None:
+    assert list(space.vectors("fr").words) == words("fr", 39)
+    assert list(space.vectors("en").words) == words("en", 40)
+
+
+def test_rows_are_the_normalised_ones_rotated(space: AlignedSpace) -> None:
+    for language, side in sides_to_save().items():
+        mapping = np.eye(8) if side.mapping is None else side.mapping
+        expected = side.vectors.matrix.astype(np.float64) @ mapping.T
+        np.testing.assert_allclose(space.vectors(language).matrix, expected, atol=1e-6)
+        np.testing.assert_array_equal(space.side(language).mapping, mapping.astype(np.float32))
+    np.testing.assert_allclose(np.linalg.norm(space.vectors("fr").matrix, axis=1), 1, atol=1e-6)
+
+
+@pytest.mark.parametrize(("language", "seed", "count"), [("fr", 1, 39), ("en", 0, 40)])
+def test_new_words_land_where_the_same_words_are_stored(
+    space: AlignedSpace, language: str, seed: int, count: int
+) -> None:
+    again = space.map_words(language, raw_rows(seed, count))
+    np.testing.assert_allclose(again, space.vectors(language).matrix, atol=1e-6)
+    one = space.map_words(language, raw_rows(seed, count)[5:6])
+    np.testing.assert_allclose(one, space.vectors(language).matrix[5:6], atol=1e-6)
+
+
+def test_a_mapping_that_is_no_rotation_still_gives_unit_rows(tmp_path: Path) -> None:
+    sides = sides_to_save()
+    stretched = rng_matrix(3)
+    sides["fr"] = side_to_save("fr", raw_rows(1, 39), stretched)
+    save_space(tmp_path / "s", sides, pivot="en", provenance=PROVENANCE)
+    space = load_space(tmp_path / "s")
+    assert space.manifest["mapping"] == "linear"
+    np.testing.assert_allclose(np.linalg.norm(space.vectors("fr").matrix, axis=1), 1, atol=1e-6)
+    new = space.map_words("fr", raw_rows(1, 39))
+    np.testing.assert_allclose(new, space.vectors("fr").matrix, atol=1e-5)
+
+
+def test_unweighted_rows_are_turned_and_not_stretched(space: AlignedSpace) -> None:
+    np.testing.assert_allclose(space.unweighted("fr", 39), space.tensor("fr"), atol=1e-6)  # a rotation
+    side, stretch = space.side("fr"), np.diag(np.linspace(0.3, 3, 8))  # symmetric: the polar stretch
+    original = space.vectors("fr").matrix @ side.mapping  # what the rotation turned
+    stretched = original @ (side.mapping @ stretch).T
+    stretched /= np.linalg.norm(stretched, axis=1, keepdims=True)
+    vectors = replace(side.vectors, matrix=stretched.astype(np.float32))
+    changed = replace(side, vectors=vectors, mapping=(side.mapping @ stretch).astype(np.float32))
+    found = AlignedSpace({"fr": changed, "en": space.side("en")}, pivot="en").unweighted("fr", 39)
+    np.testing.assert_allclose(found, space.tensor("fr"), atol=1e-5)
+    np.testing.assert_allclose(space.unweighted("fr", 5), space.tensor("fr")[:5], atol=1e-6)
+
+
+def rng_matrix(seed: int) -> np.ndarray[tuple[int, int], np.dtype[np.float32]]:
+    return np.random.default_rng(seed).normal(size=(8, 8)).astype(np.float32)
+
+
+def test_new_words_of_another_dimension(space: AlignedSpace) -> None:
+    with pytest.raises(
+        Mismatch, match=r"new words of fr need rows of 8 numbers, got an array of shape \(2, 5\)"
+    ):
+        space.map_words("fr", raw_rows(0, 2, 5))
+
+
+def test_arrays_are_mapped_and_a_change_stays_in_memory(space: AlignedSpace, tmp_path: Path) -> None:
+    assert isinstance(space.vectors("fr").matrix.base, np.memmap)
+    before = (tmp_path / "space" / "fr" / "vectors.npy").read_bytes()
+    space.vectors("fr").matrix[:] = 0
+    assert (tmp_path / "space" / "fr" / "vectors.npy").read_bytes() == before
+
+
+def test_stored_hubness_is_the_mean_cosine_to_the_ten_nearest(space: AlignedSpace) -> None:
+    fr, en = space.vectors("fr").matrix, space.vectors("en").matrix
+    cosines = fr.astype(np.float64) @ en.T
+    for language, against, table in (("fr", "en", cosines), ("en", "fr", cosines.T)):
+        expected = np.sort(table, axis=1)[:, -10:].mean(axis=1)
+        stored = space.hubness(language, against)
+        assert stored is not None
+        np.testing.assert_allclose(stored.numpy(), expected, atol=1e-6)
+    assert space.hubness("fr", "de") is None
+
+
+@pytest.mark.parametrize(
+    "retrieval", [Retrieval(), Retrieval("csls", k=3), Retrieval("nn"), Retrieval("isf")], ids=str
+)
+def test_bias_is_that_of_the_retrieval(space: AlignedSpace, retrieval: Retrieval) -> None:
+    for source, target in (("fr", "en"), ("en", "fr")):
+        expected = retrieval.bias(space.tensor(source), space.tensor(target))
+        found = space.bias(source, target, retrieval)
+        if expected is None:
+            assert found is None
+            continue
+        assert found is not None
+        torch.testing.assert_close(found, expected)
+        assert space.bias(source, target, retrieval) is found
+
+
+def test_bias_uses_what_is_stored(space: AlignedSpace, monkeypatch: pytest.MonkeyPatch) -> None:
+    def never(*_: object) -> None:
+        raise AssertionError("searched again")
+
+    monkeypatch.setattr(Retrieval, "bias", never)
+    assert space.bias("fr", "en", Retrieval()) is not None
+    with pytest.raises(AssertionError, match="searched again"):
+        space.bias("fr", "en", Retrieval(k=9))
+
+
+def test_a_space_without_hubness_computes_it(tmp_path: Path) -> None:
+    save_space(tmp_path / "s", sides_to_save(), pivot="en", provenance=PROVENANCE, hubness=False)
+    space = load_space(tmp_path / "s")
+    assert not list((tmp_path / "s").rglob("hubness*"))
+    found = space.bias("fr", "en", Retrieval())
+    assert found is not None
+    torch.testing.assert_close(found, mean_similarity(space.tensor("en"), space.tensor("fr")) / 2)
+
+
+def test_direction(tmp_path: Path) -> None:
+    space = saved(tmp_path / "two")
+    assert space.direction() == ("fr", "en")
+    assert space.direction("en") == ("en", "fr")
+    assert space.direction(target="fr") == ("en", "fr")
+    assert space.direction("fr", "en") == ("fr", "en")
+
+
+def test_direction_among_several(tmp_path: Path) -> None:
+    space = saved(tmp_path / "three", "fr", "de")
+    assert space.languages == ("en", "fr", "de")
+    assert space.direction("de") == ("de", "en")
+    assert space.direction(target="de") == ("en", "de")
+    assert space.direction("fr", "de") == ("fr", "de")
+    with pytest.raises(BadSetting, match="holds fr, de beside en; name one with --src or --tgt"):
+        space.direction()
+    with pytest.raises(BadSetting, match="two languages, got 'fr' twice"):
+        space.direction("fr", "fr")
+    assert space.hubness("en", "de") is not None
+    assert space.hubness("fr", "de") is None
+    assert space.bias("fr", "de", Retrieval()) is not None
+
+
+def test_an_unknown_language_is_told_the_known_ones(space: AlignedSpace) -> None:
+    for ask in (space.vectors, space.tensor, lambda x: space.map_words(x, raw_rows(0, 1)), space.direction):
+        with pytest.raises(BadSetting, match="one of en, fr; got 'xx'"):
+            ask("xx")
+
+
+def test_a_space_in_memory_needs_no_disk() -> None:
+    space = plain_space(raw_rows(0, 3), raw_rows(1, 4), list("abc"), list("wxyz"))
+    assert space.tensor("fr").shape == (3, 8)
+    assert space.tensor("fr") is space.tensor("fr")
+    assert space.hubness("fr", "en") is None
+
+
+def test_without_check_arrays_are_still_held_against_the_manifest(tmp_path: Path) -> None:
+    saved(tmp_path / "s")
+    assert load_space(tmp_path / "s", check=False).languages == ("en", "fr")

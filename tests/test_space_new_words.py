@@ -1,0 +1,108 @@
+"""New words against words that were in training, and vectors of another model."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from muse.errors import BadFile, BadSetting, Mismatch
+from muse.files import write_npz, write_vectors_text
+from muse.normalise import normalise
+from muse.space import AlignedSpace, Provenance, SideToSave, load_space, save_space
+from muse.space.new_words import load_new_words, map_new_words, own_new_words
+from muse.vectors import Matrix, Vectors
+from tests.spaces import raw_rows, rotation, sides_to_save
+
+N, D = 60, 8
+WORDS = [f"mot{row}" for row in range(N)]
+
+
+def space_of(folder: Path, rows: Matrix, words: list[str]) -> AlignedSpace:
+    normalised, fitted = normalise(rows, ["unit", "centre", "unit"])
+    french = SideToSave(Vectors("fr", words, normalised), fitted, rotation(3))
+    save_space(
+        folder / "space", {**sides_to_save(), "fr": french}, pivot="en", provenance=Provenance("gromov")
+    )
+    return load_space(folder / "space")
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> tuple[AlignedSpace, Matrix, Path]:
+    """A space of the first 40 words, the raw rows of all 60, and a file of these."""
+    rows = raw_rows(5, N, D)
+    write_vectors_text(tmp_path / "all.vec", WORDS, rows)
+    return space_of(tmp_path, rows[:40], WORDS[:40]), rows, tmp_path / "all.vec"
+
+
+def test_a_word_of_the_space_is_mapped_to_where_it_is(made: tuple[AlignedSpace, Matrix, Path]) -> None:
+    space, _, path = made
+    new = load_new_words(space, "fr", path)
+    assert np.allclose(new.rows(WORDS[:40]), space.vectors("fr").matrix, atol=1e-5)
+    mapped = map_new_words(space, new)
+    assert list(mapped.words) == WORDS[40:]
+    assert np.allclose(np.linalg.norm(mapped.matrix, axis=1), 1, atol=1e-5)
+    assert map_new_words(space, new, ["mot50", "mot3", "mot50", " "]).words == ["mot50", "mot3"]
+    assert not new.has("mot99")
+    assert not new.has("")
+
+
+def test_vectors_of_another_model(made: tuple[AlignedSpace, Matrix, Path], tmp_path: Path) -> None:
+    space, rows, _ = made
+    # Another model: turned and shifted. No plain mapping fits, a fitted one does.
+    write_npz(tmp_path / "other.npz", WORDS, rows @ rotation(9) + np.float32(0.1))
+    with pytest.raises(Mismatch, match=r"got others \(mean cosine -?0\.\d+ for 40 words of both\).* --fit"):
+        load_new_words(space, "fr", tmp_path / "other.npz")
+    fitted = load_new_words(space, "fr", tmp_path / "other.npz", fit=True).rows(WORDS[40:])
+    expected = space.map_words("fr", rows[40:])
+    assert (fitted * expected).sum(axis=1).mean() > 0.9
+
+
+def test_vectors_of_another_dimension(made: tuple[AlignedSpace, Matrix, Path], tmp_path: Path) -> None:
+    space, rows, _ = made
+    write_npz(tmp_path / "narrow.npz", WORDS, rows[:, :5])
+    with pytest.raises(Mismatch, match="narrow.npz: new words of fr need 8 numbers each, got 5; .* --fit"):
+        load_new_words(space, "fr", tmp_path / "narrow.npz")
+    assert load_new_words(space, "fr", tmp_path / "narrow.npz", fit=True).rows(["mot50"]).shape == (1, D)
+
+
+def test_too_few_common_words(
+    made: tuple[AlignedSpace, Matrix, Path], tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    space, rows, _ = made
+    write_npz(tmp_path / "new.npz", WORDS[40:], rows[40:])
+    with pytest.raises(Mismatch, match="--fit needs at least 16 words that are in the space too, got 0"):
+        load_new_words(space, "fr", tmp_path / "new.npz", fit=True)
+    with caplog.at_level(logging.WARNING):
+        new = load_new_words(space, "fr", tmp_path / "new.npz")
+    assert "nothing tells whether the vectors fit it" in caplog.text
+    assert np.allclose(new.rows(["mot41"]), space.map_words("fr", rows[41:42]))
+
+
+def test_bad_input(made: tuple[AlignedSpace, Matrix, Path], tmp_path: Path) -> None:
+    space, rows, path = made
+    with pytest.raises(BadSetting, match="one of en, fr; got 'xx'"):
+        load_new_words(space, "xx", path)
+    with pytest.raises(BadFile, match="nothing of that name"):
+        load_new_words(space, "fr", tmp_path / "nosuch")
+    with pytest.raises(BadSetting, match="got none for 'zzz' and 1 more; a fastText .bin has them"):
+        map_new_words(space, load_new_words(space, "fr", path), ["mot1", "zzz", "yyy"])
+    with pytest.raises(BadSetting, match="got none; name them"):
+        map_new_words(space, load_new_words(space, "fr", path), ["", " "])
+    write_npz(tmp_path / "old.npz", WORDS[:40], rows[:40])
+    with pytest.raises(BadSetting, match="got only words that it has"):
+        map_new_words(space, load_new_words(space, "fr", tmp_path / "old.npz"))
+
+
+def test_n_grams_of_the_space_itself(made: tuple[AlignedSpace, Matrix, Path]) -> None:
+    space = made[0]
+    new = own_new_words(space, "fr")
+    assert new.has("mot7")  # in the space
+    assert new.has("mot399")  # of the same n-grams
+    assert not new.has("Привет")
+    rows = new.rows(["mot3", "mot399"])
+    assert np.allclose(np.linalg.norm(rows, axis=1), 1, atol=1e-5)
+    # A word of the space is made of what it shares with the others: near its row, not on it.
+    assert float(space.vectors("fr").matrix[3] @ rows[0]) > 0.5

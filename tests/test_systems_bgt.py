@@ -1,0 +1,406 @@
+"""BGT: its posteriors and likelihoods against their formulas, and the system from end to end."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from scipy.stats import nbinom
+from torch import Tensor
+from torch.distributions import Normal, kl_divergence
+
+from muse.api.encoders import load_encoder
+from muse.encoders.bags import Reader
+from muse.encoders.saving import read_encoder, write_encoder
+from muse.errors import BadFile
+from muse.space import load_space
+from muse.systems.bgt.config import BgtConfig
+from muse.systems.bgt.decoder import Decoder, Scores
+from muse.systems.bgt.encoder import Encoder, Seen
+from muse.systems.bgt.gaussian import Gaussian
+from muse.systems.bgt.learner import BgtLearner
+from muse.systems.bgt.length import Length
+from muse.systems.bgt.network import BgtNetwork, LanguageLatents
+from muse.systems.bgt.surface import surface
+from muse.systems.bgt.system import PRESETS
+from muse.systems.bgt.tokens import SpaceWords, Tokens, lacking
+from muse.systems.network_encoder import NetworkEncoder
+from muse.systems.networks.transformer import Transformer, parameter_count
+from muse.systems.pieces import BOS, SPECIALS, UNK
+from muse.training.batching import Padded
+from muse.training.pairs import Batch, Pairs, Sentences
+from tests.command import Command, refused_leaving
+from tests.parallel import toy_space, toy_text, write_text
+
+SMALL = BgtConfig(semantic=6, language=3, vocabulary=20, annealing=10, counted=4)
+LAYERS = BgtConfig(
+    semantic=8,
+    language=8,
+    vocabulary=7,
+    encoder_layers=1,
+    decoder_layers=1,
+    hidden=8,
+    heads=2,
+    feed_forward=8,
+)
+
+
+def drawn(seed: int = 0) -> torch.Generator:
+    """A source of random numbers."""
+    return torch.Generator().manual_seed(seed)
+
+
+class Random(Tokens):
+    """Tokens of ids that are given, with random rows or, without a dimension, none."""
+
+    def __init__(self, count: int = 25, dimension: int | None = 5) -> None:
+        self._size = count, dimension
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """Nothing."""
+        return {}
+
+    def reader(self, language: str) -> Reader:
+        """None: the ids are given."""
+        raise NotImplementedError
+
+    def rows(self, language: str) -> Tensor | None:
+        """Rows of the language."""
+        count, dimension = self._size
+        return None if dimension is None else torch.randn(count, dimension, generator=drawn(len(language)))
+
+
+def batch(*sentences: list[int]) -> Batch:
+    """The sentences, end to end."""
+    starts = np.cumsum([0, *map(len, sentences)])[:-1]
+    return Batch(torch.tensor([*itertools.chain(*sentences)]), torch.from_numpy(starts))
+
+
+PAIR = batch([5, 9, 24], [7]), batch([6, 8], [10, 11, 12])
+
+
+def test_the_divergence_and_the_draws_are_those_of_a_gaussian() -> None:
+    mean, spread = torch.randn(3, 4, generator=drawn()), torch.rand(3, 4, generator=drawn(1)) + 0.2
+    gaussian = Gaussian(mean, (spread**2).log())
+    expected = kl_divergence(Normal(mean, spread), Normal(0.0, 1.0)).sum(dim=1)
+    torch.testing.assert_close(gaussian.divergence(), expected)
+    assert not Gaussian(torch.zeros(2, 3), torch.zeros(2, 3)).divergence().any()
+    generator = drawn(2)
+    samples = torch.stack([gaussian.sample(generator) for _ in range(4_000)])
+    torch.testing.assert_close(samples.mean(dim=0), mean, atol=0.08, rtol=0)
+    torch.testing.assert_close(samples.std(dim=0), spread, atol=0.05, rtol=0)
+    assert torch.equal(gaussian.sample(drawn(3)), gaussian.sample(drawn(3)))
+
+
+def test_an_encoder_is_a_map_of_the_mean_and_padding_is_nothing() -> None:
+    encoder = Encoder(5, 3, None, drawn())
+    rows, mask = torch.randn(2, 4, 5), torch.tensor([[True] * 4, [True, True, False, False]])
+    found = encoder(Seen(rows, mask))
+    weight = next(encoder.parameters())
+    expected = rows[1, :2].mean(dim=0) @ weight.T
+    torch.testing.assert_close(torch.cat([found.mean[1], found.log_variance[1]]), expected)
+
+
+def test_features_stand_beside_the_mean_and_have_a_bias() -> None:
+    encoder, rows, features = Encoder(5, 3, None, drawn(), surface=2), torch.randn(2, 4, 5), torch.rand(2, 2)
+    weight, bias = (part.detach() for part in encoder.parameters())
+    bias += torch.arange(6.0)
+    found = encoder(Seen(rows, torch.ones(2, 4, dtype=torch.bool), features))
+    expected = rows.mean(dim=1) @ weight[:, :5].T + features @ weight[:, 5:].T + torch.arange(6.0)
+    torch.testing.assert_close(torch.cat([*found], dim=1), expected)
+
+
+@pytest.mark.parametrize("counted", [0, 3, 40])
+def test_the_surface_is_the_logarithms_of_length_and_counts(counted: int) -> None:
+    generator, first = np.random.default_rng(0), len(SPECIALS)
+    sentences = [generator.integers(UNK, 15, size=size).tolist() for size in (1, 4, 11)]
+    found = surface(batch(*sentences).padded(), counted)
+    expected = [
+        [np.log(len(ids)), *(np.log(1 + ids.count(first + place)) for place in range(counted))]
+        for ids in sentences
+    ]
+    torch.testing.assert_close(found, torch.tensor(expected, dtype=torch.float32))
+
+
+def test_a_length_is_negative_binomial_of_a_log_linear_mean() -> None:
+    length, n = Length(4, drawn()).double(), torch.tensor([0, 1, 2, 7, 30, 100])
+    latents = torch.randn(6, 4, generator=drawn(), dtype=torch.float64)
+    named = dict(length.named_parameters())
+    with torch.no_grad():
+        named["_log_shape"].fill_(0.7)
+    mean = (latents @ named["_log_mean.weight"].T)[:, 0] + named["_log_mean.bias"]
+    shape, means = float(np.exp(0.7)), mean.exp().detach().numpy()
+    expected = -nbinom.logpmf(n.numpy(), shape, shape / (shape + means))
+    np.testing.assert_allclose(length(latents, n).detach(), expected, rtol=1e-9)
+    every = length(latents[:1].expand(3_000, -1), torch.arange(3_000))
+    torch.testing.assert_close((-every).exp().sum().item(), 1.0, atol=1e-4, rtol=0)
+    assert bool(length(1e4 * latents, n).isfinite().all())  # a draw from far out does not end a training
+
+
+@pytest.mark.parametrize("form", ["rows", "map"])
+def test_a_bag_s_likelihood_is_its_formula(form: str) -> None:
+    rows = torch.randn(9, 5) if form == "rows" else None
+    scores = Scores(4, 8, rows, drawn())
+    decoder, z = Decoder(scores), torch.randn(2, 4)
+    sentences = batch([5, 8, 6], [7]).padded()
+    chances = scores(z).log_softmax(dim=1)
+    told = [[5, UNK, 6], [7]]  # 8 is beyond the vocabulary
+    expected = torch.stack([-chances[place, ids].sum() for place, ids in enumerate(told)])
+    torch.testing.assert_close(decoder([z[:, :1], z[:, 1:]], sentences), expected)
+    smoothed = torch.stack([
+        torch.nn.functional.cross_entropy(
+            scores(z)[[place] * len(ids)], torch.tensor(ids), label_smoothing=0.1, reduction="sum"
+        )
+        for place, ids in enumerate(told)
+    ])  # fmt: skip
+    torch.testing.assert_close(decoder([z], sentences, smoothing=0.1), smoothed)
+    length = Length(4, drawn(1))
+    whole = Decoder(scores, length=length)([z], sentences)
+    torch.testing.assert_close(whole, expected + length(z, torch.tensor([3, 1])))
+
+
+def test_all_bags_of_a_length_are_as_probable_as_the_length() -> None:
+    length, z = Length(4, drawn(1)), torch.randn(1, 4, generator=drawn(2))
+    decoder = Decoder(Scores(4, 3, None, drawn()), length=length)
+    for n in range(1, 6):
+        every = torch.tensor([*itertools.product(range(3), repeat=n)])
+        nats = decoder([z.expand(len(every), -1)], Padded(every, torch.ones_like(every, dtype=torch.bool)))
+        torch.testing.assert_close((-nats).exp().sum(), (-length(z, torch.tensor([n])))[0].exp())
+
+
+def test_a_decoder_with_layers_is_a_distribution_over_sequences_that_the_latents_move() -> None:
+    body = Transformer(LAYERS.transformer(1, decoder=True), drawn())
+    decoder = Decoder(Scores(24, 7, None, drawn(1)), body)
+    every = torch.tensor([[BOS, *ids] for ids in itertools.product(range(7), repeat=2)])
+    sentences = Padded(every, torch.ones_like(every, dtype=torch.bool))
+    latents = [torch.randn(1, 8, generator=drawn(seed)).expand(len(every), -1) for seed in (2, 3)]
+    found = decoder(latents, sentences)
+    # It sums to one only where no token is seen before it is told.
+    torch.testing.assert_close((-found).exp().sum(), torch.tensor(1.0))
+    for place in (0, 1):
+        other = [*latents]
+        other[place] = torch.zeros_like(other[place])
+        assert not torch.allclose(decoder(other, sentences), found)
+
+
+def test_the_terms_are_those_of_the_paper() -> None:
+    network = BgtNetwork(SMALL, ("en", "fra"), Random(), drawn())
+    told, divergence, translated = network.terms(PAIR, 1, drawn(4))
+    meanings = [
+        network.semantic_posterior(side, name) for side, name in zip(PAIR, ("en", "fra"), strict=True)
+    ]
+    own = [network.language_posterior(side, name) for side, name in zip(PAIR, ("en", "fra"), strict=True)]
+    torch.testing.assert_close(
+        divergence, meanings[1].divergence() + own[0].divergence() + own[1].divergence()
+    )
+    generator, sentences = drawn(4), [side.padded() for side in PAIR]
+    shared = meanings[1].sample(generator)
+    parts = [
+        decode([shared, posterior.sample(generator)], given)
+        for decode, posterior, given in zip(network.decoders, own, sentences, strict=True)
+    ]
+    torch.testing.assert_close(told, parts[0] + parts[1])
+    crossed = network.translators[0]([meanings[1].mean], sentences[0], 0.1)
+    crossed = crossed + network.translators[1]([meanings[0].mean], sentences[1], 0.1)
+    torch.testing.assert_close(translated, crossed)
+    assert torch.equal(LanguageLatents(network)(PAIR[1], "fra"), own[1].mean)
+
+
+def test_only_the_language_latents_know_how_long_a_sentence_is() -> None:
+    network = BgtNetwork(SMALL, ("en", "fra"), Random(), drawn())
+    once, twice = batch([5, 9, 24]), batch([5, 9, 24] * 2)
+    for there, here in zip(*(network.semantic_posterior(side, "en") for side in (once, twice)), strict=True):
+        torch.testing.assert_close(there, here)
+    one, two = (network.language_posterior(side, "en").mean for side in (once, twice))
+    assert not torch.allclose(one, two, rtol=1e-2)
+
+
+def test_a_translator_of_bags_tells_no_length() -> None:
+    network = BgtNetwork(SMALL, ("en", "fra"), Random(), drawn())
+    network.terms(PAIR, 0, drawn()).translated.mean().backward()  # type: ignore[no-untyped-call]
+    graded = {name for name, part in network.named_parameters() if part.grad is not None}
+    assert not [name for name in graded if "_length" in name]
+    assert any(name.startswith("semantic") for name in graded)
+    lengths = [name for name, _ in network.named_parameters() if "_length" in name]
+    assert {name.split(".")[0] for name in lengths} == {"decoders"}
+
+
+def pairs() -> Pairs:
+    """Two training pairs."""
+    sides = [
+        Sentences(side.ids, torch.tensor([*side.starts, len(side.ids)]), torch.arange(2)) for side in PAIR
+    ]
+    return Pairs(sides[0], sides[1], torch.arange(2), torch.arange(2), 0)
+
+
+def test_the_loss_anneals_the_prior_and_alternates_sides() -> None:
+    network = BgtNetwork(SMALL, ("en", "fra"), Random(), drawn())
+    learner, rows = BgtLearner(network, ("en", "fra"), pairs()), torch.arange(2)
+    for step, weight in ((1, 0.1), (2, 0.2), (10, 1.0), (25, 1.0)):
+        told, divergence, translated = network.terms(PAIR, step % 2, drawn(step))
+        learner.begin(step)
+        found = learner.loss(rows, drawn(step))
+        torch.testing.assert_close(found, (told + weight * divergence + translated).mean())
+
+
+@pytest.mark.parametrize("config", [SMALL, LAYERS], ids=["bag", "layers"])
+@pytest.mark.parametrize("without", [{}, {"language": 0}, {"translation": 0.0}, {"prior": 0.0}])
+def test_every_part_that_is_there_learns(config: BgtConfig, without: dict[str, Any]) -> None:
+    config = BgtConfig(**{**vars(config), **without})
+    tokens = Random(dimension=None if config.encoder_layers else 5)
+    network = BgtNetwork(config, ("en", "fra"), tokens, drawn())
+    small = batch([5, 6], [6]), batch([6], [5, 5, 6])
+    told, divergence, translated = network.terms(small, 0, drawn())
+    (told + divergence + translated).mean().backward()  # type: ignore[no-untyped-call]
+    still = [name for name, part in network.named_parameters() if part.grad is None or not part.grad.any()]
+    assert not still
+    assert bool(translated.any()) == bool(config.translation)
+
+
+def test_the_paper_preset_has_its_size() -> None:
+    v, h, k = 20_000, 1_024, 1_024
+    layer = 4 * h * h + 2 * h * h  # attention and the feed-forward part, which is no wider than the rest
+    encoders = 3 * (v * h + 5 * layer + 2 * h * k)
+    decoders = 2 * (v * h + layer + (h + 2 * k) * h + v * (2 * k + h))
+    translators = 2 * (v * h + layer + (h + k) * h + v * (k + h))
+    config = PRESETS["paper"].config
+    found = parameter_count(
+        lambda generator: BgtNetwork(config, ("en", "fr"), Random(dimension=None), generator)
+    )
+    assert found == pytest.approx(encoders + decoders + translators, rel=0.02)
+
+
+def test_what_a_space_lacks_is_learned_from_text(tmp_path: Path) -> None:
+    space = toy_space(tmp_path / "space")
+    texts = {"en": ["Hello, en1.", "Hello en2."], "fr": ["Fr1 en1.", "fr2."]}
+    others = lacking(texts, space)
+    assert others == [".", "hello", ",", "en1"]
+    tokens = SpaceWords(space, others, longest=3)
+    found = {name: tokens.reader(name).bags(["En1, zzz . en1"]) for name in ("en", "fr")}
+    words = len(SPECIALS) + len(others)
+    assert found["fr"].ids.tolist() == [8, 7, 5]
+    assert found["en"].ids.tolist() == [words + 1, 7, 5]
+    assert (found["en"].unknown, found["en"].truncated) == (1, 1)
+    rows = [tokens.rows(name) for name in ("en", "fr")]
+    assert torch.equal(rows[0][:words], rows[1][:words])
+    ratio = rows[0][words:] / torch.from_numpy(space.vectors("en").matrix)
+    torch.testing.assert_close(ratio, ratio[:, :1].expand_as(ratio))
+    assert bool((ratio[:, 0].diff() > 0).all())  # the rarer, the more it weighs
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    """A folder with a space and parallel text."""
+    toy_space(tmp_path / "space")
+    write_text(tmp_path / "text.tsv", [(f"{en} .", f"{fr} !") for en, fr in toy_text()])
+    return tmp_path
+
+
+def good(files: Path, *more: object) -> list[object]:
+    """The arguments of a run that ends well."""
+    quick = [
+        "--epochs",
+        8,
+        "--patience",
+        8,
+        "--batch",
+        32,
+        "--rate",
+        0.03,
+        "--set",
+        "semantic=16",
+        "--set",
+        "language=4",
+    ]
+    text = ["--lang", "fr", "--parallel", files / "text.tsv"]
+    return ["train", files / "space", "--encoder", "bgt", *text, *quick, "--out", files / "out", *more]
+
+
+def test_it_learns_is_saved_and_loaded(muse: Command, files: Path) -> None:
+    found = muse(*good(files, "--json")).json
+    assert found["encoder"] == "bgt[16+4,0/0,prior:1]"
+    assert found["score"] > found["score_by_epoch"][0]
+    assert found["loss_curve"][-1] < found["loss_curve"][0]
+    encoder = load_encoder(files / "out", load_space(files / "space"))
+    assert isinstance(encoder, NetworkEncoder)
+    text = ["fr1 fr2 !", "nosuch", "fr3 fr1 fr7 fr9"]
+    encoded = encoder.encode(text, "fr")
+    assert (encoded.matrix.shape, encoded.empty, encoded.unknown) == ((3, 16), 1, 1)
+    assert not np.allclose(encoded.matrix[0], encoder.encode(["fr1 fr2"], "fr").matrix[0])  # a sign is read
+    np.testing.assert_allclose(encoded.matrix[2], encoder.encode([text[2]], "fr").matrix[0], rtol=1e-4)
+    assert muse(*good(files, "-q", "--out", files / "again")).code == 0
+    assert (files / "again" / "arrays.npz").read_bytes() == (files / "out" / "arrays.npz").read_bytes()
+
+
+def test_a_bag_saved_before_it_told_lengths_is_refused(muse: Command, files: Path) -> None:
+    assert muse(*good(files, "-q", "--epochs", 0, "--set", "counted=0")).code == 0
+    saved, space = read_encoder(files / "out"), load_space(files / "space")
+    network = {name: value for name, value in saved.settings["network"].items() if name != "counted"}
+    arrays = {name: array for name, array in saved.arrays.items() if "_length" not in name}
+    assert len(arrays) < len(saved.arrays)
+    write_encoder(
+        files / "out", replace(saved, settings={**saved.settings, "network": network}, arrays=arrays)
+    )
+    with pytest.raises(BadFile, match="save the encoder again"):
+        load_encoder(files / "out", space)
+
+
+def test_layers_know_no_surface_and_tell_lengths_by_the_end_as_before() -> None:
+    network = BgtNetwork(LAYERS, ("en", "fra"), Random(dimension=None), drawn())
+    assert not [name for name in network.state_dict() if "_length" in name]
+    assert [tuple(encode.state_dict()["_out.weight"].shape) for encode in network.own] == [(16, 8)] * 2
+
+
+def test_a_run_goes_on_to_the_bit(muse: Command, files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert muse(*good(files, "-q")).code == 0
+    begin = BgtLearner.begin
+
+    def killed(learner: BgtLearner, step: int) -> None:
+        begin(learner, step)
+        if step == 30:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(BgtLearner, "begin", killed)
+    assert muse(*good(files, "-q", "--out", files / "again")).code == 130
+    monkeypatch.undo()
+    assert muse(*good(files, "-q", "--out", files / "again", "--resume")).code == 0
+    assert (files / "again" / "arrays.npz").read_bytes() == (files / "out" / "arrays.npz").read_bytes()
+
+
+def test_with_layers_it_reads_pieces(muse: Command, files: Path) -> None:
+    pytest.importorskip("tokenizers")
+    sizes = {"encoder_layers": 1, "decoder_layers": 1, "hidden": 16, "heads": 2, "feed_forward": 16}
+    settings = {**sizes, "semantic": 16, "language": 16, "vocabulary": 120, "longest": 9, "dropout": 0.1}
+    named = [part for name, value in settings.items() for part in ("--set", f"{name}={value}")]
+    found = muse(*good(files, "--json", *named, "--epochs", 2, "--rate", 1e-3)).json
+    assert found["loss_curve"][1] < found["loss_curve"][0]
+    assert found["truncated"] > 0
+    encoder = load_encoder(files / "out", load_space(files / "space"))
+    encoded = encoder.encode(["fr1 fr2", "", "fr1 " * 20], "fr")
+    assert (encoded.empty, encoded.truncated) == (1, 1)
+    assert np.isfinite(encoded.matrix).all()
+
+
+BAD: dict[str, tuple[list[object], list[str]]] = {
+    "no semantic latent": (["--set", "semantic=0"], ["semantic must be at least 1"]),
+    "a weight below 0": (["--set", "prior=-1"], ["prior must be 0 or more, got -1"]),
+    "smoothing": (["--set", "smoothing=1"], ["smoothing must lie in 0..1"]),
+    "latents that layers cannot read": (["--set", "decoder_layers=1"], ["must be hidden, 256, got 16 and 4"]),
+    "heads": (["--set", "heads=3"], ["multiple of heads"]),
+    "fewer tokens than none": (["--set", "counted=-1"], ["counted must be at least 0, got -1"]),
+    "text that is not looked at": (["--text", "fr=x"], ["does not look at --text"]),
+    "a core": (["--core", "x"], ["takes no --core"]),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_input_is_told_and_leaves_nothing(muse: Command, files: Path, name: str) -> None:
+    more, parts = BAD[name]
+    refused_leaving(files, muse, good(files, *more), *parts)

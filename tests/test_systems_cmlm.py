@@ -1,0 +1,265 @@
+"""CMLM: its networks by their formulas, what it is asked, and that a neighbour is what it learns to use."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from muse.errors import BadSetting, Mismatch
+from muse.progress import Progress
+from muse.run.runtime import Runtime
+from muse.systems.cmlm import learning
+from muse.systems.cmlm.learning import CmlmLearner, Cotrained, read_corpus, tell
+from muse.systems.cmlm.neighbours import find_neighbours, hold_out
+from muse.systems.cmlm.network import STRATEGIES, Cmlm, CmlmConfig, CmlmEncoder
+from muse.systems.cmlm.system import PRESETS, scheduled
+from muse.systems.cmlm.words import Words, words_of_space
+from muse.systems.network_encoder import BothSides
+from muse.systems.networks.masked_prediction import Cloze, hide
+from muse.systems.networks.transformer import Inputs, parameter_count
+from muse.training.batching import Padded
+from muse.training.losses import Softmax
+from muse.training.pairs import make_pairs
+from muse.training.trainer import TrainerConfig, train
+from muse.training.two_sides import PairLearner
+from tests.parallel import WORDS, toy_space, toy_text
+
+QUIET = Progress(quiet=True)
+SMALL = CmlmConfig(
+    heads=2, hidden=16, feed_forward=32, dropout=0.0, longest=8, projections=3, asked=40, warmup=5
+)
+
+
+def generator(seed: int = 0) -> torch.Generator:
+    return torch.Generator().manual_seed(seed)
+
+
+def topical(language: str, documents: int = 20, seed: int = 0) -> dict[str, list[str]]:
+    """Documents of which each uses six words of its own: a neighbour says which."""
+    rng = np.random.default_rng(seed)
+    texts = {}
+    for number in range(documents):
+        own = [f"{language}{6 * (number % 5) + i}" for i in range(6)]
+        texts[f"d{number}"] = [" ".join(rng.choice(own, 5)) for _ in range(12)]
+    return texts
+
+
+@pytest.fixture(scope="module")
+def words(tmp_path_factory: pytest.TempPathFactory) -> Words:
+    """Those of the toy space."""
+    return words_of_space(toy_space(tmp_path_factory.mktemp("toy") / "space"), ("en", "fr"), 40)
+
+
+def model(words: Words, config: CmlmConfig = SMALL) -> Cmlm:
+    encoder = CmlmEncoder(config, words, generator())
+    return Cmlm(encoder, config, torch.zeros(words.count), generator(1))
+
+
+def learner(words: Words, config: CmlmConfig = SMALL) -> CmlmLearner:
+    texts = {name: hold_out(topical(name), np.random.default_rng(0)) for name in ("en", "fr")}
+    made = model(words, config)
+    return CmlmLearner(made, read_corpus(texts, made.encoder, Runtime()), config.share)
+
+
+def test_words_of_two_languages_and_what_is_asked_for(words: Words) -> None:
+    assert (words.count, words.asked) == (5 + 2 * WORDS, {"en": range(5, 45), "fr": range(65, 105)})
+    assert words.readers["fr"].bags(["fr0 FR59 en1 !"]).ids.tolist() == [65, 124]
+    assert words.rows is not None
+    assert not words.rows[:5].any()
+    assert torch.linalg.vector_norm(words.rows[5:], dim=1).allclose(torch.ones(2 * WORDS))
+
+
+def test_a_sentence_is_the_mean_of_its_states(words: Words) -> None:
+    encoder = model(words).encoder
+    bags = encoder.reader("en").bags(["en1 en2 en3", "en7", " ".join(["en4"] * 9)])
+    assert (bags.lengths.tolist(), bags.truncated) == ([3, 1, 8], 1)
+    ids = torch.from_numpy(bags.ids)
+    sentences = torch.split(ids, bags.lengths.tolist())
+    padded = torch.nn.utils.rnn.pad_sequence(list(sentences), batch_first=True)
+    mask = torch.arange(8) < torch.tensor([[3], [1], [8]])
+    rows = encoder.rows(Padded(padded, mask))
+    for row, sentence in zip(rows, sentences, strict=True):
+        alone = encoder.transformer(Inputs(sentence[None]))[0].mean(dim=0)
+        torch.testing.assert_close(row, alone, rtol=1e-4, atol=1e-5)
+
+
+def test_projections_begin_with_the_sentence_itself(words: Words) -> None:
+    rows = torch.randn(4, 16, generator=generator())
+    found = model(words).projected(rows)
+    assert found.shape == (4, 3, 16)
+    torch.testing.assert_close(found[:, 0], rows)
+    assert not torch.allclose(found[:, 1], found[:, 2])
+    one = CmlmConfig(**{**vars(SMALL), "projections": 1})
+    torch.testing.assert_close(model(words, one).projected(rows), rows[:, None])
+
+
+@pytest.mark.parametrize("projections", [0, 1, 3])
+def test_the_neighbour_is_read_unless_there_are_no_projections(words: Words, projections: int) -> None:
+    made = model(words, CmlmConfig(**{**vars(SMALL), "projections": projections}))
+    ids = torch.tensor([[4, 6, 4], [7, 4, 8]])
+    cloze = Cloze(ids, ids == 4, torch.tensor([5, 6, 7]))
+    mask = torch.ones_like(ids, dtype=torch.bool)
+    near = Padded(torch.tensor([[9, 10], [11, 12]]), mask[:, :2])
+    far = Padded(near.ids.flip(0), near.mask)
+    scores = [made(cloze, mask, told, range(5, 45)) for told in (near, far, None)]
+    assert scores[0].shape == (3, 40)
+    same = [torch.allclose(scores[0], other) for other in scores[1:]]
+    assert same == [projections == 0] * 2
+
+
+def test_the_head_starts_from_the_odds_of_the_words(words: Words) -> None:
+    counts = torch.arange(words.count)
+    made = Cmlm(CmlmEncoder(SMALL, words, generator()), SMALL, counts, generator())
+    expected = torch.log((counts + 1) / (counts + 1).sum())
+    torch.testing.assert_close(made._odds.detach(), expected)
+
+
+def test_neighbours_stay_within_a_document_and_have_words(words: Words) -> None:
+    documents = {"a": ["en1", "en2", "?", "en3 en4"], "b": ["en5", "en6 en7"]}
+    found = find_neighbours(documents, words.readers["en"], 3, "cpu", QUIET)
+    assert found.pairs.tolist() == [[0, 1], [4, 5]]
+    with pytest.raises(Mismatch, match="next to each other"):
+        find_neighbours({"a": ["en1", "?", "en2"]}, words.readers["en"], 3, "cpu", QUIET)
+
+
+def test_a_long_paragraph_is_read_in_parts_that_follow_each_other(words: Words) -> None:
+    """Seven words, at most three at once: 3 + 2 + 2, and the next paragraph follows the last of them."""
+    documents = {"a": ["en1 en2 en3 en4 en5 en6 en7", "en8"]}
+    found = find_neighbours(documents, words.readers["en"], 3, "cpu", QUIET)
+    assert found.passages.lengths.tolist() == [3, 2, 2, 1]
+    assert found.pairs.tolist() == [[0, 1], [1, 2], [2, 3]]
+
+
+def test_whole_documents_are_held_out() -> None:
+    documents = {f"d{i}": [str(i)] for i in range(30)}
+    training, held_out = hold_out(documents, np.random.default_rng(1))
+    assert len(held_out) == 3
+    assert {**training, **held_out} == documents
+    assert not training.keys() & held_out.keys()
+    with pytest.raises(Mismatch, match=r"x\.tsv: text must have two documents or more"):
+        hold_out({"one": ["a", "b"]}, np.random.default_rng(1), "x.tsv")
+
+
+def test_batches_have_one_language_and_hold_everything_once(words: Words) -> None:
+    made = learner(words)
+    order = torch.randperm(made.examples, generator=generator())
+    batches = made.batches(order, 16)
+    half = made.examples // 2
+    assert sorted(torch.cat(list(batches)).tolist()) == list(range(made.examples))
+    sides = [set((rows >= half).tolist()) for rows in batches]
+    assert all(len(side) == 1 for side in sides)
+    assert sides[:4] in ([{False}, {True}] * 2, [{True}, {False}] * 2)
+
+
+def test_half_of_the_pairs_are_turned_and_one_language_is_hidden(
+    words: Words, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made, read = learner(words), []
+
+    def noted(ids: Tensor, *given: Any) -> Cloze:
+        cloze = hide(ids, *given)
+        read.append((ids, cloze))
+        return cloze
+
+    monkeypatch.setattr(learning, "hide", noted)
+    half = made.examples // 2
+    text = made._corpus.training["fr"]
+    rows, second = torch.arange(half, 2 * half), text.passages.padded(text.pairs[:, 1]).ids
+    made.loss(rows, generator())
+    ids, cloze = read[0]
+    unturned = (ids == second).all(dim=1).double().mean()
+    assert abs(float(unturned) - 0.5) < 0.2
+    assert set(cloze.ids.flatten().tolist()) <= {4, *range(65, 105), *ids.flatten().tolist()}
+    assert set(cloze.answers.tolist()) <= set(range(65, 105))
+
+
+def test_a_true_neighbour_tells_more_than_another_or_none(words: Words) -> None:
+    made = learner(words, CmlmConfig(**{**vars(SMALL), "share": 0.9}))  # the rest says little
+    config = TrainerConfig(epochs=12, batch=16, rate=1e-2, patience=12)
+    train(made, scheduled(config, 5, made), seed=0, runtime=Runtime())
+    text = made._corpus.held_out["en"]
+    told = {how: tell(made.model, text, "en", how, share=0.9) for how in learning.CONDITIONS}
+    assert told["true"].asked == told["shuffled"].asked == told["none"].asked
+    assert told["true"].loss < min(told["shuffled"].loss, told["none"].loss) - 0.2
+    assert told["true"].first_ten > max(told["shuffled"].first_ten, told["none"].first_ten)
+    assert told["true"] == tell(made.model, text, "en", "true", share=0.9)
+
+
+def test_training_together_adds_both_losses(words: Words) -> None:
+    made = learner(words, CmlmConfig(**{**vars(SMALL), "dropout": 0.5}))
+    sides = list(zip(*toy_text(60), strict=True))
+    readers = [made.model.encoder.reader(name) for name in ("en", "fr")]
+    pairs = make_pairs(sides, readers, rng=np.random.default_rng(0), device="cpu", progress=QUIET)
+    bitext = PairLearner(BothSides(made.model.encoder, ("en", "fr")), Softmax(0.3, 20), pairs)
+    both, rows = Cotrained(made, bitext, 0.2), torch.arange(8)
+    drawn = generator()
+    chosen = torch.randint(bitext.examples, (8,), generator=drawn)
+    expected = made.loss(rows, drawn) + 0.2 * bitext.loss(chosen, drawn)
+    torch.testing.assert_close(both.loss(rows, generator()), expected)
+    assert both.score() == bitext.score()
+    assert both.fewest(1) == 2
+    bitext.train()
+    with torch.no_grad():
+        assert bitext.loss(chosen, generator()) != bitext.loss(chosen, generator(1))  # dropout draws from it
+
+
+def bert(vocabulary: int) -> int:
+    """The parameters of BERT base (Devlin et al., 2019), without segments and pooler, with 256 positions."""
+    h, layers = 768, 12
+    layer = 4 * (h * h + h) + (h * 3072 + 3072) + (3072 * h + h) + 4 * h
+    return vocabulary * h + 256 * h + 2 * h + layers * layer
+
+
+@pytest.mark.parametrize(("vocabulary", "published"), [(30_522, 110e6), (501_153, 471e6)])
+def test_the_paper_preset_has_the_published_size(vocabulary: int, published: float) -> None:
+    """BERT base's 110 million, and with the multilingual vocabulary LaBSE's 471 (Feng et al., 2020)."""
+    config = PRESETS["paper"].config
+    assert config.pieces == 501_153
+    pieces = Words(vocabulary, {}, {})
+    count = parameter_count(lambda drawn: CmlmEncoder(config, pieces, drawn))
+    assert count == bert(vocabulary)
+    assert count == pytest.approx(published, rel=0.02)
+
+
+def test_the_paper_preset_takes_a_step() -> None:
+    config = CmlmConfig(**{**vars(PRESETS["paper"].config), "layers": 2})
+    words = Words(1000, {}, {"en": range(5, 1000)})
+    made = Cmlm(CmlmEncoder(config, words, generator()), config, torch.ones(1000), generator())
+    ids = torch.randint(5, 1000, (2, 20), generator=generator())
+    mask = torch.ones_like(ids, dtype=torch.bool)
+    cloze = Cloze(ids, mask, ids[mask])
+    scores = made(cloze, mask, Padded(ids, mask), range(5, 1000), generator())
+    loss = torch.nn.functional.cross_entropy(scores, cloze.answers - 5)
+    loss.backward()  # type: ignore[no-untyped-call]
+    assert abs(loss.item() - math.log(995)) < 1
+    assert all(p.grad is not None and p.grad.isfinite().all() for p in made.parameters())
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"strategy": "nosuch"}, "staged, joint, sequential"),
+        ({"alpha": 0.0}, "alpha"),
+        ({"share": 0.0}, "share of hidden words"),
+        ({"projections": -1}, "projections must be 0 or more"),
+        ({"heads": 7}, "multiple of heads"),
+    ],
+)
+def test_settings_that_cannot_work(settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(BadSetting, match=message):
+        CmlmConfig(**settings)
+
+
+def test_the_rate_falls_to_nothing_over_all_steps_and_no_sooner(words: Words) -> None:
+    made, config = learner(words), TrainerConfig(epochs=4, batch=64)
+    steps = 4 * len(made.batches(torch.randperm(made.examples, generator=generator()), 64))
+    assert steps > 4 * -(-made.examples // 64)  # each of two languages has a batch that is not full
+    schedule = scheduled(config, 8, made).schedule
+    assert [schedule(step) for step in (4, 8, steps + 1)] == [0.5, 1.0, 0.0]
+    assert schedule(steps) > 0
+    assert STRATEGIES["staged"] == ("cmlm", "cmlm+br")

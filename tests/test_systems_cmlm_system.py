@@ -1,0 +1,185 @@
+"""CMLM through muse train: its stages, what is saved, going on after a kill, and bad input."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from muse.api.encoders import load_encoder
+from muse.files.nli import Inference
+from muse.progress import Progress
+from muse.space import load_space
+from muse.systems.cmlm.inference import glossed, inference_learner, inferences
+from muse.systems.cmlm.network import CmlmEncoder
+from muse.systems.cmlm.words import words_of_space
+from muse.training import sharing, trainer
+from tests.command import Command, refused, refused_leaving, tree
+from tests.parallel import toy_space, toy_text, write_text
+from tests.test_systems_cmlm import SMALL, generator, topical
+
+LABELS = ["ENTAILMENT", "NEUTRAL", "CONTRADICTION"]
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    """A folder with a space, parallel text, documents of both languages, and inferences of the pivot."""
+    toy_space(tmp_path / "space")
+    write_text(tmp_path / "text.tsv", toy_text(200))
+    for name in ("en", "fr"):
+        lines = [f"{document}\t{line}\n" for document, text in topical(name).items() for line in text]
+        (tmp_path / f"{name}.tsv").write_text("".join(lines))
+    rows = [
+        f"{i}\t{en}\t{' '.join(reversed(en.split()))}\t{LABELS[i % 3]}\n"
+        for i, (en, _) in enumerate(toy_text(40))
+    ]
+    (tmp_path / "nli.txt").write_text(
+        "pair_ID\tsentence_A\tsentence_B\tentailment_judgment\n" + "".join(rows)
+    )
+    return tmp_path
+
+
+def good(files: Path, *more: object) -> list[object]:
+    """The arguments of a run that ends well."""
+    config = {name: getattr(SMALL, name) for name in ("heads", "hidden", "feed_forward", "longest", "warmup")}
+    settings = [part for name, value in config.items() for part in ("--set", f"{name}={value}")]
+    quick = ["--epochs", 2, "--batch", 32, *settings]
+    texts = [part for name in ("en", "fr") for part in ("--text", f"{name}={files / name}.tsv")]
+    plain = ["train", files / "space", "--encoder", "cmlm", "--lang", "fr", *texts]
+    return [*plain, *quick, "--out", files / "out", *more]
+
+
+def test_by_neighbours_alone(muse: Command, files: Path) -> None:
+    found = muse(*good(files, "--json", "--set", "longest=4")).json
+    assert (found["encoder"], found["metric"], found["epochs"]) == ("cmlm", "masked accuracy", 2)
+    # Of eighteen documents of twenty in each language: twelve paragraphs of five words, read as 3 + 2.
+    assert found["neighbours"] == 2 * 18 * 23
+    assert found["truncated"] == 0
+    assert found["loss_curve"][1] < found["loss_curve"][0]
+    encoder = load_encoder(files / "out", load_space(files / "space"))
+    encoded = encoder.encode(["fr1 fr2 fr3 fr4 fr5", "", "fr1 nosuch"], "fr")
+    assert (encoded.matrix.shape, encoded.empty, encoded.unknown, encoded.truncated) == ((3, 16), 1, 1, 1)
+    with np.load(files / "out" / "arrays.npz") as arrays:
+        assert not any("_rows" in name for name in arrays.files)  # the space has the words
+
+
+def test_by_translations_and_inference_too(muse: Command, files: Path) -> None:
+    more = ["--parallel", files / "text.tsv", "--nli", files / "nli.txt"]
+    found = muse(*good(files, "--json", *more)).json
+    assert (found["encoder"], found["metric"]) == ("cmlm[br,nli]", "accuracy")
+    assert (found["pairs"], found["inferences"], found["held_out"]) == (190, 56, 8)
+    twin = muse(*good(files, "--json", *more, "--epochs", 0)).json
+    assert (twin["encoder"], twin["epochs"]) == ("cmlm[br,nli]", 0)
+
+
+@pytest.mark.parametrize(("strategy", "count"), [("staged", 2), ("joint", 1), ("sequential", 2)])
+def test_the_strategies(
+    muse: Command, files: Path, monkeypatch: pytest.MonkeyPatch, strategy: str, count: int
+) -> None:
+    stages = []
+
+    def counted(*given: Any, **named: Any) -> Any:
+        stages.append(given)
+        return trainer.train(*given, **named)
+
+    monkeypatch.setattr("muse.systems.cmlm.system.train", counted)
+    more = ["--parallel", files / "text.tsv", "--set", f"strategy={strategy}"]
+    found = muse(*good(files, "--json", "--epochs", 1, *more)).json
+    assert (found["encoder"], found["metric"], len(stages)) == ("cmlm[br]", "P@1", count)
+
+
+def test_a_killed_run_goes_on_in_its_second_stage(
+    muse: Command, files: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    more = ["--parallel", files / "text.tsv", "-q"]
+    assert muse(*good(files, *more)).code == 0
+    expected = (files / "out" / "arrays.npz").read_bytes()
+    loss, count = sharing.Shared.backward, 0
+
+    def killed(*given: Any, **more: Any) -> float:
+        nonlocal count
+        count += 1
+        if count == 3 * 14 + 3:  # of fourteen steps an epoch
+            raise KeyboardInterrupt
+        return loss(*given, **more)
+
+    monkeypatch.setattr(sharing.Shared, "backward", killed)
+    again = good(files, *more, "--out", files / "again")
+    assert muse(*again).code == 130
+    assert muse(*again, "--resume").code == 0
+    assert count == 3 * 14 + 3 + 14  # of the second stage its second epoch alone, from its start
+    assert (files / "again" / "arrays.npz").read_bytes() == expected
+
+
+def test_pieces_are_learned_and_saved(muse: Command, files: Path) -> None:
+    pytest.importorskip("tokenizers")
+    found = muse(*good(files, "--json", "--epochs", 1, "--set", "pieces=60")).json
+    assert found["encoder"] == "cmlm"
+    encoder = load_encoder(files / "out", load_space(files / "space"))
+    rows = encoder.encode(["fr1 fr2", "en1"], "fr").matrix
+    assert rows.shape == (2, 16)
+    assert rows.any(axis=1).all()
+
+
+def test_premises_and_hypotheses_are_of_two_languages(files: Path) -> None:
+    space = load_space(files / "space")
+    words = words_of_space(space, ("en", "fr"), 0)
+    encoder = CmlmEncoder(SMALL, words, generator())
+    premises, parts = ("en1 en2", "nosuch", "en3"), ("train", "train", "dev")
+    text = Inference(premises, ("en4", "en5", "en6"), (0, 1, 2), parts, 0)
+    gloss = dict(zip(premises, glossed(premises, space, ("en", "fr")), strict=True))
+    assert gloss["nosuch"] == "nosuch"
+    rows = {name: space.vectors(name) for name in ("en", "fr")}
+    nearest = (rows["en"].matrix[3] @ rows["fr"].matrix.T).argmax()
+    assert gloss["en3"] == rows["fr"].words[nearest]
+    pairs = inferences(text, space, ("en", "fr"), encoder, Progress(quiet=True))
+    assert (pairs.train.tolist(), pairs.dev.tolist(), pairs.skipped) == ([0, 3], [2, 5], 2)
+    for number in (0, 2, 3, 5):
+        first = [side.batch(torch.tensor([number])).ids[0] for side in (pairs.first, pairs.second)]
+        assert [bool(word >= words.asked["fr"].start) for word in first] == [number > 2, number < 3]
+    learner = inference_learner(encoder, pairs, generator())
+    u, v = (encoder(side.batch(pairs.dev), "en") for side in (pairs.first, pairs.second))
+    told = learner.classifier(u, v).argmax(dim=1)
+    assert learner.score() == 100 * float((told == 2).double().mean())
+
+
+BAD: dict[str, tuple[list[object], list[str]]] = {
+    "a strategy": (["--set", "strategy=nosuch"], ["staged, joint, sequential", "'nosuch'"]),
+    "no such setting": (["--set", "nosuch=1"], ["--set takes one of pieces"]),
+    "heads": (["--set", "heads=3"], ["multiple of heads"]),
+    "a core": (["--core", "x"], ["takes no --core"]),
+    "a language without words": (["--text", "de=x"], ["'de'"]),
+    "no file": (["--parallel", "nosuch.tsv"], ["nosuch.tsv"]),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_input_is_told_and_leaves_nothing(muse: Command, files: Path, name: str) -> None:
+    more, parts = BAD[name]
+    refused_leaving(files, muse, good(files, *more), *parts)
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("en1 en2\nen3\n", ["en.tsv:1", "document<TAB>paragraph"]),
+        ("a\ten1\nb\ten2\n", ["two or more paragraphs"]),
+        ("a\ten1\na\ten2\n", ["two documents or more"]),
+        ("a\ten1\na\t?\nb\t?\nb\ten2\n", ["next to each other"]),
+    ],
+)
+def test_text_without_neighbours_is_told_what_is_needed(
+    muse: Command, files: Path, text: str, parts: list[str]
+) -> None:
+    (files / "en.tsv").write_text(text)
+    before = tree(files)
+    refused(muse(*good(files)), *parts)
+    assert tree(files) == before
+
+
+def test_without_text(muse: Command, files: Path) -> None:
+    plain = ["train", files / "space", "--encoder", "cmlm", "--lang", "fr", "--out", files / "out"]
+    refused(muse(*plain), "cmlm is trained on --text, which is missing")

@@ -1,0 +1,127 @@
+"""Pieces and sampling: what is encoded comes back, ids are stable, small languages get their share."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+
+import pytest
+import torch
+
+from muse.errors import BadFile, BadSetting, MissingExtra
+from muse.systems.networks.masked_prediction import Masking
+from muse.systems.pieces import EOS, MASK, PAD, SPECIALS, UNK, Pieces
+from muse.systems.sampling import balanced_text, draw_languages, language_shares
+from muse.training import batching
+
+TEXTS = {
+    "en": ["The cat's mat: (new)!", "A dog saw the cat, and the cat sat.", "Where is the mat?"] * 8,
+    "ru": ["Кошка спит.", "Где кошка?"],
+}
+
+
+def generator(seed: int = 0) -> torch.Generator:
+    return torch.Generator().manual_seed(seed)
+
+
+@pytest.fixture(scope="module")
+def pieces() -> Pieces:
+    return Pieces.learned(TEXTS, 150, generator())
+
+
+def test_what_is_encoded_comes_back(pieces: Pieces) -> None:
+    sentences = [sentence for text in TEXTS.values() for sentence in text]
+    for sentence, ids in zip(sentences, pieces.encode(sentences), strict=True):
+        assert pieces.decode(ids) == sentence
+        assert UNK not in ids
+    assert pieces.decode(pieces.encode(["  The \t cat\u00a0sat.\n"])[0]) == "The cat sat."
+
+
+def test_frames_empty_sentences_and_case(pieces: Pieces) -> None:
+    framed, bare = pieces.encode(["The cat", ""]), pieces.encode(["The cat", ""], framed=False)
+    assert framed == [[2, *ids, EOS] for ids in bare]
+    assert bare[1] == []
+    assert pieces.encode(["The"]) != pieces.encode(["the"])
+
+
+def test_special_tokens_in_a_text_are_text(pieces: Pieces) -> None:
+    ids = pieces.encode(["the <mask> cat <eos>"], framed=False)[0]
+    assert not {MASK, EOS} & set(ids)
+    assert UNK in ids  # "<" was in no sentence
+    again = Pieces.from_json(pieces.to_json())
+    assert again.encode(["the <mask> cat"], framed=False) == pieces.encode(["the <mask> cat"], framed=False)
+
+
+def test_as_a_reader_it_leaves_out_what_it_does_not_know(pieces: Pieces) -> None:
+    sentences = ["the <cat", "", "a mat"]
+    bags = pieces.bags(sentences)
+    known = [[piece for piece in ids if piece != UNK] for ids in pieces.encode(sentences, framed=False)]
+    assert bags.ids.tolist() == [piece for ids in known for piece in ids]
+    assert bags.lengths.tolist() == [len(ids) for ids in known]
+    assert bags.unknown == 1
+
+
+def test_json_keeps_all_and_the_seed_decides(pieces: Pieces) -> None:
+    assert pieces.tokens[:5] == SPECIALS
+    assert len(pieces) == len(pieces.tokens) <= 150
+    assert Pieces.from_json(pieces.to_json()).to_json() == pieces.to_json()
+    assert Pieces.learned(TEXTS, 150, generator()).to_json() == pieces.to_json()
+
+
+def test_the_networks_count_on_the_first_ids(pieces: Pieces) -> None:
+    masking = Masking(len(pieces))
+    assert (masking.mask, masking.specials) == (MASK, len(SPECIALS))
+    assert batching.PAD == PAD
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[1, 2]", "no JSON"])
+def test_what_is_no_pieces(text: str) -> None:
+    with pytest.raises(BadFile):
+        Pieces.from_json(text)
+
+
+def test_pieces_of_another_kind(pieces: Pieces) -> None:
+    with pytest.raises(BadFile, match="must begin with"):
+        Pieces.from_json(pieces.to_json().replace("<bos>", "<cls>"))
+
+
+def test_without_the_library(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "tokenizers", None)
+    with pytest.raises(MissingExtra, match=r"pip install 'muse\[networks\]'"):
+        Pieces.learned(TEXTS, 100, generator())
+
+
+def test_bad_sizes_and_texts() -> None:
+    with pytest.raises(BadSetting, match="more than 5"):
+        Pieces.learned(TEXTS, 5, generator())
+    with pytest.raises(BadSetting, match="none for ru"):
+        Pieces.learned({"en": ["a"], "ru": []}, 20, generator())
+    with pytest.raises(BadSetting, match="none for any"):
+        language_shares({}, 0.5)
+    with pytest.raises(BadSetting, match=r"0\.\.1"):
+        language_shares({"en": 1}, 1.5)
+
+
+def test_shares_by_hand() -> None:
+    sizes = {"en": 900, "ne": 100}
+    assert language_shares(sizes, 1) == pytest.approx({"en": 0.9, "ne": 0.1})
+    assert language_shares(sizes, 0) == pytest.approx({"en": 0.5, "ne": 0.5})
+    a, b = 0.9**0.7, 0.1**0.7
+    assert language_shares(sizes, 0.7) == pytest.approx({"en": a / (a + b), "ne": b / (a + b)})
+
+
+def test_languages_are_drawn_by_their_shares() -> None:
+    drawn = draw_languages({"en": 0.75, "ne": 0.25}, 20_000, generator())
+    assert drawn.count("ne") == pytest.approx(5000, abs=4 * (20_000 * 0.75 * 0.25) ** 0.5)
+    assert drawn == draw_languages({"en": 0.75, "ne": 0.25}, 20_000, generator())
+    assert drawn != draw_languages({"en": 0.75, "ne": 0.25}, 20_000, generator(1))
+    assert draw_languages({"en": 1.0}, 0, generator()) == []
+
+
+def test_text_is_balanced_and_no_sentence_is_left_behind() -> None:
+    texts = {"en": [f"en {i}" for i in range(900)], "ne": [f"ne {i}" for i in range(100)]}
+    counts = Counter(balanced_text(texts, 0.5, generator()))
+    assert sum(n for text, n in counts.items() if text.startswith("ne")) == 250
+    assert {counts[text] for text in texts["ne"]} == {2, 3}
+    assert sum(n for text, n in counts.items() if text.startswith("en")) == 750
+    assert {counts[text] for text in texts["en"]} == {0, 1}
