@@ -535,6 +535,32 @@ def test_several_retrievals(muse: Command, space: Path) -> None:
     assert "coverage 2/2" in shown
 
 
+@pytest.mark.parametrize("command", ["induce", "translate"])
+@pytest.mark.parametrize("second", ["nn", "csls"])
+def test_where_one_retrieval_is_used_a_second_is_refused(
+    muse: Command, space: Path, command: str, second: str
+) -> None:
+    before = tree(space.parent)
+    ended = muse(*uses(space)[command], "--retrieval", "csls", "--retrieval", second)
+    assert (ended.code, ended.out) == (2, "")
+    assert f"--retrieval takes one value, got csls, {second}; leave one." in ended.err
+    assert tree(space.parent) == before
+
+
+@pytest.mark.parametrize(
+    ("options", "part"),
+    [
+        (["--init", "identical", "--no-identical"], "--no-identical forbids --init identical"),
+        (["--reweight", "--no-refine"], "--reweight follows refinement"),
+    ],
+    ids=str,
+)
+def test_options_of_align_that_contradict_each_other(muse: Command, options: list[str], part: str) -> None:
+    ended = muse("align", "--src", "fr", "--tgt", "en", *options)
+    assert (ended.code, ended.out) == (2, "")
+    assert part in ended.err
+
+
 def test_a_closed_pipe_is_no_error(tmp_path: Path) -> None:
     saved(tmp_path / "space")
     words = " ".join(f"fr{row}" for row in range(11, 39))

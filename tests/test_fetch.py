@@ -272,6 +272,8 @@ def test_a_licence_must_be_accepted(muse: Command, tmp_path: Path) -> None:
         (["fetch"], 2),
         (["fetch", "vectors"], 2),
         (["fetch", "sounds", "fr"], 2),
+        (["fetch", "vectors", "fr", "--part", "test", "--dry-run"], 2),
+        (["fetch", "dictionary", "fr-en", "--source", "wiki", "--dry-run"], 2),
         (["fetch", "vectors", "klingon"], 1),
         (["fetch", "vectors", "fr", "--mirror", "file:///etc"], 1),
         (["fetch", "vectors", "fr", "--out", "/dev/null/x"], 1),

@@ -80,6 +80,12 @@ def align(**options: Any) -> int:
     """
     if options["target"] is None and options["into"] is None:
         raise click.UsageError("Missing option '--tgt', or '--into SPACE' in its place.")
+    if options["init"] == "identical" and options["no_identical"]:
+        raise click.UsageError("--no-identical forbids --init identical; leave one of them out.")
+    if options["reweight"] and not options["refine"]:
+        raise click.UsageError(
+            "--reweight follows refinement, which --no-refine leaves out; drop one of them."
+        )
     from muse.api.run import run
     from muse.progress import Progress
 
