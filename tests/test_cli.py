@@ -390,8 +390,8 @@ def test_judged_failed(muse: Command, files: Path) -> None:
 def test_a_good_run_for_people(muse: Command, files: Path) -> None:
     ended = muse(*good(files))
     assert ended.code == 0
-    assert "verdict     aligned" in ended.out
-    assert "signature   csls:10 | fr-en" in ended.out
+    assert "verdict         aligned" in ended.out
+    assert "signature       csls:10 | fr-en" in ended.out
     assert sorted(path.name for path in files.iterdir()) == ["en.vec", "fr.vec", "out"]
 
 

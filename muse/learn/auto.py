@@ -1,4 +1,4 @@
-"""Auto: try ways in, the cheap ones first, until the verdict is content; then keep the best."""
+"""Auto: try initialisations, the cheap ones first, until one is judged aligned; else keep the best."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import numpy as np
 from muse.alignment import Alignment
 from muse.errors import BadSetting, Mismatch, NotConverged
 from muse.learn.criterion import Criterion, criterion
+from muse.learn.initialise import INITIALISATIONS
 from muse.learn.initialise.adversarial import AdversarialConfig, adversarial
 from muse.learn.initialise.dictionary import DictionaryConfig, dictionary
 from muse.learn.initialise.gromov import GromovConfig, gromov
@@ -28,24 +29,23 @@ from muse.vectors import Vectors
 log = logging.getLogger(__name__)
 
 CRITERION_WORDS = 4_000
-# A few rounds on the most frequent words are enough for most starts. The others get many, on more words and
-# whatever the objective says of them: from a few percent of right pairs those find the way (RESULTS.md).
+# A few rounds on the most frequent words are enough for most initialisations. The others get many, on more
+# words and whatever the objective says: a few percent of right pairs are enough to start from (RESULTS.md).
 ROUNDS = (
     FIRST_ROUNDS,
     RefineConfig(cutoffs=(5_000,), max_rounds=30, patience=30),
 )
-NULL_STREAM = 2_000  # beyond the numbers of all starts
+NULL_STREAM = 2_000  # beyond the numbers of all initialisations
 JUDGE_STREAM = 1  # a judge draws from a stream of its own, resumed or not
-WAYS_IN = ("auto", "gromov", "adversarial", "similarity", "identical", "dictionary")
 
-Start = Callable[[Vectors, Vectors, Criterion, np.random.Generator, Runtime], Iterator[Alignment]]
+Initialise = Callable[[Vectors, Vectors, Criterion, np.random.Generator, Runtime], Iterator[Alignment]]
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """A way in, tried: what the first rounds made of its mapping, the verdict on that, and the time it took.
+    """What came of one initialisation: its mapping after the first rounds, the verdict on it, the seconds.
 
-    `history` has the figures that its stages showed as they went; none where it came from a checkpoint.
+    `history` has the figures that its stages reported; none where it came from a checkpoint.
     """
 
     alignment: Alignment
@@ -73,10 +73,10 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Plan:
-    """Which ways in to try, and what to make of each.
+    """Which initialisations to try, and how each is refined.
 
-    `identical` lets auto fall back on identical strings; `lexicon` belongs to the dictionary. `rounds` follow
-    on a start, one refinement after the other, until it is judged aligned.
+    `identical` lets auto fall back on identical strings; `lexicon` belongs to the dictionary. `rounds` are
+    the refinements that follow, one after the other, until the mapping is judged aligned.
     """
 
     init: str = "auto"
@@ -87,23 +87,23 @@ class Plan:
     def __post_init__(self) -> None:
         check_init(self.init, self.lexicon is not None)
 
-    def starts(self) -> list[tuple[str, Start]]:
-        """The starts to try in turn, each with its name."""
+    def initialisations(self) -> list[tuple[str, Initialise]]:
+        """The initialisations to try in turn, each with its name."""
         if self.lexicon is not None:
             return [("dictionary", _dictionary(self.lexicon))]
-        known: list[tuple[str, Start]] = [
+        known: list[tuple[str, Initialise]] = [
             (f"gromov:{prior}", _gromov(prior)) for prior in GromovConfig().priors
         ]
         known += [("similarity", _similarity), ("adversarial", _adversarial), ("identical", _identical)]
         if self.init == "auto":
             return known if self.identical else known[:-1]
-        return [(name, start) for name, start in known if name.split(":")[0] == self.init]
+        return [(name, initialise) for name, initialise in known if name.split(":")[0] == self.init]
 
 
 def check_init(init: str, dictionary: bool) -> None:
-    """Raise BadSetting where there is no such way in, or it and a dictionary do not go together."""
-    if init not in WAYS_IN:
-        raise BadSetting(f"--init must be one of {', '.join(WAYS_IN)}; got {init!r}")
+    """Raises BadSetting where there is no such initialisation, or it and a dictionary do not go together."""
+    if init not in INITIALISATIONS:
+        raise BadSetting(f"--init must be one of {', '.join(INITIALISATIONS)}; got {init!r}")
     if (init == "dictionary") != dictionary:
         raise BadSetting("--init dictionary and --dictionary FILE go together, got one without the other")
 
@@ -111,24 +111,24 @@ def check_init(init: str, dictionary: bool) -> None:
 def candidates(
     source: Vectors, target: Vectors, *, plan: Plan, seed: int, runtime: Runtime
 ) -> Iterator[Candidate]:
-    """Yields a Candidate for each start of the plan, up to and including the first judged aligned.
+    """Yields a Candidate for each initialisation of the plan, up to and including the first judged aligned.
 
-    A start that breaks down is logged and passed over; NotConverged only where none is left.
-    Every start draws from a generator of its own: none depends on which others ran, so a run
-    resumed from its checkpoints ends as it would have ended.
+    One that fails is logged and passed over; NotConverged only if all fail. Each draws from a generator of
+    its own: none depends on which others ran, so a run resumed from its checkpoints ends as it would have
+    ended.
     """
     score = criterion(source, target, most_frequent=CRITERION_WORDS, device=runtime.device)
     null = null_agreement(source, target, rng=np.random.default_rng([seed, NULL_STREAM]), runtime=runtime)
     trial = _Trial(source, target, score, null, plan.rounds, runtime)
     failures: list[str] = []
-    starts = plan.starts()
-    for number, (name, start) in enumerate(starts):
+    initialisations = plan.initialisations()
+    for number, (name, initialise) in enumerate(initialisations):
         began, history = time.perf_counter(), History()
         recorded = replace(runtime, progress=runtime.progress.with_callback(history.record))
         try:
-            alignment, verdict = replace(trial, runtime=recorded).run(name, start, [seed, number])
+            alignment, verdict = replace(trial, runtime=recorded).run(name, initialise, [seed, number])
         except (NotConverged, Mismatch) as error:
-            if len(starts) == 1:
+            if len(initialisations) == 1:
                 raise
             log.warning("%s: %s", name, error)
             failures.append(f"{name}: {error}")
@@ -139,8 +139,8 @@ def candidates(
         yield Candidate(alignment, verdict, time.perf_counter() - began, tuple(history.as_json()))
         if verdict.label == "aligned":
             return
-    if len(failures) == len(starts):
-        raise NotConverged(f"no way in came to a mapping: {'; '.join(failures)}")
+    if len(failures) == len(initialisations):
+        raise NotConverged(f"no initialisation found a mapping: {'; '.join(failures)}")
 
 
 def best(tried: Sequence[Candidate]) -> Candidate:
@@ -152,7 +152,7 @@ def best(tried: Sequence[Candidate]) -> Candidate:
 
 @dataclass(frozen=True)
 class _Trial:
-    """What every start is tried on, and with."""
+    """What every initialisation is given, and how its mapping is refined and judged."""
 
     source: Vectors
     target: Vectors
@@ -161,21 +161,21 @@ class _Trial:
     rounds: tuple[RefineConfig, ...]
     runtime: Runtime
 
-    def run(self, name: str, start: Start, seed: list[int]) -> tuple[Alignment, Verdict]:
-        """The best alignment that comes of a start, or of the checkpoint of an earlier run of it."""
+    def run(self, name: str, initialise: Initialise, seed: list[int]) -> tuple[Alignment, Verdict]:
+        """The best alignment that an initialisation leads to, or the one that its checkpoint holds."""
         kept = self._restored(name)
         if kept is not None:
             return kept, self._judge(kept, seed)
         found: list[tuple[Alignment, Verdict]] = []
         rng = np.random.default_rng(seed)
-        for first in start(self.source, self.target, self.score, rng, self.runtime):
+        for first in initialise(self.source, self.target, self.score, rng, self.runtime):
             for alignment in self._learned(first, rng):
                 found.append((alignment, self._judge(alignment, seed)))
                 if found[-1][1].label == "aligned":
                     self._keep(name, alignment)
                     return found[-1]
         if not found:
-            raise Mismatch("the vectors do not have what this way in needs")
+            raise Mismatch("the vectors do not have what this initialisation needs")
         chosen = max(found, key=lambda pair: pair[0].criterion)
         self._keep(name, chosen[0])
         return chosen
@@ -208,12 +208,12 @@ class _Trial:
         self.runtime.checkpoint.save(f"start-{name}", arrays | {"criterion": np.array(alignment.criterion)})
 
 
-def _gromov(prior: str) -> Start:
+def _gromov(prior: str) -> Initialise:
     config = GromovConfig(priors=(prior,))
     return lambda x, y, score, rng, run: gromov(x, y, config=config, criterion=score, rng=rng, runtime=run)
 
 
-def _dictionary(lexicon: Lexicon) -> Start:
+def _dictionary(lexicon: Lexicon) -> Initialise:
     config = DictionaryConfig(lexicon)
     return lambda x, y, score, rng, run: dictionary(
         x, y, config=config, criterion=score, rng=rng, runtime=run
