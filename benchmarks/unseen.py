@@ -3,8 +3,8 @@
     python benchmarks/unseen.py [--pairs en-fr,fr-en] [--seeds 0] [--shared ../shared]
 
 The lists are the training dictionaries (`0-5000`), cut into two halves by every other source word. Procrustes
-learns from one half and is tested on the other, and the reverse; muse, which learns from neither, is tested on
-both. The p-value is that of a paired bootstrap over the queries of a half.
+learns from one half and is tested on the other, and the reverse; muse, which learns from neither, is tested
+on both. The p-value is that of a paired bootstrap over the queries of a half.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def _cells(pair: Pair, seed: int, half: int, scored: dict[str, Any], beside: dic
     against = scored["against"]
     return [
         pair.name, seed, half, scored["queries"], f"{scored['p_at_1']:.2f}", intervals[0],
-        f"{beside['p_at_1']:.2f}", intervals[1], f"{against['difference']:+.2f}", f"{against["p_value"]:.3f}",
+        f"{beside['p_at_1']:.2f}", intervals[1], f"{against['difference']:+.2f}", f"{against['p_value']:.3f}",
     ]  # fmt: skip
 
 
