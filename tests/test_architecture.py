@@ -13,7 +13,7 @@ LONGEST_FILE = 300
 # Lowest first. A module imports from its own package and from lower layers; packages of one layer import
 # one another only where they are the core types.
 LAYERS = (
-    {"errors", "version", "progress"},
+    {"errors", "version", "progress", "installation"},
     {"vectors", "lexicon", "alignment"},
     {"files"},
     {"run"},

@@ -15,6 +15,7 @@ from muse.fetch.pins import SUMS, read_pins, write_pin
 from muse.fetch.table import HOME, NON_COMMERCIAL, Item
 from muse.files.space_folder import checksum, writing
 from muse.files.writing import check_folder
+from muse.installation import install_extra
 from muse.progress import Progress, Tick
 
 log = logging.getLogger(__name__)
@@ -54,7 +55,7 @@ def require() -> None:
         import pooch  # noqa: F401
         import requests  # noqa: F401
     except ImportError:
-        raise MissingExtra("fetching needs pooch and requests; run pip install 'muse[fetch]'") from None
+        raise MissingExtra(f"fetching needs pooch and requests; run {install_extra('fetch')}") from None
 
 
 def check(item: Item, config: FetchConfig) -> None:

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from muse.errors import BadSetting, MissingExtra
+from muse.installation import install_extra
 
 # One tile of similarities: 2,048 x 8,192 float32 is 64 MB, wide enough to keep the product at full speed.
 TILE_QUERIES = 2_048
@@ -104,7 +105,7 @@ def _faiss(queries: Tensor, keys: Tensor, k: int, bias: Tensor | None) -> Search
     index: Any = faiss.IndexFlatIP(keys.shape[1])
     if queries.is_cuda:
         if not hasattr(faiss, "StandardGpuResources"):
-            raise MissingExtra("faiss on a GPU needs faiss-gpu, found faiss-cpu; run pip install 'muse[gpu]'")
+            raise MissingExtra(f"faiss on a GPU needs faiss-gpu, found faiss-cpu; run {install_extra('gpu')}")
         index = faiss.index_cpu_to_gpu(faiss.StandardGpuResources(), queries.device.index or 0, index)
     index.add(keys.cpu().numpy())
 
