@@ -15,7 +15,7 @@ PACKAGE = Path(__file__).resolve().parent
 EXTRAS: dict[str, tuple[str, ...]] = {
     "eval": ("sacrebleu", "scikit-learn"),
     "exchange": ("gensim", "pandas", "safetensors", "tokenizers"),
-    "fetch": ("pooch", "requests"),
+    "fetch": ("requests",),
     "gpu": ("faiss-gpu-cu12",),
     "networks": ("tokenizers",),
     "parquet": ("pyarrow",),

@@ -45,7 +45,6 @@ ONLY_USERS = {
     "jinja2": {"report.page"},
     "matplotlib": {"report.figures", "report.labels"},
     "pandas": {"exchange.frames"},
-    "pooch": {"fetch.published"},
     "pyarrow": {"files.parquet", "files.vectors_parquet"},
     "pydantic": {"web.answers"},
     "requests": {"fetch.download", "fetch.published"},
