@@ -10,12 +10,12 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-import faiss
 import torch
 
 from muse.files.locate import search_path
 from muse.installation import EXTRAS, install_extra
 from muse.run.memory import peak_memory_mb
+from muse.search.neighbours import installed_faiss
 from muse.version import __version__
 
 PACKAGES = (
@@ -66,7 +66,7 @@ def examine() -> dict[str, Any]:
         "system": platform.platform(),
         "packages": {name: found for name in PACKAGES if (found := _version(name))},
         "processors": os.cpu_count(),
-        "threads": {"torch": torch.get_num_threads(), "faiss": faiss.omp_get_max_threads()},
+        "threads": {"torch": torch.get_num_threads(), "faiss": installed_faiss().threads},
         "gpu": _gpu(),
         "faiss": _faiss(),
         "vectors": {str(folder): _vectors(folder) for folder in search_path()},
@@ -85,7 +85,7 @@ def extras() -> list[Extra]:
 
 def _installed(package: str) -> bool:
     if package == "faiss-gpu-cu12":
-        return _has_gpu_faiss()  # any build of faiss will do that searches on a GPU
+        return installed_faiss().gpu  # any build of faiss will do that searches on a GPU
     try:
         return importlib.util.find_spec(IMPORTED.get(package, package)) is not None
     except (ImportError, ValueError):  # ValueError: a module without a spec stands in for it
@@ -99,12 +99,9 @@ def _version(package: str) -> str | None:
         return None
 
 
-def _has_gpu_faiss() -> bool:
-    return hasattr(faiss, "StandardGpuResources")
-
-
 def _faiss() -> str:
-    return f"{faiss.__version__}, {'GPU' if _has_gpu_faiss() else 'CPU'}"
+    found = installed_faiss()
+    return f"{found.version}, {'GPU' if found.gpu else 'CPU'}"
 
 
 def _gpu() -> list[str]:

@@ -38,7 +38,7 @@ SEE_LEARNING = {"learn", "api", "commands"}
 
 ONLY_USERS = {
     "click": {"cli", "commands"},
-    "faiss": {"search.neighbours", "commands.options", "doctor"},
+    "faiss": {"search.neighbours"},
     "fastapi": {"web"},
     "fasttext": {"files.fasttext_model"},
     "gensim": {"exchange.gensim_vectors"},

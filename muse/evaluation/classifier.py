@@ -1,4 +1,4 @@
-"""Classifiers of sentence vectors, by scikit-learn, which only this module uses."""
+"""Classifiers of sentence vectors, by scikit-learn."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Figures: the charts of a report as PNG; the only user of matplotlib."""
+"""Figures: the charts of a report as PNG; with their labels, the only users of matplotlib."""
 
 from __future__ import annotations
 
