@@ -27,7 +27,7 @@ PAGES = ROOT / "docs" / "pages"
 TUTORIAL = PAGES / "tutorial.md"
 OTHERS = sorted(path for path in PAGES.rglob("*.md") if path != TUTORIAL and blocks(path))
 NEEDS = {  # the packages of extras that the blocks of a page need
-    "fetch.md": ("pooch", "requests"),
+    "fetch.md": ("requests",),
     "look.md": ("fastapi", "jinja2", "matplotlib", "sklearn", "uvicorn"),
     "sentence-systems.md": ("tokenizers",),
     "which-file.md": ("gensim", "pandas", "pyarrow", "safetensors", "sklearn", "tokenizers"),
