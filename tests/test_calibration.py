@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from muse.calibration import CANDIDATES, Calibration, answers, calibrate, in_halves
-from muse.calibration import _fit_doubting as fit_doubting
+from muse.calibration import CANDIDATES, Calibration, answers, calibrate, fit_doubting, in_halves
 from muse.errors import Mismatch
 from muse.retrieval import Retrieval, mutual_neighbours
 from muse.reweight import reweighted_maps

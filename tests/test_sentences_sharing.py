@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import torch
 from numpy.typing import NDArray
+from torch.distributed import TCPStore
 
 from muse.checkpoint import Checkpoint
 from muse.errors import BadSetting
@@ -75,9 +76,12 @@ def main(out: Path) -> None:
 def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder with what three processes learned."""
     folder = tmp_path_factory.mktemp("processes")
+    # As torchrun does it: whoever starts the processes holds what they meet at, on a port that is free.
+    met_at = TCPStore("127.0.0.1", 0, is_master=True, wait_for_workers=False)
     environment = {
         **os.environ, "WORLD_SIZE": str(COUNT), "MASTER_ADDR": "127.0.0.1", "OMP_NUM_THREADS": "1",
-        "MASTER_PORT": str(29_500 + os.getpid() % 5_000), "PYTHONPATH": os.pathsep.join(sys.path),
+        "MASTER_PORT": str(met_at.port), "TORCHELASTIC_USE_AGENT_STORE": "True",
+        "TORCHELASTIC_RESTART_COUNT": "0", "PYTHONPATH": os.pathsep.join(sys.path),
     }  # fmt: skip
     command = [sys.executable, "-m", "tests.test_sentences_sharing", str(folder)]
     started = [
