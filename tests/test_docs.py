@@ -34,18 +34,6 @@ NEEDS = {  # the packages of extras that the blocks of a page need
 }
 
 
-@pytest.fixture(scope="module")
-def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the samples of a checkout, in which somebody has followed the tutorial."""
-    folder = tmp_path_factory.mktemp("checkout")
-    (folder / "embeddings").mkdir()
-    (folder / "embeddings" / "sample").symlink_to(ROOT / "embeddings" / "sample")
-    (folder / "dictionaries").mkdir()
-    shutil.copy(ROOT / "dictionaries" / "fr-en.sample.txt", folder / "dictionaries")
-    Reader(folder).follow(TUTORIAL)
-    return folder
-
-
 def toy_languages(folder: Path) -> None:
     """Small files of vectors for the languages that pages name: word for word translations of one another."""
     folder.mkdir()
@@ -66,7 +54,6 @@ def published(handler: Handler) -> None:
     handler.wfile.write(body)
 
 
-@pytest.mark.usefixtures("checkout")
 def test_the_tutorial_runs_and_prints_what_it_shows(checkout: Path) -> None:
     assert (checkout / "embeddings" / "aligned" / "fr-en" / "manifest.json").exists()
     assert (checkout / "pairs.tsv").read_text(encoding="utf-8").count("\n") >= 2
