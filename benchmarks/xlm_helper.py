@@ -24,12 +24,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import torch
-from muse.systems.xlm.config import XlmConfig
-from muse.systems.xlm.corpus import Corpus, Sources, make_sources
-from muse.systems.xlm.learner import XlmLearner
-from muse.systems.xlm.network import XlmNetwork
-from muse.systems.xlm.streams import cut_streams
-from muse.systems.xlm.system import PRESETS, scheduled
 from pairs import SHARED
 from sentence_sets import retrieval_sets, training
 from tables import header, heading, numbers, row
@@ -38,8 +32,14 @@ from muse.run.runtime import Runtime
 from muse.systems.networks.masked_prediction import Predicted
 from muse.systems.pieces import UNK, Pieces
 from muse.systems.sampling import language_shares
+from muse.systems.xlm.config import XlmConfig
+from muse.systems.xlm.corpus import Corpus, Sources, make_sources
 from muse.systems.xlm.initialisation import first_network
+from muse.systems.xlm.learner import XlmLearner
 from muse.systems.xlm.masked_batches import following, side_by_side
+from muse.systems.xlm.network import XlmNetwork
+from muse.systems.xlm.streams import cut_streams
+from muse.systems.xlm.system import PRESETS, scheduled
 from muse.training.batching import Ragged
 from muse.training.seeding import generator_for
 from muse.training.trainer import TrainerConfig, best_epoch, train

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from muse.errors import MissingExtra
+from muse.installation import install_extra
 from muse.search.retrieval import Retrieval, mutual_neighbours
 from muse.space import AlignedSpace
 
@@ -122,5 +123,5 @@ def require_sklearn() -> None:
         import sklearn  # noqa: F401
     except ImportError:
         raise MissingExtra(
-            "a picture of a space needs scikit-learn; run pip install 'muse[report]'"
+            f"a picture of a space needs scikit-learn; run {install_extra('report')}"
         ) from None

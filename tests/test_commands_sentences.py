@@ -17,11 +17,12 @@ DIMENSION = 16
 
 
 @pytest.fixture
-def space(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def space(tmp_path: Path) -> Path:
     """A saved space fr, en of which word i of one translates word i of the other, and texts in both."""
-    monkeypatch.setattr("tests.spaces.ODD_WORDS", [])
     rows = np.random.default_rng(0).normal(0.3, 2, (WORDS, DIMENSION)).astype(np.float32)
-    sides: dict[str, SideToSave] = {language: side_to_save(language, rows) for language in ("en", "fr")}
+    sides: dict[str, SideToSave] = {
+        language: side_to_save(language, rows, plain=True) for language in ("en", "fr")
+    }
     save_space(tmp_path / "space", sides, pivot="en", provenance=PROVENANCE)
     rng = np.random.default_rng(1)
     lines = [rng.choice(WORDS, size=int(rng.integers(2, 9)), replace=False) for _ in range(120)]
@@ -274,7 +275,7 @@ def test_options_that_the_task_does_not_look_at_are_told(muse: Command, space: P
 def test_a_file_with_the_pivot_needs_the_pivot(muse: Command, tmp_path: Path) -> None:
     rows = np.random.default_rng(0).normal(size=(WORDS, DIMENSION)).astype(np.float32)
     names = ("en", "fr", "de")
-    sides: dict[str, SideToSave] = {language: side_to_save(language, rows) for language in names}
+    sides: dict[str, SideToSave] = {language: side_to_save(language, rows, plain=True) for language in names}
     save_space(tmp_path / "three", sides, pivot="en", provenance=PROVENANCE)
     path = write(tmp_path / "both.tsv", ["fr1\tde1"])
     asked = sentences(tmp_path / "three", "--parallel", path, "--src", "fr", "--tgt", "de")

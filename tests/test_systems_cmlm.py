@@ -14,7 +14,7 @@ from muse.errors import BadSetting, Mismatch
 from muse.progress import Progress
 from muse.run.runtime import Runtime
 from muse.systems.cmlm import learning
-from muse.systems.cmlm.learning import CmlmLearner, Cotrained, read_corpus, tell
+from muse.systems.cmlm.learning import CmlmLearner, Corpus, Cotrained, read_corpus, tell
 from muse.systems.cmlm.neighbours import find_neighbours, hold_out
 from muse.systems.cmlm.network import STRATEGIES, Cmlm, CmlmConfig, CmlmEncoder
 from muse.systems.cmlm.system import PRESETS, scheduled
@@ -60,10 +60,15 @@ def model(words: Words, config: CmlmConfig = SMALL) -> Cmlm:
     return Cmlm(encoder, config, torch.zeros(words.count), generator(1))
 
 
-def learner(words: Words, config: CmlmConfig = SMALL) -> CmlmLearner:
+def learner_and_corpus(words: Words, config: CmlmConfig = SMALL) -> tuple[CmlmLearner, Corpus]:
     texts = {name: hold_out(topical(name), np.random.default_rng(0)) for name in ("en", "fr")}
     made = model(words, config)
-    return CmlmLearner(made, read_corpus(texts, made.encoder, Runtime()), config.share)
+    corpus = read_corpus(texts, made.encoder, Runtime())
+    return CmlmLearner(made, corpus, config.share), corpus
+
+
+def learner(words: Words, config: CmlmConfig = SMALL) -> CmlmLearner:
+    return learner_and_corpus(words, config)[0]
 
 
 def test_words_of_two_languages_and_what_is_asked_for(words: Words) -> None:
@@ -114,9 +119,18 @@ def test_the_neighbour_is_read_unless_there_are_no_projections(words: Words, pro
 
 def test_the_head_starts_from_the_odds_of_the_words(words: Words) -> None:
     counts = torch.arange(words.count)
-    made = Cmlm(CmlmEncoder(SMALL, words, generator()), SMALL, counts, generator())
-    expected = torch.log((counts + 1) / (counts + 1).sum())
-    torch.testing.assert_close(made._odds.detach(), expected)
+    ids = torch.tensor([[4, 6, 4], [7, 4, 8]])
+    cloze, mask = Cloze(ids, ids == 4, torch.tensor([5, 6, 7])), torch.ones_like(ids, dtype=torch.bool)
+
+    def scores(counts: Tensor) -> Tensor:
+        made = Cmlm(CmlmEncoder(SMALL, words, generator()), SMALL, counts, generator())
+        with torch.no_grad():
+            return made(cloze, mask, None, range(words.count))  # type: ignore[no-any-return]
+
+    odds = torch.log((counts + 1) / (counts + 1).sum())
+    even = torch.full_like(odds, -np.log(words.count))
+    found = scores(counts) - scores(torch.zeros(words.count))
+    torch.testing.assert_close(found, (odds - even).expand(3, -1), rtol=1e-4, atol=1e-5)
 
 
 def test_neighbours_stay_within_a_document_and_have_words(words: Words) -> None:
@@ -159,7 +173,8 @@ def test_batches_have_one_language_and_hold_everything_once(words: Words) -> Non
 def test_half_of_the_pairs_are_turned_and_one_language_is_hidden(
     words: Words, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made, read = learner(words), []
+    made, corpus = learner_and_corpus(words)
+    read: list[tuple[Tensor, Cloze]] = []
 
     def noted(ids: Tensor, *given: Any) -> Cloze:
         cloze = hide(ids, *given)
@@ -168,7 +183,7 @@ def test_half_of_the_pairs_are_turned_and_one_language_is_hidden(
 
     monkeypatch.setattr(learning, "hide", noted)
     half = made.examples // 2
-    text = made._corpus.training["fr"]
+    text = corpus.training["fr"]
     rows, second = torch.arange(half, 2 * half), text.passages.padded(text.pairs[:, 1]).ids
     made.loss(rows, generator())
     ids, cloze = read[0]
@@ -179,10 +194,11 @@ def test_half_of_the_pairs_are_turned_and_one_language_is_hidden(
 
 
 def test_a_true_neighbour_tells_more_than_another_or_none(words: Words) -> None:
-    made = learner(words, CmlmConfig(**{**vars(SMALL), "share": 0.9}))  # the rest says little
+    # Where so many words are hidden, the rest says little.
+    made, corpus = learner_and_corpus(words, CmlmConfig(**{**vars(SMALL), "share": 0.9}))
     config = TrainerConfig(epochs=12, batch=16, rate=1e-2, patience=12)
     train(made, scheduled(config, 5, made), seed=0, runtime=Runtime())
-    text = made._corpus.held_out["en"]
+    text = corpus.held_out["en"]
     told = {how: tell(made.model, text, "en", how, share=0.9) for how in learning.CONDITIONS}
     assert told["true"].asked == told["shuffled"].asked == told["none"].asked
     assert told["true"].loss < min(told["shuffled"].loss, told["none"].loss) - 0.2

@@ -41,7 +41,10 @@ def common(command: F) -> F:
         logging.basicConfig(level=level, format="%(message)s", stream=sys.stderr, force=True)
         for chatty in ("faiss", "sacrebleu"):  # they tell of every step
             logging.getLogger(chatty).setLevel(logging.WARNING)
-        _set_threads(threads)
+        if threads is not None:
+            from muse.search.neighbours import set_threads
+
+            set_threads(threads)
         try:
             return command(quiet=quiet, **options)
         except BrokenPipeError:  # caught here, since click would exit with 1
@@ -72,16 +75,6 @@ def languages(command: F) -> F:
 def backend(command: F) -> F:
     """The option that chooses who searches."""
     return click.option("--backend", default="auto", type=click.Choice(["auto", "torch", "faiss"]))(command)
-
-
-def _set_threads(threads: int | None) -> None:
-    if threads is None:
-        return
-    import faiss
-    import torch
-
-    torch.set_num_threads(threads)
-    faiss.omp_set_num_threads(threads)
 
 
 def open_space(folder: Path, device: str, quiet: bool) -> AlignedSpace:

@@ -1,4 +1,4 @@
-"""Classifiers of sentence vectors, by scikit-learn, which only this module uses."""
+"""Classifiers of sentence vectors, by scikit-learn."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from muse.errors import BadSetting, Mismatch, MissingExtra
+from muse.installation import install_extra
 from muse.vectors import Matrix
 
 Labels = NDArray[np.int64]
@@ -121,7 +122,7 @@ def require_sklearn() -> tuple[Any, Any]:
         from sklearn.neural_network import MLPClassifier
     except ImportError as error:
         raise MissingExtra(
-            "classifiers of sentences need scikit-learn, found none; pip install 'muse[eval]'"
+            f"classifiers of sentences need scikit-learn, found none; run {install_extra('eval')}"
         ) from error
     return LogisticRegression, MLPClassifier
 

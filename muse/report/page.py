@@ -12,6 +12,7 @@ from muse.errors import BadFile, MissingExtra
 from muse.files.atomic import atomic_folder
 from muse.files.space_folder import writing
 from muse.files.writing import check_place, replaced
+from muse.installation import install_extra
 from muse.picture import require_sklearn
 from muse.report.facts import Facts
 from muse.report.figures import figures, require_matplotlib, stage_rows
@@ -38,7 +39,7 @@ def require() -> None:
     try:
         import jinja2  # noqa: F401
     except ImportError:
-        raise MissingExtra("a report needs jinja2; run pip install 'muse[report]'") from None
+        raise MissingExtra(f"a report needs jinja2; run {install_extra('report')}") from None
 
 
 def figures_folder(page: Path) -> Path:

@@ -95,7 +95,7 @@ def calibrate(
     scores = torch.cat([half.scores for half in found])  # (2n, k)
     right = answers(found, together)
     trusting = fit_temperature(scores, right) if bool((right >= 0).any()) else HOTTEST
-    return Calibration(trusting, *_fit_doubting(scores, answers(found, apart)))
+    return Calibration(trusting, *fit_doubting(scores, answers(found, apart)))
 
 
 def in_halves(rows: Rows, halves: Sequence[Tensor], retrieval: Retrieval) -> list[Neighbours]:
@@ -142,8 +142,11 @@ def _with_none(scores: Tensor, none: float) -> Tensor:
     return torch.cat([scores, scores.new_full((len(scores), 1), none)], dim=1)  # (q, k + 1)
 
 
-def _fit_doubting(scores: Tensor, right: Tensor) -> tuple[float, float]:
-    # Temperature and score of "none" of highest likelihood: concave in (1 / T, none / T).
+def fit_doubting(scores: Tensor, right: Tensor) -> tuple[float, float]:
+    """The temperature and the score of "none" of highest likelihood, from CSLS `scores` (q, k).
+
+    `right` (q,) is the column of the answer, or -1 for none. Concave in (1 / T, none / T).
+    """
     answer = torch.where(right < 0, scores.shape[1], right)[:, None]
     table = scores.double()
 

@@ -17,6 +17,7 @@ import torch
 from muse.encoders.bags import Bags, Reader
 from muse.errors import BadFile, Mismatch, MissingExtra
 from muse.files.space_folder import checksum
+from muse.installation import install_extra
 from muse.systems.core import LONGEST, Core, Matrices
 from muse.training.batching import Ragged
 from muse.training.pairs import Batch
@@ -114,7 +115,7 @@ def _loaded(folder: Path) -> tuple[Any, Any]:
         from transformers import AutoModel, AutoTokenizer
     except ImportError as error:
         raise MissingExtra(
-            "--core needs transformers, which is not installed: pip install 'muse[transformers]'"
+            f"--core needs transformers, which is not installed; run {install_extra('transformers')}"
         ) from error
     here: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
     try:

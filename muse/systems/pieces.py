@@ -14,6 +14,7 @@ import torch
 
 from muse.encoders.bags import Bags, blocks
 from muse.errors import BadFile, BadSetting, MissingExtra
+from muse.installation import install_extra
 from muse.systems.sampling import PIECES_EXPONENT, balanced_text
 from muse.training.batching import Ragged
 
@@ -116,5 +117,5 @@ def _require() -> Any:
     try:
         import tokenizers
     except ImportError:
-        raise MissingExtra("word pieces need tokenizers; run pip install 'muse[networks]'") from None
+        raise MissingExtra(f"word pieces need tokenizers; run {install_extra('networks')}") from None
     return tokenizers

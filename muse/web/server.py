@@ -7,6 +7,7 @@ import socket
 from dataclasses import dataclass
 
 from muse.errors import BadSetting, MissingExtra
+from muse.installation import install_extra
 from muse.web.limits import App
 
 LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
@@ -30,7 +31,7 @@ def require() -> None:
         import fastapi  # noqa: F401
         import uvicorn  # noqa: F401
     except ImportError:
-        raise MissingExtra("the explorer needs fastapi and uvicorn; run pip install 'muse[web]'") from None
+        raise MissingExtra(f"the explorer needs fastapi and uvicorn; run {install_extra('web')}") from None
 
 
 def check_host(address: Address) -> None:
