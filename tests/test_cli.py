@@ -264,6 +264,28 @@ def test_folders_made_for_a_run_that_breaks_down_go_again(
     assert tree(files) == before
 
 
+def test_a_resumed_run_that_fails_leaves_the_checkpoint_as_it_was(
+    muse: Command, files: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def killed(*_: Any, **__: Any) -> None:
+        raise KeyboardInterrupt
+
+    def break_down(*_: Any, **__: Any) -> None:
+        raise NotConverged("the mapping must be finite, got NaN")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(api, "save_space", killed)
+        assert muse(*good(files)).code == 130
+    kept = tree(files)
+    assert [name for name in kept if name.endswith(".npz")]
+    with monkeypatch.context() as patched:
+        patched.setattr(align_many, "learn", break_down)
+        refused(muse(*good(files, "--resume")), "must be finite")
+    assert tree(files) == kept
+    assert muse(*good(files, "-q", "--resume")).code == 0
+    assert not (files / ".out.checkpoint").exists()
+
+
 def test_nothing_to_resume(muse: Command, files: Path) -> None:
     before = tree(files)
     refused(muse(*good(files, "--resume")), "--resume needs the checkpoints of a killed run", "leave it out")

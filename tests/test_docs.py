@@ -101,6 +101,8 @@ def test_no_block_is_left_out(page: Path) -> None:
 def test_the_settings_of_systems_are_those_of_the_page() -> None:
     text = (PAGES / "how-to" / "sentence-systems.md").read_text(encoding="utf-8")
     for name, system in SYSTEMS.items():
+        if "paper" not in system.presets:  # the encoders of words have one size, and stand on another page
+            continue
         section = text.partition(f"### {name}\n")[2].partition("###")[0]
         found = dict(re.findall(r"^\| `(\w+)` \| (.*) \|$", section, re.MULTILINE))
         small, paper = system.presets["small"], system.presets["paper"]

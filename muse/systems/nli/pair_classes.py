@@ -89,16 +89,21 @@ class PairClassLearner(Learner):
         encode = partial(self.network.rows_to_learn, generator=generator)
         return functional.cross_entropy(self._logits(pairs, encode), pairs.labels)
 
-    @torch.no_grad()
     def score(self) -> float:
         """The accuracy on the held-out examples, in percent."""
-        hits = torch.cat(
-            [
-                self._logits(pairs, self.network).argmax(dim=1) == pairs.labels
-                for pairs in self._pairs.held_out()
-            ]
+        return 100 * float(self._right().double().mean())
+
+    def hits(self) -> int:
+        """The held-out examples that get their own class."""
+        return int(self._right().sum())
+
+    @torch.no_grad()
+    def _right(self) -> Tensor:
+        """Whether each held-out example (h,) gets its own class."""
+        held_out = self._pairs.held_out()
+        return torch.cat(
+            [self._logits(pairs, self.network).argmax(dim=1) == pairs.labels for pairs in held_out]
         )
-        return 100 * float(hits.double().mean())
 
     def _logits(self, pairs: LabelledPairs, encode: Callable[[Batch, str], Tensor]) -> Tensor:
         both = zip((pairs.first, pairs.second), self._pairs.languages, strict=True)
