@@ -87,7 +87,7 @@ def test_what_passes_is_tried_again(tmp_path: Path, script: list[Answer], asked:
 def test_the_progress_knows_the_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("muse.fetch.published.MB", 1_000.0)
     heard: list[int] = []
-    progress = Progress(quiet=True, listener=lambda stage, done, figures: heard.append(done))
+    progress = Progress(quiet=True, callback=lambda stage, done, figures: heard.append(done))
     with serving(File(BODY)) as server:
         fetch(ITEM, FetchConfig(tmp_path, server.url, patience=PATIENT), progress)
     assert heard == sorted(heard)

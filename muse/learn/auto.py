@@ -124,9 +124,9 @@ def candidates(
     starts = plan.starts()
     for number, (name, start) in enumerate(starts):
         began, history = time.perf_counter(), History()
-        heard = replace(runtime, progress=runtime.progress.heard_by(history.hear))
+        recorded = replace(runtime, progress=runtime.progress.with_callback(history.record))
         try:
-            alignment, verdict = replace(trial, runtime=heard).run(name, start, [seed, number])
+            alignment, verdict = replace(trial, runtime=recorded).run(name, start, [seed, number])
         except (NotConverged, Mismatch) as error:
             if len(starts) == 1:
                 raise

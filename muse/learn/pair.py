@@ -100,7 +100,7 @@ def learn(source: Vectors, target: Vectors, *, config: AlignConfig, runtime: Run
     alignment = best(tried).alignment
     started, memory = time.perf_counter(), {"init": peak_memory_mb()}
     history = History()
-    runtime = replace(runtime, progress=runtime.progress.heard_by(history.hear))
+    runtime = replace(runtime, progress=runtime.progress.with_callback(history.record))
     rng = np.random.default_rng([config.seed, LAST_STREAM])
     if config.refine is not None:
         *_, alignment = refine(source, target, alignment, config=config.refine, rng=rng, runtime=runtime)

@@ -1,4 +1,4 @@
-"""History: the figures that learning showed as it went, for the report of a run."""
+"""History: the figures that the stages of learning reported, for the report of a run."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ POINTS = 200  # kept of a stage: as many as a chart can show
 
 @dataclass
 class Trace:
-    """What one stage told: the numbers (s,) of its steps, the figures of each, when the last one ended."""
+    """The numbers (s,) of the steps of one stage, the figures of each, and when the last one ended."""
 
     stage: str
     seconds: float
@@ -30,11 +30,11 @@ class Trace:
 
 
 class History:
-    """The traces of the stages of one attempt, in order; `hear` is a listener of a Progress.
+    """The traces of the stages of one run, in order; `record` is a callback for a Progress.
 
     >>> history = History()
-    >>> history.hear("refine", 1, {"objective": 0.5})
-    >>> history.hear("refine", 2, {"objective": 0.75})
+    >>> history.record("refine", 1, {"objective": 0.5})
+    >>> history.record("refine", 2, {"objective": 0.75})
     >>> history.as_json()[0]["figures"]
     {'objective': [0.5, 0.75]}
     """
@@ -43,8 +43,8 @@ class History:
         self._traces: list[Trace] = []
         self._began = time.perf_counter()
 
-    def hear(self, stage: str, done: int, figures: Mapping[str, float]) -> None:
-        """Notes one step of a stage; a stage that counts from the start again is another one."""
+    def record(self, stage: str, done: int, figures: Mapping[str, float]) -> None:
+        """Records one step of a stage; a stage whose count starts again is another one."""
         trace = self._traces[-1] if self._traces else None
         if trace is None or trace.stage != stage or done <= trace.steps[-1]:
             trace = Trace(stage, 0.0)
@@ -54,7 +54,7 @@ class History:
         trace.seconds = time.perf_counter() - self._began
 
     def as_json(self) -> list[dict[str, Any]]:
-        """Each trace as JSON can hold it; `seconds` is when, since the attempt began, its last step ended."""
+        """Each trace as JSON can hold it; `seconds` runs from the start of the history to its last step."""
         return [trace.as_json() for trace in self._traces]
 
 
