@@ -98,7 +98,15 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
     pytest.importorskip("build")
     folder = tmp_path_factory.mktemp("build")
     shutil.copytree(ROOT, folder / "checkout", ignore=LEFT_OUT)
-    command = [sys.executable, "-m", "build", "--no-isolation", "--outdir", folder, folder / "checkout"]
+    command = [
+        sys.executable,
+        "-m",
+        "build",
+        "--no-isolation",
+        "--outdir",
+        str(folder),
+        str(folder / "checkout"),
+    ]
     ended = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     assert ended.returncode == 0, ended.stdout + ended.stderr
     assert "eprecat" not in ended.stdout + ended.stderr
