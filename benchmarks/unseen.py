@@ -39,7 +39,13 @@ def measure(pair: Pair, seeds: list[int]) -> None:
         folder = Path(temporary)
         lists = halves(pair.training, folder)
         for half, learned_from in enumerate(reversed(lists)):
-            options = ["--dictionary", learned_from, "--no-refine", "--out", folder / f"procrustes.{half}"]
+            options: list[str | Path] = [
+                "--dictionary",
+                learned_from,
+                "--no-refine",
+                "--out",
+                folder / f"procrustes.{half}",
+            ]
             muse("align", *pair.arguments(), *options)
         for seed in seeds:
             space = folder / f"muse.{seed}"

@@ -157,7 +157,8 @@ def test_a_language_added_meets_the_pivot_where_the_space_has_moved_it(muse: Com
     # The pivot's rows as re-weighting would leave them: stressed, then of unit length.
     several(muse)
     stress = np.diag(np.linspace(1, 0.6, DIMENSION)).astype(np.float32)
-    stress = rotation(3, DIMENSION) @ stress @ rotation(3, DIMENSION).T
+    turn = rotation(3, DIMENSION)
+    stress = (turn @ stress @ turn.T).astype(np.float32)
     space = load_space("space")
     moved = normalise(space.vectors("en").matrix @ stress.T, ["unit"])[0]
     write_array(files / "space" / "en" / "vectors.npy", moved.shape, [moved])

@@ -109,7 +109,8 @@ def test_rotating_both_spaces_changes_no_verdict() -> None:
     source, target, turn = pair(1_000, 50)
     left, right = rotation(4, 50), rotation(5, 50)
     moved = replace(source, matrix=source.matrix @ left.T), replace(target, matrix=target.matrix @ right.T)
-    before, after = verdict(source, target, turn), verdict(moved[0], moved[1], right @ turn @ left.T)
+    turned = (right @ turn @ left.T).astype(np.float32)
+    before, after = verdict(source, target, turn), verdict(moved[0], moved[1], turned)
     assert after.agreement == pytest.approx(before.agreement, abs=0.02)
     assert after.null == pytest.approx(before.null, abs=0.1)
 
