@@ -9,7 +9,7 @@ from typing import Any, get_type_hints
 
 import numpy as np
 
-from muse.encoders.bags import Reader
+from muse.encoders.reading import Reader
 from muse.encoders.saving import check_out
 from muse.errors import BadSetting, Mismatch
 from muse.files.parallel_text import read_pairs

@@ -11,8 +11,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from muse.encoders.bags import Vocabulary
 from muse.encoders.pooling import check_powers
+from muse.encoders.reading import Vocabulary
 from muse.encoders.saving import check_out, checksums
 from muse.encoders.trained import TrainedEncoder
 from muse.errors import BadSetting, MuseError
