@@ -9,8 +9,12 @@ from typing import Any, get_type_hints
 
 import numpy as np
 
+<<<<<<< HEAD
 from muse.encoders.bags import Reader
 from muse.encoders.encoder import SentenceEncoder
+=======
+from muse.encoders.reading import Reader
+>>>>>>> ragged
 from muse.encoders.saving import check_out
 from muse.errors import BadSetting, Mismatch
 from muse.files.parallel_text import read_pairs
