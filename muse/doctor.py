@@ -1,4 +1,4 @@
-"""Doctor: what muse finds on this machine, and what each extra that is missing would add."""
+"""Doctor: what muse finds on this machine, and what each missing extra would add."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ PACKAGES = (
     "sacremoses",
     "click",
 )
-# What each extra of setup.cfg needs, by the name it is imported under, and what it is for.
+# The packages of each extra of setup.cfg, by import name, and what the extra is for.
 EXTRAS: dict[str, tuple[tuple[str, ...], str]] = {
     "eval": (
         ("sacrebleu", "sklearn"),
@@ -38,10 +38,10 @@ EXTRAS: dict[str, tuple[tuple[str, ...], str]] = {
         "gensim, pandas and sentence-transformers: muse.exchange, muse export",
     ),
     "fetch": (("pooch", "requests"), "muse fetch: published vectors and dictionaries"),
-    "gpu": ((), "faiss on the GPU, as one of two ways to search there"),
+    "gpu": ((), "faiss on the GPU, as one of two search backends there"),
     "networks": (("tokenizers",), "word pieces of the sentence encoders that muse train learns from text"),
-    "parquet": (("pyarrow",), "Parquet: muse export, muse encode, and vectors to read"),
-    "sklearn": (("sklearn",), "sentence encoders as scikit-learn's estimators"),
+    "parquet": (("pyarrow",), "Parquet: muse export, muse encode, and reading vectors"),
+    "sklearn": (("sklearn",), "sentence encoders as scikit-learn estimators"),
     "report": (("jinja2", "matplotlib", "sklearn"), "muse report: one page about a space"),
     "transformers": (("transformers",), "a Hugging Face encoder as the core: muse train --core"),
     "web": (("fastapi", "sklearn", "uvicorn"), "muse serve: the explorer in the browser"),
@@ -50,7 +50,7 @@ EXTRAS: dict[str, tuple[tuple[str, ...], str]] = {
 
 @dataclass(frozen=True)
 class Extra:
-    """An extra: what it is for, and which of the packages it needs are missing."""
+    """An extra: what it is for, and which of its packages are missing."""
 
     name: str
     purpose: str
@@ -58,12 +58,12 @@ class Extra:
 
     @property
     def advice(self) -> str:
-        """What to do to have it; empty where it is there."""
+        """The command that installs it; empty if it is installed."""
         return f"pip install 'muse[{self.name}]'" if self.missing else ""
 
 
 def examine() -> dict[str, Any]:
-    """Versions, processors, GPU, the kind of faiss, where vectors are looked for, and the extras."""
+    """Versions, processors, GPU, the kind of faiss, the folders searched for vectors, and memory."""
     return {
         "muse": __version__,
         "python": platform.python_version(),
@@ -79,7 +79,7 @@ def examine() -> dict[str, Any]:
 
 
 def extras() -> list[Extra]:
-    """Every extra, and what it lacks."""
+    """Every extra, with its missing packages."""
     found = []
     for name, (packages, purpose) in EXTRAS.items():
         missing = tuple(package for package in packages if not _installed(package))
@@ -118,5 +118,5 @@ def _gpu() -> list[str]:
 
 
 def _vectors(folder: Path) -> int:
-    # The files in it, whatever they are: that there are none is what one wants to know.
+    # All files, of any kind: the question is whether there are none.
     return sum(path.is_file() for path in folder.iterdir()) if folder.is_dir() else 0

@@ -266,7 +266,7 @@ def test_folders_made_for_a_run_that_breaks_down_go_again(
 
 def test_nothing_to_resume(muse: Command, files: Path) -> None:
     before = tree(files)
-    refused(muse(*good(files, "--resume")), "--resume needs the checkpoints of a killed run", "leave it out")
+    refused(muse(*good(files, "--resume")), "--resume needs the checkpoints of a killed run", "omit --resume")
     assert tree(files) == before
 
 

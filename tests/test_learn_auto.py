@@ -1,4 +1,4 @@
-"""Auto with cheap starts: the first aligned one ends it, a start that breaks down is passed over."""
+"""Auto with cheap initialisations: the first aligned one ends it, one that fails is skipped."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ CALLS: list[str] = []
 
 
 class Scripted(Plan):
-    """A plan whose starts are given: a mapping, nothing at all, or a breakdown."""
+    """A plan whose initialisations are given: a mapping, nothing at all, or a failure."""
 
     script: dict[str, Matrix | None | Exception]
 
-    def starts(self) -> list[tuple[str, auto.Start]]:
+    def initialisations(self) -> list[tuple[str, auto.Initialiser]]:
         return [(name, _start(name, what)) for name, what in self.script.items()]
 
 
@@ -43,7 +43,7 @@ def scripted(*rounds: RefineConfig, **script: Matrix | None | Exception) -> Scri
     return plan
 
 
-def _start(name: str, what: Matrix | None | Exception) -> auto.Start:
+def _start(name: str, what: Matrix | None | Exception) -> auto.Initialiser:
     def start(*_: Any) -> Iterator[Alignment]:
         CALLS.append(name)
         if isinstance(what, Exception):
@@ -94,7 +94,7 @@ def test_a_mapping_not_finite_is_a_breakdown() -> None:
 
 
 def test_no_start_left() -> None:
-    with pytest.raises(NotConverged, match="no way in came to a mapping: a: one; b: two"):
+    with pytest.raises(NotConverged, match="all initialisations failed: a: one; b: two"):
         tried(scripted(a=NotConverged("one"), b=NotConverged("two")))
 
 
@@ -114,19 +114,21 @@ def test_what_was_tried_is_kept_for_a_killed_run(tmp_path: Path) -> None:
 
 
 def test_identical_strings_only_where_allowed() -> None:
-    names = [name for name, _ in Plan().starts()]
+    names = [name for name, _ in Plan().initialisations()]
     assert names[-1] == "identical"
     assert names[0].startswith("gromov")
-    assert [name for name, _ in Plan(identical=False).starts()] == names[:-1]
+    assert [name for name, _ in Plan(identical=False).initialisations()] == names[:-1]
 
 
 @pytest.mark.parametrize("init", ["gromov", "adversarial", "similarity", "identical"])
 def test_one_way_in_alone(init: str) -> None:
-    assert {name.split(":")[0] for name, _ in Plan(init).starts()} == {init}
+    assert {name.split(":")[0] for name, _ in Plan(init).initialisations()} == {init}
 
 
 def test_a_dictionary_is_the_only_start() -> None:
-    assert [name for name, _ in Plan("dictionary", lexicon=Lexicon((("a", "b"),))).starts()] == ["dictionary"]
+    assert [name for name, _ in Plan("dictionary", lexicon=Lexicon((("a", "b"),))).initialisations()] == [
+        "dictionary"
+    ]
     with pytest.raises(BadSetting, match="go together"):
         check_init("dictionary", False)
     with pytest.raises(BadSetting, match="--init must be one of .* got 'magic'"):

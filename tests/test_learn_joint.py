@@ -10,7 +10,7 @@ import pytest
 import scipy.linalg
 import torch
 
-from muse.learn.joint import Change, Fit, Joint, JointConfig, _pays, refine_jointly
+from muse.learn.joint import Change, Fit, Joint, JointConfig, _is_improvement, refine_jointly
 from muse.learn.pair import prepare_
 from muse.procrustes import procrustes
 from muse.run.runtime import Runtime
@@ -114,7 +114,7 @@ def test_a_better_space_is_kept_and_found_again_by_the_same_seed() -> None:
     change = {(each.source, each.target): each for each in one.changes}["l0", "l1"]
     assert change.after > change.before
     assert one.as_json()["pairs"]["l0-l1"]["after"] == change.after
-    assert str(one).startswith("kept; held-out pairs found: l0-l1 ")
+    assert str(one).startswith("kept; held-out pairs recovered: l0-l1 ")
 
 
 def test_where_nothing_is_gained_the_mappings_stay() -> None:
@@ -129,9 +129,9 @@ def test_where_nothing_is_gained_the_mappings_stay() -> None:
 def test_no_two_languages_may_lose() -> None:
     won, lost = Change("a", "b", 900, 400, 450, 5.0), Change("a", "c", 900, 400, 380, -1.1)
     within = Change("a", "c", 900, 400, 398, -0.5)
-    assert _pays([won, within])
-    assert not _pays([won, lost])
-    assert not _pays([within, within])
+    assert _is_improvement([won, within])
+    assert not _is_improvement([won, lost])
+    assert not _is_improvement([within, within])
 
 
 def test_what_is_tested_was_not_seen() -> None:

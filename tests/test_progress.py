@@ -63,7 +63,7 @@ def test_what_has_no_known_end_promises_no_time(
 
 def test_blocks_pass_through_as_they_are_and_are_counted() -> None:
     heard: list[tuple[str, int]] = []
-    shown = Progress(quiet=True, listener=lambda stage, done, figures: heard.append((stage, done)))
+    shown = Progress(quiet=True, callback=lambda stage, done, figures: heard.append((stage, done)))
     blocks = [[1, 2], [], [3]]
     assert list(shown.through("rows", iter(blocks), 3, len)) == blocks
     assert heard == [("rows", 2), ("rows", 2), ("rows", 3)]
@@ -71,7 +71,7 @@ def test_blocks_pass_through_as_they_are_and_are_counted() -> None:
 
 def test_what_takes_long_on_large_input_says_how_far_it_is(tmp_path: Path) -> None:
     heard: dict[str, int] = {}
-    shown = Progress(quiet=True, listener=lambda stage, done, figures: heard.__setitem__(stage, done))
+    shown = Progress(quiet=True, callback=lambda stage, done, figures: heard.__setitem__(stage, done))
     source, _, _ = raw_pair()
     write_vec(tmp_path / "fr.vec", source)
     read_vectors(tmp_path / "fr.vec", language="fr", progress=shown)

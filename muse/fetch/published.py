@@ -10,7 +10,7 @@ from typing import Any
 
 from muse.errors import BadFile, BadSetting, MissingExtra
 from muse.fetch.content import check_content
-from muse.fetch.download import Part, Patience, download
+from muse.fetch.download import Part, RetryPolicy, download
 from muse.fetch.pins import SUMS, read_pins, write_pin
 from muse.fetch.table import HOME, NON_COMMERCIAL, Item
 from muse.files.space_folder import checksum, writing
@@ -29,7 +29,7 @@ class FetchConfig:
     folder: Path
     home: str = HOME
     non_commercial: bool = False
-    patience: Patience = field(default_factory=Patience)
+    retries: RetryPolicy = field(default_factory=RetryPolicy)
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Fetched:
 
 
 def require() -> None:
-    """Raises MissingExtra where a package of the extra is absent."""
+    """Raise MissingExtra if a package of the extra is absent."""
     try:
         import pooch  # noqa: F401
         import requests  # noqa: F401
@@ -58,7 +58,7 @@ def require() -> None:
 
 
 def check(item: Item, config: FetchConfig) -> None:
-    """Raises BadSetting for a licence that was not accepted or a home that is no address of the web."""
+    """Raise BadSetting for a licence that was not accepted or a home that is no address of the web."""
     if item.licence == NON_COMMERCIAL and not config.non_commercial:
         raise BadSetting(
             f"{item.name} is under {item.licence}, which forbids commercial use; accept it with "
@@ -69,7 +69,7 @@ def check(item: Item, config: FetchConfig) -> None:
 
 
 def fetch(item: Item, config: FetchConfig, progress: Progress) -> Fetched:
-    """The file, fetched unless it is there as it was first fetched; BadFile where it cannot be had whole.
+    """The file, fetched unless it is there as it was first fetched; BadFile if it cannot be had whole.
 
     The checksum of a file that is fetched for the first time is noted in SHA256SUMS beside it; a file
     that differs from what is noted there is not kept.
@@ -133,7 +133,7 @@ class _Downloader:
                     ticks.append(shown.enter_context(stage))
                 ticks[0](round(size / MB))
 
-            download(url, part, self.config.patience, told)
+            download(url, part, self.config.retries, told)
         try:
             check_content(part.path, self.item.name, self.item.kind)
         except BadFile:
