@@ -60,12 +60,7 @@ from muse.systems.cmlm.words import Words
 from muse.systems.network_encoder import NetworkEncoder
 from muse.systems.networks.masked_prediction import Predicted
 from muse.systems.pieces import SPECIALS
-<<<<<<< HEAD
 from muse.systems.system import Job, TrainingRequest, open_core
-from muse.training.batching import Ragged
-=======
-from muse.systems.system import Job, Request, open_core
->>>>>>> ragged
 from muse.training.schedule import Schedule
 from muse.training.seeding import generator_for
 from muse.training.trainer import train

@@ -50,12 +50,7 @@ from muse.systems.network_encoder import NetworkEncoder
 from muse.systems.nli.pair_classes import PairNetwork, pair_features
 from muse.systems.nli.translations import SameLength
 from muse.systems.registry import train_system
-<<<<<<< HEAD
 from muse.systems.system import TrainingRequest
-from muse.training.pairs import Sentences
-=======
-from muse.systems.system import Request
->>>>>>> ragged
 from muse.training.seeding import generator_for
 from muse.vectors import Matrix
 

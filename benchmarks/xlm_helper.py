@@ -41,10 +41,6 @@ from muse.systems.xlm.masked_batches import following, side_by_side
 from muse.systems.xlm.network import XlmNetwork
 from muse.systems.xlm.streams import cut_streams
 from muse.systems.xlm.system import PRESETS, scheduled
-<<<<<<< HEAD
-from muse.training.batching import Ragged
-=======
->>>>>>> ragged
 from muse.training.seeding import generator_for
 from muse.training.trainer import TrainerConfig, best_epoch, train
 

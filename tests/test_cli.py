@@ -288,7 +288,7 @@ def test_a_resumed_run_that_fails_leaves_the_checkpoint_as_it_was(
 
 def test_nothing_to_resume(muse: Command, files: Path) -> None:
     before = tree(files)
-    refused(muse(*good(files, "--resume")), "--resume needs the checkpoints of a killed run", "leave it out")
+    refused(muse(*good(files, "--resume")), "--resume needs the checkpoints of a killed run", "omit --resume")
     assert tree(files) == before
 
 

@@ -33,7 +33,7 @@ class Scripted(Plan):
 
     script: dict[str, Matrix | None | Exception]
 
-    def initialisations(self) -> list[tuple[str, auto.Initialise]]:
+    def initialisations(self) -> list[tuple[str, auto.Initialiser]]:
         return [(name, _initialise(name, what)) for name, what in self.script.items()]
 
 
@@ -44,7 +44,7 @@ def scripted(*rounds: RefineConfig, **script: Matrix | None | Exception) -> Scri
     return plan
 
 
-def _initialise(name: str, what: Matrix | None | Exception) -> auto.Initialise:
+def _initialise(name: str, what: Matrix | None | Exception) -> auto.Initialiser:
     def initialise(*_: Any) -> Iterator[Alignment]:
         CALLS.append(name)
         if isinstance(what, Exception):
@@ -95,7 +95,7 @@ def test_a_mapping_not_finite_is_a_breakdown() -> None:
 
 
 def test_no_initialisation_left() -> None:
-    with pytest.raises(NotConverged, match="no initialisation found a mapping: a: one; b: two"):
+    with pytest.raises(NotConverged, match="all initialisations failed: a: one; b: two"):
         tried(scripted(a=NotConverged("one"), b=NotConverged("two")))
 
 

@@ -59,9 +59,7 @@ def test_it_lies_hidden_beside_what_the_run_writes(tmp_path: Path) -> None:
     assert open_checkpoint(tmp_path / "out", ["a"], resume=True).load("x") is not None
 
 
-def test_of_several_processes_the_first_one_opens_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_of_several_processes_the_first_one_opens_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     waited: list[int] = []
     monkeypatch.setattr(Processes, "wait", lambda self: waited.append(self.rank))
     first, second = (
@@ -86,7 +84,7 @@ def test_another_run_is_refused(tmp_path: Path, other: list[str]) -> None:
 
 
 def test_nothing_to_resume(tmp_path: Path) -> None:
-    with pytest.raises(BadSetting, match="found none in .*c; leave it out"):
+    with pytest.raises(BadSetting, match="found none in .*c; omit --resume"):
         Checkpoint.open(tmp_path / "c", ["a"], resume=True)
     assert not (tmp_path / "c").exists()
 
