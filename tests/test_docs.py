@@ -28,7 +28,7 @@ TUTORIAL = PAGES / "tutorial.md"
 OTHERS = sorted(path for path in PAGES.rglob("*.md") if path != TUTORIAL and blocks(path))
 TEXTS = [README, ROOT / "CONTRIBUTING.md", *sorted(PAGES.rglob("*.md"))]
 NEEDS = {  # the packages of extras that the blocks of a page need
-    "fetch.md": ("pooch", "requests"),
+    "fetch.md": ("requests",),
     "encode.md": ("sklearn",),
     "look.md": ("fastapi", "jinja2", "matplotlib", "sklearn", "uvicorn"),
     "measure-sentences.md": ("sklearn",),
@@ -153,6 +153,8 @@ def test_the_first_page_links_every_page() -> None:
 def test_the_settings_of_systems_are_those_of_the_page() -> None:
     text = (PAGES / "how-to" / "sentence-systems.md").read_text(encoding="utf-8")
     for name, system in SYSTEMS.items():
+        if "paper" not in system.presets:  # the encoders of words have one size, and stand on another page
+            continue
         section = text.partition(f"### {name}\n")[2].partition("###")[0]
         found = dict(re.findall(r"^\| `(\w+)` \| (.*) \|$", section, re.MULTILINE))
         small, paper = system.presets["small"], system.presets["paper"]
