@@ -39,14 +39,8 @@ def measure(pair: Pair, seeds: list[int]) -> None:
         folder = Path(temporary)
         lists = halves(pair.training, folder)
         for half, learned_from in enumerate(reversed(lists)):
-            options: list[str | Path] = [
-                "--dictionary",
-                learned_from,
-                "--no-refine",
-                "--out",
-                folder / f"procrustes.{half}",
-            ]
-            muse("align", *pair.arguments(), *options)
+            out = folder / f"procrustes.{half}"
+            muse("align", *pair.arguments(), "--dictionary", learned_from, "--no-refine", "--out", out)
         for seed in seeds:
             space = folder / f"muse.{seed}"
             muse("align", *pair.arguments(), "--seed", str(seed), "--out", space)

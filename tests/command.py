@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import logging
 import subprocess
@@ -48,9 +49,12 @@ class Command:
     monkeypatch: pytest.MonkeyPatch
     capsys: pytest.CaptureFixture[str]
 
-    def __call__(self, *arguments: object) -> Ended:
+    def __call__(self, *arguments: object, stdin: str | bytes | None = None) -> Ended:
         self.capsys.readouterr()
         self.monkeypatch.setattr(sys, "argv", ["muse", *map(str, arguments)])
+        if stdin is not None:
+            given = io.BytesIO(stdin if isinstance(stdin, bytes) else stdin.encode())
+            self.monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(given, encoding="utf-8"))
         root = logging.getLogger()
         handlers, level = root.handlers[:], root.level
         try:

@@ -10,6 +10,7 @@ import pytest
 import torch
 from torch import Tensor
 
+from muse.encoders.ragged import Padded
 from muse.errors import BadSetting, Mismatch
 from muse.progress import Progress
 from muse.run.runtime import Runtime
@@ -22,7 +23,6 @@ from muse.systems.cmlm.words import Words, words_of_space
 from muse.systems.network_encoder import BothSides
 from muse.systems.networks.masked_prediction import Cloze, hide
 from muse.systems.networks.transformer import Inputs, parameter_count
-from muse.training.batching import Padded
 from muse.training.losses import Softmax
 from muse.training.pairs import make_pairs
 from muse.training.trainer import TrainerConfig, train
@@ -68,7 +68,7 @@ def learner(words: Words, config: CmlmConfig = SMALL) -> CmlmLearner:
 
 def test_words_of_two_languages_and_what_is_asked_for(words: Words) -> None:
     assert (words.count, words.asked) == (5 + 2 * WORDS, {"en": range(5, 45), "fr": range(65, 105)})
-    assert words.readers["fr"].bags(["fr0 FR59 en1 !"]).ids.tolist() == [65, 124]
+    assert words.readers["fr"].read(["fr0 FR59 en1 !"]).sentences.ids.tolist() == [65, 124]
     assert words.rows is not None
     assert not words.rows[:5].any()
     assert torch.linalg.vector_norm(words.rows[5:], dim=1).allclose(torch.ones(2 * WORDS))
@@ -76,10 +76,9 @@ def test_words_of_two_languages_and_what_is_asked_for(words: Words) -> None:
 
 def test_a_sentence_is_the_mean_of_its_states(words: Words) -> None:
     encoder = model(words).encoder
-    bags = encoder.reader("en").bags(["en1 en2 en3", "en7", " ".join(["en4"] * 9)])
-    assert (bags.lengths.tolist(), bags.truncated) == ([3, 1, 8], 1)
-    ids = torch.from_numpy(bags.ids)
-    sentences = torch.split(ids, bags.lengths.tolist())
+    reading = encoder.reader("en").read(["en1 en2 en3", "en7", " ".join(["en4"] * 9)])
+    assert (reading.sentences.lengths.tolist(), reading.truncated) == ([3, 1, 8], 1)
+    sentences = torch.split(reading.sentences.ids, [3, 1, 8])
     padded = torch.nn.utils.rnn.pad_sequence(list(sentences), batch_first=True)
     mask = torch.arange(8) < torch.tensor([[3], [1], [8]])
     rows = encoder.rows(Padded(padded, mask))
@@ -169,7 +168,7 @@ def test_half_of_the_pairs_are_turned_and_one_language_is_hidden(
     monkeypatch.setattr(learning, "hide", noted)
     half = made.examples // 2
     text = made._corpus.training["fr"]
-    rows, second = torch.arange(half, 2 * half), text.passages.padded(text.pairs[:, 1]).ids
+    rows, second = torch.arange(half, 2 * half), text.passages.take(text.pairs[:, 1]).padded().ids
     made.loss(rows, generator())
     ids, cloze = read[0]
     unturned = (ids == second).all(dim=1).double().mean()

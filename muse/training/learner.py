@@ -31,6 +31,10 @@ class Learner(nn.Module, ABC):
     def score(self) -> float:
         """How good it is on held-out examples: the higher the better."""
 
+    def hits(self) -> int | None:
+        """How many held-out examples it gets right, where `score` is the percentage of those."""
+        return None
+
     def begin(self, step: int) -> None:
         """Told before the loss of each step which it is, from 1 on: for a loss that changes as it goes."""
 

@@ -85,16 +85,20 @@ class CmlmLearner(Learner):
         pairs = text.pairs[rows - (int(self._ends[number]) - len(text))]  # (b, 2)
         turned = torch.rand(len(rows), generator=generator, device=rows.device) < 0.5
         pairs = torch.where(turned[:, None], pairs.flip(1), pairs)
-        read = text.passages.padded(pairs[:, 1])
+        read = text.passages.take(pairs[:, 1]).padded()
         asked = self.model.encoder.words.asked[name]
         cloze = hide(read.ids, _masking(asked, self._share), generator)
-        neighbours = text.passages.padded(pairs[:, 0])
+        neighbours = text.passages.take(pairs[:, 0]).padded()
         scores = self.model(cloze, read.mask, neighbours, asked, generator)  # (p, a)
         return prediction_loss(scores, cloze.answers - asked.start)
 
     def score(self) -> float:
         """The hidden words of held-out documents that come first, in percent."""
         return self.told().accuracy
+
+    def hits(self) -> int:
+        """The hidden words of held-out documents that come first."""
+        return self.told().first
 
     def told(self) -> Predicted:
         """How the words of the first held-out pairs were told, by their true neighbours."""
@@ -142,6 +146,10 @@ class Cotrained(Learner):
         """P@1 of held-out translations."""
         return self.bitext.score()
 
+    def hits(self) -> int:
+        """The held-out translations found at rank 1."""
+        return self.bitext.hits()
+
 
 def tell(
     model: Cmlm, text: Neighbours, language: str, condition: str, *, share: float, most: int | None = None
@@ -167,9 +175,9 @@ def tell_parts(
     model.eval()
     parts = []
     for rows in torch.split(order, _ROWS):
-        read = text.passages.padded(pairs[rows, 1])
+        read = text.passages.take(pairs[rows, 1]).padded()
         cloze = hide(read.ids, _masking(asked, share), generator)
-        neighbours = None if condition == "none" else text.passages.padded(first[rows])
+        neighbours = None if condition == "none" else text.passages.take(first[rows]).padded()
         scores = model(cloze, read.mask, neighbours, asked)
         parts.append(predicted(scores, cloze.answers - asked.start))
     return parts
