@@ -1,4 +1,4 @@
-"""Auto with cheap initialisations: the first aligned one ends it, one that fails is passed over."""
+"""Auto with cheap initialisations: the first aligned one ends it, one that fails is skipped."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ class Scripted(Plan):
 
     script: dict[str, Matrix | None | Exception]
 
-    def initialisations(self) -> list[tuple[str, auto.Initialise]]:
-        return [(name, _initialise(name, what)) for name, what in self.script.items()]
+    def initialisations(self) -> list[tuple[str, auto.Initialiser]]:
+        return [(name, _start(name, what)) for name, what in self.script.items()]
 
 
 def scripted(*rounds: RefineConfig, **script: Matrix | None | Exception) -> Scripted:
@@ -44,15 +44,15 @@ def scripted(*rounds: RefineConfig, **script: Matrix | None | Exception) -> Scri
     return plan
 
 
-def _initialise(name: str, what: Matrix | None | Exception) -> auto.Initialise:
-    def initialise(*_: Any) -> Iterator[Alignment]:
+def _start(name: str, what: Matrix | None | Exception) -> auto.Initialiser:
+    def start(*_: Any) -> Iterator[Alignment]:
         CALLS.append(name)
         if isinstance(what, Exception):
             raise what
         if what is not None:
             yield Alignment(what, method=name)
 
-    return initialise
+    return start
 
 
 def tried(plan: Plan, runtime: Runtime | None = None) -> list[Candidate]:
@@ -95,7 +95,7 @@ def test_a_mapping_not_finite_is_a_breakdown() -> None:
 
 
 def test_no_initialisation_left() -> None:
-    with pytest.raises(NotConverged, match="no initialisation found a mapping: a: one; b: two"):
+    with pytest.raises(NotConverged, match="all initialisations failed: a: one; b: two"):
         tried(scripted(a=NotConverged("one"), b=NotConverged("two")))
 
 
