@@ -59,9 +59,7 @@ def test_it_lies_hidden_beside_what_the_run_writes(tmp_path: Path) -> None:
     assert open_checkpoint(tmp_path / "out", ["a"], resume=True).load("x") is not None
 
 
-def test_of_several_processes_the_first_one_opens_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_of_several_processes_the_first_one_opens_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     waited: list[int] = []
     monkeypatch.setattr(Processes, "wait", lambda self: waited.append(self.rank))
     first, second = (

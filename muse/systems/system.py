@@ -40,8 +40,8 @@ class System:
     """A sentence system: its presets by name, the texts it needs, and those it can use.
 
     `train` learns an encoder by a job. `network` makes a network again, as it was before it learned, from the
-    settings it was saved with; a system without a network raises KeyError. `reads` are the files, beside texts, that a
-    config names.
+    settings it was saved with, and raises KeyError in a system that has none. `reads` are the files, beside
+    texts, that a config names.
     """
 
     name: str
