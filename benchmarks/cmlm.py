@@ -43,6 +43,7 @@ from muse.api.encoders import load_encoder
 from muse.encoders.composed import Corrected
 from muse.encoders.corrections import Correction
 from muse.encoders.encoder import SentenceEncoder
+from muse.encoders.ragged import Ragged
 from muse.evaluation.classifier import ClassifierConfig, Labelled
 from muse.evaluation.probing import Probe, evaluate_probe, language_probe
 from muse.evaluation.score import Signature, bootstrap_interval
@@ -60,7 +61,6 @@ from muse.systems.network_encoder import NetworkEncoder
 from muse.systems.networks.masked_prediction import Predicted
 from muse.systems.pieces import SPECIALS
 from muse.systems.system import Job, TrainingRequest, open_core
-from muse.training.batching import Ragged
 from muse.training.schedule import Schedule
 from muse.training.seeding import generator_for
 from muse.training.trainer import train

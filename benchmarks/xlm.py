@@ -30,7 +30,6 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
-import numpy as np
 import torch
 from lookup_words import PAIR, cosine, distance, of_one_piece, p_at_1
 from pairs import SHARED
@@ -54,7 +53,7 @@ from muse.systems.xlm.masked_batches import side_by_side
 from muse.systems.xlm.network import PieceReader, XlmNetwork
 from muse.systems.xlm.sources import Chances, PairSource
 from muse.systems.xlm.system import PRESETS, scheduled
-from muse.training.pairs import Pairs, Sentences
+from muse.training.pairs import Pairs
 from muse.training.seeding import generator_for
 from muse.training.trainer import TrainerConfig, best_epoch, train
 
@@ -111,9 +110,9 @@ def test_source(test: Text, pieces: Pieces, config: XlmConfig, weights: torch.Te
     """The test pairs, those of like length together."""
     reader = PieceReader(pieces, config.length)
     ordered = sorted(test, key=lambda pair: (len(pair[1]), pair))
-    keys = np.arange(len(test))
-    sides = [Sentences.of(reader.bags([p[side] for p in ordered]), keys, "cpu") for side in (0, 1)]
-    pairs = Pairs(sides[0], sides[1], torch.arange(0), torch.arange(len(test)), 0)
+    keys = torch.arange(len(test))
+    sides = [reader.read([p[side] for p in ordered]).sentences for side in (0, 1)]
+    pairs = Pairs(sides[0], sides[1], (keys, keys), torch.arange(0), keys, 0)
     return PairSource(PAIR, (0, 1), pairs, 0, Chances(config.masking(len(pieces)), weights))
 
 

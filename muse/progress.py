@@ -1,4 +1,4 @@
-"""Progress of long work: a line with an ETA on a terminal, calm log lines elsewhere."""
+"""Progress of long work: a line with an ETA on a terminal, occasional log lines elsewhere."""
 
 from __future__ import annotations
 

@@ -288,7 +288,7 @@ def test_a_resumed_run_that_fails_leaves_the_checkpoint_as_it_was(
 
 def test_nothing_to_resume(muse: Command, files: Path) -> None:
     before = tree(files)
-    refused(muse(*good(files, "--resume")), "--resume needs the checkpoints of a killed run", "leave it out")
+    refused(muse(*good(files, "--resume")), "--resume needs the checkpoints of a killed run", "omit --resume")
     assert tree(files) == before
 
 
@@ -411,8 +411,8 @@ def test_judged_failed(muse: Command, files: Path) -> None:
 def test_a_good_run_for_people(muse: Command, files: Path) -> None:
     ended = muse(*good(files))
     assert ended.code == 0
-    assert "verdict     aligned" in ended.out
-    assert "signature   csls:10 | fr-en" in ended.out
+    assert "verdict         aligned" in ended.out
+    assert "signature       csls:10 | fr-en" in ended.out
     assert sorted(path.name for path in files.iterdir()) == ["en.vec", "fr.vec", "out"]
 
 
@@ -554,6 +554,32 @@ def test_several_retrievals(muse: Command, space: Path) -> None:
     shown = muse(*uses(space)["evaluate"]).out
     assert shown.startswith("P@1 = ")
     assert "coverage 2/2" in shown
+
+
+@pytest.mark.parametrize("command", ["induce", "translate"])
+@pytest.mark.parametrize("second", ["nn", "csls"])
+def test_where_one_retrieval_is_used_a_second_is_refused(
+    muse: Command, space: Path, command: str, second: str
+) -> None:
+    before = tree(space.parent)
+    ended = muse(*uses(space)[command], "--retrieval", "csls", "--retrieval", second)
+    assert (ended.code, ended.out) == (2, "")
+    assert f"--retrieval takes one value, got csls, {second}; leave one." in ended.err
+    assert tree(space.parent) == before
+
+
+@pytest.mark.parametrize(
+    ("options", "part"),
+    [
+        (["--init", "identical", "--no-identical"], "--no-identical forbids --init identical"),
+        (["--reweight", "--no-refine"], "--reweight follows refinement"),
+    ],
+    ids=str,
+)
+def test_options_of_align_that_contradict_each_other(muse: Command, options: list[str], part: str) -> None:
+    ended = muse("align", "--src", "fr", "--tgt", "en", *options)
+    assert (ended.code, ended.out) == (2, "")
+    assert part in ended.err
 
 
 def test_a_closed_pipe_is_no_error(tmp_path: Path) -> None:

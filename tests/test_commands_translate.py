@@ -163,6 +163,25 @@ def test_map_refuses(muse: Command, space: Path) -> None:
     assert tree(here) == before
 
 
+@pytest.mark.parametrize(
+    ("arguments", "part"),
+    [
+        (["chat", "--reference", "gold.txt"], "--reference needs text on stdin, got words"),
+        (["chat", "--beam", 5], "--beam needs text on stdin, got words"),
+        (["--beam", 5], "--beam needs --lm to translate text, got none"),
+        (["--lm-weight", 0.5], "--lm-weight needs --lm to translate text, got none"),
+        (["--top", 3], "--top needs --lm to translate text, got none"),
+    ],
+    ids=str,
+)
+def test_options_that_would_change_nothing_are_refused(
+    muse: Command, space: Path, arguments: list[object], part: str
+) -> None:
+    ended = muse("translate", space, *arguments)
+    assert (ended.code, ended.out) == (2, "")
+    assert part in ended.err
+
+
 def test_train_lm_refuses(muse: Command, space: Path) -> None:
     here = space.parent
     (here / "blank.txt").write_text("\n \n", encoding="utf-8")

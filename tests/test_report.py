@@ -175,10 +175,10 @@ def test_a_space_without_history_and_with_odd_words(muse: Command, tmp_path: Pat
 def test_a_manifest_of_another_make_is_read_as_far_as_it_goes(history: Any) -> None:
     entry = {"verdict": 3, "candidates": [5, {"method": "m", "history": history}], "seconds": []}
     (record,) = records({"pivot": "en", "languages": {"fr": entry}}, "fr", "en")
-    assert [attempt.name for attempt in record.attempts] == ["m"]
+    assert [candidate.name for candidate in record.candidates] == ["m"]
     assert not record.verdict
     assert record.stages == []
-    assert all(not trace.curves for attempt in record.attempts for trace in attempt.traces)
+    assert all(not trace.curves for candidate in record.candidates for trace in candidate.traces)
 
 
 def test_what_align_writes_is_what_a_report_shows(muse: Command, tmp_path: Path) -> None:
@@ -199,7 +199,7 @@ def test_the_highest_criterion_is_why_where_none_is_aligned() -> None:
     tried = [{**fields, "verdict": "doubtful"} for fields in CANDIDATES]
     entry = {"method": "similarity", "candidates": tried}
     (record,) = records({"pivot": "en", "languages": {"fr": entry}}, "fr", "en")
-    assert [attempt.chosen for attempt in record.attempts] == [False, True]
+    assert [candidate.chosen for candidate in record.candidates] == [False, True]
     assert "highest criterion" in record.reason
 
 

@@ -13,7 +13,8 @@ import torch
 from torch import Tensor
 
 from muse.api.encoders import load_encoder
-from muse.encoders.bags import Vocabulary
+from muse.encoders.ragged import Ragged
+from muse.encoders.reading import Vocabulary
 from muse.progress import Progress
 from muse.space import load_space
 from muse.systems.core import Matrices, SpaceCore
@@ -27,7 +28,7 @@ from muse.systems.registry import SYSTEMS
 from muse.training.learner import Learner
 from muse.training.losses import Align
 from muse.training.optimising import Optimisers
-from muse.training.pairs import Batch, Pairs, make_pairs
+from muse.training.pairs import Pairs, make_pairs
 from muse.training.seeding import torch_seeded
 from muse.training.sharing import Shared
 from muse.training.two_sides import PairLearner
@@ -123,9 +124,9 @@ def test_a_translation_that_is_drawn_is_called_one() -> None:
     assert found.labels[len(examples) // 2 :].any()
 
 
-def sentences(batch: Batch, name: str) -> list[str]:
+def sentences(batch: Ragged, name: str) -> list[str]:
     """The sentences of a batch, as they were read."""
-    parts = torch.tensor_split(batch.ids, batch.starts[1:])
+    parts = torch.split(batch.ids, batch.lengths.tolist())
     return [" ".join(f"{name}{i}" for i in part.tolist()) for part in parts]
 
 
@@ -264,7 +265,7 @@ def test_only_words_of_the_batch_move(files: Path) -> None:
     assert isinstance(core, InferSent)
     network = XBiLSTM(core, "fr", torch.tensor(space.vectors("fr").matrix))
     pairs = toy_pairs(toy_text())
-    network(pairs.other.batch(torch.tensor([0, 1])), "fr").sum().backward()
+    network(pairs.other.take(torch.tensor([0, 1])), "fr").sum().backward()
     gradient = network.words.weight.grad
     assert gradient is not None
     touched = set(gradient.coalesce().indices()[0].tolist())

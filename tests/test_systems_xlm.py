@@ -10,6 +10,7 @@ import pytest
 import torch
 
 from muse.api.encoders import load_encoder
+from muse.encoders.ragged import Ragged
 from muse.errors import BadSetting, Mismatch
 from muse.run.runtime import Runtime
 from muse.space import load_space
@@ -24,7 +25,6 @@ from muse.systems.xlm.learner import XlmLearner
 from muse.systems.xlm.masked_batches import Hiding, following, masked, side_by_side
 from muse.systems.xlm.network import PieceReader, XlmModel, XlmNetwork
 from muse.systems.xlm.streams import cut_streams, make_streams
-from muse.training.batching import Ragged
 from muse.training.optimising import Optimisers
 from muse.training.seeding import generator_for
 from muse.training.trainer import TrainerConfig, train
@@ -57,7 +57,7 @@ def made(pieces: Pieces, config: XlmConfig = TINY, parallel: bool = True) -> tup
 
 
 def test_streams_hold_all_sentences_in_order_and_none_is_longer(pieces: Pieces) -> None:
-    text = pieces.encode([en for en, _ in toy_text()], framed=False)
+    text = pieces.encode([en for en, _ in toy_text()])
     streams = list(cut_streams(text, 16))
     assert {len(stream) for stream in streams[:-1]} == {16}
     assert all(stream[0] == BOS for stream in streams)
@@ -78,8 +78,7 @@ def test_streams_end_with_their_document_and_some_are_held_out(pieces: Pieces) -
 def test_tlm_sets_both_sides_side_by_side_with_their_own_positions_and_blanks() -> None:
     first, second = Ragged.of([[2, 9, 8, 3], [2, 7, 3]]), Ragged.of([[2, 6, 3], [2, 11, 12, 13, 3]])
     hiding = Hiding(TINY.masking(20), torch.ones(20), generator_for(3))
-    rows = torch.arange(2)
-    sides = [masked(text.padded(rows), number, hiding) for number, text in enumerate((first, second))]
+    sides = [masked(text.padded(), number, hiding) for number, text in enumerate((first, second))]
     inputs, asked, answers = side_by_side(*sides)
     assert inputs.positions is not None and inputs.languages is not None and inputs.mask is not None
     assert inputs.positions.tolist() == [0, 1, 2, 3, 0, 1, 2, 3, 4]
@@ -95,7 +94,7 @@ def test_tlm_sets_both_sides_side_by_side_with_their_own_positions_and_blanks() 
 def test_clm_asks_for_the_next_piece_and_looks_at_none_after(pieces: Pieces) -> None:
     config = XlmConfig(**{**vars(TINY), "objective": "clm"})
     network, _ = made(pieces, config, parallel=False)
-    text = Ragged.of([[2, 9, 8, 7, 3], [2, 6, 3]]).padded(torch.arange(2))
+    text = Ragged.of([[2, 9, 8, 7, 3], [2, 6, 3]]).padded()
     exercise = side_by_side(following(text, 0))
     assert exercise.answers.tolist() == [9, 8, 7, 3, 6, 3]
     states = network.model.transformer(exercise.inputs)
@@ -184,7 +183,7 @@ def test_words_have_the_mean_of_their_pieces(pieces: Pieces, tmp_path: Path) -> 
     table = network.model.transformer.table(torch.arange(len(pieces)))
     found = network.word_rows(["en1", "en12 fr3", " "])
     for row, text in enumerate(("en1", "en12 fr3")):
-        ids = pieces.encode([text], framed=False)[0]
+        ids = pieces.encode([text])[0]
         torch.testing.assert_close(found[row], table[ids].mean(dim=0))
     torch.testing.assert_close(found[2], table[UNK])
     space = network.word_space(toy_space(tmp_path / "space"))
@@ -192,11 +191,12 @@ def test_words_have_the_mean_of_their_pieces(pieces: Pieces, tmp_path: Path) -> 
 
 
 def test_sentences_are_read_without_what_is_unknown_and_cut(pieces: Pieces) -> None:
-    bags = PieceReader(pieces, 8).bags(["en1 en2", "", "漢", "en1 漢 en2", "en1 " * 20])
-    assert bags.lengths.tolist()[1:3] == [0, 0]
-    assert bags.lengths[4] == 8 and bags.truncated == 1
-    assert bags.unknown == 2
-    first = bags.ids[: bags.lengths[0]]
+    reading = PieceReader(pieces, 8).read(["en1 en2", "", "漢", "en1 漢 en2", "en1 " * 20])
+    lengths = reading.sentences.lengths.tolist()
+    assert lengths[1:3] == [0, 0]
+    assert lengths[4] == 8 and reading.truncated == 1
+    assert reading.unknown == 2
+    first = reading.sentences.ids[: lengths[0]].tolist()
     assert (first[0], first[-1]) == (BOS, EOS)
 
 
@@ -217,7 +217,7 @@ def test_a_step_of_the_paper_preset() -> None:
     hiding = Hiding(config.masking(95_000), torch.ones(95_000), generator)
     losses = []
     for _ in range(2):
-        loss = model.loss(side_by_side(masked(text.padded(torch.arange(2)), 3, hiding)), generator)
+        loss = model.loss(side_by_side(masked(text.padded(), 3, hiding)), generator)
         loss.backward()  # type: ignore[no-untyped-call]
         losses.append(float(loss.detach()))
         optimisers.step(1e-4, 5.0)

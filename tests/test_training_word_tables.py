@@ -8,12 +8,13 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from muse.encoders.bags import Vocabulary
+from muse.encoders.ragged import Ragged
+from muse.encoders.reading import Vocabulary
 from muse.progress import Progress
 from muse.run.runtime import Runtime
 from muse.training.cvm_add import CvmAdd
 from muse.training.losses import Align, Hinge, Loss, Softmax
-from muse.training.pairs import Batch, Pairs, make_pairs
+from muse.training.pairs import Pairs, make_pairs
 from muse.training.projection import Projection
 from muse.training.trainer import TrainerConfig, best_epoch, train
 from muse.training.two_sides import PairLearner
@@ -21,7 +22,7 @@ from muse.training.word_tables import WordTables
 from muse.training.x_cbow import XCbow
 from tests.parallel import WORDS, rows, toy_text
 
-BATCH = Batch(torch.tensor([3, 5, 3, 7]), torch.tensor([0, 3]))  # words 3, 5, 3 and word 7
+BATCH = Ragged.of([[3, 5, 3], [7]])
 
 QUICK = TrainerConfig(epochs=3, batch=32, rate=0.02)
 
@@ -73,7 +74,7 @@ def test_the_score_is_p_at_1_by_loops(pairs: Pairs) -> None:
     en, fr = tables()
     texts = [pairs.pivot, pairs.other]
     means = [
-        [table[side.batch(row[None]).ids].mean(0) for row in pairs.held_out]
+        [table[side.take(row[None]).ids].mean(0) for row in pairs.held_out]
         for side, table in zip(texts, (en, fr), strict=True)
     ]
     hits = 0
@@ -134,7 +135,7 @@ def test_the_projection_learns_on_means_and_is_applied_to_words(pairs: Pairs) ->
 
 def test_dropout_takes_the_same_dimensions_from_both_sides_and_is_the_generator_s() -> None:
     model = Projection(*tables(), dropout=0.5)
-    wide = Batch(torch.arange(WORDS), torch.arange(WORDS))
+    wide = Ragged.of([[i] for i in range(WORDS)])
     draws = [model.both(wide, wide, torch.Generator().manual_seed(seed)) for seed in (1, 1, 2)]
     assert torch.equal(draws[0][0], draws[1][0])
     assert not torch.equal(draws[0][0], draws[2][0])
@@ -149,7 +150,7 @@ def test_the_module_s_rows_are_what_pooling_its_tables_gives() -> None:
     for kind in (XCbow, CvmAdd, Projection):
         model = encoder(kind)
         table = model.other_table()
-        expected = functional.embedding_bag(BATCH.ids, table, BATCH.starts, mode=model.pooling)
+        expected = functional.embedding_bag(BATCH.ids, table, BATCH.offsets[:-1], mode=model.pooling)
         assert torch.allclose(model.other(BATCH), expected, atol=1e-6)
 
 

@@ -146,7 +146,7 @@ def _restore_corrected(saved: Saved, _: AlignedSpace, parts: Sequence[SentenceEn
     return Corrected(parts[0], correction, seen_of(saved.arrays), bool(saved.settings["sif"]))
 
 
-def _restore_turned(saved: Saved, _: AlignedSpace, parts: Sequence[SentenceEncoder]) -> SentenceEncoder:
+def _restore_rotated(saved: Saved, _: AlignedSpace, parts: Sequence[SentenceEncoder]) -> SentenceEncoder:
     return restored(saved, parts[0])
 
 
@@ -169,7 +169,7 @@ RESTORERS: Mapping[str, Restore] = {
     "power-mean": _restore_power_mean,
     "weighted": _restore_weighted,
     "corrected": _restore_corrected,
-    "turned": _restore_turned,
+    "turned": _restore_rotated,
     TRAINED: restore_trained,
     NETWORK: restore_system,
 }

@@ -76,7 +76,7 @@ def run(request: Request, *, device: str = "auto", progress: Progress | None = N
     device = pick_device(device)
     request.check()
     check_out(request.folder)
-    request = _settled(request)
+    request = _resolved(request)
     progress = progress or Progress(quiet=True)
     inputs = _load(request, progress)
     loaded, loading = time.perf_counter(), {"load": peak_memory_mb()}
@@ -97,7 +97,7 @@ def run(request: Request, *, device: str = "auto", progress: Progress | None = N
     return _report(request, learned, seconds, inputs.words())
 
 
-def _settled(request: Request) -> Request:
+def _resolved(request: Request) -> Request:
     """The request with its dictionary read, its target named, and no step that would move a shared target."""
     config = request.config
     if request.dictionary is not None:

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import numpy as np
 
-from muse.encoders.bags import blocks
 from muse.encoders.corrections import Correction, Seen, see, together
 from muse.encoders.encoder import Around, Encoded, SentenceEncoder
+from muse.encoders.reading import blocks
 from muse.encoders.saving import Arrays, Saved, write_encoder
 from muse.errors import BadSetting, Mismatch
 

@@ -43,7 +43,7 @@ class Parts(NamedTuple):
 def parts(labels: Labels, rng: np.random.Generator) -> Parts:
     """The places (n,) of the labels in three parts, 60, 20 and 20 % of each class, drawn at random.
 
-    Mismatch where a class has too few for one in each part.
+    Mismatch if a class has too few for one in each part.
     """
     drawn: list[list[Labels]] = [[], [], []]
     for name in np.unique(labels):

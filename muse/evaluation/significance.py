@@ -78,7 +78,7 @@ def compare_words(first: WordScore, second: WordScore, rng: np.random.Generator)
 
 
 def check_comparable(first: AlignedSpace, second: AlignedSpace, source: str, target: str) -> None:
-    """Raises Mismatch where the two spaces do not hold the same question: languages and pivot."""
+    """Raise Mismatch if the two spaces do not hold the same question: languages and pivot."""
     for language in (source, target):
         if language not in second.languages:
             raise Mismatch(

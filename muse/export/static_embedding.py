@@ -73,7 +73,7 @@ def export_static_embedding(
 
 
 def check_place(out: Path) -> None:
-    """Raises BadFile where the folder cannot be written, or holds what no earlier export put there."""
+    """Raise BadFile if the folder cannot be written, or holds what no earlier export put there."""
     check_folder(out)
     if out.exists() and not {path.name for path in out.iterdir()} <= OURS:
         raise BadFile(

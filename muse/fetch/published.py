@@ -10,7 +10,7 @@ from typing import Any
 
 from muse.errors import BadFile, BadSetting, MissingExtra
 from muse.fetch.content import check_content
-from muse.fetch.download import Part, Patience, download
+from muse.fetch.download import Part, RetryPolicy, download
 from muse.fetch.pins import SUMS, read_pins, write_pin
 from muse.fetch.table import HOME, NON_COMMERCIAL, Item
 from muse.files.space_folder import checksum, writing
@@ -30,7 +30,7 @@ class FetchConfig:
     folder: Path
     home: str = HOME
     non_commercial: bool = False
-    patience: Patience = field(default_factory=Patience)
+    retries: RetryPolicy = field(default_factory=RetryPolicy)
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ def require() -> None:
 
 
 def check(item: Item, config: FetchConfig) -> None:
-    """Raises BadSetting for a licence that was not accepted or a home that is no address of the web."""
+    """Raise BadSetting for a licence that was not accepted or a home that is no address of the web."""
     if item.licence == NON_COMMERCIAL and not config.non_commercial:
         raise BadSetting(
             f"{item.name} is under {item.licence}, which forbids commercial use; accept it with "
@@ -69,7 +69,7 @@ def check(item: Item, config: FetchConfig) -> None:
 
 
 def fetch(item: Item, config: FetchConfig, progress: Progress) -> Fetched:
-    """The file, fetched unless it is there as it was first fetched; BadFile where it cannot be had whole.
+    """The file, fetched unless it is there as it was first fetched; BadFile if it cannot be had whole.
 
     The checksum of a file that is fetched for the first time is noted in SHA256SUMS beside it; a file
     that differs from what is noted there is not kept.
@@ -94,7 +94,7 @@ def _retrieve(item: Item, config: FetchConfig, pin: str | None, progress: Progre
     """Fills the file and gives it its name once it is known to be whole, of its kind, and the one pinned."""
     url, part = item.url(config.home), Part(config.folder / f".{item.name}.part")
     with writing(config.folder):
-        _download(url, part, item.name, config.patience, progress)
+        _download(url, part, item.name, config.retries, progress)
         try:
             check_content(part.path, item.name, item.kind)
             if pin and checksum(part.path) != pin:
@@ -109,7 +109,7 @@ def _retrieve(item: Item, config: FetchConfig, pin: str | None, progress: Progre
         part.remove()
 
 
-def _download(url: str, part: Part, name: str, patience: Patience, progress: Progress) -> None:
+def _download(url: str, part: Part, name: str, retries: RetryPolicy, progress: Progress) -> None:
     with ExitStack() as shown:
         ticks: list[Tick] = []
 
@@ -119,7 +119,7 @@ def _download(url: str, part: Part, name: str, patience: Patience, progress: Pro
                 ticks.append(shown.enter_context(stage))
             ticks[0](round(size / MB))
 
-        download(url, part, patience, told)
+        download(url, part, retries, told)
 
 
 def _stranger(path: Path, pin: str | None) -> str:

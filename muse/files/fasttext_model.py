@@ -55,7 +55,7 @@ def subword_vectors(path: Path | str, words: Sequence[str]) -> Matrix:
 
 
 def load_fasttext(path: Path | str) -> FastTextModel:
-    """The fastText model in a file; BadFile where it is another kind of file."""
+    """The fastText model in a file; BadFile if it is another kind of file."""
     path = Path(path)
     with open_source(path) as source:
         if not is_fasttext(source.peek(len(MAGIC))):

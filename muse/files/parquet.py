@@ -29,7 +29,7 @@ def is_parquet(path: Path) -> bool:
 
 
 def require_pyarrow(path: Path) -> None:
-    """Raises MissingExtra where pyarrow is not installed."""
+    """Raise MissingExtra if pyarrow is not installed."""
     try:
         import pyarrow.parquet  # noqa: F401
     except ImportError as error:
@@ -41,7 +41,7 @@ def require_pyarrow(path: Path) -> None:
 def read_column(path: Path, column: str | None) -> Iterator[list[str]]:
     """The text of a column, block by block; without its name, that of the only column of text.
 
-    What is null is an empty sentence. Raises BadFile for a file that is no Parquet, and BadSetting, before
+    What is null is an empty sentence. Raise BadFile for a file that is no Parquet, and BadSetting, before
     anything is read, where there is no such column or it holds no text.
     """
     require_pyarrow(path)

@@ -37,7 +37,7 @@ def parse_header(head: bytes) -> Header | None:
 
 
 def check_header(path: Path, header: Header) -> None:
-    """Raises BadFile if no file can have this header."""
+    """Raise BadFile if no file can have this header."""
     if header.count < 1 or header.dimension < 1:
         raise BadFile(
             f"{path}:1: expected at least 1 word and 1 number a word, got {header.count} and "

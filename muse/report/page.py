@@ -33,7 +33,7 @@ class Written:
 
 
 def require() -> None:
-    """Raises MissingExtra where a package of the extra is absent."""
+    """Raise MissingExtra if a package of the extra is absent."""
     require_matplotlib()
     require_sklearn()
     try:
@@ -48,7 +48,7 @@ def figures_folder(page: Path) -> Path:
 
 
 def check_out(page: Path) -> None:
-    """Raises BadFile where page and figures cannot be written, or would replace what is no report's."""
+    """Raise BadFile if page and figures cannot be written, or would replace what is no report's."""
     check_place(page)
     if page.suffix.lower() not in (".html", ".htm"):
         raise BadFile(f"{page}: expected a name that ends in .html, got another; rename --out")

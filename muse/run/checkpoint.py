@@ -1,4 +1,4 @@
-"""Checkpoint: what a run has learned so far, on disk, so that a killed run can go on."""
+"""Checkpoint: the state of a run on disk, so that a killed run can be resumed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from muse.files.space_folder import folder_name
 from muse.run.processes import ALONE, Processes
 
 Arrays = Mapping[str, NDArray[np.generic]]
-RUN = "run.txt"  # in the folder: which run it is of
+RUN = "run.txt"  # in the folder: a fingerprint of the run
 
 
 def checkpoint_folder(out: Path) -> Path:
@@ -56,22 +56,22 @@ class Checkpoint:
 
     @classmethod
     def open(cls, folder: Path, fingerprint: Sequence[str], *, resume: bool) -> Checkpoint:
-        """The checkpoints in `folder`: those of the killed run of the same `fingerprint`, or none yet.
+        """The checkpoints in `folder`: those of the killed run with the same `fingerprint`, or none yet.
 
-        Without `resume` whatever an earlier run left there is removed. Raises BadSetting where
-        there is nothing to resume, or where what is there came from other inputs or settings.
+        Without `resume` the checkpoints of an earlier run are removed. Raise BadSetting if there is
+        nothing to resume, or if the checkpoints are of other inputs or settings.
         """
         digest = hashlib.sha256("\0".join(fingerprint).encode()).hexdigest()
         note, made = folder / RUN, list[Path]()
         if resume:
             if not note.is_file():
                 raise BadSetting(
-                    f"--resume needs the checkpoints of a killed run, found none in {folder}; leave it out"
+                    f"--resume needs the checkpoints of a killed run, found none in {folder}; omit --resume"
                 )
             if note.read_text(encoding="utf-8") != digest:
                 raise BadSetting(
                     f"--resume needs the inputs and settings of the killed run, those in {folder} differ; "
-                    "give the same ones, or leave --resume out to start anew"
+                    "use the same ones, or omit --resume to start again"
                 )
         else:
             shutil.rmtree(folder, ignore_errors=True)
@@ -106,18 +106,18 @@ class Checkpoint:
         return self._folder is not None and any(self._folder.rglob("*.npz"))
 
     def clear(self) -> None:
-        """Forget everything: the run is over. Folders made for it go too, where nothing else is in them."""
+        """Remove all checkpoints, and the folders created for them if these are empty."""
         if self._folder is None:
             return
         shutil.rmtree(self._folder, ignore_errors=True)
         remove_empty(self._made)
 
     def load(self, stage: str) -> dict[str, NDArray[np.generic]] | None:
-        """The arrays saved for `stage`, or None where there are none; BadFile if they are broken."""
+        """The arrays saved for `stage`, or None if there are none; BadFile if they are broken."""
         if self._folder is None or not (path := self._path(self._folder, stage)).exists():
             return None
         try:
-            # Opened here: np.load leaves the file open where it finds a broken archive.
+            # Opened here: np.load leaves the file open if the archive is broken.
             with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
                 return dict(arrays)
         except (ValueError, OSError, EOFError, zipfile.BadZipFile) as error:
@@ -126,7 +126,7 @@ class Checkpoint:
             ) from error
 
     def save(self, stage: str, arrays: Arrays) -> None:
-        """Keep the arrays of `stage`, replacing what was kept for it in one step."""
+        """Save the arrays of `stage`, replacing atomically those saved before."""
         if self._folder is None:
             return
         self._folder.mkdir(parents=True, exist_ok=True)
@@ -135,4 +135,4 @@ class Checkpoint:
 
     @staticmethod
     def _path(folder: Path, stage: str) -> Path:
-        return folder / f"{stage.replace(':', '-')}.npz"  # a colon is no file name on Windows
+        return folder / f"{stage.replace(':', '-')}.npz"  # Windows allows no colon in a file name

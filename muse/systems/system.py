@@ -9,8 +9,8 @@ from typing import Any, get_type_hints
 
 import numpy as np
 
-from muse.encoders.bags import Reader
 from muse.encoders.encoder import SentenceEncoder
+from muse.encoders.reading import Reader
 from muse.encoders.saving import check_out
 from muse.errors import BadSetting, Mismatch
 from muse.files.parallel_text import read_pairs
@@ -40,7 +40,7 @@ class System:
     """A sentence system: its presets by name, the texts it needs, and those it can use.
 
     `train` learns an encoder by a job. `network` makes a network again, as it was before it learned, from the
-    settings it was saved with, and raises KeyError in a system that has none. `reads` are the files, beside
+    settings it was saved with; a system without a network raises KeyError. `reads` are the files, beside
     texts, that a config names.
     """
 

@@ -1,6 +1,6 @@
 """Encoders of trained words, as systems: from parallel text to rows of words, to be pooled.
 
-x-cbow, projection and cvm-add differ in the module that is trained and in the loss; what comes of each is a
+x-cbow, projection and cvm-add differ in the module that is trained and in the loss; each becomes a
 TrainedEncoder.
 """
 
@@ -15,8 +15,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from muse.encoders.bags import Vocabulary
 from muse.encoders.pooling import check_powers
+from muse.encoders.reading import Vocabulary
 from muse.encoders.trained import TrainedEncoder
 from muse.space import AlignedSpace
 from muse.systems.network_encoder import SentenceNetwork

@@ -9,11 +9,12 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from muse.encoders.ragged import Ragged
 from muse.run.processes import ALONE, Processes
 from muse.search.neighbours import nearest
 from muse.training.learner import Learner
 from muse.training.losses import Loss, draw_negatives
-from muse.training.pairs import Batch, Pairs, Sentences
+from muse.training.pairs import Pairs
 
 _ROWS = 4_096  # held-out sentences encoded at once
 
@@ -22,14 +23,14 @@ class TwoSides(nn.Module, ABC):
     """An encoder of sentences of the pivot and of one other language into one space of d' dimensions."""
 
     @abstractmethod
-    def pivot(self, batch: Batch) -> Tensor:
+    def pivot(self, batch: Ragged) -> Tensor:
         """The rows (b, d') of sentences of the pivot."""
 
     @abstractmethod
-    def other(self, batch: Batch) -> Tensor:
+    def other(self, batch: Ragged) -> Tensor:
         """The rows (b, d') of sentences of the other language."""
 
-    def both(self, pivot: Batch, other: Batch, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+    def both(self, pivot: Ragged, other: Ragged, generator: torch.Generator) -> tuple[Tensor, Tensor]:
         """The rows of both sides of b pairs, as training needs them; dropout draws from `generator`."""
         return self.pivot(pivot), self.other(other)
 
@@ -55,9 +56,9 @@ class PairLearner(Learner):
     def loss(self, rows: Tensor, generator: torch.Generator) -> Tensor:
         """The loss () of the training pairs with these numbers (b,)."""
         chosen, pairs, gather = self._pairs.training[rows], self._pairs, self._processes.gather
-        keys = gather(pairs.pivot.keys[chosen], pairs.other.keys[chosen])  # (of all processes,)
+        keys = gather(*(side[chosen] for side in pairs.keys))  # (of all processes,)
         negatives = draw_negatives(keys[0], keys[1], generator)
-        own = self.encoder.both(pairs.pivot.batch(chosen), pairs.other.batch(chosen), generator)  # (b, d')
+        own = self.encoder.both(pairs.pivot.take(chosen), pairs.other.take(chosen), generator)  # (b, d')
         x, y = gather(*own)  # (of all processes, d')
         loss = self._loss(x, y, negatives)
         if len(x) == len(rows):
@@ -92,6 +93,6 @@ def held_out_hits(encoder: TwoSides, pairs: Pairs) -> int:
     return int((found == torch.arange(len(found), device=found.device)).sum())
 
 
-def _rows(encode: Callable[[Batch], Tensor], sentences: Sentences, rows: Tensor) -> Tensor:
-    parts = [encode(sentences.batch(part)) for part in torch.split(rows, _ROWS)]
+def _rows(encode: Callable[[Ragged], Tensor], sentences: Ragged, rows: Tensor) -> Tensor:
+    parts = [encode(sentences.take(part)) for part in torch.split(rows, _ROWS)]
     return functional.normalize(torch.cat(parts))

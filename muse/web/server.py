@@ -26,7 +26,7 @@ class Address:
 
 
 def require() -> None:
-    """Raises MissingExtra where a package of the extra is absent."""
+    """Raise MissingExtra if a package of the extra is absent."""
     try:
         import fastapi  # noqa: F401
         import uvicorn  # noqa: F401
@@ -35,7 +35,7 @@ def require() -> None:
 
 
 def check_host(address: Address) -> None:
-    """Raises BadSetting for an address beyond this machine, unless that is allowed."""
+    """Raise BadSetting for an address beyond this machine, unless that is allowed."""
     if is_loopback(address.host) or address.allow_remote:
         return
     raise BadSetting(
@@ -55,7 +55,7 @@ def is_loopback(host: str) -> bool:
 
 
 def bind(address: Address) -> socket.socket:
-    """A socket that listens; BadSetting where the port is taken or the host is not this machine's."""
+    """A socket that listens; BadSetting if the port is taken or the host is not this machine's."""
     check_host(address)
     host = address.host.strip("[]")
     try:

@@ -8,10 +8,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from muse.encoders.ragged import Padded
 from muse.systems.bgt.length import Length
 from muse.systems.networks.transformer import Inputs, Memory, Transformer, draw_
 from muse.systems.pieces import UNK
-from muse.training.batching import Padded
 
 
 class Scores(nn.Module):

@@ -38,7 +38,7 @@ class BgtLearner(Learner):
     def loss(self, rows: Tensor, generator: torch.Generator) -> Tensor:
         """The loss (), in nats a pair, of the training pairs with these numbers (b,)."""
         chosen, config = self._pairs.training[rows], self.network.config
-        pair = self._pairs.pivot.batch(chosen), self._pairs.other.batch(chosen)
+        pair = self._pairs.pivot.take(chosen), self._pairs.other.take(chosen)
         told, divergence, translated = self.network.terms(pair, self._step % 2, generator)
         weight = config.prior * min(1.0, self._step / config.annealing)
         return (told + weight * divergence + config.translation * translated).mean()

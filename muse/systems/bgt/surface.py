@@ -5,8 +5,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from muse.encoders.ragged import Padded
 from muse.systems.pieces import SPECIALS
-from muse.training.batching import Padded
 
 
 def surface(sentences: Padded, counted: int) -> Tensor:

@@ -85,10 +85,10 @@ class CmlmLearner(Learner):
         pairs = text.pairs[rows - (int(self._ends[number]) - len(text))]  # (b, 2)
         turned = torch.rand(len(rows), generator=generator, device=rows.device) < 0.5
         pairs = torch.where(turned[:, None], pairs.flip(1), pairs)
-        read = text.passages.padded(pairs[:, 1])
+        read = text.passages.take(pairs[:, 1]).padded()
         asked = self.model.encoder.words.asked[name]
         cloze = hide(read.ids, _masking(asked, self._share), generator)
-        neighbours = text.passages.padded(pairs[:, 0])
+        neighbours = text.passages.take(pairs[:, 0]).padded()
         scores = self.model(cloze, read.mask, neighbours, asked, generator)  # (p, a)
         return prediction_loss(scores, cloze.answers - asked.start)
 
@@ -175,9 +175,9 @@ def tell_parts(
     model.eval()
     parts = []
     for rows in torch.split(order, _ROWS):
-        read = text.passages.padded(pairs[rows, 1])
+        read = text.passages.take(pairs[rows, 1]).padded()
         cloze = hide(read.ids, _masking(asked, share), generator)
-        neighbours = None if condition == "none" else text.passages.padded(first[rows])
+        neighbours = None if condition == "none" else text.passages.take(first[rows]).padded()
         scores = model(cloze, read.mask, neighbours, asked)
         parts.append(predicted(scores, cloze.answers - asked.start))
     return parts

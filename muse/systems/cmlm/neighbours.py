@@ -11,11 +11,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from muse.encoders.bags import Ids, Reader
+from muse.encoders.ragged import Ragged
+from muse.encoders.reading import Ids, Reader
 from muse.errors import Mismatch
 from muse.progress import Progress
-from muse.training.batching import Ragged
-from muse.training.pairs import read_bags
+from muse.training.pairs import read_text
 
 HELD_OUT = 0.1  # of the documents of a language, and at least one
 
@@ -42,21 +42,22 @@ def find_neighbours(
     what follows it is then the next part, not a paragraph a page away. Mismatch where there are none.
     """
     text = list(chain.from_iterable(documents.values()))
-    bags = read_bags(text, reader, progress)
-    parts = np.maximum(-(-bags.lengths // longest), 1)  # (s,) of each paragraph
-    lengths = in_parts(bags.lengths, parts)  # (p,)
+    read = read_text(text, reader, progress)
+    ids, whole = read.sentences.ids, read.sentences.lengths.numpy()
+    parts = np.maximum(-(-whole // longest), 1)  # (s,) of each paragraph
+    lengths = in_parts(whole, parts)  # (p,)
     document = np.repeat(np.arange(len(documents)), list(map(len, documents.values())))  # (s,)
     document, known = np.repeat(document, parts), lengths > 0  # (p,)
     first = np.flatnonzero((document[1:] == document[:-1]) & known[1:] & known[:-1])  # (k,)
     if not len(first):
         raise Mismatch(
             f"text must have paragraphs next to each other with words that are known, got none in "
-            f"{len(text)} paragraphs of {len(documents)} documents ({len(bags.ids)} known words, "
-            f"{bags.unknown} others); check the language, and that paragraphs are in order"
+            f"{len(text)} paragraphs of {len(documents)} documents ({len(ids)} known words, "
+            f"{read.unknown} others); check the language, and that paragraphs are in order"
         )
     pairs = torch.from_numpy(np.stack([first, first + 1], axis=1)).to(device)
-    offsets = torch.from_numpy(np.concatenate([[0], lengths.cumsum()])).to(device)
-    return Neighbours(Ragged(torch.from_numpy(bags.ids).to(device), offsets), pairs)
+    offsets = torch.from_numpy(np.concatenate([[0], lengths.cumsum()]))
+    return Neighbours(Ragged(ids, offsets).to(device), pairs)
 
 
 def in_parts(lengths: Ids, parts: Ids) -> Ids:

@@ -9,16 +9,14 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from muse.encoders.bags import Reader
+from muse.encoders.ragged import Padded, Ragged
+from muse.encoders.reading import Limited, Reader
 from muse.errors import BadSetting
 from muse.systems.cmlm.words import Words
-from muse.systems.core import Cut
 from muse.systems.network_encoder import SentenceNetwork
 from muse.systems.networks.masked_prediction import Cloze
 from muse.systems.networks.token_table import TokenTable, random_rows
 from muse.systems.networks.transformer import Inputs, Transformer, TransformerConfig, draw_
-from muse.training.batching import Padded
-from muse.training.pairs import Batch
 
 # The order of the stages, as section 4.2 has it: S3, S1, S2. Without translations, the first one alone.
 STRATEGIES = {"staged": ("cmlm", "cmlm+br"), "joint": ("cmlm+br",), "sequential": ("cmlm", "br")}
@@ -88,13 +86,13 @@ class CmlmEncoder(SentenceNetwork):
 
     def reader(self, language: str) -> Reader:
         """What reads no more than the longest sentence of a language."""
-        return Cut(self.words.readers[language], self.longest)
+        return Limited(self.words.readers[language], self.longest)
 
-    def forward(self, batch: Batch, language: str) -> Tensor:
+    def forward(self, batch: Ragged, language: str) -> Tensor:
         """The rows (b, h) of sentences; the words of every language are the model's."""
         return self.rows(batch.padded())
 
-    def rows_to_learn(self, batch: Batch, language: str, generator: torch.Generator) -> Tensor:
+    def rows_to_learn(self, batch: Ragged, language: str, generator: torch.Generator) -> Tensor:
         """The rows (b, h) of sentences, with dropout."""
         return self.rows(batch.padded(), generator)
 

@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 
 from torch import Tensor
 
-from muse.encoders.bags import Reader
+from muse.encoders.ragged import Ragged
+from muse.encoders.reading import Reader
 from muse.errors import BadSetting
 from muse.files.nli import LABELS
 from muse.space import AlignedSpace
@@ -22,7 +23,6 @@ from muse.systems.nli.inferences import read_inferences
 from muse.systems.nli.pair_classes import PairClassifier, PairClassLearner, PairExamples, PairNetwork
 from muse.systems.nli.translations import Translations
 from muse.systems.system import Fitted, Job, Preset, System, restored_core
-from muse.training.pairs import Batch
 from muse.training.seeding import torch_seeded
 from muse.training.trainer import TrainerConfig, train
 
@@ -76,7 +76,7 @@ class InferSent(PairNetwork):
         """The core's."""
         return self.core.reader(language)
 
-    def forward(self, batch: Batch, language: str) -> Tensor:
+    def forward(self, batch: Ragged, language: str) -> Tensor:
         """The rows (b, d') of sentences."""
         rows: Tensor = self.encoder(*self.core.matrices(batch, language))
         return rows

@@ -11,9 +11,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from muse.encoders.ragged import Ragged
 from muse.systems.network_encoder import SentenceNetwork
 from muse.training.learner import Learner
-from muse.training.pairs import Batch
 
 
 def pair_features(u: Tensor, v: Tensor) -> Tensor:
@@ -48,8 +48,8 @@ class PairNetwork(SentenceNetwork):
 class LabelledPairs(NamedTuple):
     """The first and the second sentence of b pairs, and their classes (b,)."""
 
-    first: Batch
-    second: Batch
+    first: Ragged
+    second: Ragged
     labels: Tensor
 
 
@@ -105,7 +105,7 @@ class PairClassLearner(Learner):
             [self._logits(pairs, self.network).argmax(dim=1) == pairs.labels for pairs in held_out]
         )
 
-    def _logits(self, pairs: LabelledPairs, encode: Callable[[Batch, str], Tensor]) -> Tensor:
+    def _logits(self, pairs: LabelledPairs, encode: Callable[[Ragged, str], Tensor]) -> Tensor:
         both = zip((pairs.first, pairs.second), self._pairs.languages, strict=True)
         u, v = (encode(batch, language) for batch, language in both)  # (b, d')
         logits: Tensor = self.classifier(u, v)

@@ -13,8 +13,9 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
+from muse.encoders.ragged import Ragged
 from muse.systems.nli.pair_classes import LabelledPairs
-from muse.training.pairs import Pairs, Sentences
+from muse.training.pairs import Pairs
 from muse.training.seeding import generator_for
 
 WINDOW = 100  # sentences on either side, in the order of length, that a wrong translation is drawn from
@@ -56,10 +57,10 @@ class Translations:
         drawn = part.draw(right, generator)
         places, chosen = part.rows[right], part.rows[torch.where(rows < len(part), right, drawn)]  # (b,)
         # What was drawn may be a translation all the same: of the same sentence, or the same one.
-        pivot, other = self.pairs.pivot.keys, self.pairs.other.keys
+        pivot, other = self.pairs.keys
         labels = (pivot[places] == pivot[chosen]) | (other[places] == other[chosen])  # (b,)
         return LabelledPairs(
-            self.pairs.pivot.batch(places), self.pairs.other.batch(chosen), torch.where(labels, YES, NO)
+            self.pairs.pivot.take(places), self.pairs.other.take(chosen), torch.where(labels, YES, NO)
         )
 
 
@@ -70,10 +71,10 @@ class SameLength:
     rows: Tensor
 
     @classmethod
-    def of(cls, sentences: Sentences, rows: Tensor, generator: torch.Generator) -> SameLength:
+    def of(cls, sentences: Ragged, rows: Tensor, generator: torch.Generator) -> SameLength:
         """The sentences with the numbers `rows` (p,), those of one length in random order."""
         drawn = rows[torch.randperm(len(rows), generator=generator).to(rows.device)]
-        return cls(drawn[sentences.offsets.diff()[drawn].argsort(stable=True)])
+        return cls(drawn[sentences.lengths[drawn].argsort(stable=True)])
 
     def __len__(self) -> int:
         return len(self.rows)

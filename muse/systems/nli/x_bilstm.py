@@ -15,7 +15,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from muse.encoders.bags import Reader
+from muse.encoders.ragged import Ragged
+from muse.encoders.reading import Reader
 from muse.encoders.saving import check_space, encoder_files, read_encoder
 from muse.errors import BadFile, BadSetting, Mismatch
 from muse.space import AlignedSpace
@@ -26,7 +27,6 @@ from muse.systems.nli.infersent import INFERSENT, InferSent, InferSentConfig
 from muse.systems.nli.pair_classes import PairClassifier, PairNetwork
 from muse.systems.system import Fitted, Job, Preset, System
 from muse.training.losses import Align
-from muse.training.pairs import Batch
 from muse.training.seeding import torch_seeded
 from muse.training.trainer import TrainerConfig, train
 from muse.training.two_sides import PairLearner
@@ -73,7 +73,7 @@ class XBiLSTM(PairNetwork):
         """What finds the words of the space in sentences."""
         return self.english.reader(language)
 
-    def forward(self, batch: Batch, language: str) -> Tensor:
+    def forward(self, batch: Ragged, language: str) -> Tensor:
         """The rows (b, d') of sentences."""
         if language != self._language:
             rows: Tensor = self.english(batch, language)

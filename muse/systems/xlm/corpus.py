@@ -128,5 +128,4 @@ def make_sources(
 
 
 def _counts(streams: Streams, vocabulary: int) -> Tensor:
-    text = streams.ragged.padded(streams.training)
-    return torch.bincount(text.ids[text.mask], minlength=vocabulary)
+    return torch.bincount(streams.ragged.take(streams.training).ids, minlength=vocabulary)

@@ -7,9 +7,9 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from muse.encoders.ragged import Padded
 from muse.systems.networks.masked_prediction import Masking, hide, left_to_right
 from muse.systems.networks.transformer import Inputs
-from muse.training.batching import Padded
 
 
 class Side(NamedTuple):

@@ -87,7 +87,7 @@ class StreamSource(Source):
         return (self._exercise(rows, generator) for rows in torch.split(self.streams.held_out, _AT_ONCE))
 
     def _exercise(self, rows: Tensor, generator: torch.Generator) -> Exercise:
-        text = self.streams.ragged.padded(rows)
+        text = self.streams.ragged.take(rows).padded()
         if self.chances is None:
             return side_by_side(following(text, self.number))
         return side_by_side(masked(text, self.number, self.chances.hiding(generator)))
@@ -116,7 +116,7 @@ class PairSource(Source):
     def batches(self, size: int, generator: torch.Generator) -> Batches:
         """Batches of pairs of like lengths, as large as `tokens` says, not `size`."""
         both = self.pairs.pivot, self.pairs.other
-        lengths = [side.offsets.diff()[self.pairs.training] for side in both]
+        lengths = [side.lengths[self.pairs.training] for side in both]
         longer = torch.maximum(*lengths).cpu()  # (n,)
         while True:
             yield from token_batches(2 * longer, self.tokens, generator)
@@ -134,4 +134,4 @@ class PairSource(Source):
         """Both sides of the pairs with these numbers (b,) in the text, with blanks of their own."""
         hiding = self.chances.hiding(generator)
         sides = zip((self.pairs.pivot, self.pairs.other), self.numbers, strict=True)
-        return [masked(side.batch(rows).padded(), number, hiding) for side, number in sides]
+        return [masked(side.take(rows).padded(), number, hiding) for side, number in sides]
