@@ -46,7 +46,7 @@ from muse.systems.network_encoder import NetworkEncoder
 from muse.systems.networks.masked_prediction import Predicted, rarity
 from muse.systems.pieces import Pieces
 from muse.systems.xlm.config import INITIAL, XlmConfig
-from muse.systems.xlm.corpus import Corpus, Sources, make_sources
+from muse.systems.xlm.corpus import Sources, XlmCorpus, make_sources
 from muse.systems.xlm.initialisation import first_network
 from muse.systems.xlm.learner import XlmLearner
 from muse.systems.xlm.masked_batches import side_by_side
@@ -83,7 +83,7 @@ def read(path: Path) -> Text:
     return list(zip(text.pivot, text.other, strict=True))
 
 
-def parted(asked: Asked, seed: int) -> tuple[Corpus, Text]:
+def parted(asked: Asked, seed: int) -> tuple[XlmCorpus, Text]:
     """The corpus of a seed, without a sentence of the test pairs, and the test pairs."""
     folder = asked.data / "parallel"
     test = read(folder / "tatoeba.en-fr.test.tsv.gz")
@@ -98,7 +98,7 @@ def parted(asked: Asked, seed: int) -> tuple[Corpus, Text]:
         ]
         for side, language in enumerate(PAIR)
     }
-    return Corpus(texts, PAIR, ParallelText(*zip(*for_pairs, strict=True))), test[:TEST]
+    return XlmCorpus(texts, PAIR, ParallelText(*zip(*for_pairs, strict=True))), test[:TEST]
 
 
 def apart(pair: tuple[str, str], known: Sequence[set[str]]) -> bool:

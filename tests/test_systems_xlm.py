@@ -19,7 +19,7 @@ from muse.systems.networks.transformer import parameter_count
 from muse.systems.pieces import BOS, EOS, MASK, SPECIALS, UNK, Pieces
 from muse.systems.registry import SYSTEMS
 from muse.systems.xlm.config import XlmConfig
-from muse.systems.xlm.corpus import Corpus, Sources, make_sources
+from muse.systems.xlm.corpus import Sources, XlmCorpus, make_sources
 from muse.systems.xlm.initialisation import aligned_rows, first_network, principal
 from muse.systems.xlm.learner import XlmLearner
 from muse.systems.xlm.masked_batches import Hiding, following, masked, side_by_side
@@ -34,13 +34,13 @@ from tests.parallel import toy_space, toy_text, write_text
 TINY = XlmConfig(pieces=200, layers=1, heads=2, hidden=16, length=16, pair_tokens=256, dropout=0.0, warmup=5)
 
 
-def toy_corpus(parallel: bool = True) -> Corpus:
+def toy_corpus(parallel: bool = True) -> XlmCorpus:
     """Text of the toy languages, of en twice as much as of fr, and translations."""
     pairs = toy_text()
     texts = {"en": [[en for en, _ in pairs]], "fr": [[fr for _, fr in pairs[:200]]]}
     if not parallel:
-        return Corpus(texts)
-    return Corpus(texts, ("en", "fr"), tuple(zip(*toy_text(seed=1), strict=True)))  # type: ignore[arg-type]
+        return XlmCorpus(texts)
+    return XlmCorpus(texts, ("en", "fr"), tuple(zip(*toy_text(seed=1), strict=True)))  # type: ignore[arg-type]
 
 
 @pytest.fixture(scope="module")

@@ -18,7 +18,7 @@ from muse.progress import Progress, Tick
 from muse.run.checkpoint import Checkpoint
 from muse.run.runtime import Runtime
 from muse.training.learner import Learner
-from muse.training.trainer import Epoch, TrainerConfig, best_epoch, train
+from muse.training.trainer import EpochResult, TrainerConfig, best_epoch, train
 
 CONFIG = TrainerConfig(epochs=6, batch=8, rate=0.05, patience=6)
 
@@ -66,7 +66,7 @@ def _random(rng: np.random.Generator, *shape: int) -> Tensor:
 
 def run(
     learner: Learner, config: TrainerConfig = CONFIG, seed: int = 0, store: Checkpoint | None = None
-) -> tuple[Epoch, ...]:
+) -> tuple[EpochResult, ...]:
     return train(learner, config, seed=seed, runtime=Runtime(checkpoint=store or Checkpoint()))
 
 

@@ -82,7 +82,7 @@ class TrainerConfig:
 
 
 @dataclass(frozen=True)
-class Epoch:
+class EpochResult:
     """The figures after an epoch; number 0 is the learner before training, which has no loss.
 
     `steps` are those from the beginning of training on.
@@ -98,14 +98,14 @@ class Epoch:
         return f"epoch {self.number}: loss {self.loss:.4f}, held-out {self.score:.2f}, {self.seconds:.1f} s"
 
 
-def train(learner: Learner, config: TrainerConfig, *, seed: int, runtime: Runtime) -> tuple[Epoch, ...]:
+def train(learner: Learner, config: TrainerConfig, *, seed: int, runtime: Runtime) -> tuple[EpochResult, ...]:
     """Trains `learner` in place, leaves it as it was at its best epoch, and returns all epochs.
 
     A killed run goes on from `runtime.checkpoint` and ends as if it had never stopped, to the bit.
     NotConverged where the loss is no finite number; the checkpoint is that of the last good epoch then.
     """
     optimisers = Optimisers(learner, config.optimiser, config.rate, config.beta2)
-    run = _Run(learner, config, optimisers, seed, runtime)
+    run = _TrainingRun(learner, config, optimisers, seed, runtime)
     kept, epochs = _resume(run) or _untrained(run)
     with runtime.progress.stage("training", config.epochs * run.examples) as tick:
         while _goes_on(config, epochs):
@@ -120,13 +120,13 @@ def train(learner: Learner, config: TrainerConfig, *, seed: int, runtime: Runtim
     return tuple(epochs)
 
 
-def best_epoch(epochs: Sequence[Epoch]) -> Epoch:
+def best_epoch(epochs: Sequence[EpochResult]) -> EpochResult:
     """The epoch of the highest held-out score, the first of equal ones."""
     return max(epochs, key=lambda epoch: epoch.score)
 
 
 @dataclass(frozen=True, eq=False)
-class _Run:
+class _TrainingRun:
     """What every epoch needs."""
 
     learner: Learner
@@ -165,14 +165,14 @@ class _Run:
         return torch.cat(orders)[begin - passes[0] * n :][: self.examples]
 
 
-def _untrained(run: _Run) -> tuple[Arrays, list[Epoch]]:
-    kept, epochs = _parameters(run.learner), [Epoch(0, math.nan, _score(run), 0.0)]
+def _untrained(run: _TrainingRun) -> tuple[Arrays, list[EpochResult]]:
+    kept, epochs = _parameters(run.learner), [EpochResult(0, math.nan, _score(run), 0.0)]
     _keep(run, BEST, kept)
     _save(run, epochs)
     return kept, epochs
 
 
-def _epoch(run: _Run, behind: Sequence[Epoch], tick: Tick) -> Epoch:
+def _epoch(run: _TrainingRun, behind: Sequence[EpochResult], tick: Tick) -> EpochResult:
     """One epoch: every example once, or so many as its steps take."""
     number, began = len(behind), time.perf_counter()
     batches, device, rank = run.batches(number), run.runtime.device, run.runtime.processes.rank
@@ -197,17 +197,17 @@ def _epoch(run: _Run, behind: Sequence[Epoch], tick: Tick) -> Epoch:
             done = min(step * run.config.batch, run.examples)
             tick((number - 1) * run.examples + done, loss=total / step)
     loss, score, steps = total / len(batches), _score(run), before + len(batches)
-    return Epoch(number, loss, score, time.perf_counter() - began, steps)
+    return EpochResult(number, loss, score, time.perf_counter() - began, steps)
 
 
-def _score(run: _Run) -> float:
+def _score(run: _TrainingRun) -> float:
     """The held-out score, which the first process tells the others."""
     run.learner.eval()
     processes = run.runtime.processes
     return processes.sum(run.learner.score() if processes.first else 0.0)
 
 
-def _goes_on(config: TrainerConfig, behind: Sequence[Epoch]) -> bool:
+def _goes_on(config: TrainerConfig, behind: Sequence[EpochResult]) -> bool:
     """Whether there is another epoch after these."""
     in_vain = len(behind) - 1 - best_epoch(behind).number
     return (
@@ -215,7 +215,7 @@ def _goes_on(config: TrainerConfig, behind: Sequence[Epoch]) -> bool:
     )
 
 
-def _rate(config: TrainerConfig, behind: Sequence[Epoch]) -> float:
+def _rate(config: TrainerConfig, behind: Sequence[EpochResult]) -> float:
     """The rate of the epoch after these, some of which may have been no better than the best before them."""
     best = accumulate((epoch.score for epoch in behind), max)
     setbacks = sum(epoch.score <= before for epoch, before in zip(behind[1:], best, strict=False))
@@ -228,7 +228,7 @@ def _parameters(learner: Learner) -> Arrays:
     return {name: p.detach().cpu().numpy().copy() for name, p in moved}
 
 
-def _finite(run: _Run, epoch: Epoch) -> Arrays:
+def _finite(run: _TrainingRun, epoch: EpochResult) -> Arrays:
     """The same; NotConverged where it is not worth keeping, since the epoch before was the last good one."""
     arrays = _parameters(run.learner)
     for name, array in arrays.items():
@@ -247,19 +247,19 @@ def _restore(learner: Learner, arrays: Arrays) -> None:
                 parameter.copy_(torch.from_numpy(arrays[name]))
 
 
-def _keep(run: _Run, stage: str, arrays: Arrays) -> None:
+def _keep(run: _TrainingRun, stage: str, arrays: Arrays) -> None:
     if run.runtime.processes.first:
         run.runtime.checkpoint.save(stage, arrays)
 
 
-def _save(run: _Run, epochs: Sequence[Epoch]) -> None:
+def _save(run: _TrainingRun, epochs: Sequence[EpochResult]) -> None:
     """Keeps what the next epoch starts from: parameters, the optimisers' state, the figures so far."""
     arrays = {f"parameter/{name}": array for name, array in _finite(run, epochs[-1]).items()}
     figures = np.array([astuple(epoch) for epoch in epochs])  # (e, 5) float64
     _keep(run, STATE, {**arrays, **run.optimisers.state(), "epochs": figures})
 
 
-def _resume(run: _Run) -> tuple[Arrays, list[Epoch]] | None:
+def _resume(run: _TrainingRun) -> tuple[Arrays, list[EpochResult]] | None:
     """The best parameters and the epochs of a killed run, whose state this one takes up; None for a new one.
 
     BadFile where its checkpoint is not whole.
@@ -277,7 +277,7 @@ def _resume(run: _Run) -> tuple[Arrays, list[Epoch]] | None:
         _restore(run.learner, moved)
         run.optimisers.restore(saved)
         rows = saved["epochs"].astype(np.float64)
-        epochs = [Epoch(int(row[0]), row[1], row[2], row[3], int(row[4])) for row in rows.tolist()]
+        epochs = [EpochResult(int(row[0]), row[1], row[2], row[3], int(row[4])) for row in rows.tolist()]
     except (KeyError, IndexError, ValueError, RuntimeError) as error:
         raise BadFile(
             "the checkpoint must be the whole one of a killed run, found a part of one or another "

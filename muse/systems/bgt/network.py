@@ -11,7 +11,7 @@ from muse.encoders.ragged import Ragged
 from muse.encoders.reading import Reader
 from muse.systems.bgt.config import BgtConfig
 from muse.systems.bgt.decoder import Decoder, Scores
-from muse.systems.bgt.encoder import Encoder, Seen
+from muse.systems.bgt.encoder import Encoder, EncoderInput
 from muse.systems.bgt.gaussian import Gaussian
 from muse.systems.bgt.length import Length
 from muse.systems.bgt.surface import surface
@@ -108,13 +108,13 @@ class BgtNetwork(SentenceNetwork):
         divergence = sum((one.divergence() for one in own), meanings[side].divergence())
         return Terms(sum(told), divergence, sum(translated, torch.zeros_like(divergence)))
 
-    def _seen(self, batch: Ragged, place: int) -> Seen:
+    def _seen(self, batch: Ragged, place: int) -> EncoderInput:
         """What the encoders see: framed ids, or rows, of which the mean knows no length, and the surface."""
         rows = self._rows(place)
         if rows is None:
-            return Seen(*batch.framed(BOS, EOS).padded())
+            return EncoderInput(*batch.framed(BOS, EOS).padded())
         sentences = batch.padded()
-        return Seen(rows[sentences.ids], sentences.mask, surface(sentences, self.config.counted))
+        return EncoderInput(rows[sentences.ids], sentences.mask, surface(sentences, self.config.counted))
 
     def _encoder(self, latent: int, generator: torch.Generator, *, surface: int = 0) -> Encoder:
         config, rows = self.config, self._rows(0)

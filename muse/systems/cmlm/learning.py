@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from muse.run.runtime import Runtime
-from muse.systems.cmlm.neighbours import Documents, Neighbours, Parted, find_neighbours
+from muse.systems.cmlm.neighbours import Documents, NeighbourPairs, Parted, find_neighbours
 from muse.systems.cmlm.network import Cmlm, CmlmEncoder
 from muse.systems.networks.masked_prediction import Masking, Predicted, hide, predicted, prediction_loss
 from muse.systems.pieces import MASK
@@ -23,11 +23,11 @@ _ROWS = 64  # held-out pairs told at once: their scores of all words are large
 
 
 @dataclass(frozen=True, eq=False)
-class Corpus:
+class CmlmCorpus:
     """Neighbours of each language, to learn from and held out."""
 
-    training: Mapping[str, Neighbours]
-    held_out: Mapping[str, Neighbours]
+    training: Mapping[str, NeighbourPairs]
+    held_out: Mapping[str, NeighbourPairs]
 
     def counts(self, words: int) -> Tensor:
         """How often each of so many words (v,) is in what is learned from."""
@@ -35,14 +35,14 @@ class Corpus:
         return torch.bincount(ids, minlength=words)
 
 
-def read_corpus(texts: Mapping[str, Parted], encoder: CmlmEncoder, runtime: Runtime) -> Corpus:
+def read_corpus(texts: Mapping[str, Parted], encoder: CmlmEncoder, runtime: Runtime) -> CmlmCorpus:
     """The neighbours in the documents of each language, as the encoder reads them."""
 
-    def read(name: str, documents: Documents) -> Neighbours:
+    def read(name: str, documents: Documents) -> NeighbourPairs:
         words, longest = encoder.words.readers[name], encoder.longest
         return find_neighbours(documents, words, longest, runtime.device, runtime.progress)
 
-    return Corpus(
+    return CmlmCorpus(
         {name: read(name, text.training) for name, text in texts.items()},
         {name: read(name, text.held_out) for name, text in texts.items()},
     )
@@ -51,7 +51,7 @@ def read_corpus(texts: Mapping[str, Parted], encoder: CmlmEncoder, runtime: Runt
 class CmlmLearner(Learner):
     """Tells the hidden words of passages by their neighbours: L_CMLM."""
 
-    def __init__(self, model: Cmlm, corpus: Corpus, share: float) -> None:
+    def __init__(self, model: Cmlm, corpus: CmlmCorpus, share: float) -> None:
         super().__init__()
         self.model = model
         self._corpus, self._share = corpus, share
@@ -152,7 +152,7 @@ class Cotrained(Learner):
 
 
 def tell(
-    model: Cmlm, text: Neighbours, language: str, condition: str, *, share: float, most: int | None = None
+    model: Cmlm, text: NeighbourPairs, language: str, condition: str, *, share: float, most: int | None = None
 ) -> Predicted:
     """How the hidden words of the second of each pair are told, of the first `most` pairs or of all.
 
@@ -164,7 +164,7 @@ def tell(
 
 @torch.no_grad()
 def tell_parts(
-    model: Cmlm, text: Neighbours, language: str, condition: str, *, share: float, most: int | None = None
+    model: Cmlm, text: NeighbourPairs, language: str, condition: str, *, share: float, most: int | None = None
 ) -> list[Predicted]:
     """The same of parts of the pairs, which hold the same words whatever the condition: to be compared."""
     pairs = text.pairs[:most]

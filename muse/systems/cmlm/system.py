@@ -15,7 +15,7 @@ from muse.files.documents import read_documents
 from muse.files.nli import read_nli
 from muse.space import AlignedSpace
 from muse.systems.cmlm.inference import inference_learner, inferences
-from muse.systems.cmlm.learning import CmlmLearner, Corpus, Cotrained, read_corpus
+from muse.systems.cmlm.learning import CmlmCorpus, CmlmLearner, Cotrained, read_corpus
 from muse.systems.cmlm.neighbours import Parted, hold_out
 from muse.systems.cmlm.network import STRATEGIES, Cmlm, CmlmConfig, CmlmEncoder
 from muse.systems.cmlm.words import Words, words_of_pieces, words_of_space
@@ -28,7 +28,7 @@ from muse.training.losses import Softmax
 from muse.training.pairs import Pairs
 from muse.training.schedule import Schedule
 from muse.training.seeding import generator_for
-from muse.training.trainer import Epoch, TrainerConfig, train
+from muse.training.trainer import EpochResult, TrainerConfig, train
 from muse.training.two_sides import PairLearner
 
 PRESETS = {
@@ -60,7 +60,7 @@ class Training:
 
     job: Job
     model: Cmlm
-    corpus: Corpus
+    corpus: CmlmCorpus
     pairs: Pairs | None
     inferences: Inferences | None
 
@@ -87,7 +87,7 @@ class Training:
             found[_INFERENCE] = inference_learner(encoder, self.inferences, drawn)
         return {name: learner.to(self.job.runtime.device) for name, learner in found.items()}
 
-    def stage(self, name: str) -> tuple[Epoch, ...]:
+    def stage(self, name: str) -> tuple[EpochResult, ...]:
         """Trains by one objective, and leaves the networks as they were at its best epoch."""
         runtime = self.job.runtime
         runtime = replace(runtime, checkpoint=runtime.checkpoint.of(name))

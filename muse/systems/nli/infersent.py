@@ -21,7 +21,7 @@ from muse.systems.core import Core
 from muse.systems.nli.bilstm import POOLINGS, BiLSTM
 from muse.systems.nli.inferences import read_inferences
 from muse.systems.nli.pair_classes import PairClassifier, PairClassLearner, PairExamples, PairNetwork
-from muse.systems.nli.translations import Translations
+from muse.systems.nli.translations import TranslationPairs
 from muse.systems.system import Fitted, Job, Preset, System, restored_core
 from muse.training.seeding import torch_seeded
 from muse.training.trainer import TrainerConfig, train
@@ -101,7 +101,9 @@ def _translations(job: Job) -> Taught:
     if not job.request.parallel:
         raise BadSetting("infersent with objective=td is trained on --parallel, which is missing; give it")
     pairs = job.pairs()
-    return Taught(Translations(pairs, job.languages, job.request.seed), 2 * len(pairs.held_out), pairs.counts)
+    return Taught(
+        TranslationPairs(pairs, job.languages, job.request.seed), 2 * len(pairs.held_out), pairs.counts
+    )
 
 
 @dataclass(frozen=True)

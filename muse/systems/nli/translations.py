@@ -24,7 +24,7 @@ NO, YES = 0, 1  # the classes
 
 
 @dataclass(frozen=True, eq=False)
-class Translations:
+class TranslationPairs:
     """Every pair of parallel text twice: as it is, and with a wrong translation, drawn anew each epoch."""
 
     pairs: Pairs

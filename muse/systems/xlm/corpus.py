@@ -27,7 +27,7 @@ from muse.training.seeding import generator_for
 
 
 @dataclass(frozen=True)
-class Corpus:
+class XlmCorpus:
     """The documents of each language, and sentences of the `translated` ones, pivot first."""
 
     documents: Mapping[str, Documents]
@@ -65,13 +65,13 @@ def check_texts(config: XlmConfig, request: TrainingRequest) -> None:
         )
 
 
-def read_corpus(config: XlmConfig, request: TrainingRequest) -> Corpus:
+def read_corpus(config: XlmConfig, request: TrainingRequest) -> XlmCorpus:
     """What the files of a request hold."""
     read = _documents if config.documents else _one_document
     documents = {language: read(path) for language, path in request.texts.items()}
     if not request.parallel:
-        return Corpus(documents)
-    return Corpus(documents, (request.space.pivot, request.language), read_pairs(request.parallel))
+        return XlmCorpus(documents)
+    return XlmCorpus(documents, (request.space.pivot, request.language), read_pairs(request.parallel))
 
 
 def _one_document(path: object) -> Documents:
@@ -100,7 +100,7 @@ class Sources:
 
 
 def make_sources(
-    config: XlmConfig, corpus: Corpus, pieces: Pieces, *, seed: int, runtime: Runtime
+    config: XlmConfig, corpus: XlmCorpus, pieces: Pieces, *, seed: int, runtime: Runtime
 ) -> Sources:
     """The sources of a corpus; Mismatch where it is too small."""
     generator = generator_for(seed, 1)

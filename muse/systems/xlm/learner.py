@@ -12,7 +12,7 @@ from torch import Tensor
 from muse.systems.networks.masked_prediction import Predicted
 from muse.systems.sampling import BATCH_EXPONENT, draw_languages, language_shares
 from muse.systems.xlm.network import XlmModel
-from muse.systems.xlm.sources import Source
+from muse.systems.xlm.sources import BatchSource
 from muse.training.learner import Learner
 from muse.training.seeding import generator_for
 
@@ -27,8 +27,8 @@ class XlmLearner(Learner):
     def __init__(
         self,
         model: XlmModel,
-        streams: Sequence[Source],
-        pairs: Sequence[Source] = (),
+        streams: Sequence[BatchSource],
+        pairs: Sequence[BatchSource] = (),
         judged: Sequence[str] = (),
         exponent: float = BATCH_EXPONENT,
     ) -> None:
@@ -57,7 +57,7 @@ class XlmLearner(Learner):
         names = [drawn[turn % len(drawn)][turn] for turn in range(count)]
         return [begins[name] + next(endless[name]) for name in names]
 
-    def _drawn(self, sources: Sequence[Source], count: int, generator: torch.Generator) -> list[str]:
+    def _drawn(self, sources: Sequence[BatchSource], count: int, generator: torch.Generator) -> list[str]:
         sizes = {source.name: source.examples for source in sources}
         return draw_languages(language_shares(sizes, self._exponent), count, generator)
 

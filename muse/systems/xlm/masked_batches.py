@@ -12,7 +12,7 @@ from muse.systems.networks.masked_prediction import Masking, hide, left_to_right
 from muse.systems.networks.transformer import Inputs
 
 
-class Side(NamedTuple):
+class MaskedSide(NamedTuple):
     """Text of one language: the ids (b, t) to read, where one is `asked` for, the right ones, the mask."""
 
     ids: Tensor
@@ -21,7 +21,7 @@ class Side(NamedTuple):
     mask: Tensor
     language: int
 
-    def silent(self) -> Side:
+    def silent(self) -> MaskedSide:
         """The same, only to be looked at: nothing is asked of it."""
         return self._replace(asked=torch.zeros_like(self.asked))
 
@@ -42,19 +42,19 @@ class Hiding(NamedTuple):
     generator: torch.Generator
 
 
-def masked(text: Padded, language: int, hiding: Hiding) -> Side:
+def masked(text: Padded, language: int, hiding: Hiding) -> MaskedSide:
     """The text with blanks: MLM."""
     cloze = hide(text.ids, hiding.masking, hiding.generator, hiding.weights)
-    return Side(cloze.ids, cloze.asked, text.ids, text.mask, language)
+    return MaskedSide(cloze.ids, cloze.asked, text.ids, text.mask, language)
 
 
-def following(text: Padded, language: int) -> Side:
+def following(text: Padded, language: int) -> MaskedSide:
     """The text as it is, of which each piece is to tell the next: CLM."""
     cloze = left_to_right(*text)
-    return Side(cloze.ids, cloze.asked, text.ids.roll(-1, dims=1), text.mask, language)
+    return MaskedSide(cloze.ids, cloze.asked, text.ids.roll(-1, dims=1), text.mask, language)
 
 
-def side_by_side(*sides: Side) -> Exercise:
+def side_by_side(*sides: MaskedSide) -> Exercise:
     """The exercise of one side, or of two that see each other, TLM: the positions of each begin at 0."""
     device = sides[0].ids.device
     widths = [side.ids.shape[1] for side in sides]

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from muse.systems.networks.masked_prediction import Masking
-from muse.systems.xlm.masked_batches import Exercise, Hiding, Side, following, masked, side_by_side
+from muse.systems.xlm.masked_batches import Exercise, Hiding, MaskedSide, following, masked, side_by_side
 from muse.systems.xlm.streams import Streams
 from muse.training.batching import token_batches
 from muse.training.pairs import Pairs
@@ -21,7 +21,7 @@ _AT_ONCE = 64  # held-out streams or pairs
 Batches = Iterator[Tensor]
 
 
-class Source(Protocol):
+class BatchSource(Protocol):
     """What every source is."""
 
     @property
@@ -55,7 +55,7 @@ class Chances:
 
 
 @dataclass(frozen=True, eq=False)
-class StreamSource(Source):
+class StreamSource(BatchSource):
     """Streams of the language with this number: MLM, or CLM where nothing is to be hidden."""
 
     language: str
@@ -94,7 +94,7 @@ class StreamSource(Source):
 
 
 @dataclass(frozen=True, eq=False)
-class PairSource(Source):
+class PairSource(BatchSource):
     """Sentences of two languages and their translations, in batches of so many `tokens`: TLM."""
 
     languages: tuple[str, str]
@@ -130,7 +130,7 @@ class PairSource(Source):
         parts = torch.split(self.pairs.held_out[:HELD_OUT_PAIRS], _AT_ONCE)
         return (side_by_side(*self.sides(rows, generator)) for rows in parts)
 
-    def sides(self, rows: Tensor, generator: torch.Generator) -> list[Side]:
+    def sides(self, rows: Tensor, generator: torch.Generator) -> list[MaskedSide]:
         """Both sides of the pairs with these numbers (b,) in the text, with blanks of their own."""
         hiding = self.chances.hiding(generator)
         sides = zip((self.pairs.pivot, self.pairs.other), self.numbers, strict=True)
