@@ -217,7 +217,7 @@ def test_a_step_of_the_paper_preset() -> None:
     hiding = Hiding(config.masking(95_000), torch.ones(95_000), generator)
     losses = []
     for _ in range(2):
-        loss = model.loss(side_by_side(masked(text.padded(), 3, hiding)), generator)
+        loss = model.loss(side_by_side(masked(text.padded(), 3, hiding)))
         loss.backward()  # type: ignore[no-untyped-call]
         losses.append(float(loss.detach()))
         optimisers.step(1e-4, 5.0)

@@ -54,28 +54,19 @@ class Decoder(nn.Module):
         super().__init__()
         self._scores, self._layers, self._length = scores, layers, length
 
-    def forward(
-        self,
-        latents: Sequence[Tensor],
-        sentences: Padded,
-        smoothing: float = 0.0,
-        generator: torch.Generator | None = None,
-    ) -> Tensor:
+    def forward(self, latents: Sequence[Tensor], sentences: Padded, smoothing: float = 0.0) -> Tensor:
         """The nats -log p(x | z) (b,) of b sentences.
 
         :param latents: each (b, k)
         :param sentences: ids and mask (b, t); for layers, from <bos> to <eos>
         :param smoothing: the share of the probability that all tokens have alike (Szegedy et al., 2016)
-        :param generator: with one, and only then, there is dropout
         """
         ids = sentences.ids.where(sentences.ids < self._scores.vocabulary, UNK)  # (b, t)
         answers, mask = ids, sentences.mask
         states = torch.cat([*latents], dim=-1)[:, None]  # (b, 1, k)
         if self._layers is not None:
             answers, mask = ids[:, 1:], mask[:, 1:]
-            read = self._layers(
-                Inputs(ids[:, :-1], mask), Memory(torch.stack([*latents], dim=1)), generator=generator
-            )
+            read = self._layers(Inputs(ids[:, :-1], mask), Memory(torch.stack([*latents], dim=1)))
             states = torch.cat([read, states.expand(-1, read.shape[1], -1)], dim=-1)  # (b, t, h + k)
         chances = functional.log_softmax(self._scores(states), dim=-1)  # (b, t or 1, v)
         flat = chances.flatten(0, 1)

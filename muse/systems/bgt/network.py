@@ -89,20 +89,17 @@ class BgtNetwork(SentenceNetwork):
     def terms(self, pair: tuple[Ragged, Ragged], side: int, generator: torch.Generator) -> Terms:
         """What the loss of b pairs is made of; the semantic latent is that of the sentences on one side."""
         seen = [self._seen(batch, place) for place, batch in enumerate(pair)]
-        meanings = [self.semantic(given, generator) for given in seen]
-        own = [encode(seen[place], generator) for place, encode in enumerate(self.own)]
+        meanings = [self.semantic(given) for given in seen]
+        own = [encode(seen[place]) for place, encode in enumerate(self.own)]
         latents = [[meanings[side].sample(generator)]] * 2
         for place, posterior in enumerate(own):
             latents[place] = [*latents[place], posterior.sample(generator)]
         sentences = [
             (batch.framed(BOS, EOS) if self.config.decoder_layers else batch).padded() for batch in pair
         ]
-        told = [
-            decode(latents[place], sentences[place], generator=generator)
-            for place, decode in enumerate(self.decoders)
-        ]
+        told = [decode(latents[place], sentences[place]) for place, decode in enumerate(self.decoders)]
         translated = [
-            decode([meanings[1 - place].mean], sentences[place], self.config.smoothing, generator)
+            decode([meanings[1 - place].mean], sentences[place], self.config.smoothing)
             for place, decode in enumerate(self.translators)
         ]
         divergence = sum((one.divergence() for one in own), meanings[side].divergence())

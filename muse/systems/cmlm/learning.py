@@ -89,7 +89,7 @@ class CmlmLearner(Learner):
         asked = self.model.encoder.words.asked[name]
         cloze = hide(read.ids, _masking(asked, self._share), generator)
         neighbours = text.passages.take(pairs[:, 0]).padded()
-        scores = self.model(cloze, read.mask, neighbours, asked, generator)  # (p, a)
+        scores = self.model(cloze, read.mask, neighbours, asked)  # (p, a)
         return prediction_loss(scores, cloze.answers - asked.start)
 
     def score(self) -> float:
@@ -128,6 +128,10 @@ class Cotrained(Learner):
     def most_batches(self, examples: int, size: int) -> int:
         """That of the neighbours."""
         return self.words.most_batches(examples, size)
+
+    def check_batch(self, size: int) -> None:
+        """Raises BadSetting where it is too small for translations, of which a step has as many."""
+        self.bitext.check_batch(size)
 
     def fewest(self, processes: int) -> int:
         """That of the translations, of which a step has as many."""

@@ -92,13 +92,9 @@ class CmlmEncoder(SentenceNetwork):
         """The rows (b, h) of sentences; the words of every language are the model's."""
         return self.rows(batch.padded())
 
-    def rows_to_learn(self, batch: Ragged, language: str, generator: torch.Generator) -> Tensor:
-        """The rows (b, h) of sentences, with dropout."""
-        return self.rows(batch.padded(), generator)
-
-    def rows(self, sentences: Padded, generator: torch.Generator | None = None) -> Tensor:
-        """The rows (b, h) of sentences; with dropout where there is a generator."""
-        states = self.transformer(Inputs(sentences.ids, sentences.mask), generator=generator)  # (b, t, h)
+    def rows(self, sentences: Padded) -> Tensor:
+        """The rows (b, h) of sentences."""
+        states = self.transformer(Inputs(sentences.ids, sentences.mask))  # (b, t, h)
         mask = sentences.mask[..., None]
         mean: Tensor = (states * mask).sum(dim=1) / mask.sum(dim=1)
         return mean
@@ -126,23 +122,16 @@ class Cmlm(nn.Module):
             draw_(self._projections, generator)
         self._odds = nn.Parameter((counts.float() + 1).log() - math.log(float(counts.sum()) + len(counts)))
 
-    def forward(
-        self,
-        cloze: Cloze,
-        mask: Tensor,
-        neighbours: Padded | None,
-        asked: range,
-        generator: torch.Generator | None = None,
-    ) -> Tensor:
+    def forward(self, cloze: Cloze, mask: Tensor, neighbours: Padded | None, asked: range) -> Tensor:
         """How well each of the words that may be asked for, (p, a), fits each hidden one.
 
         Without `neighbours` the words are told by the others of their sentence (b, t) alone.
         """
         prefix = None
         if neighbours is not None and self._config.projections:
-            prefix = self.projected(self.encoder.rows(neighbours, generator))
+            prefix = self.projected(self.encoder.rows(neighbours))
         inputs = Inputs(cloze.ids, mask, prefix=prefix)
-        states = self.encoder.transformer(inputs, generator=generator)[cloze.asked]  # (p, h)
+        states = self.encoder.transformer(inputs)[cloze.asked]  # (p, h)
         told = self._norm(functional.gelu(self._dense(states)))
         among = slice(asked.start, asked.stop)
         scores: Tensor = self.encoder.transformer.table.scores(told, among) + self._odds[among]

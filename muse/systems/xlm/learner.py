@@ -65,7 +65,7 @@ class XlmLearner(Learner):
         """The loss () of a batch (b,) of one source."""
         place = bisect_right(self._begins, int(rows[0])) - 1
         exercise = self._sources[place].exercise(rows - self._begins[place], generator)
-        return self.model.loss(exercise, generator)
+        return self.model.loss(exercise)
 
     def score(self) -> float:
         """100 / perplexity of held-out pieces, which is the mean one of all sources judged."""

@@ -34,15 +34,15 @@ class XlmModel(nn.Module):
         self.transformer = Transformer(sizes, generator, TokenTable(rows, config.hidden))
         self.bias = nn.Parameter(torch.zeros(len(rows)))
 
-    def forward(self, exercise: Exercise, generator: torch.Generator | None = None) -> Tensor:
-        """The scores (p, v) of all pieces where one is asked for; dropout only with a generator."""
-        states = self.transformer(exercise.inputs, generator=generator)
+    def forward(self, exercise: Exercise) -> Tensor:
+        """The scores (p, v) of all pieces where one is asked for."""
+        states = self.transformer(exercise.inputs)
         scores: Tensor = self.transformer.table.scores(states[exercise.asked]) + self.bias
         return scores
 
-    def loss(self, exercise: Exercise, generator: torch.Generator) -> Tensor:
+    def loss(self, exercise: Exercise) -> Tensor:
         """The loss () of an exercise."""
-        return prediction_loss(self(exercise, generator), exercise.answers)
+        return prediction_loss(self(exercise), exercise.answers)
 
     @torch.no_grad()
     def told(self, exercise: Exercise) -> Predicted:
