@@ -54,7 +54,7 @@ from muse.systems.bgt.tokens import PieceTokens
 from muse.systems.network_encoder import NetworkEncoder
 from muse.systems.pieces import SPECIALS, Pieces
 from muse.systems.registry import train_system
-from muse.systems.system import Request
+from muse.systems.system import TrainingRequest
 from muse.text.tokens import Tokeniser
 from muse.training.pairs import Pairs
 from muse.training.seeding import generator_for
@@ -123,12 +123,12 @@ def rows(bench: Bench) -> Iterator[Row]:
 
 def _trained(
     bench: Bench, text: Path, settings: Mapping[str, str], epochs: int | None
-) -> list[NetworkEncoder]:
+) -> list[SentenceEncoder]:
     limits = {} if epochs is None else {"epochs": epochs}
     settings = {**dict(bench.asked.set), **settings}
     found = []
     for seed in numbers(bench.asked.seeds):
-        request = Request(
+        request = TrainingRequest(
             bench.space, bench.other, text.with_name("out"), parallel=(text,), settings=settings,
             trainer=limits, seed=seed,
         )  # fmt: skip
@@ -145,11 +145,11 @@ def _trained(
     return found
 
 
-def _both(bench: Bench, name: str, encoders: list[NetworkEncoder]) -> Iterator[Row]:
+def _both(bench: Bench, name: str, encoders: list[SentenceEncoder]) -> Iterator[Row]:
     """The semantic latent, and the language latents where there are any."""
-    networks = [encoder.network for encoder in encoders]
+    networks = [encoder.network for encoder in encoders if isinstance(encoder, NetworkEncoder)]
     nats = [_nats(bench, network) for network in networks if isinstance(network, BgtNetwork)]
-    yield Row(f"{name}: semantic", list(encoders), nats)
+    yield Row(f"{name}: semantic", encoders, nats)
     own = [
         NetworkEncoder("", bench.space, (PIVOT, bench.other), LanguageLatents(network))
         for network in networks

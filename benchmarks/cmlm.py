@@ -60,7 +60,7 @@ from muse.systems.cmlm.words import Words
 from muse.systems.network_encoder import NetworkEncoder
 from muse.systems.networks.masked_prediction import Predicted
 from muse.systems.pieces import SPECIALS
-from muse.systems.system import Job, Request, open_core
+from muse.systems.system import Job, TrainingRequest, open_core
 from muse.training.schedule import Schedule
 from muse.training.seeding import generator_for
 from muse.training.trainer import train
@@ -310,7 +310,7 @@ def _write_pairs(bench: Bench) -> None:
 def _job(bench: Bench, seed: int, more: Mapping[str, object]) -> Job:
     settings = {**dict(one.split("=", 1) for one in bench.asked.set), **{k: str(v) for k, v in more.items()}}
     trainer = {name: getattr(bench.asked, name) for name in ("epochs", "batch", "rate")}
-    request = Request(
+    request = TrainingRequest(
         bench.space,
         bench.other,
         bench.folder / "out",

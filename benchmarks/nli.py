@@ -50,7 +50,7 @@ from muse.systems.network_encoder import NetworkEncoder
 from muse.systems.nli.pair_classes import PairNetwork, pair_features
 from muse.systems.nli.translations import SameLength
 from muse.systems.registry import train_system
-from muse.systems.system import Request
+from muse.systems.system import TrainingRequest
 from muse.training.seeding import generator_for
 from muse.vectors import Matrix
 
@@ -117,7 +117,7 @@ class Bench(NamedTuple):
         if not folder.exists():
             chosen = {key.partition(".")[2]: value for key, value in self.asked.set if key.startswith(name)}
             epochs = {"epochs": int(chosen.pop("epochs"))} if "epochs" in chosen else {}
-            request = Request(
+            request = TrainingRequest(
                 self.space, language, folder, self.asked.preset, settings={**settings, **chosen}, seed=seed,
                 trainer={"epochs": 0} if untrained else epochs, **text,
             )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Progress of long work: a line with an ETA on a terminal, calm log lines elsewhere."""
+"""Progress of long work: a line with an ETA on a terminal, occasional log lines elsewhere."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from copy import copy
 from typing import Protocol, TypeVar
 
 log = logging.getLogger(__name__)
@@ -18,32 +19,43 @@ class Tick(Protocol):
     """Called after each step with the number of steps done and the figures to show."""
 
     def __call__(self, done: int, **figures: float) -> None:
-        """Show that `done` steps are behind us."""
+        """Reports that `done` steps are done."""
 
 
-Listener = Callable[[str, int, Mapping[str, float]], None]
+Callback = Callable[[str, int, Mapping[str, float]], None]  # a stage, its steps done, their figures
 Block = TypeVar("Block")
 
 
 class Progress:
     """Shows the progress of named stages on stderr; `quiet` shows nothing.
 
-    A `listener` is told of every step: the stage, the number of steps done, the figures.
+    A `callback` is called after every step with the stage, the number of steps done and the figures.
     """
 
-    def __init__(self, *, quiet: bool = False, listener: Listener | None = None) -> None:
+    def __init__(self, *, quiet: bool = False, callback: Callback | None = None) -> None:
         self._quiet = quiet
-        self._listener = listener
+        self._callbacks = () if callback is None else (callback,)
         self._terminal = sys.stderr.isatty()
 
-    def heard_by(self, listener: Listener) -> Progress:
-        """The same progress, with a listener that is told of every step."""
-        return Progress(quiet=self._quiet, listener=listener)
+    def with_callback(self, callback: Callback) -> Progress:
+        """The same progress, which calls `callback` as well, after those it has.
+
+        >>> steps = []
+        >>> first = Progress(quiet=True, callback=lambda stage, done, figures: steps.append("first"))
+        >>> both = first.with_callback(lambda stage, done, figures: steps.append("second"))
+        >>> with both.stage("work", 1) as tick:
+        ...     tick(1)
+        >>> steps
+        ['first', 'second']
+        """
+        found = copy(self)  # of its own class: a caller may have written one
+        found._callbacks = (*self._callbacks, callback)
+        return found
 
     def through(
         self, name: str, blocks: Iterable[Block], total: int, size: Callable[[Block], int]
     ) -> Iterator[Block]:
-        """The blocks as they are, each counted by its `size` once it is done with; see `stage`."""
+        """The blocks unchanged; progress advances by the `size` of each after its use; see `stage`."""
         with self.stage(name, total) as tick:
             done = 0
             for block in blocks:
@@ -55,16 +67,16 @@ class Progress:
     def stage(self, name: str, total: int) -> Iterator[Tick]:
         """A context in which the yielded `tick(done, **figures)` reports progress towards `total`.
 
-        A `total` of 0 means that nobody knows how much there is: no time is promised then.
+        A `total` of 0 means that the end is unknown: no remaining time is shown.
         """
         start = last = time.monotonic()
 
         def tick(done: int, **figures: float) -> None:
             nonlocal last
-            if self._listener is not None:
-                self._listener(name, done, figures)
+            for callback in self._callbacks:
+                callback(name, done, figures)
             now = time.monotonic()
-            # A terminal line may change ten times a second; a log line only when there is news.
+            # A terminal line may change ten times a second, a log line once in ten seconds.
             if self._quiet or (now - last < (0.1 if self._terminal else LOG_EVERY_SECONDS)):
                 return
             last = now

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 from tests.command import Command  # noqa: E402
+from tests.pages import Reader  # noqa: E402
 from tests.toys import raw_pair, write_vec  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -30,6 +32,18 @@ def shared() -> Path:
     folder = ROOT.parent / "shared"
     if not folder.is_dir():
         pytest.skip("needs ../shared, the maintainers' evaluation data")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the samples of a checkout, in which somebody has followed the tutorial."""
+    folder = tmp_path_factory.mktemp("checkout")
+    (folder / "embeddings").mkdir()
+    (folder / "embeddings" / "sample").symlink_to(ROOT / "embeddings" / "sample")
+    (folder / "dictionaries").mkdir()
+    shutil.copy(ROOT / "dictionaries" / "fr-en.sample.txt", folder / "dictionaries")
+    Reader(folder).follow(ROOT / "docs" / "pages" / "tutorial.md")
     return folder
 
 

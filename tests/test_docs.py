@@ -27,23 +27,11 @@ PAGES = ROOT / "docs" / "pages"
 TUTORIAL = PAGES / "tutorial.md"
 OTHERS = sorted(path for path in PAGES.rglob("*.md") if path != TUTORIAL and blocks(path))
 NEEDS = {  # the packages of extras that the blocks of a page need
-    "fetch.md": ("pooch", "requests"),
+    "fetch.md": ("requests",),
     "look.md": ("fastapi", "jinja2", "matplotlib", "sklearn", "uvicorn"),
     "sentence-systems.md": ("tokenizers",),
     "which-file.md": ("gensim", "pandas", "pyarrow", "safetensors", "sklearn", "tokenizers"),
 }
-
-
-@pytest.fixture(scope="module")
-def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the samples of a checkout, in which somebody has followed the tutorial."""
-    folder = tmp_path_factory.mktemp("checkout")
-    (folder / "embeddings").mkdir()
-    (folder / "embeddings" / "sample").symlink_to(ROOT / "embeddings" / "sample")
-    (folder / "dictionaries").mkdir()
-    shutil.copy(ROOT / "dictionaries" / "fr-en.sample.txt", folder / "dictionaries")
-    Reader(folder).follow(TUTORIAL)
-    return folder
 
 
 def toy_languages(folder: Path) -> None:
@@ -66,7 +54,6 @@ def published(handler: Handler) -> None:
     handler.wfile.write(body)
 
 
-@pytest.mark.usefixtures("checkout")
 def test_the_tutorial_runs_and_prints_what_it_shows(checkout: Path) -> None:
     assert (checkout / "embeddings" / "aligned" / "fr-en" / "manifest.json").exists()
     assert (checkout / "pairs.tsv").read_text(encoding="utf-8").count("\n") >= 2
@@ -114,6 +101,8 @@ def test_no_block_is_left_out(page: Path) -> None:
 def test_the_settings_of_systems_are_those_of_the_page() -> None:
     text = (PAGES / "how-to" / "sentence-systems.md").read_text(encoding="utf-8")
     for name, system in SYSTEMS.items():
+        if "paper" not in system.presets:  # the encoders of words have one size, and stand on another page
+            continue
         section = text.partition(f"### {name}\n")[2].partition("###")[0]
         found = dict(re.findall(r"^\| `(\w+)` \| (.*) \|$", section, re.MULTILINE))
         small, paper = system.presets["small"], system.presets["paper"]

@@ -12,17 +12,18 @@ import pytest
 
 from muse.errors import BadFile, BadSetting, MuseError
 from muse.fetch import FetchConfig, Fetched, dictionary, fetch, vectors
-from muse.fetch.download import Patience
+from muse.fetch.download import RetryPolicy
 from muse.fetch.pins import SUMS, read_pins
 from muse.fetch.table import LANGUAGES, WITH_ENGLISH
 from muse.files import read_vectors
+from muse.installation import install_extra
 from muse.progress import Progress
 from tests.command import Command, tree
 from tests.server import Answer, File, Server, serving, status
 
-pytest.importorskip("pooch")
+pytest.importorskip("requests")
 
-PATIENT = Patience(tries=3, connect=2, read=0.5, first_wait=0.01, longest_wait=0.05)
+PATIENT = RetryPolicy(tries=3, connect=2, read=0.5, first_wait=0.01, longest_wait=0.05)
 ITEM = vectors("fr")
 HTML = b"<!DOCTYPE html><html><body>Sorry</body></html>"
 
@@ -38,7 +39,7 @@ BODY = vec_bytes()
 
 
 def fetched(server: Server, folder: Path) -> Fetched:
-    return fetch(ITEM, FetchConfig(folder, server.url, patience=PATIENT), Progress(quiet=True))
+    return fetch(ITEM, FetchConfig(folder, server.url, retries=PATIENT), Progress(quiet=True))
 
 
 def test_a_file_is_fetched_pinned_and_not_fetched_twice(tmp_path: Path) -> None:
@@ -86,9 +87,9 @@ def test_what_passes_is_tried_again(tmp_path: Path, script: list[Answer], asked:
 def test_the_progress_knows_the_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("muse.fetch.published.MB", 1_000.0)
     heard: list[int] = []
-    progress = Progress(quiet=True, listener=lambda stage, done, figures: heard.append(done))
+    progress = Progress(quiet=True, callback=lambda stage, done, figures: heard.append(done))
     with serving(File(BODY)) as server:
-        fetch(ITEM, FetchConfig(tmp_path, server.url, patience=PATIENT), progress)
+        fetch(ITEM, FetchConfig(tmp_path, server.url, retries=PATIENT), progress)
     assert heard == sorted(heard)
     assert heard[-1] == round(len(BODY) / 1_000)
 
@@ -152,7 +153,7 @@ def test_what_is_no_file_of_vectors_is_not_kept(tmp_path: Path, script: list[Ans
 def test_nobody_there(tmp_path: Path) -> None:
     with serving(File(BODY)) as server:
         gone = server.url
-    config = FetchConfig(tmp_path, gone, patience=PATIENT)
+    config = FetchConfig(tmp_path, gone, retries=PATIENT)
     with pytest.raises(BadFile, match="the connection failed"):
         fetch(ITEM, config, Progress(quiet=True))
     assert tree(tmp_path) == {}
@@ -185,11 +186,11 @@ def test_broken_pins(tmp_path: Path, text: str) -> None:
 
 def test_a_dictionary_is_read_before_it_is_kept(tmp_path: Path) -> None:
     item = dictionary("fr-en", "test")
-    config = FetchConfig(tmp_path, non_commercial=True, patience=PATIENT)
+    config = FetchConfig(tmp_path, non_commercial=True, retries=PATIENT)
     for body, good in ((b"chat cat\nchien dog\n", True), (b"justoneword\n", False), (b"", False)):
         folder = tmp_path / str(len(body))
         with serving(File(body)) as server:
-            own = FetchConfig(folder, server.url, non_commercial=True, patience=config.patience)
+            own = FetchConfig(folder, server.url, non_commercial=True, retries=config.retries)
             if good:
                 assert fetch(item, own, Progress(quiet=True)).path.read_bytes() == body
             else:
@@ -224,15 +225,14 @@ def test_the_command_fetches_what_align_then_finds(
     assert Path(file["path"]).read_bytes() == BODY
 
 
-@pytest.mark.parametrize("package", ["pooch", "requests"])
 def test_a_missing_extra_is_said_before_anything(
-    muse: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, package: str
+    muse: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setitem(sys.modules, package, None)
+    monkeypatch.setitem(sys.modules, "requests", None)
     ended = muse("fetch", "vectors", "fr")
     assert ended.code == 1
-    assert "pip install 'muse[fetch]'" in ended.errors[0]
+    assert install_extra("fetch") in ended.errors[0]
     assert muse("fetch", "vectors", "fr", "--dry-run").code == 0
     assert muse("fetch", "--list").code == 0
     assert tree(tmp_path) == {}
@@ -272,6 +272,8 @@ def test_a_licence_must_be_accepted(muse: Command, tmp_path: Path) -> None:
         (["fetch"], 2),
         (["fetch", "vectors"], 2),
         (["fetch", "sounds", "fr"], 2),
+        (["fetch", "vectors", "fr", "--part", "test", "--dry-run"], 2),
+        (["fetch", "dictionary", "fr-en", "--source", "wiki", "--dry-run"], 2),
         (["fetch", "vectors", "klingon"], 1),
         (["fetch", "vectors", "fr", "--mirror", "file:///etc"], 1),
         (["fetch", "vectors", "fr", "--out", "/dev/null/x"], 1),

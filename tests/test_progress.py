@@ -63,15 +63,37 @@ def test_what_has_no_known_end_promises_no_time(
 
 def test_blocks_pass_through_as_they_are_and_are_counted() -> None:
     heard: list[tuple[str, int]] = []
-    shown = Progress(quiet=True, listener=lambda stage, done, figures: heard.append((stage, done)))
+    shown = Progress(quiet=True, callback=lambda stage, done, figures: heard.append((stage, done)))
     blocks = [[1, 2], [], [3]]
     assert list(shown.through("rows", iter(blocks), 3, len)) == blocks
     assert heard == [("rows", 2), ("rows", 2), ("rows", 3)]
 
 
+def test_a_callback_is_added_to_those_there_are() -> None:
+    called: list[tuple[str, str, int, dict[str, float]]] = []
+    own, added = (
+        lambda stage, done, figures, name=name: called.append((name, stage, done, dict(figures)))
+        for name in ("own", "added")
+    )
+    first = Progress(quiet=True, callback=own)
+    with first.with_callback(added).stage("work", 2) as tick:
+        tick(1, loss=0.5)
+    assert called == [("own", "work", 1, {"loss": 0.5}), ("added", "work", 1, {"loss": 0.5})]
+    with first.stage("work", 2) as tick:  # the first one is as it was
+        tick(2)
+    assert called[2:] == [("own", "work", 2, {})]
+
+
+def test_a_progress_of_the_callers_own_stays_one() -> None:
+    class Own(Progress):
+        """A caller's way to show progress."""
+
+    assert type(Own(quiet=True).with_callback(lambda stage, done, figures: None)) is Own
+
+
 def test_what_takes_long_on_large_input_says_how_far_it_is(tmp_path: Path) -> None:
     heard: dict[str, int] = {}
-    shown = Progress(quiet=True, listener=lambda stage, done, figures: heard.__setitem__(stage, done))
+    shown = Progress(quiet=True, callback=lambda stage, done, figures: heard.__setitem__(stage, done))
     source, _, _ = raw_pair()
     write_vec(tmp_path / "fr.vec", source)
     read_vectors(tmp_path / "fr.vec", language="fr", progress=shown)

@@ -1,4 +1,4 @@
-"""History: what stages told is kept in order, thinned where it is long, and survives in a manifest."""
+"""History: what stages reported is kept in order, thinned where it is long, and survives in a manifest."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from muse.progress import Progress
 from muse.run.history import POINTS, History
 
 
-def test_what_a_quiet_progress_is_told_is_heard() -> None:
+def test_steps_are_recorded_though_the_progress_is_quiet() -> None:
     history = History()
-    with Progress(quiet=True).heard_by(history.hear).stage("refine", 2) as tick:
+    with Progress(quiet=True).with_callback(history.record).stage("refine", 2) as tick:
         tick(1, objective=0.25)
         tick(2, objective=0.5, words=100)
     (trace,) = history.as_json()
@@ -21,8 +21,8 @@ def test_what_a_quiet_progress_is_told_is_heard() -> None:
 def test_a_stage_begun_again_is_a_trace_of_its_own() -> None:
     history = History()
     for done in (1, 2, 1):
-        history.hear("refine", done, {})
-    history.hear("gromov", 1, {})
+        history.record("refine", done, {})
+    history.record("gromov", 1, {})
     assert [(trace["stage"], trace["steps"]) for trace in history.as_json()] == [
         ("refine", [1, 2]),
         ("refine", [1]),
@@ -33,7 +33,7 @@ def test_a_stage_begun_again_is_a_trace_of_its_own() -> None:
 def test_a_long_stage_is_thinned_and_keeps_its_end() -> None:
     history = History()
     for done in range(1, 10 * POINTS):
-        history.hear("training", done, {"loss": 1 / done})
+        history.record("training", done, {"loss": 1 / done})
     (trace,) = history.as_json()
     assert POINTS / 2 < len(trace["steps"]) <= POINTS
     assert trace["steps"][-1] == 10 * POINTS - 1

@@ -25,7 +25,6 @@ from muse.progress import Progress
 from muse.space import AlignedSpace
 from muse.systems.network_encoder import KIND as NETWORK
 from muse.systems.registry import SYSTEMS, restore_system
-from muse.training.kinds import KINDS
 
 # From words looked up and what stands in the brackets of a name; from what was saved, and its parts.
 Make = Callable[[Lookup, str], SentenceEncoder]
@@ -147,13 +146,13 @@ def _restore_corrected(saved: Saved, _: AlignedSpace, parts: Sequence[SentenceEn
     return Corrected(parts[0], correction, seen_of(saved.arrays), bool(saved.settings["sif"]))
 
 
-def _restore_turned(saved: Saved, _: AlignedSpace, parts: Sequence[SentenceEncoder]) -> SentenceEncoder:
+def _restore_rotated(saved: Saved, _: AlignedSpace, parts: Sequence[SentenceEncoder]) -> SentenceEncoder:
     return restored(saved, parts[0])
 
 
 def _untrained(lookup: Lookup, options: str) -> SentenceEncoder:
     raise BadSetting(
-        f"{', '.join((*KINDS, *SYSTEMS))} are trained: run muse train SPACE --encoder NAME, and give the "
+        f"{', '.join(SYSTEMS)} are trained: run muse train SPACE --encoder NAME, and give the "
         "folder it wrote as the encoder, with ./ before it where it is called as one of these"
     )
 
@@ -164,13 +163,13 @@ MAKERS: Mapping[str, Make] = {
     "idf": _idf,
     "sif": _sif,
     "power-mean": _power_mean,
-    **dict.fromkeys((*KINDS, *SYSTEMS), _untrained),
+    **dict.fromkeys(SYSTEMS, _untrained),
 }
 RESTORERS: Mapping[str, Restore] = {
     "power-mean": _restore_power_mean,
     "weighted": _restore_weighted,
     "corrected": _restore_corrected,
-    "turned": _restore_turned,
+    "turned": _restore_rotated,
     TRAINED: restore_trained,
     NETWORK: restore_system,
 }

@@ -55,7 +55,7 @@ class Request:
         return self.into is None and len(self.sources) == 1
 
     def check(self) -> None:
-        """Raises BadSetting where what is asked for cannot go together."""
+        """Raise BadSetting if what is asked for cannot go together."""
         sources = self.sources
         if not sources:
             raise BadSetting("at least one --src is needed, got none")
@@ -88,7 +88,7 @@ class Request:
             )
 
     def source_files(self) -> tuple[Path, ...]:
-        """The file of each language to map; BadFile where none is found."""
+        """The file of each language to map; BadFile if none is found."""
         return self._files or tuple(locate_vectors(language) for language in self.sources)
 
     @property

@@ -20,7 +20,7 @@ from muse.files.space_folder import MANIFEST, checksum
 from muse.learn.many import LearnedMany, learn_many
 from muse.learn.pair import check_pair, prepare_
 from muse.progress import Progress
-from muse.run.checkpoint import Checkpoint
+from muse.run.checkpoint import Checkpoint, open_checkpoint
 from muse.run.memory import peak_memory_mb
 from muse.run.runtime import Runtime, pick_device
 from muse.space import (
@@ -76,17 +76,17 @@ def run(request: Request, *, device: str = "auto", progress: Progress | None = N
     device = pick_device(device)
     request.check()
     check_out(request.folder)
-    request = _settled(request)
+    request = _resolved(request)
     progress = progress or Progress(quiet=True)
     inputs = _load(request, progress)
     loaded, loading = time.perf_counter(), {"load": peak_memory_mb()}
-    checkpoint = _open_checkpoint(request, inputs)
+    checkpoint = _checkpoint(request, inputs)
     runtime = Runtime(device, progress, checkpoint)
     try:
         vectors = [side.vectors for side in inputs.sources.values()]
         learned = learn_many(vectors, inputs.target.vectors, config=request.config, runtime=runtime)
     except MuseError:
-        checkpoint.clear()  # to go on from here would only end here again
+        checkpoint.abandon()
         raise
     saving = time.perf_counter()
     before = {"seconds": {"load": round(loaded - began, 2)}, "peak_memory_mb": loading}
@@ -97,7 +97,7 @@ def run(request: Request, *, device: str = "auto", progress: Progress | None = N
     return _report(request, learned, seconds, inputs.words())
 
 
-def _settled(request: Request) -> Request:
+def _resolved(request: Request) -> Request:
     """The request with its dictionary read, its target named, and no step that would move a shared target."""
     config = request.config
     if request.dictionary is not None:
@@ -145,15 +145,14 @@ def _pivot(folder: Path) -> SideToSave:
     return SideToSave(vectors, side.normalisation)
 
 
-def _open_checkpoint(request: Request, inputs: _Inputs) -> Checkpoint:
+def _checkpoint(request: Request, inputs: _Inputs) -> Checkpoint:
     """The store beside the space, emptied unless the run resumes; BadSetting if it is another run's."""
-    folder = request.folder.resolve()
     settings = repr((request.sources, request.target, request.max_vocab, request.lowercase, request.config))
     files = [path for side in (*inputs.sources.values(), inputs.target) for path in side.files]
     if request.into is not None:
         files.append(request.into / MANIFEST)
     fingerprint = [settings, *(checksum(Path(path)) for path in files)]
-    return Checkpoint.open(folder.with_name(f".{folder.name}.checkpoint"), fingerprint, resume=request.resume)
+    return open_checkpoint(request.folder, fingerprint, resume=request.resume)
 
 
 def _save(

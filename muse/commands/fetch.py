@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from muse.commands.options import common
+from muse.commands.options import common, given
 
 if TYPE_CHECKING:
     from muse.fetch import FetchConfig, Item
@@ -50,6 +50,9 @@ def fetch(kind: str | None, names: tuple[str, ...], as_json: bool, quiet: bool, 
         return
     if kind is None or not names:
         raise click.UsageError("Name what to fetch: vectors LANG..., or dictionary SRC-TGT...; see --list.")
+    for name, other in (("source", "vectors"), ("part", "dictionary")):
+        if kind != other and given(name):
+            raise click.UsageError(f"--{name} is for {other}, not for {kind}.")
     from muse.fetch import FetchConfig, check, require
     from muse.fetch.table import HOME
 

@@ -73,10 +73,6 @@ class TrainedEncoder(SentenceEncoder):
     def _lookup(self) -> Lookup:
         return Lookup(self.words)
 
-    def with_powers(self, powers: Sequence[float]) -> TrainedEncoder:
-        """The same rows of words, of which power means are taken."""
-        return replace(self, powers=check_powers(powers))
-
     def fit(self, sentences: Iterable[str], language: str) -> TrainedEncoder:
         """Itself: it learned from pairs, and learns nothing from text of one language."""
         check_trained_for(self, language)

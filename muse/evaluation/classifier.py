@@ -1,4 +1,4 @@
-"""Classifiers of sentence vectors, by scikit-learn, which only this module uses."""
+"""Classifiers of sentence vectors, by scikit-learn."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from muse.errors import BadSetting, Mismatch, MissingExtra
+from muse.installation import install_extra
 from muse.vectors import Matrix
 
 Labels = NDArray[np.int64]
@@ -42,7 +43,7 @@ class Parts(NamedTuple):
 def parts(labels: Labels, rng: np.random.Generator) -> Parts:
     """The places (n,) of the labels in three parts, 60, 20 and 20 % of each class, drawn at random.
 
-    Mismatch where a class has too few for one in each part.
+    Mismatch if a class has too few for one in each part.
     """
     drawn: list[list[Labels]] = [[], [], []]
     for name in np.unique(labels):
@@ -121,7 +122,7 @@ def require_sklearn() -> tuple[Any, Any]:
         from sklearn.neural_network import MLPClassifier
     except ImportError as error:
         raise MissingExtra(
-            "classifiers of sentences need scikit-learn, found none; pip install 'muse[eval]'"
+            f"classifiers of sentences need scikit-learn, found none; run {install_extra('eval')}"
         ) from error
     return LogisticRegression, MLPClassifier
 

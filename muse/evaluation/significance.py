@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from muse.errors import Mismatch
-from muse.evaluation.score import Hits, Interval
+from muse.evaluation.score import Hits, Interval, percentile_interval
 from muse.evaluation.words import WordScore
 from muse.space import AlignedSpace
 
@@ -62,12 +62,12 @@ def compare(first: Hits, second: Hits, rng: np.random.Generator, *, samples: int
     apart = only_first + only_second
     chances = np.array([only_first, only_second, q - apart]) / q
     drawn = rng.multinomial(q, chances, size=samples)  # (samples, 3)
-    low, high = np.percentile(100 * (drawn[:, 0] - drawn[:, 1]) / q, [2.5, 97.5])
+    interval = percentile_interval(100 * (drawn[:, 0] - drawn[:, 1]) / q)
     exchanged = 2 * rng.binomial(apart, 0.5, size=samples) - apart  # (samples,)
     extreme = int((np.abs(exchanged) >= abs(only_first - only_second)).sum())
     p_value = (1 + extreme) / (1 + samples)
     difference = 100 * (only_first - only_second) / q
-    return Comparison(difference, (float(low), float(high)), p_value, q, only_first, only_second)
+    return Comparison(difference, interval, p_value, q, only_first, only_second)
 
 
 def compare_words(first: WordScore, second: WordScore, rng: np.random.Generator) -> Comparison:
@@ -78,7 +78,7 @@ def compare_words(first: WordScore, second: WordScore, rng: np.random.Generator)
 
 
 def check_comparable(first: AlignedSpace, second: AlignedSpace, source: str, target: str) -> None:
-    """Raises Mismatch where the two spaces do not hold the same question: languages and pivot."""
+    """Raise Mismatch if the two spaces do not hold the same question: languages and pivot."""
     for language in (source, target):
         if language not in second.languages:
             raise Mismatch(

@@ -18,6 +18,7 @@ from muse.errors import BadFile, Mismatch, MissingExtra
 from muse.files.atomic import atomic_folder
 from muse.files.space_folder import writing
 from muse.files.writing import check_folder
+from muse.installation import install_extra
 from muse.space import AlignedSpace
 from muse.vectors import Matrix
 
@@ -72,7 +73,7 @@ def export_static_embedding(
 
 
 def check_place(out: Path) -> None:
-    """Raises BadFile where the folder cannot be written, or holds what no earlier export put there."""
+    """Raise BadFile if the folder cannot be written, or holds what no earlier export put there."""
     check_folder(out)
     if out.exists() and not {path.name for path in out.iterdir()} <= OURS:
         raise BadFile(
@@ -116,6 +117,6 @@ def _require() -> tuple[Any, Any]:
         from safetensors.numpy import save_file
     except ImportError:
         raise MissingExtra(
-            "sentence-transformers' form needs tokenizers and safetensors; run pip install 'muse[exchange]'"
+            f"sentence-transformers' form needs tokenizers and safetensors; run {install_extra('exchange')}"
         ) from None
     return tokenizers, save_file

@@ -15,7 +15,7 @@ AGAIN = "nothing was kept: fetch it again, or try --mirror"
 
 
 def check_content(path: Path, name: str, kind: str) -> None:
-    """Raises BadFile where `path` is no whole file of the kind that `name` says."""
+    """Raise BadFile if `path` is no whole file of the kind that `name` says."""
     with path.open("rb") as file:
         head = file.read(512).lstrip().lower()
     if head.startswith((b"<!doctype", b"<html", b"<?xml", b"<head")):

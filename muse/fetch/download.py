@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 CHUNK = 256 * 1024
-PASSING = {408, 425, 429, 500, 502, 503, 504}  # answers that another try may change
+RETRIED = {408, 425, 429, 500, 502, 503, 504}  # answers that another try may change
 Tick = Callable[[int, int], None]  # bytes so far, bytes in all (0: not told)
 
 
 @dataclass(frozen=True)
-class Patience:
+class RetryPolicy:
     """How long to wait, in seconds, and how often to try without getting any further."""
 
     tries: int = 6
@@ -38,7 +38,7 @@ class Patience:
     longest_wait: float = 60.0
 
 
-class _Again(Exception):
+class _Retry(Exception):
     """Something that may pass; `wait` is what the server asked for."""
 
     def __init__(self, reason: str, wait: float = 0.0) -> None:
@@ -81,28 +81,28 @@ class Part:
         self.notes.unlink(missing_ok=True)
 
 
-def download(url: str, part: Part, patience: Patience, tick: Tick) -> None:
+def download(url: str, part: Part, retries: RetryPolicy, tick: Tick) -> None:
     """Fills `part` with all of the file, as long as the server says it is; BadFile if it cannot be had."""
-    failures, wait = 0, patience.first_wait
+    failures, wait = 0, retries.first_wait
     while True:
         before = part.size()
         try:
-            _attempt(url, part, patience, tick)
+            _attempt(url, part, retries, tick)
             return
-        except _Again as again:
+        except _Retry as again:
             further = part.size() > before
-            failures, wait = (0, patience.first_wait) if further else (failures + 1, wait)
-            if failures >= patience.tries:
+            failures, wait = (0, retries.first_wait) if further else (failures + 1, wait)
+            if failures >= retries.tries:
                 raise BadFile(
                     f"{url}: {again}, {failures} times in a row; try later: what has arrived is kept"
                 ) from again
-            pause = min(max(wait, again.wait), patience.longest_wait)
+            pause = min(max(wait, again.wait), retries.longest_wait)
             log.warning("%s: %s; again in %.0f s", url, again, pause)
             time.sleep(pause)
             wait *= 2
 
 
-def _attempt(url: str, part: Part, patience: Patience, tick: Tick) -> None:
+def _attempt(url: str, part: Part, retries: RetryPolicy, tick: Tick) -> None:
     import requests
     import urllib3
 
@@ -113,24 +113,24 @@ def _attempt(url: str, part: Part, patience: Patience, tick: Tick) -> None:
         headers |= {"Range": f"bytes={have}-", "If-Range": validator}
     try:
         with requests.get(
-            url, headers=headers, stream=True, timeout=(patience.connect, patience.read)
+            url, headers=headers, stream=True, timeout=(retries.connect, retries.read)
         ) as response:
             total = _check_answer(url, response, part, have if validator else 0)
             _write(response.raw, part, total, tick)
     except requests.TooManyRedirects as error:
         raise BadFile(f"{url}: expected a file, got a circle of redirects; try --mirror") from error
     except (requests.RequestException, urllib3.exceptions.HTTPError, OSError) as error:
-        raise _Again(f"the connection failed ({_reason(error)})") from error
+        raise _Retry(f"the connection failed ({_reason(error)})") from error
 
 
 def _check_answer(url: str, response: requests.Response, part: Part, have: int) -> int:
     """The length of the whole file, 0 where it is not told; an error where the answer is no file."""
     status = response.status_code
-    if status in PASSING:
-        raise _Again(f"the server said {status}", _asked_wait(response.headers))
+    if status in RETRIED:
+        raise _Retry(f"the server said {status}", _asked_wait(response.headers))
     if status == 416:  # there is nothing behind what has arrived: it is not what it seemed to be
         part.remove()
-        raise _Again("the server has another file than before")
+        raise _Retry("the server has another file than before")
     if status not in (200, 206):
         raise BadFile(f"{url}: expected a file, the server said {status}; check the name, or try --mirror")
     if url.startswith("https:") and not response.url.startswith("https:"):
@@ -147,7 +147,7 @@ def _total_of_range(headers: Mapping[str, str], part: Part, have: int) -> int:
     span, _, total = headers.get("Content-Range", "").removeprefix("bytes").strip().partition("/")
     if not span.startswith(f"{have}-"):
         part.remove()
-        raise _Again("the server sent another part than was asked for")
+        raise _Retry("the server sent another part than was asked for")
     return _number(total)
 
 
@@ -160,9 +160,9 @@ def _write(stream: Any, part: Part, total: int, tick: Tick) -> None:
             tick(size, total)
     if total and size > total:
         part.remove()
-        raise _Again(f"expected {total} bytes, got more")
+        raise _Retry(f"expected {total} bytes, got more")
     if total and size < total:
-        raise _Again(f"it broke off after {size} of {total} bytes")
+        raise _Retry(f"it broke off after {size} of {total} bytes")
 
 
 def _validator(headers: Mapping[str, str]) -> str:

@@ -13,7 +13,7 @@ _LINE = re.compile(r"([0-9a-f]{64}) [ *](.+)")
 
 
 def read_pins(folder: Path) -> dict[str, str]:
-    """The checksum of each file named in the folder's SHA256SUMS; BadFile where a line is none."""
+    """The checksum of each file named in the folder's SHA256SUMS; BadFile if a line is none."""
     path = folder / SUMS
     pins: dict[str, str] = {}
     if not path.exists():

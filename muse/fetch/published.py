@@ -10,11 +10,12 @@ from typing import Any
 
 from muse.errors import BadFile, BadSetting, MissingExtra
 from muse.fetch.content import check_content
-from muse.fetch.download import Part, Patience, download
+from muse.fetch.download import Part, RetryPolicy, download
 from muse.fetch.pins import SUMS, read_pins, write_pin
 from muse.fetch.table import HOME, NON_COMMERCIAL, Item
 from muse.files.space_folder import checksum, writing
 from muse.files.writing import check_folder
+from muse.installation import install_extra
 from muse.progress import Progress, Tick
 
 log = logging.getLogger(__name__)
@@ -29,7 +30,7 @@ class FetchConfig:
     folder: Path
     home: str = HOME
     non_commercial: bool = False
-    patience: Patience = field(default_factory=Patience)
+    retries: RetryPolicy = field(default_factory=RetryPolicy)
 
 
 @dataclass(frozen=True)
@@ -49,16 +50,15 @@ class Fetched:
 
 
 def require() -> None:
-    """Raises MissingExtra where a package of the extra is absent."""
+    """Raises MissingExtra where requests is not installed."""
     try:
-        import pooch  # noqa: F401
         import requests  # noqa: F401
     except ImportError:
-        raise MissingExtra("fetching needs pooch and requests; run pip install 'muse[fetch]'") from None
+        raise MissingExtra(f"fetching needs requests; run {install_extra('fetch')}") from None
 
 
 def check(item: Item, config: FetchConfig) -> None:
-    """Raises BadSetting for a licence that was not accepted or a home that is no address of the web."""
+    """Raise BadSetting for a licence that was not accepted or a home that is no address of the web."""
     if item.licence == NON_COMMERCIAL and not config.non_commercial:
         raise BadSetting(
             f"{item.name} is under {item.licence}, which forbids commercial use; accept it with "
@@ -69,7 +69,7 @@ def check(item: Item, config: FetchConfig) -> None:
 
 
 def fetch(item: Item, config: FetchConfig, progress: Progress) -> Fetched:
-    """The file, fetched unless it is there as it was first fetched; BadFile where it cannot be had whole.
+    """The file, fetched unless it is there as it was first fetched; BadFile if it cannot be had whole.
 
     The checksum of a file that is fetched for the first time is noted in SHA256SUMS beside it; a file
     that differs from what is noted there is not kept.
@@ -83,61 +83,46 @@ def fetch(item: Item, config: FetchConfig, progress: Progress) -> Fetched:
     if not cached:
         if path.exists():
             raise BadFile(_stranger(path, pin))
-        _retrieve(url, pin, _Downloader(item, config, progress))
+        _retrieve(item, config, pin, progress)
     found = pin or checksum(path)
     if not pin:
         write_pin(config.folder, item.name, found)
     return Fetched(path, url, path.stat().st_size, found, item.licence, cached)
 
 
-def _retrieve(url: str, pin: str | None, downloader: _Downloader) -> None:
-    import pooch
+def _retrieve(item: Item, config: FetchConfig, pin: str | None, progress: Progress) -> None:
+    """Fills the file and gives it its name once it is known to be whole, of its kind, and the one pinned."""
+    url, part = item.url(config.home), Part(config.folder / f".{item.name}.part")
+    with writing(config.folder):
+        _download(url, part, item.name, config.retries, progress)
+        try:
+            check_content(part.path, item.name, item.kind)
+            if pin and checksum(part.path) != pin:
+                raise BadFile(
+                    f"{url}: expected the file of checksum {pin[:8]} noted in {config.folder / SUMS}, got "
+                    "another; if it was published anew, remove the line"
+                )
+        except BadFile:
+            part.remove()
+            raise
+        part.path.replace(config.folder / item.name)
+        part.remove()
 
-    folder = downloader.config.folder
-    pooch.get_logger().setLevel("WARNING")
-    try:
-        with writing(folder):
-            pooch.retrieve(
-                url, f"sha256:{pin}" if pin else None, downloader.item.name, folder, downloader=downloader
-            )
-    except ValueError as error:  # pooch's, where the checksum is another
-        raise BadFile(
-            f"{url}: expected the file of checksum {str(pin)[:8]} noted in {folder / SUMS}, got "
-            "another; if it was published anew, remove the line"
-        ) from error
+
+def _download(url: str, part: Part, name: str, retries: RetryPolicy, progress: Progress) -> None:
+    with ExitStack() as shown:
+        ticks: list[Tick] = []
+
+        def told(size: int, total: int) -> None:
+            if not ticks:  # how much there is, only the server's answer tells
+                stage = progress.stage(f"{name}, MB", round(total / MB))
+                ticks.append(shown.enter_context(stage))
+            ticks[0](round(size / MB))
+
+        download(url, part, retries, told)
 
 
 def _stranger(path: Path, pin: str | None) -> str:
     if pin is None:
         return f"{path}: expected no file of that name, got one that was not fetched; move it away"
     return f"{path}: expected the file that was fetched ({pin[:8]}), got another; remove it to fetch it again"
-
-
-@dataclass(frozen=True)
-class _Downloader:
-    """What pooch calls to fill a file, to which it gives its name once the checksum is found to be right."""
-
-    item: Item
-    config: FetchConfig
-    progress: Progress
-
-    def __call__(self, url: str, output: str, _: object, check_only: bool = False) -> None:
-        """Fills `output` with the file, whole and of the right kind."""
-        part = Part(self.config.folder / f".{self.item.name}.part")
-        with ExitStack() as shown:
-            ticks: list[Tick] = []
-
-            def told(size: int, total: int) -> None:
-                if not ticks:  # how much there is, only the server's answer tells
-                    stage = self.progress.stage(f"{self.item.name}, MB", round(total / MB))
-                    ticks.append(shown.enter_context(stage))
-                ticks[0](round(size / MB))
-
-            download(url, part, self.config.patience, told)
-        try:
-            check_content(part.path, self.item.name, self.item.kind)
-        except BadFile:
-            part.remove()
-            raise
-        part.path.replace(output)
-        part.remove()

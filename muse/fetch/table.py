@@ -78,7 +78,7 @@ class Item:
 
 
 def vectors(language: str, source: str = "cc") -> Item:
-    """The vectors of a language; BadSetting where none are published.
+    """The vectors of a language; BadSetting if none are published.
 
     >>> vectors("fr").url()
     'https://dl.fbaipublicfiles.com/fasttext/vectors-crawl/cc.fr.300.vec.gz'
@@ -89,7 +89,7 @@ def vectors(language: str, source: str = "cc") -> Item:
 
 
 def dictionary(pair: str, part: str = "full") -> Item:
-    """The dictionary of a pair of languages such as fr-en; BadSetting where none is published.
+    """The dictionary of a pair of languages such as fr-en; BadSetting if none is published.
 
     >>> dictionary("fr-en", "test").name
     'fr-en.5000-6500.txt'

@@ -11,7 +11,7 @@ from muse.files.plain_text import read_lines
 def read_documents(path: Path | str) -> dict[str, list[str]]:
     """The paragraphs of each document by its name, of lines `document<TAB>paragraph`, packed or not.
 
-    Blank lines and empty paragraphs are passed over. Raises BadFile, naming the line, where a line names no
+    Blank lines and empty paragraphs are passed over. Raise BadFile, naming the line, where a line names no
     document, and where no document has two paragraphs: no paragraph has a neighbour then.
     """
     documents: dict[str, list[str]] = {}

@@ -17,6 +17,7 @@ from muse.errors import BadFile, Mismatch, MissingExtra
 from muse.files.fasttext_layout import MAGIC, Layout, check_layout
 from muse.files.source import Source, open_source, unpacked_path
 from muse.files.table import Table
+from muse.installation import install_packages
 from muse.vectors import Matrix
 
 _ROWS = 1000  # rows looked up at once
@@ -54,7 +55,7 @@ def subword_vectors(path: Path | str, words: Sequence[str]) -> Matrix:
 
 
 def load_fasttext(path: Path | str) -> FastTextModel:
-    """The fastText model in a file; BadFile where it is another kind of file."""
+    """The fastText model in a file; BadFile if it is another kind of file."""
     path = Path(path)
     with open_source(path) as source:
         if not is_fasttext(source.peek(len(MAGIC))):
@@ -138,6 +139,6 @@ def _fasttext() -> Any:
     except ImportError as error:
         raise MissingExtra(
             "fastText models (.bin) need the package fasttext-community, got none; "
-            "pip install fasttext-community, or use the .vec file"
+            f"run {install_packages('fasttext-community')}, or use the .vec file"
         ) from error
     return fasttext

@@ -38,7 +38,7 @@ def read_nli(path: Path | str) -> Inference:
     """The pairs of a file of columns with tabs between, SICK's or SNLI's, which its first line names.
 
     The part of a pair is the file's own where it has one; else, by its number, one in ten is dev, and two in
-    ten are test. Raises BadFile, naming the line, for a label that is none of LABELS.
+    ten are test. Raise BadFile, naming the line, for a label that is none of LABELS.
     """
     lines = read_lines(path)
     header = next(iter(lines), "").split("\t")

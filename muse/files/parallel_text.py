@@ -21,7 +21,7 @@ class ParallelText(NamedTuple):
 def read_parallel(path: Path | str) -> ParallelText:
     """The pairs of a file of lines `pivot<TAB>sentence`, packed or not; blank lines are passed over.
 
-    Raises BadFile, naming the line, where there are not two columns, and where there is no pair at all.
+    Raise BadFile, naming the line, where there are not two columns, and where there is no pair at all.
     """
     pivot, other = list[str](), list[str]()
     for number, line in enumerate(read_lines(path), 1):
@@ -46,6 +46,6 @@ def read_pairs(files: Sequence[Path]) -> ParallelText:
 
 
 def read_aligned_files(pivot: Path | str, other: Path | str) -> ParallelText:
-    """The pairs of two files aligned by line; Mismatch where one has more lines than the other."""
+    """The pairs of two files aligned by line; Mismatch if one has more lines than the other."""
     sentences, translations = read_aligned(other, pivot)
     return ParallelText(translations, sentences)

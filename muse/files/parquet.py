@@ -9,6 +9,7 @@ from typing import Any
 
 from muse.errors import BadFile, BadSetting, MissingExtra
 from muse.files.writing import replaced
+from muse.installation import install_extra
 from muse.vectors import Matrix
 
 MAGIC = b"PAR1"
@@ -28,19 +29,19 @@ def is_parquet(path: Path) -> bool:
 
 
 def require_pyarrow(path: Path) -> None:
-    """Raises MissingExtra where pyarrow is not installed."""
+    """Raise MissingExtra if pyarrow is not installed."""
     try:
         import pyarrow.parquet  # noqa: F401
     except ImportError as error:
         raise MissingExtra(
-            f"{path}: Parquet needs pyarrow, found none; pip install 'muse[parquet]'"
+            f"{path}: Parquet needs pyarrow, found none; run {install_extra('parquet')}"
         ) from error
 
 
 def read_column(path: Path, column: str | None) -> Iterator[list[str]]:
     """The text of a column, block by block; without its name, that of the only column of text.
 
-    What is null is an empty sentence. Raises BadFile for a file that is no Parquet, and BadSetting, before
+    What is null is an empty sentence. Raise BadFile for a file that is no Parquet, and BadSetting, before
     anything is read, where there is no such column or it holds no text.
     """
     require_pyarrow(path)

@@ -23,7 +23,7 @@ class RatedSentences:
 
 
 def read_sentences(path: Path | str) -> list[str]:
-    """The lines of a file, empty ones too; BadFile where all are."""
+    """The lines of a file, empty ones too; BadFile if all are."""
     lines = list(read_lines(path))
     if not any(map(str.strip, lines)):
         raise BadFile(f"{path}: expected sentences, one a line, got {len(lines)} empty lines; check its name")

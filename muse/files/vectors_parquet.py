@@ -27,7 +27,7 @@ def write_parquet(path: Path | str, words: Sequence[str], matrix: Matrix) -> Non
 
 
 def parquet_table(path: Path) -> Table:
-    """The table of a Parquet file with the columns `word` and `vector`; BadFile where it has not got them."""
+    """The table of a Parquet file with the columns `word` and `vector`; BadFile if it has not got them."""
     arrow, parquet = _pyarrow(path)
     try:
         file = parquet.ParquetFile(path)

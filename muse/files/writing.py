@@ -85,7 +85,7 @@ def replaced(path: Path) -> Iterator[IO[bytes]]:
 
 
 def check_place(path: Path) -> None:
-    """Raises BadFile where no file can be written at `path`: before long work, and with nothing done."""
+    """Raise BadFile if no file can be written at `path`: before long work, and with nothing done."""
     if path.is_dir():
         raise BadFile(f"{path}: expected a place for a file, got a folder; name a file in it")
     if not path.resolve().parent.is_dir():
@@ -94,7 +94,7 @@ def check_place(path: Path) -> None:
 
 
 def check_folder(path: Path) -> None:
-    """Raises BadFile where `path` is no folder to write files in, nor one that can be made."""
+    """Raise BadFile if `path` is no folder to write files in, nor one that can be made."""
     above = next(folder for folder in (path.resolve(), *path.resolve().parents) if folder.exists())
     if not above.is_dir():
         raise BadFile(f"{path}: expected a folder to write in, got the file {above}; choose another folder")
@@ -103,7 +103,7 @@ def check_folder(path: Path) -> None:
 
 
 def check_writable(path: Path, words: Sequence[str], matrix: Matrix, *, forbidden: str) -> None:
-    """Raises Mismatch for words and rows that a file could not give back."""
+    """Raise Mismatch for words and rows that a file could not give back."""
     if matrix.ndim != 2 or len(words) != len(matrix):
         raise Mismatch(
             f"{path}: every word needs one row, got {len(words)} words for an array of shape {matrix.shape}"
@@ -118,7 +118,7 @@ def check_writable(path: Path, words: Sequence[str], matrix: Matrix, *, forbidde
 
 
 def check_unicode(path: Path, word: str, place: int, *, kind: str = "word") -> None:
-    """Raises Mismatch for half a surrogate pair, which UTF-8 cannot hold."""
+    """Raise Mismatch for half a surrogate pair, which UTF-8 cannot hold."""
     try:
         word.encode()
     except UnicodeEncodeError:

@@ -1,4 +1,4 @@
-"""Auto: try ways in, the cheap ones first, until the verdict is content; then keep the best."""
+"""Auto: try initialisations, the cheap ones first, until one is judged aligned; else use the best."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import numpy as np
 from muse.alignment import Alignment
 from muse.errors import BadSetting, Mismatch, NotConverged
 from muse.learn.criterion import Criterion, criterion
+from muse.learn.initialise import INITIALISATIONS
 from muse.learn.initialise.adversarial import AdversarialConfig, adversarial
 from muse.learn.initialise.dictionary import DictionaryConfig, dictionary
 from muse.learn.initialise.gromov import GromovConfig, gromov
@@ -28,24 +29,23 @@ from muse.vectors import Vectors
 log = logging.getLogger(__name__)
 
 CRITERION_WORDS = 4_000
-# A few rounds on the most frequent words are enough for most starts. The others get many, on more words and
-# whatever the objective says of them: from a few percent of right pairs those find the way (RESULTS.md).
+# A few rounds on the most frequent words are enough for most initial mappings. The others get many rounds, on
+# more words and whatever the objective: these succeed from a few percent of right pairs (RESULTS.md).
 ROUNDS = (
     FIRST_ROUNDS,
     RefineConfig(cutoffs=(5_000,), max_rounds=30, patience=30),
 )
-NULL_STREAM = 2_000  # beyond the numbers of all starts
-JUDGE_STREAM = 1  # a judge draws from a stream of its own, resumed or not
-WAYS_IN = ("auto", "gromov", "adversarial", "similarity", "identical", "dictionary")
+NULL_STREAM = 2_000  # the number of a random stream, above those of the initialisations
+JUDGE_STREAM = 1  # judging has a random stream of its own, so that resuming does not change it
 
-Start = Callable[[Vectors, Vectors, Criterion, np.random.Generator, Runtime], Iterator[Alignment]]
+Initialiser = Callable[[Vectors, Vectors, Criterion, np.random.Generator, Runtime], Iterator[Alignment]]
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """A way in, tried: what the first rounds made of its mapping, the verdict on that, and the time it took.
+    """An initialisation that was tried: the alignment after the first rounds, the verdict, the time it took.
 
-    `history` has the figures that its stages showed as they went; none where it came from a checkpoint.
+    `history` has the figures of its stages, step by step; it is empty if it came from a checkpoint.
     """
 
     alignment: Alignment
@@ -54,7 +54,7 @@ class Candidate:
     history: tuple[dict[str, Any], ...] = ()
 
     def as_record(self) -> dict[str, object]:
-        """The fields of the manifest: those of `--json`, how far from a rotation it is, and its history."""
+        """The fields of the manifest: those of `--json`, the orthogonality defect and the history."""
         defect = float(f"{self.alignment.orthogonality_defect:.3g}")
         return {**self.as_json(), "orthogonality_defect": defect, "history": self.history}
 
@@ -73,10 +73,10 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Plan:
-    """Which ways in to try, and what to make of each.
+    """Which initialisations to try, and how each is refined.
 
-    `identical` lets auto fall back on identical strings; `lexicon` belongs to the dictionary. `rounds` follow
-    on a start, one refinement after the other, until it is judged aligned.
+    `identical` lets auto fall back on identical strings; `lexicon` is for the dictionary. `rounds` are the
+    refinements of an initial mapping, in order, until it is judged aligned.
     """
 
     init: str = "auto"
@@ -87,23 +87,23 @@ class Plan:
     def __post_init__(self) -> None:
         check_init(self.init, self.lexicon is not None)
 
-    def starts(self) -> list[tuple[str, Start]]:
-        """The starts to try in turn, each with its name."""
+    def initialisations(self) -> list[tuple[str, Initialiser]]:
+        """The initialisations to try in turn, each with its name."""
         if self.lexicon is not None:
             return [("dictionary", _dictionary(self.lexicon))]
-        known: list[tuple[str, Start]] = [
+        known: list[tuple[str, Initialiser]] = [
             (f"gromov:{prior}", _gromov(prior)) for prior in GromovConfig().priors
         ]
         known += [("similarity", _similarity), ("adversarial", _adversarial), ("identical", _identical)]
         if self.init == "auto":
             return known if self.identical else known[:-1]
-        return [(name, start) for name, start in known if name.split(":")[0] == self.init]
+        return [(name, initialise) for name, initialise in known if name.split(":")[0] == self.init]
 
 
 def check_init(init: str, dictionary: bool) -> None:
-    """Raise BadSetting where there is no such way in, or it and a dictionary do not go together."""
-    if init not in WAYS_IN:
-        raise BadSetting(f"--init must be one of {', '.join(WAYS_IN)}; got {init!r}")
+    """Raise BadSetting if `init` is unknown, or does not agree with whether there is a `dictionary`."""
+    if init not in INITIALISATIONS:
+        raise BadSetting(f"--init must be one of {', '.join(INITIALISATIONS)}; got {init!r}")
     if (init == "dictionary") != dictionary:
         raise BadSetting("--init dictionary and --dictionary FILE go together, got one without the other")
 
@@ -111,24 +111,24 @@ def check_init(init: str, dictionary: bool) -> None:
 def candidates(
     source: Vectors, target: Vectors, *, plan: Plan, seed: int, runtime: Runtime
 ) -> Iterator[Candidate]:
-    """Yields a Candidate for each start of the plan, up to and including the first judged aligned.
+    """Yields a Candidate for each initialisation of the plan, up to and including the first judged aligned.
 
-    A start that breaks down is logged and passed over; NotConverged only where none is left.
-    Every start draws from a generator of its own: none depends on which others ran, so a run
-    resumed from its checkpoints ends as it would have ended.
+    An initialisation that fails is logged and skipped; raise NotConverged only if all fail. Each has
+    its own random generator, independent of which others ran, so a run resumed from its checkpoints
+    ends with the same result.
     """
     score = criterion(source, target, most_frequent=CRITERION_WORDS, device=runtime.device)
     null = null_agreement(source, target, rng=np.random.default_rng([seed, NULL_STREAM]), runtime=runtime)
     trial = _Trial(source, target, score, null, plan.rounds, runtime)
     failures: list[str] = []
-    starts = plan.starts()
-    for number, (name, start) in enumerate(starts):
+    initialisations = plan.initialisations()
+    for number, (name, initialise) in enumerate(initialisations):
         began, history = time.perf_counter(), History()
-        heard = replace(runtime, progress=runtime.progress.heard_by(history.hear))
+        recorded = replace(runtime, progress=runtime.progress.with_callback(history.record))
         try:
-            alignment, verdict = replace(trial, runtime=heard).run(name, start, [seed, number])
+            alignment, verdict = replace(trial, runtime=recorded).run(name, initialise, [seed, number])
         except (NotConverged, Mismatch) as error:
-            if len(starts) == 1:
+            if len(initialisations) == 1:
                 raise
             log.warning("%s: %s", name, error)
             failures.append(f"{name}: {error}")
@@ -139,12 +139,12 @@ def candidates(
         yield Candidate(alignment, verdict, time.perf_counter() - began, tuple(history.as_json()))
         if verdict.label == "aligned":
             return
-    if len(failures) == len(starts):
-        raise NotConverged(f"no way in came to a mapping: {'; '.join(failures)}")
+    if len(failures) == len(initialisations):
+        raise NotConverged(f"all initialisations failed: {'; '.join(failures)}")
 
 
 def best(tried: Sequence[Candidate]) -> Candidate:
-    """The candidate judged aligned, where there is one, else that of the highest criterion."""
+    """The candidate judged aligned, if there is one, else that with the highest criterion."""
     return max(
         tried, key=lambda candidate: (candidate.verdict.label == "aligned", candidate.alignment.criterion)
     )
@@ -152,7 +152,7 @@ def best(tried: Sequence[Candidate]) -> Candidate:
 
 @dataclass(frozen=True)
 class _Trial:
-    """What every start is tried on, and with."""
+    """What all initialisations are tried with: the vectors, the criterion, the refinements."""
 
     source: Vectors
     target: Vectors
@@ -161,31 +161,34 @@ class _Trial:
     rounds: tuple[RefineConfig, ...]
     runtime: Runtime
 
-    def run(self, name: str, start: Start, seed: list[int]) -> tuple[Alignment, Verdict]:
-        """The best alignment that comes of a start, or of the checkpoint of an earlier run of it."""
+    def run(self, name: str, initialise: Initialiser, seed: list[int]) -> tuple[Alignment, Verdict]:
+        """The best refined alignment of an initialisation, from its checkpoint if there is one."""
         kept = self._restored(name)
         if kept is not None:
             return kept, self._judge(kept, seed)
         found: list[tuple[Alignment, Verdict]] = []
         rng = np.random.default_rng(seed)
-        for first in start(self.source, self.target, self.score, rng, self.runtime):
-            for alignment in self._learned(first, rng):
+        for initial in initialise(self.source, self.target, self.score, rng, self.runtime):
+            for alignment in self._refined(initial, rng):
                 found.append((alignment, self._judge(alignment, seed)))
                 if found[-1][1].label == "aligned":
                     self._keep(name, alignment)
                     return found[-1]
         if not found:
-            raise Mismatch("the vectors do not have what this way in needs")
+            raise Mismatch("the vectors lack what this initialisation needs; try another --init")
         chosen = max(found, key=lambda pair: pair[0].criterion)
         self._keep(name, chosen[0])
         return chosen
 
-    def _learned(self, first: Alignment, rng: np.random.Generator) -> Iterator[Alignment]:
+    def _refined(self, initial: Alignment, rng: np.random.Generator) -> Iterator[Alignment]:
         if not self.rounds:
-            yield self._scored(first)
+            yield self._scored(initial)
+        current = initial
         for config in self.rounds:
-            *_, first = refine(self.source, self.target, first, config=config, rng=rng, runtime=self.runtime)
-            yield self._scored(first)
+            *_, current = refine(
+                self.source, self.target, current, config=config, rng=rng, runtime=self.runtime
+            )
+            yield self._scored(current)
 
     def _scored(self, alignment: Alignment) -> Alignment:
         if not np.isfinite(alignment.source_map).all():
@@ -208,12 +211,12 @@ class _Trial:
         self.runtime.checkpoint.save(f"start-{name}", arrays | {"criterion": np.array(alignment.criterion)})
 
 
-def _gromov(prior: str) -> Start:
+def _gromov(prior: str) -> Initialiser:
     config = GromovConfig(priors=(prior,))
     return lambda x, y, score, rng, run: gromov(x, y, config=config, criterion=score, rng=rng, runtime=run)
 
 
-def _dictionary(lexicon: Lexicon) -> Start:
+def _dictionary(lexicon: Lexicon) -> Initialiser:
     config = DictionaryConfig(lexicon)
     return lambda x, y, score, rng, run: dictionary(
         x, y, config=config, criterion=score, rng=rng, runtime=run

@@ -62,7 +62,7 @@ class Facts:
 
 
 def gather(space: AlignedSpace, config: ReportConfig, progress: Progress) -> Facts:
-    """All facts; Mismatch where the dictionary covers nothing, before the long searches."""
+    """All facts; Mismatch if the dictionary covers nothing, before the long searches."""
     source, target, rng = config.source, config.target, np.random.default_rng(config.seed)
     with progress.stage("report", 4) as tick:
         accuracy = None

@@ -1,4 +1,4 @@
-"""Figures: the charts of a report as PNG; the only user of matplotlib."""
+"""Figures: the charts of a report as PNG; with their labels, the only users of matplotlib."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from muse.errors import MissingExtra
+from muse.installation import install_extra
 from muse.report.facts import Facts
 from muse.report.labels import drawable, label_places
 from muse.report.record import Curve, Record, Stage, stages_of
@@ -38,11 +39,11 @@ def figures(facts: Facts) -> dict[str, bytes]:
 
 
 def require_matplotlib() -> None:
-    """Raises MissingExtra where matplotlib is not installed."""
+    """Raise MissingExtra if matplotlib is not installed."""
     try:
         import matplotlib  # noqa: F401
     except ImportError:
-        raise MissingExtra("a report needs matplotlib; run pip install 'muse[report]'") from None
+        raise MissingExtra(f"a report needs matplotlib; run {install_extra('report')}") from None
 
 
 def _figure(height: float, rows: int = 1, columns: int = 1) -> tuple[Figure, list[Any]]:
@@ -63,7 +64,7 @@ def _png(figure: Figure) -> bytes:
 
 
 def learning(facts: Facts) -> Figure | None:
-    """Criterion, objective, loss and orthogonality of every attempt, one panel for each that was told."""
+    """Criterion, objective, loss and orthogonality of every candidate, one panel for each that was told."""
     panels: dict[str, list[tuple[str, Curve]]] = {}
     for record in facts.records:
         for stage, name, curve in _curves(record, len(facts.records) > 1):
@@ -86,14 +87,14 @@ def learning(facts: Facts) -> Figure | None:
 
 def _curves(record: Record, named: bool) -> Iterator[tuple[str, str, Curve]]:
     prefix = f"{drawable(record.language)}, " if named else ""
-    sources = [(attempt.name, attempt.traces) for attempt in record.attempts]
-    for attempt, traces in [*sources, ("the last refinement", record.refinement)]:
+    sources = [(candidate.name, candidate.traces) for candidate in record.candidates]
+    for candidate, traces in [*sources, ("the last refinement", record.refinement)]:
         for trace in traces:
             for name in SHOWN:
                 if name in trace.curves:
                     # The objective is on another scale in each kind of stage.
                     panel = f"objective of {trace.stage}" if name == "objective" else name
-                    yield f"{prefix}{attempt}: {trace.stage}", panel, trace.curves[name]
+                    yield f"{prefix}{candidate}: {trace.stage}", panel, trace.curves[name]
 
 
 def verdict(facts: Facts) -> Figure | None:

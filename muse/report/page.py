@@ -12,6 +12,7 @@ from muse.errors import BadFile, MissingExtra
 from muse.files.atomic import atomic_folder
 from muse.files.space_folder import writing
 from muse.files.writing import check_place, replaced
+from muse.installation import install_extra
 from muse.picture import require_sklearn
 from muse.report.facts import Facts
 from muse.report.figures import figures, require_matplotlib, stage_rows
@@ -32,13 +33,13 @@ class Written:
 
 
 def require() -> None:
-    """Raises MissingExtra where a package of the extra is absent."""
+    """Raise MissingExtra if a package of the extra is absent."""
     require_matplotlib()
     require_sklearn()
     try:
         import jinja2  # noqa: F401
     except ImportError:
-        raise MissingExtra("a report needs jinja2; run pip install 'muse[report]'") from None
+        raise MissingExtra(f"a report needs jinja2; run {install_extra('report')}") from None
 
 
 def figures_folder(page: Path) -> Path:
@@ -47,7 +48,7 @@ def figures_folder(page: Path) -> Path:
 
 
 def check_out(page: Path) -> None:
-    """Raises BadFile where page and figures cannot be written, or would replace what is no report's."""
+    """Raise BadFile if page and figures cannot be written, or would replace what is no report's."""
     check_place(page)
     if page.suffix.lower() not in (".html", ".htm"):
         raise BadFile(f"{page}: expected a name that ends in .html, got another; rename --out")

@@ -23,7 +23,7 @@ class Trace:
 
 
 @dataclass(frozen=True)
-class Attempt:
+class CandidateRecord:
     """One way in that was tried: its fields as `muse align --json` has them, and its history."""
 
     fields: Mapping[str, Any]
@@ -38,11 +38,11 @@ class Attempt:
 
 @dataclass(frozen=True)
 class Record:
-    """How one language was mapped: its entry in the manifest, the attempts, the last refinement."""
+    """How one language was mapped: its entry in the manifest, the candidates, the last refinement."""
 
     language: str
     entry: Mapping[str, Any]
-    attempts: tuple[Attempt, ...]
+    candidates: tuple[CandidateRecord, ...]
     refinement: tuple[Trace, ...]
 
     @property
@@ -57,12 +57,14 @@ class Record:
 
     @property
     def reason(self) -> str:
-        """Why the chosen attempt was chosen, as `muse.learn.auto.best` does."""
-        if not self.attempts:
+        """Why the chosen candidate was chosen, as `muse.learn.auto.best` does."""
+        if not self.candidates:
             return ""
-        if any(attempt.fields.get("verdict") == "aligned" for attempt in self.attempts if attempt.chosen):
+        if any(
+            candidate.fields.get("verdict") == "aligned" for candidate in self.candidates if candidate.chosen
+        ):
             return "it is the first that was judged aligned, which ends the search"
-        if len(self.attempts) == 1:
+        if len(self.candidates) == 1:
             return "it is the only one that was tried"
         return "none was judged aligned, and it has the highest criterion"
 
@@ -92,11 +94,11 @@ def _record(language: str, entry: Mapping[str, Any]) -> Record:
     tried = [fields for fields in _list(entry.get("candidates")) if isinstance(fields, Mapping)]
     methods = [fields.get("method") for fields in tried]
     chosen = _chosen(tried, str(entry.get("method")), methods)
-    attempts = tuple(
-        Attempt(fields, tuple(_traces(fields.get("history"))), place == chosen)
+    candidates = tuple(
+        CandidateRecord(fields, tuple(_traces(fields.get("history"))), place == chosen)
         for place, fields in enumerate(tried)
     )
-    return Record(language, entry, attempts, tuple(_traces(entry.get("history"))))
+    return Record(language, entry, candidates, tuple(_traces(entry.get("history"))))
 
 
 def _chosen(tried: list[Mapping[str, Any]], method: str, methods: list[Any]) -> int:

@@ -1,4 +1,4 @@
-"""History: the figures that learning showed as it went, for the report of a run."""
+"""History: the figures of each stage of learning, step by step, for the report of a run."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-POINTS = 200  # kept of a stage: as many as a chart can show
+POINTS = 200  # kept of each stage: as many as a chart can show
 
 
 @dataclass
 class Trace:
-    """What one stage told: the numbers (s,) of its steps, the figures of each, when the last one ended."""
+    """What one stage reported: the numbers (s,) of its steps, the figures of each, the time of the last."""
 
     stage: str
     seconds: float
@@ -20,7 +20,7 @@ class Trace:
     figures: list[Mapping[str, float]] = field(default_factory=list)
 
     def as_json(self) -> dict[str, Any]:
-        """The trace as JSON can hold it: every k-th step and the last, where there are too many."""
+        """The trace for JSON, thinned to every k-th step and the last if there are too many."""
         every = max(1, -(-len(self.steps) // POINTS))
         chosen = range((len(self.steps) - 1) % every, len(self.steps), every)
         names = dict.fromkeys(name for figures in self.figures for name in figures)
@@ -30,11 +30,11 @@ class Trace:
 
 
 class History:
-    """The traces of the stages of one attempt, in order; `hear` is a listener of a Progress.
+    """The traces of the stages of one candidate or refinement, in order; `record` is a Progress callback.
 
     >>> history = History()
-    >>> history.hear("refine", 1, {"objective": 0.5})
-    >>> history.hear("refine", 2, {"objective": 0.75})
+    >>> history.record("refine", 1, {"objective": 0.5})
+    >>> history.record("refine", 2, {"objective": 0.75})
     >>> history.as_json()[0]["figures"]
     {'objective': [0.5, 0.75]}
     """
@@ -43,8 +43,8 @@ class History:
         self._traces: list[Trace] = []
         self._began = time.perf_counter()
 
-    def hear(self, stage: str, done: int, figures: Mapping[str, float]) -> None:
-        """Notes one step of a stage; a stage that counts from the start again is another one."""
+    def record(self, stage: str, done: int, figures: Mapping[str, float]) -> None:
+        """Record one step of a stage; a stage that counts from the start again is a new one."""
         trace = self._traces[-1] if self._traces else None
         if trace is None or trace.stage != stage or done <= trace.steps[-1]:
             trace = Trace(stage, 0.0)
@@ -54,10 +54,10 @@ class History:
         trace.seconds = time.perf_counter() - self._began
 
     def as_json(self) -> list[dict[str, Any]]:
-        """Each trace as JSON can hold it; `seconds` is when, since the attempt began, its last step ended."""
+        """Each trace for JSON; `seconds` is the time of its last step since the history was created."""
         return [trace.as_json() for trace in self._traces]
 
 
 def _short(value: float | None) -> float | None:
-    # Five digits are more than a chart shows, and a manifest stays small.
+    # Five digits are more than a chart shows, and keep the manifest small.
     return None if value is None else float(f"{value:.5g}")

@@ -1,4 +1,4 @@
-"""Exact nearest neighbours by inner product, with interchangeable backends; the only user of faiss."""
+"""Exact nearest neighbours by inner product, with interchangeable backends."""
 
 from __future__ import annotations
 
@@ -9,11 +9,35 @@ import torch
 from torch import Tensor
 
 from muse.errors import BadSetting, MissingExtra
+from muse.installation import install_extra
 
 # One tile of similarities: 2,048 x 8,192 float32 is 64 MB, wide enough to keep the product at full speed.
 TILE_QUERIES = 2_048
 TILE_KEYS = 8_192
 TILE_SCALE_ON_GPU = 4
+
+
+class Faiss(NamedTuple):
+    """The faiss that is installed: its version, its threads, and whether it can search on a GPU."""
+
+    version: str
+    threads: int
+    gpu: bool
+
+
+def installed_faiss() -> Faiss:
+    """What is known of the faiss that is installed."""
+    import faiss
+
+    return Faiss(faiss.__version__, faiss.omp_get_max_threads(), hasattr(faiss, "StandardGpuResources"))
+
+
+def set_threads(threads: int) -> None:
+    """Searches with so many threads of the CPU, whichever the backend; torch's other work too."""
+    import faiss
+
+    torch.set_num_threads(threads)
+    faiss.omp_set_num_threads(threads)
 
 
 class Neighbours(NamedTuple):
@@ -23,8 +47,8 @@ class Neighbours(NamedTuple):
     indices: Tensor
 
 
-Step = Callable[[int], object]  # told how many queries are answered
-Search = Callable[[Tensor], Neighbours]  # of a block of queries (b, d)
+Step = Callable[[int], object]  # a callback: called with the number of queries answered so far
+Search = Callable[[Tensor], Neighbours]  # from a block of queries (b, d)
 
 
 def nearest(
@@ -38,11 +62,11 @@ def nearest(
 ) -> Neighbours:
     """The k keys of highest x . y - bias(y) for every query x, found exactly, in bounded memory.
 
-    `queries` (q, d), `keys` (m, d), `bias` (m,): what is taken off every key's inner product;
-    this is all that CSLS and the inverted softmax need beyond plain neighbours.
+    `queries` (q, d), `keys` (m, d), `bias` (m,), which is subtracted from the inner products of each
+    key; CSLS and the inverted softmax need no more than that beyond plain neighbours.
     `backend`: "torch" runs where the tensors are, "faiss" uses faiss' flat index on the same
-    device, "auto" picks the faster (torch: measured in benchmarks/neighbours.py). `step` hears of
-    every block of queries that is answered.
+    device, "auto" picks the faster (torch: measured in benchmarks/neighbours.py). `step` is called
+    after each block of queries.
 
     >>> keys = torch.tensor([[1.0, 0.0], [0.0, 1.0]])
     >>> nearest(torch.tensor([[0.2, 0.9]]), keys, 1).indices.tolist()
@@ -68,7 +92,7 @@ def tile_sizes(tensor: Tensor) -> tuple[int, int]:
 
 def _torch(queries: Tensor, keys: Tensor, k: int, bias: Tensor | None) -> Search:
     rows, columns = tile_sizes(queries)
-    # One tile for the whole search: a fresh one each time costs a CPU a quarter of the search in page faults.
+    # One tile, reused: allocating a new one each time costs a quarter of the search on a CPU in page faults.
     room = queries.new_empty(min(rows, len(queries)), min(columns, len(keys)))
     return lambda block: _torch_block(block, keys, k, bias, room)
 
@@ -103,8 +127,8 @@ def _faiss(queries: Tensor, keys: Tensor, k: int, bias: Tensor | None) -> Search
         keys = torch.cat([keys, -bias[:, None]], dim=1)
     index: Any = faiss.IndexFlatIP(keys.shape[1])
     if queries.is_cuda:
-        if not hasattr(faiss, "StandardGpuResources"):
-            raise MissingExtra("faiss on a GPU needs faiss-gpu, found faiss-cpu; run pip install 'muse[gpu]'")
+        if not installed_faiss().gpu:
+            raise MissingExtra(f"faiss on a GPU needs faiss-gpu, found faiss-cpu; run {install_extra('gpu')}")
         index = faiss.index_cpu_to_gpu(faiss.StandardGpuResources(), queries.device.index or 0, index)
     index.add(keys.cpu().numpy())
 

@@ -28,7 +28,7 @@ WRITTEN_ANEW = ("format", "format_version", "muse_version", "created_with", "che
 
 
 def check_addition(folder: Path | str, languages: Sequence[str], pivot: str | None = None) -> str:
-    """The pivot of the space in `folder`; BadSetting where `languages` cannot be added to it.
+    """The pivot of the space in `folder`; BadSetting if `languages` cannot be added to it.
 
     `pivot` is what it is expected to be, where that was said.
     """

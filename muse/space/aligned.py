@@ -79,7 +79,7 @@ class AlignedSpace:
         return tuple(self.sides)
 
     def side(self, language: str) -> Side:
-        """The side of `language`; BadSetting where the space has none."""
+        """The side of `language`; BadSetting if the space has none."""
         if language not in self.sides:
             raise BadSetting(f"a language of this space is one of {', '.join(self.sides)}; got {language!r}")
         return self.sides[language]

@@ -73,7 +73,7 @@ def lookup_table(
     * normal  random numbers from N(0, s^2), s the root mean square of the rows found
 
     Means are brought to unit length, as all rows of a space are. The row of padding is zero, that of
-    every other special is normal. Mismatch where not one unit is a word of the languages.
+    every other special is normal. Mismatch if not one unit is a word of the languages.
     """
     if fallback not in FALLBACKS:
         raise BadSetting(f"--fallback must be one of {', '.join(FALLBACKS)}; got {fallback!r}")

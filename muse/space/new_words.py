@@ -70,7 +70,7 @@ class NewWords:
 def load_new_words(space: AlignedSpace, language: str, path: Path | str, *, fit: bool = False) -> NewWords:
     """The vectors in a file, a fastText .bin or any other that muse reads, as words new to the space.
 
-    Raises Mismatch where they are not of the model that the space was learned from, which the words that both
+    Raise Mismatch if they are not of the model that the space was learned from, which the words that both
     have tell. With `fit` they may be of any model, and a linear map is fitted on those words.
     """
     space.side(language)

@@ -57,7 +57,7 @@ class SideToSave:
         return np.eye(self.vectors.dimension, dtype=np.float32) if self.mapping is None else self.mapping
 
     def mapped_rows(self) -> Iterator[Matrix]:
-        """The rows (b, d) in the shared space, chunk by chunk; NotConverged where one is not finite."""
+        """The rows (b, d) in the shared space, chunk by chunk; NotConverged if one is not finite."""
         for begin in range(0, len(self.vectors), CHUNK):
             rows = mapped(self.vectors.matrix[begin : begin + CHUNK], self.mapping)
             if not np.isfinite(rows).all():
@@ -85,7 +85,7 @@ class Provenance:
 
 
 def check_out(folder: Path | str) -> None:
-    """Raise BadSetting where no space can be written: `folder` is something else, or not to be written."""
+    """Raise BadSetting if no space can be written: `folder` is something else, or not to be written."""
     folder = Path(folder)
     with writing(folder):
         if folder.exists() and not is_space(folder) and not _is_empty(folder):
@@ -143,7 +143,7 @@ def _check_sides(sides: Mapping[str, SideToSave], pivot: str) -> None:
 
 
 def check_side(language: str, side: SideToSave, d: int, pivot: str) -> None:
-    """Raise Mismatch where a side does not fit a space of dimension d, BadSetting for its name."""
+    """Raise Mismatch if a side does not fit a space of dimension d, BadSetting for its name."""
     check_language(language, side.vectors.words)
     if not len(side.vectors):
         raise Mismatch(f"{language}: a space needs at least one word of each language, got none")

@@ -16,6 +16,7 @@ from muse.encoders.ragged import Ragged
 from muse.encoders.reading import Reader, Reading
 from muse.errors import BadFile, Mismatch, MissingExtra
 from muse.files.space_folder import checksum
+from muse.installation import install_extra
 from muse.systems.core import LONGEST, Core, Matrices
 
 _SMALLEST = 0.98  # of the rows for pieces that a tokenizer must use: some models have a few more, as padding
@@ -108,7 +109,7 @@ def _loaded(folder: Path) -> tuple[Any, Any]:
         from transformers import AutoModel, AutoTokenizer
     except ImportError as error:
         raise MissingExtra(
-            "--core needs transformers, which is not installed: pip install 'muse[transformers]'"
+            f"--core needs transformers, which is not installed; run {install_extra('transformers')}"
         ) from error
     here: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
     try:

@@ -15,6 +15,7 @@ import torch
 from muse.encoders.ragged import Ragged
 from muse.encoders.reading import Reader, Reading, blocks
 from muse.errors import BadFile, BadSetting, MissingExtra
+from muse.installation import install_extra
 from muse.systems.sampling import PIECES_EXPONENT, balanced_text
 
 SPECIALS = ("<pad>", "<unk>", "<bos>", "<eos>", "<mask>")
@@ -114,5 +115,5 @@ def _require() -> Any:
     try:
         import tokenizers
     except ImportError:
-        raise MissingExtra("word pieces need tokenizers; run pip install 'muse[networks]'") from None
+        raise MissingExtra(f"word pieces need tokenizers; run {install_extra('networks')}") from None
     return tokenizers

@@ -103,10 +103,10 @@ class Tokeniser:
         if key not in self._parts:
             if len(self._parts) >= _REMEMBERED:
                 self._parts.clear()
-            self._parts[key] = self._parted(part, follows)
+            self._parts[key] = self._tokenised(part, follows)
         return self._parts[key]
 
-    def _parted(self, part: str, follows: str) -> list[str]:
+    def _tokenised(self, part: str, follows: str) -> list[str]:
         if len(part) > LONGEST_PART:  # no word: its rules would take time that grows with its square
             return [part]
         part = _APOSTROPHE.sub("'", part)

@@ -32,6 +32,10 @@ class Learner(nn.Module, ABC):
     def score(self) -> float:
         """The score of held-out examples: the higher the better."""
 
+    def hits(self) -> int | None:
+        """How many held-out examples it gets right, where `score` is the percentage of those."""
+        return None
+
     def begin(self, step: int) -> None:
         """Called with the number of each step, from 1, before its loss: for a loss that changes over time."""
 

@@ -80,15 +80,24 @@ class PairLearner(Learner):
         """The P@1 of the held-out pairs."""
         return held_out_precision(self.encoder, self._pairs)
 
+    def hits(self) -> int:
+        """The held-out pairs found at rank 1."""
+        return held_out_hits(self.encoder, self._pairs)
+
+
+def held_out_precision(encoder: TwoSides, pairs: Pairs) -> float:
+    """P@1, in percent: the share of `held_out_hits` in the held-out pairs."""
+    return 100 * held_out_hits(encoder, pairs) / len(pairs.held_out)
+
 
 @torch.no_grad()
-def held_out_precision(encoder: TwoSides, pairs: Pairs) -> float:
-    """P@1, in percent: held-out sentences whose nearest pivot sentence, by cosine, is their translation."""
+def held_out_hits(encoder: TwoSides, pairs: Pairs) -> int:
+    """The number of held-out sentences whose nearest pivot sentence, by cosine, translates them."""
     encoder.eval()  # without dropout
     x = _rows(encoder.pivot, pairs.pivot, pairs.held_out)  # (h, d')
     y = _rows(encoder.other, pairs.other, pairs.held_out)  # (h, d')
     found = nearest(y, x, 1).indices[:, 0]  # (h,)
-    return 100 * int((found == torch.arange(len(found), device=found.device)).sum()) / len(found)
+    return int((found == torch.arange(len(found), device=found.device)).sum())
 
 
 def _rows(encode: Callable[[Ragged], Tensor], sentences: Ragged, rows: Tensor) -> Tensor:

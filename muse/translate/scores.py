@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from muse.errors import Mismatch, MissingExtra
+from muse.installation import install_extra
 from muse.version import __version__
 
 SAMPLES = 1_000  # of the bootstrap
@@ -57,7 +58,9 @@ def require_sacrebleu() -> tuple[dict[str, Any], Any]:
         from sacrebleu.metrics.chrf import CHRF
         from sacrebleu.significance import PairedTest
     except ImportError as error:
-        raise MissingExtra("BLEU and chrF need sacrebleu, found none; pip install 'muse[eval]'") from error
+        raise MissingExtra(
+            f"BLEU and chrF need sacrebleu, found none; run {install_extra('eval')}"
+        ) from error
     return {"BLEU": BLEU, "chrF": CHRF}, PairedTest
 
 

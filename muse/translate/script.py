@@ -15,7 +15,7 @@ _SHARE = 0.05  # of their letters that a script of the language has: loan words 
 
 
 def check_script(lines: Sequence[str], vectors: Vectors) -> None:
-    """Raise BadSetting where not one letter of the lines is of a script that the vocabulary has.
+    """Raise BadSetting if not one letter of the lines is of a script that the vocabulary has.
 
     >>> import numpy as np
     >>> check_script(["Bonjour !"], Vectors("fr", ["chat"], np.zeros((1, 1), np.float32)))

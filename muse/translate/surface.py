@@ -57,16 +57,16 @@ def _elided(word: str, following: str) -> str:
     return _ELISIONS.get(word, word) if first and first in _VOWELS - {"h"} else word
 
 
-def with_capitals(word: str, token: str, *, shouted: bool) -> str:
-    """The word in capitals as the token it translates; `shouted`: all of its line is in capitals.
+def with_capitals(word: str, token: str, *, all_caps: bool) -> str:
+    """The word in capitals as the token it translates; `all_caps`: all of its line is in capitals.
 
-    >>> with_capitals("cat", "Chat", shouted=False), with_capitals("cat", "CHAT", shouted=False)
+    >>> with_capitals("cat", "Chat", all_caps=False), with_capitals("cat", "CHAT", all_caps=False)
     ('Cat', 'CAT')
     """
     letters = [letter for letter in token if letter.isalpha()]
     if not letters or not letters[0].isupper():
         return word
-    if all(letter.isupper() for letter in letters) and (len(letters) > 1 or shouted):
+    if all(letter.isupper() for letter in letters) and (len(letters) > 1 or all_caps):
         return word.upper()
     return word[:1].upper() + word[1:]
 
@@ -83,7 +83,7 @@ def has_name_capital(token: str, language: str) -> bool:
     return token[0].isupper() and not token.isupper()
 
 
-def is_shouted(tokens: Sequence[str]) -> bool:
+def is_all_caps(tokens: Sequence[str]) -> bool:
     """Whether a line is all in capitals: those of single letters, such as I, say nothing."""
     words = [token for token in tokens if len(token) > 1 and any(map(str.isalpha, token))]
     return bool(words) and all(word.isupper() for word in words)

@@ -25,8 +25,8 @@ from muse.translate.surface import (
     forms,
     has_name_capital,
     in_text,
+    is_all_caps,
     is_always_capital,
-    is_shouted,
     with_capitals,
 )
 from muse.translate.words import Translation, rows_of
@@ -108,7 +108,7 @@ class Translator:
         self._script_is_known = False
 
     def translate(self, lines: Sequence[str]) -> list[str]:
-        """The lines, each translated; BadSetting where the first ones are in another script."""
+        """The lines, each translated; BadSetting if the first ones are in another script."""
         if not self._script_is_known:
             check_script(lines, self._space.vectors(self.source))
             self._script_is_known = any(map(str.strip, lines))
@@ -120,17 +120,17 @@ class Translator:
         """The tokens of a line, each with the translations to choose from, written as the place asks for."""
         pieces = self._pieces(self._tokeniser.tokens(line))
         self._look_up(piece.word for piece in pieces if piece.word is not None)
-        shouted = is_shouted([piece.token for piece in pieces])
+        all_caps = is_all_caps([piece.token for piece in pieces])
         return [
-            Choice("-" if piece.token == HYPHEN else piece.token, self._written(piece, shouted))
+            Choice("-" if piece.token == HYPHEN else piece.token, self._written(piece, all_caps))
             for piece in pieces
         ]
 
-    def _written(self, piece: Piece, shouted: bool) -> list[Translation]:
+    def _written(self, piece: Piece, all_caps: bool) -> list[Translation]:
         if piece.word is None:
             return []
         options = self._options[piece.word]
-        words = [self._cased(word, piece, shouted) for word in options.words]
+        words = [self._cased(word, piece, all_caps) for word in options.words]
         return list(dict(zip(words, map(float, options.scores), strict=True)).items())
 
     def _pieces(self, tokens: Sequence[str]) -> list[Piece]:
@@ -204,13 +204,13 @@ class Translator:
         if self._model is not None:
             path = best_path(options, self._model, weight=self.config.weight, beam=self.config.beam)
         words = elide([option.words[place] for option, place in zip(options, path, strict=True)], self.target)
-        shouted = is_shouted([piece.token for piece in pieces])
+        all_caps = is_all_caps([piece.token for piece in pieces])
         for place, piece in enumerate(pieces):
             if piece.word is not None:
-                words[place] = self._cased(words[place], piece, shouted)
+                words[place] = self._cased(words[place], piece, all_caps)
         return self._joiner.text(words)
 
-    def _cased(self, word: str, piece: Piece, shouted: bool) -> str:
+    def _cased(self, word: str, piece: Piece, all_caps: bool) -> str:
         alone = is_always_capital(piece.token, self.source) and not piece.first
-        token = piece.token.lower() if alone and not shouted else piece.token
-        return with_capitals(word, token, shouted=shouted)
+        token = piece.token.lower() if alone and not all_caps else piece.token
+        return with_capitals(word, token, all_caps=all_caps)

@@ -35,7 +35,7 @@ class Unknown(BadSetting):
         self.suggestions = suggestions
 
 
-class Undrawn(MuseError):
+class NotDrawn(MuseError):
     """A picture that could not be drawn, for no reason that a user could mend."""
 
 
@@ -164,7 +164,7 @@ class Explorer:
             self._pictures[direction] = error
         except Exception as error:  # noqa: BLE001 - in a thread nobody would hear of it, and the page would wait
             log.exception("the picture of %s and %s", *direction)
-            self._pictures[direction] = Undrawn(f"the picture cannot be drawn: {error}")
+            self._pictures[direction] = NotDrawn(f"the picture cannot be drawn: {error}")
 
     def _in_background(self, name: str, direction: Direction, work: Callable[[Direction], None]) -> None:
         with self._lock:

@@ -7,6 +7,7 @@ import socket
 from dataclasses import dataclass
 
 from muse.errors import BadSetting, MissingExtra
+from muse.installation import install_extra
 from muse.web.limits import App
 
 LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
@@ -25,16 +26,16 @@ class Address:
 
 
 def require() -> None:
-    """Raises MissingExtra where a package of the extra is absent."""
+    """Raise MissingExtra if a package of the extra is absent."""
     try:
         import fastapi  # noqa: F401
         import uvicorn  # noqa: F401
     except ImportError:
-        raise MissingExtra("the explorer needs fastapi and uvicorn; run pip install 'muse[web]'") from None
+        raise MissingExtra(f"the explorer needs fastapi and uvicorn; run {install_extra('web')}") from None
 
 
 def check_host(address: Address) -> None:
-    """Raises BadSetting for an address beyond this machine, unless that is allowed."""
+    """Raise BadSetting for an address beyond this machine, unless that is allowed."""
     if is_loopback(address.host) or address.allow_remote:
         return
     raise BadSetting(
@@ -54,7 +55,7 @@ def is_loopback(host: str) -> bool:
 
 
 def bind(address: Address) -> socket.socket:
-    """A socket that listens; BadSetting where the port is taken or the host is not this machine's."""
+    """A socket that listens; BadSetting if the port is taken or the host is not this machine's."""
     check_host(address)
     host = address.host.strip("[]")
     try:

@@ -1,8 +1,8 @@
-"""Ways in: each finds a first mapping between two spaces, and nothing else.
+"""Initialisations: each finds an initial mapping between two spaces.
 
-One contract, one file each: a way in takes normalised source and target vectors, its own frozen
-config, the unsupervised criterion, a random generator and the runtime, and yields candidate
-Alignments, each with its criterion. Whoever asked chooses among them, and may stop asking.
+One contract, one file each: an initialisation takes normalised source and target vectors, its own
+frozen config, the unsupervised criterion, a random generator and the runtime, and yields candidate
+Alignments, each with its criterion. The caller chooses among them, and may stop the iteration.
 
     gromov        optimal transport between the two similarity matrices
     adversarial   a mapping against a discriminator
@@ -10,3 +10,6 @@ Alignments, each with its criterion. Whoever asked chooses among them, and may s
     identical     identical strings: not strictly unsupervised
     dictionary    a list of translations: supervised
 """
+
+# The values of --init; `auto` tries the others but the last. Here, the command line reads them without torch.
+INITIALISATIONS = ("auto", "gromov", "adversarial", "similarity", "identical", "dictionary")

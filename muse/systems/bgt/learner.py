@@ -9,7 +9,7 @@ from muse.systems.bgt.network import BgtNetwork
 from muse.systems.network_encoder import BothSides
 from muse.training.learner import Learner
 from muse.training.pairs import Pairs
-from muse.training.two_sides import held_out_precision
+from muse.training.two_sides import held_out_hits, held_out_precision
 
 
 class BgtLearner(Learner):
@@ -46,3 +46,7 @@ class BgtLearner(Learner):
     def score(self) -> float:
         """The P@1 of the held-out pairs by the semantic means."""
         return held_out_precision(BothSides(self.network, self._languages), self._pairs)
+
+    def hits(self) -> int:
+        """The held-out pairs found at rank 1."""
+        return held_out_hits(BothSides(self.network, self._languages), self._pairs)

@@ -96,6 +96,10 @@ class CmlmLearner(Learner):
         """The hidden words of held-out documents that come first, in percent."""
         return self.told().accuracy
 
+    def hits(self) -> int:
+        """The hidden words of held-out documents that come first."""
+        return self.told().first
+
     def told(self) -> Predicted:
         """How the words of the first held-out pairs were told, by their true neighbours."""
         texts = self._corpus.held_out.items()
@@ -145,6 +149,10 @@ class Cotrained(Learner):
     def score(self) -> float:
         """P@1 of held-out translations."""
         return self.bitext.score()
+
+    def hits(self) -> int:
+        """The held-out translations found at rank 1."""
+        return self.bitext.hits()
 
 
 def tell(

@@ -112,18 +112,21 @@ def train_cmlm(job: Job) -> Fitted:
     metric, held_out = training.judged(training.stages[-1])
     more = [name for name in ("br", "nli") if any(name in stage for stage in training.stages)]
     return Fitted(
-        label="cmlm" + (f"[{','.join(more)}]" if more else ""),
-        network=training.model.encoder.eval(),
-        languages=tuple(words.readers),
+        encoder=job.encoder(
+            "cmlm" + (f"[{','.join(more)}]" if more else ""),
+            training.model.encoder,
+            tuple(words.readers),
+            {
+                "network": asdict(job.config),
+                "languages": list(words.readers),
+                "pieces": None if words.pieces is None else words.pieces.to_json(),
+            },
+        ),
         epochs=epochs,
         metric=metric,
         held_out=held_out,
+        hits=training.learners[training.stages[-1]].eval().hits(),
         counts=_counts(training),
-        settings={
-            "network": asdict(job.config),
-            "languages": list(words.readers),
-            "pieces": None if words.pieces is None else words.pieces.to_json(),
-        },
     )
 
 

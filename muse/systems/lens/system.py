@@ -45,14 +45,17 @@ def train_lens(job: Job) -> Fitted:
     trainer = replace(job.trainer, schedule=schedule)
     epochs = train(taught.learner, trainer, seed=request.seed, runtime=job.runtime)
     return Fitted(
-        label=f"lens[{config},{job.core.name}]",
-        network=network.eval(),
-        languages=request.space.languages,
+        encoder=job.encoder(
+            f"lens[{config},{job.core.name}]",
+            network,
+            request.space.languages,
+            {"network": asdict(config), "core": dict(job.core.settings)},
+        ),
         epochs=epochs,
         metric=taught.metric,
         held_out=taught.held_out,
+        hits=taught.learner.eval().hits(),
         counts=taught.counts,
-        settings={"network": asdict(config), "core": dict(job.core.settings)},
     )
 
 

@@ -145,14 +145,17 @@ def train_infersent(job: Job) -> Fitted:
     learner = PairClassLearner(network, network.classifier, taught.pairs)
     epochs = train(learner, job.trainer, seed=request.seed, runtime=job.runtime)
     return Fitted(
-        label=f"infersent[{config.objective},{config.pooling}:{network.dimension},{job.core.name}]",
-        network=network.eval(),
-        languages=request.space.languages,
+        encoder=job.encoder(
+            f"infersent[{config.objective},{config.pooling}:{network.dimension},{job.core.name}]",
+            network,
+            request.space.languages,
+            {"network": asdict(config), "core": dict(job.core.settings)},
+        ),
         epochs=epochs,
         metric="accuracy",
         held_out=taught.held_out,
+        hits=learner.eval().hits(),
         counts=taught.counts,
-        settings={"network": asdict(config), "core": dict(job.core.settings)},
     )
 
 

@@ -87,13 +87,19 @@ class PairClassLearner(Learner):
         pairs = self._pairs.training(rows, generator)
         return functional.cross_entropy(self._logits(pairs), pairs.labels)
 
-    @torch.no_grad()
     def score(self) -> float:
         """The accuracy on the held-out examples, in percent."""
-        hits = torch.cat(
-            [self._logits(pairs).argmax(dim=1) == pairs.labels for pairs in self._pairs.held_out()]
-        )
-        return 100 * float(hits.double().mean())
+        return 100 * float(self._right().double().mean())
+
+    def hits(self) -> int:
+        """The held-out examples that get their own class."""
+        return int(self._right().sum())
+
+    @torch.no_grad()
+    def _right(self) -> Tensor:
+        """Whether each held-out example (h,) gets its own class."""
+        held_out = self._pairs.held_out()
+        return torch.cat([self._logits(pairs).argmax(dim=1) == pairs.labels for pairs in held_out])
 
     def _logits(self, pairs: LabelledPairs) -> Tensor:
         both = zip((pairs.first, pairs.second), self._pairs.languages, strict=True)

@@ -120,14 +120,17 @@ def train_x_bilstm(job: Job) -> Fitted:
     learner = PairLearner(BothSides(network, job.languages), loss, pairs, job.runtime.processes)
     epochs = train(learner, job.trainer, seed=request.seed, runtime=job.runtime)
     return Fitted(
-        label=f"x-bilstm[{english.config.pooling}:{network.dimension},{loss}]",
-        network=network.eval(),
-        languages=job.languages,
+        encoder=job.encoder(
+            f"x-bilstm[{english.config.pooling}:{network.dimension},{loss}]",
+            network,
+            job.languages,
+            {"network": asdict(english.config), "learned": request.language},
+        ),
         epochs=epochs,
         metric="P@1",
         held_out=len(pairs.held_out),
+        hits=learner.eval().hits(),
         counts=pairs.counts,
-        settings={"network": asdict(english.config), "learned": request.language},
     )
 
 

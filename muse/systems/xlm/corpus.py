@@ -17,7 +17,7 @@ from muse.files.sentence_text import read_sentences
 from muse.run.runtime import Runtime
 from muse.systems.networks.masked_prediction import rarity
 from muse.systems.pieces import Pieces
-from muse.systems.system import Request
+from muse.systems.system import TrainingRequest
 from muse.systems.xlm.config import XlmConfig
 from muse.systems.xlm.network import PieceReader
 from muse.systems.xlm.sources import Chances, PairSource, StreamSource
@@ -45,7 +45,7 @@ class Corpus:
         return {name: list(chain.from_iterable(texts)) for name, texts in self.documents.items()}
 
 
-def check_texts(config: XlmConfig, request: Request) -> None:
+def check_texts(config: XlmConfig, request: TrainingRequest) -> None:
     """Raise BadSetting where the objective and the files given do not go together."""
     pivot, language = request.space.pivot, request.language
     if language not in request.texts:
@@ -65,7 +65,7 @@ def check_texts(config: XlmConfig, request: Request) -> None:
         )
 
 
-def read_corpus(config: XlmConfig, request: Request) -> Corpus:
+def read_corpus(config: XlmConfig, request: TrainingRequest) -> Corpus:
     """What the files of a request hold."""
     read = _documents if config.documents else _one_document
     documents = {language: read(path) for language, path in request.texts.items()}

@@ -58,15 +58,17 @@ def train_xlm(job: Job) -> Fitted:
     told = learner.told()
     perplexities = {f"perplexity_{name}": round(part.perplexity) for name, part in told.items()}
     return Fitted(
-        label=f"xlm[{config.objective},{config.initial},{config.pooling}]",
-        network=network.eval(),
-        languages=corpus.languages,
+        encoder=job.encoder(
+            f"xlm[{config.objective},{config.initial},{config.pooling}]",
+            network,
+            corpus.languages,
+            {"network": asdict(config), "pieces": pieces.to_json()},
+        ),
         epochs=epochs,
         metric="100/perplexity",
         held_out=sum(part.asked for part in told.values()),
+        hits=None,
         counts={"pieces": len(pieces)} | sources.told() | perplexities,
-        settings={"network": asdict(config), "pieces": pieces.to_json()},
-        counted=False,
     )
 
 

@@ -205,11 +205,11 @@ function lookUpFromPicture(word, language) {
 
 function swap(again = true) {
   [$("source").value, $("target").value] = [$("target").value, $("source").value];
-  turned(again);
+  refresh(again);
 }
 
 // After a change of languages: names, examples, and what was asked is asked again.
-function turned(again = true) {
+function refresh(again = true) {
   const { src, tgt } = direction();
   for (const one of document.querySelectorAll(".source-name")) one.textContent = src;
   for (const one of document.querySelectorAll(".target-name")) one.textContent = tgt;
@@ -238,7 +238,7 @@ function keepApart(changed, other) {
   }
   $("answers").hidden = true;
   say($("word-status"), "");
-  turned(false);
+  refresh(false);
 }
 
 async function start() {
@@ -257,7 +257,7 @@ async function start() {
   $("source").value = given("src", names.find((name) => name !== space.pivot));
   $("target").value = given("tgt", space.pivot);
   if ($("source").value === $("target").value) $("target").value = names.find((name) => name !== $("source").value);
-  turned(false);
+  refresh(false);
   if (said.get("word")) lookUp(said.get("word"));
 }
 
