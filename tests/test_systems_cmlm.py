@@ -15,7 +15,7 @@ from muse.errors import BadSetting, Mismatch
 from muse.progress import Progress
 from muse.run.runtime import Runtime
 from muse.systems.cmlm import learning
-from muse.systems.cmlm.learning import CmlmLearner, Cotrained, read_corpus, tell
+from muse.systems.cmlm.learning import CmlmLearner, Cotrained, predict, read_corpus
 from muse.systems.cmlm.neighbours import find_neighbours, hold_out
 from muse.systems.cmlm.network import STRATEGIES, Cmlm, CmlmConfig, CmlmEncoder
 from muse.systems.cmlm.system import PRESETS, scheduled
@@ -183,11 +183,11 @@ def test_a_true_neighbour_tells_more_than_another_or_none(words: Words) -> None:
     config = TrainerConfig(epochs=12, batch=16, rate=1e-2, patience=12)
     train(made, scheduled(config, 5, made), seed=0, runtime=Runtime())
     text = made._corpus.held_out["en"]
-    told = {how: tell(made.model, text, "en", how, share=0.9) for how in learning.CONDITIONS}
+    told = {how: predict(made.model, text, "en", how, share=0.9) for how in learning.CONDITIONS}
     assert told["true"].asked == told["shuffled"].asked == told["none"].asked
     assert told["true"].loss < min(told["shuffled"].loss, told["none"].loss) - 0.2
     assert told["true"].first_ten > max(told["shuffled"].first_ten, told["none"].first_ten)
-    assert told["true"] == tell(made.model, text, "en", "true", share=0.9)
+    assert told["true"] == predict(made.model, text, "en", "true", share=0.9)
 
 
 def test_training_together_adds_both_losses(words: Words) -> None:

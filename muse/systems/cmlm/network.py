@@ -1,4 +1,4 @@
-"""The networks of CMLM: a Transformer whose mean state is the sentence, and what tells words by one."""
+"""The networks of CMLM: a Transformer whose mean state is the sentence, and the head that predicts words."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ class CmlmEncoder(SentenceNetwork):
 
 
 class Cmlm(nn.Module):
-    """The encoder and what training adds: projections of a neighbour and the head of BERT that tells words.
+    """The encoder and what training adds: projections of a neighbour and BERT's head, which predicts words.
 
     `counts` (v,) say how often each word is in the text: the head starts from these odds.
     """
@@ -125,16 +125,16 @@ class Cmlm(nn.Module):
     def forward(self, cloze: Cloze, mask: Tensor, neighbours: Padded | None, asked: range) -> Tensor:
         """How well each of the words that may be asked for, (p, a), fits each hidden one.
 
-        Without `neighbours` the words are told by the others of their sentence (b, t) alone.
+        Without `neighbours` the words are predicted from the others of their sentence (b, t) alone.
         """
         prefix = None
         if neighbours is not None and self._config.projections:
             prefix = self.projected(self.encoder.rows(neighbours))
         inputs = Inputs(cloze.ids, mask, prefix=prefix)
         states = self.encoder.transformer(inputs)[cloze.asked]  # (p, h)
-        told = self._norm(functional.gelu(self._dense(states)))
+        states = self._norm(functional.gelu(self._dense(states)))
         among = slice(asked.start, asked.stop)
-        scores: Tensor = self.encoder.transformer.table.scores(told, among) + self._odds[among]
+        scores: Tensor = self.encoder.transformer.table.scores(states, among) + self._odds[among]
         return scores
 
     def projected(self, rows: Tensor) -> Tensor:
