@@ -20,6 +20,17 @@ from tests.toys import raw_pair, write_vec  # noqa: E402
 ROOT = Path(__file__).resolve().parents[1]
 
 
+@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Puts what uses the aligned sample first; with several workers, one has all that, and each file one."""
+    on_sample = {item.path for item in items if "checkout" in getattr(item, "fixturenames", ())}
+    items.sort(key=lambda item: item.path not in on_sample)
+    if config.pluginmanager.hasplugin("xdist"):
+        for item in items:
+            group = "sample" if item.path in on_sample else str(item.path.relative_to(config.rootpath))
+            item.add_marker(pytest.mark.xdist_group(group))
+
+
 @pytest.fixture
 def muse(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
     """The `muse` command, run in this process."""
