@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -20,15 +21,30 @@ from tests.toys import raw_pair, write_vec  # noqa: E402
 ROOT = Path(__file__).resolve().parents[1]
 
 
-@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Puts what uses the aligned sample first; with several workers, one has all that, and each file one."""
-    on_sample = {item.path for item in items if "checkout" in getattr(item, "fixturenames", ())}
-    items.sort(key=lambda item: item.path not in on_sample)
-    if config.pluginmanager.hasplugin("xdist"):
-        for item in items:
-            group = "sample" if item.path in on_sample else str(item.path.relative_to(config.rootpath))
-            item.add_marker(pytest.mark.xdist_group(group))
+# The files of tests that read the aligned sample, which takes half a minute to make.
+ON_SAMPLE = {
+    path.name
+    for path in Path(__file__).parent.glob("test_*.py")
+    if "checkout: Path" in path.read_text(encoding="utf-8")
+}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Puts these first: where several processes share the tests, the longest part must not come last."""
+    items.sort(key=lambda item: item.path.name not in ON_SAMPLE)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """One process has all tests of these files; of the others each file goes to a process as a whole."""
+    from xdist.scheduler import LoadFileScheduling
+
+    class ByFile(LoadFileScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            file: str = super()._split_scope(nodeid)
+            return "sample" if Path(file).name in ON_SAMPLE else file
+
+    return ByFile(config, log) if config.getvalue("dist") == "loadfile" else None
 
 
 @pytest.fixture
