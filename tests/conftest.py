@@ -39,7 +39,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     """One process has all tests of these files; of the others each file goes to a process as a whole."""
     from xdist.scheduler import LoadFileScheduling
 
-    class ByFile(LoadFileScheduling):
+    class ByFile(LoadFileScheduling):  # type: ignore[misc]
         def _split_scope(self, nodeid: str) -> str:
             file: str = super()._split_scope(nodeid)
             return "sample" if Path(file).name in ON_SAMPLE else file

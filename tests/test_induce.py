@@ -13,7 +13,7 @@ from muse import induce as module
 from muse.errors import BadSetting
 from muse.induce import Limits, induce
 from muse.lexicon import Lexicon
-from muse.neighbours import Neighbours
+from muse.neighbours import Neighbours, nearest
 from muse.retrieval import Retrieval
 from muse.space import AlignedSpace
 from tests.spaces import saved
@@ -116,11 +116,10 @@ def test_settings_that_cannot_work(option: str) -> None:
 def test_entries_are_made_as_they_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "BATCH", 5)
     searched: list[int] = []
-    search = module.nearest
 
     def counting(queries: torch.Tensor, *rest: Any, **options: Any) -> Neighbours:
         searched.append(len(queries))
-        return search(queries, *rest, **options)
+        return nearest(queries, *rest, **options)
 
     monkeypatch.setattr(module, "nearest", counting)
     stream = module.entries(noisy_space(6), limits=Limits(top=2))
