@@ -25,8 +25,8 @@ class Terms(NamedTuple):
     """What the loss of b pairs is made of, in nats (b,) each.
 
     `reconstruction`: both sentences, each from the semantic latent of one of them and from its own.
-    `divergence`: of all latents from the prior. `translated`: each from the semantic mean of the other alone; of a
-    bag the words, not how many they are, which would press the length into the meaning.
+    `divergence`: of all latents from the prior. `translated`: each from the semantic mean of the other alone;
+    of a bag the words, not how many they are, which would press the length into the meaning.
     """
 
     reconstruction: Tensor
