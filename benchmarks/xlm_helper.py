@@ -34,7 +34,7 @@ from muse.systems.networks.masked_prediction import Predicted
 from muse.systems.pieces import UNK, Pieces
 from muse.systems.sampling import language_shares
 from muse.systems.xlm.config import XlmConfig
-from muse.systems.xlm.corpus import Corpus, Sources, make_sources
+from muse.systems.xlm.corpus import Sources, XlmCorpus, make_sources
 from muse.systems.xlm.initialisation import first_network
 from muse.systems.xlm.learner import XlmLearner
 from muse.systems.xlm.masked_batches import following, side_by_side
@@ -111,7 +111,7 @@ def perplexity(network: XlmNetwork, streams: Ragged) -> float:
     """That of streams of French, which has the number 0."""
     network.eval()
     parts = torch.split(torch.arange(len(streams)), 32)
-    told = (network.model.told(side_by_side(following(streams.take(rows).padded(), 0))) for rows in parts)
+    told = (network.model.predict(side_by_side(following(streams.take(rows).padded(), 0))) for rows in parts)
     return sum(told, Predicted()).perplexity
 
 
@@ -121,7 +121,7 @@ def one_model(
     """The figures of a model of these texts."""
     sources = make_sources(
         asked.config,
-        Corpus({language: [text] for language, text in texts.items()}),
+        XlmCorpus({language: [text] for language, text in texts.items()}),
         pieces,
         seed=asked.seed,
         runtime=Runtime(),

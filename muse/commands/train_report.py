@@ -34,12 +34,12 @@ def held_out_score(request: TrainingRequest, trained: TrainedSystem) -> Score:
     """The held-out score at the epoch kept, with how it was obtained."""
     import numpy as np
 
-    from muse.evaluation.score import Score, bootstrap_interval, space_signature
+    from muse.evaluation.score import Score, bootstrap_count, space_signature
 
     fitted, interval = trained.fitted, None
     if fitted.hits is not None:
-        hits = np.arange(fitted.held_out) < fitted.hits
-        interval = bootstrap_interval(hits, np.random.default_rng(request.seed))
+        rng = np.random.default_rng(request.seed)
+        interval = bootstrap_count(fitted.hits, fitted.held_out, rng)
     presets = (f"preset:{request.preset}",) if len(trained.system.presets) > 1 else ()
     signature = space_signature(
         request.space,

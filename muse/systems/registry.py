@@ -28,7 +28,7 @@ from muse.systems.nli.x_bilstm import X_BILSTM
 from muse.systems.system import Fitted, Job, Preset, System, TrainingRequest, open_core
 from muse.systems.word_encoders import CVM_ADD, PROJECTION, X_CBOW
 from muse.systems.xlm.system import XLM
-from muse.training.trainer import Epoch, best_epoch
+from muse.training.trainer import EpochResult, best_epoch
 
 _ALL = (X_CBOW, PROJECTION, CVM_ADD, LENS, INFERSENT, X_BILSTM, CMLM, BGT, XLM)
 SYSTEMS: Mapping[str, System] = {system.name: system for system in _ALL}
@@ -52,7 +52,7 @@ class TrainedSystem:
         return self.fitted.encoder
 
     @property
-    def best(self) -> Epoch:
+    def best(self) -> EpochResult:
         """The epoch that the encoder is of."""
         return best_epoch(self.fitted.epochs)
 

@@ -20,7 +20,7 @@ from muse.systems.core import Core, SpaceCore
 from muse.systems.hugging_face import HuggingFaceCore
 from muse.systems.network_encoder import NetworkEncoder, SentenceNetwork
 from muse.training.pairs import Pairs, make_pairs
-from muse.training.trainer import Epoch, TrainerConfig
+from muse.training.trainer import EpochResult, TrainerConfig
 
 TEXTS = ("parallel", "nli", "text")  # what a system may learn from, as the options call it
 _CONVERTED = (bool, int, float, str)
@@ -159,7 +159,7 @@ class Fitted:
     """
 
     encoder: SentenceEncoder
-    epochs: tuple[Epoch, ...]
+    epochs: tuple[EpochResult, ...]
     metric: str
     held_out: int
     hits: int | None

@@ -1,4 +1,4 @@
-"""Neighbours: the passages of documents as ids, and which of them stand next to each other."""
+"""Neighbours: the passages of documents as ids, and which of them are next to each other."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Documents = Mapping[str, Sequence[str]]
 
 
 @dataclass(frozen=True, eq=False)
-class Neighbours:
+class NeighbourPairs:
     """Passages of one language, and pairs (k, 2) of those next to each other, in the order of the text."""
 
     passages: Ragged
@@ -35,7 +35,7 @@ class Neighbours:
 
 def find_neighbours(
     documents: Documents, reader: Reader, longest: int, device: str, progress: Progress
-) -> Neighbours:
+) -> NeighbourPairs:
     """The neighbours of documents: passages with a known word that follow each other in one document.
 
     A passage is a paragraph, or a part of one that has more than the `longest` words that are read at once:
@@ -57,7 +57,7 @@ def find_neighbours(
         )
     pairs = torch.from_numpy(np.stack([first, first + 1], axis=1)).to(device)
     offsets = torch.from_numpy(np.concatenate([[0], lengths.cumsum()]))
-    return Neighbours(Ragged(ids, offsets).to(device), pairs)
+    return NeighbourPairs(Ragged(ids, offsets).to(device), pairs)
 
 
 def in_parts(lengths: Ids, parts: Ids) -> Ids:
