@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -48,7 +48,7 @@ def heading(title: str) -> None:
     print(f"### {title}\n\n    python {shlex.join(sys.argv)}\n")
     load = f"load {os.getloadavg()[0]:.1f} at the start" if hasattr(os, "getloadavg") else ""
     versions = [f"{name} {version(name)}" for name in ("torch", "numpy", "faiss-cpu")]
-    date = datetime.now(timezone.utc).strftime("%Y-%m-%d")
+    date = datetime.now(UTC).strftime("%Y-%m-%d")
     machine = f"{_processor()}, {_cores()} cores, {load}"
     print(
         f"{date}; {machine}; Python {platform.python_version()}, {', '.join(versions)}; commit {_commit()}\n"

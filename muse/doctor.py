@@ -10,11 +10,12 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-import faiss
 import torch
 
 from muse.files.locate import search_path
+from muse.installation import EXTRAS, install_extra
 from muse.run.memory import peak_memory_mb
+from muse.search.neighbours import installed_faiss
 from muse.version import __version__
 
 PACKAGES = (
@@ -27,25 +28,20 @@ PACKAGES = (
     "sacremoses",
     "click",
 )
-# The packages of each extra of setup.cfg, by import name, and what the extra is for.
-EXTRAS: dict[str, tuple[tuple[str, ...], str]] = {
-    "eval": (
-        ("sacrebleu", "sklearn"),
-        "BLEU and chrF of muse translate; the classifier of muse evaluate",
-    ),
-    "exchange": (
-        ("gensim", "pandas", "safetensors", "tokenizers"),
-        "gensim, pandas and sentence-transformers: muse.exchange, muse export",
-    ),
-    "fetch": (("pooch", "requests"), "muse fetch: published vectors and dictionaries"),
-    "gpu": ((), "faiss on the GPU, as one of two search backends there"),
-    "networks": (("tokenizers",), "word pieces of the sentence encoders that muse train learns from text"),
-    "parquet": (("pyarrow",), "Parquet: muse export, muse encode, and reading vectors"),
-    "sklearn": (("sklearn",), "sentence encoders as scikit-learn estimators"),
-    "report": (("jinja2", "matplotlib", "sklearn"), "muse report: one page about a space"),
-    "transformers": (("transformers",), "a Hugging Face encoder as the core: muse train --core"),
-    "web": (("fastapi", "sklearn", "uvicorn"), "muse serve: the explorer in the browser"),
+# What each extra is for.
+PURPOSES = {
+    "eval": "BLEU and chrF of muse translate; the classifier of muse evaluate",
+    "exchange": "gensim, pandas and sentence-transformers: muse.exchange, muse export",
+    "fetch": "muse fetch: published vectors and dictionaries",
+    "gpu": "faiss on the GPU, as one of two ways to search there",
+    "networks": "word pieces of the sentence encoders that muse train learns from text",
+    "parquet": "Parquet: muse export, muse encode, and vectors to read",
+    "report": "muse report: one page about a space",
+    "sklearn": "sentence encoders as scikit-learn's estimators",
+    "transformers": "a Hugging Face encoder as the core: muse train --core",
+    "web": "muse serve: the explorer in the browser",
 }
+IMPORTED = {"scikit-learn": "sklearn"}  # packages that are imported under another name
 
 
 @dataclass(frozen=True)
@@ -58,8 +54,8 @@ class Extra:
 
     @property
     def advice(self) -> str:
-        """The command that installs it; empty if it is installed."""
-        return f"pip install 'muse[{self.name}]'" if self.missing else ""
+        """The command that installs it; empty where it is there."""
+        return install_extra(self.name) if self.missing else ""
 
 
 def examine() -> dict[str, Any]:
@@ -70,7 +66,7 @@ def examine() -> dict[str, Any]:
         "system": platform.platform(),
         "packages": {name: found for name in PACKAGES if (found := _version(name))},
         "processors": os.cpu_count(),
-        "threads": {"torch": torch.get_num_threads(), "faiss": faiss.omp_get_max_threads()},
+        "threads": {"torch": torch.get_num_threads(), "faiss": installed_faiss().threads},
         "gpu": _gpu(),
         "faiss": _faiss(),
         "vectors": {str(folder): _vectors(folder) for folder in search_path()},
@@ -81,17 +77,17 @@ def examine() -> dict[str, Any]:
 def extras() -> list[Extra]:
     """Every extra, with its missing packages."""
     found = []
-    for name, (packages, purpose) in EXTRAS.items():
+    for name, packages in EXTRAS.items():
         missing = tuple(package for package in packages if not _installed(package))
-        if name == "gpu" and not _has_gpu_faiss():
-            missing = ("faiss-gpu-cu12",)
-        found.append(Extra(name, purpose, missing))
+        found.append(Extra(name, PURPOSES[name], missing))
     return found
 
 
 def _installed(package: str) -> bool:
+    if package == "faiss-gpu-cu12":
+        return installed_faiss().gpu  # any build of faiss will do that searches on a GPU
     try:
-        return importlib.util.find_spec(package) is not None
+        return importlib.util.find_spec(IMPORTED.get(package, package)) is not None
     except (ImportError, ValueError):  # ValueError: a module without a spec stands in for it
         return False
 
@@ -103,12 +99,9 @@ def _version(package: str) -> str | None:
         return None
 
 
-def _has_gpu_faiss() -> bool:
-    return hasattr(faiss, "StandardGpuResources")
-
-
 def _faiss() -> str:
-    return f"{faiss.__version__}, {'GPU' if _has_gpu_faiss() else 'CPU'}"
+    found = installed_faiss()
+    return f"{found.version}, {'GPU' if found.gpu else 'CPU'}"
 
 
 def _gpu() -> list[str]:

@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from copy import copy
 from typing import Protocol, TypeVar
 
 log = logging.getLogger(__name__)
@@ -33,12 +34,23 @@ class Progress:
 
     def __init__(self, *, quiet: bool = False, callback: Callback | None = None) -> None:
         self._quiet = quiet
-        self._listener = callback
+        self._callbacks = () if callback is None else (callback,)
         self._terminal = sys.stderr.isatty()
 
     def with_callback(self, callback: Callback) -> Progress:
-        """The same progress, with a callback that is called after every step."""
-        return Progress(quiet=self._quiet, callback=callback)
+        """The same progress, with one more callback, called after those it has.
+
+        >>> steps = []
+        >>> first = Progress(quiet=True, callback=lambda stage, done, figures: steps.append("first"))
+        >>> both = first.with_callback(lambda stage, done, figures: steps.append("second"))
+        >>> with both.stage("work", 1) as tick:
+        ...     tick(1)
+        >>> steps
+        ['first', 'second']
+        """
+        found = copy(self)  # of its own class: a caller may have written one
+        found._callbacks = (*self._callbacks, callback)
+        return found
 
     def through(
         self, name: str, blocks: Iterable[Block], total: int, size: Callable[[Block], int]
@@ -61,8 +73,8 @@ class Progress:
 
         def tick(done: int, **figures: float) -> None:
             nonlocal last
-            if self._listener is not None:
-                self._listener(name, done, figures)
+            for callback in self._callbacks:
+                callback(name, done, figures)
             now = time.monotonic()
             # A terminal line may change ten times a second; log lines would fill the log.
             if self._quiet or (now - last < (0.1 if self._terminal else LOG_EVERY_SECONDS)):

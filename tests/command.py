@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import logging
 import subprocess
@@ -48,9 +49,12 @@ class Command:
     monkeypatch: pytest.MonkeyPatch
     capsys: pytest.CaptureFixture[str]
 
-    def __call__(self, *arguments: object) -> Ended:
+    def __call__(self, *arguments: object, stdin: str | bytes | None = None) -> Ended:
         self.capsys.readouterr()
         self.monkeypatch.setattr(sys, "argv", ["muse", *map(str, arguments)])
+        if stdin is not None:
+            given = io.BytesIO(stdin if isinstance(stdin, bytes) else stdin.encode())
+            self.monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(given, encoding="utf-8"))
         root = logging.getLogger()
         handlers, level = root.handlers[:], root.level
         try:
@@ -72,8 +76,13 @@ def align_arguments(source_file: Path, target_file: Path, out: Path, *more: obje
 
 def process(*arguments: object, cwd: Path | None = None, stdin: str = "") -> Ended:
     """`python -m muse` with these arguments."""
+    return python("-m", "muse", *arguments, cwd=cwd, stdin=stdin)
+
+
+def python(*arguments: object, cwd: Path | None = None, stdin: str = "") -> Ended:
+    """Python with these arguments."""
     ended = subprocess.run(
-        [sys.executable, "-m", "muse", *map(str, arguments)],
+        [sys.executable, *map(str, arguments)],
         cwd=cwd,
         input=stdin,
         capture_output=True,

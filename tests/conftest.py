@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,9 +15,36 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 from tests.command import Command  # noqa: E402
+from tests.pages import Reader  # noqa: E402
 from tests.toys import raw_pair, write_vec  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[1]
+
+
+# The files of tests that read the aligned sample, which takes half a minute to make.
+ON_SAMPLE = {
+    path.name
+    for path in Path(__file__).parent.glob("test_*.py")
+    if "checkout: Path" in path.read_text(encoding="utf-8")
+}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Puts these first: where several processes share the tests, the longest part must not come last."""
+    items.sort(key=lambda item: item.path.name not in ON_SAMPLE)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """One process has all tests of these files; of the others each file goes to a process as a whole."""
+    from xdist.scheduler import LoadFileScheduling
+
+    class ByFile(LoadFileScheduling):  # type: ignore[misc]
+        def _split_scope(self, nodeid: str) -> str:
+            file: str = super()._split_scope(nodeid)
+            return "sample" if Path(file).name in ON_SAMPLE else file
+
+    return ByFile(config, log) if config.getvalue("dist") == "loadfile" else None
 
 
 @pytest.fixture
@@ -30,6 +59,18 @@ def shared() -> Path:
     folder = ROOT.parent / "shared"
     if not folder.is_dir():
         pytest.skip("needs ../shared, the maintainers' evaluation data")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the samples of a checkout, in which somebody has followed the tutorial."""
+    folder = tmp_path_factory.mktemp("checkout")
+    (folder / "embeddings").mkdir()
+    (folder / "embeddings" / "sample").symlink_to(ROOT / "embeddings" / "sample")
+    (folder / "dictionaries").mkdir()
+    shutil.copy(ROOT / "dictionaries" / "fr-en.sample.txt", folder / "dictionaries")
+    Reader(folder).follow(ROOT / "docs" / "pages" / "tutorial.md")
     return folder
 
 

@@ -15,9 +15,10 @@ ODD_WORDS = ["été", "x\u0085y", "a\u2028b", "two words", " ", "", "👍", "e\u
 PROVENANCE = Provenance("gromov", {"rounds": 5}, seed=7, criterion=0.5, verdict={"label": "aligned"})
 
 
-def words(language: str, count: int) -> list[str]:
-    """Words that name their language and their row, odd ones among them."""
-    return [*ODD_WORDS[:count], *(f"{language}{row}" for row in range(len(ODD_WORDS), count))]
+def words(language: str, count: int, *, plain: bool = False) -> list[str]:
+    """Words that name their language and their row, odd ones among them unless they are to be plain."""
+    odd = [] if plain else ODD_WORDS[:count]
+    return [*odd, *(f"{language}{row}" for row in range(len(odd), count))]
 
 
 def raw_rows(seed: int, count: int, dimension: int = 8) -> Matrix:
@@ -32,24 +33,30 @@ def rotation(seed: int, dimension: int = 8) -> Matrix:
     return q.astype(np.float32)
 
 
-def side_to_save(language: str, rows: Matrix, mapping: Matrix | None = None) -> SideToSave:
+def side_to_save(
+    language: str, rows: Matrix, mapping: Matrix | None = None, *, plain: bool = False
+) -> SideToSave:
     """What learning would have of these raw rows."""
     normalised, fitted = normalise(rows, STEPS)
-    return SideToSave(Vectors(language, words(language, len(rows)), normalised), fitted, mapping)
+    text = words(language, len(rows), plain=plain)
+    return SideToSave(Vectors(language, text, normalised), fitted, mapping)
 
 
-def sides_to_save(*others: str, count: int = 40, dimension: int = 8) -> dict[str, SideToSave]:
+def sides_to_save(
+    *others: str, count: int = 40, dimension: int = 8, plain: bool = False
+) -> dict[str, SideToSave]:
     """The pivot en and other languages, each rotated."""
-    sides = {"en": side_to_save("en", raw_rows(0, count, dimension))}
+    sides = {"en": side_to_save("en", raw_rows(0, count, dimension), plain=plain)}
     for seed, other in enumerate(others or ("fr",), 1):
         rows = raw_rows(seed, count - seed, dimension)
-        sides[other] = side_to_save(other, rows, rotation(seed, dimension))
+        sides[other] = side_to_save(other, rows, rotation(seed, dimension), plain=plain)
     return sides
 
 
-def saved(folder: Path, *others: str, count: int = 40) -> AlignedSpace:
+def saved(folder: Path, *others: str, count: int = 40, plain: bool = False) -> AlignedSpace:
     """A space that was saved to `folder` and loaded again."""
-    save_space(folder, sides_to_save(*others, count=count), pivot="en", provenance=PROVENANCE)
+    sides = sides_to_save(*others, count=count, plain=plain)
+    save_space(folder, sides, pivot="en", provenance=PROVENANCE)
     return load_space(folder)
 
 

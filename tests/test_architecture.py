@@ -13,7 +13,7 @@ LONGEST_FILE = 300
 # Lowest first. A module imports from its own package and from lower layers; packages of one layer import
 # one another only where they are the core types.
 LAYERS = (
-    {"errors", "version", "progress"},
+    {"errors", "version", "progress", "installation"},
     {"vectors", "lexicon", "alignment"},
     {"files"},
     {"run"},
@@ -38,14 +38,13 @@ SEE_LEARNING = {"learn", "api", "commands"}
 
 ONLY_USERS = {
     "click": {"cli", "commands"},
-    "faiss": {"search.neighbours", "commands.options", "doctor"},
+    "faiss": {"search.neighbours"},
     "fastapi": {"web"},
     "fasttext": {"files.fasttext_model"},
     "gensim": {"exchange.gensim_vectors"},
     "jinja2": {"report.page"},
     "matplotlib": {"report.figures", "report.labels"},
     "pandas": {"exchange.frames"},
-    "pooch": {"fetch.published"},
     "pyarrow": {"files.parquet", "files.vectors_parquet"},
     "pydantic": {"web.answers"},
     "requests": {"fetch.download", "fetch.published"},

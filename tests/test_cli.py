@@ -264,6 +264,28 @@ def test_folders_made_for_a_run_that_breaks_down_go_again(
     assert tree(files) == before
 
 
+def test_a_resumed_run_that_fails_leaves_the_checkpoint_as_it_was(
+    muse: Command, files: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def killed(*_: Any, **__: Any) -> None:
+        raise KeyboardInterrupt
+
+    def break_down(*_: Any, **__: Any) -> None:
+        raise NotConverged("the mapping must be finite, got NaN")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(api, "save_space", killed)
+        assert muse(*good(files)).code == 130
+    kept = tree(files)
+    assert [name for name in kept if name.endswith(".npz")]
+    with monkeypatch.context() as patched:
+        patched.setattr(align_many, "learn", break_down)
+        refused(muse(*good(files, "--resume")), "must be finite")
+    assert tree(files) == kept
+    assert muse(*good(files, "-q", "--resume")).code == 0
+    assert not (files / ".out.checkpoint").exists()
+
+
 def test_nothing_to_resume(muse: Command, files: Path) -> None:
     before = tree(files)
     refused(muse(*good(files, "--resume")), "--resume needs the checkpoints of a killed run", "omit --resume")
@@ -376,11 +398,10 @@ def test_what_torch_has_no_memory_for_is_told_and_no_other_fault_hidden(
 def test_judged_failed(muse: Command, files: Path) -> None:
     rng = np.random.default_rng(0)
     for language in ("fr", "en"):
-        rows = rng.normal(size=(1_000, 50)).astype(np.float32)
-        vectors = replace(raw_pair(1_000, 50)[0], matrix=rows, words=[f"{language}{i}" for i in range(1_000)])
+        rows = rng.normal(size=(600, 50)).astype(np.float32)
+        vectors = replace(raw_pair(600, 50)[0], matrix=rows, words=[f"{language}{i}" for i in range(600)])
         write_vec(files / f"{language}.vec", vectors)
-    more = ["--init", "gromov", "--no-identical", "--no-refine", "--json"]
-    ended = muse(*good(files, *more))
+    ended = muse(*good(files, "--no-identical", "--no-refine", "--json"))
     assert ended.code == 3
     assert ended.json["verdict"] == "failed"
     assert ended.json["confidence"] < 0.2
@@ -390,8 +411,8 @@ def test_judged_failed(muse: Command, files: Path) -> None:
 def test_a_good_run_for_people(muse: Command, files: Path) -> None:
     ended = muse(*good(files))
     assert ended.code == 0
-    assert "verdict     aligned" in ended.out
-    assert "signature   csls:10 | fr-en" in ended.out
+    assert "verdict         aligned" in ended.out
+    assert "signature       csls:10 | fr-en" in ended.out
     assert sorted(path.name for path in files.iterdir()) == ["en.vec", "fr.vec", "out"]
 
 
@@ -533,6 +554,32 @@ def test_several_retrievals(muse: Command, space: Path) -> None:
     shown = muse(*uses(space)["evaluate"]).out
     assert shown.startswith("P@1 = ")
     assert "coverage 2/2" in shown
+
+
+@pytest.mark.parametrize("command", ["induce", "translate"])
+@pytest.mark.parametrize("second", ["nn", "csls"])
+def test_where_one_retrieval_is_used_a_second_is_refused(
+    muse: Command, space: Path, command: str, second: str
+) -> None:
+    before = tree(space.parent)
+    ended = muse(*uses(space)[command], "--retrieval", "csls", "--retrieval", second)
+    assert (ended.code, ended.out) == (2, "")
+    assert f"--retrieval takes one value, got csls, {second}; leave one." in ended.err
+    assert tree(space.parent) == before
+
+
+@pytest.mark.parametrize(
+    ("options", "part"),
+    [
+        (["--init", "identical", "--no-identical"], "--no-identical forbids --init identical"),
+        (["--reweight", "--no-refine"], "--reweight follows refinement"),
+    ],
+    ids=str,
+)
+def test_options_of_align_that_contradict_each_other(muse: Command, options: list[str], part: str) -> None:
+    ended = muse("align", "--src", "fr", "--tgt", "en", *options)
+    assert (ended.code, ended.out) == (2, "")
+    assert part in ended.err
 
 
 def test_a_closed_pipe_is_no_error(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from muse.normalise import normalise
 from muse.space import load_space
 from muse.vectors import Vectors
 from tests.command import Command, Ended, refused, tree
+from tests.pages import run
 from tests.spaces import rotation
 from tests.toys import DIMENSION, cloud, write_vec
 
@@ -27,19 +29,49 @@ LONE = {"space", "init", "criterion", "verdict", "confidence", "agreement", "mut
         "seconds", "candidates", "words", "peak_memory_mb", "signature"}  # fmt: skip
 
 
-@pytest.fixture
-def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder of LANG.vec in which word i of each language translates word i of the others."""
+SEVERAL = "muse align --init similarity --threads 1 --src fr --src de --tgt en --out several --quiet"
+LONELY = "muse align --init similarity --threads 1 --src fr --tgt en --no-reweight --out pair --quiet"
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of LANG.vec in which word i of each language translates word i of the others, and two spaces.
+
+    `several` is of fr, de and en, `pair` of fr and en.
+    """
+    folder = tmp_path_factory.mktemp("made")
     rows = cloud(0, COUNT)
     for seed, language in enumerate(LANGUAGES):
         noise = np.random.default_rng(seed).normal(0, 0.05, rows.shape)
         turned = (rows @ rotation(seed, DIMENSION).T + noise).astype(np.float32)
         write_vec(
-            tmp_path / f"{language}.vec", Vectors(language, [f"{language}{i}" for i in range(COUNT)], turned)
+            folder / f"{language}.vec", Vectors(language, [f"{language}{i}" for i in range(COUNT)], turned)
         )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("MUSE_EMBEDDINGS", str(folder))
+        patch.chdir(folder)
+        for command in (SEVERAL, LONELY):
+            printed, failed = run(command, patch)
+            assert printed
+            assert not failed
+    return folder
+
+
+@pytest.fixture
+def files(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of the same LANG.vec, in which we are."""
+    for path in made.glob("*.vec"):
+        (tmp_path / path.name).symlink_to(path)
     monkeypatch.setenv("MUSE_EMBEDDINGS", str(tmp_path))
     monkeypatch.chdir(tmp_path)
     return tmp_path
+
+
+@pytest.fixture
+def space(made: Path, files: Path) -> Path:
+    """The folder `space` beside them: fr, de and en."""
+    shutil.copytree(made / "several", files / "space")
+    return files / "space"
 
 
 def align(muse: Command, *arguments: object, init: str = "similarity") -> Ended:
@@ -66,39 +98,37 @@ def test_the_fields(muse: Command, files: Path) -> None:
     assert (files / "embeddings" / "aligned" / "fr-en" / "manifest.json").exists()
 
 
-def test_the_space(muse: Command, files: Path) -> None:
-    assert several(muse).code == 0
-    space = load_space("space")
-    assert space.languages == ("fr", "de", "en")
-    entries = space.manifest["languages"]
+def test_the_space(space: Path) -> None:
+    loaded = load_space(space)
+    assert loaded.languages == ("fr", "de", "en")
+    entries = loaded.manifest["languages"]
     for language in ("fr", "de"):
         assert entries[language]["method"] == "similarity"
         assert entries[language]["verdict"]["label"] == "aligned"
         assert 0.5 < entries[language]["criterion"] <= 1
-    assert space.manifest["mapping"] == "orthogonal"
-    assert space.manifest["settings"]["reweight"] is False
-    np.testing.assert_array_equal(space.side("en").mapping, np.eye(DIMENSION, dtype=np.float32))
+    assert loaded.manifest["mapping"] == "orthogonal"
+    assert loaded.manifest["settings"]["reweight"] is False
+    np.testing.assert_array_equal(loaded.side("en").mapping, np.eye(DIMENSION, dtype=np.float32))
 
 
-def test_every_language_as_if_it_had_been_the_only_one(muse: Command, files: Path) -> None:
-    several(muse)
+def test_every_language_as_if_it_had_been_the_only_one(muse: Command, files: Path, space: Path) -> None:
     align(muse, "--src", "de", "--tgt", "en", "--no-reweight", "--out", "lone")
-    lone, both = tree(files / "lone" / "de"), tree(files / "space" / "de")
+    lone, both = tree(files / "lone" / "de"), tree(space / "de")
     assert lone == both
 
 
 def test_shown_without_json(muse: Command, files: Path) -> None:
     out = several(muse, "-q").out.splitlines()
-    assert out[0] == "space       space"
-    assert [line for line in out if line.startswith("language")] == ["language    fr", "language    de"]
-    assert sum(line.startswith("verdict     aligned") for line in out) == 2
+    assert out[0] == "space           space"
+    languages = [line.split()[1] for line in out if line.startswith("language ")]
+    assert languages == ["fr", "de"]
+    assert sum(line.startswith("verdict         aligned") for line in out) == 2
     assert out[-1].startswith("time")
 
 
 @pytest.mark.parametrize(("source", "target"), [("fr", "de"), ("de", "fr"), ("en", "de"), ("de", "en")])
-def test_any_two_languages_are_used(muse: Command, files: Path, source: str, target: str) -> None:
-    several(muse)
-    gold = files / "gold.txt"
+def test_any_two_languages_are_used(muse: Command, space: Path, source: str, target: str) -> None:
+    gold = space.parent / "gold.txt"
     gold.write_text("".join(f"{source}{i} {target}{i}\n" for i in range(0, COUNT, 9)))
     direction = ("--src", source, "--tgt", target, "--json")
     score = muse("evaluate", "space", "--dictionary", gold, *direction).json
@@ -109,8 +139,8 @@ def test_any_two_languages_are_used(muse: Command, files: Path, source: str, tar
     assert muse("induce", "space", "--out", "pairs.txt", "--mutual", *direction).json["pairs"] > 0.9 * COUNT
 
 
-def test_no_direction_to_guess_or_a_language_that_is_not_there(muse: Command, files: Path) -> None:
-    several(muse)
+@pytest.mark.usefixtures("space")
+def test_no_direction_to_guess_or_a_language_that_is_not_there(muse: Command) -> None:
     refused(
         muse("translate", "space", "fr7"), "this space has fr, de besides en; choose one with --src or --tgt"
     )
@@ -125,54 +155,50 @@ def test_joint(muse: Command, files: Path) -> None:
     assert manifest["joint"] == fields["joint"]
     assert manifest["settings"]["joint"] is True
     np.testing.assert_array_equal(load_space("space").side("en").mapping, np.eye(DIMENSION, dtype=np.float32))
-    assert "joint       " in several(muse, "--joint", "-q").out
+    assert "joint           " in several(muse, "--joint", "-q").out
 
 
 @pytest.mark.parametrize("out", [["--out", "more"], []])
-def test_a_language_added_later(muse: Command, files: Path, out: list[str]) -> None:
-    several(muse)
-    before = tree(files / "space")
+def test_a_language_added_later(muse: Command, files: Path, space: Path, out: list[str]) -> None:
+    before = tree(space)
     fields = align(muse, "--src", "es", "--into", "space", "--json", *out).json
     assert fields.keys() == LONE
     assert fields["space"] == (out[-1] if out else "space")
     assert fields["words"] == {"es": COUNT, "en": COUNT}
     after = tree(files / fields["space"])
     assert all(after[name] == data for name, data in before.items() if name != "manifest.json")
-    space = load_space(fields["space"])
-    assert space.languages == ("fr", "de", "en", "es")
+    assert load_space(fields["space"]).languages == ("fr", "de", "en", "es")
     direction = ("--src", "es", "--tgt", "fr", "--json")
     found = muse("translate", fields["space"], "es7", *direction).json["translations"]["es7"]
     assert found[0][0] == "fr7"
     assert not [path for path in files.iterdir() if path.name.startswith(".")]
 
 
-def test_two_added_at_once(muse: Command, files: Path) -> None:
-    align(muse, "--src", "fr", "--tgt", "en", "--no-reweight", "--out", "space")
+def test_two_added_at_once(muse: Command, made: Path, files: Path) -> None:
+    shutil.copytree(made / "pair", files / "space")
     fields = align(muse, "--src", "es", "--src", "de", "--into", "space", "--tgt", "en", "--json").json
     assert list(fields["languages"]) == ["es", "de"]
     assert load_space("space").languages == ("fr", "en", "es", "de")
 
 
-def test_a_language_added_meets_the_pivot_where_the_space_has_moved_it(muse: Command, files: Path) -> None:
+def test_a_language_added_meets_the_pivot_where_the_space_has_moved_it(muse: Command, space: Path) -> None:
     # The pivot's rows as re-weighting would leave them: stressed, then of unit length.
-    several(muse)
     stress = np.diag(np.linspace(1, 0.6, DIMENSION)).astype(np.float32)
-    stress = rotation(3, DIMENSION) @ stress @ rotation(3, DIMENSION).T
-    space = load_space("space")
-    moved = normalise(space.vectors("en").matrix @ stress.T, ["unit"])[0]
-    write_array(files / "space" / "en" / "vectors.npy", moved.shape, [moved])
-    write_array(files / "space" / "en" / "mapping.npy", stress.shape, [stress.astype(np.float32)])
-    manifest = read_manifest(files / "space")
-    (files / "space" / "manifest.json").unlink()
-    write_manifest(files / "space", {**manifest, "mapping": "linear"})
+    stress = (rotation(3, DIMENSION) @ stress @ rotation(3, DIMENSION).T).astype(np.float32)
+    moved = normalise(load_space(space).vectors("en").matrix @ stress.T, ["unit"])[0]
+    write_array(space / "en" / "vectors.npy", moved.shape, [moved])
+    write_array(space / "en" / "mapping.npy", stress.shape, [stress])
+    manifest = read_manifest(space)
+    (space / "manifest.json").unlink()
+    write_manifest(space, {**manifest, "mapping": "linear"})
     assert align(muse, "--src", "es", "--into", "space").code == 0
-    space = load_space("space")
-    np.testing.assert_array_equal(space.vectors("en").matrix, moved)
-    own = space.side("es").mapping.astype(float)
+    grown = load_space(space)
+    np.testing.assert_array_equal(grown.vectors("en").matrix, moved)
+    own = grown.side("es").mapping.astype(float)
     np.testing.assert_allclose(own @ own.T, np.eye(DIMENSION), atol=1e-5)
     found = muse("translate", "space", "es7", "es70", "--src", "es", "--json").json["translations"]
     assert [found[word][0][0] for word in ("es7", "es70")] == ["en7", "en70"]
-    assert space.manifest["mapping"] == "linear"
+    assert grown.manifest["mapping"] == "linear"
 
 
 BAD: dict[str, tuple[list[object], list[str]]] = {
@@ -202,9 +228,9 @@ BAD: dict[str, tuple[list[object], list[str]]] = {
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_bad_input(muse: Command, files: Path, name: str) -> None:
+def test_bad_input(muse: Command, made: Path, files: Path, name: str) -> None:
     arguments, parts = BAD[name]
-    align(muse, "--src", "fr", "--tgt", "en", "--no-reweight", "--out", "space")
+    shutil.copytree(made / "pair", files / "space")
     rows = cloud(0, 499)
     write_vec(files / "few.vec", Vectors("few", [f"x{i}" for i in range(499)], rows))
     rows = cloud(0, COUNT, DIMENSION - 1)
@@ -236,9 +262,10 @@ def test_one_that_failed_is_the_verdict_on_all(muse: Command, files: Path) -> No
     assert load_space("space").manifest["verdict"]["label"] == "failed"
 
 
-def test_resumed_per_language(muse: Command, files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    several(muse)
-    whole = tree(files / "space")
+def test_resumed_per_language(
+    muse: Command, files: Path, space: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = tree(space)
 
     def killed(*_: object, **__: object) -> None:
         raise KeyboardInterrupt

@@ -13,7 +13,7 @@ import pytest
 
 from muse.api.encoders import load_encoder
 from muse.space import load_space
-from tests.command import Command, process, refused, tree
+from tests.command import Command, refused, tree
 from tests.spaces import saved
 
 TEXT = ["fr20 fr21 nosuch.", "", "fr22", "nosuch", "fr23 fr20 fr24"]
@@ -184,8 +184,8 @@ def test_a_break_in_the_middle_leaves_nothing(
     assert tree(tmp_path) == before
 
 
-def test_as_a_process_of_its_own(space: Path) -> None:
-    ended = process("encode", space, "--lang", "fr", "--json", stdin="\x00\x01\nfr20 猫\n\n")
+def test_sentences_of_no_words_at_all(muse: Command, space: Path) -> None:
+    ended = muse("encode", space, "--lang", "fr", "--json", stdin="\x00\x01\nfr20 猫\n\n")
     assert ended.code == 0
     fields = json.loads(ended.out)
     assert (fields["sentences"], fields["empty"]) == (3, 2)

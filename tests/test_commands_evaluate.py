@@ -12,10 +12,9 @@ from tests.spaces import PROVENANCE, saved, sides_to_save
 
 
 @pytest.fixture
-def space(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def space(tmp_path: Path) -> Path:
     """A saved space fr, en of plain words, a gold dictionary and ratings."""
-    monkeypatch.setattr("tests.spaces.ODD_WORDS", [])
-    saved(tmp_path / "space")
+    saved(tmp_path / "space", plain=True)
     gold = "".join(f"fr{i} en{(7 * i) % 40}\n" for i in range(30))
     (tmp_path / "gold.txt").write_text(f"{gold}nosuch en1\n")
     rated = "".join(f"fr{i}\ten{i}\t{(11 * i) % 5}\n" for i in range(30))

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from muse.files import read_vectors
-from tests.command import Command, process, tree
+from tests.command import Command, tree
 from tests.spaces import saved
 from tests.test_cli import refused
 
@@ -185,7 +185,10 @@ def test_no_space(muse: Command, tmp_path: Path) -> None:
     )
 
 
-def test_as_a_process(space: Path, tmp_path: Path) -> None:
-    ended = process("export", space, "--format", "npz", "--out", "x.npz", "--json", "-q", cwd=tmp_path)
+def test_into_the_folder_where_it_is_called(
+    muse: Command, space: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    ended = muse("export", space, "--format", "npz", "--out", "x.npz", "--json", "-q")
     assert (ended.code, ended.err) == (0, "")
     assert ended.json["files"][0]["path"] == "x.npz"

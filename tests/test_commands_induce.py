@@ -21,10 +21,9 @@ FORMS = ("tsv", "jsonl", "muse")
 
 
 @pytest.fixture
-def space(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def space(tmp_path: Path) -> Path:
     """A saved space fr, en of plain words."""
-    monkeypatch.setattr("tests.spaces.ODD_WORDS", [])
-    saved(tmp_path / "space")
+    saved(tmp_path / "space", plain=True)
     return tmp_path / "space"
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from muse.errors import BadSetting
+from muse.installation import install_extra
 from muse.space import save_space
 from muse.web.server import Address, bind, check_host, is_loopback, url
 from tests.command import Command, tree
@@ -85,7 +86,7 @@ def test_a_space_of_one_language(muse: Command, tmp_path: Path) -> None:
 
 def test_without_the_extra(muse: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setitem(sys.modules, "uvicorn", None)
-    assert "pip install 'muse[web]'" in muse("serve", tmp_path).errors[0]
+    assert install_extra("web") in muse("serve", tmp_path).errors[0]
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals")

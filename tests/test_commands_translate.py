@@ -15,7 +15,7 @@ from muse.normalise import normalise
 from muse.space import Provenance, SideToSave, save_space
 from muse.text.arpa import read_arpa
 from muse.vectors import Vectors
-from tests.command import Command, Ended, process, tree
+from tests.command import Command, Ended, tree
 from tests.test_cli import refused
 from tests.test_translate_text import PAIRS, toy
 
@@ -38,8 +38,8 @@ def space(tmp_path: Path) -> Path:
     return tmp_path / "space"
 
 
-def translate(space: Path, *options: object, stdin: str) -> Ended:
-    return process("translate", space, "--retrieval", "nn", "--threads", 1, *options, stdin=stdin)
+def translate(muse: Command, space: Path, *options: object, stdin: str | bytes) -> Ended:
+    return muse("translate", space, "--retrieval", "nn", "--threads", 1, *options, stdin=stdin)
 
 
 def test_text_with_everything(muse: Command, space: Path) -> None:
@@ -53,14 +53,14 @@ def test_text_with_everything(muse: Command, space: Path) -> None:
     (here / "gold.txt").write_text("The cat is a man.\n\nThe cat eats.\n", encoding="utf-8")
     options = ["--lm", here / "en.arpa", "--vectors", here / "fr.vec", "--top", 2]
     options += ["--reference", here / "gold.txt"]
-    ended = translate(space, *options, stdin="Le chat est un homme.\r\n\nLe minou mange.")
+    ended = translate(muse, space, *options, stdin="Le chat est un homme.\r\n\nLe minou mange.")
     assert ended.out == "The cat is a man.\n\nThe cat eats.\n", ended.err
     assert len(ended.err.splitlines()) == 2, ended.err
     bleu, chrf = ended.err.splitlines()
     assert bleu.startswith("BLEU = 100.00 [")
     assert chrf.startswith("chrF = 100.00 [")
     assert bleu.endswith("| nn | fr-en | lm:en.arpa | weight:0.06 | top:2 | beam:10 | muse 0.1.0")
-    found = translate(space, *options, "--json", stdin="Le chat est un homme.\n\nLe minou zzz.\n").json
+    found = translate(muse, space, *options, "--json", stdin="Le chat est un homme.\n\nLe minou zzz.\n").json
     assert found["lines"][2] == "The cat zzz."
     assert (found["words"], found["copied"]) == (8, 1)
     assert {"value", "ci95", "signature"} <= set(found["bleu"])
@@ -86,21 +86,20 @@ def test_a_reader_that_goes(space: Path) -> None:
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, "the cat\n", "")
 
 
-def test_what_is_refused_on_stdin(space: Path) -> None:
-    refused(translate(space, stdin=""), "standard input: expected text to translate, got nothing")
-    refused(translate(space, stdin="Привет, мир\n"), "Latin script, got text in Cyrillic")
-    command = [sys.executable, "-m", "muse", "translate", str(space)]
-    ended = subprocess.run(command, input=b"le\nch\xe2t\n", capture_output=True, check=False)
-    assert ended.returncode == 1
-    assert b"error: standard input:2: expected UTF-8, got the byte 0xe2" in ended.stderr
+def test_what_is_refused_on_stdin(muse: Command, space: Path) -> None:
+    refused(translate(muse, space, stdin=""), "standard input: expected text to translate, got nothing")
+    refused(translate(muse, space, stdin="Привет, мир\n"), "Latin script, got text in Cyrillic")
+    ended = translate(muse, space, stdin=b"le\nch\xe2t\n")
+    assert ended.code == 1
+    assert "error: standard input:2: expected UTF-8, got the byte 0xe2" in ended.err
 
 
-def test_a_broken_model_is_refused_before_anything_is_read(space: Path) -> None:
+def test_a_broken_model_is_refused_before_anything_is_read(muse: Command, space: Path) -> None:
     here = space.parent
     for name, text in (("prose.arpa", ENGLISH), ("empty.arpa", ""), ("cut.arpa", "\\data\\\nngram 1=9\n")):
         (here / name).write_text(text, encoding="utf-8")
-        refused(process("translate", here / "nosuch", "--lm", here / name, stdin="le\n"), name)
-    refused(process("translate", here / "nosuch", "--lm", here / "no.arpa", stdin="le\n"), "no.arpa")
+        refused(muse("translate", here / "nosuch", "--lm", here / name, stdin="le\n"), name)
+    refused(muse("translate", here / "nosuch", "--lm", here / "no.arpa", stdin="le\n"), "no.arpa")
 
 
 def test_what_is_refused(muse: Command, space: Path) -> None:
@@ -111,8 +110,8 @@ def test_what_is_refused(muse: Command, space: Path) -> None:
     refused(muse("translate", space, "le", *both), "--ngrams and --vectors are two ways")
     refused(muse("translate", space, "le", "--vectors", here / "no.vec"), "no.vec")
     refused(muse("translate", space, "le", "minous", "--vectors", here / "fr.vec"), "'minous' is not among")
-    refused(translate(space, "--reference", here / "no.txt", stdin="le\n"), "no.txt")
-    refused_late = translate(space, "--reference", here / "en.txt", stdin="le\n")
+    refused(translate(muse, space, "--reference", here / "no.txt", stdin="le\n"), "no.txt")
+    refused_late = translate(muse, space, "--reference", here / "en.txt", stdin="le\n")
     assert refused_late.code == 1
     assert "got 9 for 1" in refused_late.errors[0]
 
@@ -164,6 +163,25 @@ def test_map_refuses(muse: Command, space: Path) -> None:
     assert tree(here) == before
 
 
+@pytest.mark.parametrize(
+    ("arguments", "part"),
+    [
+        (["chat", "--reference", "gold.txt"], "--reference needs text on stdin, got words"),
+        (["chat", "--beam", 5], "--beam needs text on stdin, got words"),
+        (["--beam", 5], "--beam needs --lm to translate text, got none"),
+        (["--lm-weight", 0.5], "--lm-weight needs --lm to translate text, got none"),
+        (["--top", 3], "--top needs --lm to translate text, got none"),
+    ],
+    ids=str,
+)
+def test_options_that_would_change_nothing_are_refused(
+    muse: Command, space: Path, arguments: list[object], part: str
+) -> None:
+    ended = muse("translate", space, *arguments)
+    assert (ended.code, ended.out) == (2, "")
+    assert part in ended.err
+
+
 def test_train_lm_refuses(muse: Command, space: Path) -> None:
     here = space.parent
     (here / "blank.txt").write_text("\n \n", encoding="utf-8")
@@ -178,6 +196,6 @@ def test_train_lm_refuses(muse: Command, space: Path) -> None:
     assert tree(here) == before
 
 
-def test_json_is_one_object(space: Path) -> None:
-    ended = translate(space, "--json", stdin="le chat\n\n")
+def test_json_is_one_object(muse: Command, space: Path) -> None:
+    ended = translate(muse, space, "--json", stdin="le chat\n\n")
     assert json.loads(ended.out) == {"lines": ["the cat", ""], "words": 2, "copied": 0}

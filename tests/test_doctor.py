@@ -5,29 +5,29 @@ from __future__ import annotations
 import configparser
 import re
 import sys
-from pathlib import Path
 
 import pytest
 import torch
 
-from muse.doctor import EXTRAS, extras
+from muse.doctor import PURPOSES, extras
+from muse.installation import DISTRIBUTION, EXTRAS, REQUIRED, install_extra
 from muse.version import __version__
 from tests.command import Command
+from tests.conftest import ROOT
 
-IMPORTED = {"scikit-learn": "sklearn"}
 
-
-def test_the_extras_are_those_of_setup_cfg() -> None:
+def test_name_version_and_extras_are_those_of_setup_cfg() -> None:
     setup = configparser.ConfigParser()
-    setup.read(Path(__file__).parents[1] / "setup.cfg", encoding="utf-8")
+    setup.read(ROOT / "setup.cfg", encoding="utf-8")
+    assert setup["metadata"]["name"] == DISTRIBUTION
+    assert setup["metadata"]["version"] == "attr: muse.version.__version__"
+    required = re.findall(r"^[\w-]+", setup["options"]["install_requires"], re.MULTILINE)
+    assert required == list(REQUIRED.values())
     written = {
-        name: {IMPORTED.get(found, found) for found in re.findall(r"^[\w-]+", packages.strip(), re.MULTILINE)}
+        name: tuple(re.findall(r"^[\w-]+", packages.strip(), re.MULTILINE))
         for name, packages in setup["options.extras_require"].items()
     }
-    known = {name: set(packages) for name, (packages, _) in EXTRAS.items()}
-    for name in set(known) - {"gpu"}:
-        assert known[name] == written[name], name
-    assert set(written) - {"dev"} <= set(known) | {"docs"}
+    assert {name: written[name] for name in written.keys() - {"dev", "docs"}} == EXTRAS
 
 
 def test_it_says_what_there_is(muse: Command) -> None:
@@ -36,7 +36,7 @@ def test_it_says_what_there_is(muse: Command) -> None:
     public = torch.__version__.partition("+")[0]  # PyPI's build calls itself 2.13.0+cu130, its wheel 2.13.0
     assert found["packages"]["torch"].partition("+")[0] == public
     assert found["threads"]["torch"] == torch.get_num_threads()
-    assert {one["name"] for one in found["extras"]} == set(EXTRAS)
+    assert {one["name"] for one in found["extras"]} == set(EXTRAS) == set(PURPOSES)
     shown = muse("doctor").out
     for text in (__version__, public, "GPU", "faiss", "threads", "muse report", "muse serve"):
         assert text in shown
@@ -46,4 +46,5 @@ def test_what_is_missing_is_named_with_the_remedy(muse: Command, monkeypatch: py
     monkeypatch.setitem(sys.modules, "uvicorn", None)
     (web,) = [one for one in extras() if one.name == "web"]
     assert web.missing == ("uvicorn",)
-    assert "lacks uvicorn: pip install 'muse[web]'" in muse("doctor").out
+    assert web.advice == install_extra("web")
+    assert f"lacks uvicorn: {web.advice}" in muse("doctor").out

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
 from muse.files import read_lexicon, read_vectors
+from muse.learn import auto
+from muse.learn.initialise.adversarial import AdversarialConfig
 from muse.normalise import normalise
 from muse.space import load_space
 from tests.command import SCORE_FIELDS, Command, align_arguments
@@ -35,6 +34,7 @@ FIELDS = {
     "peak_memory_mb",
     "signature",
 }
+FEW = 1_000  # words of the sample, where any will do
 
 
 def sample(out: Path, *more: object) -> list[object]:
@@ -42,30 +42,22 @@ def sample(out: Path, *more: object) -> list[object]:
     return align_arguments(*files, out, "--max-vocab", WORDS, "--json", *more)
 
 
-@pytest.fixture(scope="module")
-def aligned(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Any]:
-    """The sample vectors aligned by Gromov-Wasserstein, and what the command said."""
-    out = tmp_path_factory.mktemp("sample") / "space"
-    command = [sys.executable, "-m", "muse", *map(str, sample(out, "--init", "gromov"))]
-    ended = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
-    assert ended.returncode == 0, ended.stderr
-    return out, json.loads(ended.stdout)
+@pytest.fixture
+def aligned(checkout: Path) -> Path:
+    """The sample vectors aligned as the tutorial does it."""
+    return checkout / "embeddings" / "aligned" / "fr-en"
 
 
-def test_the_fields_and_the_verdict(aligned: tuple[Path, Any]) -> None:
-    out, fields = aligned
-    assert fields.keys() >= FIELDS
-    assert fields["space"] == str(out)
-    assert (fields["init"], fields["verdict"]) == ("gromov", "aligned")
-    assert 0.8 <= fields["confidence"] <= 1
-    assert fields["seconds"].keys() >= {"load", "init", "refine", "save", "total"}
-    assert fields["words"] == {"fr": WORDS, "en": WORDS}
-    assert [candidate["init"] for candidate in fields["candidates"]][0] == "gromov"
-    assert [path.name for path in out.parent.iterdir()] == ["space"]
+def test_the_verdict_on_the_sample(aligned: Path) -> None:
+    space = load_space(aligned)
+    assert (space.manifest["method"], space.manifest["verdict"]["label"]) == ("gromov:rank", "aligned")
+    assert 0.8 <= space.manifest["verdict"]["confidence"] <= 1
+    assert [len(space.vectors(language)) for language in ("fr", "en")] == [WORDS, WORDS]
+    assert [path.name for path in aligned.parent.iterdir()] == ["fr-en"]
 
 
-def test_rows_are_the_normalised_ones_mapped_by_what_is_stored(aligned: tuple[Path, Any]) -> None:
-    space = load_space(aligned[0])
+def test_rows_are_the_normalised_ones_mapped_by_what_is_stored(aligned: Path) -> None:
+    space = load_space(aligned)
     for language in ("fr", "en"):
         raw = read_vectors(SAMPLE / f"{language}.vec.gz", language=language, max_vocab=WORDS)
         rows, _ = normalise(raw.matrix)
@@ -73,46 +65,50 @@ def test_rows_are_the_normalised_ones_mapped_by_what_is_stored(aligned: tuple[Pa
         np.testing.assert_allclose(space.vectors(language).matrix, mapped, atol=1e-5)
 
 
-def test_new_words_are_mapped_as_those_of_the_space(aligned: tuple[Path, Any]) -> None:
-    space = load_space(aligned[0])
+def test_new_words_are_mapped_as_those_of_the_space(aligned: Path) -> None:
+    space = load_space(aligned)
     french = read_vectors(SAMPLE / "fr.vec.gz", language="fr", max_vocab=9)
     np.testing.assert_allclose(
         space.map_words("fr", french.matrix), space.vectors("fr").matrix[:9], atol=1e-5
     )
 
 
-def test_it_translates(muse: Command, aligned: tuple[Path, Any]) -> None:
-    score = muse("evaluate", aligned[0], "--dictionary", GOLD, "--json").json
+def test_it_translates(muse: Command, aligned: Path) -> None:
+    score = muse("evaluate", aligned, "--dictionary", GOLD, "--json").json
     assert score.keys() >= set(SCORE_FIELDS)
     assert score["p_at_1"] > 45
     assert score["p_at_1"] < score["p_at_5"] < score["p_at_10"]
     assert score["ci95"][0] < score["p_at_1"] < score["ci95"][1]
-    found = muse("translate", aligned[0], "maison", "--json").json["translations"]["maison"]
+    found = muse("translate", aligned, "maison", "--json").json["translations"]["maison"]
     assert "house" in [word for word, _ in found[:3]]
 
 
-@pytest.mark.parametrize("form", ["muse", "tsv", "jsonl"])
-def test_induced_dictionaries_read_back(
-    muse: Command, aligned: tuple[Path, Any], tmp_path: Path, form: str
-) -> None:
+def test_an_induced_dictionary_of_pairs_reads_back(muse: Command, aligned: Path, tmp_path: Path) -> None:
     out = tmp_path / "induced"
-    options = ["--mutual", "--max-vocab", 2_000, "--format", form, "--json"]
-    said = muse("induce", aligned[0], "--out", out, *options).json
+    said = muse("induce", aligned, "--out", out, "--mutual", "--max-vocab", 2_000, "--json").json
     assert said["out"] == str(out)
     lexicon = read_lexicon(out)
     assert len(lexicon) == said["pairs"]
-    assert (lexicon.scores is None) == (form == "muse")
+    assert lexicon.scores is None
     assert 500 < said["pairs"] <= 2_000
     assert "house" in out.read_text(encoding="utf-8")
 
 
-def test_probabilities_hold_on_the_gold_list(
-    muse: Command, aligned: tuple[Path, Any], tmp_path: Path
-) -> None:
+def test_the_table_of_the_tutorial_reads_back(checkout: Path) -> None:
+    lexicon = read_lexicon(checkout / "fr-en.tsv")
+    assert lexicon.scores is not None
+    assert 1_250 < len(lexicon) <= WORDS
+    assert ("maison", "house") in lexicon.pairs
+
+
+def test_probabilities_hold_on_the_gold_list(muse: Command, aligned: Path, tmp_path: Path) -> None:
     out = tmp_path / "induced"
-    muse("induce", aligned[0], "--out", out, "--format", "jsonl")
+    said = muse("induce", aligned, "--out", out, "--format", "jsonl", "--json").json
+    lexicon = read_lexicon(out)
+    assert len(lexicon) == said["pairs"] == WORDS
+    assert lexicon.scores is not None
     lines = [json.loads(line) for line in out.read_text(encoding="utf-8").split("\n") if line]
-    gold, words = read_lexicon(GOLD).translations(), set(load_space(aligned[0]).vectors("en").words)
+    gold, words = read_lexicon(GOLD).translations(), set(load_space(aligned).vectors("en").words)
     covered = [line for line in lines if words & gold.get(line["source"], frozenset())]
     sure = np.array([line["probability"] for line in covered])
     right = np.array([line["target"] in gold[line["source"]] for line in covered])
@@ -125,7 +121,7 @@ def test_probabilities_hold_on_the_gold_list(
 @pytest.mark.parametrize("init", ["identical", "similarity", "dictionary"])
 def test_other_ways_in_run(muse: Command, tmp_path: Path, init: str) -> None:
     more = ["--dictionary", GOLD] if init == "dictionary" else []
-    ended = muse(*sample(tmp_path / "s", "--init", init, "--no-refine", "--max-vocab", 2_000, *more))
+    ended = muse(*sample(tmp_path / "s", "--init", init, "--no-refine", "--max-vocab", FEW, *more))
     assert ended.code in (0, 3), ended.err
     assert ended.json["init"] == init
     assert "no-refine" in ended.json["signature"]
@@ -142,46 +138,59 @@ def mapping(space: Path) -> bytes:
 
 def test_one_seed_one_result(muse: Command, files: Path) -> None:
     for out in ("a", "b"):
-        assert muse(*toy(files, out, "--init", "gromov", "--seed", 5)).json["verdict"] == "aligned"
+        fields = muse(*toy(files, out, "--init", "gromov", "--seed", 5)).json
+        assert fields.keys() >= FIELDS
+        assert fields["space"] == str(files / out)
+        assert (fields["init"], fields["verdict"]) == ("gromov", "aligned")
+        assert 0.8 <= fields["confidence"] <= 1
+        assert fields["seconds"].keys() >= {"load", "init", "refine", "save", "total"}
+        assert fields["words"] == {"fr": 600, "en": 600}
+        assert [candidate["init"] for candidate in fields["candidates"]][0] == "gromov"
     assert mapping(files / "a") == mapping(files / "b")
+    assert sorted(path.name for path in files.iterdir()) == ["a", "b", "en.vec", "fr.vec"]
 
 
-# The command line with a game of seconds, long enough to be killed in.
-SMALL_GAME = """
+# The command line with a small game, killed once it has kept two of its epochs.
+SMALL_GAME = AdversarialConfig(restarts=2, survivors=1, epochs=8, patience=8, steps=20, hidden=50)
+KILLED = f"""
+import os, signal
 from muse.learn import auto
 from muse import cli
+from muse.run.checkpoint import Checkpoint
 from muse.learn.initialise.adversarial import AdversarialConfig
-small = AdversarialConfig(restarts=2, survivors=1, epochs=30, patience=30, steps=20, hidden=50)
+small = {SMALL_GAME!r}
 auto.AdversarialConfig = lambda: small
+save, saved = Checkpoint.save, []
+def killed(self, *arguments):
+    save(self, *arguments)
+    saved.append(arguments)
+    if len(saved) == 2:
+        os.kill(os.getpid(), signal.SIGKILL)
+Checkpoint.save = killed
 cli.main()
 """
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="there is no kill -9 here")
-def test_killed_and_resumed(files: Path) -> None:
-    def start(out: str, *more: str) -> subprocess.Popen[str]:
-        arguments = toy(files, out, "--init", "adversarial", "--no-refine", *more)
-        command = [sys.executable, "-c", SMALL_GAME, *map(str, arguments)]
-        return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+def test_killed_and_resumed(muse: Command, files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def arguments(out: str, *more: str) -> list[object]:
+        return toy(files, out, "--init", "adversarial", "--no-refine", *more)
 
     kept = files / ".killed.checkpoint" / "adversarial.npz"
-    killed = start("killed")
-    deadline = time.monotonic() + 120
-    while not kept.exists() and killed.poll() is None and time.monotonic() < deadline:
-        time.sleep(0.02)
-    os.kill(killed.pid, signal.SIGKILL)
-    killed.communicate()
-    assert killed.returncode == -signal.SIGKILL
+    command = [sys.executable, "-c", KILLED, *map(str, arguments("killed"))]
+    killed = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert killed.returncode == -signal.SIGKILL, killed.stderr
     assert kept.exists()
     assert not (files / "killed").exists()
-    resumed, whole = start("killed", "--resume"), start("whole")
-    for run in (resumed, whole):
-        errors = run.communicate(timeout=300)[1]
-        assert run.returncode in (0, 3), errors
+    monkeypatch.setattr(auto, "AdversarialConfig", lambda: SMALL_GAME)
+    for run in (arguments("killed", "--resume"), arguments("whole")):
+        ended = muse(*run)
+        assert ended.code in (0, 3), ended.err
     assert mapping(files / "killed") == mapping(files / "whole")
     assert not kept.parent.exists()
 
 
+@pytest.mark.slow
 @pytest.mark.shared
 def test_the_vectors_of_zhang(muse: Command, shared: Path, tmp_path: Path) -> None:
     folder = next(shared.glob("**/zhang2017/es-en"))

@@ -13,6 +13,7 @@ from muse.errors import BadFile, Mismatch
 from muse.evaluation.score import (
     Score,
     Signature,
+    bootstrap_count,
     bootstrap_interval,
     gold_name,
     lexicon_name,
@@ -118,6 +119,12 @@ def test_the_seed_decides() -> None:
     assert first == again
     assert all(isinstance(end, float) for end in first)
     assert other != first
+
+
+def test_a_count_has_the_interval_of_its_hits() -> None:
+    hits = np.random.default_rng(6).permutation(np.arange(123) < 48)
+    first, second = np.random.default_rng(7), np.random.default_rng(7)
+    assert bootstrap_count(48, 123, first) == bootstrap_interval(hits, second)
 
 
 def test_certainty_has_no_width() -> None:

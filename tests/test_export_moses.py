@@ -14,7 +14,7 @@ import torch
 from muse.errors import BadFile, BadSetting
 from muse.export import moses as module
 from muse.export.moses import MosesConfig, PhraseTable, export_moses
-from muse.search.probability import fit_temperature, held_out_scores
+from muse.search.probability import csls_probabilities, fit_temperature, held_out_scores
 from muse.search.retrieval import Retrieval, mean_similarity
 from muse.space import AlignedSpace
 from tests.command import tree
@@ -200,16 +200,17 @@ def test_a_place_that_cannot_be_written(tmp_path: Path) -> None:
 def test_an_error_in_the_middle_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "t.gz").write_bytes(b"before")
     monkeypatch.setattr(module, "BATCH", 20)
-    lines, calls = module._lines, 0
+    calls = 0
 
-    def failing(*arguments: Any) -> Any:
+    def failing(*arguments: Any) -> torch.Tensor:
         nonlocal calls
         calls += 1
         if calls > 1:
             raise KeyboardInterrupt
-        return lines(*arguments)
+        return csls_probabilities(*arguments)
 
-    monkeypatch.setattr(module, "_lines", failing)
+    monkeypatch.setattr(module, "csls_probabilities", failing)
     with pytest.raises(KeyboardInterrupt):
         export(noisy_space(0), tmp_path / "t.gz")
+    assert calls == 2
     assert tree(tmp_path) == {"t.gz": b"before"}

@@ -15,6 +15,7 @@ from gensim.models.fasttext import load_facebook_vectors
 
 from muse.errors import BadFile, Mismatch, MissingExtra, MuseError
 from muse.files import read_vectors, subword_vectors, write_vectors_text
+from muse.installation import install_packages
 
 DIMENSION = 8
 
@@ -110,8 +111,9 @@ def test_only_a_model_has_ngrams(tmp_path: Path) -> None:
 
 def test_without_the_package(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "fasttext", None)
-    with pytest.raises(MissingExtra, match="pip install fasttext-community"):
+    with pytest.raises(MissingExtra, match="need the package fasttext-community") as caught:
         read_vectors(model, language="en")
+    assert install_packages("fasttext-community") in str(caught.value)
 
 
 def _refused(path: Path, content: bytes) -> str:

@@ -6,14 +6,15 @@ import csv
 import gzip
 import json
 import os
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from muse.errors import BadFile, BadSetting, Mismatch
 from muse.files import read_lexicon
-from muse.files.lexicon_formats import FORMS, write_dictionary
-from muse.lexicon import Lexicon
+from muse.files.lexicon_formats import FORMS, dictionary_writer
+from muse.lexicon import Entry, Lexicon
 
 PAIRS = (
     ("chat", "cat"),
@@ -23,6 +24,16 @@ PAIRS = (
     ("chat", "x\u0085"),
 )
 LEXICON = Lexicon(PAIRS, (1.25, 0.5, -0.125, 1 / 3, 1e-9))
+
+
+def write_dictionary(path: Path, lexicon: Lexicon, form: str = "muse") -> None:
+    """The pairs of a lexicon through the writer, ranked in order."""
+    ranks: Counter[str] = Counter()
+    scores = lexicon.scores or [None] * len(lexicon)
+    with dictionary_writer(path, form=form) as write:
+        for (source, target), score in zip(lexicon.pairs, scores, strict=True):
+            ranks[source] += 1
+            write(Entry(source, target, score, ranks[source]))
 
 
 def test_muse(tmp_path: Path) -> None:
@@ -138,9 +149,9 @@ def test_nothing_to_write_and_nowhere_to(tmp_path: Path, form: str) -> None:
         write_dictionary(tmp_path / "none" / "d", LEXICON, form=form)
 
 
-def test_an_unknown_format() -> None:
+def test_an_unknown_format(tmp_path: Path) -> None:
     with pytest.raises(BadSetting, match="one of muse, tsv, jsonl; got 'csv'"):
-        write_dictionary("d", LEXICON, form="csv")
+        write_dictionary(tmp_path / "d", LEXICON, form="csv")
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes by name here")

@@ -8,7 +8,7 @@ import pytest
 
 from muse.errors import BadFile
 from muse.files import locate
-from muse.files.locate import locate_vectors
+from muse.files.locate import locate_vectors, search_path
 
 
 @pytest.fixture
@@ -54,3 +54,15 @@ def test_the_sample_of_the_checkout_is_there(tmp_path: Path, monkeypatch: pytest
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("MUSE_EMBEDDINGS", raising=False)
     assert locate_vectors("fr").name == "fr.vec.gz"
+
+
+def test_without_a_checkout_nothing_is_said_of_samples(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("MUSE_EMBEDDINGS", raising=False)
+    monkeypatch.setattr(locate, "SAMPLE", tmp_path / "site-packages" / "embeddings" / "sample")
+    with pytest.raises(BadFile, match="no vectors for 'fr'") as caught:
+        locate_vectors("fr")
+    assert "site-packages" not in str(caught.value)
+    assert search_path() == [Path("embeddings"), Path("embeddings/raw")]

@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 import muse.files.text as text_module
 from muse.errors import BadFile, BadSetting, Mismatch
 from muse.files import read_vectors, write_vectors_text
+from muse.files.source import open_source
+from muse.files.text import text_table
 from muse.vectors import Vectors
 
 HARD_WORDS = [
@@ -301,18 +303,18 @@ def test_a_lying_header_takes_no_memory(tmp_path: Path, header: str) -> None:
     assert peak < 50e6
 
 
-def test_a_file_without_lines_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(text_module, "_LONGEST_LINE", 1 << 12)
-    monkeypatch.setattr(text_module, "_HEAD", 1 << 10)
-    monkeypatch.setattr(text_module, "BLOCK", 1 << 10)
-    _refused(tmp_path, "a " + "0.5 " * 10_000, "bytes without an end of line")
+def test_a_file_without_lines_is_given_up(tmp_path: Path) -> None:
+    path = tmp_path / "tiny.vec"
+    path.write_text("a " + "0.5 " * (text_module.BLOCK // 2))
+    with open_source(path) as source, pytest.raises(BadFile, match="bytes without an end of line") as caught:
+        list(text_table(source, longest_line=text_module.BLOCK).blocks)
+    assert str(caught.value).startswith(f"{path}: ")
 
 
-def test_a_line_longer_than_a_block_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(text_module, "BLOCK", 1 << 10)
-    monkeypatch.setattr(text_module, "_HEAD", 1 << 10)
-    row = np.random.default_rng(0).normal(0, 1, 5000).round(4)
+def test_a_line_longer_than_a_block_is_read(tmp_path: Path) -> None:
+    row = np.random.default_rng(0).normal(0, 1, 150_000).round(4)
     line = " ".join(f"{x:.4f}" for x in row)
+    assert len(line) > 4 * text_module.BLOCK
     vectors = _read(tmp_path, f"a {line}\nb {line}\n")
     assert np.array_equal(vectors.matrix, np.array([row, row], np.float32))
 

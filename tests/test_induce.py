@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 from muse import induce as module
 from muse.errors import BadSetting
 from muse.induce import Limits, induce
 from muse.lexicon import Lexicon
-from muse.search.neighbours import Neighbours
+from muse.search.neighbours import Neighbours, nearest
 from muse.search.retrieval import Retrieval
 from muse.space import AlignedSpace
 from tests.spaces import saved
@@ -98,11 +100,10 @@ def test_a_saved_space_uses_its_hubness(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 def test_two_languages_beside_the_pivot(tmp_path: Path) -> None:
-    found = induce(saved(tmp_path / "s", "fr", "de"), source="fr", target="de")
+    space = saved(tmp_path / "s", "fr", "de")
+    found = induce(space, source="fr", target="de")
     assert len(found) == 39
-    assert all(
-        target in set(saved(tmp_path / "s", "fr", "de").vectors("de").words) for _, target in found.pairs
-    )
+    assert {target for _, target in found.pairs} <= set(space.vectors("de").words)
 
 
 @pytest.mark.parametrize("option", ["top", "max_vocab"])
@@ -115,18 +116,17 @@ def test_settings_that_cannot_work(option: str) -> None:
 def test_entries_are_made_as_they_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "BATCH", 5)
     searched: list[int] = []
-    search = module._Search.best
 
-    def counting(self: module._Search, begin: int, top: int) -> Neighbours:
-        searched.append(begin)
-        return search(self, begin, top)
+    def counting(queries: torch.Tensor, *rest: Any, **options: Any) -> Neighbours:
+        searched.append(len(queries))
+        return nearest(queries, *rest, **options)
 
-    monkeypatch.setattr(module._Search, "best", counting)
+    monkeypatch.setattr(module, "nearest", counting)
     stream = module.entries(noisy_space(6), limits=Limits(top=2))
     assert [next(stream).source for _ in range(10)] == [f"s{i // 2}" for i in range(10)]
-    assert searched == [0]
+    assert searched == [5]
     assert next(stream).source == "s5"
-    assert searched == [0, 5]
+    assert searched == [5, 5]
 
 
 def test_probabilities_do_not_depend_on_how_much_is_asked_for() -> None:

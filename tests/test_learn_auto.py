@@ -14,6 +14,7 @@ from muse.alignment import Alignment
 from muse.errors import BadSetting, NotConverged
 from muse.learn import auto
 from muse.learn.auto import Candidate, Plan, best, candidates, check_init
+from muse.learn.initialise import INITIALISATIONS
 from muse.learn.refine import RefineConfig
 from muse.learn.verdict import Verdict
 from muse.lexicon import Lexicon
@@ -33,7 +34,7 @@ class Scripted(Plan):
     script: dict[str, Matrix | None | Exception]
 
     def initialisations(self) -> list[tuple[str, auto.Initialiser]]:
-        return [(name, _start(name, what)) for name, what in self.script.items()]
+        return [(name, _initialise(name, what)) for name, what in self.script.items()]
 
 
 def scripted(*rounds: RefineConfig, **script: Matrix | None | Exception) -> Scripted:
@@ -43,15 +44,15 @@ def scripted(*rounds: RefineConfig, **script: Matrix | None | Exception) -> Scri
     return plan
 
 
-def _start(name: str, what: Matrix | None | Exception) -> auto.Initialiser:
-    def start(*_: Any) -> Iterator[Alignment]:
+def _initialise(name: str, what: Matrix | None | Exception) -> auto.Initialiser:
+    def initialise(*_: Any) -> Iterator[Alignment]:
         CALLS.append(name)
         if isinstance(what, Exception):
             raise what
         if what is not None:
             yield Alignment(what, method=name)
 
-    return start
+    return initialise
 
 
 def tried(plan: Plan, runtime: Runtime | None = None) -> list[Candidate]:
@@ -82,7 +83,7 @@ def test_more_rounds_only_where_the_first_were_not_enough(away: float, refinemen
     assert [trace["stage"] for trace in found.history] == ["refine"] * refinements
 
 
-def test_a_start_that_breaks_down_is_passed_over(caplog: pytest.LogCaptureFixture) -> None:
+def test_an_initialisation_that_fails_is_passed_over(caplog: pytest.LogCaptureFixture) -> None:
     found = tried(scripted(broken=NotConverged("not a number"), empty=None, good=turn()))
     assert [candidate.alignment.method for candidate in found] == ["good"]
     assert "broken: not a number" in caplog.text
@@ -93,12 +94,12 @@ def test_a_mapping_not_finite_is_a_breakdown() -> None:
     assert [candidate.alignment.method for candidate in found] == ["good"]
 
 
-def test_no_start_left() -> None:
+def test_no_initialisation_left() -> None:
     with pytest.raises(NotConverged, match="all initialisations failed: a: one; b: two"):
         tried(scripted(a=NotConverged("one"), b=NotConverged("two")))
 
 
-def test_the_only_start_says_itself_what_is_wrong() -> None:
+def test_the_only_initialisation_says_itself_what_is_wrong() -> None:
     with pytest.raises(NotConverged, match="^one$"):
         tried(scripted(a=NotConverged("one")))
 
@@ -120,15 +121,14 @@ def test_identical_strings_only_where_allowed() -> None:
     assert [name for name, _ in Plan(identical=False).initialisations()] == names[:-1]
 
 
-@pytest.mark.parametrize("init", ["gromov", "adversarial", "similarity", "identical"])
-def test_one_way_in_alone(init: str) -> None:
+@pytest.mark.parametrize("init", sorted({*INITIALISATIONS} - {"auto", "dictionary"}))
+def test_one_initialisation_alone(init: str) -> None:
     assert {name.split(":")[0] for name, _ in Plan(init).initialisations()} == {init}
 
 
-def test_a_dictionary_is_the_only_start() -> None:
-    assert [name for name, _ in Plan("dictionary", lexicon=Lexicon((("a", "b"),))).initialisations()] == [
-        "dictionary"
-    ]
+def test_a_dictionary_is_the_only_initialisation() -> None:
+    plan = Plan("dictionary", lexicon=Lexicon((("a", "b"),)))
+    assert [name for name, _ in plan.initialisations()] == ["dictionary"]
     with pytest.raises(BadSetting, match="go together"):
         check_init("dictionary", False)
     with pytest.raises(BadSetting, match="--init must be one of .* got 'magic'"):

@@ -9,7 +9,7 @@ import torch
 
 from muse.alignment import Alignment
 from muse.learn.criterion import criterion
-from muse.learn.initialise.gromov import GromovConfig, _factor, gromov, sinkhorn
+from muse.learn.initialise.gromov import GromovConfig, gromov, similarity_root, sinkhorn
 from muse.run.runtime import Runtime
 from muse.vectors import Vectors
 from tests.toys import pair, shuffled
@@ -67,7 +67,7 @@ def test_a_planted_rotation(prior: str) -> None:
 
 def test_what_is_matched_is_the_root_of_the_similarities_of_the_components() -> None:
     source, _, _ = pair(400)
-    factor = _factor(source, 7).double().numpy()
+    factor = similarity_root(source, 7).double().numpy()
     axes = np.linalg.svd(source.matrix.astype(np.float64), full_matrices=False)[2][:7]
     rows = source.matrix @ axes.T
     rows /= np.linalg.norm(rows, axis=1, keepdims=True)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 
 import numpy as np
@@ -10,13 +11,13 @@ import pytest
 import scipy.linalg
 import torch
 
-from muse.learn.joint import Change, Fit, Joint, JointConfig, _is_improvement, refine_jointly
+from muse.learn.joint import Change, Fit, Joint, JointConfig, Pairs, Products, refine_jointly
 from muse.learn.pair import prepare_
 from muse.procrustes import procrustes
 from muse.run.runtime import Runtime
 from muse.vectors import Matrix, Vectors
 from tests.spaces import rotation
-from tests.toys import DIMENSION, cloud
+from tests.toys import DIMENSION, cloud, strangers
 
 COUNT = 900
 STEPS = ("unit", "centre", "unit")
@@ -126,26 +127,63 @@ def test_where_nothing_is_gained_the_mappings_stay() -> None:
     assert str(joint).startswith("not kept")
 
 
-def test_no_two_languages_may_lose() -> None:
-    won, lost = Change("a", "b", 900, 400, 450, 5.0), Change("a", "c", 900, 400, 380, -1.1)
-    within = Change("a", "c", 900, 400, 398, -0.5)
-    assert _is_improvement([won, within])
-    assert not _is_improvement([won, lost])
-    assert not _is_improvement([within, within])
+WON, WITHIN = Change("a", "b", 900, 400, 450, 5.0), Change("a", "c", 900, 400, 398, -0.5)
+LOST = Change("a", "c", 900, 400, 380, -1.1)
+
+
+@pytest.mark.parametrize(
+    ("trials", "kept"),
+    [
+        ([(WON, WITHIN), (LOST, LOST)], SMALL.weights[0]),
+        ([(WON, LOST), (WON, WITHIN)], SMALL.weights[1]),
+        ([(WON, LOST), (WITHIN, WITHIN)], 0.0),
+    ],
+    ids=["the first weight", "the second", "neither"],
+)
+def test_no_two_languages_may_lose(
+    monkeypatch: pytest.MonkeyPatch, trials: list[tuple[Change, ...]], kept: float
+) -> None:
+    def scripted(*_: object) -> Iterator[tuple[Change, ...]]:
+        return iter(trials)
+
+    monkeypatch.setattr(Fit, "trials", scripted)
+    sides, start = languages(0.1, 0.1, 0.1)
+    joint = refine_jointly(sides, start, rng=np.random.default_rng(0), runtime=Runtime(), config=SMALL)
+    assert joint.weight == kept
+    assert joint.changes in trials
+    assert (joint.mappings is start) == (kept == 0)
+
+
+@dataclass(frozen=True, eq=False)
+class Noted(Fit):
+    """Keeps the pairs that mappings are fitted to."""
+
+    seen: list[Pairs] = field(default_factory=list)
+
+    def products(self, pairs: Pairs) -> Products:
+        self.seen.append(pairs)
+        return super().products(pairs)
 
 
 def test_what_is_tested_was_not_seen() -> None:
-    sides, _ = languages(0.1, 0.1, 0.1)
-    fit = fit_of(sides)
-    pairs = identical(fit)
-    halves = fit._halves(pairs, np.random.default_rng(0))
-    assert all(torch.equal(halves["l2"], half) for half in halves.values())
-    assert 0.4 < float(halves["l2"].double().mean()) < 0.6
-    seen, held = (fit._within(pairs, halves, half, words) for half, words in ((1, None), (0, 500)))
-    for source, target in pairs:
+    # Pairs of words that have nothing to do with each other: none is found by who was not fitted to it.
+    count, tested = 60, 40
+    sides = [strangers(count, 40, seed)[seed % 2] for seed in range(3)]
+    rows = {f"l{seed}": side.tensor() for seed, side in enumerate(sides)}
+    fit = Noted(rows, "l2", replace(SMALL, tested=tested, weights=(1.0,)))
+    same = torch.arange(count)
+    pairs = dict.fromkeys(combinations(rows, 2), torch.stack([same, same], dim=1))
+    (changes,) = fit.trials(pairs, np.random.default_rng(0), Runtime())
+    first, second = fit.seen
+    for key in pairs:
         for column in (0, 1):
-            assert not set(seen[source, target][:, column].tolist()) & set(
-                held[source, target][:, column].tolist()
-            )
-        assert 200 < len(held[source, target]) < 300
-        assert int(held[source, target].max()) < 500
+            halves = [half[key][:, column].tolist() for half in (first, second)]
+            assert sorted(halves[0] + halves[1]) == same.tolist()  # a pair's words are in one half
+            assert 0.25 < len(halves[0]) / count < 0.75
+    fitted = fit.solve(fit.products(first), 0.0)
+    own = first["l0", "l2"]
+    found = (rows["l0"][own[:, 0]] @ fitted["l0"].T @ rows["l2"].T).argmax(dim=1) == own[:, 1]
+    assert float(found.double().mean()) > 0.7  # what was seen would be found
+    for change in changes:
+        assert change.tested == tested
+        assert max(change.before, change.after) < 0.2 * tested

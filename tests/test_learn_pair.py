@@ -11,6 +11,7 @@ from muse.errors import BadSetting, Mismatch
 from muse.learn.auto import Plan
 from muse.learn.pair import MINIMUM_WORDS, AlignConfig, check_pair, learn, prepare_
 from muse.normalise import normalise
+from muse.progress import Progress
 from muse.run.runtime import Runtime
 from tests.toys import pair, raw_pair
 
@@ -26,6 +27,17 @@ def test_a_planted_rotation_is_learned_again_by_the_same_seed() -> None:
     assert np.array_equal(one.alignment.source_map, other.alignment.source_map)
     assert one.seconds.keys() == {"init", "refine"}
     assert one.alignment.criterion > 0.9
+
+
+def test_the_callers_progress_is_called_with_all_that_the_history_keeps() -> None:
+    source, target, _ = pair()
+    called: list[tuple[str, int]] = []
+    progress = Progress(quiet=True, callback=lambda stage, done, figures: called.append((stage, done)))
+    learned = learn(source, target, config=CONFIG, runtime=Runtime(progress=progress))
+    traces = [*learned.candidates[0].history, *learned.history]
+    kept = [(trace["stage"], step) for trace in traces for step in trace["steps"]]
+    assert ("refine", 1) in kept
+    assert set(kept) <= set(called)
 
 
 @pytest.mark.parametrize("steps", [(), ("centre",), ("unit", "centre")])

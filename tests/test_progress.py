@@ -69,6 +69,28 @@ def test_blocks_pass_through_as_they_are_and_are_counted() -> None:
     assert heard == [("rows", 2), ("rows", 2), ("rows", 3)]
 
 
+def test_a_callback_is_added_to_those_there_are() -> None:
+    called: list[tuple[str, str, int, dict[str, float]]] = []
+    own, added = (
+        lambda stage, done, figures, name=name: called.append((name, stage, done, dict(figures)))
+        for name in ("own", "added")
+    )
+    first = Progress(quiet=True, callback=own)
+    with first.with_callback(added).stage("work", 2) as tick:
+        tick(1, loss=0.5)
+    assert called == [("own", "work", 1, {"loss": 0.5}), ("added", "work", 1, {"loss": 0.5})]
+    with first.stage("work", 2) as tick:  # the first one is as it was
+        tick(2)
+    assert called[2:] == [("own", "work", 2, {})]
+
+
+def test_a_progress_of_the_callers_own_stays_one() -> None:
+    class Own(Progress):
+        """A caller's way to show progress."""
+
+    assert type(Own(quiet=True).with_callback(lambda stage, done, figures: None)) is Own
+
+
 def test_what_takes_long_on_large_input_says_how_far_it_is(tmp_path: Path) -> None:
     heard: dict[str, int] = {}
     shown = Progress(quiet=True, callback=lambda stage, done, figures: heard.__setitem__(stage, done))

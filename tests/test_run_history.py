@@ -1,4 +1,4 @@
-"""History: what stages told is kept in order, thinned where it is long, and survives in a manifest."""
+"""History: what stages reported is kept in order, thinned where it is long, and survives in a manifest."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from muse.progress import Progress
 from muse.run.history import POINTS, History
 
 
-def test_what_a_quiet_progress_is_told_is_heard() -> None:
+def test_steps_are_recorded_though_the_progress_is_quiet() -> None:
     history = History()
     with Progress(quiet=True).with_callback(history.record).stage("refine", 2) as tick:
         tick(1, objective=0.25)

@@ -8,8 +8,7 @@ import torch
 
 from muse.errors import Mismatch
 from muse.learn.reweight import reweighted_maps
-from muse.search.calibration import CANDIDATES, Calibration, answers, calibrate, in_halves
-from muse.search.calibration import _fit_open_set as fit_open_set
+from muse.search.calibration import CANDIDATES, Calibration, answers, calibrate, fit_open_set, in_halves
 from muse.search.retrieval import Retrieval, mutual_neighbours
 from tests.toys import pair
 

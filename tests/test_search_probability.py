@@ -11,10 +11,10 @@ from muse.search.probability import csls_probabilities, fit_temperature, held_ou
 from tests.toys import pair
 
 
-def drawn(temperature: float, seed: int = 0) -> tuple[torch.Tensor, torch.Tensor]:
+def drawn(temperature: float, seed: int = 0, count: int = 20_000) -> tuple[torch.Tensor, torch.Tensor]:
     """Scores (q, k), and columns drawn from their softmax at a temperature."""
     rng = np.random.default_rng(seed)
-    scores = rng.normal(0, 0.2, (20_000, 6))
+    scores = rng.normal(0, 0.2, (count, 6))
     powers = np.exp(scores / temperature)
     edges = (powers / powers.sum(1, keepdims=True)).cumsum(1)
     right = (rng.random((len(scores), 1)) > edges).sum(1).clip(max=5)
@@ -53,7 +53,7 @@ def test_the_temperature_that_drew_is_found(temperature: float) -> None:
 
 
 def test_no_temperature_is_likelier() -> None:
-    scores, right = drawn(0.1)
+    scores, right = drawn(0.1, count=2_000)
     best = fit_temperature(scores, right)
     others = np.geomspace(0.01, 1, 50)
     at_best = log_likelihood(scores, right, best)
@@ -61,7 +61,7 @@ def test_no_temperature_is_likelier() -> None:
 
 
 def test_rows_without_a_right_candidate_say_nothing() -> None:
-    scores, right = drawn(0.1)
+    scores, right = drawn(0.1, count=2_000)
     more = torch.cat([scores, scores[:99] + 1]), torch.cat([right, torch.full((99,), -1)])
     assert fit_temperature(*more) == fit_temperature(scores, right)
     with pytest.raises(Mismatch, match="among its candidates, got none"):
@@ -69,7 +69,7 @@ def test_rows_without_a_right_candidate_say_nothing() -> None:
 
 
 def test_candidates_that_are_not_there() -> None:
-    scores, right = drawn(0.1)
+    scores, right = drawn(0.1, count=2_000)
     wider = torch.cat([scores, torch.full((len(scores), 2), float("-inf"), dtype=scores.dtype)], dim=1)
     assert fit_temperature(wider, right) == pytest.approx(fit_temperature(scores, right))
 

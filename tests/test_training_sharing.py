@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 import torch
 from numpy.typing import NDArray
+from torch.distributed import TCPStore  # type: ignore[attr-defined]
 
 from muse.errors import BadSetting
 from muse.run.checkpoint import Checkpoint
@@ -26,6 +27,9 @@ from muse.training.word_tables import WordTables
 from muse.training.x_cbow import XCbow
 from tests.test_training_trainer_settings import PLAIN, Line
 from tests.test_training_word_tables import encoder, toy_pairs
+
+if TYPE_CHECKING:
+    from multiprocessing.context import ForkServerContext, SpawnContext
 
 COUNT = 3
 CLIPPED = replace(PLAIN, clip=0.5)
@@ -47,10 +51,11 @@ def learned(learner: Learner) -> NDArray[np.float32]:
     return np.concatenate([p.detach().numpy().ravel() for p in learner.parameters()])
 
 
-def main(out: Path) -> None:
+def work(out: Path, environment: dict[str, str]) -> None:
     """What each of several processes does: trains the same learners, and keeps what came of it."""
     from muse.run.processes import joined
 
+    os.environ.update(environment)
     torch.set_num_threads(1)
     with joined("cpu") as processes:
         store = Checkpoint.open(out / "c", ["x"], resume=False) if processes.first else Checkpoint(out / "c")
@@ -75,16 +80,28 @@ def main(out: Path) -> None:
 def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder with what three processes learned."""
     folder = tmp_path_factory.mktemp("processes")
+    # As torchrun does it: whoever starts the processes holds what they meet at, on a port that is free.
+    met_at = TCPStore("127.0.0.1", 0, is_master=True, wait_for_workers=False)
     environment = {
-        **os.environ, "WORLD_SIZE": str(COUNT), "MASTER_ADDR": "127.0.0.1", "OMP_NUM_THREADS": "1",
-        "MASTER_PORT": str(29_500 + os.getpid() % 5_000), "PYTHONPATH": os.pathsep.join(sys.path),
+        "WORLD_SIZE": str(COUNT), "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(met_at.port),
+        "TORCHELASTIC_USE_AGENT_STORE": "True", "TORCHELASTIC_RESTART_COUNT": "0",
     }  # fmt: skip
-    command = [sys.executable, "-m", "tests.test_training_sharing", str(folder)]
+    # One process imports torch, and the others are forks of it where there is such a thing.
+    forks = "forkserver" in multiprocessing.get_all_start_methods()
+    context: SpawnContext | ForkServerContext = (
+        multiprocessing.get_context("forkserver") if forks else multiprocessing.get_context("spawn")
+    )
+    # Beside what is imported here, what torch's optimisers and the tokeniser import when they are first used.
+    context.set_forkserver_preload([__name__, "torch._dynamo", "sacremoses"])
     started = [
-        subprocess.Popen(command, env={**environment, "RANK": str(rank)})  # noqa: S603
+        context.Process(target=work, args=(folder, {**environment, "RANK": str(rank)}))
         for rank in range(COUNT)
     ]
-    assert [process.wait(300) for process in started] == [0] * COUNT
+    for process in started:
+        process.start()
+    for process in started:
+        process.join(300)
+    assert [process.exitcode for process in started] == [0] * COUNT
     return folder
 
 
@@ -133,7 +150,3 @@ def test_batches_too_small_for_a_loss_are_left_out_but_not_all(monkeypatch: pyte
     monkeypatch.setattr(Line, "fewest", lambda self, processes: 9)
     with pytest.raises(BadSetting, match="must have 9 examples, got 8 at most"):
         train(line, PLAIN, seed=0, runtime=Runtime())
-
-
-if __name__ == "__main__":
-    main(Path(sys.argv[1]))

@@ -25,7 +25,6 @@ from muse.progress import Progress
 from muse.space import AlignedSpace
 from muse.systems.network_encoder import KIND as NETWORK
 from muse.systems.registry import SYSTEMS, restore_system
-from muse.training.kinds import KINDS
 
 # From a lookup and the options in brackets; from the saved settings, a space and the restored parts.
 Make = Callable[[Lookup, str], SentenceEncoder]
@@ -153,7 +152,7 @@ def _restore_rotated(saved: Saved, _: AlignedSpace, parts: Sequence[SentenceEnco
 
 def _untrained(lookup: Lookup, options: str) -> SentenceEncoder:
     raise BadSetting(
-        f"{', '.join((*KINDS, *SYSTEMS))} need training: run muse train SPACE --encoder NAME, and give the "
+        f"{', '.join(SYSTEMS)} need training: run muse train SPACE --encoder NAME, and give the "
         "folder it wrote as the encoder (as ./NAME if the folder has the name of an encoder)"
     )
 
@@ -164,7 +163,7 @@ MAKERS: Mapping[str, Make] = {
     "idf": _idf,
     "sif": _sif,
     "power-mean": _power_mean,
-    **dict.fromkeys((*KINDS, *SYSTEMS), _untrained),
+    **dict.fromkeys(SYSTEMS, _untrained),
 }
 RESTORERS: Mapping[str, Restore] = {
     "power-mean": _restore_power_mean,

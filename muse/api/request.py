@@ -13,23 +13,30 @@ from muse.space import check_language
 
 @dataclass(frozen=True)
 class Request:
-    """What to align, from which files, and where to save it; None means the default.
-
-    `source` is one language or several, `source_file` the files in the same order. `into` is a saved
-    space to which the languages are added; then `target` may be omitted.
-    """
+    """What to align, from which files, and where to save it: the options of `muse.align`."""
 
     source: str | tuple[str, ...]
+    """The language to map, or several: `--src`."""
     target: str | None = None
+    """The language to map into, the pivot: `--tgt`. It may be left out with `into`."""
     source_file: Path | tuple[Path, ...] | None = None
+    """The vectors of `source`, several in the same order: `--src-emb`. None looks them up."""
     target_file: Path | None = None
+    """The vectors of `target`: `--tgt-emb`. None looks them up."""
     dictionary: Path | None = None
+    """Translations to learn from, for one `source`: `--dictionary`. None learns without."""
     out: Path | None = None
+    """The folder of the space: `--out`. None is `embeddings/aligned/SRC-TGT`, or `into`."""
     max_vocab: int | None = None
+    """Read the so many most frequent words only: `--max-vocab`. None reads all."""
     lowercase: bool = False
+    """Lowercase words; the first spelling of a word wins: `--lower`."""
     resume: bool = False
+    """Resume an interrupted run of the same request: `--resume`."""
     config: AlignConfig = AlignConfig()
+    """How to learn: initialisation, normalisation, refinement, seed."""
     into: Path | None = None
+    """A saved space that the languages are added to, in place of `target`: `--into`."""
 
     @property
     def sources(self) -> tuple[str, ...]:

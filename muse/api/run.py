@@ -20,7 +20,7 @@ from muse.files.space_folder import MANIFEST, checksum
 from muse.learn.many import LearnedMany, learn_many
 from muse.learn.pair import check_pair, prepare_
 from muse.progress import Progress
-from muse.run.checkpoint import Checkpoint
+from muse.run.checkpoint import Checkpoint, open_checkpoint
 from muse.run.memory import peak_memory_mb
 from muse.run.runtime import Runtime, pick_device
 from muse.space import (
@@ -80,13 +80,13 @@ def run(request: Request, *, device: str = "auto", progress: Progress | None = N
     progress = progress or Progress(quiet=True)
     inputs = _load(request, progress)
     loaded, loading = time.perf_counter(), {"load": peak_memory_mb()}
-    checkpoint = _open_checkpoint(request, inputs)
+    checkpoint = _checkpoint(request, inputs)
     runtime = Runtime(device, progress, checkpoint)
     try:
         vectors = [side.vectors for side in inputs.sources.values()]
         learned = learn_many(vectors, inputs.target.vectors, config=request.config, runtime=runtime)
     except MuseError:
-        checkpoint.clear()  # resuming would only fail again
+        checkpoint.abandon()
         raise
     saving = time.perf_counter()
     before = {"seconds": {"load": round(loaded - began, 2)}, "peak_memory_mb": loading}
@@ -147,15 +147,14 @@ def _pivot(folder: Path) -> SideToSave:
     return SideToSave(vectors, side.normalisation)
 
 
-def _open_checkpoint(request: Request, inputs: _Inputs) -> Checkpoint:
+def _checkpoint(request: Request, inputs: _Inputs) -> Checkpoint:
     """The checkpoints beside the space, cleared unless resumed; BadSetting if they are of another run."""
-    folder = request.folder.resolve()
     settings = repr((request.sources, request.target, request.max_vocab, request.lowercase, request.config))
     files = [path for side in (*inputs.sources.values(), inputs.target) for path in side.files]
     if request.into is not None:
         files.append(request.into / MANIFEST)
     fingerprint = [settings, *(checksum(Path(path)) for path in files)]
-    return Checkpoint.open(folder.with_name(f".{folder.name}.checkpoint"), fingerprint, resume=request.resume)
+    return open_checkpoint(request.folder, fingerprint, resume=request.resume)
 
 
 def _save(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from muse.commands.options import common
+from muse.learn.initialise import INITIALISATIONS
 
 if TYPE_CHECKING:
     from muse.api.outcome import Report
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
 
 FAILED = 3  # the exit code of an alignment judged failed
 OF_WORDS = " (not unsupervised)"
-INITS = ("auto", "gromov", "adversarial", "similarity", "identical", "dictionary")
 
 
 @click.command()
@@ -46,7 +46,10 @@ INITS = ("auto", "gromov", "adversarial", "similarity", "identical", "dictionary
 @click.option(
     "--tgt-emb", type=Path, metavar="FILE", help="Vectors of --tgt.  [default: looked up in embeddings/]"
 )
-@click.option("--init", default="auto", show_default=True, type=click.Choice(INITS), help="The way in.")
+@click.option(
+    "--init", default="auto", show_default=True, type=click.Choice(INITIALISATIONS),
+    help="How the first mapping is found; auto tries one initialisation after another.",
+)  # fmt: skip
 @click.option(
     "--dictionary", type=Path, metavar="FILE", help="Translations to learn from: --init dictionary."
 )
@@ -80,6 +83,12 @@ def align(**options: Any) -> int:
     """
     if options["target"] is None and options["into"] is None:
         raise click.UsageError("Missing option '--tgt', or '--into SPACE' in its place.")
+    if options["init"] == "identical" and options["no_identical"]:
+        raise click.UsageError("--no-identical forbids --init identical; leave one of them out.")
+    if options["reweight"] and not options["refine"]:
+        raise click.UsageError(
+            "--reweight follows refinement, which --no-refine leaves out; drop one of them."
+        )
     from muse.api.run import run
     from muse.progress import Progress
 
@@ -93,19 +102,23 @@ def align(**options: Any) -> int:
 def _lines(report: Report) -> list[str]:
     """What is shown without --json: each language that was mapped, one after the other, then the whole."""
     fields = report.as_json()
-    lines = [f"space       {fields['space']}"]
+    lines = [_row("space", fields["space"])]
     for language, learned in report.learned.items():
         own = report.fields(language)
-        lines += ["", f"language    {language}"] * (len(report.learned) > 1) + [
-            f"way in      {learned.alignment.method}{'' if own['unsupervised'] else OF_WORDS}",
-            f"criterion   {own['criterion']}",
-            f"verdict     {own['verdict']} (confidence {own['confidence']:.2f})",
-            f"signature   {own['signature']}",
+        lines += ["", _row("language", language)] * (len(report.learned) > 1) + [
+            _row("initialisation", f"{learned.alignment.method}{'' if own['unsupervised'] else OF_WORDS}"),
+            _row("criterion", own["criterion"]),
+            _row("verdict", f"{own['verdict']} (confidence {own['confidence']:.2f})"),
+            _row("signature", own["signature"]),
         ]
     if report.joint is not None:
-        lines += ["", f"joint       {report.joint}"]
-    took = f"time        {fields['seconds']['total']:.1f} s, {fields['peak_memory_mb'] or 0:.0f} MB"
+        lines += ["", _row("joint", report.joint)]
+    took = _row("time", f"{fields['seconds']['total']:.1f} s, {fields['peak_memory_mb'] or 0:.0f} MB")
     return [*lines[:-1], took, lines[-1]] if len(report.learned) == 1 else [*lines, took]
+
+
+def _row(name: str, value: object) -> str:
+    return f"{name:15} {value}"
 
 
 def _request(options: dict[str, Any]) -> Request:

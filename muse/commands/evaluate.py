@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import json
-import logging
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import click
-from click.core import ParameterSource
 
 from muse.commands.encoders import encoder_options
-from muse.commands.options import backend, common, languages
+from muse.commands.options import backend, common, given, languages
 
-log = logging.getLogger(__name__)
 Report = tuple[dict[str, Any], list[str]]  # the fields of --json, and the lines to print without
 # Each task: the module that does it, its function, and the options that it cannot do without.
 TASKS = {
@@ -26,8 +23,8 @@ TASKS = {
     "transfer": ("evaluate_classifiers", "transfer", ("data",)),
     "probe": ("evaluate_classifiers", "probe", ("text",)),
 }
-# The options that only some tasks look at, and which these are.
-LOOKED_AT = {
+# The options that only some tasks use, and which tasks these are.
+USED_BY = {
     ("dictionary", "against", "hubness", "backend"): ("words",),
     ("pairs",): ("similarity", "sts"),
     ("methods",): ("words", "sentences"),
@@ -95,12 +92,11 @@ def evaluate(space: Path, task: str, as_json: bool, **options: Any) -> None:
     read out of a vector: length, words, order, language.
     """
     module, function, needed = TASKS[task]
-    given = {**options, "src": options["source"]}
     for name in needed:
-        if not given[name]:
+        if not options["source" if name == "src" else name]:
             what = {"src": "LANG", "data": "FOLDER", "text": "LANG=FILE"}.get(name, "FILE")
             raise click.UsageError(f"--task {task} needs --{name} {what}.")
-    _warn_of_idle_options(task)
+    _check_options(task, options)
     run: Callable[[Path, dict[str, Any]], Report] = getattr(
         import_module(f"muse.commands.{module}"), function
     )
@@ -108,11 +104,11 @@ def evaluate(space: Path, task: str, as_json: bool, **options: Any) -> None:
     click.echo(json.dumps(fields, ensure_ascii=False) if as_json else "\n".join(lines))
 
 
-def _warn_of_idle_options(task: str) -> None:
-    context = click.get_current_context()
-    names = {parameter.name: parameter.opts[0] for parameter in context.command.params}
-    for options, tasks in LOOKED_AT.items():
-        for option in options:
-            given = context.get_parameter_source(option) is ParameterSource.COMMANDLINE
-            if given and task not in tasks:
-                log.warning("--task %s does not look at %s", task, names[option])
+def _check_options(task: str, options: dict[str, Any]) -> None:
+    """Raises where an option would change nothing."""
+    for names, tasks in USED_BY.items():
+        if task not in tasks and (idle := given(*names)):
+            raise click.UsageError(f"{idle[0]} is for --task {' or '.join(tasks)}, not for {task}.")
+    if given("neighbours") and not {"csls", "margin"} & set(options["methods"]):
+        methods = " and ".join(options["methods"])
+        raise click.UsageError(f"--neighbours is for --retrieval csls or margin, not for {methods}.")

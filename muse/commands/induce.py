@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from muse.commands.options import common, direction, open_space, retrievals
+from muse.commands.options import common, direction, open_space
 
 if TYPE_CHECKING:
     from muse.files.lexicon_formats import Write
@@ -101,10 +101,11 @@ def _fill(write: Write, wanted: _Wanted, space: AlignedSpace, probable: bool, op
 
     from muse.errors import Mismatch
     from muse.induce import entries
+    from muse.search.retrieval import Retrieval
 
     found = entries(
         space, wanted.source, wanted.target, limits=wanted.limits,
-        retrieval=retrievals(options["methods"], options["backend"])[0],
+        retrieval=Retrieval(options["method"], backend=options["backend"]),
         rng=np.random.default_rng(options["seed"]) if probable else None,
         progress=space.progress,
     )  # fmt: skip

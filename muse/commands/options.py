@@ -5,12 +5,13 @@ from __future__ import annotations
 import logging
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+from click.core import ParameterSource
 
 if TYPE_CHECKING:
     from muse.search.retrieval import Retrieval
@@ -41,7 +42,10 @@ def common(command: F) -> F:
         logging.basicConfig(level=level, format="%(message)s", stream=sys.stderr, force=True)
         for chatty in ("faiss", "sacrebleu"):  # they tell of every step
             logging.getLogger(chatty).setLevel(logging.WARNING)
-        _set_threads(threads)
+        if threads is not None:
+            from muse.search.neighbours import set_threads
+
+            set_threads(threads)
         try:
             return command(quiet=quiet, **options)
         except BrokenPipeError:  # caught here, since click would exit with 1
@@ -55,10 +59,18 @@ def common(command: F) -> F:
 def direction(command: F) -> F:
     """The options that choose two languages of a space and how neighbours are looked up."""
     lookup = click.option(
-        "--retrieval", "methods", default=("csls",), multiple=True, show_default=True,
-        type=click.Choice(["csls", "nn", "isf"]),
+        "--retrieval", "method", default=("csls",), multiple=True, show_default=True,
+        type=click.Choice(["csls", "nn", "isf"]), callback=_only,
+        help="Nearest neighbours by CSLS, by cosine, or by inverted softmax.",
     )  # fmt: skip
     return languages(lookup(backend(command)))
+
+
+def _only(_: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> str:
+    """The one value of an option that click lets repeat; it would take the last one without a word."""
+    if len(values) > 1:
+        raise click.UsageError(f"{parameter.opts[0]} takes one value, got {', '.join(values)}; leave one.")
+    return values[0]
 
 
 def languages(command: F) -> F:
@@ -74,14 +86,15 @@ def backend(command: F) -> F:
     return click.option("--backend", default="auto", type=click.Choice(["auto", "torch", "faiss"]))(command)
 
 
-def _set_threads(threads: int | None) -> None:
-    if threads is None:
-        return
-    import faiss
-    import torch
-
-    torch.set_num_threads(threads)
-    faiss.omp_set_num_threads(threads)
+def given(*names: str) -> list[str]:
+    """Which of the options by these parameter names the user wrote, as they are written: --lm-weight."""
+    context = click.get_current_context()
+    return [
+        parameter.opts[0]
+        for parameter in context.command.params
+        if parameter.name in names
+        and context.get_parameter_source(parameter.name) is ParameterSource.COMMANDLINE
+    ]
 
 
 def open_space(folder: Path, device: str, quiet: bool) -> AlignedSpace:
@@ -93,7 +106,7 @@ def open_space(folder: Path, device: str, quiet: bool) -> AlignedSpace:
     return load_space(folder, device=pick_device(device), progress=Progress(quiet=quiet))
 
 
-def retrievals(methods: tuple[str, ...], backend: str) -> list[Retrieval]:
+def retrievals(methods: Sequence[str], backend: str) -> list[Retrieval]:
     """The retrievals of the named methods, each once, in the order they were asked for."""
     from muse.search.retrieval import Retrieval
 

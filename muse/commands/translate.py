@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from muse.commands.options import common, direction, open_space, retrievals
+from muse.commands.options import common, direction, given, open_space
 
 if TYPE_CHECKING:
     from muse.files.plain_text import Stream
@@ -47,25 +47,18 @@ STDIN = "standard input"
 @click.option("--reference", type=Path, metavar="FILE", help="The right translations: print BLEU and chrF.")
 @direction
 @common
-def translate(
-    space: Path, words: tuple[str, ...], methods: tuple[str, ...], as_json: bool, **options: Any
-) -> None:
+def translate(space: Path, words: tuple[str, ...], method: str, as_json: bool, **options: Any) -> None:
     """Translate each WORD, with scores; without any, the text on stdin, word by word.
 
     Text keeps its punctuation, numbers and capitals; a word without a vector is copied, unless --vectors
     or --ngrams has one for it. With --lm (from muse train-lm, or any ARPA file) the --top best
     translations of every word are chosen from by how well they follow one another.
     """
-    from muse.errors import BadSetting
+    from muse.search.retrieval import Retrieval
     from muse.space.new_words import load_new_words, own_new_words
     from muse.text.arpa import read_arpa
 
-    if words and options["lm"] is not None:
-        raise BadSetting("--lm needs text on stdin, got words to translate; leave one of them out")
-    if options["fit"] and options["vectors"] is None:
-        raise BadSetting("--fit needs --vectors, got none")
-    if options["ngrams"] and options["vectors"] is not None:
-        raise BadSetting("--ngrams and --vectors are two ways to the same, got both; leave one of them out")
+    _check_options(words, options)
     # What is quick to read comes first: a broken model must not wait for a large space.
     model = None if options["lm"] is None else read_arpa(options["lm"])
     loaded = open_space(space, options["device"], options["quiet"])
@@ -75,11 +68,27 @@ def translate(
         new_words = own_new_words(loaded, options["source"], progress=loaded.progress)
     elif options["vectors"] is not None:
         new_words = load_new_words(loaded, options["source"], options["vectors"], fit=options["fit"])
-    retrieval = retrievals(methods, options["backend"])[0]
+    retrieval = Retrieval(method, backend=options["backend"])
     if words:
         _translate_words(loaded, words, new_words, retrieval, as_json=as_json, **options)
     else:
         _translate_text(loaded, model, new_words, retrieval, as_json=as_json, **options)
+
+
+def _check_options(words: tuple[str, ...], options: dict[str, Any]) -> None:
+    """Raises where options do not go together, or one would change nothing."""
+    from muse.errors import BadSetting
+
+    if words and options["lm"] is not None:
+        raise BadSetting("--lm needs text on stdin, got words to translate; leave one of them out")
+    if options["fit"] and options["vectors"] is None:
+        raise BadSetting("--fit needs --vectors, got none")
+    if options["ngrams"] and options["vectors"] is not None:
+        raise BadSetting("--ngrams and --vectors are two ways to the same, got both; leave one of them out")
+    if words and (idle := given("lm_weight", "beam", "reference")):
+        raise click.UsageError(f"{idle[0]} needs text on stdin, got words to translate; leave it out.")
+    if not words and options["lm"] is None and (idle := given("top", "lm_weight", "beam")):
+        raise click.UsageError(f"{idle[0]} needs --lm to translate text, got none; leave it out.")
 
 
 def _translate_words(

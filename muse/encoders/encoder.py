@@ -52,18 +52,18 @@ class SentenceEncoder(Protocol):
         """
 
     def encode(self, sentences: Iterable[str], language: str) -> Encoded:
-        """The rows of the sentences, in order; BadSetting where it has not got the language."""
+        """The rows of the sentences, in order; BadSetting where it does not encode the language."""
 
     def save(self, folder: Path) -> None:
         """Writes it whole or not at all, without a pickle, with the checksum of the space it belongs to."""
 
-    def for_language(self, language: str) -> Transformer:
+    def for_language(self, language: str) -> SklearnTransformer:
         """The encoder for one language, as a scikit-learn transformer."""
-        return Transformer(self, language)
+        return SklearnTransformer(self, language)
 
 
 def check_trained_for(encoder: SentenceEncoder, language: str) -> None:
-    """Raise BadSetting, with what to do, where a trained encoder has not got the language."""
+    """Raise BadSetting, with what to do, where a trained encoder does not encode the language."""
     if language not in encoder.languages:
         raise BadSetting(
             f"{encoder.name} encodes {', '.join(encoder.languages)}; got {language!r}: train one for it with "
@@ -88,7 +88,7 @@ class Around(SentenceEncoder):
         return self.inner.dimension
 
 
-class Transformer:
+class SklearnTransformer:
     """A sentence encoder for one language as scikit-learn wants it: sentences to rows, in a Pipeline too.
 
     `fit` learns from sentences what the encoder learns from text; the encoder given is never changed.
@@ -98,7 +98,7 @@ class Transformer:
         self.encoder = encoder
         self.language = language
 
-    def fit(self, sentences: Iterable[str], labels: object = None) -> Transformer:
+    def fit(self, sentences: Iterable[str], labels: object = None) -> SklearnTransformer:
         """Itself, with `encoder_` fitted on the sentences."""
         self.encoder_ = self.encoder.fit(sentences, self.language)
         return self
@@ -116,17 +116,17 @@ class Transformer:
         """Its two parameters by name."""
         return {"encoder": self.encoder, "language": self.language}
 
-    def set_params(self, **params: Any) -> Transformer:
-        """Itself with other parameters; BadSetting for a name that it has not."""
+    def set_params(self, **params: Any) -> SklearnTransformer:
+        """Itself with other parameters; BadSetting for any other name."""
         for name, value in params.items():
             if name not in self.get_params():
                 raise BadSetting(f"a transformer of sentences has an encoder and a language, got {name!r}")
             setattr(self, name, value)
         return self
 
-    def __sklearn_clone__(self) -> Transformer:
+    def __sklearn_clone__(self) -> SklearnTransformer:
         # A clone shares the encoder, which never changes: no table of words is copied.
-        return Transformer(self.encoder, self.language)
+        return SklearnTransformer(self.encoder, self.language)
 
     def __sklearn_is_fitted__(self) -> bool:
         return True  # an encoder that was loaded needs no fit

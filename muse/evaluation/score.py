@@ -120,18 +120,26 @@ def lexicon_name(lexicon: Lexicon) -> str:
 def bootstrap_interval(hits: Hits, rng: np.random.Generator, samples: int = 1_000) -> Interval:
     """The 95 % percentile bootstrap interval, in percent, of the mean of `hits` (q,) bool.
 
+    >>> bootstrap_interval(np.ones(50, bool), np.random.default_rng(0))
+    (100.0, 100.0)
+    """
+    return bootstrap_count(int(hits.sum()), len(hits), rng, samples)
+
+
+def bootstrap_count(hits: int, queries: int, rng: np.random.Generator, samples: int = 1_000) -> Interval:
+    """The 95 % percentile bootstrap interval, in percent, of `hits` right answers to `queries`.
+
     The mean of q draws with replacement from q booleans is Binomial(q, mean) / q, so that is drawn:
     the same distribution as resampling the queries, without an array of (samples, q).
     (Efron, 1979; percentile method: Efron, 1981.)
 
-    >>> bootstrap_interval(np.ones(50, bool), np.random.default_rng(0))
+    >>> bootstrap_count(50, 50, np.random.default_rng(0))
     (100.0, 100.0)
     """
-    if not len(hits):
+    if not queries:
         raise Mismatch("a confidence interval needs at least one query, got none; check the gold data")
-    means = rng.binomial(len(hits), hits.mean(), size=samples) / len(hits)  # (samples,)
-    low, high = np.percentile(100 * means, [2.5, 97.5])
-    return float(low), float(high)
+    means = rng.binomial(queries, hits / queries, size=samples) / queries  # (samples,)
+    return percentile_interval(100 * means)
 
 
 def bootstrap_mean(values: NDArray[np.float64], rng: np.random.Generator, samples: int = 1_000) -> Interval:
@@ -146,5 +154,14 @@ def bootstrap_mean(values: NDArray[np.float64], rng: np.random.Generator, sample
         raise Mismatch("a confidence interval needs at least one query, got none; check the gold data")
     even = np.full(len(values), 1 / len(values))
     means = [float(rng.multinomial(len(values), even) @ values) / len(values) for _ in range(samples)]
-    low, high = np.percentile(means, [2.5, 97.5])
+    return percentile_interval(np.array(means))
+
+
+def percentile_interval(values: NDArray[np.float64]) -> Interval:
+    """The middle 95 % of resampled `values` (samples,).
+
+    >>> percentile_interval(np.arange(41.0))
+    (1.0, 39.0)
+    """
+    low, high = np.percentile(values, [2.5, 97.5])
     return float(low), float(high)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from muse.errors import Mismatch
-from muse.evaluation.score import Hits, Interval
+from muse.evaluation.score import Hits, Interval, percentile_interval
 from muse.evaluation.words import WordScore
 from muse.space import AlignedSpace
 
@@ -62,12 +62,12 @@ def compare(first: Hits, second: Hits, rng: np.random.Generator, *, samples: int
     apart = only_first + only_second
     shares = np.array([only_first, only_second, q - apart]) / q
     drawn = rng.multinomial(q, shares, size=samples)  # (samples, 3)
-    low, high = np.percentile(100 * (drawn[:, 0] - drawn[:, 1]) / q, [2.5, 97.5])
+    interval = percentile_interval(100 * (drawn[:, 0] - drawn[:, 1]) / q)
     swapped = 2 * rng.binomial(apart, 0.5, size=samples) - apart  # (samples,)
     extreme = int((np.abs(swapped) >= abs(only_first - only_second)).sum())
     p_value = (1 + extreme) / (1 + samples)
     difference = 100 * (only_first - only_second) / q
-    return Comparison(difference, (float(low), float(high)), p_value, q, only_first, only_second)
+    return Comparison(difference, interval, p_value, q, only_first, only_second)
 
 
 def compare_words(first: WordScore, second: WordScore, rng: np.random.Generator) -> Comparison:

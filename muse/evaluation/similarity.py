@@ -11,7 +11,7 @@ import torch
 from numpy.typing import NDArray
 
 from muse.errors import Mismatch
-from muse.evaluation.score import Interval, Signature, lexicon_name, space_signature
+from muse.evaluation.score import Interval, Signature, lexicon_name, percentile_interval, space_signature
 from muse.lexicon import Lexicon
 from muse.space import AlignedSpace
 
@@ -110,8 +110,7 @@ def correlation_interval(
         x, y = scipy.stats.rankdata(x, axis=1), scipy.stats.rankdata(y, axis=1)
     x, y = (side - side.mean(axis=1, keepdims=True) for side in (x, y))
     found = (x * y).sum(axis=1) / np.sqrt(np.square(x).sum(axis=1) * np.square(y).sum(axis=1))
-    low, high = np.percentile(found, [2.5, 97.5])
-    return float(low), float(high)
+    return percentile_interval(found)
 
 
 def _ratings(space: AlignedSpace, rated: Lexicon, source: str, target: str) -> Values:

@@ -116,7 +116,7 @@ def evaluate_transfer(
     _check(rows, len(labels), len(classes))
     languages = list(rows)
     drawn = [parts(codes, rng) for _ in range(config.runs)]
-    found = [_Run(languages[0], rows, codes, part, config.classifier) for part in drawn]
+    found = [_Subsample(languages[0], rows, codes, part, config.classifier) for part in drawn]
     tables: dict[tuple[str, str], list[Figures]] = {}
     with progress.stage("transfer", config.runs) as tick:
         for done, run in enumerate(found, 1):
@@ -130,7 +130,7 @@ def evaluate_transfer(
 
 
 @dataclass(frozen=True, eq=False)
-class _Run:
+class _Subsample:
     """One subsample: `rows` of the languages, (n, d) each, their classes (n,) and the split."""
 
     source: str

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from muse.errors import Mismatch, MissingExtra
+from muse.installation import install_extra
 from muse.lexicon import Entry, Lexicon
 
 COLUMNS = list(Entry._fields)
@@ -21,7 +22,7 @@ def dictionary_frame(entries: Iterable[Entry] | Lexicon) -> Any:
     try:
         import pandas as pd
     except ImportError:
-        raise MissingExtra("a DataFrame needs pandas; run pip install 'muse[exchange]'") from None
+        raise MissingExtra(f"a DataFrame needs pandas; run {install_extra('exchange')}") from None
     rows = _entries(entries) if isinstance(entries, Lexicon) else list(entries)
     frame = pd.DataFrame(rows, columns=COLUMNS)
     # Unknown values are NaN in a column of numbers, not None in one of objects.

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from muse.errors import Mismatch, MissingExtra
+from muse.installation import install_extra
 from muse.vectors import Vectors
 
 
@@ -20,7 +21,7 @@ def keyed_vectors(vectors: Vectors) -> Any:
     try:
         from gensim.models import KeyedVectors
     except ImportError:
-        raise MissingExtra("KeyedVectors need gensim; run pip install 'muse[exchange]'") from None
+        raise MissingExtra(f"KeyedVectors need gensim; run {install_extra('exchange')}") from None
     found = KeyedVectors(vectors.dimension)
     found.add_vectors(list(vectors.words), np.array(vectors.matrix))
     return found

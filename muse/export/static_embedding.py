@@ -18,6 +18,7 @@ from muse.errors import BadFile, Mismatch, MissingExtra
 from muse.files.atomic import atomic_folder
 from muse.files.space_folder import writing
 from muse.files.writing import check_folder
+from muse.installation import install_extra
 from muse.space import AlignedSpace
 from muse.vectors import Matrix
 
@@ -50,7 +51,7 @@ def export_static_embedding(
     could not be looked up.
     """
     tokenizers, save_file = _require()
-    check_place(out)
+    check_folder_place(out)
     words, matrix = _table(space, languages or space.languages, max_vocab)
     lower = all(word == word.lower() for word in words)
     tokenizer = _splitter(tokenizers, lower)
@@ -71,7 +72,7 @@ def export_static_embedding(
     return StaticWritten(out, len(kept), len(words) - len(kept))
 
 
-def check_place(out: Path) -> None:
+def check_folder_place(out: Path) -> None:
     """Raise BadFile if the folder cannot be written, or contains other files than an earlier export."""
     check_folder(out)
     if out.exists() and not {path.name for path in out.iterdir()} <= OURS:
@@ -116,7 +117,6 @@ def _require() -> tuple[Any, Any]:
         from safetensors.numpy import save_file
     except ImportError:
         raise MissingExtra(
-            "the sentence-transformers format needs tokenizers and safetensors; run pip install "
-            "'muse[exchange]'"
+            f"sentence-transformers' format needs tokenizers and safetensors; run {install_extra('exchange')}"
         ) from None
     return tokenizers, save_file

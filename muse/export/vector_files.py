@@ -51,7 +51,7 @@ FORMS = {
 
 
 @dataclass(frozen=True)
-class Written:
+class WrittenFile:
     """A written file: its path, its language, the numbers of words written and left out."""
 
     path: Path
@@ -72,7 +72,7 @@ def export_vectors(
     language: str | None = None,
     max_vocab: int | None = None,
     progress: Progress | None = None,
-) -> list[Written]:
+) -> list[WrittenFile]:
     """The files written with the words and rows (n, d) of the space.
 
     `out` is the file of one language, `language` or the only one besides the pivot. If it is a folder, or
@@ -94,7 +94,7 @@ def export_vectors(
                 out.mkdir(parents=True, exist_ok=True)
         with (progress or Progress(quiet=True)).stage(path.name, len(held)) as tick:
             FORMS[form].write(path, held.words, held.matrix, tick)
-        written.append(Written(path, name, len(held), len(vectors) - len(held)))
+        written.append(WrittenFile(path, name, len(held), len(vectors) - len(held)))
     return written
 
 

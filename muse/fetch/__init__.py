@@ -1,6 +1,6 @@
 """Fetch: download published vectors and dictionaries; the only part of muse that accesses the internet."""
 
-from muse.fetch.published import FetchConfig, Fetched, check, fetch, require
+from muse.fetch.published import FetchConfig, Fetched, check_item, fetch, require_fetch
 from muse.fetch.table import NON_COMMERCIAL, PARTS, SOURCES, Item, dictionary, listing, vectors
 
 __all__ = [
@@ -10,10 +10,10 @@ __all__ = [
     "FetchConfig",
     "Fetched",
     "Item",
-    "check",
+    "check_item",
     "dictionary",
     "fetch",
     "listing",
-    "require",
+    "require_fetch",
     "vectors",
 ]

@@ -17,6 +17,7 @@ from muse.errors import BadFile, Mismatch, MissingExtra
 from muse.files.fasttext_layout import MAGIC, Layout, check_layout
 from muse.files.source import Source, open_source, unpacked_path
 from muse.files.table import Table
+from muse.installation import install_packages
 from muse.vectors import Matrix
 
 _ROWS = 1000  # rows looked up at once
@@ -139,7 +140,7 @@ def _fasttext() -> Any:
         import fasttext
     except ImportError as error:
         raise MissingExtra(
-            "fastText models (.bin) need the package fasttext-community, which is not installed; run "
-            "pip install fasttext-community, or use the .vec file"
+            "fastText models (.bin) need the package fasttext-community, which is missing; "
+            f"run {install_packages('fasttext-community')}, or use the .vec file"
         ) from error
     return fasttext

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,7 +10,7 @@ from pathlib import Path
 from muse.errors import BadFile, BadSetting, Mismatch
 from muse.files.lexicon_text import BOM, pair_line
 from muse.files.writing import check_unicode, replaced, unwritable
-from muse.lexicon import Entry, Lexicon
+from muse.lexicon import Entry
 
 Write = Callable[[Entry], None]
 FormatLine = Callable[[Path, int, Entry], str]  # the file, the entry's place from 0, the entry
@@ -53,16 +52,6 @@ def dictionary_writer(path: Path | str, *, form: str = "muse") -> Iterator[Write
         yield write
         if not count:
             raise Mismatch(f"{path}: expected at least one pair of words to write, got none")
-
-
-def write_dictionary(path: Path | str, lexicon: Lexicon, *, form: str = "muse") -> None:
-    """Write a lexicon atomically as one of FORMS; ranks count a word's translations from 1."""
-    ranks: Counter[str] = Counter()
-    scores = lexicon.scores or (None,) * len(lexicon)
-    with dictionary_writer(path, form=form) as write:
-        for (source, target), score in zip(lexicon.pairs, scores, strict=True):
-            ranks[source] += 1
-            write(Entry(source, target, score, ranks[source]))
 
 
 def _muse(path: Path, place: int, entry: Entry) -> str:

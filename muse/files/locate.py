@@ -9,6 +9,7 @@ from muse.errors import BadFile
 
 SUFFIXES = (".vec", ".vec.gz", ".vec.zip", ".txt", ".txt.gz", ".bin", ".npz")
 STEMS = ("{}", "wiki.{}", "cc.{}.300")  # plain, and as fastText's two collections name them
+# Beside the package in a checkout; an installed wheel brings none.
 SAMPLE = Path(__file__).resolve().parents[2] / "embeddings" / "sample"
 
 
@@ -16,7 +17,7 @@ def locate_vectors(language: str) -> Path:
     """The file with the vectors of `language`; BadFile that lists the folders searched if there is none.
 
     Searched in turn: `embeddings/` and `embeddings/raw/` of the working directory, `$MUSE_EMBEDDINGS`,
-    the sample vectors of a checkout.
+    the sample vectors where muse runs from a checkout.
     """
     folders = search_path()
     for folder in folders:
@@ -35,4 +36,5 @@ def search_path() -> list[Path]:
     """The folders searched for vectors, in order."""
     here = Path("embeddings")
     named = [Path(folder) for folder in os.environ.get("MUSE_EMBEDDINGS", "").split(os.pathsep) if folder]
-    return [here, here / "raw", *named, SAMPLE]
+    samples = [SAMPLE] if SAMPLE.is_dir() else []
+    return [here, here / "raw", *named, *samples]

@@ -9,6 +9,7 @@ from typing import Any
 
 from muse.errors import BadFile, BadSetting, MissingExtra
 from muse.files.writing import replaced
+from muse.installation import install_extra
 from muse.vectors import Matrix
 
 MAGIC = b"PAR1"
@@ -33,7 +34,7 @@ def require_pyarrow(path: Path) -> None:
         import pyarrow.parquet  # noqa: F401
     except ImportError as error:
         raise MissingExtra(
-            f"{path}: Parquet needs pyarrow, which is not installed; run pip install 'muse[parquet]'"
+            f"{path}: Parquet needs pyarrow, which is missing; run {install_extra('parquet')}"
         ) from error
 
 

@@ -16,7 +16,7 @@ from muse.files.text_lines import read_block
 
 BLOCK = 1 << 18  # small enough for all intermediate results to stay in the processor's cache
 _HEAD = 1 << 20
-_LONGEST_LINE = 1 << 26
+LONGEST_LINE = 1 << 26
 _BOM = b"\xef\xbb\xbf"
 # Eighteen digits fit in 64 bits, and int() refuses to read several thousand.
 _HEADER = re.compile(rb"[ \t]*([0-9]{1,18})[ \t]+([0-9]{1,18})[ \t\r]*")
@@ -45,9 +45,12 @@ def check_header(path: Path, header: Header) -> None:
         )
 
 
-def text_table(source: Source) -> Table:
-    """The table of a text file, whose words and rows are read lazily."""
-    head = _head(source)
+def text_table(source: Source, *, longest_line: int = LONGEST_LINE) -> Table:
+    """The table of a text file, whose words and rows are read lazily.
+
+    Raise BadFile for more than `longest_line` bytes without an end of line: that is no text.
+    """
+    head = _head(source, longest_line)
     header = parse_header(head)
     if head.startswith(_BOM) and head[3:4] not in (b" ", b"\t"):  # else it is the first word
         source.read(len(_BOM))
@@ -62,15 +65,20 @@ def text_table(source: Source) -> Table:
     dimension = header.dimension if header else _dimension(source.path, sample)
     rows = _estimate(source, sample)
     room = min(2 * rows, header.count) if header else rows
-    return Table(source.path, dimension, room, _blocks(source, header, dimension))
+    return Table(
+        source.path,
+        dimension,
+        room,
+        _blocks(_whole_lines(source, longest_line), source.path, header, dimension),
+    )
 
 
-def _head(source: Source) -> bytes:
+def _head(source: Source, longest_line: int) -> bytes:
     # The start of the file, long enough for one complete line after the header.
     size = _HEAD
     while True:
         head = source.peek(size)
-        if head.count(b"\n") > 1 or len(head) < size or size >= _LONGEST_LINE:
+        if head.count(b"\n") > 1 or len(head) < size or size >= longest_line:
             return head
         size *= 2
 
@@ -110,22 +118,22 @@ def _estimate(source: Source, sample: list[bytes]) -> int:
     return int(1.05 * unpacked / a_line) + 1
 
 
-def _blocks(source: Source, header: Header | None, dimension: int) -> Iterator[Block]:
+def _blocks(blocks: Iterator[bytes], path: Path, header: Header | None, dimension: int) -> Iterator[Block]:
     line, count = (2, 0) if header else (1, 0)
-    for block in _whole_lines(source):
-        part = read_block(block, Line(source.path, line, dimension))
+    for block in blocks:
+        part = read_block(block, Line(path, line, dimension))
         line += part.lines
         count += len(part.words)
         if header and count > header.count:
             extra = count - header.count
             yield part.words[:-extra], part.rows[:-extra]
-            raise BadFile(_too_many(source.path, header))
+            raise BadFile(_too_many(path, header))
         yield part.words, part.rows
         if part.fault:
             raise part.fault
     if header and count < header.count:
         raise BadFile(
-            f"{source.path}: expected {header.count} words as line 1 says, got {count}; "
+            f"{path}: expected {header.count} words as line 1 says, got {count}; "
             "the file may be incomplete: download it again"
         )
 
@@ -137,7 +145,7 @@ def _too_many(path: Path, header: Header) -> str:
     )
 
 
-def _whole_lines(source: Source) -> Iterator[bytes]:
+def _whole_lines(source: Source, longest_line: int) -> Iterator[bytes]:
     # Blocks of about BLOCK bytes that end at the end of a line.
     rest: list[bytes] = []
     waiting = 0
@@ -149,7 +157,7 @@ def _whole_lines(source: Source) -> Iterator[bytes]:
             continue
         rest.append(data)
         waiting += len(data)
-        if waiting > _LONGEST_LINE:
+        if waiting > longest_line:
             raise BadFile(
                 f"{source.path}: expected text, got {waiting} bytes without an end of line; "
                 "check that it contains word vectors"

@@ -13,6 +13,7 @@ import numpy as np
 from muse.alignment import Alignment
 from muse.errors import BadSetting, Mismatch, NotConverged
 from muse.learn.criterion import Criterion, criterion
+from muse.learn.initialise import INITIALISATIONS
 from muse.learn.initialise.adversarial import AdversarialConfig, adversarial
 from muse.learn.initialise.dictionary import DictionaryConfig, dictionary
 from muse.learn.initialise.gromov import GromovConfig, gromov
@@ -36,7 +37,6 @@ ROUNDS = (
 )
 NULL_STREAM = 2_000  # the number of a random stream, above those of the initialisations
 JUDGE_STREAM = 1  # judging has a random stream of its own, so that resuming does not change it
-INITIALISATIONS = ("auto", "gromov", "adversarial", "similarity", "identical", "dictionary")
 
 Initialiser = Callable[[Vectors, Vectors, Criterion, np.random.Generator, Runtime], Iterator[Alignment]]
 

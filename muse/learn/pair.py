@@ -34,11 +34,17 @@ class AlignConfig:
     """
 
     plan: Plan = Plan()
+    """The initialisations to try, and the first rounds after each: `--init`, `--no-identical`."""
     steps: tuple[str, ...] = DEFAULT_STEPS
+    """The normalisation, which must end with unit: `--normalise`."""
     refine: RefineConfig | None = RefineConfig()
+    """The refinement of the best candidate; None: none, `--no-refine`."""
     reweight: bool = True
+    """Re-weight directions at the end, if that helps and the target may move: `--reweight`."""
     joint: bool = False
+    """With several languages, refine all mappings together at the end: `--joint`."""
     seed: int = 0
+    """The random seed: `--seed`."""
 
     def __post_init__(self) -> None:
         check_steps(self.steps)

@@ -1,4 +1,4 @@
-"""Figures: the charts of a report as PNG; only muse.report uses matplotlib."""
+"""Figures: the charts of a report as PNG; with their labels, the only users of matplotlib."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from muse.errors import MissingExtra
+from muse.installation import install_extra
 from muse.report.facts import Facts
 from muse.report.labels import drawable, label_places
 from muse.report.record import Curve, Record, Stage, stages_of
@@ -42,7 +43,7 @@ def require_matplotlib() -> None:
     try:
         import matplotlib  # noqa: F401
     except ImportError:
-        raise MissingExtra("a report needs matplotlib; run pip install 'muse[report]'") from None
+        raise MissingExtra(f"a report needs matplotlib; run {install_extra('report')}") from None
 
 
 def _figure(height: float, rows: int = 1, columns: int = 1) -> tuple[Figure, list[Any]]:

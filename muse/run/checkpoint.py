@@ -14,17 +14,45 @@ from numpy.typing import NDArray
 from muse.errors import BadFile, BadSetting
 from muse.files.atomic import atomic_path, make_parents, remove_empty
 from muse.files.space_folder import folder_name
+from muse.run.processes import ALONE, Processes
 
 Arrays = Mapping[str, NDArray[np.generic]]
 RUN = "run.txt"  # in the folder: a fingerprint of the run
 
 
-class Checkpoint:
-    """A folder with one file of arrays for each stage; without a folder, nothing is saved."""
+def checkpoint_folder(out: Path) -> Path:
+    """The hidden folder beside `out` that keeps the state of the run that writes `out`."""
+    out = out.resolve()
+    return out.with_name(f".{out.name}.checkpoint")
 
-    def __init__(self, folder: Path | None = None, made: Sequence[Path] = ()) -> None:
+
+def open_checkpoint(
+    out: Path, fingerprint: Sequence[str], *, resume: bool, processes: Processes = ALONE
+) -> Checkpoint:
+    """The checkpoint beside `out`, as `Checkpoint.open` has it.
+
+    Of several processes the first one opens it, and the others read what it finds there.
+    """
+    folder = checkpoint_folder(out)
+    checkpoint = Checkpoint(folder, resumed=resume)
+    if processes.first:
+        checkpoint = Checkpoint.open(folder, fingerprint, resume=resume)
+    processes.wait()
+    return checkpoint
+
+
+class Checkpoint:
+    """A folder with one file of arrays for each stage; without a folder, nothing is kept.
+
+    A `resumed` one has the state of an earlier run.
+    """
+
+    def __init__(
+        self, folder: Path | None = None, made: Sequence[Path] = (), *, resumed: bool = False
+    ) -> None:
         self._folder = folder
-        self._made = made  # the parent folders created for it, innermost first
+        self._made = made  # the folders above it that were not there before, the innermost first
+        self._resumed = resumed
 
     @classmethod
     def open(cls, folder: Path, fingerprint: Sequence[str], *, resume: bool) -> Checkpoint:
@@ -56,11 +84,26 @@ class Checkpoint:
                     f"{folder.parent}: expected a folder that can be written, got {error.strerror or error}; "
                     "choose another"
                 ) from error
-        return cls(folder, made)
+        return cls(folder, made, resumed=resume)
 
     def of(self, part: str) -> Checkpoint:
-        """The checkpoints of a part of the run, such as a language; `clear` removes them too."""
-        return Checkpoint(None if self._folder is None else self._folder / folder_name(part))
+        """The checkpoints of a part of the run, such as a language, which `clear` forgets with the others."""
+        folder = None if self._folder is None else self._folder / folder_name(part)
+        return Checkpoint(folder, resumed=self._resumed)
+
+    def abandon(self, *, breakdown: bool = False) -> bool:
+        """Whether the state stays once the run has failed; what is not worth resuming is cleared.
+
+        A resumed run leaves what it resumed. A new one leaves what it has saved only where training had a
+        `breakdown`, which a lower rate may avoid: bad input would end it in the same place again.
+        """
+        if self._resumed or (breakdown and self._saved()):
+            return True
+        self.clear()
+        return False
+
+    def _saved(self) -> bool:
+        return self._folder is not None and any(self._folder.rglob("*.npz"))
 
     def clear(self) -> None:
         """Remove all checkpoints, and the folders created for them if these are empty."""

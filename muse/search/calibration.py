@@ -95,7 +95,7 @@ def calibrate(
     scores = torch.cat([half.scores for half in found])  # (2n, k)
     right = answers(found, together)
     closed_set = fit_temperature(scores, right) if bool((right >= 0).any()) else HOTTEST
-    return Calibration(closed_set, *_fit_open_set(scores, answers(found, apart)))
+    return Calibration(closed_set, *fit_open_set(scores, answers(found, apart)))
 
 
 def in_halves(rows: Rows, halves: Sequence[Tensor], retrieval: Retrieval) -> list[Neighbours]:
@@ -142,8 +142,11 @@ def _with_none(scores: Tensor, none: float) -> Tensor:
     return torch.cat([scores, scores.new_full((len(scores), 1), none)], dim=1)  # (q, k + 1)
 
 
-def _fit_open_set(scores: Tensor, right: Tensor) -> tuple[float, float]:
-    # The temperature and score of "none" of highest likelihood, which is concave in (1 / T, none / T).
+def fit_open_set(scores: Tensor, right: Tensor) -> tuple[float, float]:
+    """The temperature and the score of "none" of highest likelihood, from CSLS `scores` (q, k).
+
+    `right` (q,) is the column of the answer, or -1 for none. Concave in (1 / T, none / T).
+    """
     answer = torch.where(right < 0, scores.shape[1], right)[:, None]
     table = scores.double()
 

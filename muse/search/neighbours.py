@@ -9,11 +9,35 @@ import torch
 from torch import Tensor
 
 from muse.errors import BadSetting, MissingExtra
+from muse.installation import install_extra
 
 # One tile of similarities: 2,048 x 8,192 float32 is 64 MB, wide enough to keep the product at full speed.
 TILE_QUERIES = 2_048
 TILE_KEYS = 8_192
 TILE_SCALE_ON_GPU = 4
+
+
+class Faiss(NamedTuple):
+    """The faiss that is installed: its version, its threads, and whether it can search on a GPU."""
+
+    version: str
+    threads: int
+    gpu: bool
+
+
+def installed_faiss() -> Faiss:
+    """What is known of the faiss that is installed."""
+    import faiss
+
+    return Faiss(faiss.__version__, faiss.omp_get_max_threads(), hasattr(faiss, "StandardGpuResources"))
+
+
+def set_threads(threads: int) -> None:
+    """Searches with so many threads of the CPU, whichever the backend; torch's other work too."""
+    import faiss
+
+    torch.set_num_threads(threads)
+    faiss.omp_set_num_threads(threads)
 
 
 class Neighbours(NamedTuple):
@@ -103,8 +127,8 @@ def _faiss(queries: Tensor, keys: Tensor, k: int, bias: Tensor | None) -> Search
         keys = torch.cat([keys, -bias[:, None]], dim=1)
     index: Any = faiss.IndexFlatIP(keys.shape[1])
     if queries.is_cuda:
-        if not hasattr(faiss, "StandardGpuResources"):
-            raise MissingExtra("faiss on a GPU needs faiss-gpu, found faiss-cpu; run pip install 'muse[gpu]'")
+        if not installed_faiss().gpu:
+            raise MissingExtra(f"faiss on a GPU needs faiss-gpu, found faiss-cpu; run {install_extra('gpu')}")
         index = faiss.index_cpu_to_gpu(faiss.StandardGpuResources(), queries.device.index or 0, index)
     index.add(keys.cpu().numpy())
 

@@ -27,9 +27,13 @@ class Retrieval:
     """How translations are looked up: the method, CSLS' neighbourhood k, the softmax' beta, the backend."""
 
     method: str = "csls"
+    """csls, nn (plain nearest neighbours) or isf (inverted softmax): `--retrieval`."""
     k: int = 10
+    """The neighbours over which CSLS takes its mean."""
     beta: float = 30.0
+    """The inverse temperature of the inverted softmax."""
     backend: str = "auto"
+    """auto, torch or faiss, which give the same neighbours: `--backend`."""
 
     def __post_init__(self) -> None:
         if self.method not in METHODS:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from muse.errors import Mismatch, MissingExtra
+from muse.installation import install_extra
 from muse.version import __version__
 
 SAMPLES = 1_000  # of the bootstrap
@@ -58,7 +59,7 @@ def require_sacrebleu() -> tuple[dict[str, Any], Any]:
         from sacrebleu.significance import PairedTest
     except ImportError as error:
         raise MissingExtra(
-            "BLEU and chrF need sacrebleu, which is not installed; run pip install 'muse[eval]'"
+            f"BLEU and chrF need sacrebleu, which is missing; run {install_extra('eval')}"
         ) from error
     return {"BLEU": BLEU, "chrF": CHRF}, PairedTest
 

@@ -12,7 +12,7 @@ class Scored(BaseModel):
     score: float
 
 
-class Translations(BaseModel):
+class TranslationsAnswer(BaseModel):
     """The best translations of a word; `retrieval` names the scores: csls:10, or nn for cosines."""
 
     source: str
@@ -29,7 +29,7 @@ class Nearby(BaseModel):
     words: list[Scored]
 
 
-class Neighbours(BaseModel):
+class NeighboursAnswer(BaseModel):
     """The nearest neighbours of a word in both languages."""
 
     language: str
@@ -44,7 +44,7 @@ class Token(BaseModel):
     options: list[Scored]
 
 
-class Sentence(BaseModel):
+class SentenceAnswer(BaseModel):
     """A sentence translated word by word: its tokens, and the text of their best translations."""
 
     source: str
@@ -74,7 +74,7 @@ class Space(BaseModel):
     confidence: float | None
 
 
-class Spaces(BaseModel):
+class SpacesAnswer(BaseModel):
     """The spaces of this server, of which there is one."""
 
     spaces: list[Space]
@@ -90,7 +90,7 @@ class Point(BaseModel):
     pair: int
 
 
-class Picture(BaseModel):
+class PictureAnswer(BaseModel):
     """Words on a plane; without points and not `ready` while it is being drawn."""
 
     source: str
@@ -99,7 +99,7 @@ class Picture(BaseModel):
     points: list[Point]
 
 
-class Place(BaseModel):
+class PlaceAnswer(BaseModel):
     """The place of a word in the picture; estimated from its neighbours, unless `exact`."""
 
     word: str
@@ -109,7 +109,7 @@ class Place(BaseModel):
     exact: bool
 
 
-class Health(BaseModel):
+class HealthAnswer(BaseModel):
     """The status of the server, and its version."""
 
     status: str

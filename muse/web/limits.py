@@ -48,7 +48,7 @@ class Bucket:
         return True
 
 
-class Limits:
+class RateLimit:
     """An ASGI app that wraps another: it limits the rate of requests (429) and adds HEADERS to answers."""
 
     def __init__(self, app: App, rate: float, burst: float) -> None:

@@ -7,6 +7,7 @@ import socket
 from dataclasses import dataclass
 
 from muse.errors import BadSetting, MissingExtra
+from muse.installation import install_extra
 from muse.web.limits import App
 
 LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
@@ -24,13 +25,13 @@ class Address:
     allow_remote: bool = False
 
 
-def require() -> None:
+def require_web() -> None:
     """Raise MissingExtra if a package of the extra is not installed."""
     try:
         import fastapi  # noqa: F401
         import uvicorn  # noqa: F401
     except ImportError:
-        raise MissingExtra("the explorer needs fastapi and uvicorn; run pip install 'muse[web]'") from None
+        raise MissingExtra(f"the explorer needs fastapi and uvicorn; run {install_extra('web')}") from None
 
 
 def check_host(address: Address) -> None:

@@ -10,3 +10,6 @@ Alignments, each with its criterion. The caller chooses among them, and may stop
     identical     identical strings: not strictly unsupervised
     dictionary    a list of translations: supervised
 """
+
+# The values of --init; auto tries the others but the last. Here, --help reads them without importing torch.
+INITIALISATIONS = ("auto", "gromov", "adversarial", "similarity", "identical", "dictionary")

@@ -63,7 +63,9 @@ def gromov(
     `source` and `target` are normalised. The solution is deterministic; `rng` is not used.
     """
     x, y = (side.most_frequent(config.words) for side in (source, target))
-    own, other = (_factor(side, config.dimensions).to(runtime.device) for side in (x, y))  # (n, k), (m, k)
+    own, other = (
+        similarity_root(side, config.dimensions).to(runtime.device) for side in (x, y)
+    )  # (n, k), (m, k)
     for prior in config.priors:
         of_source, of_target = _features(x, prior), _features(y, prior)
         if of_source is None or of_target is None:
@@ -114,7 +116,7 @@ def sinkhorn(cost: Tensor, epsilon: float, rounds: int) -> Tensor:
     return rows[:, None] * kernel * columns
 
 
-def _factor(side: Vectors, dimensions: int) -> Tensor:
+def similarity_root(side: Vectors, dimensions: int) -> Tensor:
     """F (n, k) such that F F^T is the square root of the similarity matrix of the leading components."""
     left, values, _ = torch.linalg.svd(_components(side, dimensions), full_matrices=False)
     factor: Tensor = left * values.sqrt()

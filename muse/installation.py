@@ -1,0 +1,84 @@
+"""Installation: under which name muse is installed, its extras, and the commands that add what is missing."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+import sys
+from importlib.metadata import PackageNotFoundError, distribution
+from pathlib import Path
+
+# The name of setup.cfg. Never plain `muse`: on PyPI that is another project's.
+DISTRIBUTION = "muse-align"
+PACKAGE = Path(__file__).resolve().parent
+# What muse cannot do without, by the name it is imported under.
+REQUIRED = {
+    "click": "click",
+    "faiss": "faiss-cpu",
+    "fasttext": "fasttext-community",
+    "numpy": "numpy",
+    "sacremoses": "sacremoses",
+    "scipy": "scipy",
+    "torch": "torch",
+}
+# What each extra of setup.cfg installs beside muse.
+EXTRAS: dict[str, tuple[str, ...]] = {
+    "eval": ("sacrebleu", "scikit-learn"),
+    "exchange": ("gensim", "pandas", "safetensors", "tokenizers"),
+    "fetch": ("requests",),
+    "gpu": ("faiss-gpu-cu12",),
+    "networks": ("tokenizers",),
+    "parquet": ("pyarrow",),
+    "report": ("jinja2", "matplotlib", "scikit-learn"),
+    "sklearn": ("scikit-learn",),
+    "transformers": ("transformers",),
+    "web": ("fastapi", "scikit-learn", "uvicorn"),
+}
+
+
+def install_extra(extra: str, package: Path = PACKAGE) -> str:
+    """The command that installs what `extra` needs, for the way in which the running muse is installed.
+
+    From a checkout: the checkout with the extra, at the versions it is tested with. From a wheel: the
+    distribution with the extra. From a folder without either: the packages alone.
+    """
+    if _checkout(package):
+        folder = "." if package.parent == Path.cwd() else str(package.parent)
+        return _pip(package, "-e", f"{folder}[{extra}]")
+    if _is_installed(package):
+        return _pip(package, f"{DISTRIBUTION}[{extra}]")
+    return _pip(package, *EXTRAS[extra])
+
+
+def install_packages(*names: str, package: Path = PACKAGE) -> str:
+    """The command that installs these packages beside the running muse."""
+    return _pip(package, *names)
+
+
+def _checkout(package: Path) -> bool:
+    # Editable or on PYTHONPATH: what runs is the checkout that this file lies in, whatever else is installed.
+    return (package.parent / "setup.cfg").is_file() and (package.parent / "pyproject.toml").is_file()
+
+
+def _is_installed(package: Path) -> bool:
+    try:
+        installed = Path(str(distribution(DISTRIBUTION).locate_file(package.name)))
+    except PackageNotFoundError:
+        return False
+    return installed.resolve() == package
+
+
+def _pip(package: Path, *arguments: str) -> str:
+    constraints = package.parent / "constraints.txt"
+    pinned: list[str] = []
+    if _checkout(package) and constraints.is_file():
+        pinned = ["-c", constraints.name if package.parent == Path.cwd() else str(constraints)]
+    return " ".join([_installer(), "install", *map(shlex.quote, [*pinned, *arguments])])
+
+
+def _installer() -> str:
+    # Plain pip only where that is the pip of the Python that runs muse, and not of another.
+    pip = shutil.which("pip")
+    if pip is not None and Path(pip).parent == Path(sys.executable).parent:
+        return "pip"
+    return f"{shlex.quote(sys.executable)} -m pip"
