@@ -118,7 +118,7 @@ def test_two_files(muse: Command, files: Path) -> None:
     found = muse(*good(files, *two, text="")).json
     assert found["p_at_1_by_epoch"] == expected["p_at_1_by_epoch"]
     (files / "fr.txt").write_text("fr1\nfr2\n")
-    refused(muse(*good(files, *two, text="")), "as many lines, got 2 in", "fr.txt", "400 in")
+    refused(muse(*good(files, *two, text="")), "same number of lines, got 2 in", "fr.txt", "400 in")
 
 
 BAD_TEXTS = {

@@ -321,7 +321,7 @@ def test_broken_folders(tmp_path: Path) -> None:
         load_encoder(folder, of)
     for changes, part in (
         ({"format_version": 9}, "expected format 1, got 9"),
-        ({"kind": "elmo"}, "knows no encoder 'elmo'"),
+        ({"kind": "elmo"}, "has no encoder 'elmo'"),
         ({"spaces": None}, "spaces to be of type dict"),
     ):
         fresh()

@@ -99,7 +99,7 @@ def test_a_broken_folder_is_refused(space: AlignedSpace, tmp_path: Path) -> None
 
 @pytest.mark.parametrize("name", ["x-cbow", "projection", "cvm-add"])
 def test_a_name_alone_says_how_to_train_one(space: AlignedSpace, name: str) -> None:
-    with pytest.raises(BadSetting, match="are trained: run muse train SPACE"):
+    with pytest.raises(BadSetting, match="need training: run muse train SPACE"):
         load_encoder(name, space)
 
 

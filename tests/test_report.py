@@ -127,7 +127,7 @@ def test_the_page_has_what_the_space_tells(muse: Command, reported: tuple[Path, 
     for fact in (
         "similarity was chosen",
         "0.4200",
-        "first that was judged aligned",
+        "first to be judged aligned",
         "aligned",
         "61.0 %",
         "7.0 %",
@@ -205,7 +205,7 @@ def test_the_highest_criterion_is_why_where_none_is_aligned() -> None:
 
 def test_hubs_and_sample_keep_to_the_most_frequent(muse: Command, space: Path, tmp_path: Path) -> None:
     assert muse("report", space, "--max-vocab", 50, "--out", tmp_path / "page.html").code == 0
-    assert "Over the 50 and 50 most frequent words" in page_of(tmp_path / "page.html").text
+    assert "Among the 50 and 50 most frequent words" in page_of(tmp_path / "page.html").text
 
 
 def refused(muse: Command, tmp_path: Path, *arguments: object) -> str:
@@ -225,9 +225,9 @@ def test_bad_input(muse: Command, space: Path, gold: Path, tmp_path: Path) -> No
     (tmp_path / "mine.figures" / "thesis.doc").write_text("x", encoding="utf-8")
     out = tmp_path / "page.html"
     for arguments, message in (
-        ((tmp_path / "none", "--out", out), "expected an aligned space, found nothing there"),
+        ((tmp_path / "none", "--out", out), "expected an aligned space, found no such folder"),
         ((space, "--out", tmp_path / "page.pdf"), "ends in .html"),
-        ((space, "--out", tmp_path / "no" / "page.html"), "expected a folder"),
+        ((space, "--out", tmp_path / "no" / "page.html"), "existing folder"),
         ((space, "--out", tmp_path / "mine.html"), "or the figures of a report"),
         ((space, "--out", out, "--dictionary", tmp_path / "none.txt"), "none.txt"),
         ((space, "--out", out, "--dictionary", stranger), "got none of 1 pairs"),

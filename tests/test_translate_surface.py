@@ -85,7 +85,7 @@ def test_scripts() -> None:
     check_script(["123 !", ""], french)
     check_script(["Привет"], vectors("123"))
     with pytest.raises(
-        BadSetting, match="words of fr are in Latin letters, got text in Cyrillic; check --src"
+        BadSetting, match="words of fr are in Latin script, got text in Cyrillic; check --src"
     ):
         check_script(["Привет, мир 123"], french)
     with pytest.raises(BadSetting, match="got text in Cjk"):

@@ -67,7 +67,7 @@ def test_an_unknown_word_gets_advice() -> None:
     space = plain_space(np.eye(7, dtype=np.float32), np.eye(7, dtype=np.float32), FRENCH, list("abcdefg"))
     with pytest.raises(BadSetting, match=r"'maisom' is not among the 7 words of fr; did you mean maison\?"):
         translate_words(space, ["chat", "maisom"])
-    with pytest.raises(BadSetting, match=r"fr \(nor are 2 more\); did you mean chat\?"):
+    with pytest.raises(BadSetting, match=r"fr \(nor are 2 others\); did you mean chat\?"):
         translate_words(space, ["CHAT", "x", "y"])
     with pytest.raises(BadSetting, match="; check its spelling and its language"):
         translate_words(space, ["qqqqqq"])
