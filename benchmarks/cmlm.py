@@ -52,10 +52,10 @@ from muse.progress import Progress
 from muse.run.runtime import Runtime
 from muse.search.pair_score import PairScore
 from muse.space import AlignedSpace, load_space
-from muse.systems.cmlm.learning import CONDITIONS, CmlmCorpus, CmlmLearner, tell_parts
+from muse.systems.cmlm.learning import CONDITIONS, CmlmLearner, NeighbourCorpus, predict_parts
 from muse.systems.cmlm.neighbours import Documents, NeighbourPairs, find_neighbours
 from muse.systems.cmlm.network import Cmlm, CmlmEncoder
-from muse.systems.cmlm.system import CMLM, Training, prepare
+from muse.systems.cmlm.system import CMLM, CmlmTraining, prepare
 from muse.systems.cmlm.words import Words
 from muse.systems.network_encoder import NetworkEncoder
 from muse.systems.networks.masked_prediction import Predicted
@@ -142,7 +142,7 @@ def one_seed(
 
 
 def words_told(
-    made: Training,
+    made: CmlmTraining,
     texts: Mapping[str, NeighbourPairs],
     name: str,
     seed: int,
@@ -151,7 +151,7 @@ def words_told(
     """How the hidden words of the test novels were told, and what the true neighbour is worth."""
     for language, text in texts.items():
         told = {
-            how: tell_parts(made.model, text, language, how, share=made.job.config.share, most=PASSAGES)
+            how: predict_parts(made.model, text, language, how, share=made.job.config.share, most=PASSAGES)
             for how in conditions
         }
         for how, parts in told.items():
@@ -215,7 +215,7 @@ def paper() -> None:
     ids = torch.randint(len(SPECIALS), config.pieces, shape, generator=generator)
     first = torch.arange(pairs)
     text = NeighbourPairs(Ragged.of(ids.tolist()), torch.stack([first, first + 1], dim=1))
-    corpus = CmlmCorpus({language: text}, {language: text})
+    corpus = NeighbourCorpus({language: text}, {language: text})
     learner = CmlmLearner(Cmlm(encoder, config, counts, generator), corpus, config.share)
     trainer = replace(preset.trainer, epochs=1, batch=pairs, precision="float32", schedule=Schedule())
     began = time.perf_counter()

@@ -51,7 +51,7 @@ from muse.systems.xlm.initialisation import first_network
 from muse.systems.xlm.learner import XlmLearner
 from muse.systems.xlm.masked_batches import side_by_side
 from muse.systems.xlm.network import PieceReader, XlmNetwork
-from muse.systems.xlm.sources import Chances, PairSource
+from muse.systems.xlm.sources import MaskingDistribution, PairSource
 from muse.systems.xlm.system import PRESETS, scheduled
 from muse.training.pairs import Pairs
 from muse.training.seeding import generator_for
@@ -113,7 +113,7 @@ def test_source(test: Text, pieces: Pieces, config: XlmConfig, weights: torch.Te
     keys = torch.arange(len(test))
     sides = [reader.read([p[side] for p in ordered]).sentences for side in (0, 1)]
     pairs = Pairs(sides[0], sides[1], (keys, keys), torch.arange(0), keys, 0)
-    return PairSource(PAIR, (0, 1), pairs, 0, Chances(config.masking(len(pieces)), weights))
+    return PairSource(PAIR, (0, 1), pairs, 0, MaskingDistribution(config.masking(len(pieces)), weights))
 
 
 def beside_translations(network: XlmNetwork, source: PairSource) -> dict[str, Predicted]:
@@ -123,7 +123,7 @@ def beside_translations(network: XlmNetwork, source: PairSource) -> dict[str, Pr
     for rows in torch.split(source.pairs.held_out, 100):
         sides, others = (source.sides(part, generator) for part in (rows, rows.roll(1)))
         for place in (0, 1):
-            told = network.model.told
+            told = network.model.predict
             found["none"] += told(side_by_side(sides[place]))
             found["true"] += told(side_by_side(sides[place], sides[1 - place].silent()))
             found["shuffled"] += told(side_by_side(sides[place], others[1 - place].silent()))

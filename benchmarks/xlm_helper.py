@@ -111,7 +111,7 @@ def perplexity(network: XlmNetwork, streams: Ragged) -> float:
     """That of streams of French, which has the number 0."""
     network.eval()
     parts = torch.split(torch.arange(len(streams)), 32)
-    told = (network.model.told(side_by_side(following(streams.take(rows).padded(), 0))) for rows in parts)
+    told = (network.model.predict(side_by_side(following(streams.take(rows).padded(), 0))) for rows in parts)
     return sum(told, Predicted()).perplexity
 
 

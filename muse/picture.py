@@ -104,7 +104,7 @@ def _groups(means: Tensor, groups: int, size: int) -> Sequence[int]:
 
 def on_a_plane(rows: NDArray[Any], seed: int) -> Plane:
     """The places (p, 2) of unit rows (p, d) by t-SNE, within -1 to 1: near rows stay near."""
-    require_sklearn()
+    require_picture()
     from sklearn.manifold import TSNE
 
     if len(rows) < 4 or rows.shape[1] < 2:  # too few for t-SNE: a circle
@@ -117,7 +117,7 @@ def on_a_plane(rows: NDArray[Any], seed: int) -> Plane:
     return np.asarray(places / max(float(np.abs(places).max()), 1e-12))
 
 
-def require_sklearn() -> None:
+def require_picture() -> None:
     """Raise MissingExtra if scikit-learn, which computes the places, is not installed."""
     try:
         import sklearn  # noqa: F401

@@ -19,17 +19,17 @@ class Tick(Protocol):
     """Called after each step with the number of steps done and the figures to show."""
 
     def __call__(self, done: int, **figures: float) -> None:
-        """Reports that `done` steps are done."""
+        """Show that `done` steps are completed."""
 
 
-Callback = Callable[[str, int, Mapping[str, float]], None]  # a stage, its steps done, their figures
+Callback = Callable[[str, int, Mapping[str, float]], None]
 Block = TypeVar("Block")
 
 
 class Progress:
     """Shows the progress of named stages on stderr; `quiet` shows nothing.
 
-    A `callback` is called after every step with the stage, the number of steps done and the figures.
+    The `callback` is called after every step with the stage, the number of steps done and the figures.
     """
 
     def __init__(self, *, quiet: bool = False, callback: Callback | None = None) -> None:
@@ -38,7 +38,7 @@ class Progress:
         self._terminal = sys.stderr.isatty()
 
     def with_callback(self, callback: Callback) -> Progress:
-        """The same progress, which calls `callback` as well, after those it has.
+        """The same progress, with one more callback, called after those it has.
 
         >>> steps = []
         >>> first = Progress(quiet=True, callback=lambda stage, done, figures: steps.append("first"))
@@ -55,7 +55,7 @@ class Progress:
     def through(
         self, name: str, blocks: Iterable[Block], total: int, size: Callable[[Block], int]
     ) -> Iterator[Block]:
-        """The blocks unchanged; progress advances by the `size` of each after its use; see `stage`."""
+        """The blocks, unchanged; each adds its `size` to the progress once it is processed; see `stage`."""
         with self.stage(name, total) as tick:
             done = 0
             for block in blocks:
@@ -67,7 +67,7 @@ class Progress:
     def stage(self, name: str, total: int) -> Iterator[Tick]:
         """A context in which the yielded `tick(done, **figures)` reports progress towards `total`.
 
-        A `total` of 0 means that the end is unknown: no remaining time is shown.
+        A `total` of 0 means that the total is unknown: no remaining time is shown then.
         """
         start = last = time.monotonic()
 
@@ -76,7 +76,7 @@ class Progress:
             for callback in self._callbacks:
                 callback(name, done, figures)
             now = time.monotonic()
-            # A terminal line may change ten times a second, a log line once in ten seconds.
+            # A terminal line may change ten times a second; log lines would fill the log.
             if self._quiet or (now - last < (0.1 if self._terminal else LOG_EVERY_SECONDS)):
                 return
             last = now

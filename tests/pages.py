@@ -21,7 +21,7 @@ from muse import cli
 KINDS = ("console", "python", "text")
 _FENCE = re.compile(r"^( *)```(\w*)(?: title=\"([^\"]+)\")?\n(.*?)^\1```$", re.DOTALL | re.MULTILINE)
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
-_ANY_NUMBER = r"(?<![\d.])(-?\d+(?:\.\d+)?)"
+_ANY_NUMBER = r"((?:-|(?<!\d))\d+(?:\.\d+)?)"
 NEAR = 0.05  # of a figure: other processors round differently, and a word more or less is found
 
 

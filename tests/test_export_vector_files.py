@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from muse.errors import BadFile, BadSetting, Mismatch
-from muse.export.vector_files import FORMS, Written, export_vectors
+from muse.export.vector_files import FORMS, WrittenFile, export_vectors
 from muse.files import read_vectors
 from muse.space import AlignedSpace
 from tests.command import tree
@@ -19,7 +19,7 @@ from tests.test_evaluation_words import noisy_space
 SPACE = noisy_space(0)
 
 
-def export(out: Path, form: str, space: AlignedSpace = SPACE, **options: Any) -> list[Written]:
+def export(out: Path, form: str, space: AlignedSpace = SPACE, **options: Any) -> list[WrittenFile]:
     return export_vectors(space, out, form=form, **options)
 
 

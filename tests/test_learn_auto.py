@@ -1,4 +1,4 @@
-"""Auto with cheap initialisations: the first aligned one ends it, one that fails is passed over."""
+"""Auto with cheap initialisations: the first aligned one ends it, one that fails is skipped."""
 
 from __future__ import annotations
 

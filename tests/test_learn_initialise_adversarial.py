@@ -14,7 +14,12 @@ import torch
 
 from muse.alignment import Alignment
 from muse.errors import BadSetting, Mismatch, NotConverged
-from muse.learn.initialise.adversarial import AdversarialConfig, Epoch, adversarial, orthogonality_update
+from muse.learn.initialise.adversarial import (
+    AdversarialConfig,
+    AdversarialEpoch,
+    adversarial,
+    orthogonality_update,
+)
 from muse.run.checkpoint import Checkpoint
 from muse.run.runtime import Runtime
 from muse.vectors import Matrix, Vectors
@@ -69,7 +74,7 @@ def run(
     target: Vectors = TARGET,
     seed: int = 0,
     folder: Path | None = None,
-    epochs: list[Epoch] | None = None,
+    epochs: list[AdversarialEpoch] | None = None,
 ) -> list[Alignment]:
     return list(
         adversarial(
@@ -159,7 +164,7 @@ class Killed(Exception):
 
 @pytest.mark.parametrize("after", [1, 2, 3])
 def test_a_resumed_run_gives_the_same_result(tmp_path: Path, after: int) -> None:
-    def kill(epoch: Epoch) -> None:
+    def kill(epoch: AdversarialEpoch) -> None:
         if epoch.number == after:
             raise Killed
 
@@ -174,7 +179,7 @@ def test_a_resumed_run_gives_the_same_result(tmp_path: Path, after: int) -> None
     )
     with pytest.raises(Killed):
         list(killed)
-    epochs: list[Epoch] = []
+    epochs: list[AdversarialEpoch] = []
     assert same(run(folder=tmp_path, epochs=epochs), run())
     assert [epoch.number for epoch in epochs] == list(range(after + 1, QUICK.epochs + 1))
 
@@ -188,7 +193,7 @@ def test_a_checkpoint_of_other_settings_or_vectors_is_refused(tmp_path: Path) ->
 
 
 def test_the_figures_of_each_epoch_are_data() -> None:
-    epochs: list[Epoch] = []
+    epochs: list[AdversarialEpoch] = []
     found = run(replace(QUICK, prune_from=2), epochs=epochs)
     assert [epoch.number for epoch in epochs] == [1, 2, 3]
     assert [len(epoch.criteria) for epoch in epochs] == [3, 3, 1]
@@ -205,7 +210,7 @@ def test_each_epoch_is_logged(caplog: pytest.LogCaptureFixture) -> None:
 
 
 def test_a_stalled_criterion_ends_the_game_and_halves_the_rate() -> None:
-    epochs: list[Epoch] = []
+    epochs: list[AdversarialEpoch] = []
     config = replace(QUICK, epochs=9, patience=2, decay=1.0)
     runtime, rng = Runtime(), np.random.default_rng(0)
     flat = adversarial(
@@ -236,7 +241,7 @@ def test_one_broken_restart_is_dropped_and_the_rest_goes_on(
     saved["mapping"][0] = np.nan
     signature = str(saved["signature"]).replace("epochs=1,", "epochs=2,")
     store.save("adversarial", {**saved, "signature": np.array(signature)})
-    epochs: list[Epoch] = []
+    epochs: list[AdversarialEpoch] = []
     found = run(replace(QUICK, survivors=3, epochs=2), folder=tmp_path, epochs=epochs)
     assert "dropped 1 of 3 restarts" in caplog.text
     assert len(epochs[0].criteria) == len(found) == 2

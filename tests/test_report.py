@@ -71,7 +71,7 @@ def named(count: int) -> list[str]:
 def with_history(folder: Path) -> Path:
     """A space fr-en in which row i of one language is row i of the other, with a history."""
     rows, fitted = normalise(np.random.default_rng(0).normal(size=(120, 12)).astype(np.float32), STEPS)
-    noise = np.random.default_rng(1).normal(0, 0.02, rows.shape).astype(np.float32)
+    noise = np.random.default_rng(1).normal(0, 0.25, rows.shape).astype(np.float32)
     noise[: len(HOSTILE)] = 0  # so these are among the best entries, which a page shows
     more = {"method": "similarity", "verdict": VERDICT, "candidates": CANDIDATES, "history": HISTORY}
     more |= {"seconds": {"init": 2.5, "refine": 1.5}, "peak_memory_mb": {"init": 300.0, "refine": None}}

@@ -23,7 +23,7 @@ from muse.errors import BadFile
 from muse.space import load_space
 from muse.systems.bgt.config import BgtConfig
 from muse.systems.bgt.decoder import Decoder, Scores
-from muse.systems.bgt.encoder import Encoder, EncoderInput
+from muse.systems.bgt.encoder import Encoder, Observed
 from muse.systems.bgt.gaussian import Gaussian
 from muse.systems.bgt.learner import BgtLearner
 from muse.systems.bgt.length import Length
@@ -96,7 +96,7 @@ def test_the_divergence_and_the_draws_are_those_of_a_gaussian() -> None:
 def test_an_encoder_is_a_map_of_the_mean_and_padding_is_nothing() -> None:
     encoder = Encoder(5, 3, None, drawn())
     rows, mask = torch.randn(2, 4, 5), torch.tensor([[True] * 4, [True, True, False, False]])
-    found = encoder(EncoderInput(rows, mask))
+    found = encoder(Observed(rows, mask))
     weight = next(encoder.parameters())
     expected = rows[1, :2].mean(dim=0) @ weight.T
     torch.testing.assert_close(torch.cat([found.mean[1], found.log_variance[1]]), expected)
@@ -106,7 +106,7 @@ def test_features_stand_beside_the_mean_and_have_a_bias() -> None:
     encoder, rows, features = Encoder(5, 3, None, drawn(), surface=2), torch.randn(2, 4, 5), torch.rand(2, 2)
     weight, bias = (part.detach() for part in encoder.parameters())
     bias += torch.arange(6.0)
-    found = encoder(EncoderInput(rows, torch.ones(2, 4, dtype=torch.bool), features))
+    found = encoder(Observed(rows, torch.ones(2, 4, dtype=torch.bool), features))
     expected = rows.mean(dim=1) @ weight[:, :5].T + features @ weight[:, 5:].T + torch.arange(6.0)
     torch.testing.assert_close(torch.cat([*found], dim=1), expected)
 

@@ -22,7 +22,7 @@ from muse.systems.network_encoder import BothSides, NetworkEncoder
 from muse.systems.nli.bilstm import BiLSTM
 from muse.systems.nli.infersent import InferSent, InferSentConfig
 from muse.systems.nli.pair_classes import PairClassifier, PairClassLearner, pair_features
-from muse.systems.nli.translations import SameLength, TranslationPairs
+from muse.systems.nli.translations import SameLength, TranslationExamples
 from muse.systems.nli.x_bilstm import XBiLSTM
 from muse.systems.registry import SYSTEMS
 from muse.training.learner import Learner
@@ -103,7 +103,7 @@ def toy_pairs(text: list[tuple[str, str]]) -> Pairs:
 
 def test_wrong_translations_are_others_as_long() -> None:
     pairs = toy_pairs(toy_text())
-    examples = TranslationPairs(pairs, ("en", "fr"), seed=0)
+    examples = TranslationExamples(pairs, ("en", "fr"), seed=0)
     assert len(examples) == 2 * len(pairs.training)
     found = examples.training(torch.arange(len(examples)), torch.Generator().manual_seed(0))
     lengths = found.second.padded().mask.sum(dim=1)
@@ -117,7 +117,7 @@ def test_wrong_translations_are_others_as_long() -> None:
 
 def test_a_translation_that_is_drawn_is_called_one() -> None:
     text = [(f"en{i % 6} en{i % 6 + 1}", f"fr{i} fr{i + 1}") for i in range(36)] + toy_text(60)
-    examples = TranslationPairs(toy_pairs(text), ("en", "fr"), seed=0)
+    examples = TranslationExamples(toy_pairs(text), ("en", "fr"), seed=0)
     found = examples.training(torch.arange(len(examples)), torch.Generator().manual_seed(0))
     sides = zip(sentences(found.first, "en"), sentences(found.second, "fr"), strict=True)
     assert found.labels.tolist() == [int(pair in text) for pair in sides]
@@ -299,7 +299,7 @@ def test_a_step_of_a_paper_preset(files: Path, name: str) -> None:
     )
     pairs = toy_pairs(toy_text(60))
     learner: Learner = PairClassLearner(
-        infersent, infersent.classifier, TranslationPairs(pairs, ("en", "fr"), seed=0)
+        infersent, infersent.classifier, TranslationExamples(pairs, ("en", "fr"), seed=0)
     )
     if name == "x-bilstm":
         network = XBiLSTM(infersent, "fr", torch.tensor(space.vectors("fr").matrix))

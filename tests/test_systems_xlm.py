@@ -1,4 +1,4 @@
-"""XLM: streams, exercises and batches by their definitions, and the system through muse train."""
+"""XLM: streams, masked batches and batches by their definitions, and the system through muse train."""
 
 from __future__ import annotations
 
@@ -95,10 +95,10 @@ def test_clm_asks_for_the_next_piece_and_looks_at_none_after(pieces: Pieces) -> 
     config = XlmConfig(**{**vars(TINY), "objective": "clm"})
     network, _ = made(pieces, config, parallel=False)
     text = Ragged.of([[2, 9, 8, 7, 3], [2, 6, 3]]).padded()
-    exercise = side_by_side(following(text, 0))
-    assert exercise.answers.tolist() == [9, 8, 7, 3, 6, 3]
-    states = network.model.transformer(exercise.inputs)
-    changed = exercise.inputs._replace(tokens=exercise.inputs.tokens.clone())
+    batch = side_by_side(following(text, 0))
+    assert batch.answers.tolist() == [9, 8, 7, 3, 6, 3]
+    states = network.model.transformer(batch.inputs)
+    changed = batch.inputs._replace(tokens=batch.inputs.tokens.clone())
     changed.tokens[0, 3] = 11
     after = network.model.transformer(changed)
     torch.testing.assert_close(after[0, :3], states[0, :3])
@@ -173,9 +173,9 @@ def test_it_learns_and_is_scored_on_what_it_is_judged_by(pieces: Pieces) -> None
     before = learner.score()
     epochs = train(learner, TrainerConfig(epochs=2, batch=16, rate=1e-2), seed=0, runtime=Runtime())
     assert learner.score() == max(epoch.score for epoch in epochs) > before
-    assert set(learner.told()) == {"en", "fr", "en-fr"}
+    assert set(learner.predictions()) == {"en", "fr", "en-fr"}
     alone = XlmLearner(network.model, sources.streams, judged=("fr",))
-    assert set(alone.told()) == {"fr"}
+    assert set(alone.predictions()) == {"fr"}
 
 
 def test_words_have_the_mean_of_their_pieces(pieces: Pieces, tmp_path: Path) -> None:
@@ -217,7 +217,7 @@ def test_a_step_of_the_paper_preset() -> None:
     hiding = Hiding(config.masking(95_000), torch.ones(95_000), generator)
     losses = []
     for _ in range(2):
-        loss = model.loss(side_by_side(masked(text.padded(), 3, hiding)), generator)
+        loss = model.loss(side_by_side(masked(text.padded(), 3, hiding)))
         loss.backward()  # type: ignore[no-untyped-call]
         losses.append(float(loss.detach()))
         optimisers.step(1e-4, 5.0)

@@ -10,6 +10,7 @@ from torch.nn import functional
 
 from muse.encoders.ragged import Ragged
 from muse.encoders.reading import Vocabulary
+from muse.errors import BadSetting
 from muse.progress import Progress
 from muse.run.runtime import Runtime
 from muse.training.cvm_add import CvmAdd
@@ -166,3 +167,9 @@ def test_on_a_gpu(kind: type[WordTables]) -> None:
     learner = PairLearner(model, Hinge(0.5, "euclid"), pairs)
     epochs = train(learner, config, seed=0, runtime=Runtime("cuda"))
     assert best_epoch(epochs).score >= 80
+
+
+def test_a_pair_alone_has_no_negative(pairs: Pairs) -> None:
+    learner = PairLearner(encoder(XCbow), Align(), pairs)
+    with pytest.raises(BadSetting, match="a batch must have 2 pairs or more.*got 1"):
+        train(learner, TrainerConfig(batch=1), seed=0, runtime=Runtime())

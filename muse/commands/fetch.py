@@ -53,7 +53,7 @@ def fetch(kind: str | None, names: tuple[str, ...], as_json: bool, quiet: bool, 
     for name, other in (("source", "vectors"), ("part", "dictionary")):
         if kind != other and given(name):
             raise click.UsageError(f"--{name} is for {other}, not for {kind}.")
-    from muse.fetch import FetchConfig, check, require
+    from muse.fetch import FetchConfig, check_item, require_fetch
     from muse.fetch.table import HOME
 
     config = FetchConfig(
@@ -61,9 +61,9 @@ def fetch(kind: str | None, names: tuple[str, ...], as_json: bool, quiet: bool, 
     )
     items = [_item(kind, name, options) for name in dict.fromkeys(names)]
     if not options["dry_run"]:
-        require()
+        require_fetch()
         for item in items:  # all of them before the first gigabyte
-            check(item, config)
+            check_item(item, config)
     found = _dry(items, config) if options["dry_run"] else _fetched(items, config, quiet)
     if as_json:
         click.echo(json.dumps({"files": found}, ensure_ascii=False))

@@ -35,14 +35,14 @@ def report(space: Path, out: Path | None, as_json: bool, **options: Any) -> None
 
     The page needs nothing but itself; the figures lie beside it as PNG.
     """
-    from muse.report import check_out, gather, require, write_report
+    from muse.report import check_page, gather_facts, require_report, write_report
 
-    require()
+    require_report()
     folder = space.resolve()
     page = out or folder.with_name(f"{folder.name}.html")
-    check_out(page)
+    check_page(page)
     loaded, config = _load(space, options)
-    facts = gather(loaded, config, loaded.progress)
+    facts = gather_facts(loaded, config, loaded.progress)
     written = write_report(facts, page)
     if as_json:
         measured = None if facts.accuracy is None else facts.accuracy.as_json()

@@ -29,10 +29,10 @@ def serve(space: Path, as_json: bool, quiet: bool, seed: int, device: str, **opt
     """
     from muse.run.runtime import pick_device
     from muse.space import load_space
-    from muse.web import Address, Explorer, bind, check_host, known_hosts, require, url
+    from muse.web import Address, Explorer, bind, check_host, known_hosts, require_web, url
     from muse.web import serve as answer
 
-    require()
+    require_web()
     address = Address(**options)
     check_host(address)
     # Without the checksums: to read a gigabyte for them would take longer than the first answer may.

@@ -20,8 +20,8 @@ Unknown = Literal["skip", "ngrams"]
 class Lookup:
     """The words of a space, each language made ready when it is first asked for.
 
-    What a word that the space has not got is worth: nothing, "skip", or the row that its n-grams make up,
-    "ngrams" (see new_words).
+    A word that the space lacks is left out with "skip", or with "ngrams" has the row that its n-grams give
+    (see new_words).
     """
 
     def __init__(

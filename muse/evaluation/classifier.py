@@ -102,17 +102,14 @@ def accuracy(truth: Labels, found: Labels) -> float:
 
 
 def macro_f1(truth: Labels, found: Labels) -> float:
-    """The mean over the classes of 2 hits / (predicted + true), in percent: all classes count alike.
+    """The macro-F1 of the predicted classes `found` (n,), in percent; MissingExtra without scikit-learn.
 
     A class that is neither predicted nor true is left out.
-
-    >>> macro_f1(np.array([0, 0, 0, 1]), np.array([0, 0, 0, 0]))
-    42.857142857142854
     """
-    classes = np.union1d(truth, found)
-    hits = np.array([((truth == name) & (found == name)).sum() for name in classes])
-    sizes = np.array([(truth == name).sum() + (found == name).sum() for name in classes])
-    return 100 * float((2 * hits / sizes).mean())
+    require_sklearn()
+    from sklearn.metrics import f1_score
+
+    return 100 * float(f1_score(truth, found, average="macro", zero_division=0))
 
 
 def require_sklearn() -> tuple[Any, Any]:

@@ -114,7 +114,7 @@ def evaluate_transfer(
     _check(rows, len(labels), len(classes))
     languages = list(rows)
     drawn = [parts(codes, rng) for _ in range(config.runs)]
-    found = [_Run(languages[0], rows, codes, part, config.classifier) for part in drawn]
+    found = [_Subsample(languages[0], rows, codes, part, config.classifier) for part in drawn]
     tables: dict[tuple[str, str], list[Figures]] = {}
     with progress.stage("transfer", config.runs) as tick:
         for done, run in enumerate(found, 1):
@@ -128,7 +128,7 @@ def evaluate_transfer(
 
 
 @dataclass(frozen=True, eq=False)
-class _Run:
+class _Subsample:
     """One subsample: `rows` of the languages, (n, d) each, their classes (n,) and who is where."""
 
     source: str

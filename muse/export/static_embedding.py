@@ -51,7 +51,7 @@ def export_static_embedding(
     could not be looked up.
     """
     tokenizers, save_file = _require()
-    check_place(out)
+    check_folder_place(out)
     words, matrix = _table(space, languages or space.languages, max_vocab)
     lower = all(word == word.lower() for word in words)
     tokenizer = _splitter(tokenizers, lower)
@@ -72,7 +72,7 @@ def export_static_embedding(
     return StaticWritten(out, len(kept), len(words) - len(kept))
 
 
-def check_place(out: Path) -> None:
+def check_folder_place(out: Path) -> None:
     """Raise BadFile if the folder cannot be written, or holds what no earlier export put there."""
     check_folder(out)
     if out.exists() and not {path.name for path in out.iterdir()} <= OURS:

@@ -51,7 +51,7 @@ FORMS = {
 
 
 @dataclass(frozen=True)
-class Written:
+class WrittenFile:
     """One file: where it is, its language, how many words it holds and how many it could not."""
 
     path: Path
@@ -72,7 +72,7 @@ def export_vectors(
     language: str | None = None,
     max_vocab: int | None = None,
     progress: Progress | None = None,
-) -> list[Written]:
+) -> list[WrittenFile]:
     """Writes the words and rows (n, d) of the space; the files that came of it.
 
     `out` is the file of one language, `language` or the space's only one beside the pivot; where its
@@ -94,7 +94,7 @@ def export_vectors(
                 out.mkdir(parents=True, exist_ok=True)
         with (progress or Progress(quiet=True)).stage(path.name, len(held)) as tick:
             FORMS[form].write(path, held.words, held.matrix, tick)
-        written.append(Written(path, name, len(held), len(vectors) - len(held)))
+        written.append(WrittenFile(path, name, len(held), len(vectors) - len(held)))
     return written
 
 

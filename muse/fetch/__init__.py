@@ -1,6 +1,6 @@
 """Fetch: published vectors and dictionaries by language; the only part of muse that touches the network."""
 
-from muse.fetch.published import FetchConfig, Fetched, check, fetch, require
+from muse.fetch.published import FetchConfig, Fetched, check_item, fetch, require_fetch
 from muse.fetch.table import NON_COMMERCIAL, PARTS, SOURCES, Item, dictionary, listing, vectors
 
 __all__ = [
@@ -10,10 +10,10 @@ __all__ = [
     "FetchConfig",
     "Fetched",
     "Item",
-    "check",
+    "check_item",
     "dictionary",
     "fetch",
     "listing",
-    "require",
+    "require_fetch",
     "vectors",
 ]

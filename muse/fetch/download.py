@@ -47,7 +47,7 @@ class _Retry(Exception):
 
 
 @dataclass(frozen=True)
-class Part:
+class PartialFile:
     """What has arrived of a file, and of which version it is."""
 
     path: Path
@@ -81,7 +81,7 @@ class Part:
         self.notes.unlink(missing_ok=True)
 
 
-def download(url: str, part: Part, retries: RetryPolicy, tick: Tick) -> None:
+def download(url: str, part: PartialFile, retries: RetryPolicy, tick: Tick) -> None:
     """Fills `part` with all of the file, as long as the server says it is; BadFile if it cannot be had."""
     failures, wait = 0, retries.first_wait
     while True:
@@ -102,7 +102,7 @@ def download(url: str, part: Part, retries: RetryPolicy, tick: Tick) -> None:
             wait *= 2
 
 
-def _attempt(url: str, part: Part, retries: RetryPolicy, tick: Tick) -> None:
+def _attempt(url: str, part: PartialFile, retries: RetryPolicy, tick: Tick) -> None:
     import requests
     import urllib3
 
@@ -123,7 +123,7 @@ def _attempt(url: str, part: Part, retries: RetryPolicy, tick: Tick) -> None:
         raise _Retry(f"the connection failed ({_reason(error)})") from error
 
 
-def _check_answer(url: str, response: requests.Response, part: Part, have: int) -> int:
+def _check_answer(url: str, response: requests.Response, part: PartialFile, have: int) -> int:
     """The length of the whole file, 0 where it is not told; an error where the answer is no file."""
     status = response.status_code
     if status in RETRIED:
@@ -143,7 +143,7 @@ def _check_answer(url: str, response: requests.Response, part: Part, have: int) 
     return _number(response.headers.get("Content-Length"))
 
 
-def _total_of_range(headers: Mapping[str, str], part: Part, have: int) -> int:
+def _total_of_range(headers: Mapping[str, str], part: PartialFile, have: int) -> int:
     span, _, total = headers.get("Content-Range", "").removeprefix("bytes").strip().partition("/")
     if not span.startswith(f"{have}-"):
         part.remove()
@@ -151,7 +151,7 @@ def _total_of_range(headers: Mapping[str, str], part: Part, have: int) -> int:
     return _number(total)
 
 
-def _write(stream: Any, part: Part, total: int, tick: Tick) -> None:
+def _write(stream: Any, part: PartialFile, total: int, tick: Tick) -> None:
     size = part.size()
     with part.path.open("ab") as file:
         for chunk in stream.stream(CHUNK, decode_content=False):

@@ -10,7 +10,7 @@ from typing import Any
 
 from muse.errors import BadFile, BadSetting, MissingExtra
 from muse.fetch.content import check_content
-from muse.fetch.download import Part, RetryPolicy, download
+from muse.fetch.download import PartialFile, RetryPolicy, download
 from muse.fetch.pins import SUMS, read_pins, write_pin
 from muse.fetch.table import HOME, NON_COMMERCIAL, Item
 from muse.files.space_folder import checksum, writing
@@ -49,7 +49,7 @@ class Fetched:
         return {**vars(self), "path": str(self.path)}
 
 
-def require() -> None:
+def require_fetch() -> None:
     """Raises MissingExtra where requests is not installed."""
     try:
         import requests  # noqa: F401
@@ -57,7 +57,7 @@ def require() -> None:
         raise MissingExtra(f"fetching needs requests; run {install_extra('fetch')}") from None
 
 
-def check(item: Item, config: FetchConfig) -> None:
+def check_item(item: Item, config: FetchConfig) -> None:
     """Raise BadSetting for a licence that was not accepted or a home that is no address of the web."""
     if item.licence == NON_COMMERCIAL and not config.non_commercial:
         raise BadSetting(
@@ -74,7 +74,7 @@ def fetch(item: Item, config: FetchConfig, progress: Progress) -> Fetched:
     The checksum of a file that is fetched for the first time is noted in SHA256SUMS beside it; a file
     that differs from what is noted there is not kept.
     """
-    check(item, config)
+    check_item(item, config)
     check_folder(config.folder)
     with writing(config.folder):
         config.folder.mkdir(parents=True, exist_ok=True)
@@ -92,7 +92,7 @@ def fetch(item: Item, config: FetchConfig, progress: Progress) -> Fetched:
 
 def _retrieve(item: Item, config: FetchConfig, pin: str | None, progress: Progress) -> None:
     """Fills the file and gives it its name once it is known to be whole, of its kind, and the one pinned."""
-    url, part = item.url(config.home), Part(config.folder / f".{item.name}.part")
+    url, part = item.url(config.home), PartialFile(config.folder / f".{item.name}.part")
     with writing(config.folder):
         _download(url, part, item.name, config.retries, progress)
         try:
@@ -109,7 +109,7 @@ def _retrieve(item: Item, config: FetchConfig, pin: str | None, progress: Progre
         part.remove()
 
 
-def _download(url: str, part: Part, name: str, retries: RetryPolicy, progress: Progress) -> None:
+def _download(url: str, part: PartialFile, name: str, retries: RetryPolicy, progress: Progress) -> None:
     with ExitStack() as shown:
         ticks: list[Tick] = []
 

@@ -29,7 +29,7 @@ PARTS = {"full": "", "train": ".0-5000", "test": ".5000-6500"}
 
 
 @dataclass(frozen=True)
-class Source:
+class Collection:
     """A collection: the path of a language's file below the home, the kind of file, its size, its licence."""
 
     path: str
@@ -40,16 +40,16 @@ class Source:
 
 
 SOURCES = {
-    "cc": Source(
+    "cc": Collection(
         "fasttext/vectors-crawl/cc.{}.300.vec.gz", "vectors", "up to 1.3 GB", BY_SA,
         "fastText, Common Crawl and Wikipedia, 300 dimensions",
     ),
-    "wiki": Source(
+    "wiki": Collection(
         "fasttext/vectors-wiki/wiki.{}.vec", "vectors", "up to 6.6 GB", BY_SA,
         "fastText, Wikipedia, 300 dimensions",
     ),
 }  # fmt: skip
-DICTIONARIES = Source(
+DICTIONARIES = Collection(
     "arrival/dictionaries/{}.txt",
     "dictionary",
     "up to 3 MB",
@@ -119,5 +119,5 @@ def listing() -> list[dict[str, str]]:
     ]  # fmt: skip
 
 
-def _item(source: Source, name: str) -> Item:
-    return Item(source.path.format(name), source.kind, source.size, source.licence)
+def _item(collection: Collection, name: str) -> Item:
+    return Item(collection.path.format(name), collection.kind, collection.size, collection.licence)

@@ -10,8 +10,8 @@ from typing import Any
 from muse.errors import BadFile
 from muse.lexicon import Pair
 
-Entry = tuple[Pair, float | None]
-ReadLine = Callable[[str, str], Entry]  # from a line, and where it is
+ScoredPair = tuple[Pair, float | None]
+ReadLine = Callable[[str, str], ScoredPair]  # from a line, and where it is
 
 _ADVICE = "write the file anew with muse induce"
 
@@ -23,7 +23,7 @@ def table_reader(header: str) -> ReadLine | None:
         return None
     score = names.index("score")
 
-    def read(line: str, where: str) -> Entry:
+    def read(line: str, where: str) -> ScoredPair:
         fields = line.removesuffix("\r").split("\t")
         if len(fields) != len(names):
             raise BadFile(
@@ -41,7 +41,7 @@ def object_reader(first: str) -> ReadLine | None:
     return _read_object if {"source", "target"} <= fields.keys() else None
 
 
-def _read_object(line: str, where: str) -> Entry:
+def _read_object(line: str, where: str) -> ScoredPair:
     fields = _object(line)
     words = [] if fields is None else [fields.get(name) for name in ("source", "target")]
     if fields is None or not all(isinstance(word, str) for word in words):

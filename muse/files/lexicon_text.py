@@ -8,7 +8,7 @@ from itertools import chain
 from pathlib import Path
 
 from muse.errors import BadFile, Mismatch
-from muse.files.lexicon_records import Entry, object_reader, table_reader
+from muse.files.lexicon_records import ScoredPair, object_reader, table_reader
 from muse.files.source import open_source
 from muse.files.writing import check_unicode, replaced, unwritable
 from muse.lexicon import Lexicon, Pair
@@ -44,7 +44,7 @@ def read_lexicon(path: Path | str) -> Lexicon:
     return Lexicon(tuple(found), scores or None)
 
 
-def _entries(path: Path) -> Iterator[Entry]:
+def _entries(path: Path) -> Iterator[ScoredPair]:
     lines = _lines(path)
     first = next(lines)
     table = table_reader(first)
@@ -74,7 +74,7 @@ def _fields(line: str) -> list[str]:
     return [field for part in line.removesuffix("\r").split(separator) if (field := part.strip(" "))]
 
 
-def _read_pair(line: str, where: str) -> Entry:
+def _read_pair(line: str, where: str) -> ScoredPair:
     fields = _fields(line)
     score = _score(fields[2]) if len(fields) == 3 and "\t" in line else None
     if len(fields) != 2 and score is None:

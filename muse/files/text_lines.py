@@ -15,7 +15,7 @@ from muse.vectors import Matrix
 _FEW = 16
 
 
-class Part(NamedTuple):
+class ParsedBlock(NamedTuple):
     """The words of a block and their rows, up to the first bad line if there is one."""
 
     lines: int
@@ -39,7 +39,7 @@ class _Found(NamedTuple):
     rows: Matrix  # (p, d)
 
 
-def read_block(block: bytes, first: Line) -> Part:
+def read_block(block: bytes, first: Line) -> ParsedBlock:
     """The words and rows of whole lines, each ended by a newline; `first` is where the block begins."""
     if b"\r" in block:
         block = block.replace(b"\r\n", b"\n")
@@ -48,11 +48,11 @@ def read_block(block: bytes, first: Line) -> Part:
     plain = _read_plain(block, text, places)
     left = sorted(set(range(len(places.line_ends))).difference(plain.places))
     if not left:
-        return Part(len(places.line_ends), plain.words, plain.rows, None)
+        return ParsedBlock(len(places.line_ends), plain.words, plain.rows, None)
     lines = [block[places.line_starts[i] - MARGIN : places.line_ends[i] - MARGIN] for i in left]
     single, fault = _read_singly(left, lines, first)
     words, rows = _merged(plain, single, end=single.places[-1] if fault else None)
-    return Part(len(places.line_ends), words, rows, fault)
+    return ParsedBlock(len(places.line_ends), words, rows, fault)
 
 
 def _places(text: Bytes, dimension: int) -> _Places:

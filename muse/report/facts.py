@@ -61,7 +61,7 @@ class Facts:
     searched: tuple[int, int]
 
 
-def gather(space: AlignedSpace, config: ReportConfig, progress: Progress) -> Facts:
+def gather_facts(space: AlignedSpace, config: ReportConfig, progress: Progress) -> Facts:
     """All facts; Mismatch if the dictionary covers nothing, before the long searches."""
     source, target, rng = config.source, config.target, np.random.default_rng(config.seed)
     with progress.stage("report", 4) as tick:

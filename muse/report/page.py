@@ -13,7 +13,7 @@ from muse.files.atomic import atomic_folder
 from muse.files.space_folder import writing
 from muse.files.writing import check_place, replaced
 from muse.installation import install_extra
-from muse.picture import require_sklearn
+from muse.picture import require_picture
 from muse.report.facts import Facts
 from muse.report.figures import figures, require_matplotlib, stage_rows
 
@@ -21,7 +21,7 @@ TEMPLATE = "page.html"
 
 
 @dataclass(frozen=True)
-class Written:
+class WrittenReport:
     """The page, and the figures by name."""
 
     page: Path
@@ -32,10 +32,10 @@ class Written:
         return {"out": str(self.page), "figures": {name: str(path) for name, path in self.figures.items()}}
 
 
-def require() -> None:
+def require_report() -> None:
     """Raise MissingExtra if a package of the extra is absent."""
     require_matplotlib()
-    require_sklearn()
+    require_picture()
     try:
         import jinja2  # noqa: F401
     except ImportError:
@@ -47,7 +47,7 @@ def figures_folder(page: Path) -> Path:
     return page.with_suffix(".figures")
 
 
-def check_out(page: Path) -> None:
+def check_page(page: Path) -> None:
     """Raise BadFile if page and figures cannot be written, or would replace what is no report's."""
     check_place(page)
     if page.suffix.lower() not in (".html", ".htm"):
@@ -59,9 +59,9 @@ def check_out(page: Path) -> None:
         )
 
 
-def write_report(facts: Facts, page: Path) -> Written:
+def write_report(facts: Facts, page: Path) -> WrittenReport:
     """Writes the page and its figures, replacing those of an earlier report."""
-    check_out(page)
+    check_page(page)
     drawn = figures(facts)
     text = render(facts, drawn)
     folder = figures_folder(page)
@@ -70,7 +70,7 @@ def write_report(facts: Facts, page: Path) -> Written:
             (partial / f"{name}.png").write_bytes(png)
     with replaced(page) as stream:
         stream.write(text.encode())
-    return Written(page, {name: folder / f"{name}.png" for name in drawn})
+    return WrittenReport(page, {name: folder / f"{name}.png" for name in drawn})
 
 
 def render(facts: Facts, drawn: Mapping[str, bytes]) -> str:

@@ -15,7 +15,7 @@ Stage = tuple[str, float | None, float | None]  # with its seconds and the peak 
 
 
 @dataclass(frozen=True)
-class Trace:
+class StageCurves:
     """What one stage told: its name and, for each figure, (step, value) in order."""
 
     stage: str
@@ -27,7 +27,7 @@ class CandidateRecord:
     """One way in that was tried: its fields as `muse align --json` has them, and its history."""
 
     fields: Mapping[str, Any]
-    traces: tuple[Trace, ...]
+    traces: tuple[StageCurves, ...]
     chosen: bool
 
     @property
@@ -43,7 +43,7 @@ class Record:
     language: str
     entry: Mapping[str, Any]
     candidates: tuple[CandidateRecord, ...]
-    refinement: tuple[Trace, ...]
+    refinement: tuple[StageCurves, ...]
 
     @property
     def verdict(self) -> Mapping[str, Any]:
@@ -108,12 +108,14 @@ def _chosen(tried: list[Mapping[str, Any]], method: str, methods: list[Any]) -> 
     return methods.index(method) if method in methods else -1
 
 
-def _traces(history: object) -> Iterator[Trace]:
+def _traces(history: object) -> Iterator[StageCurves]:
     for trace in _list(history):
         told = _mapping(trace)
         steps, figures = _list(told.get("steps")), _mapping(told.get("figures"))
         curves = {name: _curve(steps, _list(values)) for name, values in figures.items()}
-        yield Trace(str(told.get("stage", "")), {name: curve for name, curve in curves.items() if curve})
+        yield StageCurves(
+            str(told.get("stage", "")), {name: curve for name, curve in curves.items() if curve}
+        )
 
 
 def _curve(steps: list[Any], values: list[Any]) -> Curve:

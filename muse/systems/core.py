@@ -42,7 +42,7 @@ class Core(Protocol):
         """What finds it again, as JSON has it; nothing for the space."""
 
     def reader(self, language: str) -> Reader:
-        """What reads sentences of a language; BadSetting where the core has not got it."""
+        """What reads sentences of a language; BadSetting where the core lacks it."""
 
     def matrices(self, batch: Ragged, language: str) -> Matrices:
         """The matrices of sentences of a language that its reader has read."""

@@ -53,7 +53,7 @@ class HuggingFaceCore(Core):
         return {"folder": str(self._folder.resolve()), "sha256": self._weights}
 
     def reader(self, language: str) -> Reader:
-        """What parts sentences of any language into pieces."""
+        """Itself: it tokenises sentences of any language into pieces."""
         return self
 
     def read(self, sentences: Iterable[str]) -> Reading:

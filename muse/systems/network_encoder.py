@@ -20,6 +20,7 @@ from muse.encoders.saving import Arrays, Saved, checksums, write_encoder
 from muse.errors import BadSetting
 from muse.files.space_manifest import plain
 from muse.space import AlignedSpace
+from muse.systems.networks.transformer import current_names
 from muse.training.two_sides import TwoSides
 from muse.vectors import Matrix
 
@@ -42,11 +43,6 @@ class SentenceNetwork(nn.Module, ABC):
     @abstractmethod
     def forward(self, batch: Ragged, language: str) -> Tensor:
         """The rows (b, d') of sentences of a language, each of which has a word."""
-
-    def rows_to_learn(self, batch: Ragged, language: str, generator: torch.Generator) -> Tensor:
-        """The rows (b, d') as training has them: those of `forward`, but where dropout takes `generator`."""
-        rows: Tensor = self(batch, language)
-        return rows
 
     def word_space(self, space: AlignedSpace) -> AlignedSpace:
         """The words of a space with the rows that it learned for them, of unit length; BadSetting without."""
@@ -72,12 +68,6 @@ class BothSides(TwoSides):
         """The rows (b, d') of sentences of the second language."""
         rows: Tensor = self.network(batch, self._languages[1])
         return rows
-
-    def both(self, pivot: Ragged, other: Ragged, generator: torch.Generator) -> tuple[Tensor, Tensor]:
-        """The rows (b, d') of both sides of b pairs, as training has them."""
-        first, second = self._languages
-        learn = self.network.rows_to_learn
-        return learn(pivot, first, generator), learn(other, second, generator)
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,8 +146,9 @@ class NetworkEncoder(SentenceEncoder):
 def load_state(network: SentenceNetwork, arrays: Arrays) -> SentenceNetwork:
     """The network with what it had learned; ValueError where the arrays are of another one."""
     try:
-        network.load_state_dict({name: torch.from_numpy(array) for name, array in arrays.items()})
-    except RuntimeError as error:
+        named = current_names(arrays)
+        network.load_state_dict({name: torch.from_numpy(array) for name, array in named.items()})
+    except (RuntimeError, KeyError) as error:
         raise ValueError(str(error).partition("\n")[0]) from error
     return network.eval()
 

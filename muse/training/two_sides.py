@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from muse.encoders.ragged import Ragged
+from muse.errors import BadSetting
 from muse.run.processes import ALONE, Processes
 from muse.search.neighbours import nearest
 from muse.training.learner import Learner
@@ -31,14 +32,14 @@ class TwoSides(nn.Module, ABC):
         """The rows (b, d') of sentences of the other language."""
 
     def both(self, pivot: Ragged, other: Ragged, generator: torch.Generator) -> tuple[Tensor, Tensor]:
-        """The rows of both sides of b pairs, as training needs them; dropout draws from `generator`."""
+        """The rows (b, d') of both sides of b pairs, from which it learns; what it draws is `generator`'s."""
         return self.pivot(pivot), self.other(other)
 
 
 class PairLearner(Learner):
     """Fits an encoder by a loss between the rows of sentences and those of their translations.
 
-    Wrong translations come from the whole batch, however many `processes` share it.
+    Negatives come from the whole batch, however many `processes` share it.
     """
 
     def __init__(self, encoder: TwoSides, loss: Loss, pairs: Pairs, processes: Processes = ALONE) -> None:
@@ -63,11 +64,16 @@ class PairLearner(Learner):
         loss = self._loss(x, y, negatives)
         if len(x) == len(rows):
             return loss
-        # It is that of the whole batch already, with gradients to a part of it, of which the mean is taken.
+        # It is the whole batch's already, but its gradients reach this share alone, and are averaged.
         return loss + (len(x) / len(rows) - 1) * (loss - loss.detach())
 
+    def check_batch(self, size: int) -> None:
+        """Raises BadSetting for a single pair, which has no negative."""
+        if size < 2:
+            raise BadSetting(f"a batch must have 2 pairs or more, each a negative of the others; got {size}")
+
     def fewest(self, processes: int) -> int:
-        """Two, for one to be a wrong translation of the other, and one for each process."""
+        """Two, each a negative of the other, and one for each process."""
         return max(2, processes)
 
     def score(self) -> float:
@@ -87,6 +93,7 @@ def held_out_precision(encoder: TwoSides, pairs: Pairs) -> float:
 @torch.no_grad()
 def held_out_hits(encoder: TwoSides, pairs: Pairs) -> int:
     """The number of held-out sentences whose nearest pivot sentence, by cosine, translates them."""
+    encoder.eval()  # without dropout
     x = _rows(encoder.pivot, pairs.pivot, pairs.held_out)  # (h, d')
     y = _rows(encoder.other, pairs.other, pairs.held_out)  # (h, d')
     found = nearest(y, x, 1).indices[:, 0]  # (h,)

@@ -79,7 +79,7 @@ class Choice(NamedTuple):
 
 
 @dataclass
-class Counts:
+class WordCounts:
     """How many words a text had so far, and how many of them were copied: names, and what has no vector."""
 
     words: int = 0
@@ -100,7 +100,7 @@ class Translator:
         config: TextConfig | None = None,
     ) -> None:
         self.source, self.target = space.direction(source, target)
-        self.counts = Counts()
+        self.counts = WordCounts()
         self._space, self._model, self._new_words = space, model, new_words
         self.config = config or TextConfig()
         self._tokeniser, self._joiner = Tokeniser(self.source), Tokeniser(self.target)

@@ -12,7 +12,7 @@ class Scored(BaseModel):
     score: float
 
 
-class Translations(BaseModel):
+class TranslationsAnswer(BaseModel):
     """The best translations of a word; `retrieval` says what the scores are: csls:10 or nn (cosines)."""
 
     source: str
@@ -29,7 +29,7 @@ class Nearby(BaseModel):
     words: list[Scored]
 
 
-class Neighbours(BaseModel):
+class NeighboursAnswer(BaseModel):
     """The nearest words of both languages."""
 
     language: str
@@ -44,7 +44,7 @@ class Token(BaseModel):
     options: list[Scored]
 
 
-class Sentence(BaseModel):
+class SentenceAnswer(BaseModel):
     """A sentence word by word, and as the text that the best of each word makes."""
 
     source: str
@@ -74,7 +74,7 @@ class Space(BaseModel):
     confidence: float | None
 
 
-class Spaces(BaseModel):
+class SpacesAnswer(BaseModel):
     """The spaces that this server has: one."""
 
     spaces: list[Space]
@@ -90,7 +90,7 @@ class Point(BaseModel):
     pair: int
 
 
-class Picture(BaseModel):
+class PictureAnswer(BaseModel):
     """Words on a plane; not `ready` while it is being drawn, and then it has no points."""
 
     source: str
@@ -99,7 +99,7 @@ class Picture(BaseModel):
     points: list[Point]
 
 
-class Place(BaseModel):
+class PlaceAnswer(BaseModel):
     """Where on the picture a word is; one that is not among its points is put amid its neighbours."""
 
     word: str
@@ -109,7 +109,7 @@ class Place(BaseModel):
     exact: bool
 
 
-class Health(BaseModel):
+class HealthAnswer(BaseModel):
     """That the server is there."""
 
     status: str

@@ -14,7 +14,7 @@ from muse.errors import MissingExtra, MuseError
 from muse.version import __version__
 from muse.web.answers import Problem
 from muse.web.explorer import Explorer, Unknown
-from muse.web.limits import App, Limits, Receive, Scope, Send
+from muse.web.limits import App, RateLimit, Receive, Scope, Send
 from muse.web.routes import routes
 
 PAGE = Path(__file__).parent / "page"
@@ -40,7 +40,7 @@ def create_app(
     def page() -> FileResponse:
         return FileResponse(PAGE / "index.html")
 
-    return Limits(app if hosts is None else KnownHosts(app, hosts), rate, burst)
+    return RateLimit(app if hosts is None else KnownHosts(app, hosts), rate, burst)
 
 
 class KnownHosts:

@@ -48,7 +48,7 @@ class Bucket:
         return True
 
 
-class Limits:
+class RateLimit:
     """An ASGI app around another that refuses who asks too often (429) and adds HEADERS to every answer."""
 
     def __init__(self, app: App, rate: float, burst: float) -> None:

@@ -39,61 +39,63 @@ def routes(explorer: Explorer) -> APIRouter:
 
 def _about_the_server(router: APIRouter, explorer: Explorer) -> None:
     @router.get("/healthz")
-    def healthz() -> answers.Health:
+    def healthz() -> answers.HealthAnswer:
         """Whether the server is there."""
-        return answers.Health(status="ok", version=__version__)
+        return answers.HealthAnswer(status="ok", version=__version__)
 
     @router.get("/api/spaces")
-    def spaces() -> answers.Spaces:
+    def spaces() -> answers.SpacesAnswer:
         """The space that is explored."""
-        return answers.Spaces(spaces=[_space(explorer)])
+        return answers.SpacesAnswer(spaces=[_space(explorer)])
 
 
 def _about_words(router: APIRouter, explorer: Explorer) -> None:
     @router.get("/api/translate")
-    def translate(word: Word, src: Lang = None, tgt: Lang = None, top: Top = 10) -> answers.Translations:
+    def translate(
+        word: Word, src: Lang = None, tgt: Lang = None, top: Top = 10
+    ) -> answers.TranslationsAnswer:
         """The best translations of a word."""
         source, target = explorer.direction(src, tgt)
         retrieval, found = explorer.translations((source, target), word, top)
-        return answers.Translations(
+        return answers.TranslationsAnswer(
             source=source, target=target, word=word, retrieval=str(retrieval), translations=_scored(found)
         )
 
     @router.get("/api/neighbours")
-    def neighbours(word: Word, src: Lang = None, tgt: Lang = None, top: Top = 10) -> answers.Neighbours:
+    def neighbours(word: Word, src: Lang = None, tgt: Lang = None, top: Top = 10) -> answers.NeighboursAnswer:
         """The nearest words of both languages to a word of the first."""
         direction = explorer.direction(src, tgt)
         found = explorer.neighbours(direction, word, top)
         nearby = [answers.Nearby(language=name, words=_scored(words)) for name, words in found.items()]
-        return answers.Neighbours(language=direction[0], word=word, neighbours=nearby)
+        return answers.NeighboursAnswer(language=direction[0], word=word, neighbours=nearby)
 
 
 def _about_sentences(router: APIRouter, explorer: Explorer) -> None:
     @router.get("/api/sentence")
-    def sentence(text: Text, src: Lang = None, tgt: Lang = None) -> answers.Sentence:
+    def sentence(text: Text, src: Lang = None, tgt: Lang = None) -> answers.SentenceAnswer:
         """A sentence word by word, with the alternatives of each."""
         source, target = explorer.direction(src, tgt)
         retrieval, translated, choices = explorer.sentence((source, target), text)
         tokens = [answers.Token(token=one.token, options=_scored(one.options)) for one in choices]
-        return answers.Sentence(
+        return answers.SentenceAnswer(
             source=source, target=target, retrieval=str(retrieval), text=translated, tokens=tokens
         )
 
 
 def _about_the_picture(router: APIRouter, explorer: Explorer) -> None:
     @router.get("/api/picture")
-    def picture(src: Lang = None, tgt: Lang = None) -> answers.Picture:
+    def picture(src: Lang = None, tgt: Lang = None) -> answers.PictureAnswer:
         """Frequent words of both languages on a plane; asked for the first time, it begins to be drawn."""
         return _picture(explorer, explorer.direction(src, tgt))
 
     @router.get("/api/place")
-    def place(word: Word, src: Lang = None, tgt: Lang = None) -> answers.Place | None:
+    def place(word: Word, src: Lang = None, tgt: Lang = None) -> answers.PlaceAnswer | None:
         """Where on the picture a word of the first language is; null while it is being drawn."""
         direction = explorer.direction(src, tgt)
         found = explorer.place(direction, direction[0], word)
         if found is None:
             return None
-        return answers.Place(word=word, language=direction[0], x=found[0], y=found[1], exact=found[2])
+        return answers.PlaceAnswer(word=word, language=direction[0], x=found[0], y=found[1], exact=found[2])
 
 
 def _scored(found: Iterable[tuple[str, float]]) -> list[answers.Scored]:
@@ -118,7 +120,7 @@ def _space(explorer: Explorer) -> answers.Space:
     )
 
 
-def _picture(explorer: Explorer, direction: Direction) -> answers.Picture:
+def _picture(explorer: Explorer, direction: Direction) -> answers.PictureAnswer:
     drawn, points = explorer.picture(direction), []
     if drawn is not None:
         p = len(drawn.pairs)
@@ -126,4 +128,6 @@ def _picture(explorer: Explorer, direction: Direction) -> answers.Picture:
             side, pair = divmod(number, p)
             word, other = drawn.pairs[pair][side], pair + p * (1 - side)
             points.append(answers.Point(word=word, language=direction[side], x=x, y=y, pair=other))
-    return answers.Picture(source=direction[0], target=direction[1], ready=drawn is not None, points=points)
+    return answers.PictureAnswer(
+        source=direction[0], target=direction[1], ready=drawn is not None, points=points
+    )

@@ -25,7 +25,7 @@ class Address:
     allow_remote: bool = False
 
 
-def require() -> None:
+def require_web() -> None:
     """Raise MissingExtra if a package of the extra is absent."""
     try:
         import fastapi  # noqa: F401

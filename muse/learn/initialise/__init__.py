@@ -11,5 +11,5 @@ Alignments, each with its criterion. The caller chooses among them, and may stop
     dictionary    a list of translations: supervised
 """
 
-# The values of --init; `auto` tries the others but the last. Here, the command line reads them without torch.
+# The values of --init; auto tries the others but the last. Here, --help reads them without importing torch.
 INITIALISATIONS = ("auto", "gromov", "adversarial", "similarity", "identical", "dictionary")

@@ -74,7 +74,7 @@ class AdversarialConfig:
 
 
 @dataclass(frozen=True)
-class Epoch:
+class AdversarialEpoch:
     """The figures of one epoch; `samples_per_second` counts words of both languages at mapping steps."""
 
     number: int
@@ -97,7 +97,7 @@ def adversarial(  # noqa: PLR0913 - the contract of all initialisations, and a c
     criterion: Criterion,
     rng: np.random.Generator,
     runtime: Runtime,
-    on_epoch: Callable[[Epoch], None] | None = None,
+    on_epoch: Callable[[AdversarialEpoch], None] | None = None,
 ) -> Iterator[Alignment]:
     """Yields the mapping of each surviving restart, the best by `criterion` first.
 
@@ -157,7 +157,9 @@ class _Training:
                 state[f"{name}{layer}"] = uniform / a**0.5
         return {name: tensor.to(self.device) for name, tensor in state.items()}
 
-    def run_epoch(self, state: State, seed: int, epoch: int, criterion: Criterion) -> tuple[State, Epoch]:
+    def run_epoch(
+        self, state: State, seed: int, epoch: int, criterion: Criterion
+    ) -> tuple[State, AdversarialEpoch]:
         """The state after one more epoch, and the figures of the epoch."""
         c, began = self.config, time.perf_counter()
         decay = c.decay**epoch
@@ -173,7 +175,7 @@ class _Training:
         _judge(state, found.to(self.device))
         rate = c.mapping_rate * decay * float(state["rate"][state["best"].argmax()])
         defect, loss = float(_defect(state["mapping"]).max()), loss / (c.steps * c.discriminator_steps)
-        figures = Epoch(epoch + 1, tuple(found.tolist()), pace, defect, rate, float(loss))
+        figures = AdversarialEpoch(epoch + 1, tuple(found.tolist()), pace, defect, rate, float(loss))
         return self._prune(state, epoch + 1), figures
 
     def _discriminator_step(self, state: State, rate: float, generator: torch.Generator) -> Tensor:

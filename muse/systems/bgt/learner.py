@@ -39,9 +39,9 @@ class BgtLearner(Learner):
         """The loss (), in nats a pair, of the training pairs with these numbers (b,)."""
         chosen, config = self._pairs.training[rows], self.network.config
         pair = self._pairs.pivot.take(chosen), self._pairs.other.take(chosen)
-        told, divergence, translated = self.network.terms(pair, self._step % 2, generator)
+        reconstruction, divergence, translated = self.network.terms(pair, self._step % 2, generator)
         weight = config.prior * min(1.0, self._step / config.annealing)
-        return (told + weight * divergence + config.translation * translated).mean()
+        return (reconstruction + weight * divergence + config.translation * translated).mean()
 
     def score(self) -> float:
         """The P@1 of the held-out pairs by the semantic means."""

@@ -11,7 +11,7 @@ from muse.encoders.ragged import Ragged
 from muse.encoders.reading import Reader
 from muse.systems.bgt.config import BgtConfig
 from muse.systems.bgt.decoder import Decoder, Scores
-from muse.systems.bgt.encoder import Encoder, EncoderInput
+from muse.systems.bgt.encoder import Encoder, Observed
 from muse.systems.bgt.gaussian import Gaussian
 from muse.systems.bgt.length import Length
 from muse.systems.bgt.surface import surface
@@ -24,12 +24,12 @@ from muse.systems.pieces import BOS, EOS
 class Terms(NamedTuple):
     """What the loss of b pairs is made of, in nats (b,) each.
 
-    `told`: both sentences, each from the semantic latent of one of them and from its own. `divergence`: of
-    all latents from the prior. `translated`: each from the semantic mean of the other alone; of a bag the
-    words, not how many they are, which would press the length into the meaning.
+    `reconstruction`: both sentences, each from the semantic latent of one of them and from its own.
+    `divergence`: of all latents from the prior. `translated`: each from the semantic mean of the other alone;
+    of a bag the words, not how many they are, which would press the length into the meaning.
     """
 
-    told: Tensor
+    reconstruction: Tensor
     divergence: Tensor
     translated: Tensor
 
@@ -89,32 +89,31 @@ class BgtNetwork(SentenceNetwork):
     def terms(self, pair: tuple[Ragged, Ragged], side: int, generator: torch.Generator) -> Terms:
         """What the loss of b pairs is made of; the semantic latent is that of the sentences on one side."""
         seen = [self._seen(batch, place) for place, batch in enumerate(pair)]
-        meanings = [self.semantic(given, generator) for given in seen]
-        own = [encode(seen[place], generator) for place, encode in enumerate(self.own)]
+        meanings = [self.semantic(given) for given in seen]
+        own = [encode(seen[place]) for place, encode in enumerate(self.own)]
         latents = [[meanings[side].sample(generator)]] * 2
         for place, posterior in enumerate(own):
             latents[place] = [*latents[place], posterior.sample(generator)]
         sentences = [
             (batch.framed(BOS, EOS) if self.config.decoder_layers else batch).padded() for batch in pair
         ]
-        told = [
-            decode(latents[place], sentences[place], generator=generator)
-            for place, decode in enumerate(self.decoders)
+        reconstruction = [
+            decode(latents[place], sentences[place]) for place, decode in enumerate(self.decoders)
         ]
         translated = [
-            decode([meanings[1 - place].mean], sentences[place], self.config.smoothing, generator)
+            decode([meanings[1 - place].mean], sentences[place], self.config.smoothing)
             for place, decode in enumerate(self.translators)
         ]
         divergence = sum((one.divergence() for one in own), meanings[side].divergence())
-        return Terms(sum(told), divergence, sum(translated, torch.zeros_like(divergence)))
+        return Terms(sum(reconstruction), divergence, sum(translated, torch.zeros_like(divergence)))
 
-    def _seen(self, batch: Ragged, place: int) -> EncoderInput:
+    def _seen(self, batch: Ragged, place: int) -> Observed:
         """What the encoders see: framed ids, or rows, of which the mean knows no length, and the surface."""
         rows = self._rows(place)
         if rows is None:
-            return EncoderInput(*batch.framed(BOS, EOS).padded())
+            return Observed(*batch.framed(BOS, EOS).padded())
         sentences = batch.padded()
-        return EncoderInput(rows[sentences.ids], sentences.mask, surface(sentences, self.config.counted))
+        return Observed(rows[sentences.ids], sentences.mask, surface(sentences, self.config.counted))
 
     def _encoder(self, latent: int, generator: torch.Generator, *, surface: int = 0) -> Encoder:
         config, rows = self.config, self._rows(0)

@@ -1,4 +1,4 @@
-"""Surface features: what a language encoder without layers is told that a mean of rows cannot know."""
+"""Surface features: what a language encoder without layers is given that a mean of rows cannot know."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""BGT as a sentence system: its sizes, what it is trained on, and how it is made again."""
+"""BGT as a sentence system: its sizes, what it is trained on, and how it is restored."""
 
 from __future__ import annotations
 

@@ -76,7 +76,7 @@ class PieceTokens(Tokens):
         return {"pieces": self._pieces.to_json()}
 
     def reader(self, language: str) -> Reader:
-        """What parts sentences into the pieces."""
+        """The reader of the pieces, cut to the longest sentence."""
         return Limited(self._pieces, self._longest)
 
     def rows(self, language: str) -> None:

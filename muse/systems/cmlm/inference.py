@@ -28,7 +28,7 @@ HIDDEN = 512  # of the classifier
 def inference_learner(
     encoder: CmlmEncoder, pairs: Inferences, generator: torch.Generator
 ) -> PairClassLearner:
-    """What moves the encoder so that a classifier of its rows tells what follows from what."""
+    """What moves the encoder so that a classifier of its rows predicts entailment."""
     classifier = PairClassifier(encoder.dimension, HIDDEN, len(LABELS), dropout=0.0)
     draw_(classifier, generator)
     return PairClassLearner(encoder, classifier, pairs)

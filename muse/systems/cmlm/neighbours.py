@@ -1,4 +1,4 @@
-"""Neighbours: the passages of documents as ids, and which of them stand next to each other."""
+"""Neighbours: the passages of documents as ids, and which of them are next to each other."""
 
 from __future__ import annotations
 

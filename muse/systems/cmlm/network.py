@@ -1,4 +1,4 @@
-"""The networks of CMLM: a Transformer whose mean state is the sentence, and what tells words by one."""
+"""The networks of CMLM: a Transformer whose mean state is the sentence, and the head that predicts words."""
 
 from __future__ import annotations
 
@@ -92,20 +92,16 @@ class CmlmEncoder(SentenceNetwork):
         """The rows (b, h) of sentences; the words of every language are the model's."""
         return self.rows(batch.padded())
 
-    def rows_to_learn(self, batch: Ragged, language: str, generator: torch.Generator) -> Tensor:
-        """The rows (b, h) of sentences, with dropout."""
-        return self.rows(batch.padded(), generator)
-
-    def rows(self, sentences: Padded, generator: torch.Generator | None = None) -> Tensor:
-        """The rows (b, h) of sentences; with dropout where there is a generator."""
-        states = self.transformer(Inputs(sentences.ids, sentences.mask), generator=generator)  # (b, t, h)
+    def rows(self, sentences: Padded) -> Tensor:
+        """The rows (b, h) of sentences."""
+        states = self.transformer(Inputs(sentences.ids, sentences.mask))  # (b, t, h)
         mask = sentences.mask[..., None]
         mean: Tensor = (states * mask).sum(dim=1) / mask.sum(dim=1)
         return mean
 
 
 class Cmlm(nn.Module):
-    """The encoder and what training adds: projections of a neighbour and the head of BERT that tells words.
+    """The encoder and what training adds: projections of a neighbour and BERT's head, which predicts words.
 
     `counts` (v,) say how often each word is in the text: the head starts from these odds.
     """
@@ -126,26 +122,19 @@ class Cmlm(nn.Module):
             draw_(self._projections, generator)
         self._odds = nn.Parameter((counts.float() + 1).log() - math.log(float(counts.sum()) + len(counts)))
 
-    def forward(
-        self,
-        cloze: Cloze,
-        mask: Tensor,
-        neighbours: Padded | None,
-        asked: range,
-        generator: torch.Generator | None = None,
-    ) -> Tensor:
+    def forward(self, cloze: Cloze, mask: Tensor, neighbours: Padded | None, asked: range) -> Tensor:
         """How well each of the words that may be asked for, (p, a), fits each hidden one.
 
-        Without `neighbours` the words are told by the others of their sentence (b, t) alone.
+        Without `neighbours` the words are predicted from the others of their sentence (b, t) alone.
         """
         prefix = None
         if neighbours is not None and self._config.projections:
-            prefix = self.projected(self.encoder.rows(neighbours, generator))
+            prefix = self.projected(self.encoder.rows(neighbours))
         inputs = Inputs(cloze.ids, mask, prefix=prefix)
-        states = self.encoder.transformer(inputs, generator=generator)[cloze.asked]  # (p, h)
-        told = self._norm(functional.gelu(self._dense(states)))
+        states = self.encoder.transformer(inputs)[cloze.asked]  # (p, h)
+        states = self._norm(functional.gelu(self._dense(states)))
         among = slice(asked.start, asked.stop)
-        scores: Tensor = self.encoder.transformer.table.scores(told, among) + self._odds[among]
+        scores: Tensor = self.encoder.transformer.table.scores(states, among) + self._odds[among]
         return scores
 
     def projected(self, rows: Tensor) -> Tensor:

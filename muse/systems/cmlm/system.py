@@ -1,4 +1,4 @@
-"""CMLM as a sentence system: its sizes, what it is trained on, by which stages, and how it is made again."""
+"""CMLM as a sentence system: its sizes, what it is trained on, by which stages, and how it is restored."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from muse.files.documents import read_documents
 from muse.files.nli import read_nli
 from muse.space import AlignedSpace
 from muse.systems.cmlm.inference import inference_learner, inferences
-from muse.systems.cmlm.learning import CmlmCorpus, CmlmLearner, Cotrained, read_corpus
+from muse.systems.cmlm.learning import CmlmLearner, Cotrained, NeighbourCorpus, read_corpus
 from muse.systems.cmlm.neighbours import Parted, hold_out
 from muse.systems.cmlm.network import STRATEGIES, Cmlm, CmlmConfig, CmlmEncoder
 from muse.systems.cmlm.words import Words, words_of_pieces, words_of_space
@@ -52,7 +52,7 @@ _INFERENCE = "nli"
 
 
 @dataclass(frozen=True, eq=False)
-class Training:
+class CmlmTraining:
     """A job with all its text read and its networks made: `stage` trains them by one objective.
 
     The stages share the networks, so that their order is the strategy.
@@ -60,7 +60,7 @@ class Training:
 
     job: Job
     model: Cmlm
-    corpus: CmlmCorpus
+    corpus: NeighbourCorpus
     pairs: Pairs | None
     inferences: Inferences | None
 
@@ -98,7 +98,7 @@ class Training:
         """What the epochs of a stage are judged by, and on how many held-out cases."""
         learner = self.learners[name]
         if isinstance(learner, CmlmLearner):
-            return "masked accuracy", learner.told().asked
+            return "masked accuracy", learner.predictions().asked
         if name == _INFERENCE and self.inferences is not None:
             return "accuracy", len(self.inferences.dev)
         return "P@1", 0 if self.pairs is None else len(self.pairs.held_out)
@@ -130,7 +130,7 @@ def train_cmlm(job: Job) -> Fitted:
     )
 
 
-def prepare(job: Job) -> Training:
+def prepare(job: Job) -> CmlmTraining:
     """All text read and checked, and untrained networks."""
     request, config, device = job.request, job.config, job.runtime.device
     rng = np.random.default_rng(request.seed)
@@ -145,7 +145,7 @@ def prepare(job: Job) -> Training:
     found = None
     if nli is not None:
         found = inferences(nli, request.space, job.languages, encoder, job.runtime.progress)
-    return Training(job, model, corpus, pairs, found)
+    return CmlmTraining(job, model, corpus, pairs, found)
 
 
 def scheduled(trainer: TrainerConfig, warmup: int, learner: Learner) -> TrainerConfig:
@@ -180,7 +180,7 @@ def _pieces(job: Job, text: Mapping[str, Parted]) -> Pieces | None:
     return Pieces.learned(paragraphs, job.config.pieces, generator, _SMOOTHING)
 
 
-def _counts(training: Training) -> dict[str, int]:
+def _counts(training: CmlmTraining) -> dict[str, int]:
     pairs, truncated = training.pairs, 0
     counts = {"neighbours": training.learners["cmlm"].examples}
     if pairs is not None:

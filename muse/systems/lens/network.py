@@ -12,7 +12,7 @@ from muse.systems.lens.config import LensConfig
 from muse.systems.lens.lens import Lens
 from muse.systems.network_encoder import SentenceNetwork
 
-_PART = 64  # sentences of like lengths whose matrices are made at once: over half of a mixed batch is padding
+_PART = 64  # sentences of similar lengths at once: over half of a mixed batch would be padding
 
 
 class LensNetwork(SentenceNetwork):

@@ -42,9 +42,9 @@ class Inferences:
 
     @property
     def counts(self) -> dict[str, int]:
-        """What is to be told of them."""
-        told = {name: getattr(self, name) for name in ("skipped", "truncated", "undecided")}
-        return {"pairs": len(self), **told}
+        """The numbers of pairs, as reported."""
+        left_out = {name: getattr(self, name) for name in ("skipped", "truncated", "undecided")}
+        return {"pairs": len(self), **left_out}
 
     @property
     def languages(self) -> tuple[str, str]:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Iterator
 from typing import NamedTuple, Protocol
 
 import torch
@@ -86,8 +85,7 @@ class PairClassLearner(Learner):
     def loss(self, rows: Tensor, generator: torch.Generator) -> Tensor:
         """The mean () of - log p(class)."""
         pairs = self._pairs.training(rows, generator)
-        encode = partial(self.network.rows_to_learn, generator=generator)
-        return functional.cross_entropy(self._logits(pairs, encode), pairs.labels)
+        return functional.cross_entropy(self._logits(pairs), pairs.labels)
 
     def score(self) -> float:
         """The accuracy on the held-out examples, in percent."""
@@ -101,12 +99,10 @@ class PairClassLearner(Learner):
     def _right(self) -> Tensor:
         """Whether each held-out example (h,) gets its own class."""
         held_out = self._pairs.held_out()
-        return torch.cat(
-            [self._logits(pairs, self.network).argmax(dim=1) == pairs.labels for pairs in held_out]
-        )
+        return torch.cat([self._logits(pairs).argmax(dim=1) == pairs.labels for pairs in held_out])
 
-    def _logits(self, pairs: LabelledPairs, encode: Callable[[Ragged, str], Tensor]) -> Tensor:
+    def _logits(self, pairs: LabelledPairs) -> Tensor:
         both = zip((pairs.first, pairs.second), self._pairs.languages, strict=True)
-        u, v = (encode(batch, language) for batch, language in both)  # (b, d')
+        u, v = (self.network(batch, language) for batch, language in both)  # (b, d')
         logits: Tensor = self.classifier(u, v)
         return logits

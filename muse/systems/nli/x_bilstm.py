@@ -158,7 +158,7 @@ def make_x_bilstm(settings: Mapping[str, Any], space: AlignedSpace) -> XBiLSTM:
 
 
 def _read(config: XBiLSTMConfig) -> tuple[Path, ...]:
-    """What it copies: a run goes on only beside the same."""
+    """The files of the encoder that it copies: a run resumes only with the same."""
     return encoder_files(Path(config.english)) if config.english else ()
 
 

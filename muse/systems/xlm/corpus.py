@@ -20,7 +20,7 @@ from muse.systems.pieces import Pieces
 from muse.systems.system import TrainingRequest
 from muse.systems.xlm.config import XlmConfig
 from muse.systems.xlm.network import PieceReader
-from muse.systems.xlm.sources import Chances, PairSource, StreamSource
+from muse.systems.xlm.sources import MaskingDistribution, PairSource, StreamSource
 from muse.systems.xlm.streams import Documents, Streams, make_streams
 from muse.training.pairs import make_pairs
 from muse.training.seeding import generator_for
@@ -84,14 +84,14 @@ def _documents(path: object) -> Documents:
 
 @dataclass(frozen=True, eq=False)
 class Sources:
-    """A corpus as exercises, and the `counts` (v,) of the pieces in the streams of each language."""
+    """A corpus as masked batches, and the `counts` (v,) of the pieces in the streams of each language."""
 
     streams: tuple[StreamSource, ...]
     pairs: tuple[PairSource, ...]
     counts: Mapping[str, Tensor]
 
-    def told(self) -> dict[str, int]:
-        """How much there is to train on."""
+    def sizes(self) -> dict[str, int]:
+        """How much there is to train on, as reported."""
         found = {"streams": sum(source.examples for source in self.streams)}
         for source in self.pairs:
             found["pairs"] = source.examples
@@ -109,21 +109,21 @@ def make_sources(
         for name, texts in corpus.documents.items()
     }
     counts = {name: _counts(streams, len(pieces)) for name, streams in cut.items()}
-    chances = None
+    distribution = None
     if not config.causal:
         weights = rarity(torch.stack(list(counts.values())).sum(dim=0))
-        chances = Chances(config.masking(len(pieces)), weights)
+        distribution = MaskingDistribution(config.masking(len(pieces)), weights)
     streams = tuple(
-        StreamSource(name, place, found, chances) for place, (name, found) in enumerate(cut.items())
+        StreamSource(name, place, found, distribution) for place, (name, found) in enumerate(cut.items())
     )
-    if corpus.parallel is None or chances is None:
+    if corpus.parallel is None or distribution is None:
         return Sources(streams, (), counts)
     reader, rng = PieceReader(pieces, config.length), np.random.default_rng(seed)
     pairs = make_pairs(
         corpus.parallel, [reader, reader], rng=rng, device=runtime.device, progress=runtime.progress
     )
     first, second = (corpus.languages.index(name) for name in corpus.translated)
-    source = PairSource(corpus.translated, (first, second), pairs, config.pair_tokens, chances)
+    source = PairSource(corpus.translated, (first, second), pairs, config.pair_tokens, distribution)
     return Sources(streams, (source,), counts)
 
 

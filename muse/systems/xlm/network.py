@@ -1,4 +1,4 @@
-"""The model: one Transformer over the pieces of all languages, whose table of pieces reads and tells."""
+"""The model: one Transformer over the pieces of all languages, whose table is its input and its output."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from muse.systems.networks.token_table import TokenTable
 from muse.systems.networks.transformer import Inputs, TransformerLayers
 from muse.systems.pieces import BEGINS, BOS, EOS, UNK, Pieces
 from muse.systems.xlm.config import XlmConfig
-from muse.systems.xlm.masked_batches import Exercise
+from muse.systems.xlm.masked_batches import MaskedBatch
 
 _WORDS = 10_000  # words made of pieces at once
 
@@ -34,20 +34,20 @@ class XlmModel(nn.Module):
         self.transformer = TransformerLayers(sizes, generator, TokenTable(rows, config.hidden))
         self.bias = nn.Parameter(torch.zeros(len(rows)))
 
-    def forward(self, exercise: Exercise, generator: torch.Generator | None = None) -> Tensor:
-        """The scores (p, v) of all pieces where one is asked for; dropout only with a generator."""
-        states = self.transformer(exercise.inputs, generator=generator)
-        scores: Tensor = self.transformer.table.scores(states[exercise.asked]) + self.bias
+    def forward(self, batch: MaskedBatch) -> Tensor:
+        """The scores (p, v) of all pieces where one is asked for."""
+        states = self.transformer(batch.inputs)
+        scores: Tensor = self.transformer.table.scores(states[batch.asked]) + self.bias
         return scores
 
-    def loss(self, exercise: Exercise, generator: torch.Generator) -> Tensor:
-        """The loss () of an exercise."""
-        return prediction_loss(self(exercise, generator), exercise.answers)
+    def loss(self, batch: MaskedBatch) -> Tensor:
+        """The loss () of a masked batch."""
+        return prediction_loss(self(batch), batch.answers)
 
     @torch.no_grad()
-    def told(self, exercise: Exercise) -> Predicted:
-        """How it does an exercise."""
-        return predicted(self(exercise), exercise.answers)
+    def predict(self, batch: MaskedBatch) -> Predicted:
+        """How well it predicts the masked pieces of a batch."""
+        return predicted(self(batch), batch.answers)
 
 
 class XlmNetwork(SentenceNetwork):
@@ -64,7 +64,7 @@ class XlmNetwork(SentenceNetwork):
         return self.config.hidden
 
     def reader(self, language: str) -> PieceReader:
-        """What parts sentences into pieces, whatever their language."""
+        """The reader of pieces, the same for all languages."""
         return PieceReader(self.pieces, self.config.length)
 
     def forward(self, batch: Ragged, language: str) -> Tensor:
@@ -112,7 +112,7 @@ class PieceReader(Reader):
 
     def __init__(self, pieces: Pieces, longest: int) -> None:
         self._pieces = Limited(pieces, longest - 2)
-        # What is left of an unknown word: the mark of its beginning.
+        # All that is left of an unknown word: the mark of its start.
         self._mark = pieces.tokens.index(BEGINS) if BEGINS in pieces.tokens else None
 
     def read(self, sentences: Iterable[str]) -> Reading:
