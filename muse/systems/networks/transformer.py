@@ -89,7 +89,7 @@ class Memory(NamedTuple):
     mask: Tensor | None = None
 
 
-class Transformer(nn.Module):
+class TransformerLayers(nn.Module):
     """Hidden states of tokens; `table` may be shared, with an output or another Transformer."""
 
     def __init__(
