@@ -32,7 +32,7 @@ from muse.systems.bgt.surface import surface
 from muse.systems.bgt.system import PRESETS
 from muse.systems.bgt.tokens import SpaceWords, Tokens, lacking
 from muse.systems.network_encoder import NetworkEncoder
-from muse.systems.networks.transformer import Transformer, parameter_count
+from muse.systems.networks.transformer import TransformerNetwork, parameter_count
 from muse.systems.pieces import BOS, SPECIALS, UNK
 from muse.training.pairs import Pairs
 from tests.command import Command, refused_leaving
@@ -170,7 +170,7 @@ def test_all_bags_of_a_length_are_as_probable_as_the_length() -> None:
 
 
 def test_a_decoder_with_layers_is_a_distribution_over_sequences_that_the_latents_move() -> None:
-    body = Transformer(LAYERS.transformer(1, decoder=True), drawn())
+    body = TransformerNetwork(LAYERS.transformer(1, decoder=True), drawn())
     decoder = Decoder(Scores(24, 7, None, drawn(1)), body)
     every = torch.tensor([[BOS, *ids] for ids in itertools.product(range(7), repeat=2)])
     sentences = Padded(every, torch.ones_like(every, dtype=torch.bool))

@@ -16,8 +16,8 @@ from muse.systems.networks.token_table import TokenTable, random_rows
 from muse.systems.networks.transformer import (
     Inputs,
     Memory,
-    Transformer,
     TransformerConfig,
+    TransformerNetwork,
     current_names,
     parameter_count,
 )
@@ -48,8 +48,8 @@ def generator(seed: int = 0) -> torch.Generator:
     return torch.Generator().manual_seed(seed)
 
 
-def network(config: TransformerConfig = SMALL) -> Transformer:
-    made = Transformer(config, generator())
+def network(config: TransformerConfig = SMALL) -> TransformerNetwork:
+    made = TransformerNetwork(config, generator())
     with torch.no_grad():  # away from the start, where biases are 0 and norms do nothing
         for parameter in made.parameters():
             parameter.add_(0.3 * torch.empty_like(parameter).normal_(generator=generator(1)))
@@ -190,7 +190,7 @@ def test_dropout_is_torch_s_in_training_mode_alone_and_not_within_a_sublayer(mem
 @pytest.mark.parametrize("memory", [False, True])
 def test_networks_saved_by_their_old_names_load(memory: bool) -> None:
     config = replace(SMALL, memory=memory)
-    made, fresh = network(config).float(), Transformer(config, generator(9))
+    made, fresh = network(config).float(), TransformerNetwork(config, generator(9))
     old: dict[str, NDArray[Any]] = {}
     for name, value in made.state_dict(prefix="model.").items():
         array, called = value.numpy(), name
@@ -212,7 +212,7 @@ def test_networks_saved_by_their_old_names_load(memory: bool) -> None:
 
 
 def test_the_seed_is_all_that_a_new_network_hangs_on() -> None:
-    first, second, other = (Transformer(SMALL, generator(seed)).state_dict() for seed in (0, 0, 1))
+    first, second, other = (TransformerNetwork(SMALL, generator(seed)).state_dict() for seed in (0, 0, 1))
     assert all(torch.equal(first[name], second[name]) for name in first)
     assert not torch.equal(first["table._rows"], other["table._rows"])
 
@@ -250,13 +250,15 @@ def closed_form(c: TransformerConfig) -> int:
     ],
 )
 def test_parameters_are_counted_without_memory(config: TransformerConfig) -> None:
-    assert parameter_count(lambda drawn: Transformer(config, drawn)) == closed_form(config)
+    assert parameter_count(lambda drawn: TransformerNetwork(config, drawn)) == closed_form(config)
 
 
 def test_a_shared_table_counts_once() -> None:
     def pair(drawn: torch.Generator) -> torch.nn.Module:
         table = TokenTable(random_rows(20, 8, drawn), 8)
-        return torch.nn.ModuleList([Transformer(SMALL, drawn, table), Transformer(SMALL, drawn, table)])
+        return torch.nn.ModuleList(
+            [TransformerNetwork(SMALL, drawn, table), TransformerNetwork(SMALL, drawn, table)]
+        )
 
     assert parameter_count(pair) == 2 * closed_form(SMALL) - 20 * 8
 

@@ -57,9 +57,9 @@ class SentenceEncoder(Protocol):
     def save(self, folder: Path) -> None:
         """Writes it whole or not at all, without a pickle, with the checksum of the space it belongs to."""
 
-    def for_language(self, language: str) -> SklearnTransformer:
+    def for_language(self, language: str) -> Transformer:
         """The encoder for one language, as a scikit-learn transformer."""
-        return SklearnTransformer(self, language)
+        return Transformer(self, language)
 
 
 def check_trained_for(encoder: SentenceEncoder, language: str) -> None:
@@ -88,7 +88,7 @@ class Around(SentenceEncoder):
         return self.inner.dimension
 
 
-class SklearnTransformer:
+class Transformer:
     """A sentence encoder for one language as scikit-learn wants it: sentences to rows, in a Pipeline too.
 
     `fit` learns from sentences what the encoder learns from text; the encoder given is never changed.
@@ -98,7 +98,7 @@ class SklearnTransformer:
         self.encoder = encoder
         self.language = language
 
-    def fit(self, sentences: Iterable[str], labels: object = None) -> SklearnTransformer:
+    def fit(self, sentences: Iterable[str], labels: object = None) -> Transformer:
         """Itself, with `encoder_` fitted on the sentences."""
         self.encoder_ = self.encoder.fit(sentences, self.language)
         return self
@@ -116,7 +116,7 @@ class SklearnTransformer:
         """Its two parameters by name."""
         return {"encoder": self.encoder, "language": self.language}
 
-    def set_params(self, **params: Any) -> SklearnTransformer:
+    def set_params(self, **params: Any) -> Transformer:
         """Itself with other parameters; BadSetting for any other name."""
         for name, value in params.items():
             if name not in self.get_params():
@@ -124,9 +124,9 @@ class SklearnTransformer:
             setattr(self, name, value)
         return self
 
-    def __sklearn_clone__(self) -> SklearnTransformer:
+    def __sklearn_clone__(self) -> Transformer:
         # A clone shares the encoder, which never changes: no table of words is copied.
-        return SklearnTransformer(self.encoder, self.language)
+        return Transformer(self.encoder, self.language)
 
     def __sklearn_is_fitted__(self) -> bool:
         return True  # an encoder that was loaded needs no fit

@@ -10,7 +10,7 @@ from torch.nn import functional
 
 from muse.encoders.ragged import Padded
 from muse.systems.bgt.length import Length
-from muse.systems.networks.transformer import Inputs, Memory, Transformer, draw_
+from muse.systems.networks.transformer import Inputs, Memory, TransformerNetwork, draw_
 from muse.systems.pieces import UNK
 
 
@@ -49,7 +49,7 @@ class Decoder(nn.Module):
     """
 
     def __init__(
-        self, scores: Scores, layers: Transformer | None = None, length: Length | None = None
+        self, scores: Scores, layers: TransformerNetwork | None = None, length: Length | None = None
     ) -> None:
         super().__init__()
         self._scores, self._layers, self._length = scores, layers, length

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from muse.systems.bgt.gaussian import Gaussian
-from muse.systems.networks.transformer import Inputs, Transformer, draw_
+from muse.systems.networks.transformer import Inputs, TransformerNetwork, draw_
 
 
 class Observed(NamedTuple):
@@ -34,7 +34,7 @@ class Encoder(nn.Module):
         self,
         width: int,
         latent: int,
-        layers: Transformer | None,
+        layers: TransformerNetwork | None,
         generator: torch.Generator,
         *,
         surface: int = 0,

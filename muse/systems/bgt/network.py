@@ -17,7 +17,7 @@ from muse.systems.bgt.length import Length
 from muse.systems.bgt.surface import surface
 from muse.systems.bgt.tokens import Tokens
 from muse.systems.network_encoder import SentenceNetwork
-from muse.systems.networks.transformer import Transformer
+from muse.systems.networks.transformer import TransformerNetwork
 from muse.systems.pieces import BOS, EOS
 
 
@@ -25,8 +25,8 @@ class Terms(NamedTuple):
     """What the loss of b pairs is made of, in nats (b,) each.
 
     `reconstruction`: both sentences, each from the semantic latent of one of them and from its own.
-    `divergence`: of all latents from the prior. `translated`: each from the semantic mean of the other alone; of a bag the
-    words, not how many they are, which would press the length into the meaning.
+    `divergence`: of all latents from the prior. `translated`: each from the semantic mean of the other alone;
+    of a bag the words, not how many they are, which would press the length into the meaning.
     """
 
     reconstruction: Tensor
@@ -119,14 +119,14 @@ class BgtNetwork(SentenceNetwork):
         config, rows = self.config, self._rows(0)
         width = config.hidden if rows is None else rows.shape[1]
         layers = config.encoder_layers
-        body = Transformer(config.transformer(layers), generator) if layers else None
+        body = TransformerNetwork(config.transformer(layers), generator) if layers else None
         return Encoder(width, latent, body, generator, surface=surface)
 
     def _decoder(
         self, place: int, latents: int, generator: torch.Generator, *, counts: bool = False
     ) -> Decoder:
         config, layers = self.config, self.config.decoder_layers
-        body = Transformer(config.transformer(layers, decoder=True), generator) if layers else None
+        body = TransformerNetwork(config.transformer(layers, decoder=True), generator) if layers else None
         width = latents + (config.hidden if layers else 0)
         scores = Scores(width, config.vocabulary, self._rows(place), generator)
         return Decoder(scores, body, Length(latents, generator) if counts else None)

@@ -16,7 +16,7 @@ from muse.systems.cmlm.words import Words
 from muse.systems.network_encoder import SentenceNetwork
 from muse.systems.networks.masked_prediction import Cloze
 from muse.systems.networks.token_table import TokenTable, random_rows
-from muse.systems.networks.transformer import Inputs, Transformer, TransformerConfig, draw_
+from muse.systems.networks.transformer import Inputs, TransformerConfig, TransformerNetwork, draw_
 
 # The order of the stages, as section 4.2 has it: S3, S1, S2. Without translations, the first one alone.
 STRATEGIES = {"staged": ("cmlm", "cmlm+br"), "joint": ("cmlm+br",), "sequential": ("cmlm", "br")}
@@ -75,7 +75,7 @@ class CmlmEncoder(SentenceNetwork):
         frozen, hidden = words.rows is not None, config.hidden
         rows = random_rows(words.count, hidden, generator) if words.rows is None else words.rows
         table = TokenTable(rows, hidden, frozen=frozen, generator=generator)
-        self.transformer = Transformer(config.transformer(words.count), generator, table)
+        self.transformer = TransformerNetwork(config.transformer(words.count), generator, table)
         self.words = words
         self.longest = config.longest
 

@@ -17,7 +17,7 @@ from muse.space import AlignedSpace, Side
 from muse.systems.network_encoder import SentenceNetwork
 from muse.systems.networks.masked_prediction import Predicted, predicted, prediction_loss
 from muse.systems.networks.token_table import TokenTable
-from muse.systems.networks.transformer import Inputs, Transformer
+from muse.systems.networks.transformer import Inputs, TransformerNetwork
 from muse.systems.pieces import BEGINS, BOS, EOS, UNK, Pieces
 from muse.systems.xlm.config import XlmConfig
 from muse.systems.xlm.masked_batches import MaskedBatch
@@ -31,7 +31,7 @@ class XlmModel(nn.Module):
     def __init__(self, config: XlmConfig, rows: Tensor, languages: int, generator: torch.Generator) -> None:
         super().__init__()
         sizes = config.network(len(rows), languages)
-        self.transformer = Transformer(sizes, generator, TokenTable(rows, config.hidden))
+        self.transformer = TransformerNetwork(sizes, generator, TokenTable(rows, config.hidden))
         self.bias = nn.Parameter(torch.zeros(len(rows)))
 
     def forward(self, batch: MaskedBatch) -> Tensor:
