@@ -243,7 +243,7 @@ def parameter_count(build: Callable[[torch.Generator], nn.Module]) -> int:
     """The parameters of what `build` makes, frozen ones too, shared ones once; nothing is allocated.
 
     >>> config = TransformerConfig(vocabulary=30522, layers=12, heads=12, hidden=768, languages=2)
-    >>> parameter_count(lambda generator: Transformer(config, generator))  # BERT base, without its pooler
+    >>> parameter_count(lambda generator: TransformerLayers(config, generator))  # BERT base, no pooler
     108891648
     """
     with torch.device("meta"):
