@@ -28,7 +28,7 @@ class Request:
     out: Path | None = None
     """The folder of the space: `--out`. None is `embeddings/aligned/SRC-TGT`, or `into`."""
     max_vocab: int | None = None
-    """Read the so many most frequent words only: `--max-vocab`. None reads all."""
+    """Read only this many words, the most frequent ones: `--max-vocab`. None reads all."""
     lowercase: bool = False
     """Lowercase words; the first spelling of a word wins: `--lower`."""
     resume: bool = False

@@ -42,6 +42,8 @@ log = logging.getLogger(__name__)
 # evaluation need: then it is computed on first use.
 HUBNESS_ON_CPU = 50_000 * 50_000
 
+FILES = {"source_file", "target_file", "dictionary", "out", "into"}  # a caller may give these as strings
+
 
 @dataclass(frozen=True, eq=False)
 class _Inputs:
@@ -62,8 +64,15 @@ def align(source: str | Sequence[str], target: str | None = None, **options: Any
     The verdict is in `space.manifest["verdict"]`; check it before you use the space.
     """
     sources = source if isinstance(source, str) else tuple(source)
+    options |= {name: _path(options[name]) for name in FILES & options.keys()}
     report = run(Request(sources, target, **options))
     return load_space(report.space)
+
+
+def _path(given: str | Path | Sequence[str | Path] | None) -> Path | tuple[Path, ...] | None:
+    if given is None:
+        return None
+    return Path(given) if isinstance(given, (str, Path)) else tuple(map(Path, given))
 
 
 def run(request: Request, *, device: str = "auto", progress: Progress | None = None) -> Report:
