@@ -1,4 +1,4 @@
-"""The adversarial way in alone: its criterion, pace and orthogonality by epoch, and what comes of it.
+"""Adversarial initialisation alone: its criterion, pace and orthogonality by epoch, and its result.
 
     python benchmarks/adversarial.py [--pair zhang-es-en] [--seeds 0-9] [--enough 70] [--shared ../shared]
 

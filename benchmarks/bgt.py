@@ -37,6 +37,7 @@ from tables import header, heading, numbers, row
 
 from muse.api.encoders import load_encoder
 from muse.encoders.encoder import SentenceEncoder
+from muse.encoders.ragged import Ragged
 from muse.evaluation.classifier import ClassifierConfig, Labelled
 from muse.evaluation.probing import Probe, content_probe, evaluate_probe, language_probe, length_probe
 from muse.evaluation.sts import evaluate_sts
@@ -53,9 +54,9 @@ from muse.systems.bgt.tokens import PieceTokens
 from muse.systems.network_encoder import NetworkEncoder
 from muse.systems.pieces import SPECIALS, Pieces
 from muse.systems.registry import train_system
-from muse.systems.system import Request
+from muse.systems.system import TrainingRequest
 from muse.text.tokens import Tokeniser
-from muse.training.pairs import Pairs, Sentences
+from muse.training.pairs import Pairs
 from muse.training.seeding import generator_for
 from muse.training.trainer import TrainerConfig, train
 
@@ -122,12 +123,12 @@ def rows(bench: Bench) -> Iterator[Row]:
 
 def _trained(
     bench: Bench, text: Path, settings: Mapping[str, str], epochs: int | None
-) -> list[NetworkEncoder]:
+) -> list[SentenceEncoder]:
     limits = {} if epochs is None else {"epochs": epochs}
     settings = {**dict(bench.asked.set), **settings}
     found = []
     for seed in numbers(bench.asked.seeds):
-        request = Request(
+        request = TrainingRequest(
             bench.space, bench.other, text.with_name("out"), parallel=(text,), settings=settings,
             trainer=limits, seed=seed,
         )  # fmt: skip
@@ -144,11 +145,11 @@ def _trained(
     return found
 
 
-def _both(bench: Bench, name: str, encoders: list[NetworkEncoder]) -> Iterator[Row]:
+def _both(bench: Bench, name: str, encoders: list[SentenceEncoder]) -> Iterator[Row]:
     """The semantic latent, and the language latents where there are any."""
-    networks = [encoder.network for encoder in encoders]
+    networks = [encoder.network for encoder in encoders if isinstance(encoder, NetworkEncoder)]
     nats = [_nats(bench, network) for network in networks if isinstance(network, BgtNetwork)]
-    yield Row(f"{name}: semantic", list(encoders), nats)
+    yield Row(f"{name}: semantic", encoders, nats)
     own = [
         NetworkEncoder("", bench.space, (PIVOT, bench.other), LanguageLatents(network))
         for network in networks
@@ -167,10 +168,8 @@ def _nats(bench: Bench, network: BgtNetwork) -> list[float]:
         if posterior == network.language_posterior and not network.config.language:
             continue
         for language, text in ((PIVOT, fresh.english), (bench.other, fresh.other)):
-            bags = network.reader(language).bags(text[:2_000])
-            known = torch.from_numpy(np.flatnonzero(bags.lengths))
-            batch = Sentences.of(bags, np.arange(len(bags)), "cpu").batch(known)
-            gaussian: Gaussian = posterior(batch, language)
+            read = network.reader(language).read(text[:2_000]).sentences
+            gaussian: Gaussian = posterior(read.take(read.lengths.nonzero()[:, 0]), language)
             found.append(float(gaussian.divergence().mean()))
     return found
 
@@ -267,11 +266,11 @@ def paper(bench: Bench) -> None:
     generator = torch.Generator().manual_seed(0)
     ids = torch.randint(len(SPECIALS), config.vocabulary, (2, pairs, length), generator=generator)
     offsets, keys = torch.arange(0, pairs * length + 1, length), torch.arange(pairs)
-    sides = [Sentences(side.flatten(), offsets, keys) for side in ids]
+    sides = [Ragged(side.flatten(), offsets) for side in ids]
     languages = (PIVOT, bench.other)
     tokens = PieceTokens(Pieces.learned({PIVOT: ["no text"]}, 20, generator), config.longest)
     network = BgtNetwork(config, languages, tokens, generator_for(0))
-    learner = BgtLearner(network, languages, Pairs(sides[0], sides[1], keys, keys, 0))
+    learner = BgtLearner(network, languages, Pairs(sides[0], sides[1], (keys, keys), keys, keys, 0))
     began = time.perf_counter()
     last = train(learner, TrainerConfig(epochs=1, batch=pairs, rate=1e-7), seed=0, runtime=Runtime())[-1]
     seconds = time.perf_counter() - began

@@ -43,6 +43,7 @@ from muse.api.encoders import load_encoder
 from muse.encoders.composed import Corrected
 from muse.encoders.corrections import Correction
 from muse.encoders.encoder import SentenceEncoder
+from muse.encoders.ragged import Ragged
 from muse.evaluation.classifier import ClassifierConfig, Labelled
 from muse.evaluation.probing import Probe, evaluate_probe, language_probe
 from muse.evaluation.score import Signature, bootstrap_interval
@@ -51,16 +52,15 @@ from muse.progress import Progress
 from muse.run.runtime import Runtime
 from muse.search.pair_score import PairScore
 from muse.space import AlignedSpace, load_space
-from muse.systems.cmlm.learning import CONDITIONS, CmlmLearner, Corpus, tell_parts
-from muse.systems.cmlm.neighbours import Documents, Neighbours, find_neighbours
+from muse.systems.cmlm.learning import CONDITIONS, CmlmLearner, NeighbourCorpus, predict_parts
+from muse.systems.cmlm.neighbours import Documents, NeighbourPairs, find_neighbours
 from muse.systems.cmlm.network import Cmlm, CmlmEncoder
-from muse.systems.cmlm.system import CMLM, Training, prepare
+from muse.systems.cmlm.system import CMLM, CmlmTraining, prepare
 from muse.systems.cmlm.words import Words
 from muse.systems.network_encoder import NetworkEncoder
 from muse.systems.networks.masked_prediction import Predicted
 from muse.systems.pieces import SPECIALS
-from muse.systems.system import Job, Request, open_core
-from muse.training.batching import Ragged
+from muse.systems.system import Job, TrainingRequest, open_core
 from muse.training.schedule import Schedule
 from muse.training.seeding import generator_for
 from muse.training.trainer import train
@@ -142,8 +142,8 @@ def one_seed(
 
 
 def words_told(
-    made: Training,
-    texts: Mapping[str, Neighbours],
+    made: CmlmTraining,
+    texts: Mapping[str, NeighbourPairs],
     name: str,
     seed: int,
     conditions: Sequence[str] = CONDITIONS,
@@ -151,7 +151,7 @@ def words_told(
     """How the hidden words of the test novels were told, and what the true neighbour is worth."""
     for language, text in texts.items():
         told = {
-            how: tell_parts(made.model, text, language, how, share=made.job.config.share, most=PASSAGES)
+            how: predict_parts(made.model, text, language, how, share=made.job.config.share, most=PASSAGES)
             for how in conditions
         }
         for how, parts in told.items():
@@ -214,8 +214,8 @@ def paper() -> None:
     shape = (pairs + 1, config.longest)
     ids = torch.randint(len(SPECIALS), config.pieces, shape, generator=generator)
     first = torch.arange(pairs)
-    text = Neighbours(Ragged.of(ids.tolist()), torch.stack([first, first + 1], dim=1))
-    corpus = Corpus({language: text}, {language: text})
+    text = NeighbourPairs(Ragged.of(ids.tolist()), torch.stack([first, first + 1], dim=1))
+    corpus = NeighbourCorpus({language: text}, {language: text})
     learner = CmlmLearner(Cmlm(encoder, config, counts, generator), corpus, config.share)
     trainer = replace(preset.trainer, epochs=1, batch=pairs, precision="float32", schedule=Schedule())
     began = time.perf_counter()
@@ -310,7 +310,7 @@ def _write_pairs(bench: Bench) -> None:
 def _job(bench: Bench, seed: int, more: Mapping[str, object]) -> Job:
     settings = {**dict(one.split("=", 1) for one in bench.asked.set), **{k: str(v) for k, v in more.items()}}
     trainer = {name: getattr(bench.asked, name) for name in ("epochs", "batch", "rate")}
-    request = Request(
+    request = TrainingRequest(
         bench.space,
         bench.other,
         bench.folder / "out",

@@ -26,9 +26,9 @@ from tables import header, heading, row
 from torch.nn.functional import embedding_bag
 
 from muse.api.encoders import load_encoder
-from muse.encoders.bags import Bags
 from muse.encoders.lookup import Lookup
 from muse.encoders.pooling import mean
+from muse.encoders.ragged import Ragged
 from muse.files.plain_text import read_lines
 from muse.space import AlignedSpace, load_space
 from muse.vectors import Matrix, Vectors
@@ -119,9 +119,9 @@ def write_limit(count: int, dimension: int, repeat: int) -> float:
     return min(seconds(lambda: np.full((count, dimension), 1, np.float32)) for _ in range(repeat))
 
 
-def gather_limit(bags: Bags, rows: torch.Tensor, repeat: int) -> float:
+def gather_limit(words: Ragged, rows: torch.Tensor, repeat: int) -> float:
     """The seconds to read the rows (n, d) of all words once, in their order: one sum, nothing written."""
-    ids, start = torch.from_numpy(bags.ids), torch.zeros(1, dtype=torch.int64)
+    ids, start = words.ids, torch.zeros(1, dtype=torch.int64)
     parts = [part.contiguous() for part in ids.chunk(torch.get_num_threads())]
     return min(
         seconds(lambda: [embedding_bag(part, rows, start, mode="sum") for part in parts])
@@ -159,13 +159,13 @@ def main() -> None:
     vectors = space.vectors(asked.lang)
     heading(f"Encoding {len(text):,} sentences")
     lookup = Lookup(space)
-    bags, rows = lookup.bags(text, asked.lang), lookup.rows(asked.lang)
-    limit = gather_limit(bags, rows, asked.repeat)
-    read = len(bags.ids) * rows.shape[1] * rows.element_size()
-    pooled = min(seconds(lambda: mean(bags, rows)) for _ in range(asked.repeat))
+    words, rows = lookup.read(text, asked.lang).sentences, lookup.rows(asked.lang)
+    limit = gather_limit(words, rows, asked.repeat)
+    read = len(words.ids) * rows.shape[1] * rows.element_size()
+    pooled = min(seconds(lambda: mean(words, rows)) for _ in range(asked.repeat))
     written = write_limit(len(text), rows.shape[1], asked.repeat)
     print(
-        f"{len(bags.ids):,} known words of {vectors.dimension} numbers, {torch.get_num_threads()} threads. "
+        f"{len(words.ids):,} known words of {vectors.dimension} numbers, {torch.get_num_threads()} threads. "
         f"The limit: {limit:.3f} s to read their rows ({read / limit / 1e9:.1f} GB/s, caches and all) and "
         f"{written:.3f} s to write a row a sentence. Pooling alone, the words looked up already: "
         f"{pooled:.3f} s, {(limit + written) / pooled:.2f} of the limit.\n"

@@ -42,8 +42,7 @@ from muse.run.runtime import Runtime
 from muse.search.pair_score import PairScore
 from muse.space import AlignedSpace, load_space
 from muse.systems.registry import train_system
-from muse.systems.system import Request
-from muse.training.run import Training, train_encoder
+from muse.systems.system import TrainingRequest
 
 HOW = {"cosine": PairScore("nn"), "margin": PairScore("margin", k=4)}
 TAUGHT = 20_000  # sentences of each language that weights are learned from
@@ -65,7 +64,7 @@ class Bench(NamedTuple):
 
     def lens(self, kind: str, count: int, seed: int, **more: int) -> SentenceEncoder:
         """The small preset's lens of that kind, trained on so many pairs."""
-        request = Request(
+        request = TrainingRequest(
             self.space, self.other, self._out(kind, count, seed), parallel=(self._file(count),),
             settings={"kind": kind}, seed=seed, trainer=more,
         )  # fmt: skip
@@ -78,8 +77,8 @@ class Bench(NamedTuple):
     def x_cbow(self, count: int, seed: int) -> SentenceEncoder:
         """X-CBOW with all its defaults."""
         out = self._out("x-cbow", count, seed)
-        request = Training(self.space, self.other, (self._file(count),), out, seed=seed)
-        return train_encoder(request, Runtime()).encoder
+        request = TrainingRequest(self.space, self.other, out, parallel=(self._file(count),), seed=seed)
+        return train_system("x-cbow", request, Runtime()).encoder
 
     def weighted(self, name: str, count: int) -> SentenceEncoder:
         """An encoder whose weights, if any, are learned from both sides of so many pairs."""

@@ -16,11 +16,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import torch
 from tables import header, heading, row
 
-from muse.encoders.bags import Bags, Reader
+from muse.encoders.ragged import Ragged
+from muse.encoders.reading import Reader
 from muse.run.memory import peak_memory_mb
 from muse.systems.core import Core, Matrices
 from muse.systems.lens.config import KINDS
@@ -28,7 +28,7 @@ from muse.systems.lens.network import LensNetwork
 from muse.systems.lens.system import LENS
 from muse.systems.network_encoder import BothSides
 from muse.training.optimising import Optimisers
-from muse.training.pairs import Batch, Pairs, Sentences
+from muse.training.pairs import Pairs
 from muse.training.two_sides import PairLearner
 
 WIDTH = 768
@@ -46,7 +46,7 @@ class RandomCore(Core):
         """None: there is no text."""
         raise NotImplementedError
 
-    def matrices(self, batch: Batch, language: str) -> Matrices:
+    def matrices(self, batch: Ragged, language: str) -> Matrices:
         """Rows of N(0, 1)."""
         mask = batch.padded().mask
         return Matrices(torch.randn(*mask.shape, WIDTH) * mask[..., None], mask)
@@ -56,12 +56,11 @@ def one_step(kind: str, dimension: int, asked: argparse.Namespace) -> None:
     """Prints the row of one step at one size."""
     preset = LENS.presets["paper"]
     config = replace(preset.config, kind=kind, dimension=dimension)
-    ids, offsets = np.zeros(asked.pairs * asked.length, np.int64), np.arange(asked.pairs + 1) * asked.length
-    side = Sentences.of(Bags(ids, offsets, 0), np.arange(asked.pairs), "cpu")
+    side = Ragged.of([[0] * asked.length] * asked.pairs)
     rows = torch.arange(asked.pairs)
     network = LensNetwork(RandomCore(), config)
     learner = PairLearner(
-        BothSides(network, ("en", "fr")), config.ranking(), Pairs(side, side, rows, rows, 0)
+        BothSides(network, ("en", "fr")), config.ranking(), Pairs(side, side, (rows, rows), rows, rows, 0)
     )
     optimisers = Optimisers(learner, preset.trainer.optimiser, preset.trainer.rate)
     before, began = peak_memory_mb() or 0.0, time.perf_counter()

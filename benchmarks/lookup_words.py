@@ -64,6 +64,6 @@ def centred(space: AlignedSpace) -> AlignedSpace:
 
 def of_one_piece(lexicon: Lexicon, pieces: Pieces) -> Lexicon:
     """The pairs of words that are one piece each."""
-    whole = [{word for word, ids in zip(words, pieces.encode(words, framed=False), strict=True)
+    whole = [{word for word, ids in zip(words, pieces.encode(words), strict=True)
               if len(ids) == 1} for words in zip(*lexicon.pairs, strict=True)]  # fmt: skip
     return Lexicon(tuple(pair for pair in lexicon.pairs if pair[0] in whole[0] and pair[1] in whole[1]))

@@ -50,8 +50,7 @@ from muse.systems.network_encoder import NetworkEncoder
 from muse.systems.nli.pair_classes import PairNetwork, pair_features
 from muse.systems.nli.translations import SameLength
 from muse.systems.registry import train_system
-from muse.systems.system import Request
-from muse.training.pairs import Sentences
+from muse.systems.system import TrainingRequest
 from muse.training.seeding import generator_for
 from muse.vectors import Matrix
 
@@ -118,7 +117,7 @@ class Bench(NamedTuple):
         if not folder.exists():
             chosen = {key.partition(".")[2]: value for key, value in self.asked.set if key.startswith(name)}
             epochs = {"epochs": int(chosen.pop("epochs"))} if "epochs" in chosen else {}
-            request = Request(
+            request = TrainingRequest(
                 self.space, language, folder, self.asked.preset, settings={**settings, **chosen}, seed=seed,
                 trainer={"epochs": 0} if untrained else epochs, **text,
             )  # fmt: skip
@@ -242,10 +241,9 @@ def _own(encoder: NetworkEncoder, both: Rows) -> Labels:
 
 def _doubled(text: ParallelText, bench: Bench) -> tuple[Labels, Labels]:
     # For twice the pairs (2 p,), the place of the second sentence, and whether it translates the first.
-    bags = Lookup(bench.space).bags(text.other, bench.other)
-    sentences = Sentences.of(bags, np.arange(len(bags)), "cpu")
-    part = SameLength.of(sentences, torch.arange(len(bags)), generator_for(0))
-    places = torch.arange(len(bags))
+    sentences = Lookup(bench.space).read(text.other, bench.other).sentences
+    places = torch.arange(len(sentences))
+    part = SameLength.of(sentences, places, generator_for(0))
     drawn = torch.empty_like(places)
     drawn[part.rows] = part.rows[part.draw(places, generator_for(1))]
     wrong = drawn.numpy()
@@ -253,7 +251,7 @@ def _doubled(text: ParallelText, bench: Bench) -> tuple[Labels, Labels]:
         text.other[one] == text.other[two] or text.pivot[one] == text.pivot[two]
         for one, two in enumerate(wrong.tolist())
     ]
-    truth = np.concatenate([np.ones(len(bags), np.int64), np.array(alike, np.int64)])
+    truth = np.concatenate([np.ones(len(sentences), np.int64), np.array(alike, np.int64)])
     return np.concatenate([places.numpy(), wrong]), truth
 
 

@@ -30,7 +30,6 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
-import numpy as np
 import torch
 from lookup_words import PAIR, cosine, distance, of_one_piece, p_at_1
 from pairs import SHARED
@@ -47,14 +46,14 @@ from muse.systems.network_encoder import NetworkEncoder
 from muse.systems.networks.masked_prediction import Predicted, rarity
 from muse.systems.pieces import Pieces
 from muse.systems.xlm.config import INITIAL, XlmConfig
-from muse.systems.xlm.corpus import Corpus, Sources, make_sources
+from muse.systems.xlm.corpus import Sources, XlmCorpus, make_sources
 from muse.systems.xlm.initialisation import first_network
 from muse.systems.xlm.learner import XlmLearner
 from muse.systems.xlm.masked_batches import side_by_side
 from muse.systems.xlm.network import PieceReader, XlmNetwork
-from muse.systems.xlm.sources import Chances, PairSource
+from muse.systems.xlm.sources import MaskingDistribution, PairSource
 from muse.systems.xlm.system import PRESETS, scheduled
-from muse.training.pairs import Pairs, Sentences
+from muse.training.pairs import Pairs
 from muse.training.seeding import generator_for
 from muse.training.trainer import TrainerConfig, best_epoch, train
 
@@ -84,7 +83,7 @@ def read(path: Path) -> Text:
     return list(zip(text.pivot, text.other, strict=True))
 
 
-def parted(asked: Asked, seed: int) -> tuple[Corpus, Text]:
+def parted(asked: Asked, seed: int) -> tuple[XlmCorpus, Text]:
     """The corpus of a seed, without a sentence of the test pairs, and the test pairs."""
     folder = asked.data / "parallel"
     test = read(folder / "tatoeba.en-fr.test.tsv.gz")
@@ -99,7 +98,7 @@ def parted(asked: Asked, seed: int) -> tuple[Corpus, Text]:
         ]
         for side, language in enumerate(PAIR)
     }
-    return Corpus(texts, PAIR, ParallelText(*zip(*for_pairs, strict=True))), test[:TEST]
+    return XlmCorpus(texts, PAIR, ParallelText(*zip(*for_pairs, strict=True))), test[:TEST]
 
 
 def apart(pair: tuple[str, str], known: Sequence[set[str]]) -> bool:
@@ -111,10 +110,10 @@ def test_source(test: Text, pieces: Pieces, config: XlmConfig, weights: torch.Te
     """The test pairs, those of like length together."""
     reader = PieceReader(pieces, config.length)
     ordered = sorted(test, key=lambda pair: (len(pair[1]), pair))
-    keys = np.arange(len(test))
-    sides = [Sentences.of(reader.bags([p[side] for p in ordered]), keys, "cpu") for side in (0, 1)]
-    pairs = Pairs(sides[0], sides[1], torch.arange(0), torch.arange(len(test)), 0)
-    return PairSource(PAIR, (0, 1), pairs, 0, Chances(config.masking(len(pieces)), weights))
+    keys = torch.arange(len(test))
+    sides = [reader.read([p[side] for p in ordered]).sentences for side in (0, 1)]
+    pairs = Pairs(sides[0], sides[1], (keys, keys), torch.arange(0), keys, 0)
+    return PairSource(PAIR, (0, 1), pairs, 0, MaskingDistribution(config.masking(len(pieces)), weights))
 
 
 def beside_translations(network: XlmNetwork, source: PairSource) -> dict[str, Predicted]:
@@ -124,7 +123,7 @@ def beside_translations(network: XlmNetwork, source: PairSource) -> dict[str, Pr
     for rows in torch.split(source.pairs.held_out, 100):
         sides, others = (source.sides(part, generator) for part in (rows, rows.roll(1)))
         for place in (0, 1):
-            told = network.model.told
+            told = network.model.predict
             found["none"] += told(side_by_side(sides[place]))
             found["true"] += told(side_by_side(sides[place], sides[1 - place].silent()))
             found["shuffled"] += told(side_by_side(sides[place], others[1 - place].silent()))

@@ -28,19 +28,19 @@ from pairs import SHARED
 from sentence_sets import retrieval_sets, training
 from tables import header, heading, numbers, row
 
+from muse.encoders.ragged import Ragged
 from muse.run.runtime import Runtime
 from muse.systems.networks.masked_prediction import Predicted
 from muse.systems.pieces import UNK, Pieces
 from muse.systems.sampling import language_shares
 from muse.systems.xlm.config import XlmConfig
-from muse.systems.xlm.corpus import Corpus, Sources, make_sources
+from muse.systems.xlm.corpus import Sources, XlmCorpus, make_sources
 from muse.systems.xlm.initialisation import first_network
 from muse.systems.xlm.learner import XlmLearner
 from muse.systems.xlm.masked_batches import following, side_by_side
 from muse.systems.xlm.network import XlmNetwork
 from muse.systems.xlm.streams import cut_streams
 from muse.systems.xlm.system import PRESETS, scheduled
-from muse.training.batching import Ragged
 from muse.training.seeding import generator_for
 from muse.training.trainer import TrainerConfig, best_epoch, train
 
@@ -96,7 +96,7 @@ def through_the_french(trainer: TrainerConfig, exponent: float, sources: Sources
 def shared_pieces(texts: Mapping[str, Sequence[str]], pieces: Pieces) -> str:
     """How many of the pieces that French text has are pieces of the helpers' text too, in percent."""
     seen = {
-        language: Counter(piece for ids in pieces.encode(text, framed=False) for piece in ids)
+        language: Counter(piece for ids in pieces.encode(text) for piece in ids)
         for language, text in texts.items()
     }
     french = set(seen["fr"]) - {UNK}
@@ -111,7 +111,7 @@ def perplexity(network: XlmNetwork, streams: Ragged) -> float:
     """That of streams of French, which has the number 0."""
     network.eval()
     parts = torch.split(torch.arange(len(streams)), 32)
-    told = (network.model.told(side_by_side(following(streams.padded(rows), 0))) for rows in parts)
+    told = (network.model.predict(side_by_side(following(streams.take(rows).padded(), 0))) for rows in parts)
     return sum(told, Predicted()).perplexity
 
 
@@ -121,13 +121,13 @@ def one_model(
     """The figures of a model of these texts."""
     sources = make_sources(
         asked.config,
-        Corpus({language: [text] for language, text in texts.items()}),
+        XlmCorpus({language: [text] for language, text in texts.items()}),
         pieces,
         seed=asked.seed,
         runtime=Runtime(),
     )
     network = first_network(asked.config, pieces, sources.counts, None, asked.seed)
-    streams = Ragged.of(list(cut_streams(pieces.encode(test, framed=False), asked.config.length)))
+    streams = Ragged.of(list(cut_streams(pieces.encode(test), asked.config.length)))
     before, began = perplexity(network, streams), time.process_time()
     learner = XlmLearner(network.model, sources.streams, judged=(LANGUAGE,), exponent=asked.config.exponent)
     trainer = through_the_french(asked.trainer, asked.config.exponent, sources)

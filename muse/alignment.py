@@ -1,4 +1,4 @@
-"""Alignment: how each side moves into the shared space, and where that came from."""
+"""Alignment: the linear maps of both languages into the shared space, and how they were found."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ class Alignment:
     """The linear maps that bring source and target words into one space.
 
     `source_map` and `target_map` are (d, d) float32 and act on rows: x W^T.
-    `target_map` is None where the target space stays as it is (every orthogonal alignment).
-    `method` names the way in and, after a colon, its variant; `criterion` is the unsupervised
-    criterion where it is known.
+    `target_map` is None if the target space does not change (every orthogonal alignment).
+    `method` names the initialisation and, after a colon, its variant; `criterion` is the unsupervised
+    criterion, NaN if unknown.
     """
 
     source_map: Matrix
@@ -26,7 +26,7 @@ class Alignment:
 
     @property
     def init(self) -> str:
-        """The way in, without its variant: gromov for gromov:length."""
+        """The initialisation, without its variant: gromov for gromov:length."""
         return self.method.split(":")[0]
 
     @property

@@ -22,6 +22,7 @@ from muse.commands.train import train
 from muse.commands.train_lm import train_lm
 from muse.commands.translate import translate
 from muse.errors import MuseError
+from muse.installation import REQUIRED, install_packages
 from muse.version import __version__
 
 INTERRUPTED = 130  # the exit code after Ctrl-C
@@ -45,6 +46,11 @@ def main() -> None:
         sys.exit(_fail("interrupted; muse align and muse train continue with --resume", INTERRUPTED))
     except MemoryError:
         sys.exit(_fail(TOO_LITTLE))
+    except ModuleNotFoundError as error:
+        package = REQUIRED.get((error.name or "").partition(".")[0])
+        if package is None:
+            raise
+        sys.exit(_fail(f"error: muse needs {package}, found none; run {install_packages(package)}"))
     except RuntimeError as error:
         if not _OF_MEMORY.search(str(error)):
             raise

@@ -1,4 +1,4 @@
-"""Doctor: what muse finds on this machine, and what each extra that is missing would add."""
+"""Doctor: what muse finds on this machine, and what each missing extra would add."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ IMPORTED = {"scikit-learn": "sklearn"}  # packages that are imported under anoth
 
 @dataclass(frozen=True)
 class Extra:
-    """An extra: what it is for, and which of the packages it needs are missing."""
+    """An extra: what it is for, and which of its packages are missing."""
 
     name: str
     purpose: str
@@ -59,7 +59,7 @@ class Extra:
 
 
 def examine() -> dict[str, Any]:
-    """Versions, processors, GPU, the kind of faiss, where vectors are looked for, and the extras."""
+    """Versions, processors, GPU, the kind of faiss, the folders searched for vectors, and memory."""
     return {
         "muse": __version__,
         "python": platform.python_version(),
@@ -75,7 +75,7 @@ def examine() -> dict[str, Any]:
 
 
 def extras() -> list[Extra]:
-    """Every extra, and what it lacks."""
+    """Every extra, with its missing packages."""
     found = []
     for name, packages in EXTRAS.items():
         missing = tuple(package for package in packages if not _installed(package))
@@ -111,5 +111,5 @@ def _gpu() -> list[str]:
 
 
 def _vectors(folder: Path) -> int:
-    # The files in it, whatever they are: that there are none is what one wants to know.
+    # All files, of any kind: the question is whether there are none.
     return sum(path.is_file() for path in folder.iterdir()) if folder.is_dir() else 0

@@ -1,11 +1,11 @@
-"""Every error a user can cause, as one tree.
+"""All errors that a user can cause, as one tree.
 
 * MuseError
-  x BadFile        a file is missing, broken, or not what it says it is
-  x BadSetting     an option has a value that cannot work
+  x BadFile        a file is missing, broken, or of another kind than expected
+  x BadSetting     an option has an invalid value
   x Mismatch       two inputs do not fit each other
-  x NotConverged   training broke down: not a number, or collapse
-  x MissingExtra   an optional package is needed and absent
+  x NotConverged   training diverged (not a number) or collapsed
+  x MissingExtra   an optional package is needed and not installed
 
 A message says what must hold, what was found, where, and what to do.
 The command line catches `MuseError` once, prints one line and exits with 1.
@@ -15,23 +15,23 @@ from __future__ import annotations
 
 
 class MuseError(Exception):
-    """The root: whatever a user can cause and can mend."""
+    """The root: an error that the user caused and can fix."""
 
 
 class BadFile(MuseError):
-    """A file is missing, broken, or not what it says it is."""
+    """A file is missing, broken, or of another kind than expected."""
 
 
 class BadSetting(MuseError):
-    """An option has a value that cannot work."""
+    """An option has an invalid value."""
 
 
 class Mismatch(MuseError):
-    """Two inputs are each fine and do not fit each other."""
+    """Two inputs are each valid but do not fit each other."""
 
 
 class NotConverged(MuseError):
-    """Training broke down: a value is not a number, or the mapping collapsed."""
+    """Training failed: a value is not a number, or the mapping collapsed."""
 
 
 class MissingExtra(MuseError):

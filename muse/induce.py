@@ -1,4 +1,4 @@
-"""Induce: a bilingual dictionary from an aligned space, made as it is read."""
+"""Induce: a bilingual dictionary from an aligned space, generated batch by batch."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from muse.search.neighbours import Neighbours, nearest
 from muse.search.retrieval import Retrieval
 from muse.space import AlignedSpace
 
-BATCH = 2_048  # source words at once: a mutual search holds (b, k, k)
+BATCH = 2_048  # source words at once: a mutual search allocates (b, k, k)
 
 
 @dataclass(frozen=True)
 class Limits:
-    """Which pairs a dictionary holds.
+    """Which pairs a dictionary contains.
 
     `top` translations of a word; with `mutual` only those that have the word among their own `top`.
-    `source_max` and `target_max` keep to the most frequent words of either language; None to all.
-    `min_probability` drops what is less probable, and so calls for a calibration.
+    `source_max` and `target_max` limit the dictionary to the most frequent words; None means all.
+    `min_probability` drops less probable pairs, which requires a calibration.
     """
 
     top: int = 1
@@ -50,7 +50,7 @@ class Limits:
 
 @dataclass(frozen=True, eq=False)
 class _Search:
-    """The rows x (n, d), y (m, d) of one direction and what CSLS takes off the cosines of each."""
+    """The rows x (n, d), y (m, d) of one direction and what CSLS subtracts from the cosines of each."""
 
     x: Tensor
     y: Tensor
@@ -59,7 +59,7 @@ class _Search:
     retrieval: Retrieval
 
     def best(self, begin: int, top: int) -> Neighbours:
-        """The `top` best targets (b, k) of the batch of sources that begins at `begin`, with scores."""
+        """The `top` best targets (b, k), with scores, of the batch of sources that starts at `begin`."""
         x = self.x[begin : begin + BATCH]
         found = nearest(x, self.y, top, bias=self.of_target, backend=self.retrieval.backend)
         if self.retrieval.method != "csls" or self.of_source is None:
@@ -86,7 +86,7 @@ def induce(
     """The `top` best translations of every source word, with scores, most frequent words first.
 
     `mutual` keeps a pair only if the source word is also among the `top` best of the target word.
-    `max_vocab` keeps to the most frequent words of both languages.
+    `max_vocab` limits both languages to their most frequent words.
     """
     if max_vocab is not None and max_vocab < 1:
         raise BadSetting(f"--max-vocab must be at least 1, got {max_vocab}")
@@ -105,19 +105,19 @@ def entries(
     rng: np.random.Generator | None = None,
     progress: Progress | None = None,
 ) -> Iterator[Entry]:
-    """The entries of a dictionary, most frequent source words first and the best of each first.
+    """The entries of a dictionary, by frequency of the source word, then best translation first.
 
-    They are made a batch at a time. With `rng`, which the calibration draws from, each has the
-    probability of `muse.search.calibration` among the CANDIDATES (or `top`, if more) best of its word.
+    They are generated batch by batch. With `rng`, for the calibration, each has the probability of
+    `muse.search.calibration` among the CANDIDATES (or `top`, if more) best translations of its word.
     """
     source, target = space.direction(source, target)
     retrieval = retrieval or Retrieval()
     if limits.min_probability is not None and rng is None:
-        raise BadSetting("--min-probability needs probabilities, and these an rng; got none")
+        raise BadSetting("--min-probability needs an rng to compute probabilities, got none")
     search = _search(space, source, target, limits, retrieval)
     calibration = None
     if rng is not None:
-        # Of the whole space: how sure a score is does not depend on how much of it is written.
+        # Calibrated on the whole space: a probability must not depend on how many words are written.
         rows, unweighted = (space.tensor(source), space.tensor(target)), None
         if space.manifest.get("mapping") == "linear":
             unweighted = space.unweighted(source, WORDS), space.unweighted(target, WORDS)
@@ -134,7 +134,7 @@ def entries(
 def _search(space: AlignedSpace, source: str, target: str, limits: Limits, retrieval: Retrieval) -> _Search:
     x, y = space.tensor(source), space.tensor(target)
     n, m = (limits.source_max or len(x)), (limits.target_max or len(y))
-    if n >= len(x) and m >= len(y):  # the space's own biases hold for all of it
+    if n >= len(x) and m >= len(y):  # the biases stored with the space are for all of its words
         of_source, of_target = space.bias(target, source, retrieval), space.bias(source, target, retrieval)
     else:
         x, y = x[:n], y[:m]
@@ -145,7 +145,7 @@ def _search(space: AlignedSpace, source: str, target: str, limits: Limits, retri
 def _batch(
     search: _Search, begin: int, limits: Limits, calibration: Calibration | None, back: Tensor | None
 ) -> Iterator[tuple[int, int, float, int, float | None]]:
-    # Row, column, score, rank and probability of the pairs of a batch that the limits let through.
+    # Row, column, score, rank and probability of the pairs of a batch that are within the limits.
     looked_up = limits.top if calibration is None else max(limits.top, CANDIDATES)
     found = search.best(begin, looked_up)
     scores, columns = found.scores[:, : limits.top], found.indices[:, : limits.top]  # (b, k)
@@ -153,11 +153,11 @@ def _batch(
     kept = torch.ones_like(columns, dtype=torch.bool)
     if back is not None:
         kept &= (back[columns] == rows[:, :, None]).any(dim=2)
-    sure = None
+    probable = None
     if calibration is not None:
-        sure = calibration.probabilities(found.scores)[:, : limits.top]
-        kept &= sure >= (limits.min_probability or 0.0)
-    ranks = kept.cumsum(dim=1)  # among those that are kept
-    probabilities = [None] * int(kept.sum()) if sure is None else sure[kept].tolist()
+        probable = calibration.probabilities(found.scores)[:, : limits.top]
+        kept &= probable >= (limits.min_probability or 0.0)
+    ranks = kept.cumsum(dim=1)  # among those kept
+    probabilities = [None] * int(kept.sum()) if probable is None else probable[kept].tolist()
     parts = (rows[kept].tolist(), columns[kept].tolist(), scores[kept].tolist(), ranks[kept].tolist())
     return zip(*parts, probabilities, strict=True)

@@ -11,6 +11,16 @@ from pathlib import Path
 # The name of setup.cfg. Never plain `muse`: on PyPI that is another project's.
 DISTRIBUTION = "muse-align"
 PACKAGE = Path(__file__).resolve().parent
+# What muse cannot do without, by the name it is imported under.
+REQUIRED = {
+    "click": "click",
+    "faiss": "faiss-cpu",
+    "fasttext": "fasttext-community",
+    "numpy": "numpy",
+    "sacremoses": "sacremoses",
+    "scipy": "scipy",
+    "torch": "torch",
+}
 # What each extra of setup.cfg installs beside muse.
 EXTRAS: dict[str, tuple[str, ...]] = {
     "eval": ("sacrebleu", "scikit-learn"),

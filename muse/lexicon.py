@@ -15,7 +15,7 @@ Pair = tuple[str, str]
 
 
 class Entry(NamedTuple):
-    """One line of a dictionary: the place among the word's translations counts from 1."""
+    """One line of a dictionary; `rank` is the place among the word's translations, from 1."""
 
     source: str
     target: str
@@ -26,9 +26,9 @@ class Entry(NamedTuple):
 
 @dataclass(frozen=True)
 class Lexicon:
-    """Pairs (source word, target word) in order, with a score each or none at all.
+    """Pairs (source word, target word) in order, either all with a score or none.
 
-    A word may stand in several pairs: each is one of its translations.
+    A word may occur in several pairs: each is one of its translations.
 
     >>> lexicon = Lexicon((("cat", "chat"), ("cat", "matou")))
     >>> lexicon.indices({"cat": 7}, {"chat": 3})

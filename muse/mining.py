@@ -1,7 +1,7 @@
-"""Mining: the sentences of two texts that translate each other, found by score (Artetxe & Schwenk, 2019).
+"""Mining: pairs of sentences from two texts that translate each other (Artetxe & Schwenk, 2019).
 
-The candidates of a sentence are its k nearest sentences of the other text by cosine, and those that have
-it among their own k nearest. A pair is kept if no candidate of either sentence scores higher, and if its
+The candidates of a sentence are its k nearest sentences in the other text by cosine, and those that have
+it among their own k nearest. A pair is kept if no candidate of either sentence scores higher and its
 score reaches the threshold.
 """
 
@@ -27,7 +27,7 @@ Values = NDArray[np.float32]
 
 @dataclass(frozen=True)
 class MiningConfig:
-    """How pairs are scored, the lowest score kept (None: all), and the search that finds candidates."""
+    """The score of pairs, the lowest score kept (None: all), and the search backend for candidates."""
 
     score: PairScore = PairScore()
     threshold: float | None = None
@@ -57,7 +57,7 @@ def mine(
 ) -> Mined:
     """The pairs of rows of `source` (n, d) and `target` (m, d) that are each other's best candidate.
 
-    Rows need no unit length; a row of zeros, an empty sentence, is in no pair.
+    Rows need not be of unit length; a row of zeros (an empty sentence) is in no pair.
 
     >>> rows = np.eye(3, dtype=np.float32)
     >>> mine(rows, rows[[2, 0, 1]]).pairs.tolist()
@@ -66,8 +66,8 @@ def mine(
     config = config or MiningConfig()
     if source.shape[1] != target.shape[1]:
         raise Mismatch(
-            f"both texts must be encoded in one space, got rows of {source.shape[1]} and {target.shape[1]} "
-            "numbers; encode them with the same encoder"
+            f"both texts must be encoded in the same space, got rows of {source.shape[1]} and "
+            f"{target.shape[1]} numbers; encode them with the same encoder"
         )
     kept = [np.flatnonzero(side.any(axis=1)) for side in (source, target)]
     if not all(map(len, kept)):
@@ -89,7 +89,7 @@ def _unit(rows: Matrix, config: MiningConfig) -> Tensor:
 
 
 def _candidates(x: Tensor, y: Tensor, config: MiningConfig, tick: Tick) -> tuple[Rows, Values]:
-    # Each pair of neighbours of either direction once, (p, 2), and its score (p,).
+    # Each pair of neighbours, in either direction, once (p, 2), and its score (p,).
     k = config.score.k
     there = nearest(x, y, k, backend=config.backend, step=tick)
     back = nearest(y, x, k, backend=config.backend, step=lambda done: tick(len(x) + done))
@@ -104,7 +104,7 @@ def _candidates(x: Tensor, y: Tensor, config: MiningConfig, tick: Tick) -> tuple
 
 
 def _mutual(pairs: Rows, scores: Values) -> NDArray[np.bool_]:
-    # Whether each pair (p, 2) is the best of its row and of its column; of equals, the first.
+    # Whether each pair (p, 2) is the best of its row and of its column; the first of equal ones.
     chosen = np.ones(len(pairs), bool)
     for side in (0, 1):
         order = np.lexsort((pairs[:, 1 - side], -scores, pairs[:, side]))

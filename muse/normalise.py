@@ -1,4 +1,4 @@
-"""Normalisation: unit length and centring in any order, fitted once and applied to new words."""
+"""Normalisation: unit length and centring in any order, fitted once and then applied to new words."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ DEFAULT_STEPS = ("unit", "centre", "unit")
 class Normalisation:
     """A sequence of steps and, in `means`, one (d,) mean for each "centre" among them, in order.
 
-    The means belong to the words it was fitted on, so that a word met later goes the same way.
+    The means are those of the words it was fitted on, so that new words are normalised alike.
     """
 
     steps: tuple[str, ...]
     means: tuple[Matrix, ...]
 
     def apply(self, matrix: Matrix) -> Matrix:
-        """New rows (n, d), each taken through the steps with the fitted means."""
+        """The normalised rows (n, d), by the steps with the fitted means, as a new array."""
         means = iter(self.means)
         rows = np.array(matrix, dtype=np.float32)
         for step in self.steps:
@@ -36,7 +36,7 @@ class Normalisation:
 def normalise(matrix: Matrix, steps: Sequence[str] = DEFAULT_STEPS) -> tuple[Matrix, Normalisation]:
     """The rows of `matrix` (n, d) after the steps, as a new array, and the fitted normalisation.
 
-    "unit" divides each row by its length (a row of zeros stays), "centre" takes off the mean of
+    "unit" divides each row by its length (a row of zeros stays), "centre" subtracts the mean of
     all rows. Repeating unit and centre is iterative normalisation (Zhang et al., 2019).
 
     >>> rows, fitted = normalise(np.array([[3.0, 4.0], [0.0, 2.0]], dtype=np.float32), ["unit"])
@@ -48,9 +48,9 @@ def normalise(matrix: Matrix, steps: Sequence[str] = DEFAULT_STEPS) -> tuple[Mat
 
 
 def normalise_(rows: Matrix, steps: Sequence[str] = DEFAULT_STEPS) -> Normalisation:
-    """The fitted normalisation, after taking `rows` (n, d) themselves through the steps, as `normalise` does.
+    """The fitted normalisation, with `rows` (n, d) normalised in place; otherwise like `normalise`.
 
-    For rows that nobody needs raw any more: no second matrix is made.
+    For rows whose raw values are no longer needed: no second matrix is allocated.
     """
     check_steps(steps)
     means = []
@@ -63,7 +63,7 @@ def normalise_(rows: Matrix, steps: Sequence[str] = DEFAULT_STEPS) -> Normalisat
 
 
 def check_steps(steps: Sequence[str]) -> None:
-    """Raise BadSetting where a step is none of ours."""
+    """Raise BadSetting for an unknown step."""
     for step in steps:
         if step not in STEPS:
             raise BadSetting(f"a normalisation step must be one of {', '.join(STEPS)}; got {step!r}")

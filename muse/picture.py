@@ -1,4 +1,4 @@
-"""Picture: words of two languages on a plane, each beside its translation."""
+"""Picture: a two-dimensional map of the words of two languages, each near its translation."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from muse.installation import install_extra
 from muse.search.retrieval import Retrieval, mutual_neighbours
 from muse.space import AlignedSpace
 
-WORDS = 3_000  # the most frequent words of each language, of which the pairs are taken
-PERPLEXITY = 30.0  # t-SNE's: about how many neighbours a word should keep
-NEAREST = 3  # words of the picture between which a word that is not in it is put
+WORDS = 3_000  # pairs are chosen among the most frequent words of each language
+PERPLEXITY = 30.0  # of t-SNE: roughly, how many neighbours a word should keep
+NEAREST = 3  # a word that is not in the picture is placed amid its nearest words that are
 Plane = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
 class Picture:
-    """The places (2p, 2) of the words of p pairs: first of all source words, then of their translations.
+    """The places (2p, 2) of the words of p pairs: all source words, then their translations.
 
-    `rows` (2p, d) are theirs in the space, in the same order.
+    `rows` (2p, d) are their rows in the space, in the same order.
     """
 
     source: str
@@ -36,7 +36,7 @@ class Picture:
     rows: Tensor
 
     def place(self, row: Tensor) -> tuple[float, float]:
-        """Where a word with this row (d,) belongs: amid the words of the picture that are nearest to it."""
+        """The place of a word with this row (d,): the mean place of its nearest words in the picture."""
         nearest = torch.topk(self.rows @ row, min(NEAREST, len(self.rows))).indices.cpu().numpy()
         x, y = self.places[nearest].mean(axis=0).tolist()
         return x, y
@@ -58,7 +58,7 @@ def draw_picture(
 
 
 def frequent_pairs(space: AlignedSpace, source: str, target: str, limit: int = WORDS) -> NDArray[np.int64]:
-    """The (p, 2) rows of readable mutual CSLS neighbours among the `limit` most frequent of both."""
+    """The (p, 2) rows of readable mutual CSLS neighbours among the `limit` most frequent words of both."""
     x, y = space.tensor(source)[:limit], space.tensor(target)[:limit]
     pairs = mutual_neighbours(x, y, Retrieval()).cpu().numpy()
     sides = (space.vectors(source).words, space.vectors(target).words)
@@ -69,7 +69,7 @@ def frequent_pairs(space: AlignedSpace, source: str, target: str, limit: int = W
 def grouped_pairs(
     space: AlignedSpace, source: str, target: str, *, groups: int = 9, size: int = 6, limit: int = WORDS
 ) -> NDArray[np.int64]:
-    """The (p, 2) rows of mutual pairs in `groups` of near ones far apart: few enough to be read."""
+    """The (p, 2) rows of mutual pairs in a few `groups` of similar words that are far apart."""
     pairs = frequent_pairs(space, source, target, limit)
     if not len(pairs):
         return pairs
@@ -79,7 +79,7 @@ def grouped_pairs(
 
 
 def is_readable(word: str) -> bool:
-    """Whether a word says something to a reader: three letters or more, and nothing but letters.
+    """Whether a word is likely to mean something to a reader: at least three characters, all letters.
 
     A picture of particles and numerals shows little.
     """
@@ -87,27 +87,27 @@ def is_readable(word: str) -> bool:
 
 
 def _groups(means: Tensor, groups: int, size: int) -> Sequence[int]:
-    # Farthest-point sampling of the middles (Gonzalez, 1985); each takes its nearest that are still free.
+    # Farthest-point sampling of the centres (Gonzalez, 1985); each takes its nearest pairs still free.
     free = torch.ones(len(means), dtype=torch.bool, device=means.device)
-    closest, middle, chosen = torch.full((len(means),), -torch.inf, device=means.device), 0, []
+    closest, centre, chosen = torch.full((len(means),), -torch.inf, device=means.device), 0, []
     for _ in range(groups):
         if not bool(free.any()):
             break
-        cosines = means @ means[middle]  # (p,)
+        cosines = means @ means[centre]  # (p,)
         near = torch.where(free, cosines, -torch.inf).topk(min(size, int(free.sum()))).indices
         chosen += near.tolist()
         free[near] = False
         closest = torch.maximum(closest, cosines)
-        middle = int(torch.where(free, closest, torch.inf).argmin())
+        centre = int(torch.where(free, closest, torch.inf).argmin())
     return chosen
 
 
 def on_a_plane(rows: NDArray[Any], seed: int) -> Plane:
-    """The places (p, 2) of unit rows (p, d) whose near ones stay near, within -1 to 1."""
+    """The places (p, 2) of unit rows (p, d) by t-SNE, within -1 to 1: near rows stay near."""
     require_picture()
     from sklearn.manifold import TSNE
 
-    if len(rows) < 4 or rows.shape[1] < 2:  # too few for anything but a circle
+    if len(rows) < 4 or rows.shape[1] < 2:  # too few for t-SNE: a circle
         angles = 2 * np.pi * np.arange(len(rows)) / max(1, len(rows))
         return np.stack([np.cos(angles), np.sin(angles)], axis=1)
     perplexity = min(PERPLEXITY, (len(rows) - 1) / 3)
@@ -118,7 +118,7 @@ def on_a_plane(rows: NDArray[Any], seed: int) -> Plane:
 
 
 def require_picture() -> None:
-    """Raises MissingExtra where scikit-learn, which finds the places, is not installed."""
+    """Raise MissingExtra if scikit-learn, which computes the places, is not installed."""
     try:
         import sklearn  # noqa: F401
     except ImportError:

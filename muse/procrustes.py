@@ -1,4 +1,4 @@
-"""Procrustes: the rotation that best carries paired rows onto each other."""
+"""Procrustes: the rotation that best maps paired rows onto each other, and correlation weighting."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
-FLOOR = 1e-6  # of the widest direction: a direction without spread has no correlation
+FLOOR = 1e-6  # of the largest spread: a direction without spread has no correlation
 
 
 def procrustes(source: Tensor, target: Tensor) -> Tensor:
@@ -27,25 +27,25 @@ def rotation(product: Tensor) -> Tensor:
     return (left @ right).float()
 
 
-class Stressed(NamedTuple):
-    """A rotation W (d, d) and the symmetric T (d, d) that stresses the directions both sides share.
+class CorrelationWeighted(NamedTuple):
+    """A rotation W (d, d) and a symmetric T (d, d) that weights directions by their canonical correlation.
 
-    Source rows go to x W^T T, target rows to y T; with T = I this is Procrustes.
+    Source rows become x W^T T, target rows y T; with T = I this is Procrustes.
     """
 
     rotation: Tensor
-    stress: Tensor
+    weighting: Tensor
 
 
-def stressed(product: Tensor, source_gram: Tensor, target_gram: Tensor) -> Stressed:
-    """Procrustes, and how far each of its directions can be trusted.
+def correlation_weighted(product: Tensor, source_gram: Tensor, target_gram: Tensor) -> CorrelationWeighted:
+    """The Procrustes rotation, and the weighting of its directions by canonical correlation.
 
     `product` is Y^T X (d, d) over pairs, the others X^T X and Y^T Y (d, d) over words; all double.
     With U S V^T = SVD(Y^T X), direction i is v_i in the source and u_i in the target, and the two
-    correlate by rho_i = s_i / sqrt(v_i^T X^T X v_i . u_i^T Y^T Y u_i), up to a factor that all share.
-    T = U diag(rho^1/2) U^T, so that a cosine counts each direction by its correlation. (Re-weighting
+    correlate by rho_i = s_i / sqrt(v_i^T X^T X v_i . u_i^T Y^T Y u_i), up to a common factor.
+    T = U diag(rho^1/2) U^T, so that a cosine weights each direction by its correlation. (Re-weighting
     by singular values after whitening: Artetxe et al., 2018 (AAAI). Correlations need no whitening,
-    which blows up the directions that 300 dimensions and few pairs cannot tell.)
+    which amplifies directions that cannot be estimated from few pairs in 300 dimensions.)
     """
     left, values, right = _svd(product)
     spread_x = (right * (right @ source_gram)).sum(dim=1)  # (d,)
@@ -53,7 +53,7 @@ def stressed(product: Tensor, source_gram: Tensor, target_gram: Tensor) -> Stres
     scale = (spread_x * spread_y).sqrt()
     correlations = values / scale.clamp_min(float(scale.max()) * FLOOR)  # (d,)
     weights = (correlations / correlations.max()).sqrt()
-    return Stressed((left @ right).float(), ((left * weights) @ left.T).float())
+    return CorrelationWeighted((left @ right).float(), ((left * weights) @ left.T).float())
 
 
 def gram(rows: Tensor) -> Tensor:
@@ -64,14 +64,14 @@ def gram(rows: Tensor) -> Tensor:
 def cross_fitted(
     source: Tensor, target: Tensor, pairs: Tensor, folds: Tensor, grams: tuple[Tensor, Tensor] | None = None
 ) -> Tensor:
-    """The source rows (n, d), each mapped by what was fitted without the pairs of its own fold.
+    """The source rows (n, d), each mapped by a fit that left out the pairs of its own fold.
 
-    `target` is (m, d), `pairs` (p, 2) row numbers, `folds` (n,) the fold of each source row. With the
-    `grams` of `stressed` rows are stressed too, without them turned and no more.
+    `target` is (m, d), `pairs` (p, 2) row numbers, `folds` (n,) the fold of each source row. With `grams`
+    (see `correlation_weighted`) rows are rotated and weighted, without them only rotated.
 
-    A mapping fitted to a wrong pair finds that pair again, and so confirms its own mistakes; a row
-    mapped by what only others have taught can be corrected. (Cross-fitting as in the estimation of
-    nuisance parameters, Chernozhukov et al., 2018.)
+    A mapping fitted to a wrong pair recovers that pair, and so confirms its own mistakes; a row mapped
+    by a fit to other pairs can be corrected. (Cross-fitting as in the estimation of nuisance
+    parameters, Chernozhukov et al., 2018.)
     """
     left, right = source[pairs[:, 0]].double(), target[pairs[:, 1]].double()  # (p, d)
     product = right.T @ left  # (d, d)
@@ -84,8 +84,8 @@ def cross_fitted(
         if grams is None:
             mapped[rows] = source[rows] @ rotation(others).T
         else:
-            fit = stressed(others, *grams)
-            mapped[rows] = normalize(source[rows] @ (fit.stress @ fit.rotation).T)
+            fit = correlation_weighted(others, *grams)
+            mapped[rows] = normalize(source[rows] @ (fit.weighting @ fit.rotation).T)
     return mapped
 
 
@@ -94,6 +94,6 @@ def _svd(product: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     if product.is_cuda:
         left, values, right = torch.linalg.svd(product)
         return left, values, right
-    # gesdd of a (300, 300) matrix in scipy takes half of torch's time on a CPU.
+    # For a (300, 300) matrix scipy's gesdd takes half of torch's time on a CPU.
     parts = scipy.linalg.svd(product.numpy(), check_finite=False)
     return torch.from_numpy(parts[0]), torch.from_numpy(parts[1]), torch.from_numpy(parts[2])

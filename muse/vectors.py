@@ -1,4 +1,4 @@
-"""Vectors: the words of one language, most frequent first, and one row for each."""
+"""Vectors: the words of one language, most frequent first, with one row each."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ class Vectors:
     """The words of one language and their vectors, most frequent first.
 
     `matrix` is (n, d) float32, row i belongs to `words[i]`; no word occurs twice.
-    `repeated` counts the lines dropped on reading because their word had come before.
-    `lengths` (n,) holds the length each row had as it was read, once the rows are normalised.
+    `repeated` counts the lines dropped on reading because their word was a duplicate.
+    `lengths` (n,) are the lengths of the rows before normalisation.
 
     >>> v = Vectors("en", ["the", "cat"], np.eye(2, dtype=np.float32))
     >>> len(v), v.dimension, v.index["cat"]
@@ -55,7 +55,7 @@ class Vectors:
         return {word: row for row, word in enumerate(self.words)}
 
     def tensor(self, device: str = "cpu") -> torch.Tensor:
-        """The matrix (n, d) as a tensor on `device`, without a copy on the CPU where it can."""
+        """The matrix (n, d) as a tensor on `device`, on the CPU without a copy if possible."""
         return torch.from_numpy(np.require(self.matrix, requirements=["C", "W"])).to(device)
 
     def most_frequent(self, k: int) -> Vectors:

@@ -76,8 +76,13 @@ def align_arguments(source_file: Path, target_file: Path, out: Path, *more: obje
 
 def process(*arguments: object, cwd: Path | None = None, stdin: str = "") -> Ended:
     """`python -m muse` with these arguments."""
+    return python("-m", "muse", *arguments, cwd=cwd, stdin=stdin)
+
+
+def python(*arguments: object, cwd: Path | None = None, stdin: str = "") -> Ended:
+    """Python with these arguments."""
     ended = subprocess.run(
-        [sys.executable, "-m", "muse", *map(str, arguments)],
+        [sys.executable, *map(str, arguments)],
         cwd=cwd,
         input=stdin,
         capture_output=True,

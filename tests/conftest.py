@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,6 +19,32 @@ from tests.pages import Reader  # noqa: E402
 from tests.toys import raw_pair, write_vec  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[1]
+
+
+# The files of tests that read the aligned sample, which takes half a minute to make.
+ON_SAMPLE = {
+    path.name
+    for path in Path(__file__).parent.glob("test_*.py")
+    if "checkout: Path" in path.read_text(encoding="utf-8")
+}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Puts these first: where several processes share the tests, the longest part must not come last."""
+    items.sort(key=lambda item: item.path.name not in ON_SAMPLE)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """One process has all tests of these files; of the others each file goes to a process as a whole."""
+    from xdist.scheduler import LoadFileScheduling
+
+    class ByFile(LoadFileScheduling):  # type: ignore[misc]
+        def _split_scope(self, nodeid: str) -> str:
+            file: str = super()._split_scope(nodeid)
+            return "sample" if Path(file).name in ON_SAMPLE else file
+
+    return ByFile(config, log) if config.getvalue("dist") == "loadfile" else None
 
 
 @pytest.fixture

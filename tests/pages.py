@@ -1,4 +1,4 @@
-"""The pages of docs/pages as programs: their code blocks, run one after the other in a folder."""
+"""README.md and the pages of docs/pages as programs: their code blocks, run in order in a folder."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import logging
 import re
 import shlex
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from textwrap import dedent
@@ -21,6 +21,8 @@ from muse import cli
 KINDS = ("console", "python", "text")
 _FENCE = re.compile(r"^( *)```(\w*)(?: title=\"([^\"]+)\")?\n(.*?)^\1```$", re.DOTALL | re.MULTILINE)
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
+_ANY_NUMBER = r"((?:-|(?<!\d))\d+(?:\.\d+)?)"
+NEAR = 0.05  # of a figure: other processors round differently, and a word more or less is found
 
 
 @dataclass(frozen=True)
@@ -47,10 +49,14 @@ def commands(text: str) -> Iterator[tuple[str, str]]:
 
 @dataclass
 class Reader:
-    """Somebody who does in a folder what a page says; python blocks share their variables."""
+    """Somebody who does in a folder what a page says; python blocks share their variables.
+
+    `done` has commands, each with the output shown, that ran in this folder before: they are left out.
+    """
 
     folder: Path
     variables: dict[str, Any] = field(default_factory=dict)
+    done: Collection[tuple[str, str]] = ()
 
     def follow(self, page: Path) -> None:
         """Runs every block of a page; AssertionError where something else comes out than is shown."""
@@ -62,6 +68,8 @@ class Reader:
                     Path(block.title).write_text(block.text, encoding="utf-8")
                 elif block.kind == "console":
                     for command, shown in commands(block.text):
+                        if (command, shown) in self.done:
+                            continue
                         printed, told = run(command, patch)
                         assert bool(told) == shown.startswith("error: "), told or f"{command} did not fail"
                         agree(printed + told, shown)
@@ -120,6 +128,15 @@ def _exit_code() -> object:
 
 
 def agree(printed: str, shown: str) -> None:
-    """The text is the one shown, whatever its numbers are and whatever stands where "..." is shown."""
-    pattern = re.escape(_NUMBER.sub("0", shown.strip())).replace(r"\.\.\.", ".*")
-    assert re.fullmatch(pattern, _NUMBER.sub("0", printed.strip()), re.DOTALL), f"{printed}\nis not\n{shown}"
+    """The text is the one shown, its figures nearly so, whatever stands where "..." is shown."""
+    parts = [
+        re.escape(part) if number % 2 == 0 else _ANY_NUMBER
+        for number, part in enumerate(re.split(f"({_NUMBER.pattern})", shown.strip()))
+    ]
+    pattern = "".join(parts).replace(r"\.\.\.", ".*?")
+    found = re.fullmatch(pattern, printed.strip(), re.DOTALL)
+    assert found, f"{printed}\nis not\n{shown}"
+    for figure, text in zip(found.groups(), _NUMBER.findall(shown), strict=True):
+        digits = len(text.partition(".")[2])
+        allowed = max(NEAR * abs(float(text)), 2 * 10.0**-digits if digits else 0)
+        assert abs(float(figure) - float(text)) <= allowed + 1e-9, f"{figure} is not {text} in\n{printed}"

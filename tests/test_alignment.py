@@ -1,4 +1,4 @@
-"""Alignments: how far a mapping is from a rotation, and what way in it came from."""
+"""Alignments: how far a mapping is from a rotation, and the initialisation it came from."""
 
 from __future__ import annotations
 

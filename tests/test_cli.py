@@ -101,7 +101,7 @@ def wide_to(value: str) -> Callable[[list[str]], list[str]]:
 
 
 BAD_VECTORS: dict[str, tuple[Write, list[str]]] = {
-    "missing": (Path.unlink, ["fr.vec: expected a file, got nothing of that name"]),
+    "missing": (Path.unlink, ["fr.vec: expected a file, got it does not exist"]),
     "empty": (lambda path: path.write_bytes(b""), ["fr.vec: expected content, got an empty file"]),
     "directory": (directory, ["fr.vec: expected a file, got a folder"]),
     "too few words": (change_line(1, "601 20"), ["fr.vec: expected 601 words", "got 600"]),
@@ -204,7 +204,7 @@ def test_bad_normalisations(muse: Command, files: Path, steps: str) -> None:
 def test_out_is_a_file(muse: Command, files: Path) -> None:
     (files / "out").write_text("mine")
     before = tree(files)
-    refused(muse(*good(files)), "out exists and is no aligned space; choose another --out")
+    refused(muse(*good(files)), "out exists and is not an aligned space; choose another --out")
     assert tree(files) == before
 
 
@@ -212,7 +212,7 @@ def test_out_is_a_folder_of_something_else(muse: Command, files: Path) -> None:
     (files / "out").mkdir()
     (files / "out" / "thesis.tex").write_text("mine")
     before = tree(files)
-    refused(muse(*good(files)), "out exists and is no aligned space; choose another --out")
+    refused(muse(*good(files)), "out exists and is not an aligned space; choose another --out")
     assert tree(files) == before
 
 
@@ -232,7 +232,7 @@ def test_a_language_that_no_folder_can_be_called(
 ) -> None:
     monkeypatch.setattr(api, "read_vectors", no_training)
     before = tree(files)
-    refused(muse(*good(files, "--src", language)), "a language needs a name that a folder can have")
+    refused(muse(*good(files, "--src", language)), "a language needs a name that is valid for a folder")
     assert tree(files) == before
 
 
@@ -264,9 +264,31 @@ def test_folders_made_for_a_run_that_breaks_down_go_again(
     assert tree(files) == before
 
 
+def test_a_resumed_run_that_fails_leaves_the_checkpoint_as_it_was(
+    muse: Command, files: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def killed(*_: Any, **__: Any) -> None:
+        raise KeyboardInterrupt
+
+    def break_down(*_: Any, **__: Any) -> None:
+        raise NotConverged("the mapping must be finite, got NaN")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(api, "save_space", killed)
+        assert muse(*good(files)).code == 130
+    kept = tree(files)
+    assert [name for name in kept if name.endswith(".npz")]
+    with monkeypatch.context() as patched:
+        patched.setattr(align_many, "learn", break_down)
+        refused(muse(*good(files, "--resume")), "must be finite")
+    assert tree(files) == kept
+    assert muse(*good(files, "-q", "--resume")).code == 0
+    assert not (files / ".out.checkpoint").exists()
+
+
 def test_nothing_to_resume(muse: Command, files: Path) -> None:
     before = tree(files)
-    refused(muse(*good(files, "--resume")), "--resume needs the checkpoints of a killed run", "leave it out")
+    refused(muse(*good(files, "--resume")), "--resume needs the checkpoints of a killed run", "omit --resume")
     assert tree(files) == before
 
 
@@ -295,7 +317,7 @@ def test_a_full_disk_leaves_no_half_of_a_space(
     monkeypatch.setattr(space_saving, "write_array", write)
     before = tree(files)
     ended = muse(*good(files, "-q"))
-    refused(ended, "out", "no space left")
+    refused(ended, "out", "the disk is full")
     left = {name: data for name, data in tree(files).items() if not name.startswith(".out.checkpoint")}
     assert left == before  # what was learned may stay, for --resume
 
@@ -509,7 +531,7 @@ def test_no_space_there(muse: Command, space: Path, use: str) -> None:
 @pytest.mark.parametrize("use", ["evaluate", "induce", "translate"])
 def test_unknown_languages(muse: Command, space: Path, use: str) -> None:
     for option in ("--src", "--tgt"):
-        refused(muse(*uses(space)[use], option, "xx"), "one of en, fr; got 'xx'")
+        refused(muse(*uses(space)[use], option, "xx"), "are en, fr; got 'xx'")
     assert not (space.parent / "induced.txt").exists()
 
 
@@ -521,7 +543,7 @@ def test_a_gold_dictionary_that_covers_nothing(muse: Command, space: Path) -> No
     (space.parent / "gold.txt").write_text("chat cat\n")
     refused(muse(*uses(space)["evaluate"]), "none of 1 pairs")
     (space.parent / "gold.txt").write_text("en20 fr20\n")
-    refused(muse(*uses(space)["evaluate"]), "exchange --src and --tgt")
+    refused(muse(*uses(space)["evaluate"]), "swap --src and --tgt")
 
 
 def test_no_place_for_an_induced_dictionary(muse: Command, space: Path) -> None:

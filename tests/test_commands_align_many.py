@@ -142,7 +142,7 @@ def test_any_two_languages_are_used(muse: Command, space: Path, source: str, tar
 @pytest.mark.usefixtures("space")
 def test_no_direction_to_guess_or_a_language_that_is_not_there(muse: Command) -> None:
     refused(
-        muse("translate", "space", "fr7"), "this space holds fr, de beside en; name one with --src or --tgt"
+        muse("translate", "space", "fr7"), "this space has fr, de besides en; choose one with --src or --tgt"
     )
     refused(muse("translate", "space", "x", "--src", "it", "--tgt", "en"), "one of fr, de, en; got 'it'")
 
@@ -210,11 +210,11 @@ BAD: dict[str, tuple[list[object], list[str]]] = {
         ["--reweight moves the target"],
     ),
     "reweight into": (["--src", "es", "--into", "space", "--reweight"], ["--reweight moves the target"]),
-    "joint alone": (["--src", "fr", "--tgt", "en", "--joint"], ["--joint needs two --src or more"]),
+    "joint alone": (["--src", "fr", "--tgt", "en", "--joint"], ["--joint needs at least two --src"]),
     "joint into": (["--src", "es", "--src", "de", "--into", "space", "--joint"], ["no --into"]),
-    "there already": (["--src", "fr", "--into", "space"], ["holds fr, en", "got 'fr'"]),
+    "there already": (["--src", "fr", "--into", "space"], ["has fr, en", "got 'fr'"]),
     "other pivot": (["--src", "es", "--into", "space", "--tgt", "fr"], ["pivot en, got --tgt fr"]),
-    "target file": (["--src", "es", "--into", "space", "--tgt-emb", "en.vec"], ["leave out --tgt-emb"]),
+    "target file": (["--src", "es", "--into", "space", "--tgt-emb", "en.vec"], ["omit --tgt-emb"]),
     "no space": (["--src", "es", "--into", "nowhere"], ["nowhere: expected an aligned space"]),
     "no vectors": (["--src", "fr", "--src", "xx", "--tgt", "en"], ["no vectors for 'xx'"]),
     "small": (["--src", "fr", "--src", "few", "--tgt", "en"], ["few: at least 500 words", "got 499"]),

@@ -121,7 +121,7 @@ def test_bad_input(muse: Command, space: Path, stdin: io.BytesIO, tmp_path: Path
     (tmp_path / "thesis" / "a.tex").write_text("mine")
     base = ["encode", space, "--lang", "fr", "--input", tmp_path / "text.txt", "--out", out]
     cases: list[tuple[list[object], list[str]]] = [
-        ([*base, "--lang", "xx"], ["one of en, fr; got 'xx'"]),
+        ([*base, "--lang", "xx"], ["are en, fr; got 'xx'"]),
         ([*base, "--encoder", "magic"], ["an encoder must be one of mean, ", "got 'magic'"]),
         ([*base, "--encoder", tmp_path / "nosuch"], ["nosuch", "expected a saved encoder"]),
         ([*base, "--encoder", "power-mean[0]"], ["p = 0", "geometric mean"]),

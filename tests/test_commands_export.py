@@ -77,7 +77,7 @@ def test_a_shared_table_of_some_languages_of_many(muse: Command, tmp_path: Path)
     assert every["tables"]["encoder"]["languages"] == ["en", "fr", "de"]
     two = muse(*arguments, "--tables", "shared", "--src", "fr", "--tgt", "de").json
     assert two["tables"]["encoder"]["languages"] == ["fr", "de"]
-    refused(muse(*arguments), "name one with --src or --tgt")
+    refused(muse(*arguments), "choose one with --src or --tgt")
 
 
 def test_moses(muse: Command, space: Path, tmp_path: Path) -> None:
@@ -133,7 +133,7 @@ BAD: dict[str, tuple[list[str], list[str]]] = {
     ),
     "vocabulary and cut": (
         ["torch", "--vocab", "{}/good", "--max-vocab", "5"],
-        ["either those of --vocab or --max-vocab words, got both"],
+        ["--vocab and --max-vocab exclude each other, got both"],
     ),
     "specials twice": (["torch", "--specials", "<s>,<s>"], ["special tokens must differ, got <s>, <s>"]),
     "no such language": (["moses", "--src", "de"], ["one of en, fr; got 'de'"]),
@@ -165,7 +165,7 @@ def test_bad_input(
 def test_places_that_cannot_be_written(muse: Command, space: Path, tmp_path: Path, form: str) -> None:
     before = tree(tmp_path)
     out = tmp_path / "no" / "out.x"
-    refused(muse("export", space, "--format", form, "--out", out), "expected a folder that can be written")
+    refused(muse("export", space, "--format", form, "--out", out), "expected a file in an existing folder")
     (tmp_path / "full").write_text("a file")
     before |= {"full": b"a file"}
     out = tmp_path / "full" / "out"

@@ -216,17 +216,17 @@ def bad_sentences(folder: Path) -> dict[str, tuple[list[object], tuple[str, ...]
         "no file": (["--source", folder / "no.txt", "--target", short], ("no.txt",)),
         "one column": (["--parallel", column], ("column.tsv:2: expected two columns",)),
         "wrong language": ([*files, "--src", "de"], ("fr", "got 'de'")),
-        "one language": ([*files, "--src", "en", "--tgt", "en"], ("two languages",)),
+        "one language": ([*files, "--src", "en", "--tgt", "en"], ("different languages",)),
         "unknown encoder": ([*files, "--encoder", "magic"], ("got 'magic'",)),
         "no encoder": ([*files, "--encoder", folder / "nosuch"], ("nosuch",)),
         "fit of another": ([*files, "--fit", f"de={short}"], ("got 'de'",)),
         "sts column": ([*sts, pairs["column"]], ("column.csv:2: expected three columns",)),
         "sts score": ([*sts, pairs["score"]], ("score.csv:2: expected a number", "'much'")),
-        "sts few": ([*sts, pairs["few"]], ("3 rated pairs or more",)),
+        "sts few": ([*sts, pairs["few"]], ("at least 3 rated pairs",)),
         "sts language": (["--task", "sts", "--src", "de", "--pairs", pairs["few"]], ("got 'de'",)),
         "no folder": (["--task", "transfer", "--data", folder / "nosuch"], ("nosuch", "LANG.txt")),
         "probe language": (["--task", "probe", "--text", f"de={short}"], ("got 'de'",)),
-        "probe of little": (["--task", "probe", "--text", f"en={short}"], ("give it more text",)),
+        "probe of little": (["--task", "probe", "--text", f"en={short}"], ("give more text",)),
     }  # fmt: skip
 
 
@@ -257,9 +257,9 @@ def test_bad_input_of_transfer(muse: Command, space: Path, task: Path) -> None:
     write(task / "labels.txt", labels[:-3])
     refused(muse(*command), "got 80 in", "77 in", "labels.txt")
     write(task / "labels.txt", ["yes"] * 80)
-    refused(muse(*command), "two classes or more, got 1")
+    refused(muse(*command), "at least two classes, got 1")
     write(task / "labels.txt", ["yes"] * 77 + ["no"] * 3)
-    refused(muse(*command), "5 sentences of each class or more, got 3")
+    refused(muse(*command), "at least 5 sentences of each class, got 3")
     (task / "fr.txt").unlink()
     refused(muse(*command), "LANG.txt of a language of the space beside en", "got en.txt, labels.txt")
 
@@ -354,8 +354,8 @@ def test_bad_input_of_mine(muse: Command, space: Path) -> None:
     refused(muse(*mining(space, "--encoder", "magic")), "got 'magic'")
     refused(muse(*mining(space, "--source", empty)), "empty.txt", "expected content")
     refused(muse(*mining(space, "--source", folder / "no.txt")), "no.txt")
-    refused(muse(*mining(space, "--out", folder / "no" / "out.tsv")), "expected a folder that can be written")
-    refused(muse(*mining(space, "--out", folder)), "expected a place for a file")
+    refused(muse(*mining(space, "--out", folder / "no" / "out.tsv")), "expected a file in an existing folder")
+    refused(muse(*mining(space, "--out", folder)), "expected the path of a file")
     refused(muse(*mining(space, "--threshold", "nan")), "must be a number, got nan")
     refused(muse("mine", folder, *mining(space)[2:]), "manifest")
     refused(muse(*mining(space, "--score", "magic")), "magic", code=2)

@@ -9,12 +9,14 @@ import numpy as np
 import pytest
 
 from muse.api.encoders import load_encoder
-from muse.commands.train import ENCODERS, LOSSES
-from muse.errors import NotConverged
+from muse.commands.train import LOSSES
+from muse.commands.train_report import WORD_ENCODERS
+from muse.encoders.trained import TrainedEncoder
+from muse.errors import Mismatch, NotConverged
 from muse.run.checkpoint import Checkpoint
 from muse.space import load_space
-from muse.training import kinds
-from muse.training import run as training
+from muse.systems import system, word_encoders
+from muse.training import loss_choice
 from tests.command import Command, refused, tree
 from tests.parallel import toy_space, toy_text, write_text
 
@@ -34,7 +36,7 @@ def good(files: Path, *more: object, text: str = "text.tsv") -> list[object]:
     return [*plain, *(["--parallel", files / text] if text else []), *more]
 
 
-@pytest.mark.parametrize("encoder", ENCODERS)
+@pytest.mark.parametrize("encoder", WORD_ENCODERS)
 def test_every_encoder(muse: Command, files: Path, encoder: str) -> None:
     found = muse(*good(files, "--encoder", encoder, "--json")).json
     assert found["out"] == str(files / "out")
@@ -45,6 +47,8 @@ def test_every_encoder(muse: Command, files: Path, encoder: str) -> None:
     assert len(found["p_at_1_by_epoch"]) == found["epochs"] + 1
     assert found["p_at_1"] == max(found["p_at_1_by_epoch"]) == found["p_at_1_by_epoch"][found["best_epoch"]]
     assert found["p_at_1"] > found["p_at_1_by_epoch"][0]
+    assert (found["score"], found["metric"]) == (found["p_at_1"], "P@1")
+    assert found["score_by_epoch"] == found["p_at_1_by_epoch"]
     assert found["loss_curve"][-1] < found["loss_curve"][0]
     assert set(found["seconds"]) == {"load", "training", "save", "total"}
     assert f"encoder:{found['encoder']} | held-out:20 | split:0" in found["signature"]
@@ -61,8 +65,7 @@ def test_every_loss(muse: Command, files: Path, loss: str) -> None:
 
 
 def test_the_command_line_names_what_there_is() -> None:
-    assert (*kinds.KINDS,) == ENCODERS
-    assert (*kinds.LOSSES,) == LOSSES
+    assert (*loss_choice.LOSSES,) == LOSSES
 
 
 def test_for_people_and_quietly(muse: Command, files: Path) -> None:
@@ -115,7 +118,7 @@ def test_two_files(muse: Command, files: Path) -> None:
     found = muse(*good(files, *two, text="")).json
     assert found["p_at_1_by_epoch"] == expected["p_at_1_by_epoch"]
     (files / "fr.txt").write_text("fr1\nfr2\n")
-    refused(muse(*good(files, *two, text="")), "as many lines, got 2 in", "fr.txt", "400 in")
+    refused(muse(*good(files, *two, text="")), "same number of lines, got 2 in", "fr.txt", "400 in")
 
 
 BAD_TEXTS = {
@@ -160,7 +163,7 @@ def test_settings_are_checked_before_training(
     def no_training(*_: Any, **__: Any) -> None:
         raise AssertionError("trained before everything was checked")
 
-    monkeypatch.setattr(training, "make_pairs", no_training)
+    monkeypatch.setattr(system, "make_pairs", no_training)
     more, parts = BAD_SETTINGS[name]
     before = tree(files)
     refused(muse(*good(files, *more)), *parts)
@@ -181,20 +184,45 @@ def test_training_that_breaks_down_leaves_nothing(
     def broken(*_: Any, **__: Any) -> None:
         raise NotConverged("the loss must be a finite number, got nan")
 
-    monkeypatch.setattr(training, "train", broken)
+    monkeypatch.setattr(word_encoders, "train", broken)
     before = tree(files)
     refused(muse(*good(files, "--out", files / "a" / "b")), "finite number")
     assert tree(files) == before
 
 
-def test_a_rate_beyond_reason_is_told(muse: Command, files: Path) -> None:
-    before = tree(files)
-    refused(
-        muse(*good(files, "-q", "--rate", 1e30, "--encoder", "cvm-add")),
-        "finite number",
-        "lower the learning rate",
-    )
-    assert tree(files) == before
+def test_a_rate_beyond_reason_is_told_and_the_last_good_epoch_kept(muse: Command, files: Path) -> None:
+    beyond = good(files, "-q", "--encoder", "cvm-add", "--rate")
+    parts = ["finite number", "lower the learning rate", "--resume and a --rate below 1e+30"]
+    refused(muse(*beyond, 1e30), *parts)
+    kept = tree(files)
+    assert ".out.checkpoint/training.npz" in kept
+    assert "out" not in kept
+    refused(muse(*beyond, 1e30, "--resume"), *parts)
+    assert tree(files).keys() == kept.keys()
+    found = muse(*beyond, 0.02, "--resume", "--json").json
+    assert found["score"] > found["score_by_epoch"][0]
+    assert not (files / ".out.checkpoint").exists()
+
+
+def test_a_resumed_run_that_fails_keeps_what_it_resumed(
+    muse: Command, files: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def killed(*_: Any, **__: Any) -> None:
+        raise KeyboardInterrupt
+
+    def broken(*_: Any, **__: Any) -> None:
+        raise Mismatch("the text is of another language")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(TrainedEncoder, "save", killed)
+        assert muse(*good(files)).code == 130
+    kept = tree(files)
+    assert ".out.checkpoint/training.npz" in kept
+    with monkeypatch.context() as patched:
+        patched.setattr(word_encoders, "train", broken)
+        refused(muse(*good(files, "--resume")), "another language")
+    assert tree(files) == kept
+    assert muse(*good(files, "-q", "--resume")).code == 0
 
 
 def test_an_encoder_of_another_space(muse: Command, files: Path) -> None:

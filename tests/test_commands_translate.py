@@ -88,7 +88,7 @@ def test_a_reader_that_goes(space: Path) -> None:
 
 def test_what_is_refused_on_stdin(muse: Command, space: Path) -> None:
     refused(translate(muse, space, stdin=""), "standard input: expected text to translate, got nothing")
-    refused(translate(muse, space, stdin="Привет, мир\n"), "Latin letters, got text in Cyrillic")
+    refused(translate(muse, space, stdin="Привет, мир\n"), "Latin script, got text in Cyrillic")
     ended = translate(muse, space, stdin=b"le\nch\xe2t\n")
     assert ended.code == 1
     assert "error: standard input:2: expected UTF-8, got the byte 0xe2" in ended.err
@@ -123,7 +123,7 @@ def test_words_that_are_new(muse: Command, space: Path) -> None:
 
 
 def test_n_grams_of_a_space_that_has_none(muse: Command, space: Path) -> None:
-    refused(muse("translate", space, "zzz", "--ngrams"), "n-grams need words that share some of 3 letters")
+    refused(muse("translate", space, "zzz", "--ngrams"), "n-grams need words that share some n-gram")
 
 
 def test_map(muse: Command, space: Path) -> None:
@@ -155,11 +155,11 @@ def test_map_refuses(muse: Command, space: Path) -> None:
     )
     refused(muse(*map_, here / "fr.vec", "--words", here / "words.txt"), "got none for 'zzz'")
     refused(
-        muse(*map_, here / "fr.vec", "--out", here / "no" / "o.vec"), "expected a folder that can be written"
+        muse(*map_, here / "fr.vec", "--out", here / "no" / "o.vec"), "expected a file in an existing folder"
     )
     refused(muse(*map_, here / "fr.vec", "--out", space), "got a folder")
     refused(muse(*map_, here / "fr.vec", "--json"), "--json needs --out")
-    refused(muse("map", space, "--lang", "xx", "--vectors", here / "fr.vec"), "one of fr, en; got 'xx'")
+    refused(muse("map", space, "--lang", "xx", "--vectors", here / "fr.vec"), "are fr, en; got 'xx'")
     assert tree(here) == before
 
 

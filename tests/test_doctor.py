@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from muse.doctor import PURPOSES, extras
-from muse.installation import DISTRIBUTION, EXTRAS, install_extra
+from muse.installation import DISTRIBUTION, EXTRAS, REQUIRED, install_extra
 from muse.version import __version__
 from tests.command import Command
 from tests.conftest import ROOT
@@ -21,6 +21,8 @@ def test_name_version_and_extras_are_those_of_setup_cfg() -> None:
     setup.read(ROOT / "setup.cfg", encoding="utf-8")
     assert setup["metadata"]["name"] == DISTRIBUTION
     assert setup["metadata"]["version"] == "attr: muse.version.__version__"
+    required = re.findall(r"^[\w-]+", setup["options"]["install_requires"], re.MULTILINE)
+    assert required == list(REQUIRED.values())
     written = {
         name: tuple(re.findall(r"^[\w-]+", packages.strip(), re.MULTILINE))
         for name, packages in setup["options.extras_require"].items()

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from muse.api.encoders import MAKERS, load_encoder
-from muse.encoders import bags as bags_module
+from muse.encoders import reading
 from muse.encoders.composed import Concatenated
 from muse.encoders.encoder import Encoded
 from muse.encoders.weights import weights_from_rank
@@ -149,7 +149,7 @@ def test_side_by_side_the_counts_are_those_of_the_part_that_read_most(
 def test_blocks_make_no_difference(monkeypatch: pytest.MonkeyPatch) -> None:
     encoder = load_encoder("power-mean", space())
     expected = encoder.encode(iter(TEXT * 3), "fr")
-    monkeypatch.setattr(bags_module, "BLOCK", 2)
+    monkeypatch.setattr(reading, "BLOCK", 2)
     found = encoder.encode(iter(TEXT * 3), "fr")
     np.testing.assert_array_equal(found.matrix, expected.matrix)
     assert (found.empty, found.tokens, found.unknown) == (expected.empty, expected.tokens, expected.unknown)
@@ -321,7 +321,7 @@ def test_broken_folders(tmp_path: Path) -> None:
         load_encoder(folder, of)
     for changes, part in (
         ({"format_version": 9}, "expected format 1, got 9"),
-        ({"kind": "elmo"}, "knows no encoder 'elmo'"),
+        ({"kind": "elmo"}, "has no encoder 'elmo'"),
         ({"spaces": None}, "spaces to be of type dict"),
     ):
         fresh()

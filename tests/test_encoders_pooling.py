@@ -12,22 +12,21 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from muse.encoders import pooling
-from muse.encoders.bags import Bags
 from muse.encoders.pooling import check_powers, mean, power_means, sums
+from muse.encoders.ragged import Ragged
 from muse.errors import BadSetting
 
 ROWS = np.random.default_rng(0).normal(size=(50, 7)).astype(np.float32)
 POWERS = (-math.inf, 1, 2, 3, 5, 0.5, 2.5, 40, math.inf)
 
 
-def bags(lengths: list[int], seed: int = 0) -> Bags:
-    offsets = np.insert(np.cumsum(np.array(lengths, np.int64)), 0, 0)
-    return Bags(np.random.default_rng(seed).integers(0, len(ROWS), offsets[-1]), offsets, 0)
+def drawn(lengths: list[int], seed: int = 0) -> Ragged:
+    rng = np.random.default_rng(seed)
+    return Ragged.of([rng.integers(0, len(ROWS), length).tolist() for length in lengths])
 
 
-def sentences(of: Bags, rows: NDArray[np.float32]) -> list[NDArray[np.float64]]:
-    ends = zip(of.offsets[:-1], of.offsets[1:], strict=True)
-    return [rows[of.ids[a:b]].astype(np.float64) for a, b in ends]
+def sentences(of: Ragged, rows: NDArray[np.float32]) -> list[NDArray[np.float64]]:
+    return [rows[ids.numpy()].astype(np.float64) for ids in torch.split(of.ids, of.lengths.tolist())]
 
 
 def power_mean_of_one(x: NDArray[np.float64], p: float) -> NDArray[np.float64]:
@@ -43,14 +42,14 @@ def power_mean_of_one(x: NDArray[np.float64], p: float) -> NDArray[np.float64]:
 @settings(deadline=None, max_examples=30)
 @given(st.lists(st.integers(0, 12), max_size=12), st.sampled_from(POWERS))
 def test_power_means_are_those_of_each_sentence(lengths: list[int], p: float) -> None:
-    of = bags(lengths)
+    of = drawn(lengths)
     expected = [power_mean_of_one(x, p) for x in sentences(of, ROWS)]
     found = power_means(of, torch.from_numpy(ROWS), [p]).numpy()
     np.testing.assert_allclose(found, np.reshape(expected, (-1, 7)), atol=2e-5)
 
 
 def test_powers_stand_side_by_side() -> None:
-    of, rows = bags([3, 0, 2]), torch.from_numpy(ROWS)
+    of, rows = drawn([3, 0, 2]), torch.from_numpy(ROWS)
     parts = [power_means(of, rows, [p]) for p in (3, -math.inf, 1)]
     assert torch.equal(power_means(of, rows, (3, -math.inf, 1)), torch.cat(parts, dim=1))
 
@@ -58,26 +57,26 @@ def test_powers_stand_side_by_side() -> None:
 def test_odd_powers_keep_the_sign() -> None:
     # systems.md: the released code of the paper gives +1 here.
     rows = torch.tensor([[-2.0], [-2.0]])
-    of = Bags(np.array([0, 1]), np.array([0, 2]), 0)
+    of = Ragged.of([[0, 1]])
     assert power_means(of, rows, [3]).item() == pytest.approx(-2)
     assert power_means(of, rows, [2]).item() == pytest.approx(2)  # even ones lose it
 
 
 def test_high_powers_neither_vanish_nor_overflow() -> None:
     rows = torch.tensor([[1e-6, 1e6], [1e-7, -1e5]])
-    of = Bags(np.array([0, 1]), np.array([0, 2]), 0)
+    of = Ragged.of([[0, 1]])
     found = power_means(of, rows, [301])[0]
     np.testing.assert_allclose(found, [1e-6 * 2 ** (-1 / 301), 1e6 * 2 ** (-1 / 301)], rtol=1e-5)
 
 
 def test_power_means_rise_with_the_power() -> None:
-    of, rows = bags([5, 9, 2]), torch.from_numpy(np.abs(ROWS))
+    of, rows = drawn([5, 9, 2]), torch.from_numpy(np.abs(ROWS))
     ordered = torch.stack([power_means(of, rows, [p]) for p in (-math.inf, 0.5, 1, 2, 3, 40, math.inf)])
     assert (ordered.diff(dim=0) >= -1e-5).all()
 
 
 def test_means_and_sums_with_weights() -> None:
-    of = bags([4, 0, 1, 6])
+    of = drawn([4, 0, 1, 6])
     weights = np.random.default_rng(1).random(len(of.ids)).astype(np.float32)
     parts = np.split(weights.astype(np.float64), of.offsets[1:-1])
     rows = torch.from_numpy(ROWS)
@@ -95,7 +94,7 @@ def test_means_and_sums_with_weights() -> None:
 
 
 def test_a_sentence_longer_than_what_is_gathered_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    of, rows = bags([40, 3, 700]), torch.from_numpy(ROWS)
+    of, rows = drawn([40, 3, 700]), torch.from_numpy(ROWS)
     expected = power_means(of, rows, POWERS)
     monkeypatch.setattr(pooling, "GATHERED", 16)  # fewer columns at once, and one sentence after the other
     assert torch.allclose(power_means(of, rows, POWERS), expected)
@@ -103,7 +102,7 @@ def test_a_sentence_longer_than_what_is_gathered_at_once(monkeypatch: pytest.Mon
 
 @pytest.mark.parametrize("longest", [2, 3, 7])
 def test_sums_go_by_pieces_where_sentences_are_long(monkeypatch: pytest.MonkeyPatch, longest: int) -> None:
-    of, rows = bags([0, 7, 3, 0, 14, 1, 0]), torch.from_numpy(ROWS)
+    of, rows = drawn([0, 7, 3, 0, 14, 1, 0]), torch.from_numpy(ROWS)
     expected = sums(of, rows)
     monkeypatch.setattr(pooling, "LONGEST", longest)
     assert torch.allclose(sums(of, rows), expected, atol=1e-5)

@@ -6,14 +6,15 @@ import math
 
 import numpy as np
 import pytest
+import torch
 
-from muse.encoders.bags import Bags
+from muse.encoders.ragged import Ragged
 from muse.encoders.weights import weights_from_rank, weights_from_text
 from muse.errors import BadSetting, Mismatch
 
 # Three sentences over 4 words: 0 0 1 | 0 2 | (empty)
-TEXT = Bags(np.array([0, 0, 1, 0, 2]), np.array([0, 3, 5, 5]), 1)
-NOTHING = Bags(np.array([], np.int64), np.array([0, 0]), 3)
+TEXT = Ragged.of([[0, 0, 1], [0, 2], []])
+NOTHING = Ragged.of([[]])
 
 
 def test_idf_counts_a_word_once_a_sentence() -> None:
@@ -29,7 +30,7 @@ def test_sif_counts_every_occurrence() -> None:
 
 @pytest.mark.parametrize("weighting", ["idf", "sif"])
 def test_blocks_make_no_difference(weighting: str) -> None:
-    parts = [Bags(TEXT.ids[:3], np.array([0, 3]), 0), Bags(TEXT.ids[3:], np.array([0, 2, 2]), 0)]
+    parts = [TEXT.take(torch.tensor([0])), TEXT.take(torch.tensor([1, 2]))]
     np.testing.assert_array_equal(
         weights_from_text(weighting, parts, 4), weights_from_text(weighting, [TEXT], 4)
     )
@@ -51,7 +52,7 @@ def test_by_rank_probabilities_are_zipfs() -> None:
 
 
 def test_a_word_in_every_sentence_still_counts() -> None:
-    assert weights_from_text("idf", [Bags(np.array([0]), np.array([0, 1]), 0)], 1)[0] > 0
+    assert weights_from_text("idf", [Ragged.of([[0]])], 1)[0] > 0
 
 
 @pytest.mark.parametrize("weighting", ["idf", "sif"])

@@ -190,6 +190,7 @@ def test_killed_and_resumed(muse: Command, files: Path, monkeypatch: pytest.Monk
     assert not kept.parent.exists()
 
 
+@pytest.mark.slow
 @pytest.mark.shared
 def test_the_vectors_of_zhang(muse: Command, shared: Path, tmp_path: Path) -> None:
     folder = next(shared.glob("**/zhang2017/es-en"))

@@ -35,7 +35,7 @@ def test_parts_hold_every_place_once_and_every_class() -> None:
     assert [len(places) for places in part] == [88 - 2 * 17, 17, 17]
     for places in part:
         assert set(labels[places]) == {0, 1, 2}
-    with pytest.raises(Mismatch, match="5 sentences of each class or more, got 4 of one"):
+    with pytest.raises(Mismatch, match="at least 5 sentences of each class, got 4 of one"):
         parts(np.array([0] * 9 + [1] * 4), np.random.default_rng(0))
 
 
@@ -80,7 +80,7 @@ def test_the_held_out_part_chooses() -> None:
 
 def test_without_scikit_learn(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sklearn.linear_model", None)
-    with pytest.raises(MissingExtra, match="need scikit-learn, found none; run ") as caught:
+    with pytest.raises(MissingExtra, match="need scikit-learn, which is missing; run ") as caught:
         require_sklearn()
     assert install_extra("eval") in str(caught.value)
 

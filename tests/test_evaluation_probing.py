@@ -120,7 +120,7 @@ def test_a_sentence_stands_in_a_probe_once() -> None:
 
 @pytest.mark.parametrize("make", [length_probe, content_probe, order_probe])
 def test_too_little_text(make: object) -> None:
-    with pytest.raises(Mismatch, match="give it more text"):
+    with pytest.raises(Mismatch, match="give more text"):
         make(["One line.", "Another line."], "en", 100, np.random.default_rng(0))  # type: ignore[operator]
-    with pytest.raises(Mismatch, match="give it more text"):
+    with pytest.raises(Mismatch, match="give more text"):
         make(["", " "], "en", 100, np.random.default_rng(0))  # type: ignore[operator]

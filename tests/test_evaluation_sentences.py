@@ -85,7 +85,7 @@ def test_bad_input() -> None:
     rows = np.ones((3, 4), np.float32)
     with pytest.raises(Mismatch, match="at least one pair"):
         Queries(rows[:0], rows, np.arange(0))
-    with pytest.raises(Mismatch, match="every query needs its target"):
+    with pytest.raises(Mismatch, match="every query needs a target"):
         Queries(rows, rows, np.arange(2))
     with pytest.raises(Mismatch, match=r"\(3, 4\) and \(3, 2\)"):
         Queries(rows, rows[:, :2], np.arange(3))

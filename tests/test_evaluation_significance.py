@@ -56,7 +56,7 @@ def test_exchanging_the_two_changes_the_sign() -> None:
 
 def test_what_cannot_be_compared() -> None:
     for hits in ((np.ones(3, bool), np.ones(2, bool)), (np.ones(0, bool), np.ones(0, bool))):
-        with pytest.raises(Mismatch, match="the same queries of both"):
+        with pytest.raises(Mismatch, match="the same queries for both"):
             compare(*hits, np.random.default_rng(0))
 
 
@@ -72,8 +72,8 @@ def test_spaces_of_other_languages_or_pivots() -> None:
     space = noisy_space(0)
     check_comparable(space, space, "fr", "en")
     turned = AlignedSpace(space.sides, "fr", space.manifest)
-    with pytest.raises(Mismatch, match="one pivot, got en and fr; align one of them again"):
+    with pytest.raises(Mismatch, match="the same pivot, got en and fr; align one of them again"):
         check_comparable(space, turned, "fr", "en")
     other = AlignedSpace({"de": space.side("fr"), "en": space.side("en")}, "en", space.manifest)
-    with pytest.raises(Mismatch, match="both hold fr and en, got one with de, en"):
+    with pytest.raises(Mismatch, match="both contain fr and en, got one with de, en"):
         check_comparable(space, other, "fr", "en")

@@ -67,11 +67,13 @@ def test_the_fields_other_programs_read() -> None:
 
 
 def test_ratings_that_cannot_be_used() -> None:
-    with pytest.raises(Mismatch, match="a rating for each pair, got pairs alone; put word, word and number"):
+    with pytest.raises(
+        Mismatch, match="a rating for each pair, got pairs alone; write word, word and rating"
+    ):
         evaluate_similarity(SPACE, Lexicon(tuple(PAIRS)), rng=RNG)
-    with pytest.raises(Mismatch, match="3 pairs or more .* got 2 of 2"):
+    with pytest.raises(Mismatch, match="at least 3 pairs .* got 2 of 2"):
         evaluate(np.array([1, 2]), PAIRS[:2])
-    with pytest.raises(Mismatch, match="reads from en to fr: exchange --src and --tgt"):
+    with pytest.raises(Mismatch, match="direction is en to fr: swap --src and --tgt"):
         evaluate(COSINES, [(t, s) for s, t in PAIRS])
     with pytest.raises(Mismatch, match="ratings that differ, got 2 for all pairs"):
         evaluate(np.full(40, 2))

@@ -87,9 +87,9 @@ def test_bad_input() -> None:
     rows, labels = sides()
     with pytest.raises(Mismatch, match="150 sentences of en and 149 labels"):
         scored(rows, labels[:-1])
-    with pytest.raises(Mismatch, match="a language to learn and another"):
+    with pytest.raises(Mismatch, match="a training and a test language"):
         scored({"en": rows["en"]}, labels)
-    with pytest.raises(Mismatch, match="two classes or more, got 1"):
+    with pytest.raises(Mismatch, match="at least two classes, got 1"):
         scored(rows, ["a"] * 150)
-    with pytest.raises(BadSetting, match="two runs or more, got 1"):
+    with pytest.raises(BadSetting, match="at least two runs, got 1"):
         TransferConfig(1)

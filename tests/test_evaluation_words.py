@@ -115,14 +115,12 @@ def test_words_are_matched_as_they_are_written() -> None:
 def test_directions() -> None:
     assert evaluate(SPACE, ("one", "un"), source="en", retrieval=NN).p_at_1 == 100
     assert evaluate(SPACE, ("one", "un"), target="fr", retrieval=NN).signature.direction == "en-fr"
-    with pytest.raises(BadSetting, match="one of fr, en; got 'de'"):
+    with pytest.raises(BadSetting, match="are fr, en; got 'de'"):
         evaluate(SPACE, ("one", "un"), source="de")
 
 
 def test_nothing_covered_says_why() -> None:
-    with pytest.raises(
-        Mismatch, match="got none of 1 pairs; it reads from en to fr: exchange --src and --tgt"
-    ):
+    with pytest.raises(Mismatch, match="1 pairs; its direction is en to fr: swap --src and --tgt"):
         evaluate(SPACE, ("one", "un"))
     with pytest.raises(Mismatch, match="differ in upper and lower case"):
         evaluate(SPACE, ("Un", "ONE"))

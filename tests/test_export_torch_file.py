@@ -138,7 +138,7 @@ def test_equal_seeds_give_equal_bytes(tmp_path: Path) -> None:
     [
         ({"vocabularies": ("a", "b", "c")}, "got it 3 times for two tables"),
         ({"shared": True, "vocabularies": ("a", "b")}, "got it 2 times for one shared table"),
-        ({"vocabularies": ("a",), "max_vocab": 5}, "either those of --vocab or --max-vocab words, got both"),
+        ({"vocabularies": ("a",), "max_vocab": 5}, "--vocab and --max-vocab exclude each other, got both"),
     ],
 )
 def test_settings_that_cannot_work(tmp_path: Path, options: dict[str, Any], message: str) -> None:
@@ -152,10 +152,10 @@ def test_nothing_is_written_where_something_is_wrong(tmp_path: Path) -> None:
     before = tree(tmp_path)
     with pytest.raises(BadFile, match=r"v:2: expected each unit once, got 's1' again, as on line 1"):
         export(tmp_path / "t.pt", vocabularies=(twice,))
-    with pytest.raises(BadSetting, match="torch does not read packed files"):
+    with pytest.raises(BadSetting, match="torch does not read compressed files"):
         export(tmp_path / "t.pt.gz")
     with pytest.raises(BadFile, match="got a folder"):
         export(tmp_path)
-    with pytest.raises(BadFile, match="expected a folder that can be written"):
+    with pytest.raises(BadFile, match="expected a file in an existing folder"):
         export(tmp_path / "no" / "t.pt")
     assert tree(tmp_path) == before

@@ -62,13 +62,13 @@ def test_words_that_a_form_cannot_hold_are_left_out_and_counted(
     (written,) = export(tmp_path / "fr.x", form, space)
     assert written.left_out == left
     assert written.words == len(space.vectors("fr")) - left
-    assert f"left out {left} words that {form} cannot hold" in caplog.text
+    assert f"left out {left} words that {form} cannot represent" in caplog.text
 
 
 def test_a_file_holds_the_source_unless_told(tmp_path: Path) -> None:
     assert export(tmp_path / "x.vec", "text")[0].language == "fr"
     assert export(tmp_path / "x.vec", "text", language="en")[0].language == "en"
-    with pytest.raises(BadSetting, match="name one with --src or --tgt|name one"):
+    with pytest.raises(BadSetting, match="choose one with --src or --tgt|name one"):
         export(tmp_path / "x.vec", "text", saved(tmp_path / "s", "fr", "de"))
 
 
@@ -87,15 +87,15 @@ def test_a_language_with_a_name_that_is_a_path(tmp_path: Path) -> None:
 
 
 def test_nothing_is_written_where_something_is_wrong(tmp_path: Path) -> None:
-    with pytest.raises(BadSetting, match="a language of this space is one of fr, en; got 'de'"):
+    with pytest.raises(BadSetting, match="the languages of this space are fr, en; got 'de'"):
         export(tmp_path / "x", "text", language="de")
-    with pytest.raises(BadSetting, match="npz is not packed once more"):
+    with pytest.raises(BadSetting, match="npz cannot be compressed further"):
         export(tmp_path / "x.npz.gz", "npz")
-    with pytest.raises(BadSetting, match="a form of vectors must be one of"):
+    with pytest.raises(BadSetting, match="a format of vectors must be one of"):
         export(tmp_path / "x", "word3vec")
-    with pytest.raises(BadFile, match="expected a folder that can be written"):
+    with pytest.raises(BadFile, match="expected a file in an existing folder"):
         export(tmp_path / "no" / "x.vec", "text")
     phrases = plain_space(raw_rows(0, 2), raw_rows(1, 2), ["a b", "c d"], ["a b", "c d"])
-    with pytest.raises(Mismatch, match="got none of fr"):
+    with pytest.raises(Mismatch, match="words of fr that text can represent, got none"):
         export(tmp_path / "x", "text", phrases)
     assert not tree(tmp_path)

@@ -22,9 +22,9 @@ def test_paragraphs_in_order_packed_too(tmp_path: Path) -> None:
     [
         ("a\tone\njust a sentence\n", "text:2: expected document<TAB>paragraph.*without document boundaries"),
         ("\tone\n", "text:1"),
-        ("a\tone\nb\ttwo\n", "two or more paragraphs.*2 of one at most"),
+        ("a\tone\nb\ttwo\n", "two or more paragraphs.*2 with at most one"),
         ("", "empty file"),
-        ("\n", "0 of one"),
+        ("\n", "0 with at most one"),
     ],
 )
 def test_files_without_boundaries(tmp_path: Path, text: str, message: str) -> None:

@@ -95,7 +95,7 @@ def _message(path: Path) -> str:
 
 
 def test_a_missing_file(tmp_path: Path) -> None:
-    assert "expected a file, got nothing of that name; check the path" in _message(tmp_path / "no.vec")
+    assert "expected a file, but it does not exist; check the path" in _message(tmp_path / "no.vec")
 
 
 def test_a_folder(tmp_path: Path) -> None:
@@ -104,7 +104,7 @@ def test_a_folder(tmp_path: Path) -> None:
 
 def test_a_file_as_folder(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    assert "expected a file that can be read, got Not a directory" in _message(tmp_path / "file" / "x.vec")
+    assert "expected a readable file, got Not a directory" in _message(tmp_path / "file" / "x.vec")
 
 
 def test_permission_denied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -127,14 +127,14 @@ def test_an_empty_file(tmp_path: Path, name: str) -> None:
 def test_an_archive_of_nothing(tmp_path: Path) -> None:
     path = tmp_path / "x.vec.gz"
     path.write_bytes(gzip.compress(b""))
-    assert "got nothing in the archive" in _message(path)
+    assert "got an empty archive" in _message(path)
 
 
 def test_a_gzip_cut_off(tmp_path: Path) -> None:
     path = tmp_path / "x.vec.gz"
     MAKERS["text.gz"](path)
     path.write_bytes(path.read_bytes()[:-100])
-    assert "expected a whole file, got a broken one" in _message(path)
+    assert "expected a complete file, got a broken one" in _message(path)
 
 
 def test_a_gzip_with_a_wrong_checksum(tmp_path: Path) -> None:
@@ -150,7 +150,7 @@ def test_a_zip_cut_off(tmp_path: Path) -> None:
     path = tmp_path / "x.zip"
     MAKERS["text.zip"](path)
     path.write_bytes(path.read_bytes()[:-30])
-    assert "expected a whole .zip, got a broken one" in _message(path)
+    assert "expected a complete .zip, got a broken one" in _message(path)
 
 
 def test_a_zip_of_several_files(tmp_path: Path) -> None:

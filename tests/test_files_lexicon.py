@@ -59,10 +59,10 @@ def test_scores(tmp_path: Path) -> None:
         ("a\tb\tc\n", [":1: expected two words, got 3 fields"]),
         ("a\tb\tnan\n", [":1: expected two words, got 3 fields"]),
         ("a\tb\t1\t2\n", [":1: expected two words, got 4 fields"]),
-        ("a\tb\t1\nc\td\n", ["expected a score for every pair or none, got 1 for 2"]),
+        ("a\tb\t1\nc\td\n", ["expected a score for every pair or for none, got 1 for 2"]),
         (b"cat chat\n\xe9t\xe9 summer\n", [":2: expected UTF-8, got the byte 0xe9"]),
         ("", ["expected content, got an empty file"]),
-        ("\n \n", ["expected at least one pair of words, got blank lines"]),
+        ("\n \n", ["expected at least one pair of words, got only blank lines"]),
     ],
 )
 def test_what_is_wrong_is_told_with_its_line(tmp_path: Path, content: str | bytes, parts: list[str]) -> None:
@@ -74,7 +74,7 @@ def test_what_is_wrong_is_told_with_its_line(tmp_path: Path, content: str | byte
 
 
 def test_a_missing_dictionary(tmp_path: Path) -> None:
-    with pytest.raises(BadFile, match="nothing of that name"):
+    with pytest.raises(BadFile, match="it does not exist"):
         read_lexicon(tmp_path / "no.txt")
 
 
@@ -101,7 +101,7 @@ def test_any_words_survive(tmp_path_factory: pytest.TempPathFactory, pairs: list
 
 @pytest.mark.parametrize("word", ["a\tb", "a\nb", "a\rb", "", " a", "\ud800"])
 def test_words_that_would_not_come_back(tmp_path: Path, word: str) -> None:
-    with pytest.raises(Mismatch, match=r"expected words that this format can hold, got .*\(pair 2\)"):
+    with pytest.raises(Mismatch, match=r"expected words that this format can represent, got .*\(pair 2\)"):
         write_lexicon(tmp_path / "x.txt", Lexicon((("a", "b"), ("c", word))))
     assert list(tmp_path.iterdir()) == []
 

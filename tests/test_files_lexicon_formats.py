@@ -85,7 +85,7 @@ def test_a_pair_like_a_header_or_an_object_is_a_pair(tmp_path: Path) -> None:
         assert read_lexicon(tmp_path / "d").pairs == order
 
 
-NO_PAIR = "d:2: expected an object of JSON with source and target"
+NO_PAIR = "d:2: expected a JSON object with source and target"
 TABLE, OBJECT = "source\ttarget\tscore\trank\n", '{"source": "a", "target": "b", "score": 1}\n'
 
 
@@ -93,9 +93,9 @@ TABLE, OBJECT = "source\ttarget\tscore\trank\n", '{"source": "a", "target": "b",
     ("content", "message"),
     [
         (TABLE, "expected at least one pair"),
-        (TABLE + "a\tb\t1\n", r"d:2: expected 4 fields by tabs as the first line has, got 3"),
+        (TABLE + "a\tb\t1\n", r"d:2: expected 4 fields with tabs between as in line 1, got 3"),
         (TABLE + "a\tb\t1\t1\n\na\tc\tx\t2\n", r"d:4: expected a finite number as the score, got 'x'"),
-        (OBJECT + "a b\n", r"d:2: expected an object of JSON with source and target, got 'a b'"),
+        (OBJECT + "a b\n", r"d:2: expected a JSON object with source and target, got 'a b'"),
         (OBJECT + '{"source": "a"}\n', NO_PAIR),
         (
             OBJECT + '{"source": "a", "target": 5}\n',
@@ -108,7 +108,7 @@ TABLE, OBJECT = "source\ttarget\tscore\trank\n", '{"source": "a", "target": "b",
         (OBJECT + OBJECT.replace("b", "c").replace("1", "1" + "0" * 400), r"d:2: expected a finite number"),
         (
             OBJECT + '{"source": "a", "target": "c"}\n',
-            "expected a score for every pair or none",
+            "expected a score for every pair or for none",
         ),
     ],
 )
@@ -143,9 +143,9 @@ def test_a_word_that_a_table_cannot_hold_leaves_the_old_file(tmp_path: Path) -> 
 
 @pytest.mark.parametrize("form", FORMS)
 def test_nothing_to_write_and_nowhere_to(tmp_path: Path, form: str) -> None:
-    with pytest.raises(Mismatch, match="at least one pair of words, got none"):
+    with pytest.raises(Mismatch, match="at least one pair of words to write, got none"):
         write_dictionary(tmp_path / "d", Lexicon(()), form=form)
-    with pytest.raises(BadFile, match="expected a place that can be written, got No such file"):
+    with pytest.raises(BadFile, match="expected a writable path, got No such file"):
         write_dictionary(tmp_path / "none" / "d", LEXICON, form=form)
 
 

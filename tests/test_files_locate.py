@@ -42,7 +42,7 @@ def test_every_usual_name(folders: list[Path], name: str) -> None:
 def test_a_folder_or_another_language_is_no_file(folders: list[Path]) -> None:
     (folders[0] / "fr.vec").mkdir()
     (folders[0] / "fra.vec").touch()
-    with pytest.raises(BadFile, match=r"no vectors for 'fr': expected a file like fr\.vec") as caught:
+    with pytest.raises(BadFile, match=r"no vectors for 'fr': expected a file such as fr\.vec") as caught:
         locate_vectors("fr")
     for folder in folders:
         assert str(folder) in str(caught.value)

@@ -39,10 +39,10 @@ def test_parts_by_number_and_pairs_without_consensus(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (SNLI + "neutral\ta\tb\nmaybe\tc\td\n", r"nli.txt:3: a label is one of .*'maybe'"),
+        (SNLI + "neutral\ta\tb\nmaybe\tc\td\n", r"nli.txt:3: a label must be one of .*'maybe'"),
         (SNLI + "neutral\ta\n", "nli.txt:2: expected 3 columns.*got 2"),
-        (SICK + "1\ta\tb\tNEUTRAL\t3\tOTHER\n", "nli.txt:2: SemEval_set is one of.*'OTHER'"),
-        ("a\tb\tneutral\n", "nli.txt:1: expected a first line that names"),
+        (SICK + "1\ta\tb\tNEUTRAL\t3\tOTHER\n", "nli.txt:2: SemEval_set must be one of.*'OTHER'"),
+        ("a\tb\tneutral\n", "nli.txt:1: expected a first line of tab-separated names"),
         (SNLI, "found none"),
         ("", "nli.txt: expected content"),
     ],

@@ -24,7 +24,7 @@ def test_two_columns(tmp_path: Path) -> None:
     ("content", "message"),
     [
         ("a\tb\njust one\n", r"text\.tsv:2: expected two columns, pivot<TAB>sentence, got 1"),
-        ("a\tb\tc\n", r"text\.tsv:1: expected two columns, .* got 3; cut -f1,2"),
+        ("a\tb\tc\n", r"text\.tsv:1: expected two columns, .* got 3; keep the first two with cut -f1,2"),
         ("", "found none|expected content"),
         ("\n \n", r"text\.tsv: expected lines pivot<TAB>sentence, found none"),
     ],
@@ -55,5 +55,5 @@ def test_two_files_keep_their_lines_together(tmp_path: Path) -> None:
 def test_two_files_of_unequal_length(tmp_path: Path) -> None:
     (tmp_path / "en").write_text("one\ntwo\nthree\n")
     (tmp_path / "fr").write_text("un\ndeux\n")
-    with pytest.raises(Mismatch, match=r"must have as many lines, got 2 in .*fr, 3 in .*en lines"):
+    with pytest.raises(Mismatch, match=r"must have the same number of lines, got 2 in .*fr, 3 in .*en;"):
         read_aligned_files(tmp_path / "en", tmp_path / "fr")

@@ -34,7 +34,7 @@ def test_aligned_files_have_the_same_lines(tmp_path: Path) -> None:
     one, other = write(tmp_path / "a", "Un.\nDeux.\n"), write(tmp_path / "b", "One.\nTwo.")
     assert read_aligned(one, other) == [["Un.", "Deux."], ["One.", "Two."]]
     write(other, "One.\nTwo.\nThree.\n")
-    with pytest.raises(Mismatch, match=r"got 2 in .*a, 3 in .*b lines"):
+    with pytest.raises(Mismatch, match=r"got 2 in .*a, 3 in .*b;"):
         read_aligned(one, other)
 
 
@@ -55,7 +55,7 @@ def test_rated_sentences(tmp_path: Path) -> None:
         ("A.,B.,1\nA.,B.,high\n", r"a\.csv:2: expected a number as the third column, got 'high'"),
         ("A.,B.,nan\n", "got 'nan'"),
         ("A.,B.,inf\n", "got 'inf'"),
-        ("sentence1,sentence2,score\n", "drop it if it names the columns"),
+        ("sentence1,sentence2,score\n", "remove it if it is a header"),
         ('A.,B.,1\n"A.,B.,2\n', r"a\.csv:2: expected comma-separated values, got"),
     ],
 )

@@ -41,7 +41,7 @@ def flip(data: bytes) -> bytes:
 def test_a_file_that_changed_is_named(folder: Path, name: str, spoil: Any) -> None:
     path = folder / name
     path.write_bytes(spoil(path.read_bytes()))
-    with pytest.raises(BadFile, match=rf"{name}: expected the file that was saved \(sha256 \w{{8}}\), got"):
+    with pytest.raises(BadFile, match=rf"{name}: expected the saved file \(sha256 \w{{8}}\), got"):
         load_space(folder)
 
 
@@ -89,7 +89,7 @@ def test_shapes_must_fit_the_manifest(folder: Path) -> None:
 
 
 def test_no_such_folder(tmp_path: Path) -> None:
-    with pytest.raises(BadFile, match="none: expected an aligned space, found nothing there; make one with"):
+    with pytest.raises(BadFile, match="none: expected an aligned space, found no such folder; make one with"):
         load_space(tmp_path / "none")
 
 
@@ -116,7 +116,7 @@ def test_a_manifest_that_is_not_json(folder: Path, text: bytes) -> None:
 def test_a_newer_format(folder: Path) -> None:
     change(folder, format_version=2, languages="unheard of")
     with pytest.raises(
-        BadFile, match=r"written by a newer muse \(format 2, this muse reads 1\): upgrade"
+        BadFile, match=r"written by a newer muse \(format 2, this one reads 1\); upgrade"
     ) as error:
         load_space(folder)
     assert str(folder) in str(error.value)

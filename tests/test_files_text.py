@@ -182,7 +182,7 @@ def test_max_vocab_below_one_is_a_bad_setting(tmp_path: Path, wrong: int) -> Non
 
 def test_some_zero_rows_are_fine_and_all_are_not(tmp_path: Path) -> None:
     assert _read(tmp_path, "a 0 0\nb 1 0\n").matrix.tolist() == [[0, 0], [1, 0]]
-    _refused(tmp_path, "a 0 0\nb 0.0 -0\n", "zeros for every word")
+    _refused(tmp_path, "a 0 0\nb 0.0 -0\n", "got only zeros")
 
 
 GOOD = "the 0.1 0.2 0.3\n"
@@ -193,7 +193,7 @@ GOOD = "the 0.1 0.2 0.3\n"
     [
         (
             "2 3\n" + GOOD + "cat 0.1 0.2\n",
-            ["vec:3: expected 3 numbers after the word, got 2 (word 'cat')", "cut off"],
+            ["vec:3: expected 3 numbers after the word, got 2 (word 'cat')", "incomplete"],
         ),
         ("2 3\n" + GOOD + "cat\n", ["vec:3: expected 3 numbers after the word, got 0 (word 'cat')"]),
         (
@@ -216,10 +216,10 @@ GOOD = "the 0.1 0.2 0.3\n"
         ("2 3\n" + GOOD + "cat nan 0.2 0.3\n", ["vec:3: expected a finite number in place 1", "got 'nan'"]),
         ("2 3\n" + GOOD + "cat 0.1 0.2 -inf\n", ["vec:3: expected a finite number in place 3", "got '-inf'"]),
         ("2 3\n" + GOOD + "cat 0.1 0.2 1e39\n", ["vec:3: expected a finite number in place 3", "got '1e39'"]),
-        ("2 3\n" + GOOD, ["expected 2 words as its first line says, got 1", "cut off"]),
+        ("2 3\n" + GOOD, ["expected 2 words as line 1 says, got 1", "incomplete"]),
         (
             "1 3\n" + GOOD + "cat 0.1 0.2 0.3\n",
-            ["vec:3: expected the end after 1 words", "correct its first line"],
+            ["vec:3: expected the end after 1 words", "correct line 1"],
         ),
         ("2 4\n" + GOOD + "cat 0.1 0.2 0.3\n", ["vec:2: expected 4 numbers after the word, got 3"]),
         (
@@ -235,7 +235,7 @@ GOOD = "the 0.1 0.2 0.3\n"
             "\x00\x01\x02\x03",
             [
                 "vec:1: expected a word and its numbers",
-                "give vectors as text, word2vec binary, fastText .bin or .npz",
+                "give vectors as text, word2vec binary, fastText .bin, .npz or Parquet",
             ],
         ),
         ("", ["expected content, got an empty file"]),
@@ -261,7 +261,7 @@ def test_a_number_too_many_in_every_line_is_the_headers_fault(tmp_path: Path) ->
     _refused(
         tmp_path,
         "30 2\n" + "".join(lines),
-        "vec:2: expected 2 numbers after the word as the first line says, got 3",
+        "vec:2: expected 2 numbers after the word as line 1 says, got 3",
     )
     assert _read(tmp_path, "30 3\n" + "".join(lines)).words[:2] == ("w0", "w1")
     lines[3] = "plain 0.1 0.2\n"

@@ -55,5 +55,5 @@ def test_faults_name_file_and_line(tmp_path: Path, content: bytes, message: str)
 
 
 def test_no_such_file(tmp_path: Path) -> None:
-    with pytest.raises(BadFile, match="nothing of that name"):
+    with pytest.raises(BadFile, match="it does not exist"):
         read_vocabulary(tmp_path / "nosuch")

@@ -83,7 +83,7 @@ def test_a_header_with_too_few_words(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("header", [b"5 999999999999999999\n", b"999999999999999999 3\n"])
 def test_an_absurd_header(tmp_path: Path, header: bytes) -> None:
-    _refused(tmp_path / "x.bin", _good(tmp_path).replace(b"5 3\n", header), "cut off")
+    _refused(tmp_path / "x.bin", _good(tmp_path).replace(b"5 3\n", header), "incomplete")
 
 
 def test_words_that_are_not_utf8(tmp_path: Path) -> None:
@@ -94,7 +94,7 @@ def test_words_that_are_not_utf8(tmp_path: Path) -> None:
 def test_numbers_that_are_not_finite(tmp_path: Path) -> None:
     nan = np.array([[1, 2], [np.nan, 0]], "<f4")
     content = b"2 2\n" + b"".join(b"w%d " % i + row.tobytes() for i, row in enumerate(nan))
-    _refused(tmp_path / "x.bin", content, "expected finite numbers, got others in word 2 (b'w1')")
+    _refused(tmp_path / "x.bin", content, "expected finite numbers, got nan or inf in word 2 (b'w1')")
 
 
 def test_no_space_anywhere(tmp_path: Path) -> None:
@@ -103,6 +103,6 @@ def test_no_space_anywhere(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("word", ["new york", "a\nb", "", "\ud800"])
 def test_words_the_format_cannot_hold(tmp_path: Path, word: str) -> None:
-    with pytest.raises(Mismatch, match=r"x.bin: expected words that this format can hold, got .*word 2"):
+    with pytest.raises(Mismatch, match=r"x.bin: expected words that this format can represent, got .*word 2"):
         write_word2vec(tmp_path / "x.bin", ["a", word], _matrix(3, 2))
     assert not (tmp_path / "x.bin").exists()

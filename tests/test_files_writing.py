@@ -65,7 +65,9 @@ def test_equal_vectors_give_equal_packed_files(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("word", ["", " a", "a ", "\ta", "a\nb", "\n", "\ud800", "version 2.0", "x 1e-3 y"])
 def test_words_that_would_not_come_back(tmp_path: Path, word: str) -> None:
-    with pytest.raises(Mismatch, match=r"x.vec: expected words that this format can hold, got .*\(word 2\)"):
+    with pytest.raises(
+        Mismatch, match=r"x.vec: expected words that this format can represent, got .*\(word 2\)"
+    ):
         write_vectors_text(tmp_path / "x.vec", ["a", word], MATRIX[:2])
     assert list(tmp_path.iterdir()) == []
 
@@ -82,7 +84,7 @@ def test_words_and_rows_must_fit_and_be_finite(tmp_path: Path, write: Callable[.
 
 @pytest.mark.parametrize("write", [write_vectors_text, write_word2vec, write_npz])
 def test_a_folder_that_is_not_there(tmp_path: Path, write: Callable[..., None]) -> None:
-    with pytest.raises(BadFile, match="expected a place that can be written, got No such file"):
+    with pytest.raises(BadFile, match="expected a writable path, got No such file"):
         write(tmp_path / "no" / "x.vec", WORDS, MATRIX)
 
 

@@ -100,11 +100,10 @@ def test_a_saved_space_uses_its_hubness(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 def test_two_languages_beside_the_pivot(tmp_path: Path) -> None:
-    found = induce(saved(tmp_path / "s", "fr", "de"), source="fr", target="de")
+    space = saved(tmp_path / "s", "fr", "de")
+    found = induce(space, source="fr", target="de")
     assert len(found) == 39
-    assert all(
-        target in set(saved(tmp_path / "s", "fr", "de").vectors("de").words) for _, target in found.pairs
-    )
+    assert {target for _, target in found.pairs} <= set(space.vectors("de").words)
 
 
 @pytest.mark.parametrize("option", ["top", "max_vocab"])

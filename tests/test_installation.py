@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from muse.installation import DISTRIBUTION, EXTRAS, install_extra, install_packages
+from tests.command import Ended, python, refused
 from tests.conftest import ROOT
 
 # The form of a command that installs muse itself by a name on PyPI, whatever the extras.
@@ -98,6 +99,16 @@ def test_the_python_that_runs_muse_is_named_where_pip_is_that_of_another(
 ) -> None:
     monkeypatch.setattr("shutil.which", lambda name: pip)
     assert install_packages("jinja2").startswith(f"{sys.executable} -m pip install ")
+
+
+@pytest.mark.parametrize(("module", "package"), [("torch", "torch"), ("faiss", "faiss-cpu")])
+def test_without_a_package_help_works_and_the_rest_names_it(module: str, package: str) -> None:
+    def ended(argument: str) -> Ended:
+        code = f"import sys; sys.modules[{module!r}] = None; sys.argv = ['muse', {argument!r}]"
+        return python("-c", f"{code}; from muse.cli import main; main()")
+
+    assert ended("--help").code == ended("--version").code == 0
+    refused(ended("doctor"), f"error: muse needs {package}, found none; run {install_packages(package)}")
 
 
 def test_every_extra_has_a_command() -> None:

@@ -34,7 +34,7 @@ class Scripted(Plan):
     script: dict[str, Matrix | None | Exception]
 
     def initialisations(self) -> list[tuple[str, auto.Initialiser]]:
-        return [(name, _start(name, what)) for name, what in self.script.items()]
+        return [(name, _initialise(name, what)) for name, what in self.script.items()]
 
 
 def scripted(*rounds: RefineConfig, **script: Matrix | None | Exception) -> Scripted:
@@ -44,15 +44,15 @@ def scripted(*rounds: RefineConfig, **script: Matrix | None | Exception) -> Scri
     return plan
 
 
-def _start(name: str, what: Matrix | None | Exception) -> auto.Initialiser:
-    def start(*_: Any) -> Iterator[Alignment]:
+def _initialise(name: str, what: Matrix | None | Exception) -> auto.Initialiser:
+    def initialise(*_: Any) -> Iterator[Alignment]:
         CALLS.append(name)
         if isinstance(what, Exception):
             raise what
         if what is not None:
             yield Alignment(what, method=name)
 
-    return start
+    return initialise
 
 
 def tried(plan: Plan, runtime: Runtime | None = None) -> list[Candidate]:

@@ -1,4 +1,4 @@
-"""The adversarial way in, on clouds whose rotation is known."""
+"""Adversarial initialisation, on clouds whose rotation is known."""
 
 from __future__ import annotations
 

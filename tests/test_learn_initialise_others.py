@@ -1,4 +1,4 @@
-"""Similar distributions, identical strings and dictionaries as ways in."""
+"""Similar distributions, identical strings and dictionaries as initialisations."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_a_dictionary_is_procrustes_on_its_pairs() -> None:
 def test_a_dictionary_of_other_words() -> None:
     source, target, _ = pair(300)
     config = DictionaryConfig(Lexicon((("en1", "fr1"), ("chat", "cat"))))
-    with pytest.raises(Mismatch, match="got 0 of 2; check the languages' order"):
+    with pytest.raises(Mismatch, match="got 0 of 2; check the order of the languages"):
         list(dictionary(source, target, config=config, criterion=lambda _: 0.0, rng=RNG, runtime=RUNTIME))
 
 

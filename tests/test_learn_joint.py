@@ -115,7 +115,7 @@ def test_a_better_space_is_kept_and_found_again_by_the_same_seed() -> None:
     change = {(each.source, each.target): each for each in one.changes}["l0", "l1"]
     assert change.after > change.before
     assert one.as_json()["pairs"]["l0-l1"]["after"] == change.after
-    assert str(one).startswith("kept; held-out pairs found: l0-l1 ")
+    assert str(one).startswith("kept; held-out pairs recovered: l0-l1 ")
 
 
 def test_where_nothing_is_gained_the_mappings_stay() -> None:

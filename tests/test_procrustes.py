@@ -8,7 +8,7 @@ import scipy.linalg
 import torch
 from numpy.typing import NDArray
 
-from muse.procrustes import cross_fitted, gram, procrustes, rotation, stressed
+from muse.procrustes import correlation_weighted, cross_fitted, gram, procrustes, rotation
 from tests.spaces import raw_rows
 from tests.spaces import rotation as drawn
 
@@ -53,35 +53,35 @@ def shared_signal(noise: NDArray[np.float64], count: int = 4_000) -> tuple[torch
 def test_stress_is_the_root_of_the_correlation_of_each_direction() -> None:
     noise = np.array([0.1, 0.5, 1.0, 2.0, 4.0])
     x, y = shared_signal(noise)
-    fit = stressed(y.T @ x, gram(x), gram(y))
+    fit = correlation_weighted(y.T @ x, gram(x), gram(y))
     torch.testing.assert_close(fit.rotation, rotation(y.T @ x))
     turn = torch.from_numpy(drawn(9, 5).astype(float))
     scale = np.linspace(3, 1, 5) ** 2
     expected = np.sqrt(scale / (scale + noise**2))  # of the signal in each column
-    in_columns = (turn.T @ fit.stress.double() @ turn).numpy()
+    in_columns = (turn.T @ fit.weighting.double() @ turn).numpy()
     np.testing.assert_allclose(in_columns, np.diag(expected / expected.max()), atol=0.05)
 
 
 def test_equal_sides_are_not_stressed() -> None:
     x = torch.from_numpy(raw_rows(10, 90, 8)).double()
-    fit = stressed(gram(x), gram(x), gram(x))
-    np.testing.assert_allclose(fit.stress.numpy(), np.eye(8), atol=1e-5)
+    fit = correlation_weighted(gram(x), gram(x), gram(x))
+    np.testing.assert_allclose(fit.weighting.numpy(), np.eye(8), atol=1e-5)
 
 
 def test_stress_does_not_depend_on_the_frames_of_the_sides() -> None:
     x, y = shared_signal(np.array([0.1, 0.5, 1.0, 2.0, 4.0]))
     turn_x, turn_y = (torch.from_numpy(drawn(seed, 5).astype(float)) for seed in (11, 12))
-    plain = stressed(y.T @ x, gram(x), gram(y))
-    turned = stressed((y @ turn_y.T).T @ (x @ turn_x.T), gram(x @ turn_x.T), gram(y @ turn_y.T))
-    expected = turn_y @ plain.stress.double() @ turn_y.T
-    torch.testing.assert_close(turned.stress.double(), expected, atol=1e-5, rtol=0)
+    plain = correlation_weighted(y.T @ x, gram(x), gram(y))
+    turned = correlation_weighted((y @ turn_y.T).T @ (x @ turn_x.T), gram(x @ turn_x.T), gram(y @ turn_y.T))
+    expected = turn_y @ plain.weighting.double() @ turn_y.T
+    torch.testing.assert_close(turned.weighting.double(), expected, atol=1e-5, rtol=0)
 
 
 def test_a_direction_without_spread_counts_for_nothing() -> None:
     x, y = shared_signal(np.full(4, 0.1))
     x[:, 3] = 0
-    fit = stressed(y.T @ x, gram(x), gram(y))
-    assert torch.isfinite(fit.stress).all()
+    fit = correlation_weighted(y.T @ x, gram(x), gram(y))
+    assert torch.isfinite(fit.weighting).all()
 
 
 def test_cross_fitting_maps_a_row_by_the_pairs_of_the_other_folds() -> None:
@@ -93,7 +93,7 @@ def test_cross_fitting_maps_a_row_by_the_pairs_of_the_other_folds() -> None:
     turned = cross_fitted(x, y, pairs, folds)
     for fold in range(3):
         others = [i for i in range(40) if i % 3 != fold]
-        fit = stressed(y[others].double().T @ x[others].double(), *grams)
-        rows = x[folds == fold] @ fit.rotation.T @ fit.stress
+        fit = correlation_weighted(y[others].double().T @ x[others].double(), *grams)
+        rows = x[folds == fold] @ fit.rotation.T @ fit.weighting
         torch.testing.assert_close(found[folds == fold], rows / rows.norm(dim=1, keepdim=True))
         torch.testing.assert_close(turned[folds == fold], x[folds == fold] @ fit.rotation.T)

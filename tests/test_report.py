@@ -71,7 +71,7 @@ def named(count: int) -> list[str]:
 def with_history(folder: Path) -> Path:
     """A space fr-en in which row i of one language is row i of the other, with a history."""
     rows, fitted = normalise(np.random.default_rng(0).normal(size=(120, 12)).astype(np.float32), STEPS)
-    noise = np.random.default_rng(1).normal(0, 0.02, rows.shape).astype(np.float32)
+    noise = np.random.default_rng(1).normal(0, 0.25, rows.shape).astype(np.float32)
     noise[: len(HOSTILE)] = 0  # so these are among the best entries, which a page shows
     more = {"method": "similarity", "verdict": VERDICT, "candidates": CANDIDATES, "history": HISTORY}
     more |= {"seconds": {"init": 2.5, "refine": 1.5}, "peak_memory_mb": {"init": 300.0, "refine": None}}
@@ -127,7 +127,7 @@ def test_the_page_has_what_the_space_tells(muse: Command, reported: tuple[Path, 
     for fact in (
         "similarity was chosen",
         "0.4200",
-        "first that was judged aligned",
+        "first to be judged aligned",
         "aligned",
         "61.0 %",
         "7.0 %",
@@ -175,10 +175,10 @@ def test_a_space_without_history_and_with_odd_words(muse: Command, tmp_path: Pat
 def test_a_manifest_of_another_make_is_read_as_far_as_it_goes(history: Any) -> None:
     entry = {"verdict": 3, "candidates": [5, {"method": "m", "history": history}], "seconds": []}
     (record,) = records({"pivot": "en", "languages": {"fr": entry}}, "fr", "en")
-    assert [attempt.name for attempt in record.attempts] == ["m"]
+    assert [candidate.name for candidate in record.candidates] == ["m"]
     assert not record.verdict
     assert record.stages == []
-    assert all(not trace.curves for attempt in record.attempts for trace in attempt.traces)
+    assert all(not trace.curves for candidate in record.candidates for trace in candidate.traces)
 
 
 def test_what_align_writes_is_what_a_report_shows(muse: Command, tmp_path: Path) -> None:
@@ -199,13 +199,13 @@ def test_the_highest_criterion_is_why_where_none_is_aligned() -> None:
     tried = [{**fields, "verdict": "doubtful"} for fields in CANDIDATES]
     entry = {"method": "similarity", "candidates": tried}
     (record,) = records({"pivot": "en", "languages": {"fr": entry}}, "fr", "en")
-    assert [attempt.chosen for attempt in record.attempts] == [False, True]
+    assert [candidate.chosen for candidate in record.candidates] == [False, True]
     assert "highest criterion" in record.reason
 
 
 def test_hubs_and_sample_keep_to_the_most_frequent(muse: Command, space: Path, tmp_path: Path) -> None:
     assert muse("report", space, "--max-vocab", 50, "--out", tmp_path / "page.html").code == 0
-    assert "Over the 50 and 50 most frequent words" in page_of(tmp_path / "page.html").text
+    assert "Among the 50 and 50 most frequent words" in page_of(tmp_path / "page.html").text
 
 
 def refused(muse: Command, tmp_path: Path, *arguments: object) -> str:
@@ -225,9 +225,9 @@ def test_bad_input(muse: Command, space: Path, gold: Path, tmp_path: Path) -> No
     (tmp_path / "mine.figures" / "thesis.doc").write_text("x", encoding="utf-8")
     out = tmp_path / "page.html"
     for arguments, message in (
-        ((tmp_path / "none", "--out", out), "expected an aligned space, found nothing there"),
+        ((tmp_path / "none", "--out", out), "expected an aligned space, found no such folder"),
         ((space, "--out", tmp_path / "page.pdf"), "ends in .html"),
-        ((space, "--out", tmp_path / "no" / "page.html"), "expected a folder"),
+        ((space, "--out", tmp_path / "no" / "page.html"), "existing folder"),
         ((space, "--out", tmp_path / "mine.html"), "or the figures of a report"),
         ((space, "--out", out, "--dictionary", tmp_path / "none.txt"), "none.txt"),
         ((space, "--out", out, "--dictionary", stranger), "got none of 1 pairs"),

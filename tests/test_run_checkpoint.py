@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from muse.errors import BadFile, BadSetting
-from muse.run.checkpoint import Checkpoint
+from muse.run.checkpoint import Checkpoint, checkpoint_folder, open_checkpoint
+from muse.run.processes import Processes
 
 ARRAYS = {"mapping": np.eye(3, dtype=np.float32), "method": np.array("gromov:none")}
 
@@ -35,6 +36,41 @@ def test_the_folders_made_for_it_go_with_it(tmp_path: Path) -> None:
     assert (tmp_path / "own").is_dir()  # empty, and not ours
 
 
+def test_a_new_run_that_fails_is_forgotten_and_a_resumed_one_kept(tmp_path: Path) -> None:
+    for breakdown in (False, True):
+        empty = Checkpoint.open(tmp_path / "a" / "c", [], resume=False)
+        assert not empty.abandon(breakdown=breakdown)  # nothing was saved that could be resumed
+        assert not list(tmp_path.iterdir())
+    new = Checkpoint.open(tmp_path / "a" / "c", [], resume=False)
+    new.of("fr").save("x", ARRAYS)
+    assert new.abandon(breakdown=True)
+    for breakdown in (False, True):
+        assert Checkpoint.open(tmp_path / "a" / "c", [], resume=True).abandon(breakdown=breakdown)
+        assert (tmp_path / "a" / "c" / "fr" / "x.npz").exists()
+    assert not new.abandon()
+    assert not list(tmp_path.iterdir())
+    assert not Checkpoint().abandon(breakdown=True)
+
+
+def test_it_lies_hidden_beside_what_the_run_writes(tmp_path: Path) -> None:
+    open_checkpoint(tmp_path / "b" / ".." / "out", ["a"], resume=False).save("x", ARRAYS)
+    folder = checkpoint_folder(tmp_path / "out")
+    assert [path.name for path in tmp_path.iterdir()] == [".out.checkpoint"] == [folder.name]
+    assert open_checkpoint(tmp_path / "out", ["a"], resume=True).load("x") is not None
+
+
+def test_of_several_processes_the_first_one_opens_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    waited: list[int] = []
+    monkeypatch.setattr(Processes, "wait", lambda self: waited.append(self.rank))
+    first, second = (
+        open_checkpoint(tmp_path / "out", [str(rank)], resume=False, processes=Processes(rank, 2))
+        for rank in (0, 1)
+    )
+    first.save("x", ARRAYS)
+    assert second.load("x") is not None
+    assert waited == [0, 1]
+
+
 def test_a_stage_never_saved(tmp_path: Path) -> None:
     assert Checkpoint.open(tmp_path / "c", [], resume=False).load("x") is None
 
@@ -48,7 +84,7 @@ def test_another_run_is_refused(tmp_path: Path, other: list[str]) -> None:
 
 
 def test_nothing_to_resume(tmp_path: Path) -> None:
-    with pytest.raises(BadSetting, match="found none in .*c; leave it out"):
+    with pytest.raises(BadSetting, match="found none in .*c; omit --resume"):
         Checkpoint.open(tmp_path / "c", ["a"], resume=True)
     assert not (tmp_path / "c").exists()
 

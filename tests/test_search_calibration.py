@@ -8,7 +8,7 @@ import torch
 
 from muse.errors import Mismatch
 from muse.learn.reweight import reweighted_maps
-from muse.search.calibration import CANDIDATES, Calibration, answers, calibrate, fit_doubting, in_halves
+from muse.search.calibration import CANDIDATES, Calibration, answers, calibrate, fit_open_set, in_halves
 from muse.search.retrieval import Retrieval, mutual_neighbours
 from tests.toys import pair
 
@@ -26,9 +26,9 @@ def rows(
 def test_the_mean_of_two_softmaxes() -> None:
     scores = np.array([[0.3, 0.1, -0.2]])
     found = Calibration(0.05, 0.08, 0.12).probabilities(torch.from_numpy(scores))
-    trusting = np.exp(scores / 0.05) / np.exp(scores / 0.05).sum()
-    doubting = np.exp(scores / 0.08) / (np.exp(scores / 0.08).sum() + np.exp(0.12 / 0.08))
-    np.testing.assert_allclose(found.numpy(), (trusting + doubting) / 2)
+    closed_set = np.exp(scores / 0.05) / np.exp(scores / 0.05).sum()
+    open_set = np.exp(scores / 0.08) / (np.exp(scores / 0.08).sum() + np.exp(0.12 / 0.08))
+    np.testing.assert_allclose(found.numpy(), (closed_set + open_set) / 2)
 
 
 def test_the_doubting_model_that_drew_is_found() -> None:
@@ -38,7 +38,7 @@ def test_the_doubting_model_that_drew_is_found() -> None:
     edges = (powers / powers.sum(1, keepdims=True)).cumsum(1)
     right = (rng.random((len(scores), 1)) > edges).sum(1).clip(max=5)
     right[right == 5] = -1
-    temperature, none = fit_doubting(torch.from_numpy(scores), torch.from_numpy(right))
+    temperature, none = fit_open_set(torch.from_numpy(scores), torch.from_numpy(right))
     assert temperature == pytest.approx(0.1, rel=0.05)
     assert none == pytest.approx(0.15, abs=0.01)
 

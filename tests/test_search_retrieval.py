@@ -16,11 +16,11 @@ from muse.search.retrieval import (
     METHODS,
     Retrieval,
     best_targets,
-    found_again,
     log_partition,
     mean_similarity,
     mutual_neighbours,
     mutual_pairs,
+    recovered,
     translations,
 )
 from tests.spaces import rotation
@@ -130,4 +130,4 @@ def test_what_is_found_again_is_the_best_of_all() -> None:
     pairs = torch.stack([torch.arange(0, 60, 2), torch.from_numpy(best)[::2]], dim=1)
     pairs[::3, 1] = (pairs[::3, 1] + 1) % 40
     expected = [i % 3 != 0 for i in range(30)]
-    assert found_again(x, y, pairs).tolist() == expected
+    assert recovered(x, y, pairs).tolist() == expected

@@ -93,11 +93,11 @@ def test_what_cannot_be_added(tmp_path: Path) -> None:
     saved(tmp_path / "s", "fr")
     before = tree(tmp_path)
     assert check_addition(tmp_path / "s", ["es"], "en") == "en"
-    with pytest.raises(BadSetting, match="holds en, fr; a language to add needs another name, got 'fr'"):
+    with pytest.raises(BadSetting, match="has en, fr; a language to add needs another name, got 'fr'"):
         check_addition(tmp_path / "s", ["es", "fr"])
     with pytest.raises(BadSetting, match="has the pivot en, got --tgt fr"):
         check_addition(tmp_path / "s", ["es"], "fr")
-    with pytest.raises(BadFile, match="expected an aligned space, found nothing there"):
+    with pytest.raises(BadFile, match="expected an aligned space, found no such folder"):
         check_addition(tmp_path / "none", ["es"])
     with pytest.raises(Mismatch, match="es: expected vectors and a mapping of dimension 8, as en has, got 5"):
         add(tmp_path / "s", tmp_path / "s", new_side(dimension=5))
@@ -110,7 +110,7 @@ def test_a_broken_space_is_not_copied(tmp_path: Path) -> None:
     saved(tmp_path / "s", "fr")
     (tmp_path / "s" / "fr" / "words.txt").write_bytes(b"x\n")
     before = tree(tmp_path)
-    with pytest.raises(BadFile, match=r"fr/words.txt: expected the file that was saved"):
+    with pytest.raises(BadFile, match=r"fr/words.txt: expected the saved file"):
         add(tmp_path / "s", tmp_path / "s")
     assert tree(tmp_path) == before
 

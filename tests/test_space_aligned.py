@@ -146,9 +146,9 @@ def test_direction_among_several(tmp_path: Path) -> None:
     assert space.direction("de") == ("de", "en")
     assert space.direction(target="de") == ("en", "de")
     assert space.direction("fr", "de") == ("fr", "de")
-    with pytest.raises(BadSetting, match="holds fr, de beside en; name one with --src or --tgt"):
+    with pytest.raises(BadSetting, match="has fr, de besides en; choose one with --src or --tgt"):
         space.direction()
-    with pytest.raises(BadSetting, match="two languages, got 'fr' twice"):
+    with pytest.raises(BadSetting, match="different languages, got 'fr' twice"):
         space.direction("fr", "fr")
     assert space.hubness("en", "de") is not None
     assert space.hubness("fr", "de") is None
@@ -157,7 +157,7 @@ def test_direction_among_several(tmp_path: Path) -> None:
 
 def test_an_unknown_language_is_told_the_known_ones(space: AlignedSpace) -> None:
     for ask in (space.vectors, space.tensor, lambda x: space.map_words(x, raw_rows(0, 1)), space.direction):
-        with pytest.raises(BadSetting, match="one of en, fr; got 'xx'"):
+        with pytest.raises(BadSetting, match="are en, fr; got 'xx'"):
             ask("xx")
 
 

@@ -53,7 +53,7 @@ def test_vectors_of_another_model(made: tuple[AlignedSpace, Matrix, Path], tmp_p
     space, rows, _ = made
     # Another model: turned and shifted. No plain mapping fits, a fitted one does.
     write_npz(tmp_path / "other.npz", WORDS, rows @ rotation(9) + np.float32(0.1))
-    with pytest.raises(Mismatch, match=r"got others \(mean cosine -?0\.\d+ for 40 words of both\).* --fit"):
+    with pytest.raises(Mismatch, match=r"got others \(mean cosine -?0\.\d+ over 40 common words\).* --fit"):
         load_new_words(space, "fr", tmp_path / "other.npz")
     fitted = load_new_words(space, "fr", tmp_path / "other.npz", fit=True).rows(WORDS[40:])
     expected = space.map_words("fr", rows[40:])
@@ -73,26 +73,26 @@ def test_too_few_common_words(
 ) -> None:
     space, rows, _ = made
     write_npz(tmp_path / "new.npz", WORDS[40:], rows[40:])
-    with pytest.raises(Mismatch, match="--fit needs at least 16 words that are in the space too, got 0"):
+    with pytest.raises(Mismatch, match="--fit needs at least 16 words that are also in the space, got 0"):
         load_new_words(space, "fr", tmp_path / "new.npz", fit=True)
     with caplog.at_level(logging.WARNING):
         new = load_new_words(space, "fr", tmp_path / "new.npz")
-    assert "nothing tells whether the vectors fit it" in caplog.text
+    assert "it is unknown whether the vectors fit it" in caplog.text
     assert np.allclose(new.rows(["mot41"]), space.map_words("fr", rows[41:42]))
 
 
 def test_bad_input(made: tuple[AlignedSpace, Matrix, Path], tmp_path: Path) -> None:
     space, rows, path = made
-    with pytest.raises(BadSetting, match="one of en, fr; got 'xx'"):
+    with pytest.raises(BadSetting, match="are en, fr; got 'xx'"):
         load_new_words(space, "xx", path)
-    with pytest.raises(BadFile, match="nothing of that name"):
+    with pytest.raises(BadFile, match="it does not exist"):
         load_new_words(space, "fr", tmp_path / "nosuch")
-    with pytest.raises(BadSetting, match="got none for 'zzz' and 1 more; a fastText .bin has them"):
+    with pytest.raises(BadSetting, match="got none for 'zzz' and 1 more; use a fastText .bin"):
         map_new_words(space, load_new_words(space, "fr", path), ["mot1", "zzz", "yyy"])
-    with pytest.raises(BadSetting, match="got none; name them"):
+    with pytest.raises(BadSetting, match="got none; list them"):
         map_new_words(space, load_new_words(space, "fr", path), ["", " "])
     write_npz(tmp_path / "old.npz", WORDS[:40], rows[:40])
-    with pytest.raises(BadSetting, match="got only words that it has"):
+    with pytest.raises(BadSetting, match="got only words that it contains"):
         map_new_words(space, load_new_words(space, "fr", tmp_path / "old.npz"))
 
 

@@ -112,7 +112,7 @@ def test_any_name_of_a_language_will_do(tmp_path: Path, language: str) -> None:
 
 @pytest.mark.parametrize("language", ["", ".", "..", "manifest.json", "\ud800"])
 def test_names_that_no_folder_can_have(tmp_path: Path, language: str) -> None:
-    with pytest.raises(BadSetting, match="a language needs a name that a folder can have"):
+    with pytest.raises(BadSetting, match="a language needs a name that is valid for a folder"):
         saved(tmp_path / "s", language)
     assert list(tmp_path.iterdir()) == []
 
@@ -171,7 +171,7 @@ def test_what_is_no_space_is_left_alone(tmp_path: Path, make: Callable[[Path], N
     make(out)
     before = contents(tmp_path)
     for attempt in (check_out, save):
-        with pytest.raises(BadSetting, match=r"out exists and is no aligned space; choose another --out"):
+        with pytest.raises(BadSetting, match=r"out exists and is not an aligned space; choose another --out"):
             attempt(out)
     assert contents(tmp_path) == before
 
@@ -192,10 +192,10 @@ def test_an_empty_folder_will_do(tmp_path: Path) -> None:
 
 def test_check_out_looks_above(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(BadSetting, match="needs a folder that can be written, got .*file"):
+    with pytest.raises(BadSetting, match="needs a writable folder, but .*file"):
         check_out(tmp_path / "file" / "deep" / "s")
     monkeypatch.setattr("os.access", lambda *_: False)  # the tests may run as root, who may write anywhere
-    with pytest.raises(BadSetting, match="needs a folder that can be written"):
+    with pytest.raises(BadSetting, match="needs a writable folder"):
         check_out(tmp_path / "a" / "s")
     with pytest.raises(BadFile, match="File name too long"):
         check_out(tmp_path / ("x" * 300))
@@ -216,8 +216,8 @@ def test_a_link_to_a_space_stays_a_link(tmp_path: Path) -> None:
 
 
 FAULTS: list[tuple[BaseException, type[BaseException], str]] = [
-    (OSError(errno.ENOSPC, "No space left on device"), MuseError, "no space left to write it"),
-    (OSError(errno.EDQUOT, "Disk quota exceeded"), MuseError, "no space left to write it"),
+    (OSError(errno.ENOSPC, "No space left on device"), MuseError, "the disk is full"),
+    (OSError(errno.EDQUOT, "Disk quota exceeded"), MuseError, "the disk is full"),
     (OSError(errno.EIO, "Input/output error"), MuseError, "Input/output error"),
     (KeyboardInterrupt(), KeyboardInterrupt, "^$"),
     (MemoryError(), MemoryError, "^$"),
@@ -260,7 +260,7 @@ def test_a_disk_that_fills_up_for_real(tmp_path: Path) -> None:
     full = Path("/dev/full")
     if not full.exists():
         pytest.skip("needs /dev/full")
-    with pytest.raises(BadFile, match="no space left"), writing(tmp_path):
+    with pytest.raises(BadFile, match="the disk is full"), writing(tmp_path):
         write_array(full, (3, 2), [np.zeros((3, 2), np.float32)])
 
 

@@ -16,13 +16,14 @@ from torch import Tensor
 from torch.distributions import Normal, kl_divergence
 
 from muse.api.encoders import load_encoder
-from muse.encoders.bags import Reader
+from muse.encoders.ragged import Padded, Ragged
+from muse.encoders.reading import Reader
 from muse.encoders.saving import read_encoder, write_encoder
 from muse.errors import BadFile
 from muse.space import load_space
 from muse.systems.bgt.config import BgtConfig
 from muse.systems.bgt.decoder import Decoder, Scores
-from muse.systems.bgt.encoder import Encoder, Seen
+from muse.systems.bgt.encoder import Encoder, Observed
 from muse.systems.bgt.gaussian import Gaussian
 from muse.systems.bgt.learner import BgtLearner
 from muse.systems.bgt.length import Length
@@ -31,10 +32,9 @@ from muse.systems.bgt.surface import surface
 from muse.systems.bgt.system import PRESETS
 from muse.systems.bgt.tokens import SpaceWords, Tokens, lacking
 from muse.systems.network_encoder import NetworkEncoder
-from muse.systems.networks.transformer import Transformer, parameter_count
+from muse.systems.networks.transformer import TransformerLayers, parameter_count
 from muse.systems.pieces import BOS, SPECIALS, UNK
-from muse.training.batching import Padded
-from muse.training.pairs import Batch, Pairs, Sentences
+from muse.training.pairs import Pairs
 from tests.command import Command, refused_leaving
 from tests.parallel import toy_space, toy_text, write_text
 
@@ -77,13 +77,7 @@ class Random(Tokens):
         return None if dimension is None else torch.randn(count, dimension, generator=drawn(len(language)))
 
 
-def batch(*sentences: list[int]) -> Batch:
-    """The sentences, end to end."""
-    starts = np.cumsum([0, *map(len, sentences)])[:-1]
-    return Batch(torch.tensor([*itertools.chain(*sentences)]), torch.from_numpy(starts))
-
-
-PAIR = batch([5, 9, 24], [7]), batch([6, 8], [10, 11, 12])
+PAIR = Ragged.of([[5, 9, 24], [7]]), Ragged.of([[6, 8], [10, 11, 12]])
 
 
 def test_the_divergence_and_the_draws_are_those_of_a_gaussian() -> None:
@@ -102,7 +96,7 @@ def test_the_divergence_and_the_draws_are_those_of_a_gaussian() -> None:
 def test_an_encoder_is_a_map_of_the_mean_and_padding_is_nothing() -> None:
     encoder = Encoder(5, 3, None, drawn())
     rows, mask = torch.randn(2, 4, 5), torch.tensor([[True] * 4, [True, True, False, False]])
-    found = encoder(Seen(rows, mask))
+    found = encoder(Observed(rows, mask))
     weight = next(encoder.parameters())
     expected = rows[1, :2].mean(dim=0) @ weight.T
     torch.testing.assert_close(torch.cat([found.mean[1], found.log_variance[1]]), expected)
@@ -112,7 +106,7 @@ def test_features_stand_beside_the_mean_and_have_a_bias() -> None:
     encoder, rows, features = Encoder(5, 3, None, drawn(), surface=2), torch.randn(2, 4, 5), torch.rand(2, 2)
     weight, bias = (part.detach() for part in encoder.parameters())
     bias += torch.arange(6.0)
-    found = encoder(Seen(rows, torch.ones(2, 4, dtype=torch.bool), features))
+    found = encoder(Observed(rows, torch.ones(2, 4, dtype=torch.bool), features))
     expected = rows.mean(dim=1) @ weight[:, :5].T + features @ weight[:, 5:].T + torch.arange(6.0)
     torch.testing.assert_close(torch.cat([*found], dim=1), expected)
 
@@ -121,7 +115,7 @@ def test_features_stand_beside_the_mean_and_have_a_bias() -> None:
 def test_the_surface_is_the_logarithms_of_length_and_counts(counted: int) -> None:
     generator, first = np.random.default_rng(0), len(SPECIALS)
     sentences = [generator.integers(UNK, 15, size=size).tolist() for size in (1, 4, 11)]
-    found = surface(batch(*sentences).padded(), counted)
+    found = surface(Ragged.of(sentences).padded(), counted)
     expected = [
         [np.log(len(ids)), *(np.log(1 + ids.count(first + place)) for place in range(counted))]
         for ids in sentences
@@ -149,7 +143,7 @@ def test_a_bag_s_likelihood_is_its_formula(form: str) -> None:
     rows = torch.randn(9, 5) if form == "rows" else None
     scores = Scores(4, 8, rows, drawn())
     decoder, z = Decoder(scores), torch.randn(2, 4)
-    sentences = batch([5, 8, 6], [7]).padded()
+    sentences = Ragged.of([[5, 8, 6], [7]]).padded()
     chances = scores(z).log_softmax(dim=1)
     told = [[5, UNK, 6], [7]]  # 8 is beyond the vocabulary
     expected = torch.stack([-chances[place, ids].sum() for place, ids in enumerate(told)])
@@ -176,7 +170,7 @@ def test_all_bags_of_a_length_are_as_probable_as_the_length() -> None:
 
 
 def test_a_decoder_with_layers_is_a_distribution_over_sequences_that_the_latents_move() -> None:
-    body = Transformer(LAYERS.transformer(1, decoder=True), drawn())
+    body = TransformerLayers(LAYERS.transformer(1, decoder=True), drawn())
     decoder = Decoder(Scores(24, 7, None, drawn(1)), body)
     every = torch.tensor([[BOS, *ids] for ids in itertools.product(range(7), repeat=2)])
     sentences = Padded(every, torch.ones_like(every, dtype=torch.bool))
@@ -215,7 +209,7 @@ def test_the_terms_are_those_of_the_paper() -> None:
 
 def test_only_the_language_latents_know_how_long_a_sentence_is() -> None:
     network = BgtNetwork(SMALL, ("en", "fra"), Random(), drawn())
-    once, twice = batch([5, 9, 24]), batch([5, 9, 24] * 2)
+    once, twice = Ragged.of([[5, 9, 24]]), Ragged.of([[5, 9, 24] * 2])
     for there, here in zip(*(network.semantic_posterior(side, "en") for side in (once, twice)), strict=True):
         torch.testing.assert_close(there, here)
     one, two = (network.language_posterior(side, "en").mean for side in (once, twice))
@@ -234,10 +228,8 @@ def test_a_translator_of_bags_tells_no_length() -> None:
 
 def pairs() -> Pairs:
     """Two training pairs."""
-    sides = [
-        Sentences(side.ids, torch.tensor([*side.starts, len(side.ids)]), torch.arange(2)) for side in PAIR
-    ]
-    return Pairs(sides[0], sides[1], torch.arange(2), torch.arange(2), 0)
+    rows = torch.arange(2)
+    return Pairs(*PAIR, (rows, rows), rows, rows, 0)
 
 
 def test_the_loss_anneals_the_prior_and_alternates_sides() -> None:
@@ -256,7 +248,7 @@ def test_every_part_that_is_there_learns(config: BgtConfig, without: dict[str, A
     config = BgtConfig(**{**vars(config), **without})
     tokens = Random(dimension=None if config.encoder_layers else 5)
     network = BgtNetwork(config, ("en", "fra"), tokens, drawn())
-    small = batch([5, 6], [6]), batch([6], [5, 5, 6])
+    small = Ragged.of([[5, 6], [6]]), Ragged.of([[6], [5, 5, 6]])
     told, divergence, translated = network.terms(small, 0, drawn())
     (told + divergence + translated).mean().backward()  # type: ignore[no-untyped-call]
     still = [name for name, part in network.named_parameters() if part.grad is None or not part.grad.any()]
@@ -283,10 +275,10 @@ def test_what_a_space_lacks_is_learned_from_text(tmp_path: Path) -> None:
     others = lacking(texts, space)
     assert others == [".", "hello", ",", "en1"]
     tokens = SpaceWords(space, others, longest=3)
-    found = {name: tokens.reader(name).bags(["En1, zzz . en1"]) for name in ("en", "fr")}
+    found = {name: tokens.reader(name).read(["En1, zzz . en1"]) for name in ("en", "fr")}
     words = len(SPECIALS) + len(others)
-    assert found["fr"].ids.tolist() == [8, 7, 5]
-    assert found["en"].ids.tolist() == [words + 1, 7, 5]
+    assert found["fr"].sentences.ids.tolist() == [8, 7, 5]
+    assert found["en"].sentences.ids.tolist() == [words + 1, 7, 5]
     assert (found["en"].unknown, found["en"].truncated) == (1, 1)
     rows = [tokens.rows(name) for name in ("en", "fr")]
     assert torch.equal(rows[0][:words], rows[1][:words])

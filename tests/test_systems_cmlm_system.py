@@ -138,10 +138,10 @@ def test_premises_and_hypotheses_are_of_two_languages(files: Path) -> None:
     pairs = inferences(text, space, ("en", "fr"), encoder, Progress(quiet=True))
     assert (pairs.train.tolist(), pairs.dev.tolist(), pairs.skipped) == ([0, 3], [2, 5], 2)
     for number in (0, 2, 3, 5):
-        first = [side.batch(torch.tensor([number])).ids[0] for side in (pairs.first, pairs.second)]
+        first = [side.take(torch.tensor([number])).ids[0] for side in (pairs.first, pairs.second)]
         assert [bool(word >= words.asked["fr"].start) for word in first] == [number > 2, number < 3]
     learner = inference_learner(encoder, pairs, generator())
-    u, v = (encoder(side.batch(pairs.dev), "en") for side in (pairs.first, pairs.second))
+    u, v = (encoder(side.take(pairs.dev), "en") for side in (pairs.first, pairs.second))
     told = learner.classifier(u, v).argmax(dim=1)
     assert learner.score() == 100 * float((told == 2).double().mean())
 

@@ -10,35 +10,33 @@ import numpy as np
 import pytest
 import torch
 
-from muse.encoders.bags import Bags
+from muse.encoders.reading import Reading
 from muse.errors import BadFile, Mismatch
 from muse.systems.core import Core, Matrices, SpaceCore
 from muse.systems.hugging_face import HuggingFaceCore
-from muse.training.pairs import Sentences
 from tests.parallel import toy_space
 from tests.tiny_bert import SPECIAL, save_tiny_bert
 
 PIECES = [*SPECIAL, "a", "the", "cat", "sat", "un", "##known", "##s"]
 
 
-def matrices(core: Core, text: list[str], language: str) -> tuple[Bags, Matrices]:
-    bags = core.reader(language).bags(text)
-    batch = Sentences.of(bags, np.arange(len(text)), "cpu").batch(torch.arange(len(text)))
-    return bags, core.matrices(batch, language)
+def matrices(core: Core, text: list[str], language: str) -> tuple[Reading, Matrices]:
+    reading = core.reader(language).read(text)
+    return reading, core.matrices(reading.sentences, language)
 
 
 def test_the_words_of_a_space_in_their_order(tmp_path: Path) -> None:
     space = toy_space(tmp_path / "space")
     core = SpaceCore(space)
-    bags, (rows, mask) = matrices(core, ["fr3 fr1 nosuch", "", "fr2 fr2 fr5"], "fr")
+    reading, (rows, mask) = matrices(core, ["fr3 fr1 nosuch", "", "fr2 fr2 fr5"], "fr")
     of = space.vectors("fr").matrix
     expected = np.zeros((3, 3, 16), np.float32)
     expected[0, :2], expected[2] = of[[3, 1]], of[[2, 2, 5]]
     np.testing.assert_array_equal(rows, expected)
     assert mask.tolist() == [[True, True, False], [False] * 3, [True] * 3]
-    assert (bags.unknown, bags.truncated) == (1, 0)
-    long = core.reader("fr").bags(["fr1 " * 600, "fr2"])
-    assert (long.lengths.tolist(), long.truncated) == ([512, 1], 1)
+    assert (reading.unknown, reading.truncated) == (1, 0)
+    long = core.reader("fr").read(["fr1 " * 600, "fr2"])
+    assert (long.sentences.lengths.tolist(), long.truncated) == ([512, 1], 1)
 
 
 @pytest.fixture(scope="module")
@@ -54,9 +52,9 @@ def test_the_last_layer_of_a_folder(folder: Path) -> None:
     assert core.dimension == 8
     assert core.name.startswith("tiny@")
     text = ["the cat sat", "", "unknowns", "the dog", "a cat"]
-    bags, (rows, mask) = matrices(core, text, "any")
-    assert bags.lengths.tolist() == [3, 0, 3, 2, 2]
-    assert (bags.unknown, bags.truncated) == (1, 0)
+    reading, (rows, mask) = matrices(core, text, "any")
+    assert reading.sentences.lengths.tolist() == [3, 0, 3, 2, 2]
+    assert (reading.unknown, reading.truncated) == (1, 0)
     model = transformers.AutoModel.from_pretrained(folder, local_files_only=True).eval()
     for place, ids in enumerate([[6, 7, 8], [], [9, 10, 11], [6, 1], [5, 7]]):
         with torch.no_grad():
@@ -67,8 +65,8 @@ def test_the_last_layer_of_a_folder(folder: Path) -> None:
 
 
 def test_what_is_too_long_for_the_model_is_cut_and_counted(folder: Path) -> None:
-    bags, (rows, _) = matrices(HuggingFaceCore(folder), ["the cat sat " * 9, "a cat"], "en")
-    assert (bags.lengths.tolist(), bags.truncated) == ([6, 2], 1)
+    reading, (rows, _) = matrices(HuggingFaceCore(folder), ["the cat sat " * 9, "a cat"], "en")
+    assert (reading.sentences.lengths.tolist(), reading.truncated) == ([6, 2], 1)
     assert rows.shape == (2, 6, 8)
 
 
@@ -80,16 +78,16 @@ def test_positions_that_begin_after_that_of_padding(tmp_path: Path) -> None:
         intermediate_size=16, max_position_embeddings=12, pad_token_id=0,
     )  # fmt: skip
     transformers.XLMRobertaModel(config).save_pretrained(folder)
-    bags, (rows, _) = matrices(HuggingFaceCore(folder), ["the cat sat " * 9], "en")
-    assert (bags.lengths.tolist(), bags.truncated) == ([12 - 1 - 2], 1)
+    reading, (rows, _) = matrices(HuggingFaceCore(folder), ["the cat sat " * 9], "en")
+    assert (reading.sentences.lengths.tolist(), reading.truncated) == ([12 - 1 - 2], 1)
     assert torch.isfinite(rows).all()
 
 
 def test_unknown_pieces_are_counted_once(folder: Path) -> None:
-    bags = HuggingFaceCore(folder).bags(["the dog sat"])
-    assert (bags.tokens, bags.unknown, len(bags.ids)) == (3, 1, 3)
-    both = Bags.joined([bags, bags])
-    assert (both.tokens, both.unknown, both.lengths.tolist()) == (6, 2, [3, 3])
+    reading = HuggingFaceCore(folder).read(["the dog sat"])
+    assert (reading.tokens, reading.unknown, len(reading.sentences.ids)) == (3, 1, 3)
+    both = Reading.joined([reading, reading])
+    assert (both.tokens, both.unknown, both.sentences.lengths.tolist()) == (6, 2, [3, 3])
 
 
 def test_folders_that_are_no_core(folder: Path, tmp_path: Path) -> None:

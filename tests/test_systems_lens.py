@@ -24,7 +24,7 @@ from muse.systems.lens.simple import Simple
 from muse.systems.lens.system import LENS
 from muse.systems.network_encoder import BothSides
 from muse.training.optimising import Optimisers
-from muse.training.pairs import Sentences, make_pairs
+from muse.training.pairs import make_pairs
 from muse.training.two_sides import PairLearner
 from tests.command import Command
 from tests.parallel import WORDS, toy_space, toy_text, write_text
@@ -95,10 +95,10 @@ def test_sentences_of_any_length_in_one_batch_are_as_they_are_alone(tmp_path: Pa
     core = SpaceCore(toy_space(tmp_path / "space"))
     rng = np.random.default_rng(2)
     text = [" ".join(f"fr{i}" for i in rng.integers(WORDS, size=size)) for size in rng.integers(1, 30, 150)]
-    read = Sentences.of(core.reader("fr").bags(text), np.arange(len(text)), "cpu")
+    read = core.reader("fr").read(text).sentences
     network = LensNetwork(core, LensConfig("gated", dimension=8, gate=4)).eval()
-    found = network(read.batch(torch.arange(150)), "fr")
-    alone = torch.cat([network(read.batch(torch.tensor([i])), "fr") for i in range(150)])
+    found = network(read, "fr")
+    alone = torch.cat([network(read.take(torch.tensor([i])), "fr") for i in range(150)])
     torch.testing.assert_close(found, alone)
 
 

@@ -1,26 +1,46 @@
-"""Transformer: explicit softmax, padding and later tokens that change nothing, prefix, memory, sizes."""
+"""Transformer: its definition, padding and later tokens that change nothing, prefix, memory, sizes."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import replace
+from typing import Any
 
 import pytest
 import torch
-from torch import Tensor
+from numpy.typing import NDArray
+from torch import Tensor, nn
 
 from muse.errors import BadSetting, Mismatch
-from muse.systems.networks.attention import Attention, attention_mask, dropped
 from muse.systems.networks.token_table import TokenTable, random_rows
 from muse.systems.networks.transformer import (
     Inputs,
     Memory,
-    Transformer,
     TransformerConfig,
-    draw_,
+    TransformerLayers,
+    current_names,
     parameter_count,
 )
+from muse.training.seeding import torch_seeded
 
+# What torch's parts of a layer were called, without and with a memory; the order matters.
+_BOTH = {
+    "self_attn.out_proj": "_attention._out",
+    "self_attn": "_attention",
+    "linear1": "_wide",
+    "linear2": "_narrow",
+}
+NAMES_BEFORE = {
+    False: {**_BOTH, "norm1": "_attention_norm", "norm2": "_norm"},
+    True: {
+        **_BOTH,
+        "multihead_attn.out_proj": "_memory._out",
+        "multihead_attn": "_memory",
+        "norm1": "_attention_norm",
+        "norm2": "_memory_norm",
+        "norm3": "_norm",
+    },
+}
 SMALL = TransformerConfig(vocabulary=20, layers=2, heads=2, hidden=8, positions=9, languages=2)
 
 
@@ -28,51 +48,56 @@ def generator(seed: int = 0) -> torch.Generator:
     return torch.Generator().manual_seed(seed)
 
 
-def network(config: TransformerConfig = SMALL) -> Transformer:
-    made = Transformer(config, generator())
+def network(config: TransformerConfig = SMALL) -> TransformerLayers:
+    made = TransformerLayers(config, generator())
     with torch.no_grad():  # away from the start, where biases are 0 and norms do nothing
         for parameter in made.parameters():
             parameter.add_(0.3 * torch.empty_like(parameter).normal_(generator=generator(1)))
-    return made.double()
+    return made.double().eval()
 
 
 def tokens(b: int = 3, t: int = 6) -> Tensor:
     return torch.randint(0, 20, (b, t), generator=generator(2))
 
 
-def by_hand(attention: Attention, heads: int, x: Tensor, read: Tensor, seen: Tensor) -> Tensor:
+def attended(x: Tensor, read: Tensor, seen: Tensor, attention: nn.MultiheadAttention) -> Tensor:
     """Softmax head by head and row by row, x (q, h), read (k, h), seen (q, k)."""
-    parts = dict(attention.named_children())
-    query, (key, value) = parts["_query"](x), parts["_key_value"](read).chunk(2, dim=-1)
-    size, rows = x.shape[1] // heads, []
+    weights, biases = attention.in_proj_weight.chunk(3), attention.in_proj_bias.chunk(3)
+    query, key, value = (rows @ w.T + b for rows, w, b in zip((x, read, read), weights, biases, strict=True))
+    size, rows = attention.head_dim, []
     for i in range(len(x)):
         heads_of_row = []
-        for head in range(heads):
+        for head in range(attention.num_heads):
             one = slice(head * size, (head + 1) * size)
-            weights = [math.exp(float(query[i, one] @ k[one]) / math.sqrt(size)) for k in key]
-            weights = [weight * bool(seen[i, j]) for j, weight in enumerate(weights)]
-            mixed = sum(
-                (weight * v[one] for weight, v in zip(weights, value, strict=True)), torch.zeros(size)
-            )
-            heads_of_row.append(mixed / sum(weights))
-        rows.append(parts["_out"](torch.cat(heads_of_row)))
+            scores = [math.exp(float(query[i, one] @ k[one]) / math.sqrt(size)) for k in key]
+            scores = [score * bool(seen[i, j]) for j, score in enumerate(scores)]
+            mixed = sum((score * v[one] for score, v in zip(scores, value, strict=True)), torch.zeros(size))
+            heads_of_row.append(mixed / sum(scores))
+        rows.append(attention.out_proj(torch.cat(heads_of_row)))
     return torch.stack(rows)
 
 
-@pytest.mark.parametrize("causal", [False, True])
-def test_attention_is_softmax_over_what_is_seen(causal: bool) -> None:
-    attention = Attention(6, 3)
-    draw_(attention, generator())
-    attention = attention.double().requires_grad_(False)
-    x = torch.randn(2, 5, 6, generator=generator()).double()
+@pytest.mark.parametrize(("causal", "memory"), [(False, False), (True, False), (True, True)])
+def test_a_network_is_its_definition(causal: bool, memory: bool) -> None:
+    made = network(replace(SMALL, layers=1, causal=causal, memory=memory)).requires_grad_(False).eval()
+    ids = tokens(2, 5)
     mask = torch.tensor([[True] * 5, [True] * 3 + [False] * 2])
-    states = attention(x, x, attention_mask(mask, causal))
+    vectors = torch.randn(2, 4, 8, generator=generator()).double()
+    states = made(Inputs(ids, mask), Memory(vectors) if memory else None)
+    start = made.table(ids) + made.get_parameter("_positions")[:5] + made.get_parameter("_languages")[0]
+    layer = made.get_submodule("_layers.0")
+    part = dict(layer.named_modules())
     for row in range(2):
         t = int(mask[row].sum())
-        seen = mask[row].expand(5, 5) & (torch.ones(5, 5).tril().bool() | (not causal))
-        torch.testing.assert_close(states[row, :t], by_hand(attention, 3, x[row], x[row], seen)[:t])
-    if causal:
-        torch.testing.assert_close(attention(x, x, None, True)[0], states[0])
+        x = made.get_submodule("_norm")(start[row, :t])
+        seen = torch.ones(t, t).tril() if causal else torch.ones(t, t)
+        x = part["norm1"](x + attended(x, x, seen, part["self_attn"]))
+        if memory:
+            read = attended(x, vectors[row], torch.ones(t, 4), part["multihead_attn"])
+            x = part["norm2"](x + read)
+        wide = torch.nn.functional.gelu(part["linear1"](x))
+        x = part["norm3" if memory else "norm2"](x + part["linear2"](wide))
+        torch.testing.assert_close(states[row, :t], x)
 
 
 @pytest.mark.parametrize("causal", [False, True])
@@ -144,18 +169,50 @@ def test_a_decoder_reads_the_memory_that_is_no_padding() -> None:
         network()(Inputs(tokens()), Memory(memory))
 
 
-def test_dropout_comes_from_the_generator_alone() -> None:
-    made, inputs = network(), Inputs(tokens())
-    assert torch.equal(made(inputs), made(inputs))
-    assert torch.equal(made(inputs, generator=generator(3)), made(inputs, generator=generator(3)))
-    assert not torch.equal(made(inputs, generator=generator(3)), made(inputs, generator=generator(4)))
-    kept = dropped(torch.ones(10_000), 0.2, generator())
-    assert set(kept.tolist()) == {0.0, 1.25}
-    assert float(kept.mean()) == pytest.approx(1, abs=4 * 0.5 / 100)
+@pytest.mark.parametrize("memory", [False, True])
+def test_dropout_is_torch_s_in_training_mode_alone_and_not_within_a_sublayer(memory: bool) -> None:
+    made, inputs = network(replace(SMALL, dropout=0.5, memory=memory)), Inputs(tokens())
+    read = Memory(torch.randn(3, 4, 8, generator=generator()).double()) if memory else None
+    assert torch.equal(made.eval()(inputs, read), made(inputs, read))
+    made.train()
+    found = []
+    for seed in (3, 3, 4):
+        with torch_seeded(seed):
+            found.append(made(inputs, read))
+    assert torch.equal(found[0], found[1])
+    assert not torch.equal(found[0], found[2])
+    # After the embeddings and after each sublayer; torch's layers have it in two more places.
+    shares = [m.p for m in made.modules() if isinstance(m, nn.Dropout)]
+    assert shares == [0.5] * (1 + 2 * (3 if memory else 2))
+    assert {m.dropout for m in made.modules() if isinstance(m, nn.MultiheadAttention)} == {0.0}
+
+
+@pytest.mark.parametrize("memory", [False, True])
+def test_networks_saved_by_their_old_names_load(memory: bool) -> None:
+    config = replace(SMALL, memory=memory)
+    made, fresh = network(config).float(), TransformerLayers(config, generator(9))
+    old: dict[str, NDArray[Any]] = {}
+    for name, value in made.state_dict(prefix="model.").items():
+        array, called = value.numpy(), name
+        for new, was in NAMES_BEFORE[memory].items():
+            called = called.replace(f".{new}", f".{was}")
+        if "in_proj_" in called:
+            attention, _, kind = called.partition("in_proj_")
+            old[f"{attention}_query.{kind}"] = array[: config.hidden]
+            old[f"{attention}_key_value.{kind}"] = array[config.hidden :]
+        else:
+            old[called] = array
+    assert any("_key_value" in name for name in old)
+    named = current_names(old)
+    assert named.keys() == made.state_dict(prefix="model.").keys()
+    assert current_names(named).keys() == named.keys()
+    fresh.load_state_dict({k.removeprefix("model."): torch.from_numpy(v) for k, v in named.items()})
+    read = Memory(torch.randn(3, 4, 8, generator=generator())) if memory else None
+    torch.testing.assert_close(fresh.eval()(Inputs(tokens()), read), made.eval()(Inputs(tokens()), read))
 
 
 def test_the_seed_is_all_that_a_new_network_hangs_on() -> None:
-    first, second, other = (Transformer(SMALL, generator(seed)).state_dict() for seed in (0, 0, 1))
+    first, second, other = (TransformerLayers(SMALL, generator(seed)).state_dict() for seed in (0, 0, 1))
     assert all(torch.equal(first[name], second[name]) for name in first)
     assert not torch.equal(first["table._rows"], other["table._rows"])
 
@@ -193,13 +250,13 @@ def closed_form(c: TransformerConfig) -> int:
     ],
 )
 def test_parameters_are_counted_without_memory(config: TransformerConfig) -> None:
-    assert parameter_count(lambda drawn: Transformer(config, drawn)) == closed_form(config)
+    assert parameter_count(lambda drawn: TransformerLayers(config, drawn)) == closed_form(config)
 
 
 def test_a_shared_table_counts_once() -> None:
     def pair(drawn: torch.Generator) -> torch.nn.Module:
         table = TokenTable(random_rows(20, 8, drawn), 8)
-        return torch.nn.ModuleList([Transformer(SMALL, drawn, table), Transformer(SMALL, drawn, table)])
+        return torch.nn.ModuleList([TransformerLayers(SMALL, drawn, table) for _ in range(2)])
 
     assert parameter_count(pair) == 2 * closed_form(SMALL) - 20 * 8
 

@@ -13,7 +13,8 @@ import torch
 from torch import Tensor
 
 from muse.api.encoders import load_encoder
-from muse.encoders.bags import Vocabulary
+from muse.encoders.ragged import Ragged
+from muse.encoders.reading import Vocabulary
 from muse.progress import Progress
 from muse.space import load_space
 from muse.systems.core import Matrices, SpaceCore
@@ -21,13 +22,13 @@ from muse.systems.network_encoder import BothSides, NetworkEncoder
 from muse.systems.nli.bilstm import BiLSTM
 from muse.systems.nli.infersent import InferSent, InferSentConfig
 from muse.systems.nli.pair_classes import PairClassifier, PairClassLearner, pair_features
-from muse.systems.nli.translations import SameLength, Translations
+from muse.systems.nli.translations import SameLength, TranslationExamples
 from muse.systems.nli.x_bilstm import XBiLSTM
 from muse.systems.registry import SYSTEMS
 from muse.training.learner import Learner
 from muse.training.losses import Align
 from muse.training.optimising import Optimisers
-from muse.training.pairs import Batch, Pairs, make_pairs
+from muse.training.pairs import Pairs, make_pairs
 from muse.training.seeding import torch_seeded
 from muse.training.sharing import Shared
 from muse.training.two_sides import PairLearner
@@ -102,7 +103,7 @@ def toy_pairs(text: list[tuple[str, str]]) -> Pairs:
 
 def test_wrong_translations_are_others_as_long() -> None:
     pairs = toy_pairs(toy_text())
-    examples = Translations(pairs, ("en", "fr"), seed=0)
+    examples = TranslationExamples(pairs, ("en", "fr"), seed=0)
     assert len(examples) == 2 * len(pairs.training)
     found = examples.training(torch.arange(len(examples)), torch.Generator().manual_seed(0))
     lengths = found.second.padded().mask.sum(dim=1)
@@ -116,16 +117,16 @@ def test_wrong_translations_are_others_as_long() -> None:
 
 def test_a_translation_that_is_drawn_is_called_one() -> None:
     text = [(f"en{i % 6} en{i % 6 + 1}", f"fr{i} fr{i + 1}") for i in range(36)] + toy_text(60)
-    examples = Translations(toy_pairs(text), ("en", "fr"), seed=0)
+    examples = TranslationExamples(toy_pairs(text), ("en", "fr"), seed=0)
     found = examples.training(torch.arange(len(examples)), torch.Generator().manual_seed(0))
     sides = zip(sentences(found.first, "en"), sentences(found.second, "fr"), strict=True)
     assert found.labels.tolist() == [int(pair in text) for pair in sides]
     assert found.labels[len(examples) // 2 :].any()
 
 
-def sentences(batch: Batch, name: str) -> list[str]:
+def sentences(batch: Ragged, name: str) -> list[str]:
     """The sentences of a batch, as they were read."""
-    parts = torch.tensor_split(batch.ids, batch.starts[1:])
+    parts = torch.split(batch.ids, batch.lengths.tolist())
     return [" ".join(f"{name}{i}" for i in part.tolist()) for part in parts]
 
 
@@ -264,7 +265,7 @@ def test_only_words_of_the_batch_move(files: Path) -> None:
     assert isinstance(core, InferSent)
     network = XBiLSTM(core, "fr", torch.tensor(space.vectors("fr").matrix))
     pairs = toy_pairs(toy_text())
-    network(pairs.other.batch(torch.tensor([0, 1])), "fr").sum().backward()
+    network(pairs.other.take(torch.tensor([0, 1])), "fr").sum().backward()
     gradient = network.words.weight.grad
     assert gradient is not None
     touched = set(gradient.coalesce().indices()[0].tolist())
@@ -298,7 +299,7 @@ def test_a_step_of_a_paper_preset(files: Path, name: str) -> None:
     )
     pairs = toy_pairs(toy_text(60))
     learner: Learner = PairClassLearner(
-        infersent, infersent.classifier, Translations(pairs, ("en", "fr"), seed=0)
+        infersent, infersent.classifier, TranslationExamples(pairs, ("en", "fr"), seed=0)
     )
     if name == "x-bilstm":
         network = XBiLSTM(infersent, "fr", torch.tensor(space.vectors("fr").matrix))

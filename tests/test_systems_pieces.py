@@ -8,12 +8,12 @@ from collections import Counter
 import pytest
 import torch
 
+from muse.encoders import ragged
 from muse.errors import BadFile, BadSetting, MissingExtra
 from muse.installation import install_extra
 from muse.systems.networks.masked_prediction import Masking
 from muse.systems.pieces import EOS, MASK, PAD, SPECIALS, UNK, Pieces
 from muse.systems.sampling import balanced_text, draw_languages, language_shares
-from muse.training import batching
 
 TEXTS = {
     "en": ["The cat's mat: (new)!", "A dog saw the cat, and the cat sat.", "Where is the mat?"] * 8,
@@ -38,28 +38,26 @@ def test_what_is_encoded_comes_back(pieces: Pieces) -> None:
     assert pieces.decode(pieces.encode(["  The \t cat\u00a0sat.\n"])[0]) == "The cat sat."
 
 
-def test_frames_empty_sentences_and_case(pieces: Pieces) -> None:
-    framed, bare = pieces.encode(["The cat", ""]), pieces.encode(["The cat", ""], framed=False)
-    assert framed == [[2, *ids, EOS] for ids in bare]
-    assert bare[1] == []
+def test_empty_sentences_and_case(pieces: Pieces) -> None:
+    assert pieces.encode(["The cat", ""])[1] == []
     assert pieces.encode(["The"]) != pieces.encode(["the"])
 
 
 def test_special_tokens_in_a_text_are_text(pieces: Pieces) -> None:
-    ids = pieces.encode(["the <mask> cat <eos>"], framed=False)[0]
+    ids = pieces.encode(["the <mask> cat <eos>"])[0]
     assert not {MASK, EOS} & set(ids)
     assert UNK in ids  # "<" was in no sentence
     again = Pieces.from_json(pieces.to_json())
-    assert again.encode(["the <mask> cat"], framed=False) == pieces.encode(["the <mask> cat"], framed=False)
+    assert again.encode(["the <mask> cat"]) == pieces.encode(["the <mask> cat"])
 
 
 def test_as_a_reader_it_leaves_out_what_it_does_not_know(pieces: Pieces) -> None:
     sentences = ["the <cat", "", "a mat"]
-    bags = pieces.bags(sentences)
-    known = [[piece for piece in ids if piece != UNK] for ids in pieces.encode(sentences, framed=False)]
-    assert bags.ids.tolist() == [piece for ids in known for piece in ids]
-    assert bags.lengths.tolist() == [len(ids) for ids in known]
-    assert bags.unknown == 1
+    reading = pieces.read(sentences)
+    known = [[piece for piece in ids if piece != UNK] for ids in pieces.encode(sentences)]
+    assert reading.sentences.ids.tolist() == [piece for ids in known for piece in ids]
+    assert reading.sentences.lengths.tolist() == [len(ids) for ids in known]
+    assert reading.unknown == 1
 
 
 def test_json_keeps_all_and_the_seed_decides(pieces: Pieces) -> None:
@@ -72,7 +70,7 @@ def test_json_keeps_all_and_the_seed_decides(pieces: Pieces) -> None:
 def test_the_networks_count_on_the_first_ids(pieces: Pieces) -> None:
     masking = Masking(len(pieces))
     assert (masking.mask, masking.specials) == (MASK, len(SPECIALS))
-    assert batching.PAD == PAD
+    assert ragged.PAD == PAD
 
 
 @pytest.mark.parametrize("text", ["", "{}", "[1, 2]", "no JSON"])

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from muse.api.encoders import load_encoder
-from muse.commands import systems as commands
+from muse.commands import train as commands
+from muse.commands.train_report import WORD_ENCODERS
 from muse.errors import BadFile
 from muse.space import load_space
 from muse.systems.registry import SYSTEMS
@@ -35,8 +36,9 @@ def good(files: Path, *more: object) -> list[object]:
 
 
 def test_the_command_line_names_what_there_is() -> None:
-    assert (*SYSTEMS,) == commands.SYSTEMS
-    assert all((*system.presets,) == commands.PRESETS for system in SYSTEMS.values())
+    assert (*SYSTEMS,) == (*WORD_ENCODERS, *commands.SYSTEMS)
+    assert all((*SYSTEMS[name].presets,) == commands.PRESETS for name in commands.SYSTEMS)
+    assert all((*SYSTEMS[name].presets,) == ("small",) for name in WORD_ENCODERS)
 
 
 def test_a_lens_learns_is_saved_and_loaded(muse: Command, files: Path) -> None:

@@ -1,4 +1,4 @@
-"""XLM: streams, exercises and batches by their definitions, and the system through muse train."""
+"""XLM: streams, masked batches and batches by their definitions, and the system through muse train."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import pytest
 import torch
 
 from muse.api.encoders import load_encoder
+from muse.encoders.ragged import Ragged
 from muse.errors import BadSetting, Mismatch
 from muse.run.runtime import Runtime
 from muse.space import load_space
@@ -18,13 +19,12 @@ from muse.systems.networks.transformer import parameter_count
 from muse.systems.pieces import BOS, EOS, MASK, SPECIALS, UNK, Pieces
 from muse.systems.registry import SYSTEMS
 from muse.systems.xlm.config import XlmConfig
-from muse.systems.xlm.corpus import Corpus, Sources, make_sources
+from muse.systems.xlm.corpus import Sources, XlmCorpus, make_sources
 from muse.systems.xlm.initialisation import aligned_rows, first_network, principal
 from muse.systems.xlm.learner import XlmLearner
 from muse.systems.xlm.masked_batches import Hiding, following, masked, side_by_side
 from muse.systems.xlm.network import PieceReader, XlmModel, XlmNetwork
 from muse.systems.xlm.streams import cut_streams, make_streams
-from muse.training.batching import Ragged
 from muse.training.optimising import Optimisers
 from muse.training.seeding import generator_for
 from muse.training.trainer import TrainerConfig, train
@@ -34,13 +34,13 @@ from tests.parallel import toy_space, toy_text, write_text
 TINY = XlmConfig(pieces=200, layers=1, heads=2, hidden=16, length=16, pair_tokens=256, dropout=0.0, warmup=5)
 
 
-def toy_corpus(parallel: bool = True) -> Corpus:
+def toy_corpus(parallel: bool = True) -> XlmCorpus:
     """Text of the toy languages, of en twice as much as of fr, and translations."""
     pairs = toy_text()
     texts = {"en": [[en for en, _ in pairs]], "fr": [[fr for _, fr in pairs[:200]]]}
     if not parallel:
-        return Corpus(texts)
-    return Corpus(texts, ("en", "fr"), tuple(zip(*toy_text(seed=1), strict=True)))  # type: ignore[arg-type]
+        return XlmCorpus(texts)
+    return XlmCorpus(texts, ("en", "fr"), tuple(zip(*toy_text(seed=1), strict=True)))  # type: ignore[arg-type]
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +57,7 @@ def made(pieces: Pieces, config: XlmConfig = TINY, parallel: bool = True) -> tup
 
 
 def test_streams_hold_all_sentences_in_order_and_none_is_longer(pieces: Pieces) -> None:
-    text = pieces.encode([en for en, _ in toy_text()], framed=False)
+    text = pieces.encode([en for en, _ in toy_text()])
     streams = list(cut_streams(text, 16))
     assert {len(stream) for stream in streams[:-1]} == {16}
     assert all(stream[0] == BOS for stream in streams)
@@ -78,8 +78,7 @@ def test_streams_end_with_their_document_and_some_are_held_out(pieces: Pieces) -
 def test_tlm_sets_both_sides_side_by_side_with_their_own_positions_and_blanks() -> None:
     first, second = Ragged.of([[2, 9, 8, 3], [2, 7, 3]]), Ragged.of([[2, 6, 3], [2, 11, 12, 13, 3]])
     hiding = Hiding(TINY.masking(20), torch.ones(20), generator_for(3))
-    rows = torch.arange(2)
-    sides = [masked(text.padded(rows), number, hiding) for number, text in enumerate((first, second))]
+    sides = [masked(text.padded(), number, hiding) for number, text in enumerate((first, second))]
     inputs, asked, answers = side_by_side(*sides)
     assert inputs.positions is not None and inputs.languages is not None and inputs.mask is not None
     assert inputs.positions.tolist() == [0, 1, 2, 3, 0, 1, 2, 3, 4]
@@ -95,11 +94,11 @@ def test_tlm_sets_both_sides_side_by_side_with_their_own_positions_and_blanks() 
 def test_clm_asks_for_the_next_piece_and_looks_at_none_after(pieces: Pieces) -> None:
     config = XlmConfig(**{**vars(TINY), "objective": "clm"})
     network, _ = made(pieces, config, parallel=False)
-    text = Ragged.of([[2, 9, 8, 7, 3], [2, 6, 3]]).padded(torch.arange(2))
-    exercise = side_by_side(following(text, 0))
-    assert exercise.answers.tolist() == [9, 8, 7, 3, 6, 3]
-    states = network.model.transformer(exercise.inputs)
-    changed = exercise.inputs._replace(tokens=exercise.inputs.tokens.clone())
+    text = Ragged.of([[2, 9, 8, 7, 3], [2, 6, 3]]).padded()
+    batch = side_by_side(following(text, 0))
+    assert batch.answers.tolist() == [9, 8, 7, 3, 6, 3]
+    states = network.model.transformer(batch.inputs)
+    changed = batch.inputs._replace(tokens=batch.inputs.tokens.clone())
     changed.tokens[0, 3] = 11
     after = network.model.transformer(changed)
     torch.testing.assert_close(after[0, :3], states[0, :3])
@@ -174,9 +173,9 @@ def test_it_learns_and_is_scored_on_what_it_is_judged_by(pieces: Pieces) -> None
     before = learner.score()
     epochs = train(learner, TrainerConfig(epochs=2, batch=16, rate=1e-2), seed=0, runtime=Runtime())
     assert learner.score() == max(epoch.score for epoch in epochs) > before
-    assert set(learner.told()) == {"en", "fr", "en-fr"}
+    assert set(learner.predictions()) == {"en", "fr", "en-fr"}
     alone = XlmLearner(network.model, sources.streams, judged=("fr",))
-    assert set(alone.told()) == {"fr"}
+    assert set(alone.predictions()) == {"fr"}
 
 
 def test_words_have_the_mean_of_their_pieces(pieces: Pieces, tmp_path: Path) -> None:
@@ -184,7 +183,7 @@ def test_words_have_the_mean_of_their_pieces(pieces: Pieces, tmp_path: Path) -> 
     table = network.model.transformer.table(torch.arange(len(pieces)))
     found = network.word_rows(["en1", "en12 fr3", " "])
     for row, text in enumerate(("en1", "en12 fr3")):
-        ids = pieces.encode([text], framed=False)[0]
+        ids = pieces.encode([text])[0]
         torch.testing.assert_close(found[row], table[ids].mean(dim=0))
     torch.testing.assert_close(found[2], table[UNK])
     space = network.word_space(toy_space(tmp_path / "space"))
@@ -192,11 +191,12 @@ def test_words_have_the_mean_of_their_pieces(pieces: Pieces, tmp_path: Path) -> 
 
 
 def test_sentences_are_read_without_what_is_unknown_and_cut(pieces: Pieces) -> None:
-    bags = PieceReader(pieces, 8).bags(["en1 en2", "", "漢", "en1 漢 en2", "en1 " * 20])
-    assert bags.lengths.tolist()[1:3] == [0, 0]
-    assert bags.lengths[4] == 8 and bags.truncated == 1
-    assert bags.unknown == 2
-    first = bags.ids[: bags.lengths[0]]
+    reading = PieceReader(pieces, 8).read(["en1 en2", "", "漢", "en1 漢 en2", "en1 " * 20])
+    lengths = reading.sentences.lengths.tolist()
+    assert lengths[1:3] == [0, 0]
+    assert lengths[4] == 8 and reading.truncated == 1
+    assert reading.unknown == 2
+    first = reading.sentences.ids[: lengths[0]].tolist()
     assert (first[0], first[-1]) == (BOS, EOS)
 
 
@@ -217,7 +217,7 @@ def test_a_step_of_the_paper_preset() -> None:
     hiding = Hiding(config.masking(95_000), torch.ones(95_000), generator)
     losses = []
     for _ in range(2):
-        loss = model.loss(side_by_side(masked(text.padded(torch.arange(2)), 3, hiding)), generator)
+        loss = model.loss(side_by_side(masked(text.padded(), 3, hiding)))
         loss.backward()  # type: ignore[no-untyped-call]
         losses.append(float(loss.detach()))
         optimisers.step(1e-4, 5.0)

@@ -1,4 +1,4 @@
-"""Batches: padding that loses and adds nothing, every sequence once, no batch too large."""
+"""Batches: every sequence once, no batch too large."""
 
 from __future__ import annotations
 
@@ -6,32 +6,11 @@ import pytest
 import torch
 
 from muse.errors import BadSetting
-from muse.training.batching import Ragged, token_batches
-
-SEQUENCES = [[5, 6, 7], [], [8], [9, 5, 6, 7, 8]]
+from muse.training.batching import token_batches
 
 
 def generator(seed: int = 0) -> torch.Generator:
     return torch.Generator().manual_seed(seed)
-
-
-@pytest.mark.parametrize("rows", [[0, 1, 2, 3], [3, 0], [2, 2], [1], []])
-def test_padding_is_all_that_is_added(rows: list[int]) -> None:
-    padded = Ragged.of(SEQUENCES).padded(torch.tensor(rows, dtype=torch.long))
-    assert padded.ids.shape == padded.mask.shape == (len(rows), max([len(SEQUENCES[r]) for r in rows] or [0]))
-    for row, ids, mask in zip(rows, padded.ids, padded.mask, strict=True):
-        assert ids[mask].tolist() == SEQUENCES[row]
-        assert not ids[~mask].any()
-        assert mask.tolist() == sorted(mask.tolist(), reverse=True)
-
-
-def test_cut_keeps_the_first_and_counts() -> None:
-    ragged, cut = Ragged.of(SEQUENCES).cut(2)
-    assert [ragged.padded(torch.tensor([r])).ids[0].tolist() for r in range(4)] == [[5, 6], [], [8], [9, 5]]
-    assert cut == 2
-    whole, none = Ragged.of(SEQUENCES).cut(5)
-    assert torch.equal(whole.ids, Ragged.of(SEQUENCES).ids)
-    assert none == 0
 
 
 def test_batches_hold_every_sequence_once_and_no_more_than_their_tokens() -> None:

@@ -46,10 +46,10 @@ def test_by_hand(loss: Loss, value: float) -> None:
 def batch(b: int = 7, d: int = 5) -> tuple[Tensor, Tensor, Negatives]:
     rng = np.random.default_rng(0)
     x, y = (torch.tensor(rng.normal(size=(b, d))) for _ in range(2))
-    twins = torch.eye(b, dtype=torch.bool)
+    duplicates = torch.eye(b, dtype=torch.bool)
     if b > 5:
-        twins[2, 5] = twins[5, 2] = True
-    return x, y, Negatives((torch.arange(b) + 1) % b, twins)
+        duplicates[2, 5] = duplicates[5, 2] = True
+    return x, y, Negatives((torch.arange(b) + 1) % b, duplicates)
 
 
 def distance(name: str, a: Tensor, b: Tensor) -> float:
@@ -64,7 +64,7 @@ def test_the_hardest_negative_by_loops(name: str) -> None:
     x, y, negatives = batch()
     expected = 0.0
     for i in range(7):
-        wrong = [j for j in range(7) if not negatives.twins[i, j]]
+        wrong = [j for j in range(7) if not negatives.duplicates[i, j]]
         near = distance(name, x[i], y[i])
         expected += max(0.0, 0.7 + near - min(distance(name, x[i], y[j]) for j in wrong))
         expected += max(0.0, 0.7 + near - min(distance(name, x[j], y[i]) for j in wrong))
@@ -76,7 +76,7 @@ def test_the_softmax_by_loops() -> None:
     margin, scale, total = 0.3, 10.0, 0.0
     for i in range(7):
         right = math.exp(scale * (1 - distance("cosine", x[i], y[i]) - margin))
-        wrong = [j for j in range(7) if not negatives.twins[i, j]]
+        wrong = [j for j in range(7) if not negatives.duplicates[i, j]]
         for cosines in (
             [1 - distance("cosine", x[i], y[j]) for j in wrong],
             [1 - distance("cosine", x[j], y[i]) for j in wrong],
@@ -103,7 +103,7 @@ def test_a_step_brings_translations_nearer_and_wrong_ones_farther(loss: Loss) ->
 
     def advantage(y: Tensor) -> Tensor:
         near = (x - y).norm(dim=1)
-        found: Tensor = (torch.cdist(x, y) - near[:, None])[~negatives.twins].mean()
+        found: Tensor = (torch.cdist(x, y) - near[:, None])[~negatives.duplicates].mean()
         return found
 
     with torch.no_grad():
@@ -124,9 +124,9 @@ def test_align_pulls_straight_and_pushes_straight() -> None:
 @pytest.mark.parametrize("loss", EVERY, ids=str)
 def test_translations_are_no_negatives(loss: Loss) -> None:
     x, y, _ = batch(2)
-    twins = Negatives(torch.tensor([1, 0]), torch.ones(2, 2, dtype=torch.bool))
+    duplicates = Negatives(torch.tensor([1, 0]), torch.ones(2, 2, dtype=torch.bool))
     expected = Align(0)(x, y, EACH_OTHER) if isinstance(loss, Align) else 0
-    assert float(loss(x, y, twins)) == pytest.approx(float(expected), abs=1e-6)
+    assert float(loss(x, y, duplicates)) == pytest.approx(float(expected), abs=1e-6)
 
 
 def test_equal_rows_have_a_finite_gradient() -> None:
@@ -142,14 +142,14 @@ def test_drawn_negatives_are_other_pairs_and_all_come_up() -> None:
     generator = torch.Generator().manual_seed(0)
     seen = set()
     for _ in range(60):
-        drawn, twins = found = draw_negatives(keys, torch.tensor([5, 6, 7, 8, 6]), generator)
+        drawn, duplicates = found = draw_negatives(keys, torch.tensor([5, 6, 7, 8, 6]), generator)
         assert bool((drawn != torch.arange(5)).all())
         seen |= {(i, int(j)) for i, j in enumerate(drawn)}
-        assert found.usable.tolist() == [not bool(twins[i, j]) for i, j in enumerate(drawn)]
+        assert found.usable.tolist() == [not bool(duplicates[i, j]) for i, j in enumerate(drawn)]
     assert len(seen) == 5 * 4
     expected = torch.eye(5, dtype=torch.bool)
     expected[0, 3] = expected[3, 0] = expected[1, 4] = expected[4, 1] = True
-    assert torch.equal(twins, expected)
+    assert torch.equal(duplicates, expected)
 
 
 @pytest.mark.parametrize(

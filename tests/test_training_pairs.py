@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 import torch
 
-from muse.encoders.bags import Vocabulary
+from muse.encoders.reading import Vocabulary
 from muse.errors import Mismatch
 from muse.progress import Progress
-from muse.training.pairs import Pairs, make_pairs, read_bags
+from muse.training.pairs import Pairs, make_pairs, read_text
 from tests.parallel import WORDS, toy_text
 
 QUIET = Progress(quiet=True)
@@ -28,8 +28,8 @@ def test_a_batch_is_the_sentences_asked_for_in_that_order() -> None:
     pairs = pairs_of(text)
     for side, column in ((pairs.pivot, 0), (pairs.other, 1)):
         rows = torch.tensor([4_999, 3, 3, 0, 2_000, 1_999])
-        ids, starts = side.batch(rows)
-        found = [part.tolist() for part in torch.tensor_split(ids, starts[1:])]
+        taken = side.take(rows)
+        found = [part.tolist() for part in torch.split(taken.ids, taken.lengths.tolist())]
         assert found == [[int(word[2:]) for word in text[row][column].split()] for row in rows]
 
 
@@ -38,8 +38,8 @@ def test_a_sentence_without_a_word_keeps_its_place_and_its_pair_is_skipped() -> 
     pairs = pairs_of(text)
     assert pairs.skipped == 3
     assert sorted(torch.cat([pairs.training, pairs.held_out]).tolist()) == list(range(1, 41))
-    ids, starts = pairs.pivot.batch(torch.tensor([0, 1, 42]))
-    assert starts.tolist() == [0, 0, len(ids)]
+    taken = pairs.pivot.take(torch.tensor([0, 1, 42]))
+    assert taken.offsets.tolist() == [0, 0, len(taken.ids), len(taken.ids)]
 
 
 def test_no_sentence_is_both_trained_on_and_held_out() -> None:
@@ -82,5 +82,5 @@ def test_text_in_another_language_is_warned_of(
     caplog: pytest.LogCaptureFixture, text: list[str], told: bool
 ) -> None:
     reader = Vocabulary("en", {f"en{i}": i for i in range(9)})
-    assert read_bags(text, reader, QUIET).tokens == 4
-    assert ("50 % of the tokens are not known" in caplog.text) == told
+    assert read_text(text, reader, QUIET).tokens == 4
+    assert ("50 % of the tokens are unknown" in caplog.text) == told

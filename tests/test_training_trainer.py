@@ -18,7 +18,7 @@ from muse.progress import Progress, Tick
 from muse.run.checkpoint import Checkpoint
 from muse.run.runtime import Runtime
 from muse.training.learner import Learner
-from muse.training.trainer import Epoch, TrainerConfig, best_epoch, train
+from muse.training.trainer import EpochResult, TrainerConfig, best_epoch, train
 
 CONFIG = TrainerConfig(epochs=6, batch=8, rate=0.05, patience=6)
 
@@ -66,7 +66,7 @@ def _random(rng: np.random.Generator, *shape: int) -> Tensor:
 
 def run(
     learner: Learner, config: TrainerConfig = CONFIG, seed: int = 0, store: Checkpoint | None = None
-) -> tuple[Epoch, ...]:
+) -> tuple[EpochResult, ...]:
     return train(learner, config, seed=seed, runtime=Runtime(checkpoint=store or Checkpoint()))
 
 
@@ -211,7 +211,7 @@ def test_progress_is_told_with_the_loss() -> None:
     [
         ({"epochs": -1}, "epochs must be at least 0, got -1"),
         ({"patience": 0}, "patience must be at least 1"),
-        ({"batch": 1}, "2 or more, got 1"),
+        ({"batch": 0}, "batch must be at least 1, got 0"),
         ({"rate": 0.0}, "learning rate"),
         ({"rate": math.inf}, "learning rate"),
         ({"rate": math.nan}, "learning rate"),

@@ -8,12 +8,14 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from muse.encoders.bags import Vocabulary
+from muse.encoders.ragged import Ragged
+from muse.encoders.reading import Vocabulary
+from muse.errors import BadSetting
 from muse.progress import Progress
 from muse.run.runtime import Runtime
 from muse.training.cvm_add import CvmAdd
 from muse.training.losses import Align, Hinge, Loss, Softmax
-from muse.training.pairs import Batch, Pairs, make_pairs
+from muse.training.pairs import Pairs, make_pairs
 from muse.training.projection import Projection
 from muse.training.trainer import TrainerConfig, best_epoch, train
 from muse.training.two_sides import PairLearner
@@ -21,7 +23,7 @@ from muse.training.word_tables import WordTables
 from muse.training.x_cbow import XCbow
 from tests.parallel import WORDS, rows, toy_text
 
-BATCH = Batch(torch.tensor([3, 5, 3, 7]), torch.tensor([0, 3]))  # words 3, 5, 3 and word 7
+BATCH = Ragged.of([[3, 5, 3], [7]])
 
 QUICK = TrainerConfig(epochs=3, batch=32, rate=0.02)
 
@@ -73,7 +75,7 @@ def test_the_score_is_p_at_1_by_loops(pairs: Pairs) -> None:
     en, fr = tables()
     texts = [pairs.pivot, pairs.other]
     means = [
-        [table[side.batch(row[None]).ids].mean(0) for row in pairs.held_out]
+        [table[side.take(row[None]).ids].mean(0) for row in pairs.held_out]
         for side, table in zip(texts, (en, fr), strict=True)
     ]
     hits = 0
@@ -134,7 +136,7 @@ def test_the_projection_learns_on_means_and_is_applied_to_words(pairs: Pairs) ->
 
 def test_dropout_takes_the_same_dimensions_from_both_sides_and_is_the_generator_s() -> None:
     model = Projection(*tables(), dropout=0.5)
-    wide = Batch(torch.arange(WORDS), torch.arange(WORDS))
+    wide = Ragged.of([[i] for i in range(WORDS)])
     draws = [model.both(wide, wide, torch.Generator().manual_seed(seed)) for seed in (1, 1, 2)]
     assert torch.equal(draws[0][0], draws[1][0])
     assert not torch.equal(draws[0][0], draws[2][0])
@@ -149,7 +151,7 @@ def test_the_module_s_rows_are_what_pooling_its_tables_gives() -> None:
     for kind in (XCbow, CvmAdd, Projection):
         model = encoder(kind)
         table = model.other_table()
-        expected = functional.embedding_bag(BATCH.ids, table, BATCH.starts, mode=model.pooling)
+        expected = functional.embedding_bag(BATCH.ids, table, BATCH.offsets[:-1], mode=model.pooling)
         assert torch.allclose(model.other(BATCH), expected, atol=1e-6)
 
 
@@ -165,3 +167,9 @@ def test_on_a_gpu(kind: type[WordTables]) -> None:
     learner = PairLearner(model, Hinge(0.5, "euclid"), pairs)
     epochs = train(learner, config, seed=0, runtime=Runtime("cuda"))
     assert best_epoch(epochs).score >= 80
+
+
+def test_a_pair_alone_has_no_negative(pairs: Pairs) -> None:
+    learner = PairLearner(encoder(XCbow), Align(), pairs)
+    with pytest.raises(BadSetting, match="a batch must have 2 pairs or more.*got 1"):
+        train(learner, TrainerConfig(batch=1), seed=0, runtime=Runtime())

@@ -12,8 +12,8 @@ from muse.translate.surface import (
     forms,
     has_name_capital,
     in_text,
+    is_all_caps,
     is_always_capital,
-    is_shouted,
     with_capitals,
 )
 from muse.vectors import Vectors
@@ -48,7 +48,7 @@ def test_parts_of_words() -> None:
 
 
 @pytest.mark.parametrize(
-    ("token", "shouted", "expected"),
+    ("token", "all_caps", "expected"),
     [
         ("chat", False, "cat"),
         ("Chat", False, "Cat"),
@@ -62,14 +62,14 @@ def test_parts_of_words() -> None:
         ("日本", False, "cat"),
     ],
 )
-def test_capitals(token: str, shouted: bool, expected: str) -> None:
-    assert with_capitals("cat", token, shouted=shouted) == expected
+def test_capitals(token: str, all_caps: bool, expected: str) -> None:
+    assert with_capitals("cat", token, all_caps=all_caps) == expected
 
 
 def test_what_capitals_say() -> None:
-    assert is_shouted(["LE", "CHAT", "A", "3"])
-    assert not is_shouted(["A", "I", "."])
-    assert not is_shouted(["LE", "chat"])
+    assert is_all_caps(["LE", "CHAT", "A", "3"])
+    assert not is_all_caps(["A", "I", "."])
+    assert not is_all_caps(["LE", "chat"])
     assert is_always_capital("I", "en")
     assert not is_always_capital("I", "fr")
     assert [has_name_capital(t, "en") for t in ("Tom", "TOM", "I", "tom")] == [True, False, False, False]
@@ -85,7 +85,7 @@ def test_scripts() -> None:
     check_script(["123 !", ""], french)
     check_script(["Привет"], vectors("123"))
     with pytest.raises(
-        BadSetting, match="words of fr are in Latin letters, got text in Cyrillic; check --src"
+        BadSetting, match="words of fr are in Latin script, got text in Cyrillic; check --src"
     ):
         check_script(["Привет, мир 123"], french)
     with pytest.raises(BadSetting, match="got text in Cjk"):

@@ -108,18 +108,18 @@ def test_settings() -> None:
     for options, message in (
         ({"top": 0}, "--top must be at least 1, got 0"),
         ({"beam": 0}, "--beam must be at least 1"),
-        ({"weight": -1.0}, "--lm-weight must be a number of at least 0, got -1.0"),
-        ({"weight": float("nan")}, "--lm-weight must be a number"),
+        ({"weight": -1.0}, "--lm-weight must be a finite number, at least 0, got -1.0"),
+        ({"weight": float("nan")}, "--lm-weight must be a finite number"),
     ):
         with pytest.raises(BadSetting, match=message):
             TextConfig(**options)
-    with pytest.raises(BadSetting, match="one of fr, en; got 'xx'"):
+    with pytest.raises(BadSetting, match="are fr, en; got 'xx'"):
         Translator(toy(), source="xx")
 
 
 def test_another_script_is_refused_at_the_beginning_alone() -> None:
     translator = Translator(toy())
-    with pytest.raises(BadSetting, match="Latin letters, got text in Cyrillic"):
+    with pytest.raises(BadSetting, match="Latin script, got text in Cyrillic"):
         translator.translate(["", "Привет"])
     translator = Translator(toy())
     assert translator.translate([""]) == [""]

@@ -1,1 +1,1 @@
-"""The Python interface: a Request in, a run from files to a space on disk, an Outcome out."""
+"""The Python interface: `align` runs a Request, from files to a space on disk, and returns a Report."""

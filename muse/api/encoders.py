@@ -1,6 +1,6 @@
-"""The one door to encoders: by a name, unfitted, or from the folder where one is saved.
+"""Load sentence encoders: an unfitted one by name, or a saved one from its folder.
 
-A name is one of KINDS, with what it takes in brackets, and what is to happen after it:
+A name is a kind of encoder, with options in brackets, followed by corrections:
 
     mean   idf   sif   power-mean[-inf,1,inf,3]   idf+pcr   power-mean+znorm[global]   mean+ngrams
 """
@@ -25,9 +25,8 @@ from muse.progress import Progress
 from muse.space import AlignedSpace
 from muse.systems.network_encoder import KIND as NETWORK
 from muse.systems.registry import SYSTEMS, restore_system
-from muse.training.kinds import KINDS
 
-# From words looked up and what stands in the brackets of a name; from what was saved, and its parts.
+# From a lookup and the options in brackets; from the saved settings, a space and the restored parts.
 Make = Callable[[Lookup, str], SentenceEncoder]
 Restore = Callable[[Saved, AlignedSpace, Sequence[SentenceEncoder]], SentenceEncoder]
 
@@ -39,12 +38,12 @@ NGRAMS = "ngrams"
 def load_encoder(
     name: str | Path, space: AlignedSpace, *more: AlignedSpace, progress: Progress | None = None
 ) -> SentenceEncoder:
-    """The encoder of that name, fitted on nothing yet, or the one saved in that folder, for a space.
+    """The unfitted encoder of that name, or the one saved in that folder, for a space.
 
-    A name comes before a folder that is called the same: ./mean is the folder.
+    A name takes precedence over a folder of the same name: ./mean is the folder.
 
-    With `more` spaces, the encoder of each of them side by side, and any correction after that. Raises
-    BadSetting for no such name and Mismatch for an encoder that was saved for another space.
+    With `more` spaces, the vectors of their encoders are concatenated before any correction. Raise BadSetting
+    for an unknown name, and Mismatch for an encoder that was saved for another space.
     """
     if isinstance(name, str) and (_is_name(name) or not _is_place(name)):
         return _made(name, (space, *more), progress)
@@ -67,8 +66,8 @@ def _parsed(name: str) -> list[tuple[str, str]]:
 def _made(name: str, spaces: Sequence[AlignedSpace], progress: Progress | None) -> SentenceEncoder:
     if not _is_name(name):
         raise BadSetting(
-            f"an encoder must be one of {', '.join(MAKERS)}, with +{', +'.join([NGRAMS, *OPTIONS])} after it "
-            f"or the folder of a saved one; got {name!r}"
+            f"an encoder must be one of {', '.join(MAKERS)}, optionally followed by "
+            f"+{', +'.join([NGRAMS, *OPTIONS])}, or the folder of a saved one; got {name!r}"
         )
     (kind, options), *after = _parsed(name)
     ngrams = after[:1] == [(NGRAMS, "")]
@@ -83,7 +82,7 @@ def _made(name: str, spaces: Sequence[AlignedSpace], progress: Progress | None) 
 def _restored(folder: Path, spaces: Sequence[AlignedSpace]) -> SentenceEncoder:
     saved = read_encoder(folder)
     if saved.kind not in (*RESTORERS, "concatenated"):
-        raise BadFile(f"{folder}: this muse knows no encoder {saved.kind!r}; upgrade it")
+        raise BadFile(f"{folder}: this version of muse has no encoder {saved.kind!r}; upgrade muse")
     if saved.kind == "concatenated":
         if len(saved.parts) != len(spaces):
             raise BadSetting(f"{folder}: this encoder needs {len(saved.parts)} spaces, got {len(spaces)}")
@@ -112,7 +111,7 @@ def _power_mean(lookup: Lookup, options: str) -> SentenceEncoder:
         powers = tuple(float(p) for p in options.split(","))
     except ValueError:
         raise BadSetting(
-            f"power-mean needs numbers between its brackets, as in power-mean[-inf,1,inf]; got {options!r}"
+            f"power-mean needs numbers in brackets, as in power-mean[-inf,1,inf]; got {options!r}"
         ) from None
     return PowerMean(lookup, powers)
 
@@ -129,7 +128,7 @@ def _sif(lookup: Lookup, options: str) -> SentenceEncoder:
 
 def _no_options(name: str, options: str) -> None:
     if options:
-        raise BadSetting(f"{name} takes nothing in brackets, got {options!r}")
+        raise BadSetting(f"{name} has no options in brackets, got {options!r}")
 
 
 def _restore_power_mean(saved: Saved, space: AlignedSpace, _: Sequence[SentenceEncoder]) -> SentenceEncoder:
@@ -147,30 +146,30 @@ def _restore_corrected(saved: Saved, _: AlignedSpace, parts: Sequence[SentenceEn
     return Corrected(parts[0], correction, seen_of(saved.arrays), bool(saved.settings["sif"]))
 
 
-def _restore_turned(saved: Saved, _: AlignedSpace, parts: Sequence[SentenceEncoder]) -> SentenceEncoder:
+def _restore_rotated(saved: Saved, _: AlignedSpace, parts: Sequence[SentenceEncoder]) -> SentenceEncoder:
     return restored(saved, parts[0])
 
 
 def _untrained(lookup: Lookup, options: str) -> SentenceEncoder:
     raise BadSetting(
-        f"{', '.join((*KINDS, *SYSTEMS))} are trained: run muse train SPACE --encoder NAME, and give the "
-        "folder it wrote as the encoder, with ./ before it where it is called as one of these"
+        f"{', '.join(SYSTEMS)} need training: run muse train SPACE --encoder NAME, and give the "
+        "folder it wrote as the encoder (as ./NAME if the folder has the name of an encoder)"
     )
 
 
-# A trained encoder has its maker here too, which says how to train it, and what restores it.
+# Trained encoders have an entry here too, whose error says how to train them.
 MAKERS: Mapping[str, Make] = {
     "mean": _mean,
     "idf": _idf,
     "sif": _sif,
     "power-mean": _power_mean,
-    **dict.fromkeys((*KINDS, *SYSTEMS), _untrained),
+    **dict.fromkeys(SYSTEMS, _untrained),
 }
 RESTORERS: Mapping[str, Restore] = {
     "power-mean": _restore_power_mean,
     "weighted": _restore_weighted,
     "corrected": _restore_corrected,
-    "turned": _restore_turned,
+    "turned": _restore_rotated,
     TRAINED: restore_trained,
     NETWORK: restore_system,
 }

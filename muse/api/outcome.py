@@ -1,4 +1,4 @@
-"""Outcome: what a run of `muse align` did, for its JSON and for the manifest of the space."""
+"""Outcome: the result of a run of `muse align`, for its JSON and for the manifest of the space."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from muse.space import Provenance
 
 @dataclass(frozen=True)
 class Report:
-    """What a run did: where the space is, what was learned, seconds by stage, words by language.
+    """The result of a run: the folder of the space, what was learned, seconds by stage, words by language.
 
-    `learned` and `signatures` have every language that was mapped, in the order they were asked for.
+    `learned` and `signatures` have every language that was mapped, in the order requested.
     """
 
     space: Path
@@ -31,7 +31,7 @@ class Report:
     joint: Joint | None = None
 
     def as_json(self) -> dict[str, Any]:
-        """The fields of `muse align --json`: of the weakest language, and of each where there are several."""
+        """The fields of `muse align --json`: of the least confident language, and of each if several."""
         fields = self.fields(weakest(self.learned))
         if len(self.learned) == 1:
             return fields
@@ -41,7 +41,7 @@ class Report:
         return fields | {"languages": {language: self.fields(language) for language in self.learned}}
 
     def fields(self, language: str) -> dict[str, Any]:
-        """The fields of one language that was mapped."""
+        """The fields of one mapped language."""
         learned = self.learned[language]
         own = dict(self.seconds) if len(self.learned) == 1 else learned.seconds
         return {
@@ -56,7 +56,7 @@ class Report:
 
 
 def weakest(learned: Mapping[str, Learned]) -> str:
-    """The language whose mapping is least sure to be right."""
+    """The language whose mapping has the lowest confidence."""
     return min(learned, key=lambda language: learned[language].verdict.confidence)
 
 
@@ -82,7 +82,7 @@ def _rounded(seconds: Mapping[str, float]) -> dict[str, float]:
 
 
 def of_language(learned: Learned, config: AlignConfig, words: Mapping[str, int]) -> dict[str, Any]:
-    """How one language was mapped, for its entry in the manifest; `words` as in `signature`."""
+    """The entry of one language in the manifest: how it was mapped; `words` as in `signature`."""
     return {
         "method": learned.alignment.method,
         "criterion": learned.alignment.criterion,
@@ -99,9 +99,9 @@ def of_language(learned: Learned, config: AlignConfig, words: Mapping[str, int])
 def provenance(
     request: Request, learned: Mapping[str, Learned], joint: Joint | None, before: Mapping[str, Any]
 ) -> Provenance:
-    """How the space was made, for its manifest: criterion and verdict are those of the weakest language.
+    """How the space was made, for its manifest; criterion and verdict are of the least confident language.
 
-    `before` has what else is known of the run, such as the time and the memory it took to read the files.
+    `before` are further entries, such as the time and memory for reading the files.
     """
     config, least = request.config, learned[weakest(learned)]
     methods = dict.fromkeys(one.alignment.method for one in learned.values())
@@ -134,7 +134,7 @@ def _settings(request: Request) -> dict[str, Any]:
 
 
 def signature(config: AlignConfig, learned: Learned, words: Mapping[str, int]) -> Signature:
-    """How the mapping between two languages, `words` of each, was obtained."""
+    """The signature of the mapping between two languages; `words` are their names and numbers of words."""
     source, target = words
     more = ["refine" if config.refine is not None else "no-refine"]
     return Signature(

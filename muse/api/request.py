@@ -1,4 +1,4 @@
-"""Request: what a run of `muse align` is asked for, checked as far as it can be without reading a file."""
+"""Request: the arguments of a run of `muse align`, checked as far as possible without reading files."""
 
 from __future__ import annotations
 
@@ -13,23 +13,30 @@ from muse.space import check_language
 
 @dataclass(frozen=True)
 class Request:
-    """What to align, from which files, and where to put it; what is None is looked up or the default.
-
-    `source` is one language or several, `source_file` the files in the same order. `into` is a saved
-    space that the languages are added to; then `target` may be left out.
-    """
+    """What to align, from which files, and where to save it: the options of `muse.align`."""
 
     source: str | tuple[str, ...]
+    """The language to map, or several: `--src`."""
     target: str | None = None
+    """The language to map into, the pivot: `--tgt`. It may be left out with `into`."""
     source_file: Path | tuple[Path, ...] | None = None
+    """The vectors of `source`, several in the same order: `--src-emb`. None looks them up."""
     target_file: Path | None = None
+    """The vectors of `target`: `--tgt-emb`. None looks them up."""
     dictionary: Path | None = None
+    """Translations to learn from, for one `source`: `--dictionary`. None learns without."""
     out: Path | None = None
+    """The folder of the space: `--out`. None is `embeddings/aligned/SRC-TGT`, or `into`."""
     max_vocab: int | None = None
+    """Read the so many most frequent words only: `--max-vocab`. None reads all."""
     lowercase: bool = False
+    """Lowercase words; the first spelling of a word wins: `--lower`."""
     resume: bool = False
+    """Resume an interrupted run of the same request: `--resume`."""
     config: AlignConfig = AlignConfig()
+    """How to learn: initialisation, normalisation, refinement, seed."""
     into: Path | None = None
+    """A saved space that the languages are added to, in place of `target`: `--into`."""
 
     @property
     def sources(self) -> tuple[str, ...]:
@@ -38,24 +45,24 @@ class Request:
 
     @property
     def folder(self) -> Path:
-        """Where the space goes."""
+        """The folder of the space."""
         name = "-".join((*self.sources, self.pivot)) if self.into is None else ""
         return self.out or self.into or Path("embeddings", "aligned", name)
 
     @property
     def pivot(self) -> str:
-        """The language that the others are mapped into, once it is known."""
+        """The language that the others are mapped to; BadSetting if it is not known yet."""
         if self.target is None:
-            raise BadSetting("--tgt LANG is needed, or --into SPACE, got neither")
+            raise BadSetting("--tgt LANG or --into SPACE is needed, got neither")
         return self.target
 
     @property
     def moves_target(self) -> bool:
-        """Whether the target may be moved: not where other languages are to meet it."""
+        """Whether the target may be moved, which it may not if several languages share it."""
         return self.into is None and len(self.sources) == 1
 
     def check(self) -> None:
-        """Raises BadSetting where what is asked for cannot go together."""
+        """Raise BadSetting if the arguments are invalid or contradict each other."""
         sources = self.sources
         if not sources:
             raise BadSetting("at least one --src is needed, got none")
@@ -63,11 +70,11 @@ class Request:
             check_language(language)
         for language in sources:
             if sources.count(language) > 1:
-                raise BadSetting(f"every --src needs a name of its own, got {language!r} twice")
+                raise BadSetting(f"every --src must be a different language, got {language!r} twice")
         if self._files and len(self._files) != len(sources):
             raise BadSetting(
-                f"--src-emb goes with --src in the same order: {len(sources)} languages need as many files, "
-                f"got {len(self._files)}; give one for each, or none to have them looked up"
+                f"--src-emb must be given once for each --src, in the same order: got {len(self._files)} "
+                f"files for {len(sources)} languages; give one for each, or none to search for them"
             )
         self._check_several()
 
@@ -76,19 +83,19 @@ class Request:
         if self.into is None:
             _ = self.pivot
         if self.into is not None and self.target_file is not None:
-            raise BadSetting("--into takes the target's vectors from the space; leave out --tgt-emb")
+            raise BadSetting("--into uses the target's vectors in the space; omit --tgt-emb")
         if self.dictionary is not None and len(sources) > 1:
             raise BadSetting(
-                f"a --dictionary belongs to one --src, got {len(sources)}; align one of them with it, "
-                "then the others with --into"
+                f"--dictionary needs a single --src, got {len(sources)}; align that language first, "
+                "then add the others with --into"
             )
         if self.config.joint and (len(sources) < 2 or self.into is not None):
             raise BadSetting(
-                "--joint needs two --src or more and no --into: it moves every language but the target"
+                "--joint needs at least two --src and no --into: it moves every language but the target"
             )
 
     def source_files(self) -> tuple[Path, ...]:
-        """The file of each language to map; BadFile where none is found."""
+        """The file of vectors of each language to map; BadFile if none is found."""
         return self._files or tuple(locate_vectors(language) for language in self.sources)
 
     @property

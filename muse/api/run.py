@@ -1,4 +1,4 @@
-"""The Python door: the run of `muse align`, from files to a space on disk, in one call."""
+"""The run of `muse align`, from files to a space on disk, in one call."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from muse.files.space_folder import MANIFEST, checksum
 from muse.learn.many import LearnedMany, learn_many
 from muse.learn.pair import check_pair, prepare_
 from muse.progress import Progress
-from muse.run.checkpoint import Checkpoint
+from muse.run.checkpoint import Checkpoint, open_checkpoint
 from muse.run.memory import peak_memory_mb
 from muse.run.runtime import Runtime, pick_device
 from muse.space import (
@@ -38,14 +38,14 @@ __all__ = ["align", "pick_device", "run"]
 
 log = logging.getLogger(__name__)
 
-# Above so many pairs of words a CPU takes minutes for the hubness of both sides, which those who
-# never translate do not need: then it is left to the first evaluation.
+# For more pairs of words, a CPU takes minutes for the hubness of both sides, which only translation and
+# evaluation need: then it is computed on first use.
 HUBNESS_ON_CPU = 50_000 * 50_000
 
 
 @dataclass(frozen=True, eq=False)
 class _Inputs:
-    """What was read: the languages to map, not mapped yet, and what they are to meet."""
+    """The vectors read: the languages to map, and the target."""
 
     sources: dict[str, SideToSave]
     target: SideToSave
@@ -57,9 +57,9 @@ class _Inputs:
 
 
 def align(source: str | Sequence[str], target: str | None = None, **options: Any) -> AlignedSpace:
-    """The space of the languages, learned from their vectors and saved; `options` as in `Request`.
+    """The aligned space of the languages, learned from their vectors and saved; `options` as in `Request`.
 
-    The verdict is in `space.manifest["verdict"]`; look at it before you use the space.
+    The verdict is in `space.manifest["verdict"]`; check it before you use the space.
     """
     sources = source if isinstance(source, str) else tuple(source)
     report = run(Request(sources, target, **options))
@@ -67,26 +67,26 @@ def align(source: str | Sequence[str], target: str | None = None, **options: Any
 
 
 def run(request: Request, *, device: str = "auto", progress: Progress | None = None) -> Report:
-    """Does what `request` asks: checks everything, reads, learns, saves.
+    """The report of a run of `request`: check the arguments, read, learn, save.
 
-    The state of a run longer than its first stage is kept beside the space until it is saved, so
-    that a killed run can go on with `request.resume`.
+    Checkpoints are kept beside the space until it is saved, so that a killed run can be resumed with
+    `request.resume`.
     """
     began = time.perf_counter()
     device = pick_device(device)
     request.check()
     check_out(request.folder)
-    request = _settled(request)
+    request = _resolved(request)
     progress = progress or Progress(quiet=True)
     inputs = _load(request, progress)
     loaded, loading = time.perf_counter(), {"load": peak_memory_mb()}
-    checkpoint = _open_checkpoint(request, inputs)
+    checkpoint = _checkpoint(request, inputs)
     runtime = Runtime(device, progress, checkpoint)
     try:
         vectors = [side.vectors for side in inputs.sources.values()]
         learned = learn_many(vectors, inputs.target.vectors, config=request.config, runtime=runtime)
     except MuseError:
-        checkpoint.clear()  # to go on from here would only end here again
+        checkpoint.abandon()
         raise
     saving = time.perf_counter()
     before = {"seconds": {"load": round(loaded - began, 2)}, "peak_memory_mb": loading}
@@ -97,14 +97,16 @@ def run(request: Request, *, device: str = "auto", progress: Progress | None = N
     return _report(request, learned, seconds, inputs.words())
 
 
-def _settled(request: Request) -> Request:
-    """The request with its dictionary read, its target named, and no step that would move a shared target."""
+def _resolved(request: Request) -> Request:
+    """The request with its dictionary read, its target known, and no re-weighting of a shared target."""
     config = request.config
     if request.dictionary is not None:
         plan = replace(config.plan, init="dictionary", lexicon=read_lexicon(request.dictionary))
         config = replace(config, plan=plan)
     if config.reweight and not request.moves_target:
-        log.info("re-weighting is off: it moves %s, which all languages share", request.target or "the pivot")
+        log.info(
+            "no re-weighting: it would move %s, which all languages share", request.target or "the pivot"
+        )
         config = replace(config, reweight=False)
     if request.into is None:
         return replace(request, config=config)
@@ -113,7 +115,7 @@ def _settled(request: Request) -> Request:
 
 
 def _load(request: Request, progress: Progress) -> _Inputs:
-    """Every language, read and found fit to be aligned; the target first, and once."""
+    """Every language, read and checked; the target first."""
     files = dict(zip(request.sources, request.source_files(), strict=True))
     target = (
         _pivot(request.into) if request.into else _read(request, request.pivot, request.target_file, progress)
@@ -132,28 +134,27 @@ def _read(request: Request, language: str, path: Path | None, progress: Progress
     )
     check_language(language, vectors.words)
     if vectors.repeated:
-        log.warning("%s: kept the first of %d repeated words (%s)", path, vectors.repeated, language)
+        log.warning("%s: dropped %d duplicate words (%s)", path, vectors.repeated, language)
     return SideToSave(*prepare_(vectors, request.config.steps), files=(path,))
 
 
 def _pivot(folder: Path) -> SideToSave:
-    """The rows that new languages are to meet, as they are in the space, mapped where it maps its pivot."""
+    """The rows of the pivot of the saved space, as they are in the space."""
     space = load_space(folder)
     side = space.side(space.pivot)
-    # A copy: the folder that the rows are mapped from may be replaced while they are in use.
+    # A copy: the folder with the memory-mapped rows may be replaced while they are in use.
     vectors = replace(side.vectors, matrix=np.array(side.vectors.matrix))
     return SideToSave(vectors, side.normalisation)
 
 
-def _open_checkpoint(request: Request, inputs: _Inputs) -> Checkpoint:
-    """The store beside the space, emptied unless the run resumes; BadSetting if it is another run's."""
-    folder = request.folder.resolve()
+def _checkpoint(request: Request, inputs: _Inputs) -> Checkpoint:
+    """The checkpoints beside the space, cleared unless resumed; BadSetting if they are of another run."""
     settings = repr((request.sources, request.target, request.max_vocab, request.lowercase, request.config))
     files = [path for side in (*inputs.sources.values(), inputs.target) for path in side.files]
     if request.into is not None:
         files.append(request.into / MANIFEST)
     fingerprint = [settings, *(checksum(Path(path)) for path in files)]
-    return Checkpoint.open(folder.with_name(f".{folder.name}.checkpoint"), fingerprint, resume=request.resume)
+    return open_checkpoint(request.folder, fingerprint, resume=request.resume)
 
 
 def _save(
@@ -163,7 +164,7 @@ def _save(
     for language, one in learned.languages.items():
         pair = {name: words[name] for name in (language, request.pivot)}
         more = of_language(one, request.config, pair)
-        target_map = one.alignment.target_map  # None where more than one language meets the target
+        target_map = one.alignment.target_map  # None if several languages share the target
         sides[language] = replace(inputs.sources[language], mapping=one.alignment.source_map, more=more)
     most = max(words[language] for language in sides) * words[request.pivot]
     hubness = runtime.device == "cuda" or most <= HUBNESS_ON_CPU

@@ -96,7 +96,7 @@ def _check_places(out: Path | None, save: Path | None) -> None:
 
 
 def _sentences(source: Path | None, column: str | None) -> Iterator[list[str]]:
-    from muse.encoders.bags import blocks
+    from muse.encoders.reading import blocks
     from muse.encoders.streaming import stream_sentences
     from muse.errors import BadSetting
     from muse.files.plain_text import read_blocks

@@ -1,28 +1,27 @@
-"""muse train: a sentence encoder from parallel text, or a sentence system from what it needs."""
+"""muse train: from options to the request of a sentence encoder, which is trained, saved and reported."""
 
 from __future__ import annotations
 
-import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from muse.commands.options import common
-from muse.commands.systems import PRESETS, SYSTEMS
-from muse.commands.systems import train as train_system
+from muse.commands.train_report import WORD_ENCODERS, report
 
 if TYPE_CHECKING:
-    from muse.evaluation.score import Score
-    from muse.training.run import Trained, Training
+    from muse.systems.system import TrainingRequest
 
-ENCODERS = ("x-cbow", "projection", "cvm-add")
+SYSTEMS = ("lens", "infersent", "x-bilstm", "cmlm", "bgt", "xlm")
+PRESETS = ("small", "paper")
 LOSSES = ("align", "rank", "hinge", "hardest", "squared", "softmax")
 
 
 @click.command()
 @click.argument("space", type=Path)
-@click.option("--encoder", default="x-cbow", show_default=True, type=click.Choice((*ENCODERS, *SYSTEMS)))
+@click.option("--encoder", default="x-cbow", show_default=True, type=click.Choice((*WORD_ENCODERS, *SYSTEMS)))
 @click.option("--lang", required=True, metavar="LANG", help="The language to train, beside the pivot.")
 @click.option("--parallel", type=Path, metavar="FILE", help="Lines pivot<TAB>sentence, .gz too.")
 @click.option("--source", type=Path, metavar="FILE", help="Instead: the sentences of --lang, a line each,")
@@ -54,29 +53,36 @@ def train(space: Path, quiet: bool, as_json: bool, **options: Any) -> None:
     negative), hardest (cosine, hardest negative of the batch), squared (CVM-add's), softmax (additive
     margin).
     """
-    if options["encoder"] in SYSTEMS:
-        train_system(space, _parallel(options), as_json, quiet, options)
-        return
-    _check_no_system(options)
-
-    from muse.evaluation.score import gold_name
     from muse.progress import Progress
+    from muse.run.processes import joined
     from muse.run.runtime import Runtime, pick_device
-    from muse.training.run import train_encoder
+    from muse.systems.registry import train_system
 
-    runtime = Runtime(pick_device(options["device"]), Progress(quiet=quiet))
-    request = _request(space, options)
-    gold = "+".join(gold_name(path) for path in request.parallel)  # the files may be gone when it is done
-    trained = train_encoder(request, runtime)
-    score = _score(request, trained, gold)
-    if as_json:
-        click.echo(json.dumps(_fields(request, trained, score)))
-        return
-    click.echo(score)
-    click.echo(
-        f"before training {trained.epochs[0].score:.1f}; epoch {trained.best.number} of "
-        f"{len(trained.epochs) - 1}; {trained.pairs} pairs, {trained.skipped} skipped; "
-        f"{trained.seconds['total']:.1f} s; {request.out}"
+    device = pick_device(options["device"])
+    with joined(device) as processes:
+        progress = Progress(quiet=quiet or not processes.first)
+        request = _request(space, options)
+        trained = train_system(options["encoder"], request, Runtime(device, progress, processes=processes))
+        if processes.first:
+            report(request, trained, as_json=as_json)
+
+
+def _request(space: Path, options: dict[str, Any]) -> TrainingRequest:
+    from muse.space import load_space
+    from muse.systems.system import CALLED_OTHERWISE, TrainingRequest
+
+    parallel = _parallel(options)
+    named = _word_options(options, parallel) if options["encoder"] in WORD_ENCODERS else _options(options)
+    return TrainingRequest(
+        load_space(space),
+        options["lang"],
+        options["out"],
+        options["preset"],
+        parallel,
+        trainer={name: options[name] for name in CALLED_OTHERWISE if options[name] is not None},
+        seed=options["seed"],
+        resume=options["resume"],
+        **named,
     )
 
 
@@ -92,33 +98,43 @@ def _parallel(options: dict[str, Any]) -> tuple[Path, ...]:
     return two if single is None else (single,)
 
 
-def _check_no_system(options: dict[str, Any]) -> None:
+def _word_options(options: dict[str, Any], parallel: tuple[Path, ...]) -> dict[str, Any]:
+    """What the options of encoders of words are in a request; a usage error for another system's."""
+    from muse.training.loss_choice import LossChoice
+
     for name, option in (("core", "core"), ("nli", "nli"), ("texts", "text"), ("settings", "set")):
         if options[name]:
             raise click.UsageError(f"--{option} goes with {', '.join(SYSTEMS)}; leave it out")
-
-
-def _request(space: Path, options: dict[str, Any]) -> Training:
-    from muse.space import load_space
-    from muse.training.kinds import LossChoice
-    from muse.training.run import Training
-
-    parallel = _parallel(options)
     if not parallel:
         raise click.UsageError(_WHICH)
-    config = {name: options[name] for name in ("epochs", "batch", "rate", "patience")}
-    return Training(
-        load_space(space),
-        options["lang"],
-        parallel,
-        options["out"],
-        options["encoder"],
-        LossChoice(*(options[name] for name in ("loss", "margin", "weight", "scale"))),
-        {name: value for name, value in config.items() if value is not None},
-        _powers(options["powers"]),
-        options["seed"],
-        options["resume"],
-    )
+    chosen = LossChoice(*(options[name] for name in ("loss", "margin", "weight", "scale")))
+    return {"config": {"chosen": chosen, "powers": _powers(options["powers"])}}
+
+
+def _options(options: dict[str, Any]) -> dict[str, Any]:
+    """What the options of other systems are in a request; a usage error for those of encoders of words."""
+    for name in ("loss", "margin", "weight", "scale", "powers"):
+        if options[name] is not None:
+            option = "lambda" if name == "weight" else name
+            raise click.UsageError(
+                f"--{option} goes with other encoders than {options['encoder']}, whose settings take --set"
+            )
+    return {
+        "nli": options["nli"],
+        "texts": {language: Path(name) for language, name in named_values(options["texts"]).items()},
+        "core": options["core"],
+        "settings": named_values(options["settings"]),
+    }
+
+
+def named_values(texts: Sequence[str]) -> dict[str, str]:
+    """What options NAME=VALUE say; a usage error where one has no =."""
+    pairs = [text.partition("=") for text in texts]
+    for key, equals, value in pairs:
+        if not (key and equals and value):
+            given = key + equals + value
+            raise click.UsageError(f"--set and --text expect NAME=VALUE, got {given!r}")
+    return {key: value for key, _, value in pairs}
 
 
 def _powers(listed: str | None) -> tuple[float, ...]:
@@ -126,43 +142,3 @@ def _powers(listed: str | None) -> tuple[float, ...]:
         return tuple(float(p) for p in (listed or "1").split(","))
     except ValueError:
         raise click.UsageError(f"--powers takes numbers with commas between, got {listed!r}") from None
-
-
-def _score(request: Training, trained: Trained, gold: str) -> Score:
-    """P@1 of the held-out pairs at the epoch kept, with how it was obtained."""
-    import numpy as np
-
-    from muse.evaluation.score import Score, bootstrap_interval, space_signature
-
-    hits = np.arange(trained.held_out) < round(trained.best.score * trained.held_out / 100)
-    signature = space_signature(
-        request.space,
-        request.language,
-        request.space.pivot,
-        retrieval="nn",
-        gold=gold,
-        more=(f"encoder:{trained.encoder.name}", f"held-out:{trained.held_out}", f"split:{request.seed}"),
-    )
-    interval = bootstrap_interval(hits, np.random.default_rng(request.seed))
-    return Score("P@1", trained.best.score, interval, signature)
-
-
-def _fields(request: Training, trained: Trained, score: Score) -> dict[str, Any]:
-    """What --json prints; lists by epoch begin before training, the loss with the first epoch."""
-    return {
-        "out": str(request.out),
-        "encoder": trained.encoder.name,
-        "language": request.language,
-        "pivot": request.space.pivot,
-        "pairs": trained.pairs,
-        "held_out": trained.held_out,
-        "skipped": trained.skipped,
-        "epochs": len(trained.epochs) - 1,
-        "best_epoch": trained.best.number,
-        "p_at_1": score.value,
-        "ci95": score.ci95,
-        "p_at_1_by_epoch": [epoch.score for epoch in trained.epochs],
-        "loss_curve": [epoch.loss for epoch in trained.epochs[1:]],
-        "seconds": trained.seconds,
-        "signature": str(score.signature),
-    }

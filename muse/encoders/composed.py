@@ -8,9 +8,9 @@ from pathlib import Path
 
 import numpy as np
 
-from muse.encoders.bags import blocks
-from muse.encoders.corrections import Correction, Seen, see, together
+from muse.encoders.corrections import Correction, Moments, see, together
 from muse.encoders.encoder import Around, Encoded, SentenceEncoder
+from muse.encoders.reading import blocks
 from muse.encoders.saving import Arrays, Saved, write_encoder
 from muse.errors import BadSetting, Mismatch
 
@@ -19,14 +19,14 @@ SIF = Correction("pcr", components=1)
 
 @dataclass(frozen=True, eq=False)
 class Corrected(Around):
-    """An encoder, and a correction of what it gives, for which `seen` has what each language's text showed.
+    """An encoder and a correction of its rows, for which `seen` has the moments of each language's text.
 
     `sif` makes it SIF: the name of the two together, and no correction, rather than an error, of a language
     without text.
     """
 
     correction: Correction
-    seen: Mapping[str, Seen] = field(default_factory=dict)
+    seen: Mapping[str, Moments] = field(default_factory=dict)
     sif: bool = False
 
     @property
@@ -70,11 +70,11 @@ class Corrected(Around):
         write_encoder(folder, Saved("corrected", self.name, {}, settings, arrays), [self.inner])
 
 
-def seen_of(arrays: Arrays) -> dict[str, Seen]:
-    """What each language's text showed, as it was saved."""
+def seen_of(arrays: Arrays) -> dict[str, Moments]:
+    """The moments of each language's text, as they were saved."""
     names = [name.removeprefix("count.") for name in arrays if name.startswith("count.")]
     return {
-        name: Seen(
+        name: Moments(
             int(arrays[f"count.{name}"]),
             *(arrays[f"{key}.{name}"] for key in ("mean", "variance", "components")),
         )

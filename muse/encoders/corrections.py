@@ -59,7 +59,7 @@ class Correction:
         options += [str(self.components)] * (self.components > 1)
         return self.kind + (f"[{','.join(options)}]" if options else "")
 
-    def apply(self, rows: Matrix, seen: Seen) -> Matrix:
+    def apply(self, rows: Matrix, seen: Moments) -> Matrix:
         """The corrected rows (s, d'); rows of zeros, which are of empty sentences, stay."""
         shifted = rows.astype(np.float32) if self.kind == "pcr" and not self.centred else rows - seen.mean
         if self.kind == "znorm":
@@ -71,8 +71,8 @@ class Correction:
 
 
 @dataclass(frozen=True, eq=False)
-class Seen:
-    """What was seen of `count` rows of a text: `mean` (d'), `variance` (d'), `components` (k, d')."""
+class Moments:
+    """The moments of `count` rows of a text: `mean` (d'), `variance` (d'), `components` (k, d')."""
 
     count: int
     mean: Matrix
@@ -86,8 +86,8 @@ class Seen:
         return (1 / np.sqrt(np.where(constant, 1, self.variance))).astype(np.float32)
 
 
-def see(rows: Iterable[Matrix], correction: Correction) -> Seen:
-    """What a correction learns from rows (s, d'), given block by block; empty sentences are left out."""
+def see(rows: Iterable[Matrix], correction: Correction) -> Moments:
+    """The moments that a correction learns from rows (s, d'), block by block, without empty sentences."""
     count, total, products = 0, None, None
     for matrix in rows:
         x = matrix[matrix.any(axis=1)].astype(np.float64)
@@ -108,7 +108,7 @@ def see(rows: Iterable[Matrix], correction: Correction) -> Seen:
         components = _first(products / count, mean if correction.centred else None, correction.components)
         products = np.diagonal(products)
     variance = np.maximum(products / count - mean**2, 0)
-    return Seen(count, _single(mean), _single(variance), _single(components))
+    return Moments(count, _single(mean), _single(variance), _single(components))
 
 
 def _first(second_moments: Numbers, mean: Numbers | None, k: int) -> Numbers:
@@ -125,11 +125,11 @@ def _single(array: Numbers) -> Matrix:
     return array.astype(np.float32)
 
 
-def together(seen: Sequence[Seen]) -> Seen:
-    """What was seen in several texts, as if it had been one: the mean and the variance."""
+def together(seen: Sequence[Moments]) -> Moments:
+    """The moments of several texts as of one: the mean and the variance."""
     counts = np.array([one.count for one in seen], np.float64)
     shares = (counts / counts.sum())[:, None]
     means = np.array([one.mean for one in seen], np.float64)
     mean = (shares * means).sum(axis=0)
     variance = (shares * (np.array([one.variance for one in seen]) + (means - mean) ** 2)).sum(axis=0)
-    return Seen(int(counts.sum()), _single(mean), _single(variance), seen[0].components)
+    return Moments(int(counts.sum()), _single(mean), _single(variance), seen[0].components)

@@ -52,7 +52,7 @@ class SentenceEncoder(Protocol):
         """
 
     def encode(self, sentences: Iterable[str], language: str) -> Encoded:
-        """The rows of the sentences, in order; BadSetting where it has not got the language."""
+        """The rows of the sentences, in order; BadSetting where it does not encode the language."""
 
     def save(self, folder: Path) -> None:
         """Writes it whole or not at all, without a pickle, with the checksum of the space it belongs to."""
@@ -63,7 +63,7 @@ class SentenceEncoder(Protocol):
 
 
 def check_trained_for(encoder: SentenceEncoder, language: str) -> None:
-    """Raise BadSetting, with what to do, where a trained encoder has not got the language."""
+    """Raise BadSetting, with what to do, where a trained encoder does not encode the language."""
     if language not in encoder.languages:
         raise BadSetting(
             f"{encoder.name} encodes {', '.join(encoder.languages)}; got {language!r}: train one for it with "
@@ -117,7 +117,7 @@ class Transformer:
         return {"encoder": self.encoder, "language": self.language}
 
     def set_params(self, **params: Any) -> Transformer:
-        """Itself with other parameters; BadSetting for a name that it has not."""
+        """Itself with other parameters; BadSetting for any other name."""
         for name, value in params.items():
             if name not in self.get_params():
                 raise BadSetting(f"a transformer of sentences has an encoder and a language, got {name!r}")

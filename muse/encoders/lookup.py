@@ -9,7 +9,7 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from muse.encoders.bags import Bags, Vocabulary
+from muse.encoders.reading import Reading, Vocabulary
 from muse.progress import Progress
 from muse.space import AlignedSpace
 from muse.space.new_words import NewWords, own_new_words
@@ -20,8 +20,8 @@ Unknown = Literal["skip", "ngrams"]
 class Lookup:
     """The words of a space, each language made ready when it is first asked for.
 
-    What a word that the space has not got is worth: nothing, "skip", or the row that its n-grams make up,
-    "ngrams" (see new_words).
+    A word that the space lacks is left out with "skip", or with "ngrams" has the row that its n-grams give
+    (see new_words).
     """
 
     def __init__(
@@ -40,9 +40,9 @@ class Lookup:
         """What it adds to an encoder's name."""
         return "+ngrams" if self.unknown == "ngrams" else ""
 
-    def bags(self, sentences: Iterable[str], language: str) -> Bags:
-        """The words of sentences, by their places among the rows."""
-        return self._language(language).vocabulary.bags(sentences)
+    def read(self, sentences: Iterable[str], language: str) -> Reading:
+        """The words of sentences, as their places among the rows."""
+        return self._language(language).vocabulary.read(sentences)
 
     def rows(self, language: str) -> Tensor:
         """The rows (n, d) of the words of the space, and after them those of all new words met so far."""

@@ -1,4 +1,4 @@
-"""Pooling: from the rows of a sentence's words to one row, for all sentences of Bags at once."""
+"""Pooling: from the rows of a sentence's words to one row, for many sentences at once."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn.functional import embedding_bag
 
-from muse.encoders.bags import Bags
+from muse.encoders.ragged import Ragged
 from muse.errors import BadSetting
 
 # Rows gathered at once, 2.4 MB at d = 300, which the cache holds; of a longer sentence fewer columns at once.
@@ -21,29 +21,29 @@ _HIGH = 16  # above it x^p might be 0 or infinite: the numbers are brought withi
 _TINY = 1e-300
 
 
-def mean(bags: Bags, rows: Tensor, weights: NDArray[np.float32] | None = None) -> Tensor:
+def mean(sentences: Ragged, rows: Tensor, weights: NDArray[np.float32] | None = None) -> Tensor:
     """The means (s, d) of the rows (n, d) of each sentence's words; zeros where there is none.
 
     With `weights` (t,), one a word: sum_i w_i x_i / sum_i w_i.
     """
     if weights is None:
-        return sums(bags, rows).div_(_per_row(bags.lengths))
+        return sums(sentences, rows).div_(sentences.lengths.clamp(min=1)[:, None].float())
     ones = torch.from_numpy(weights)[:, None]
-    total = sums(Bags(np.arange(len(bags.ids)), bags.offsets, 0), ones)  # (s, 1)
-    return sums(bags, rows, weights).div_(total.masked_fill_(total == 0, 1))
+    total = sums(Ragged(torch.arange(len(sentences.ids)), sentences.offsets), ones)  # (s, 1)
+    return sums(sentences, rows, weights).div_(total.masked_fill_(total == 0, 1))
 
 
-def sums(bags: Bags, rows: Tensor, weights: NDArray[np.float32] | None = None) -> Tensor:
+def sums(sentences: Ragged, rows: Tensor, weights: NDArray[np.float32] | None = None) -> Tensor:
     """The sums (s, d) of the rows (n, d) of each sentence's words, times `weights` (t,) where given."""
-    if len(bags) and bags.lengths.max() > LONGEST:
+    if len(sentences) and int(sentences.lengths.max()) > LONGEST:
         # In single precision a sum of a million numbers is right to two digits, one of sums to six.
-        pieces, of_pieces = _in_pieces(bags)
+        pieces, of_pieces = _in_pieces(sentences)
         return sums(of_pieces, sums(pieces, rows, weights))
     # "sum" is the mode that torch reads memory fastest in, six times as fast as "mean".
     return embedding_bag(
-        torch.from_numpy(bags.ids),
+        sentences.ids,
         rows,
-        torch.from_numpy(bags.offsets),
+        sentences.offsets,
         mode="sum",
         per_sample_weights=None if weights is None else torch.from_numpy(weights),
         include_last_offset=True,
@@ -69,7 +69,7 @@ def check_powers(powers: Sequence[float]) -> tuple[float, ...]:
     return tuple(dict.fromkeys(float(p) for p in powers))
 
 
-def power_means(bags: Bags, rows: Tensor, powers: Sequence[float]) -> Tensor:
+def power_means(sentences: Ragged, rows: Tensor, powers: Sequence[float]) -> Tensor:
     """The power means (s, k d) of the rows (n, d), those of k powers side by side; zeros without words.
 
     H_p(x) = (1/t sum_i x_i^p)^(1/p) in each dimension; the minimum for -inf, the maximum for inf
@@ -78,16 +78,16 @@ def power_means(bags: Bags, rows: Tensor, powers: Sequence[float]) -> Tensor:
     """
     powers = check_powers(powers)
     if powers == (1.0,):
-        return mean(bags, rows)
+        return mean(sentences, rows)
     d = rows.shape[1]
-    found = torch.zeros(len(bags), len(powers) * d)
-    for chosen, columns, words in _gathered(bags, rows):
+    found = torch.zeros(len(sentences), len(powers) * d)
+    for chosen, columns, words in _gathered(sentences, rows):
         parts = [_power_mean(words, p) for p in powers if p != 1]
         places = [place for place, p in enumerate(powers) if p != 1]
         for place, part in zip(places, parts, strict=True):
             found[chosen, place * d + columns.start : place * d + columns.stop] = part
     if 1 in powers:
-        found[:, powers.index(1) * d :][:, :d] = mean(bags, rows)
+        found[:, powers.index(1) * d :][:, :d] = mean(sentences, rows)
     return found
 
 
@@ -119,33 +119,30 @@ def _signed(x: Tensor, p: float) -> Tensor:
     return x.abs() ** p * x.sign()
 
 
-def _gathered(bags: Bags, rows: Tensor) -> Iterator[tuple[Tensor, slice, Tensor]]:
+def _gathered(sentences: Ragged, rows: Tensor) -> Iterator[tuple[Tensor, slice, Tensor]]:
     # Which b sentences of one length t, which c columns, and these of the rows of their words (b, t, c).
-    order = np.argsort(bags.lengths, kind="stable")
-    order = order[np.count_nonzero(bags.lengths == 0) :]
+    ids, offsets, lengths = (x.numpy() for x in (sentences.ids, sentences.offsets, sentences.lengths))
+    order = np.argsort(lengths, kind="stable")
+    order = order[np.count_nonzero(lengths == 0) :]
     d = rows.shape[1]
-    for same in np.split(order, np.flatnonzero(np.diff(bags.lengths[order])) + 1):
-        t = int(bags.lengths[same[0]]) if len(same) else 1
+    for same in np.split(order, np.flatnonzero(np.diff(lengths[order])) + 1):
+        t = int(lengths[same[0]]) if len(same) else 1
         step, width = max(1, GATHERED // t), max(1, min(d, GATHERED * d // t))
         for begin in range(0, len(same), step):
             chosen = same[begin : begin + step]
-            places = bags.offsets[chosen][:, None] + np.arange(t)  # (b, t)
-            ids = torch.from_numpy(bags.ids[places].ravel())
+            places = offsets[chosen][:, None] + np.arange(t)  # (b, t)
+            found = torch.from_numpy(ids[places].ravel())
             for left in range(0, d, width):
                 columns = slice(left, min(left + width, d))
-                words = rows[:, columns].index_select(0, ids).view(len(chosen), t, -1)
+                words = rows[:, columns].index_select(0, found).view(len(chosen), t, -1)
                 yield torch.from_numpy(chosen), columns, words
 
 
-def _in_pieces(bags: Bags) -> tuple[Bags, Bags]:
-    # The bags cut to LONGEST words, and, for each bag, which pieces it is in.
-    counts = -(-bags.lengths // LONGEST)  # (s,)
-    ends = np.cumsum(counts)
-    within = np.arange(ends[-1]) - np.repeat(ends - counts, counts)
-    starts = np.repeat(bags.offsets[:-1], counts) + within * LONGEST
-    pieces = Bags(bags.ids, np.append(starts, bags.offsets[-1]), 0)
-    return pieces, Bags(np.arange(ends[-1]), np.insert(ends, 0, 0), 0)
-
-
-def _per_row(lengths: NDArray[np.int64]) -> Tensor:
-    return torch.from_numpy(np.maximum(lengths, 1)[:, None].astype(np.float32))
+def _in_pieces(sentences: Ragged) -> tuple[Ragged, Ragged]:
+    # The sentences cut into pieces of LONGEST words, and the numbers of the pieces of each.
+    counts = -(-sentences.lengths // LONGEST)  # (s,)
+    ends = counts.cumsum(0)
+    within = torch.arange(int(ends[-1])) - (ends - counts).repeat_interleave(counts)
+    starts = sentences.offsets[:-1].repeat_interleave(counts) + within * LONGEST
+    pieces = Ragged(sentences.ids, torch.cat([starts, sentences.offsets[-1:]]))
+    return pieces, Ragged(torch.arange(int(ends[-1])), torch.cat([ends.new_zeros(1), ends]))

@@ -18,7 +18,7 @@ from muse.errors import BadFile, BadSetting, Mismatch
 from muse.files.atomic import atomic_folder
 from muse.files.space_folder import MANIFEST, checksum, writing
 from muse.files.writing import check_folder
-from muse.run.checkpoint import RUN
+from muse.run.checkpoint import RUN, checkpoint_folder
 from muse.space import AlignedSpace
 from muse.version import __version__
 
@@ -139,8 +139,8 @@ def _manifest(folder: Path) -> dict[str, Any]:
     try:
         manifest = json.loads(path.read_bytes())
     except OSError as error:
-        # A killed run leaves its checkpoint where the encoder would have been.
-        hint = "finish the run with muse train --resume" if (folder / RUN).exists() else "check the name"
+        killed = (checkpoint_folder(folder) / RUN).exists()
+        hint = "finish the run with muse train --resume" if killed else "check the name"
         raise BadFile(f"{path}: expected a saved encoder, got {error.strerror or error}; {hint}") from error
     except ValueError as error:
         raise BadFile(f"{path}: expected JSON, got {error}; {AGAIN}") from error

@@ -17,7 +17,7 @@ Write = Callable[[Sequence[str], Matrix], None]
 
 
 @dataclass(frozen=True)
-class Counts:
+class StreamCounts:
     """How many sentences were encoded, how many of them `empty`, of how many tokens how many `unknown`.
 
     `truncated` sentences were longer than the encoder takes.
@@ -41,18 +41,18 @@ def stream_sentences(path: Path, column: str | None = None) -> Iterator[str]:
 
 def encode_stream(
     encoder: SentenceEncoder, sentences: Iterable[list[str]], language: str, write: Write, *, name: str
-) -> Counts:
-    """Counts of what went through: blocks of sentences are encoded and given to `write` with their rows.
+) -> StreamCounts:
+    """The counts of all sentences, once each block is encoded and given to `write` with its rows.
 
-    Raises BadFile where there is not one sentence; `name` says where they were to come from.
+    Raises BadFile where there is no sentence; `name` says where they were expected.
     """
-    total = Counts()
+    total = StreamCounts()
     for block in sentences:
         if not block:
             continue
         encoded = encoder.encode(block, language)
         write(block, encoded.matrix)
-        total = Counts(
+        total = StreamCounts(
             total.sentences + len(block),
             total.empty + encoded.empty,
             total.tokens + encoded.tokens,

@@ -10,10 +10,10 @@ from typing import Any
 
 from torch import Tensor
 
-from muse.encoders.bags import Bags
 from muse.encoders.encoder import Encoded, SentenceEncoder, check_trained_for
 from muse.encoders.lookup import Lookup
 from muse.encoders.pooling import check_powers, power_means, sums
+from muse.encoders.ragged import Ragged
 from muse.encoders.saving import Saved, checksums, write_encoder
 from muse.encoders.words import pooled
 from muse.files.space_folder import folder_name
@@ -73,10 +73,6 @@ class TrainedEncoder(SentenceEncoder):
     def _lookup(self) -> Lookup:
         return Lookup(self.words)
 
-    def with_powers(self, powers: Sequence[float]) -> TrainedEncoder:
-        """The same rows of words, of which power means are taken."""
-        return replace(self, powers=check_powers(powers))
-
     def fit(self, sentences: Iterable[str], language: str) -> TrainedEncoder:
         """Itself: it learned from pairs, and learns nothing from text of one language."""
         check_trained_for(self, language)
@@ -87,10 +83,10 @@ class TrainedEncoder(SentenceEncoder):
         check_trained_for(self, language)
         return pooled(self._lookup, sentences, language, self._pool)
 
-    def _pool(self, bags: Bags, rows: Tensor) -> Tensor:
+    def _pool(self, words: Ragged, rows: Tensor) -> Tensor:
         if self.powers == (1.0,) and self.pooling == "sum":
-            return sums(bags, rows)
-        return power_means(bags, rows, self.powers)
+            return sums(words, rows)
+        return power_means(words, rows, self.powers)
 
     def save(self, folder: Path) -> None:
         """Writes the rows that training moved."""

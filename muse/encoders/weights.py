@@ -11,7 +11,7 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from muse.encoders.bags import Bags
+from muse.encoders.ragged import Ragged
 from muse.errors import BadSetting, Mismatch
 
 Weights = NDArray[np.float32]
@@ -35,7 +35,7 @@ def weights_from_rank(weighting: str, n: int) -> Weights:
     return (-np.log1p(-((1 - p) ** TYPICAL))).astype(np.float32)
 
 
-def weights_from_text(weighting: str, bags: Iterable[Bags], n: int) -> Weights:
+def weights_from_text(weighting: str, text: Iterable[Ragged], n: int) -> Weights:
     """The weights (n + 1,) of n words from the sentences of a text, and last that of a word not in it.
 
     idf: log((s + 1) / (f + 1/2)) for a word in f of s sentences. sif: a / (a + p), p its share of all
@@ -43,10 +43,10 @@ def weights_from_text(weighting: str, bags: Iterable[Bags], n: int) -> Weights:
     """
     _check(weighting)
     sentences, counts, total = 0, np.zeros(n + 1), 0
-    for block in bags:
-        words = np.minimum(block.ids, n)
+    for block in text:
+        words = np.minimum(block.ids.numpy(), n)
         if weighting == "idf":
-            of = np.repeat(np.arange(len(block)), block.lengths)
+            of = np.repeat(np.arange(len(block)), block.lengths.numpy())
             words = np.unique(of * (n + 1) + words) % (n + 1)
         counts += np.bincount(words, minlength=n + 1)
         sentences += len(block)

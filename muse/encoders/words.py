@@ -8,13 +8,13 @@ from itertools import chain
 from pathlib import Path
 
 import numpy as np
-import torch
 from torch import Tensor
 
-from muse.encoders.bags import Bags, blocks
 from muse.encoders.encoder import Encoded, SentenceEncoder
 from muse.encoders.lookup import Lookup
 from muse.encoders.pooling import check_powers, mean, power_means, sums
+from muse.encoders.ragged import Ragged
+from muse.encoders.reading import blocks
 from muse.encoders.saving import Saved, checksums, write_encoder
 from muse.encoders.weights import WEIGHTINGS, Weights, weights_from_rank, weights_from_text
 from muse.errors import BadSetting
@@ -60,7 +60,7 @@ class PowerMean(SentenceEncoder):
     def encode(self, sentences: Iterable[str], language: str) -> Encoded:
         """The rows (s, k d) of the sentences."""
         return pooled(
-            self.lookup, sentences, language, lambda bags, rows: power_means(bags, rows, self.powers)
+            self.lookup, sentences, language, lambda words, rows: power_means(words, rows, self.powers)
         )
 
     def save(self, folder: Path) -> None:
@@ -107,8 +107,8 @@ class WeightedMean(SentenceEncoder):
     def fit(self, sentences: Iterable[str], language: str) -> WeightedMean:
         """The same with the weights that the sentences give the words of their language."""
         n = len(self.lookup.space.vectors(language))
-        bags = (self.lookup.bags(block, language) for block in blocks(sentences))
-        found = weights_from_text(self.weighting, bags, n)
+        text = (self.lookup.read(block, language).sentences for block in blocks(sentences))
+        found = weights_from_text(self.weighting, text, n)
         return replace(self, fitted={**self.fitted, language: found})
 
     def encode(self, sentences: Iterable[str], language: str) -> Encoded:
@@ -116,11 +116,11 @@ class WeightedMean(SentenceEncoder):
         self.lookup.space.side(language)
         weights = self._weights[language]
 
-        def pool(bags: Bags, rows: Tensor) -> Tensor:
-            of_words = weights[np.minimum(bags.ids, len(weights) - 1)]  # (t,)
+        def pool(words: Ragged, rows: Tensor) -> Tensor:
+            of_words = weights[np.minimum(words.ids.numpy(), len(weights) - 1)]  # (t,)
             if self.weighting == "idf":
-                return mean(bags, rows, of_words)
-            return sums(bags, rows, of_words) / torch.from_numpy(bags.lengths).clamp_min(1)[:, None]
+                return mean(words, rows, of_words)
+            return sums(words, rows, of_words) / words.lengths.clamp_min(1)[:, None]
 
         return pooled(self.lookup, sentences, language, pool)
 
@@ -131,19 +131,19 @@ class WeightedMean(SentenceEncoder):
 
 
 def pooled(
-    lookup: Lookup, sentences: Iterable[str], language: str, pool: Callable[[Bags, Tensor], Tensor]
+    lookup: Lookup, sentences: Iterable[str], language: str, pool: Callable[[Ragged, Tensor], Tensor]
 ) -> Encoded:
-    """The sentences' rows as `pool` makes them of their Bags and the rows (n, d) of words."""
+    """The sentences' rows as `pool` makes them of their words' ids and the rows (n, d) of all words."""
     lookup.space.side(language)
     rows = _Rows(len(sentences) if isinstance(sentences, Sized) else None)
-    empty = known = unknown = 0
+    empty = tokens = unknown = 0
     for block in chain(blocks(sentences), [[]]):  # of no sentences at all, the rows (0, d') too
-        bags = lookup.bags(block, language)
-        rows.add(pool(bags, lookup.rows(language)).numpy())
-        empty += int(np.count_nonzero(bags.lengths == 0))
-        known += len(bags.ids)
-        unknown += bags.unknown
-    return Encoded(rows.all(), empty, known + unknown, unknown)
+        reading = lookup.read(block, language)
+        rows.add(pool(reading.sentences, lookup.rows(language)).numpy())
+        empty += reading.empty
+        tokens += reading.tokens
+        unknown += reading.unknown
+    return Encoded(rows.all(), empty, tokens, unknown)
 
 
 class _Rows:

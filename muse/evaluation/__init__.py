@@ -1,1 +1,1 @@
-"""Evaluation: what an aligned space is worth, measured from disk; nothing here is seen by learning."""
+"""Evaluation: the quality of an aligned space loaded from disk; nothing here is used by learning."""

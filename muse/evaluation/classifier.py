@@ -16,9 +16,9 @@ from muse.vectors import Matrix
 
 Labels = NDArray[np.int64]
 KINDS = ("logistic", "mlp")
-HIDDEN = 100  # units of the MLP's one layer, in the middle of SentEval's 50, 100, 200
-ROUNDS = {"logistic": 100, "mlp": 300}  # of L-BFGS and of Adam, at most
-FEWEST = 5  # of a class: one to test on, one to choose by
+HIDDEN = 100  # units of the MLP's hidden layer; SentEval tries 50, 100, 200
+ROUNDS = {"logistic": 100, "mlp": 300}  # the most iterations of L-BFGS and of Adam
+FEWEST = 5  # sentences of a class: one of them for testing, one for model selection
 
 
 class Labelled(NamedTuple):
@@ -28,12 +28,12 @@ class Labelled(NamedTuple):
     labels: Labels
 
     def part(self, places: Labels) -> Labelled:
-        """Those at `places` (p,)."""
+        """The rows and labels at `places` (p,)."""
         return Labelled(self.rows[places], self.labels[places])
 
 
 class Parts(NamedTuple):
-    """Places to train on, to choose a model by, and to test on."""
+    """Indices of the training, model selection and test parts."""
 
     train: Labels
     held_out: Labels
@@ -41,17 +41,17 @@ class Parts(NamedTuple):
 
 
 def parts(labels: Labels, rng: np.random.Generator) -> Parts:
-    """The places (n,) of the labels in three parts, 60, 20 and 20 % of each class, drawn at random.
+    """A random stratified split of the labels (n,) into 60, 20 and 20 % of each class.
 
-    Mismatch where a class has too few for one in each part.
+    Raise Mismatch if a class is too small for one sentence in each part.
     """
     drawn: list[list[Labels]] = [[], [], []]
     for name in np.unique(labels):
         places = rng.permutation(np.flatnonzero(labels == name))
         if len(places) < FEWEST:
             raise Mismatch(
-                f"a classifier needs {FEWEST} sentences of each class or more, got {len(places)} of one; "
-                "join or drop rare classes"
+                f"a classifier needs at least {FEWEST} sentences of each class, got {len(places)} of one; "
+                "merge or remove rare classes"
             )
         ends = np.array([-2, -1]) * (len(places) // 5) + len(places)
         for part, chosen in zip(drawn, np.split(places, ends), strict=True):
@@ -61,7 +61,7 @@ def parts(labels: Labels, rng: np.random.Generator) -> Parts:
 
 @dataclass(frozen=True)
 class ClassifierConfig:
-    """A logistic regression or a small MLP, and the strengths that the held-out part chooses among.
+    """A logistic regression or a small MLP, and the regularisation strengths to choose from.
 
     `strengths` are C, the inverse of the L2 penalty, for rows whose columns have a variance of 1 on average.
     """
@@ -78,16 +78,16 @@ class ClassifierConfig:
 def fitted(
     train: Labelled, held_out: Labelled, config: ClassifierConfig, measure: Callable[[Labels, Labels], float]
 ) -> Callable[[Matrix], Labels]:
-    """The function from rows (n, d) to classes (n,) that is best on `held_out` of those fitted to `train`.
+    """The classifier, from rows (n, d) to classes (n,), fitted to `train` that is best on `held_out`.
 
-    `measure(truth, found)` says how good. Of equals, the most regularised one.
+    Best by `measure(truth, found)`; of equal ones, the most regularised.
     """
     unit = _unit(train.rows)
     candidates = []
     for strength in sorted(config.strengths):
         model = _model(config, strength)
         with warnings.catch_warnings():
-            # A model that has not converged is one more candidate, and the held-out part judges it.
+            # A model that has not converged is still a candidate, judged on the held-out part.
             warnings.simplefilter("ignore")
             model.fit(unit(train.rows), train.labels)
         found = measure(held_out.labels, model.predict(unit(held_out.rows)))
@@ -97,32 +97,29 @@ def fitted(
 
 
 def accuracy(truth: Labels, found: Labels) -> float:
-    """The share of (n,) that is right, in percent."""
+    """The percentage of right answers among (n,)."""
     return 100 * float((truth == found).mean())
 
 
 def macro_f1(truth: Labels, found: Labels) -> float:
-    """The mean over the classes of 2 hits / (predicted + true), in percent: all classes count alike.
+    """The macro-F1 of the predicted classes `found` (n,), in percent; MissingExtra without scikit-learn.
 
     A class that is neither predicted nor true is left out.
-
-    >>> macro_f1(np.array([0, 0, 0, 1]), np.array([0, 0, 0, 0]))
-    42.857142857142854
     """
-    classes = np.union1d(truth, found)
-    hits = np.array([((truth == name) & (found == name)).sum() for name in classes])
-    sizes = np.array([(truth == name).sum() + (found == name).sum() for name in classes])
-    return 100 * float((2 * hits / sizes).mean())
+    require_sklearn()
+    from sklearn.metrics import f1_score
+
+    return 100 * float(f1_score(truth, found, average="macro", zero_division=0))
 
 
 def require_sklearn() -> tuple[Any, Any]:
-    """scikit-learn's logistic regression and MLP; MissingExtra without the package."""
+    """scikit-learn's logistic regression and MLP; MissingExtra if it is not installed."""
     try:
         from sklearn.linear_model import LogisticRegression
         from sklearn.neural_network import MLPClassifier
     except ImportError as error:
         raise MissingExtra(
-            f"classifiers of sentences need scikit-learn, found none; run {install_extra('eval')}"
+            f"classifiers of sentences need scikit-learn, which is missing; run {install_extra('eval')}"
         ) from error
     return LogisticRegression, MLPClassifier
 
@@ -138,9 +135,9 @@ def _model(config: ClassifierConfig, strength: float) -> Any:
 
 
 def _unit(rows: Matrix) -> Callable[[Matrix], Matrix]:
-    # Rows less the mean of these, in a unit that all columns share. The unit gives the penalty one meaning
-    # for every encoder; the mean, which the intercept would take up, lets L-BFGS converge three times
-    # sooner. Neither touches the proportions of the columns: a z-norm remains the encoder's own.
+    # Centred rows, divided by one scale for all columns. The scale makes the penalty comparable between
+    # encoders; centring, which the intercept could do too, lets L-BFGS converge three times faster. Neither
+    # changes the proportions of the columns: z-normalisation is left to the encoder.
     mean = rows.mean(axis=0)
     spread = float(np.sqrt(rows.var(axis=0, dtype=np.float64).mean()))
     return lambda other: (other - mean) / np.float32(spread or 1)

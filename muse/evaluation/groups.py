@@ -1,4 +1,4 @@
-"""Groups of queries: bands of frequency and parts of the vocabulary, each with its own precision."""
+"""Groups of queries: frequency bands and kinds of words, each with its own precision."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 from muse.errors import BadSetting
 from muse.evaluation.score import Hits, Interval, bootstrap_interval
 
-BANDS = (1_000, 5_000, 20_000)  # the last rank of each band; one more holds the rest
+BANDS = (1_000, 5_000, 20_000)  # the last rank of each band; a further band has the rest
 Rows = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
 class GroupScore:
-    """P@1 in percent of some of the queries, with its 95 % interval, and how many they are."""
+    """P@1 in percent over a group of queries, with its 95 % interval, and their number."""
 
     name: str
     p_at_1: float
@@ -26,7 +26,7 @@ class GroupScore:
     queries: int
 
     def as_json(self) -> dict[str, Any]:
-        """All fields as JSON can hold them."""
+        """All fields, for JSON."""
         return {**vars(self), "ci95": list(self.ci95)}
 
     def __str__(self) -> str:
@@ -38,7 +38,7 @@ class GroupScore:
 def by_band(
     rows: Rows, hits: Hits, rng: np.random.Generator, *, edges: Sequence[int] = BANDS
 ) -> tuple[GroupScore, ...]:
-    """The scores by frequency rank of the queries, `rows` (q,) from 0; bands without a query are left out.
+    """The scores by frequency rank of the queries, `rows` (q,) from 0; empty bands are left out.
 
     `edges` are the last ranks of the bands, counted from 1, in ascending order.
     """
@@ -52,10 +52,10 @@ def by_band(
 def by_part(
     words: Sequence[str], translations: Sequence[Sequence[str]], hits: Hits, rng: np.random.Generator
 ) -> tuple[GroupScore, ...]:
-    """The scores of queries (q,) by what they look like; parts without a query are left out.
+    """The scores of queries (q,) by kind of word; empty groups are left out.
 
-    identical: a gold translation is the word itself but for case; different: none is. number: has a
-    digit; capitalised: begins with a capital letter; plain: neither.
+    identical: a gold translation is the word itself, ignoring case; different: none is. number: has a
+    digit; capitalised: starts with a capital letter; plain: neither.
     """
     same = np.array(
         [word.casefold() in map(str.casefold, gold) for word, gold in zip(words, translations, strict=True)]

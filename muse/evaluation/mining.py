@@ -1,7 +1,7 @@
-"""Mining by its threshold: precision, recall and F1 of mined pairs, and the score from which F1 is best.
+"""Mining: precision, recall and F1 of mined pairs at a threshold, and the threshold with the best F1.
 
-Thresholds of the ratio margin are nearly the same for all pairs of languages (Kiros, 2020, table 5): one
-found where translations are known serves where none are.
+A threshold of the ratio margin usually transfers between pairs of languages (Kiros, 2020, table 5), so it can
+be chosen on a pair with known translations.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from muse.evaluation.score import Hits
 class MiningScore:
     """Percentages of the pairs that reach a threshold; `f1` is the harmonic mean of the other two.
 
-    `precision` is of those pairs, `recall` of the `known` ones.
+    `precision` is over those pairs, `recall` over the `known` ones.
     """
 
     threshold: float
@@ -44,7 +44,7 @@ class MiningScore:
 
 @dataclass(frozen=True, eq=False)
 class Judged:
-    """The scores (p,) of mined pairs, best first, which of them are right (p,), and how many are known.
+    """The scores (p,) of mined pairs, best first, whether each is right (p,), and the number of known pairs.
 
     >>> judged = Judged(np.array([3.0, 2.0, 1.0]), np.array([True, False, True]), known=4)
     >>> print(judged.best())
@@ -59,20 +59,20 @@ class Judged:
 
     def __post_init__(self) -> None:
         if self.known < 1:
-            raise Mismatch("mining is judged by pairs that are known, got none; give pairs of both texts")
+            raise Mismatch("mining needs known pairs to evaluate it, got none; give pairs of both texts")
 
     def at(self, threshold: float) -> MiningScore:
-        """The figures at a threshold; without a pair that reaches it all are 0."""
+        """The figures at a threshold; all are 0 if no pair reaches it."""
         right = self.right[self.scores >= threshold]
         hits, kept = int(right.sum()), len(right)
         precision, recall, f1 = hits / max(kept, 1), hits / self.known, 2 * hits / (kept + self.known)
         return MiningScore(threshold, 100 * precision, 100 * recall, 100 * f1, self.known)
 
     def best(self) -> MiningScore:
-        """The figures at the threshold of the highest F1, and of equal ones the highest."""
+        """The figures at the threshold with the highest F1; of equal ones, the highest threshold."""
         if not len(self.scores):
             return self.at(0.0)
         f1 = 2 * self.right.cumsum() / (np.arange(1, len(self.right) + 1) + self.known)  # (p,)
-        # No threshold parts pairs of one score: only the last of them is a place to stop.
+        # No threshold separates pairs of equal score: only the last of them is a candidate.
         last = np.append(self.scores[1:] != self.scores[:-1], True)
         return self.at(float(self.scores[np.where(last, f1, -1).argmax()]))

@@ -1,12 +1,12 @@
-"""Probes: what can be read out of a sentence vector, from tasks that any text gives without a parser.
+"""Probing tasks: which properties of a sentence a classifier can predict from its vector, without a parser.
 
-* length    how many tokens: one of up to six classes of like frequency
-* content   which one of up to a hundred words of middling frequency is in it
-* order     whether two neighbouring words have changed places
-* language  which language it is in
+* length    the number of tokens: one of up to six classes of similar frequency
+* content   which one of up to a hundred words of medium frequency is in it
+* order     whether two neighbouring words were swapped
+* language  the language of the sentence
 
 The tasks are SentLen, WC and BShift of Conneau et al. (2018, probing), and language identity as in
-Conneau et al. All classes are equally frequent, so that chance is known. A sum of words cannot tell order.
+Conneau et al. All classes are equally frequent, so that chance is known. A sum of word vectors has no order.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from muse.text.tokens import Tokeniser
 FEWEST = 10  # sentences of a class
 LENGTHS = 6  # classes of length
 WORDS = 100  # classes of content, at most
-SENTENCES_A_WORD = 20  # at least, each with no other of the words
-FREQUENT = 0.05  # words in more of the sentences than this are no content to ask for
+SENTENCES_A_WORD = 20  # at least, each without any other of the words
+FREQUENT = 0.05  # words in a larger share of the sentences are not used as content
 
 
 @dataclass(frozen=True)
 class Probe:
-    """A task: sentences (n,), the language and the class of each; the classes are balanced."""
+    """A probing task: sentences (n,), the language and the class of each; the classes are balanced."""
 
     name: str
     sentences: Sequence[str]
@@ -42,7 +42,7 @@ class Probe:
 
 @dataclass(frozen=True)
 class ProbeScore:
-    """The accuracy of a classifier in percent, its 95 % interval, and what guessing gives."""
+    """The accuracy of a classifier in percent, its 95 % interval, and chance."""
 
     name: str
     accuracy: float
@@ -54,7 +54,7 @@ class ProbeScore:
     signature: Signature
 
     def as_json(self) -> dict[str, Any]:
-        """All fields as JSON can hold them."""
+        """All fields, for JSON."""
         return {**vars(self), "ci95": list(self.ci95), "signature": str(self.signature)}
 
     def __str__(self) -> str:
@@ -74,7 +74,7 @@ def evaluate_probe(
     config: ClassifierConfig,
     rng: np.random.Generator,
 ) -> ProbeScore:
-    """How often a classifier of the rows (n, d) of `task` tells the class of a sentence it has not seen."""
+    """The test accuracy of a classifier trained on rows (n, d) of `task`."""
     part = parts(task.labels, rng)
     answer = fitted(task.part(part.train), task.part(part.held_out), config, accuracy)
     test = task.part(part.test)
@@ -87,20 +87,20 @@ def evaluate_probe(
 
 
 def length_probe(sentences: Sequence[str], language: str, size: int, rng: np.random.Generator) -> Probe:
-    """Sentences of up to six classes of length in tokens, at most `size` of them."""
+    """At most `size` sentences in up to six classes of length in tokens."""
     tokenise = Tokeniser(language).tokens
     texts = list(dict.fromkeys(sentences))
     lengths = np.array([len(tokenise(text)) for text in texts])
     edges = np.unique(np.quantile(lengths, np.arange(1, LENGTHS) / LENGTHS)) if texts else np.empty(0)
     labels = np.searchsorted(edges, lengths, side="left")
-    # Lengths come in whole numbers, so a class may be next to empty: it would leave little of the others.
+    # Lengths are integers, so a class may be nearly empty; balancing would then discard most of the others.
     fewest = max(FEWEST, len(texts) // (2 * LENGTHS))
     pairs = [(text, language) for text in texts]
     return _balanced("length", pairs, labels.tolist(), size, rng, fewest=fewest)
 
 
 def content_probe(sentences: Sequence[str], language: str, size: int, rng: np.random.Generator) -> Probe:
-    """Sentences that have exactly one of a hundred words, at most `size` of them."""
+    """At most `size` sentences, each with exactly one of up to a hundred words."""
     tokenise = Tokeniser(language).tokens
     texts = list(dict.fromkeys(sentences))
     bags = [{token.lower() for token in tokenise(text) if token.isalpha()} for text in texts]
@@ -118,9 +118,9 @@ def content_probe(sentences: Sequence[str], language: str, size: int, rng: np.ra
 
 
 def order_probe(sentences: Sequence[str], language: str, size: int, rng: np.random.Generator) -> Probe:
-    """Sentences as they are (0), and others in which two neighbouring words have changed places (1).
+    """Original sentences (0), and others with two neighbouring words swapped (1).
 
-    All are tokens with spaces between, so that nothing but the order tells the two apart.
+    All are tokens joined by spaces, so that they differ in nothing but order.
     """
     tokenise = Tokeniser(language).tokens
     chosen, labels = [], []
@@ -138,7 +138,7 @@ def order_probe(sentences: Sequence[str], language: str, size: int, rng: np.rand
 
 
 def language_probe(texts: Mapping[str, Sequence[str]], size: int, rng: np.random.Generator) -> Probe:
-    """Sentences of each language, at most `size` in all; what stands in two of the texts is left out."""
+    """At most `size` sentences of all languages; a sentence that occurs in two texts is left out."""
     times = Counter(text for sentences in texts.values() for text in set(sentences))
     chosen, labels = [], []
     for label, (language, sentences) in enumerate(texts.items()):
@@ -168,15 +168,15 @@ def _balanced(
     *,
     fewest: int = FEWEST,
 ) -> Probe:
-    # As many of each class as the rarest has, at most `size` in all; classes with too few are dropped.
+    # The same number of each class, at most `size` in all; classes with fewer than `fewest` are dropped.
     places: dict[int, list[int]] = defaultdict(list)
     for place, label in enumerate(labels):
         places[label].append(place)
     classes = {label: found for label, found in sorted(places.items()) if len(found) >= fewest}
     if len(classes) < 2:
         raise Mismatch(
-            f"the probe of {name} needs {fewest} sentences of each of two classes or more, got "
-            f"{len(sentences)} sentences for {len(classes)}; give it more text"
+            f"the probing task {name} needs at least {fewest} sentences of each of two classes, got "
+            f"{len(sentences)} sentences and {len(classes)} such classes; give more text"
         )
     each = max(min(*map(len, classes.values()), size // len(classes)), FEWEST)
     taken = [rng.permutation(found)[:each] for found in classes.values()]

@@ -1,4 +1,4 @@
-"""Ranks: the place of each gold translation among all targets, and what is made of it."""
+"""Ranks: the rank of each gold translation among all targets, and average precision."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ Ranks = NDArray[np.int64]
 
 
 def ranks(space: AlignedSpace, source: str, target: str, pairs: Ranks, retrieval: Retrieval) -> Ranks:
-    """The rank (p,), from 1, of the target of each pair (p, 2) of rows among all targets of its source.
+    """The rank (p,), from 1, of the target of each pair (p, 2) of rows among all targets.
 
-    A target with the same score counts as ahead: where all scores tie, nothing is found.
+    Ties count as ahead: if all scores are equal, every rank is the worst.
     """
     bias = space.bias(source, target, retrieval)  # (m,) or None
     x, y = space.tensor(source), space.tensor(target)
@@ -25,7 +25,7 @@ def ranks(space: AlignedSpace, source: str, target: str, pairs: Ranks, retrieval
     found = []
     for begin in range(0, len(pairs), rows // 4):  # (b, m) scores at once
         block = torch.from_numpy(pairs[begin : begin + rows // 4]).to(x.device)
-        # Only the order counts, so the part of CSLS that is the same for all targets is left out.
+        # The term of CSLS that is equal for all targets is left out: it does not change ranks.
         scores = x[block[:, 0]] @ y.T  # (b, m)
         if bias is not None:
             scores -= bias

@@ -1,4 +1,4 @@
-"""Score: a figure, its confidence interval, and the signature that says how it was obtained."""
+"""Score: a figure, its confidence interval, and a signature of how it was obtained."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ Interval = tuple[float, float]
 
 @dataclass(frozen=True)
 class Signature:
-    """How a score was obtained; what is empty or None is left out of its text.
+    """How a score was obtained; parts that are empty or None are left out of its text.
 
     `vocabulary` has the numbers of source and target words, `gold` a name and the first four digits
-    of a sha256, `more` what only some evaluations have, such as "encoder:sif".
+    of a sha256, `more` the parts of some evaluations only, such as "encoder:sif".
 
     >>> print(Signature("csls:10", "fr-en", "unit", "gromov", seed=0, vocabulary=(9, 8), coverage=0.984))
     csls:10 | fr-en | unit | gromov | seed:0 | vocab:9/8 | coverage:0.98 | muse 0.1.0
@@ -59,7 +59,7 @@ class Signature:
 
 @dataclass(frozen=True)
 class Score:
-    """One figure in percent with its 95 % interval, if it has one, and its signature.
+    """A figure in percent, its 95 % interval if there is one, and its signature.
 
     >>> print(Score("P@1", 81.25, (79.0, 83.5), Signature("nn", "fr-en", version="0.1.0")))
     P@1 = 81.2 [79.0, 83.5] | nn | fr-en | muse 0.1.0
@@ -112,13 +112,13 @@ def gold_name(path: Path | str) -> str:
 
 
 def lexicon_name(lexicon: Lexicon) -> str:
-    """A name for gold pairs that came from no file: their number and a checksum of them."""
+    """A name for gold pairs that are not from a file: their number and their checksum."""
     text = "\n".join("\t".join(pair) for pair in lexicon.pairs)
     return f"{len(lexicon)}-pairs@{hashlib.sha256(text.encode()).hexdigest()[:4]}"
 
 
 def bootstrap_interval(hits: Hits, rng: np.random.Generator, samples: int = 1_000) -> Interval:
-    """The 95 % percentile bootstrap interval, in percent, of the mean of `hits` (q,) true or false.
+    """The 95 % percentile bootstrap interval, in percent, of the mean of `hits` (q,) bool.
 
     >>> bootstrap_interval(np.ones(50, bool), np.random.default_rng(0))
     (100.0, 100.0)
@@ -129,8 +129,8 @@ def bootstrap_interval(hits: Hits, rng: np.random.Generator, samples: int = 1_00
 def bootstrap_count(hits: int, queries: int, rng: np.random.Generator, samples: int = 1_000) -> Interval:
     """The 95 % percentile bootstrap interval, in percent, of `hits` right answers to `queries`.
 
-    The mean of q draws with replacement from q trues and falses is Binomial(q, mean) / q, so that
-    is drawn: the same distribution as resampling the queries, without an array of (samples, q).
+    The mean of q draws with replacement from q booleans is Binomial(q, mean) / q, so that is drawn:
+    the same distribution as resampling the queries, without an array of (samples, q).
     (Efron, 1979; percentile method: Efron, 1981.)
 
     >>> bootstrap_count(50, 50, np.random.default_rng(0))
@@ -143,9 +143,9 @@ def bootstrap_count(hits: int, queries: int, rng: np.random.Generator, samples: 
 
 
 def bootstrap_mean(values: NDArray[np.float64], rng: np.random.Generator, samples: int = 1_000) -> Interval:
-    """The 95 % percentile bootstrap interval of the mean of `values` (q,), in their own unit.
+    """The 95 % percentile bootstrap interval of the mean of `values` (q,), in their unit.
 
-    How often each of q values is drawn is multinomial, and a mean is those counts times the values.
+    The counts of q values drawn with replacement are multinomial, so a mean is counts @ values / q.
 
     >>> bootstrap_mean(np.full(9, 0.5), np.random.default_rng(0))
     (0.5, 0.5)

@@ -1,4 +1,4 @@
-"""Sentence retrieval: how often the translation of a sentence is among the best of all target sentences."""
+"""Sentence retrieval: how often the translation of a sentence is among its best target sentences."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ BLOCK = 1 << 25  # scores of pairs held at once: 128 MB
 class SentenceScore:
     """P@1, P@5 and P@10 in percent over all queries, with the 95 % interval of P@1.
 
-    `targets` is the number of different sentences searched. The first of those that tie with the
-    translation does not win: each counts as ahead of it. `empty` queries have no known word and are wrong.
+    `targets` is the number of different sentences searched. Ties with the translation count as ahead of
+    it. `empty` queries have no known word and count as wrong.
     """
 
     p_at_1: float
@@ -45,7 +45,7 @@ class SentenceScore:
         return Score("P@1", self.p_at_1, self.ci95, self.signature)
 
     def as_json(self) -> dict[str, Any]:
-        """All fields but `correct`, as JSON can hold them."""
+        """All fields except `correct`, for JSON."""
         fields = {name: value for name, value in vars(self).items() if name != "correct"}
         return {**fields, "ci95": list(self.ci95), "signature": str(self.signature)}
 
@@ -70,15 +70,15 @@ class Queries:
             raise Mismatch("sentence retrieval needs at least one pair of sentences, got none")
         if self.source.shape[1] != self.target.shape[1] or len(self.gold) != len(self.source):
             raise Mismatch(
-                f"every query needs its target in the same space, got arrays of shape {self.source.shape} "
-                f"and {self.target.shape} with {len(self.gold)} answers; encode both by one encoder"
+                f"every query needs a target in the same space, got arrays of shape {self.source.shape} "
+                f"and {self.target.shape} with {len(self.gold)} answers; encode both with the same encoder"
             )
 
 
 def different(sentences: Sequence[str]) -> tuple[list[str], Rows]:
-    """The sentences (m,), each once, and the place (n,) of each of those given among them.
+    """The sentences (m,) without duplicates, and for each given sentence its index (n,) among them.
 
-    Where a target stands twice, both are right: equal sentences are one.
+    Without duplicates there is a single right target for each query.
 
     >>> different(["b", "a", "b"])
     (['b', 'a'], array([0, 1, 0]))
@@ -91,7 +91,7 @@ def different(sentences: Sequence[str]) -> tuple[list[str], Rows]:
 def evaluate_sentences(
     queries: Queries, how: PairScore, signature: Signature, *, rng: np.random.Generator, device: str = "cpu"
 ) -> SentenceScore:
-    """The precision of finding each query's translation among the targets; `rng` draws the bootstrap.
+    """The precision of retrieving each query's translation among the targets; `rng` is for the bootstrap.
 
     (Sentence retrieval as in Conneau et al., 2018, section 4.1, and Artetxe & Schwenk, 2019.)
     """
@@ -116,7 +116,7 @@ def sentence_ranks(queries: Queries, how: PairScore, *, device: str = "cpu") -> 
         best = scores.gather(1, gold[rows, None])  # (b, 1)
         found.append((scores >= best).sum(dim=1))
     ranks = torch.cat(found).cpu().numpy()
-    # A query without a direction has found nothing, however the biases order the targets.
+    # A query of zeros retrieves nothing, however the biases order the targets.
     return np.where(queries.source.any(axis=1), ranks, len(y) + 10)
 
 

@@ -1,4 +1,4 @@
-"""Significance: whether one space translates the same queries better than another, beyond chance."""
+"""Significance: whether one space translates the same queries significantly better than another."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ SAMPLES = 10_000
 
 @dataclass(frozen=True)
 class Comparison:
-    """The difference of two P@1 in points over `queries` common queries, its 95 % interval, and p.
+    """The difference of two P@1 in percentage points over common `queries`, its 95 % interval, and p.
 
-    `only_first` and `only_second` are the queries that one of the two alone gets right.
+    `only_first` and `only_second` count the queries that only one of the two gets right.
     """
 
     difference: float
@@ -30,7 +30,7 @@ class Comparison:
     only_second: int
 
     def as_json(self) -> dict[str, Any]:
-        """All fields as JSON can hold them."""
+        """All fields, for JSON."""
         return {**vars(self), "ci95": list(self.ci95)}
 
     def __str__(self) -> str:
@@ -45,48 +45,48 @@ class Comparison:
 def compare(first: Hits, second: Hits, rng: np.random.Generator, *, samples: int = SAMPLES) -> Comparison:
     """The comparison of two systems' hits (q,) and (q,) on the same queries.
 
-    The interval is a paired bootstrap's: queries are drawn with both systems' hits (Koehn, 2004). p is
-    that of approximate randomisation, two-sided: how often systems exchanged query by query, at random,
-    differ at least as much (Noreen, 1989). Hits are true or false, so only queries that one system alone
-    gets right count, and both are draws of binomial and multinomial numbers: no array of (samples, q).
+    The interval is by paired bootstrap: queries are drawn with both systems' hits (Koehn, 2004). p is by
+    two-sided approximate randomisation: how often systems swapped at random, query by query, differ at
+    least as much (Noreen, 1989). Only queries that one system alone gets right matter, so both are binomial
+    and multinomial draws, without an array of (samples, q).
 
     >>> compare(np.array([True, True]), np.array([True, True]), np.random.default_rng(0)).p_value
     1.0
     """
     if len(first) != len(second) or not len(first):
         raise Mismatch(
-            f"a comparison needs the same queries of both, one at least, got {len(first)} and {len(second)}"
+            f"a comparison needs the same queries for both, at least one, got {len(first)} and {len(second)}"
         )
     q = len(first)
     only_first, only_second = int((first & ~second).sum()), int((second & ~first).sum())
     apart = only_first + only_second
-    chances = np.array([only_first, only_second, q - apart]) / q
-    drawn = rng.multinomial(q, chances, size=samples)  # (samples, 3)
+    shares = np.array([only_first, only_second, q - apart]) / q
+    drawn = rng.multinomial(q, shares, size=samples)  # (samples, 3)
     interval = percentile_interval(100 * (drawn[:, 0] - drawn[:, 1]) / q)
-    exchanged = 2 * rng.binomial(apart, 0.5, size=samples) - apart  # (samples,)
-    extreme = int((np.abs(exchanged) >= abs(only_first - only_second)).sum())
+    swapped = 2 * rng.binomial(apart, 0.5, size=samples) - apart  # (samples,)
+    extreme = int((np.abs(swapped) >= abs(only_first - only_second)).sum())
     p_value = (1 + extreme) / (1 + samples)
     difference = 100 * (only_first - only_second) / q
     return Comparison(difference, interval, p_value, q, only_first, only_second)
 
 
 def compare_words(first: WordScore, second: WordScore, rng: np.random.Generator) -> Comparison:
-    """The comparison of two scores against one dictionary, over the queries that both spaces cover."""
+    """The comparison of two scores on one dictionary, over the queries that both spaces cover."""
     common = [word for word in first.correct if word in second.correct]
     here, there = (np.array([score.correct[word] for word in common], bool) for score in (first, second))
     return compare(here, there, rng)
 
 
 def check_comparable(first: AlignedSpace, second: AlignedSpace, source: str, target: str) -> None:
-    """Raises Mismatch where the two spaces do not hold the same question: languages and pivot."""
+    """Raise Mismatch if the two spaces are not comparable: they need the same languages and pivot."""
     for language in (source, target):
         if language not in second.languages:
             raise Mismatch(
-                f"spaces that are compared must both hold {source} and {target}, got one with "
+                f"spaces to compare must both contain {source} and {target}, got one with "
                 f"{', '.join(second.languages)}; choose another --against"
             )
     if first.pivot != second.pivot:
         raise Mismatch(
-            f"spaces that are compared must have one pivot, got {first.pivot} and {second.pivot}; "
-            "align one of them again with the other's --tgt"
+            f"spaces to compare must have the same pivot, got {first.pivot} and {second.pivot}; "
+            "align one of them again with the --tgt of the other"
         )

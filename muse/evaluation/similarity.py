@@ -1,4 +1,4 @@
-"""Word similarity: how well cosines across languages agree with people's ratings of word pairs."""
+"""Word similarity: the correlation of cosines across languages with human ratings of word pairs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from muse.evaluation.score import Interval, Signature, lexicon_name, percentile_
 from muse.lexicon import Lexicon
 from muse.space import AlignedSpace
 
-FEWEST = 3  # pairs that a correlation needs: two points always lie on a line
+FEWEST = 3  # pairs needed for a correlation: two points always lie on a line
 SAMPLES = 1_000
 
 Values = NDArray[np.float64]
@@ -35,7 +35,7 @@ class SimilarityScore:
     signature: Signature
 
     def as_json(self) -> dict[str, Any]:
-        """All fields as JSON can hold them."""
+        """All fields, for JSON."""
         intervals = {name: list(getattr(self, name)) for name in ("pearson_ci95", "spearman_ci95")}
         return {**vars(self), **intervals, "signature": str(self.signature)}
 
@@ -60,9 +60,9 @@ def evaluate_similarity(
     target: str | None = None,
     gold: str | None = None,
 ) -> SimilarityScore:
-    """The correlation of cosines with the ratings, the scores of `rated`; pairs not covered are left out.
+    """The correlation of cosines with the ratings (the scores of `rated`), over the covered pairs.
 
-    `rng` draws the bootstrap over pairs. `gold` names the ratings in the signature. (The task of
+    `rng` is for the bootstrap over pairs. `gold` names the ratings in the signature. (The task of
     Camacho-Collados et al., SemEval-2017 task 2.)
     """
     source, target = space.direction(source, target)
@@ -71,7 +71,7 @@ def evaluate_similarity(
     x, y = space.tensor(source)[rows[:, 0]], space.tensor(target)[rows[:, 1]]
     cosines = (x * y).sum(dim=1).to(torch.float64).cpu().numpy()  # (p,)
     if not np.ptp(cosines):
-        raise Mismatch("a correlation needs cosines that differ, got one for all pairs; check the space")
+        raise Mismatch("a correlation needs cosines that differ, got the same for all pairs; check the space")
     coverage = len(rows) / len(rated)
     signature = space_signature(
         space, source, target, retrieval="cosine", gold=gold or lexicon_name(rated), coverage=coverage
@@ -91,7 +91,7 @@ def pearson(cosines: Values, ratings: Values) -> float:
 
 
 def spearman(cosines: Values, ratings: Values) -> float:
-    """Spearman's rank correlation of (p,) and (p,); ties share their mean rank."""
+    """Spearman's rank correlation of (p,) and (p,); ties get their mean rank."""
     return float(scipy.stats.spearmanr(cosines, ratings).statistic)
 
 
@@ -100,8 +100,8 @@ def correlation_interval(
 ) -> Interval:
     """The 95 % percentile bootstrap interval of Pearson's correlation of (p,) and (p,), or Spearman's.
 
-    `drawn` (samples, p) has the pairs of each sample. Samples in which one side is constant have no
-    correlation, and are left out.
+    `drawn` (samples, p) has the pairs of each sample. Samples with a constant side have no correlation
+    and are left out.
     """
     x, y = cosines[drawn], ratings[drawn]  # (samples, p)
     varied = np.ptp(x, axis=1).astype(bool) & np.ptp(y, axis=1).astype(bool)
@@ -118,20 +118,20 @@ def _ratings(space: AlignedSpace, rated: Lexicon, source: str, target: str) -> V
     if rated.scores is None:
         raise Mismatch(
             "word similarity needs a rating for each pair, got pairs alone; "
-            "put word, word and number on a line, with tabs between"
+            "write word, word and rating on each line, separated by tabs"
         )
     x, y = space.vectors(source).index, space.vectors(target).index
     covered = [first in x and second in y for first, second in rated.pairs]
     ratings = np.array(rated.scores, np.float64)[covered]
     if len(ratings) < FEWEST:
         advice = (
-            f"it reads from {target} to {source}: exchange --src and --tgt"
+            f"its direction is {target} to {source}: swap --src and --tgt"
             if len(rated.reversed().indices(x, y)) > len(ratings)
             else "check languages, case and direction of the file"
         )
         raise Mismatch(
-            f"word similarity needs {FEWEST} pairs or more whose words are among those of {source} and "
-            f"{target}, got {len(ratings)} of {len(rated)}; {advice}"
+            f"word similarity needs at least {FEWEST} pairs with known words of {source} and {target}, got "
+            f"{len(ratings)} of {len(rated)}; {advice}"
         )
     if not np.ptp(ratings):
         raise Mismatch(

@@ -1,4 +1,4 @@
-"""Semantic textual similarity: how well cosines of sentences agree with people's ratings of pairs."""
+"""Semantic textual similarity: the correlation of cosines of sentences with human ratings of pairs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from muse.vectors import Matrix
 class StsScore:
     """Pearson's and Spearman's correlation, -1 to 1, with 95 % intervals, over all pairs.
 
-    In `empty` of the pairs a sentence has no known word: their cosine is 0.
+    `empty` is the number of pairs in which a sentence has no known word: their cosine is 0.
     """
 
     pearson: float
@@ -29,7 +29,7 @@ class StsScore:
     signature: Signature
 
     def as_json(self) -> dict[str, Any]:
-        """All fields as JSON can hold them."""
+        """All fields, for JSON."""
         intervals = {name: list(getattr(self, name)) for name in ("pearson_ci95", "spearman_ci95")}
         return {**vars(self), **intervals, "signature": str(self.signature)}
 
@@ -47,12 +47,12 @@ def evaluate_sts(
 ) -> StsScore:
     """The correlation of the cosines of paired rows (p, d) and (p, d) with their ratings (p,).
 
-    Nothing is trained (the cosine protocol of SentEval, Conneau & Kiela, 2018). `rng` draws the bootstrap.
+    Nothing is trained (the cosine protocol of SentEval, Conneau & Kiela, 2018). `rng` is for the bootstrap.
     """
     if not len(first) == len(second) == len(ratings) or len(ratings) < FEWEST:
         raise Mismatch(
-            f"a correlation needs {FEWEST} rated pairs or more, got {len(first)} and {len(second)} sentences "
-            f"and {len(ratings)} ratings; check the file"
+            f"a correlation needs at least {FEWEST} rated pairs, got {len(first)} and {len(second)} "
+            f"sentences and {len(ratings)} ratings; check the file"
         )
     if not np.ptp(ratings):
         raise Mismatch(f"a correlation needs ratings that differ, got {ratings[0]:g} for all; check the file")
@@ -72,7 +72,7 @@ def evaluate_sts(
 
 
 def cosines(first: Matrix, second: Matrix) -> Values:
-    """The cosine (p,) of each pair of rows (p, d) and (p, d); 0 where one of them is zero."""
+    """The cosine (p,) of each pair of rows (p, d) and (p, d); 0 if one of them is zero."""
     x, y = first.astype(np.float64), second.astype(np.float64)
     lengths = np.linalg.norm(x, axis=1) * np.linalg.norm(y, axis=1)
     found: Values = np.einsum("pd,pd->p", x, y) / np.where(lengths, lengths, 1)

@@ -1,8 +1,8 @@
-"""Transfer: a classifier learned on sentences of one language, tested on those of others.
+"""Transfer: a classifier trained on sentences of one language, tested on those of others.
 
 The protocol of Rücklé et al. (2018, sections 3 and 5): logistic regression on sentence vectors, random
-subsamples, macro-F1. Sentence i is the same in every language, so a run parts sentences, not rows: no
-test sentence was seen in training, not even in translation.
+subsamples, macro-F1. Sentence i is the same in every language, so a run splits sentences, not rows: no
+test sentence occurs in training, not even in translation.
 """
 
 from __future__ import annotations
@@ -32,20 +32,22 @@ from muse.vectors import Matrix
 
 Values = NDArray[np.float64]
 MEASURES = {"macro_f1": macro_f1, "accuracy": accuracy}
-Figures = tuple[float, ...]  # of transfer, in the language, in the source language, of the majority
-TESTED = 1 / 3  # test rows for each training row, by the parts of muse.evaluation.classifier
+Figures = tuple[
+    float, ...
+]  # of transfer, in the test language, in the source language, of the majority class
+TESTED = 1 / 3  # test rows for each training row, by the split of muse.evaluation.classifier
 
 
 @dataclass(frozen=True)
 class TransferConfig:
-    """How many random subsamples, and the classifier."""
+    """The number of random subsamples, and the classifier."""
 
     runs: int = 20
     classifier: ClassifierConfig = ClassifierConfig()
 
     def __post_init__(self) -> None:
         if self.runs < 2:
-            raise BadSetting(f"an interval needs two runs or more, got {self.runs}; raise --runs")
+            raise BadSetting(f"an interval needs at least two runs, got {self.runs}; raise --runs")
 
 
 class Figure(NamedTuple):
@@ -64,9 +66,9 @@ class Figure(NamedTuple):
 class TransferScore:
     """One measure on one test language.
 
-    `transfer` was learned on the source language, `in_language` on the test language itself, `drop` is the
-    difference of the two, run by run; `source` was learned and tested on the source language, and `majority`
-    always says the most frequent class.
+    `transfer` was trained on the source language, `in_language` on the test language itself, `drop` is the
+    difference of the two, run by run; `source` was trained and tested on the source language, and `majority`
+    always predicts the most frequent class.
     """
 
     language: str
@@ -81,7 +83,7 @@ class TransferScore:
     signature: Signature
 
     def as_json(self) -> dict[str, Any]:
-        """All fields as JSON can hold them: each figure as its value and its interval."""
+        """All fields, for JSON: each figure as its value and its interval."""
         fields = {name: value for name, value in vars(self).items() if not isinstance(value, Figure)}
         for name in ("transfer", "in_language", "drop", "source"):
             figure = getattr(self, name)
@@ -92,8 +94,8 @@ class TransferScore:
         """The line to print."""
         return (
             f"{self.measure} = {self.transfer} | {self.signature}\n"
-            f"  in {self.language} itself {self.in_language}, drop {self.drop}, in the source language "
-            f"{self.source}, majority {self.majority:.1f}"
+            f"  trained in {self.language} itself {self.in_language}, drop {self.drop}, in the source "
+            f"language {self.source}, majority {self.majority:.1f}"
         )
 
 
@@ -106,7 +108,7 @@ def evaluate_transfer(
     rng: np.random.Generator,
     progress: Progress,
 ) -> list[TransferScore]:
-    """The scores of each language of `rows` but the first, which is learned on.
+    """The scores of each language of `rows` except the first, the training language.
 
     `rows` are (n, d) for each language, row i the sentence with `labels[i]`; `rng` draws the runs.
     """
@@ -129,7 +131,7 @@ def evaluate_transfer(
 
 @dataclass(frozen=True, eq=False)
 class _Subsample:
-    """One subsample: `rows` of the languages, (n, d) each, their classes (n,) and who is where."""
+    """One subsample: `rows` of the languages, (n, d) each, their classes (n,) and the split."""
 
     source: str
     rows: Mapping[str, Matrix]
@@ -149,11 +151,9 @@ class _Subsample:
                 yield language, name, tuple(measure(truth, answer) for answer in answers)
 
     def _answers(self, language: str) -> dict[str, Labels]:
-        # The classes of the test sentences (t,), in every language, by what `language` teaches.
-        taught = Labelled(self.rows[language], self.codes)
-        answer = fitted(
-            taught.part(self.parts.train), taught.part(self.parts.held_out), self.classifier, macro_f1
-        )
+        # The predicted classes of the test sentences (t,), in every language, after training on `language`.
+        own = Labelled(self.rows[language], self.codes)
+        answer = fitted(own.part(self.parts.train), own.part(self.parts.held_out), self.classifier, macro_f1)
         return {name: answer(rows[self.parts.test]) for name, rows in self.rows.items()}
 
 
@@ -179,9 +179,7 @@ def mean_of_runs(values: Values) -> Figure:
 
 def _check(rows: Mapping[str, Matrix], sentences: int, classes: int) -> None:
     if len(rows) < 2:
-        raise Mismatch(
-            f"transfer needs a language to learn and another one to test, got {', '.join(rows) or 'none'}"
-        )
+        raise Mismatch(f"transfer needs a training and a test language, got {', '.join(rows) or 'none'}")
     for language, matrix in rows.items():
         if len(matrix) != sentences:
             raise Mismatch(
@@ -189,4 +187,4 @@ def _check(rows: Mapping[str, Matrix], sentences: int, classes: int) -> None:
                 f"and {sentences} labels"
             )
     if classes < 2:
-        raise Mismatch(f"a classifier needs two classes or more, got {classes}; check the labels")
+        raise Mismatch(f"a classifier needs at least two classes, got {classes}; check the labels")

@@ -1,4 +1,4 @@
-"""Word translation: how often one of the best targets of a word is a translation by a gold dictionary."""
+"""Word translation: how often a gold translation of a word is among its best targets."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class WordScore:
     A query is a source word of the gold dictionary; it is covered if it and at least one of its
     translations are in the vocabularies. In `p_at_1_all` the others count as wrong. `mrr` is the mean
     of 1 / rank of a query's best translation, `map` the mean average precision, both 0 to 1. `bands`
-    and `parts` are P@1 by frequency and by kind of word; `correct` says which queries count in P@1.
+    and `parts` are P@1 by frequency and by kind of word; `correct` whether each query is right at rank 1.
     """
 
     p_at_1: float
@@ -58,7 +58,7 @@ class WordScore:
         return Score("P@1", self.p_at_1, self.ci95, self.signature)
 
     def as_json(self) -> dict[str, Any]:
-        """All fields but `correct`, as JSON can hold them."""
+        """All fields except `correct`, for JSON."""
         fields = {name: value for name, value in vars(self).items() if name != "correct"}
         intervals = {name: list(fields[name]) for name in ("ci95", "mrr_ci95", "map_ci95")}
         groups = {name: [group.as_json() for group in fields[name]] for name in ("bands", "parts")}
@@ -77,7 +77,7 @@ def evaluate_words(
 ) -> WordScore:
     """The precision of the space's translations of the source words of `lexicon`.
 
-    `rng` draws the bootstrap. `gold` names the dictionary in the signature. (The convention of
+    `rng` is for the bootstrap. `gold` names the dictionary in the signature. (The convention of
     Conneau et al., 2018, section 4.1: any of a word's gold translations is right.)
     """
     source, target = space.direction(source, target)
@@ -145,14 +145,14 @@ def _covered(space: AlignedSpace, lexicon: Lexicon, source: str, target: str) ->
 
 def _nothing_covered(space: AlignedSpace, lexicon: Lexicon, source: str, target: str) -> str:
     message = (
-        f"at least one word of the dictionary and a translation of it must be among the words of {source} "
-        f"and {target}, got none of {len(lexicon)} pairs"
+        f"at least one pair of the dictionary must have its words in the vocabularies of {source} and "
+        f"{target}, got none of {len(lexicon)} pairs"
     )
     if len(_covered(space, lexicon.reversed(), source, target)):
-        return f"{message}; it reads from {target} to {source}: exchange --src and --tgt"
+        return f"{message}; its direction is {target} to {source}: swap --src and --tgt"
     sources, targets = (_folded(space.vectors(language).words) for language in (source, target))
     if any(x.casefold() in sources and y.casefold() in targets for x, y in lexicon.pairs):
-        return f"{message}; they differ in upper and lower case: bring the dictionary to that of the words"
+        return f"{message}; they differ in upper and lower case: convert the dictionary to the vocabulary's"
     return f"{message}; check that the dictionary is of these languages and in this direction"
 
 

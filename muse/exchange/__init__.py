@@ -1,4 +1,4 @@
-"""Exchange: words, vectors and dictionaries as the objects of other libraries, and back."""
+"""Exchange: vectors and dictionaries converted to objects of other libraries, and back."""
 
 from muse.exchange.frames import dictionary_frame, lexicon_of
 from muse.exchange.gensim_vectors import keyed_vectors, vectors_of

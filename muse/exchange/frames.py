@@ -1,4 +1,4 @@
-"""Frames: dictionaries as pandas' DataFrames, and back."""
+"""Frames: dictionaries as pandas DataFrames, and back."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ COLUMNS = list(Entry._fields)
 
 
 def dictionary_frame(entries: Iterable[Entry] | Lexicon) -> Any:
-    """A pandas.DataFrame with a row an entry and the columns source, target, score, rank, probability.
+    """A pandas.DataFrame with a row for each entry: source, target, score, rank, probability.
 
     >>> dictionary_frame(Lexicon((("cat", "chat"), ("cat", "matou")))).target.tolist()
     ['chat', 'matou']
@@ -25,12 +25,12 @@ def dictionary_frame(entries: Iterable[Entry] | Lexicon) -> Any:
         raise MissingExtra(f"a DataFrame needs pandas; run {install_extra('exchange')}") from None
     rows = _entries(entries) if isinstance(entries, Lexicon) else list(entries)
     frame = pd.DataFrame(rows, columns=COLUMNS)
-    # What is not known is NaN in a column of numbers, not None in one of objects.
+    # Unknown values are NaN in a column of numbers, not None in one of objects.
     return frame.astype({"score": "float64", "rank": "int64", "probability": "float64"})
 
 
 def lexicon_of(frame: Any) -> Lexicon:
-    """The Lexicon in a DataFrame with the columns source and target, and its scores where it has them all."""
+    """The Lexicon in a DataFrame with the columns source and target, with scores if no score is missing."""
     missing = {"source", "target"} - set(frame.columns)
     if missing:
         raise Mismatch(

@@ -1,4 +1,4 @@
-"""Keyed vectors: a language as gensim's KeyedVectors, and gensim's as ours."""
+"""Keyed vectors: Vectors as gensim's KeyedVectors, and back."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from muse.vectors import Vectors
 
 
 def keyed_vectors(vectors: Vectors) -> Any:
-    """The words and rows (n, d) as gensim.models.KeyedVectors, in the same order, copied.
+    """The words and rows (n, d) as gensim.models.KeyedVectors, in the same order, as a copy.
 
     >>> found = keyed_vectors(Vectors("en", ["the", "cat"], np.eye(2, dtype=np.float32)))
     >>> found.index_to_key, found["cat"].tolist()
@@ -28,7 +28,7 @@ def keyed_vectors(vectors: Vectors) -> Any:
 
 
 def vectors_of(keyed: Any, language: str) -> Vectors:
-    """The Vectors of `language` in gensim's KeyedVectors, in their order, which should be that of frequency.
+    """The Vectors of `language` from gensim's KeyedVectors, in the same order, which should be by frequency.
 
     >>> words = Vectors("en", ["the", "cat"], np.eye(2, dtype=np.float32))
     >>> vectors_of(keyed_vectors(words), "en").words

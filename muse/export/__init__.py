@@ -1,1 +1,1 @@
-"""Export: an aligned space as files that other systems read, one module a kind of file."""
+"""Export: an aligned space as files for other systems, one module for each kind of file."""

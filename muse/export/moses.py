@@ -1,9 +1,9 @@
-"""A Moses phrase table: the best translations of every word with both directions' probabilities.
+"""A Moses phrase table: the best translations of every word, with probabilities in both directions.
 
-A line is `source ||| target ||| p(s|t) lex(s|t) p(t|s) lex(t|s) ||| 0-0`: the four scores of Moses, of
-which the lexical ones are the same as the others, since a phrase is one word here. p(t|s) is the softmax
-over CSLS / T of the candidates t of s, p(s|t) that of the candidates s of t (Lample et al., 2018,
-Phrase-Based & Neural Unsupervised Machine Translation, eq. 3, with CSLS for the cosine).
+A line is `source ||| target ||| p(s|t) lex(s|t) p(t|s) lex(t|s) ||| 0-0`: the four scores of Moses. The
+lexical ones equal the others, since every phrase is one word. p(t|s) is the softmax of CSLS / T over the
+candidates t of s, p(s|t) that over the candidates s of t (Lample et al., 2018, Phrase-Based & Neural
+Unsupervised Machine Translation, eq. 3, with CSLS in place of the cosine).
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ from muse.space import AlignedSpace
 log = logging.getLogger(__name__)
 
 BATCH = 2_048  # words looked up at once
-FITTED_ON = 15_000  # the most frequent words of each language, whose mutual pairs choose the temperature
-LEAST = 1e-30  # a probability that float32 rounds to zero would be a logarithm of zero to Moses
+FITTED_ON = 15_000  # the temperature is fitted to mutual pairs of this many most frequent words
+LEAST = 1e-30  # Moses takes logarithms, so no probability may be rounded to zero
 _SPACES = re.compile(r"\s+")
 
-Phrases = list[str | None]  # of each word, None where Moses cannot hold it
+Phrases = list[str | None]  # one for each word, None if Moses cannot represent it
 
 
 @dataclass(frozen=True)
 class MosesConfig:
-    """Candidates of each word, the temperature (None: chosen by likelihood), words of each language."""
+    """Candidates for each word, the temperature (None: fitted by likelihood), words of each language."""
 
     top: int = 100
     temperature: float | None = None
@@ -54,7 +54,7 @@ class MosesConfig:
 
 @dataclass(frozen=True)
 class PhraseTable:
-    """What was written: pairs, words left out (Moses cannot hold them), the temperature each way."""
+    """What was written: pairs, words left out (not representable), the temperature in each direction."""
 
     pairs: int
     left_out: int
@@ -62,7 +62,7 @@ class PhraseTable:
     inverse: float
 
     def as_json(self) -> dict[str, Any]:
-        """All fields as JSON can hold them."""
+        """All fields, for JSON."""
         temperatures = {"direct": self.direct, "inverse": self.inverse}
         return {"pairs": self.pairs, "left_out": self.left_out, "temperature": temperatures}
 
@@ -78,7 +78,7 @@ class _Way:
     top: int
 
     def candidates(self, rows: Tensor) -> Neighbours:
-        """The CSLS and the row numbers (b, k) of the best targets of the sources `rows` (b,)."""
+        """The row numbers (b, k), with CSLS, of the best targets of the sources `rows` (b,)."""
         found = nearest(self.source[rows], self.target, self.top, bias=self.r_target / 2)
         return Neighbours(2 * found.scores - self.r_source[rows, None], found.indices)
 
@@ -87,10 +87,10 @@ def export_moses(
     space: AlignedSpace, out: Path, *, direction: tuple[str, str], config: MosesConfig,
     rng: np.random.Generator, progress: Progress | None = None,
 ) -> PhraseTable:  # fmt: skip
-    """Writes the phrase table of `direction`, source and target, whole or not at all; what is in it.
+    """The summary of the phrase table of `direction` (source, target), which is written atomically to `out`.
 
-    The lines are in the order of `LC_ALL=C sort`, which Moses' tools need. Packed if the name ends in .gz.
-    In memory are the two languages and a batch, however many lines there are.
+    The lines are in the order of `LC_ALL=C sort`, as Moses' tools require. Compressed if the name ends in
+    .gz. Memory holds the two languages and one batch, whatever the number of lines.
     """
     check_place(out)
     progress = progress or Progress(quiet=True)
@@ -116,7 +116,7 @@ def _both_ways(
 ) -> tuple[_Way, _Way]:
     rows, r = [], []
     for language, other in (direction, direction[::-1]):
-        # CSLS' r is that of the whole vocabularies, also where only the frequent words are written.
+        # r of CSLS is over the whole vocabularies, even if only the frequent words are written.
         half = space.bias(other, language, Retrieval())
         rows.append(space.tensor(language)[: config.max_vocab])
         r.append(2 * cast("Tensor", half)[: config.max_vocab])
@@ -124,7 +124,7 @@ def _both_ways(
     for x, y in ((0, 1), (1, 0)):
         temperature = config.temperature
         if temperature is None:
-            log.info("temperature from %s: being chosen on held-out mutual pairs", direction[x])
+            log.info("fitting the temperature from %s on held-out mutual pairs", direction[x])
             held_out = held_out_scores(rows[x][:FITTED_ON], rows[y][:FITTED_ON], top=config.top, rng=rng)
             temperature = fit_temperature(*held_out)
         ways.append(_Way(rows[x], rows[y], r[x], r[y], temperature, config.top))
@@ -132,7 +132,7 @@ def _both_ways(
 
 
 def _log_partition(way: _Way, tick: Tick) -> Tensor:
-    """The log of sum exp(CSLS / T) over the candidates of each of the way's sources (n,)."""
+    """The log of sum exp(CSLS / T) over the candidates of each source (n,) of one direction."""
     found = []
     for rows in torch.split(torch.arange(len(way.source), device=way.source.device), BATCH):
         found.append(torch.logsumexp(way.candidates(rows).scores / way.temperature, dim=1))  # (b,)
@@ -143,10 +143,10 @@ def _log_partition(way: _Way, tick: Tick) -> Tensor:
 def _lines(
     rows: Sequence[int], words: Sequence[Phrases], way: _Way, inverse: float, log_partition: Tensor
 ) -> Iterator[bytes]:
-    # The lines of a source word at a time, in order.
+    # The lines of one source word after the other, in order.
     scores, indices = way.candidates(torch.tensor(rows, device=way.source.device))  # (b, k)
     direct = csls_probabilities(scores, way.temperature).clamp_min(LEAST)
-    # p(s|t), whether or not s is among the candidates that the partition of t sums: if not, it is small.
+    # p(s|t) is computed even if s is not among the candidates of t, over which the partition sums.
     back = torch.exp(scores / inverse - log_partition[indices]).clamp(LEAST, 1)
     for row, *of_row in zip(rows, indices.tolist(), direct.tolist(), back.tolist(), strict=True):
         found = []
@@ -158,16 +158,16 @@ def _lines(
 
 
 def _sorted_rows(phrases: Phrases) -> list[int]:
-    # As LC_ALL=C sort would have the lines: by bytes, the separator included.
+    # In the order of LC_ALL=C sort: by bytes, including the separator.
     keyed = [(f"{phrase} ||| ".encode(), row) for row, phrase in enumerate(phrases) if phrase is not None]
     return [row for _, row in sorted(keyed)]
 
 
 def _phrases(words: Sequence[str]) -> Phrases:
-    # None for a word that is no phrase, or no longer one of its own.
+    # None for a word that is no phrase, or a duplicate once it is cleaned.
     found: dict[str, int] = {}
     for row, word in enumerate(words):
-        # The bar is Moses' separator, escaped as its own tokeniser does; tokens are apart by one space.
+        # The bar is Moses' separator, escaped as by its own tokeniser; tokens are separated by one space.
         if phrase := _SPACES.sub(" ", word).strip().replace("|", "&#124;"):
             found.setdefault(phrase, row)
     kept: list[str | None] = [None] * len(words)

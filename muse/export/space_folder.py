@@ -1,4 +1,4 @@
-"""Space folder: the words of a space at unit length as a space of its own, for muse evaluate and all else."""
+"""Space folder: the words of a space as a new space, for muse evaluate and all other commands."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from muse.vectors import Vectors
 
 
 def export_space(space: AlignedSpace, out: Path, *, max_vocab: int | None = None) -> dict[str, int]:
-    """Writes the rows (n, d) as they are mapped, whole or not at all; the numbers of words by language."""
+    """The numbers of words by language, after the mapped rows (n, d) are written atomically as a space."""
     sides = {}
     for language in space.languages:
         vectors = space.vectors(language).most_frequent(max_vocab or len(space.vectors(language)))

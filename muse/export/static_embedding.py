@@ -1,7 +1,7 @@
-"""Static embedding: a folder that sentence-transformers loads and that encodes text of every language.
+"""Static embedding: a folder for sentence-transformers that encodes text of all languages of a space.
 
-A sentence is the mean of the vectors of its words, StaticEmbedding's only way; a word of several
-languages has the mean of its rows. What is no word of the space counts as a vector of zeros.
+A sentence is the mean of the vectors of its words, as always in StaticEmbedding; a word in several languages
+has the mean of its rows. A word that is not in the space counts as a vector of zeros.
 """
 
 from __future__ import annotations
@@ -31,23 +31,23 @@ OURS = {MODULE, "modules.json", "config_sentence_transformers.json"}
 
 @dataclass(frozen=True)
 class StaticWritten:
-    """The folder, how many words it knows, and how many of the space it could not take."""
+    """The folder, the number of its words, and of words of the space that were left out."""
 
     path: Path
     words: int
     left_out: int
 
     def as_json(self) -> dict[str, Any]:
-        """All fields as JSON can hold them."""
+        """All fields, for JSON."""
         return {"words": self.words, "left_out": self.left_out}
 
 
 def export_static_embedding(
     space: AlignedSpace, out: Path, *, languages: Sequence[str] | None = None, max_vocab: int | None = None
 ) -> StaticWritten:
-    """Writes the folder for SentenceTransformer(path), whole or not at all.
+    """A summary of the folder for SentenceTransformer(path), which is written atomically.
 
-    A word that the tokeniser would part (a space or a hyphen in it, say) is left out and counted: it
+    A word that the tokeniser would split (with a space or a hyphen, say) is left out and counted: it
     could not be looked up.
     """
     tokenizers, save_file = _require()
@@ -58,7 +58,7 @@ def export_static_embedding(
     kept = [row for row, word in enumerate(words) if _is_one_token(tokenizer, word)]
     if not kept:
         raise Mismatch(
-            f"{out}: expected words that a tokeniser keeps whole, got none; export as text instead"
+            f"{out}: expected words that the tokeniser does not split, got none; export as text instead"
         )
     vocabulary = {UNKNOWN: 0, **{words[row]: place for place, row in enumerate(kept, 1)}}
     weight = np.concatenate([np.zeros((1, matrix.shape[1]), np.float32), matrix[kept]])  # (v, d)
@@ -73,16 +73,16 @@ def export_static_embedding(
 
 
 def check_folder_place(out: Path) -> None:
-    """Raises BadFile where the folder cannot be written, or holds what no earlier export put there."""
+    """Raise BadFile if the folder cannot be written, or contains other files than an earlier export."""
     check_folder(out)
     if out.exists() and not {path.name for path in out.iterdir()} <= OURS:
         raise BadFile(
-            f"{out}: expected a new folder, or one of an earlier export, got another; choose another"
+            f"{out}: expected a new folder or an earlier export, got one with other files; choose another"
         )
 
 
 def _table(space: AlignedSpace, languages: Sequence[str], max_vocab: int | None) -> tuple[list[str], Matrix]:
-    """The words (v,) of all languages, each once, and their rows (v, d), means where several have them."""
+    """The words (v,) of all languages, each once, and their rows (v, d); means for words in several."""
     sides = [space.vectors(language) for language in languages]
     sides = [side.most_frequent(max_vocab or len(side)) for side in sides]
     place = {
@@ -117,6 +117,6 @@ def _require() -> tuple[Any, Any]:
         from safetensors.numpy import save_file
     except ImportError:
         raise MissingExtra(
-            f"sentence-transformers' form needs tokenizers and safetensors; run {install_extra('exchange')}"
+            f"sentence-transformers' format needs tokenizers and safetensors; run {install_extra('exchange')}"
         ) from None
     return tokenizers, save_file

@@ -2,8 +2,8 @@
 
 The file is a dictionary of tensors, lists and plain values: `torch.load(path, weights_only=True)`. It has
 `encoder` and `decoder`, each with `names` (v units), `weight` (v, d) float32, `origin` (v,) uint8,
-`padding_idx` and `languages`; and `shared`, `specials`, `origins` (what the numbers of `origin` mean),
-`fallback` and `version`. In a shared file both hold the same tensor, and it is in the file once.
+`padding_idx` and `languages`; and `shared`, `specials`, `origins` (the meaning of the numbers of `origin`),
+`fallback` and `version`. In a shared file both are the same tensor, which is stored once.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ VERSION = 1
 
 @dataclass(frozen=True)
 class TableConfig:
-    """What a table holds: see `muse.space.lookup_table.lookup_table`.
+    """The contents of a table: see `muse.space.lookup_table.lookup_table`.
 
     `vocabularies` are files with a unit a line: none (the words of the space), one for both tables,
-    or one for each. `max_vocab` cuts the words of the space, not a vocabulary.
+    or one for each. `max_vocab` limits the words of the space, not a vocabulary.
     """
 
     shared: bool = False
@@ -43,16 +43,16 @@ class TableConfig:
     def __post_init__(self) -> None:
         if len(self.vocabularies) > (1 if self.shared else 2):
             raise BadSetting(
-                "--vocab can be given once for each table, got it "
+                "--vocab may be given once for each table, got it "
                 f"{len(self.vocabularies)} times for {'one shared table' if self.shared else 'two tables'}"
             )
         if self.vocabularies and self.max_vocab is not None:
-            raise BadSetting("the rows are either those of --vocab or --max-vocab words, got both; drop one")
+            raise BadSetting("--vocab and --max-vocab exclude each other, got both; omit one")
 
 
 @dataclass(frozen=True, eq=False)
 class Tables:
-    """The tables of the two sides, one and the same if they share it, and the languages of each."""
+    """The tables of encoder and decoder, the same object if shared, and the languages of each."""
 
     encoder: LookupTable
     decoder: LookupTable
@@ -60,11 +60,11 @@ class Tables:
 
     @property
     def shared(self) -> bool:
-        """Whether both sides have one table."""
+        """Whether encoder and decoder share one table."""
         return self.encoder is self.decoder
 
     def as_json(self) -> dict[str, Any]:
-        """Rows, dimensions and where the rows come from, of each side."""
+        """The units, dimension and origins of rows of each side, for JSON."""
         sides = {"encoder": self.encoder, "decoder": self.decoder}
         described = {
             side: {
@@ -83,13 +83,13 @@ def export_torch(
     space: AlignedSpace, out: Path, *, languages: tuple[str, ...], config: TableConfig,
     rng: np.random.Generator, progress: Progress | None = None,
 ) -> Tables:  # fmt: skip
-    """Writes the tables of `languages`, whole or not at all; the tables.
+    """The tables of `languages`, which are written atomically to `out`.
 
     Separate tables are for two languages, the encoder's and the decoder's; a shared one for any number.
     Tables are in memory until they are written: 4 d bytes a unit.
     """
     if out.suffix == ".gz":
-        raise BadSetting(f"{out}: torch does not read packed files; choose a name without .gz")
+        raise BadSetting(f"{out}: torch does not read compressed files; choose a name without .gz")
     if not config.shared and len(languages) != 2:
         raise BadSetting(f"separate tables need two languages, got {', '.join(languages)}")
     check_place(out)
@@ -123,7 +123,7 @@ def _write(out: Path, tables: Tables, config: TableConfig) -> None:
         }
 
     encoder = content(tables.encoder, "encoder")
-    # torch keeps what is the same object once.
+    # torch saves the same object once.
     decoder = encoder if tables.shared else content(tables.decoder, "decoder")
     plain = {
         "version": VERSION,

@@ -30,12 +30,12 @@ def _text(path: Path, words: Sequence[str], matrix: Matrix, tick: Tick) -> None:
 
 
 def _quickly(write: Callable[[Path, Sequence[str], Matrix], None]) -> Writer:
-    # Binary forms take a second for what text takes twenty: there is nothing to show.
+    # Binary formats are twenty times faster than text: no progress is needed.
     return lambda path, words, matrix, _: write(path, words, matrix)
 
 
 class Form(NamedTuple):
-    """The suffix of a form's files in a folder, its writer, and whether the file may be packed (.gz)."""
+    """A format: the suffix of its files in a folder, its writer, and whether files may be compressed."""
 
     suffix: str
     write: Writer
@@ -52,7 +52,7 @@ FORMS = {
 
 @dataclass(frozen=True)
 class WrittenFile:
-    """One file: where it is, its language, how many words it holds and how many it could not."""
+    """A written file: its path, its language, the numbers of words written and left out."""
 
     path: Path
     language: str
@@ -60,7 +60,7 @@ class WrittenFile:
     left_out: int
 
     def as_json(self) -> dict[str, Any]:
-        """All fields as JSON can hold them."""
+        """All fields, for JSON."""
         return {**vars(self), "path": str(self.path)}
 
 
@@ -73,18 +73,18 @@ def export_vectors(
     max_vocab: int | None = None,
     progress: Progress | None = None,
 ) -> list[WrittenFile]:
-    """Writes the words and rows (n, d) of the space; the files that came of it.
+    """The files written with the words and rows (n, d) of the space.
 
-    `out` is the file of one language, `language` or the space's only one beside the pivot; where its
-    name has no suffix, or it is a folder, it is a folder with a file for every language, or for
-    `language`. Words that the form cannot hold (a space in one, say) are left out and counted.
+    `out` is the file of one language, `language` or the only one besides the pivot. If it is a folder, or
+    its name has no suffix, it becomes a folder with a file for every language, or for `language`. Words
+    that the format cannot represent (with a space, say) are left out and counted.
     """
     if form not in FORMS:
-        raise BadSetting(f"a form of vectors must be one of {', '.join(FORMS)}; got {form!r}")
+        raise BadSetting(f"a format of vectors must be one of {', '.join(FORMS)}; got {form!r}")
     if out.suffix == ".gz" and not FORMS[form].packs:
-        raise BadSetting(f"{out}: {form} is not packed once more; choose a name without .gz")
+        raise BadSetting(f"{out}: {form} cannot be compressed further; choose a name without .gz")
     if form == "parquet":
-        require_pyarrow(out)  # absent, it is to be said before a folder is made
+        require_pyarrow(out)  # before a folder is created
     written = []
     for name, path in _places(space, out, form, language).items():
         vectors = space.vectors(name).most_frequent(max_vocab or len(space.vectors(name)))
@@ -112,12 +112,15 @@ def _places(space: AlignedSpace, out: Path, form: str, language: str | None) -> 
 def _held(vectors: Vectors, form: str, path: Path) -> Vectors:
     kept = [row for row, word in enumerate(vectors.words) if _holds(form, word)]
     if len(kept) == len(vectors):
-        return vectors  # as it is, mapped from the disk: no copy
+        return vectors  # no copy: it stays memory-mapped
     if not kept:
-        raise Mismatch(f"{path}: expected words that {form} can hold, got none of {vectors.language}")
+        raise Mismatch(
+            f"{path}: expected words of {vectors.language} that {form} can represent, got none; choose "
+            "another --format"
+        )
     lost = next(row for row in range(len(vectors)) if row >= len(kept) or kept[row] != row)
     log.warning(
-        "%s: left out %d words that %s cannot hold, the first is %r",
+        "%s: left out %d words that %s cannot represent, the first is %r",
         path, len(vectors) - len(kept), form, vectors.words[lost],
     )  # fmt: skip
     words = [vectors.words[row] for row in kept]
@@ -125,7 +128,7 @@ def _held(vectors: Vectors, form: str, path: Path) -> Vectors:
 
 
 def _holds(form: str, word: str) -> bool:
-    # What its readers give back as it was: they cut text at spaces, and numpy cuts zeros at the end.
+    # Words that readers restore unchanged: they split text at spaces, and numpy strips trailing zeros.
     if not word or word != word.strip(" \t\n\r"):
         return False
     if form == "parquet":

@@ -1,4 +1,4 @@
-"""Fetch: published vectors and dictionaries by language; the only part of muse that touches the network."""
+"""Fetch: download published vectors and dictionaries; the only part of muse that accesses the internet."""
 
 from muse.fetch.published import FetchConfig, Fetched, check_item, fetch, require_fetch
 from muse.fetch.table import NON_COMMERCIAL, PARTS, SOURCES, Item, dictionary, listing, vectors

@@ -1,4 +1,4 @@
-"""Content: whether what arrived is what was asked for, whole; before it takes its name."""
+"""Content: whether a downloaded file is complete and of the expected kind, before it gets its name."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from muse.errors import BadFile
 from muse.files import read_lexicon
 
 BLOCK = 1 << 20
-AGAIN = "nothing was kept: fetch it again, or try --mirror"
+AGAIN = "nothing was kept: download it again, or try --mirror"
 
 
 def check_content(path: Path, name: str, kind: str) -> None:
-    """Raises BadFile where `path` is no whole file of the kind that `name` says."""
+    """Raise BadFile if `path` is not a complete file of the given kind; `name` is its final name."""
     with path.open("rb") as file:
         head = file.read(512).lstrip().lower()
     if head.startswith((b"<!doctype", b"<html", b"<?xml", b"<head")):
@@ -40,14 +40,14 @@ def _check_vectors(path: Path, name: str) -> None:
         with _opened(path, name) as file:
             first = file.readline(100).split()
             if len(first) != 2 or not all(field.isdigit() for field in first):
-                raise BadFile(f"{name}: expected a first line of two numbers, got others; {AGAIN}")
+                raise BadFile(f"{name}: expected two numbers in line 1, got something else; {AGAIN}")
             lines = sum(block.count(b"\n") for block in iter(lambda: file.read(BLOCK), b""))
     except (OSError, EOFError, zlib.error) as error:
-        raise BadFile(f"{name}: expected a whole file, got a broken one ({error}); {AGAIN}") from error
+        raise BadFile(f"{name}: expected a complete file, got a broken one ({error}); {AGAIN}") from error
     if lines < int(first[0]):
         raise BadFile(f"{name}: expected {int(first[0])} words, got {lines}; {AGAIN}")
 
 
 def _opened(path: Path, name: str) -> IO[bytes]:
-    # Read to its end, a packed file compares its own checksum.
+    # Reading a .gz to its end verifies its checksum.
     return cast("IO[bytes]", gzip.open(path, "rb")) if name.endswith(".gz") else path.open("rb")

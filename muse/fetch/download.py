@@ -1,7 +1,7 @@
-"""Download: one file over HTTP, gone on with where it broke off, tried again where that may help.
+"""Download: one file over HTTP, resumed after an interruption and retried after temporary errors.
 
-What has arrived lies in a hidden file beside the target, with the validator (ETag or Last-Modified) that
-says of which version it is part. Where the server has another version by now, it begins anew.
+Partial content is kept in a hidden file beside the target, with the validator (ETag or Last-Modified) of its
+version. If the server has another version by now, the download starts again.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 CHUNK = 256 * 1024
-PASSING = {408, 425, 429, 500, 502, 503, 504}  # answers that another try may change
-Tick = Callable[[int, int], None]  # bytes so far, bytes in all (0: not told)
+RETRIED = {408, 425, 429, 500, 502, 503, 504}  # status codes of temporary errors
+Tick = Callable[[int, int], None]  # bytes so far, bytes in total (0: unknown)
 
 
 @dataclass(frozen=True)
-class Patience:
-    """How long to wait, in seconds, and how often to try without getting any further."""
+class RetryPolicy:
+    """How long to wait, in seconds, and how often to try without progress."""
 
     tries: int = 6
     connect: float = 10.0
@@ -38,8 +38,8 @@ class Patience:
     longest_wait: float = 60.0
 
 
-class _Again(Exception):
-    """Something that may pass; `wait` is what the server asked for."""
+class _Retry(Exception):
+    """A temporary error; `wait` is the time that the server asked for, in seconds."""
 
     def __init__(self, reason: str, wait: float = 0.0) -> None:
         super().__init__(reason)
@@ -48,21 +48,21 @@ class _Again(Exception):
 
 @dataclass(frozen=True)
 class PartialFile:
-    """What has arrived of a file, and of which version it is."""
+    """The part of a file that is downloaded so far, and its version."""
 
     path: Path
 
     @property
     def notes(self) -> Path:
-        """Where the version is noted."""
+        """The file in which the version is recorded."""
         return self.path.with_name(f"{self.path.name}.json")
 
     def size(self) -> int:
-        """The bytes that have arrived."""
+        """The number of bytes downloaded so far."""
         return self.path.stat().st_size if self.path.exists() else 0
 
     def validator(self, url: str) -> str:
-        """What to ask the server to compare; empty where there is nothing to go on with."""
+        """The validator for the server to compare; empty if there is nothing to resume."""
         try:
             noted = json.loads(self.notes.read_text(encoding="utf-8"))
         except (OSError, ValueError):
@@ -71,70 +71,70 @@ class PartialFile:
         return str(noted.get("validator", "")) if same and self.size() else ""
 
     def begin(self, url: str, validator: str) -> None:
-        """Forgets what was there and notes the version of what comes."""
+        """Discard the content so far, and record the version of the new content."""
         self.path.write_bytes(b"")
         self.notes.write_text(json.dumps({"url": url, "validator": validator}), encoding="utf-8")
 
     def remove(self) -> None:
-        """Leaves nothing."""
+        """Remove the part and its version."""
         self.path.unlink(missing_ok=True)
         self.notes.unlink(missing_ok=True)
 
 
-def download(url: str, part: PartialFile, patience: Patience, tick: Tick) -> None:
-    """Fills `part` with all of the file, as long as the server says it is; BadFile if it cannot be had."""
-    failures, wait = 0, patience.first_wait
+def download(url: str, part: PartialFile, retries: RetryPolicy, tick: Tick) -> None:
+    """Complete `part`, to the length given by the server; BadFile if that fails."""
+    failures, wait = 0, retries.first_wait
     while True:
         before = part.size()
         try:
-            _attempt(url, part, patience, tick)
+            _attempt(url, part, retries, tick)
             return
-        except _Again as again:
+        except _Retry as again:
             further = part.size() > before
-            failures, wait = (0, patience.first_wait) if further else (failures + 1, wait)
-            if failures >= patience.tries:
+            failures, wait = (0, retries.first_wait) if further else (failures + 1, wait)
+            if failures >= retries.tries:
                 raise BadFile(
-                    f"{url}: {again}, {failures} times in a row; try later: what has arrived is kept"
+                    f"{url}: {again}, {failures} times in a row; run the command again later to resume"
                 ) from again
-            pause = min(max(wait, again.wait), patience.longest_wait)
-            log.warning("%s: %s; again in %.0f s", url, again, pause)
+            pause = min(max(wait, again.wait), retries.longest_wait)
+            log.warning("%s: %s; trying again in %.0f s", url, again, pause)
             time.sleep(pause)
             wait *= 2
 
 
-def _attempt(url: str, part: PartialFile, patience: Patience, tick: Tick) -> None:
+def _attempt(url: str, part: PartialFile, retries: RetryPolicy, tick: Tick) -> None:
     import requests
     import urllib3
 
     validator, have = part.validator(url), part.size()
-    # The bytes of the file itself: packed once more on the way, they could not be gone on with.
+    # Without compression in transit, which would prevent resuming.
     headers = {"Accept-Encoding": "identity", "User-Agent": f"muse/{__version__}"}
     if validator:
         headers |= {"Range": f"bytes={have}-", "If-Range": validator}
     try:
         with requests.get(
-            url, headers=headers, stream=True, timeout=(patience.connect, patience.read)
+            url, headers=headers, stream=True, timeout=(retries.connect, retries.read)
         ) as response:
             total = _check_answer(url, response, part, have if validator else 0)
             _write(response.raw, part, total, tick)
     except requests.TooManyRedirects as error:
-        raise BadFile(f"{url}: expected a file, got a circle of redirects; try --mirror") from error
+        raise BadFile(f"{url}: expected a file, got too many redirects; try --mirror") from error
     except (requests.RequestException, urllib3.exceptions.HTTPError, OSError) as error:
-        raise _Again(f"the connection failed ({_reason(error)})") from error
+        raise _Retry(f"the connection failed ({_reason(error)})") from error
 
 
 def _check_answer(url: str, response: requests.Response, part: PartialFile, have: int) -> int:
-    """The length of the whole file, 0 where it is not told; an error where the answer is no file."""
+    """The length of the whole file, 0 if unknown; an error if the response is not the file."""
     status = response.status_code
-    if status in PASSING:
-        raise _Again(f"the server said {status}", _asked_wait(response.headers))
-    if status == 416:  # there is nothing behind what has arrived: it is not what it seemed to be
+    if status in RETRIED:
+        raise _Retry(f"the server said {status}", _asked_wait(response.headers))
+    if status == 416:  # the part is longer than the file: it is of another version
         part.remove()
-        raise _Again("the server has another file than before")
+        raise _Retry("the file on the server has changed")
     if status not in (200, 206):
         raise BadFile(f"{url}: expected a file, the server said {status}; check the name, or try --mirror")
     if url.startswith("https:") and not response.url.startswith("https:"):
-        raise BadFile(f"{url}: expected a safe connection, was sent on to {response.url}; try --mirror")
+        raise BadFile(f"{url}: expected HTTPS, got a redirect to {response.url}; try --mirror")
     if "html" in response.headers.get("Content-Type", "").lower():
         raise BadFile(f"{url}: expected a file, got a web page; the address may have changed: try --mirror")
     if status == 206:
@@ -147,7 +147,7 @@ def _total_of_range(headers: Mapping[str, str], part: PartialFile, have: int) ->
     span, _, total = headers.get("Content-Range", "").removeprefix("bytes").strip().partition("/")
     if not span.startswith(f"{have}-"):
         part.remove()
-        raise _Again("the server sent another part than was asked for")
+        raise _Retry("the server sent another part of the file than requested")
     return _number(total)
 
 
@@ -160,14 +160,14 @@ def _write(stream: Any, part: PartialFile, total: int, tick: Tick) -> None:
             tick(size, total)
     if total and size > total:
         part.remove()
-        raise _Again(f"expected {total} bytes, got more")
+        raise _Retry(f"expected {total} bytes, got more")
     if total and size < total:
-        raise _Again(f"it broke off after {size} of {total} bytes")
+        raise _Retry(f"the connection closed after {size} of {total} bytes")
 
 
 def _validator(headers: Mapping[str, str]) -> str:
     tag = headers.get("ETag", "")
-    # A weak tag says that two versions mean the same, not that they are the same bytes.
+    # A weak ETag means that two versions are equivalent, not that their bytes are equal.
     return tag if tag and not tag.startswith("W/") else headers.get("Last-Modified", "")
 
 

@@ -1,4 +1,4 @@
-"""Published: a file of the table, fetched, checked in every way there is, under its name in a folder."""
+"""Published: download a file of the table into a folder, and verify it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 from muse.errors import BadFile, BadSetting, MissingExtra
 from muse.fetch.content import check_content
-from muse.fetch.download import PartialFile, Patience, download
+from muse.fetch.download import PartialFile, RetryPolicy, download
 from muse.fetch.pins import SUMS, read_pins, write_pin
 from muse.fetch.table import HOME, NON_COMMERCIAL, Item
 from muse.files.space_folder import checksum, writing
@@ -25,17 +25,17 @@ MB = 1e6
 
 @dataclass(frozen=True)
 class FetchConfig:
-    """Where files come from and go to, and whether those under a non-commercial licence may be fetched."""
+    """Where files come from and go to, and whether a non-commercial licence is accepted."""
 
     folder: Path
     home: str = HOME
     non_commercial: bool = False
-    patience: Patience = field(default_factory=Patience)
+    retries: RetryPolicy = field(default_factory=RetryPolicy)
 
 
 @dataclass(frozen=True)
 class Fetched:
-    """A file that is there now: its size in bytes, its checksum, and whether it had been there before."""
+    """A downloaded file: its size in bytes, its checksum, and whether it had been downloaded before."""
 
     path: Path
     url: str
@@ -45,23 +45,23 @@ class Fetched:
     cached: bool
 
     def as_json(self) -> dict[str, Any]:
-        """All fields as JSON can hold them."""
+        """All fields, for JSON."""
         return {**vars(self), "path": str(self.path)}
 
 
 def require_fetch() -> None:
-    """Raises MissingExtra where requests is not installed."""
+    """Raise MissingExtra if requests is not installed."""
     try:
         import requests  # noqa: F401
     except ImportError:
-        raise MissingExtra(f"fetching needs requests; run {install_extra('fetch')}") from None
+        raise MissingExtra(f"downloading needs requests; run {install_extra('fetch')}") from None
 
 
 def check_item(item: Item, config: FetchConfig) -> None:
-    """Raises BadSetting for a licence that was not accepted or a home that is no address of the web."""
+    """Raise BadSetting if the licence is not accepted, or `home` is not a web address."""
     if item.licence == NON_COMMERCIAL and not config.non_commercial:
         raise BadSetting(
-            f"{item.name} is under {item.licence}, which forbids commercial use; accept it with "
+            f"{item.name} has the non-commercial licence {item.licence}; accept it with "
             "--accept-non-commercial"
         )
     if not config.home.startswith(("https://", "http://")):
@@ -69,10 +69,10 @@ def check_item(item: Item, config: FetchConfig) -> None:
 
 
 def fetch(item: Item, config: FetchConfig, progress: Progress) -> Fetched:
-    """The file, fetched unless it is there as it was first fetched; BadFile where it cannot be had whole.
+    """The file, downloaded unless it is there with the recorded checksum; BadFile if that fails.
 
-    The checksum of a file that is fetched for the first time is noted in SHA256SUMS beside it; a file
-    that differs from what is noted there is not kept.
+    The checksum of a file that is downloaded for the first time is recorded in SHA256SUMS beside it; a
+    later download with another checksum is not kept.
     """
     check_item(item, config)
     check_folder(config.folder)
@@ -82,7 +82,7 @@ def fetch(item: Item, config: FetchConfig, progress: Progress) -> Fetched:
     cached = path.exists() and pin is not None and checksum(path) == pin
     if not cached:
         if path.exists():
-            raise BadFile(_stranger(path, pin))
+            raise BadFile(_conflict(path, pin))
         _retrieve(item, config, pin, progress)
     found = pin or checksum(path)
     if not pin:
@@ -94,7 +94,7 @@ def _retrieve(item: Item, config: FetchConfig, pin: str | None, progress: Progre
     """Fills the file and gives it its name once it is known to be whole, of its kind, and the one pinned."""
     url, part = item.url(config.home), PartialFile(config.folder / f".{item.name}.part")
     with writing(config.folder):
-        _download(url, part, item.name, config.patience, progress)
+        _download(url, part, item.name, config.retries, progress)
         try:
             check_content(part.path, item.name, item.kind)
             if pin and checksum(part.path) != pin:
@@ -109,20 +109,20 @@ def _retrieve(item: Item, config: FetchConfig, pin: str | None, progress: Progre
         part.remove()
 
 
-def _download(url: str, part: PartialFile, name: str, patience: Patience, progress: Progress) -> None:
+def _download(url: str, part: PartialFile, name: str, retries: RetryPolicy, progress: Progress) -> None:
     with ExitStack() as shown:
         ticks: list[Tick] = []
 
-        def told(size: int, total: int) -> None:
-            if not ticks:  # how much there is, only the server's answer tells
+        def progressed(size: int, total: int) -> None:
+            if not ticks:  # the total is known from the server's response only
                 stage = progress.stage(f"{name}, MB", round(total / MB))
                 ticks.append(shown.enter_context(stage))
             ticks[0](round(size / MB))
 
-        download(url, part, patience, told)
+        download(url, part, retries, progressed)
 
 
-def _stranger(path: Path, pin: str | None) -> str:
+def _conflict(path: Path, pin: str | None) -> str:
     if pin is None:
-        return f"{path}: expected no file of that name, got one that was not fetched; move it away"
-    return f"{path}: expected the file that was fetched ({pin[:8]}), got another; remove it to fetch it again"
+        return f"{path}: expected no such file, got one that muse did not download; move it elsewhere"
+    return f"{path}: expected the downloaded file ({pin[:8]}), got another; remove it to download it again"

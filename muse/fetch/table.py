@@ -1,4 +1,4 @@
-"""Table: what is published where, how large it is, and under which licence."""
+"""Table: the published files, their addresses, sizes and licences."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from muse.errors import BadSetting
 HOME = "https://dl.fbaipublicfiles.com"
 BY_SA = "CC BY-SA 3.0"
 NON_COMMERCIAL = "CC BY-NC 4.0"
-# fastText, "Word vectors for 157 languages" (Grave et al., 2018), and English; the same have vectors of their
-# Wikipedia (Bojanowski et al., 2017).
+# fastText, "Word vectors for 157 languages" (Grave et al., 2018), and English; the same languages have
+# vectors trained on Wikipedia (Bojanowski et al., 2017).
 LANGUAGES = tuple(
     """af als am an ar arz as ast az azb ba bar bcl be bg bh bn bo bpy br bs ca ce ceb ckb co cs cv cy da
     de diq dv el eml en eo es et eu fa fi fr frr fy ga gd gl gom gu gv he hi hif hr hsb ht hu hy ia id
@@ -19,7 +19,7 @@ LANGUAGES = tuple(
     sc scn sco sd sh si sk sl so sq sr su sv sw ta te tg th tk tl tr tt ug uk ur uz vec vi vls vo wa war
     xmf yi yo zea zh""".split()
 )
-# The dictionaries of MUSE (Conneau et al., 2018): between these, and of English with each of the others.
+# The dictionaries of MUSE (Conneau et al., 2018): among these, and between English and each of the others.
 EUROPEAN = ("de", "en", "es", "fr", "it", "pt")
 WITH_ENGLISH = tuple(
     """af ar bg bn bs ca cs da el et fa fi he hi hr hu id ja ko lt lv mk ms nl no pl ro ru sk sl sq sv
@@ -30,7 +30,7 @@ PARTS = {"full": "", "train": ".0-5000", "test": ".5000-6500"}
 
 @dataclass(frozen=True)
 class Collection:
-    """A collection: the path of a language's file below the home, the kind of file, its size, its licence."""
+    """A collection: the path of a language's file relative to the home, its kind, size and licence."""
 
     path: str
     kind: str
@@ -60,7 +60,7 @@ DICTIONARIES = Collection(
 
 @dataclass(frozen=True)
 class Item:
-    """A file to fetch: its path below the home, its kind, and what is known of it."""
+    """A file to download: its path relative to the home, its kind, size and licence."""
 
     path: str
     kind: str
@@ -69,16 +69,16 @@ class Item:
 
     @property
     def name(self) -> str:
-        """The file's own name."""
+        """The name of the file."""
         return self.path.rsplit("/", 1)[-1]
 
     def url(self, home: str = HOME) -> str:
-        """Its address, below another home if it has a mirror."""
+        """The address of the file, at `home` or a mirror of it."""
         return f"{home.rstrip('/')}/{self.path}"
 
 
 def vectors(language: str, source: str = "cc") -> Item:
-    """The vectors of a language; BadSetting where none are published.
+    """The vectors of a language; BadSetting if none are published.
 
     >>> vectors("fr").url()
     'https://dl.fbaipublicfiles.com/fasttext/vectors-crawl/cc.fr.300.vec.gz'
@@ -89,7 +89,7 @@ def vectors(language: str, source: str = "cc") -> Item:
 
 
 def dictionary(pair: str, part: str = "full") -> Item:
-    """The dictionary of a pair of languages such as fr-en; BadSetting where none is published.
+    """The dictionary of a pair of languages such as fr-en; BadSetting if none is published.
 
     >>> dictionary("fr-en", "test").name
     'fr-en.5000-6500.txt'
@@ -106,7 +106,7 @@ def dictionary(pair: str, part: str = "full") -> Item:
 
 
 def listing() -> list[dict[str, str]]:
-    """What there is: a row for each collection."""
+    """The available collections, a row for each."""
     known = [("vectors", f"--source {name}", one, " ".join(LANGUAGES)) for name, one in SOURCES.items()]
     pairs = f"{' '.join(EUROPEAN)} with each other; en with {' '.join(WITH_ENGLISH)}, both ways"
     known.append(("dictionary", "", DICTIONARIES, pairs))

@@ -1,4 +1,4 @@
-"""The outside world's files: vectors and dictionaries, read and written."""
+"""File formats: vectors, dictionaries and text, read and written, one format a module."""
 
 from muse.files.fasttext_model import subword_vectors
 from muse.files.formats import read_vectors

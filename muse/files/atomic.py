@@ -1,4 +1,4 @@
-"""Atomic writes: a file or folder appears whole under its name, or not at all."""
+"""Atomic writes: a file or folder appears complete under its name, or not at all."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from pathlib import Path
 
 @contextmanager
 def atomic_path(path: Path) -> Iterator[Path]:
-    """A path beside `path` to write to; it takes the name `path` when the block ends well.
+    """A temporary path beside `path`, renamed to `path` when the block ends without an error.
 
-    On any error, Ctrl-C included, the partial file is removed and `path` is as it was.
+    On any error, Ctrl-C included, the partial file is removed and `path` is unchanged.
     """
     handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".partial", dir=path.parent)
     os.close(handle)
     partial = Path(name)
     try:
         yield partial
-        partial.chmod(0o666 & ~_umask())  # mkstemp's files are for their owner alone
+        partial.chmod(0o666 & ~_umask())  # mkstemp gives access to the owner only
         partial.replace(path)
     except BaseException:
         partial.unlink(missing_ok=True)
@@ -30,9 +30,9 @@ def atomic_path(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def atomic_folder(path: Path) -> Iterator[Path]:
-    """A folder beside `path` to fill; it takes the name `path`, replacing it, when the block ends well.
+    """A temporary folder beside `path`, which replaces `path` when the block ends without an error.
 
-    The folders above are made where they are missing, and on an error they go again.
+    Missing parent folders are created, and removed again on an error.
     """
     made = make_parents(path)
     partial = Path(tempfile.mkdtemp(prefix=f".{path.name}.", suffix=".partial", dir=path.parent))
@@ -47,14 +47,14 @@ def atomic_folder(path: Path) -> Iterator[Path]:
 
 
 def make_parents(path: Path) -> list[Path]:
-    """The folders above `path` that were not there and are now, the innermost first."""
+    """The missing parent folders of `path`, created now, innermost first."""
     made = [parent for parent in path.parents if not parent.exists()]
     path.parent.mkdir(parents=True, exist_ok=True)
     return made
 
 
 def remove_empty(folders: Sequence[Path]) -> None:
-    """Removes the folders in turn, up to the first that has something in it."""
+    """Remove the folders in turn, up to the first that is not empty."""
     with suppress(OSError):  # rmdir refuses a folder that is not empty
         for folder in folders:
             folder.rmdir()
@@ -67,8 +67,8 @@ def _umask() -> int:
 
 
 def _swap(partial: Path, path: Path) -> None:
-    # A folder cannot replace a full folder in one step: the old one steps aside first, and comes
-    # back if the new one does not take its place, be it for a Ctrl-C between the two.
+    # A folder cannot replace a non-empty folder in one step: the old one is renamed first, and
+    # restored if the second rename fails, for example by Ctrl-C.
     aside = partial.with_suffix(".old")
     try:
         if path.exists():

@@ -1,4 +1,4 @@
-"""Decimals: many plain numbers ("-0.01234") read from their bytes at once, exactly as float() reads them.
+"""Decimals: fast vectorised parsing of plain numbers ("-0.01234"), with exactly the results of float().
 
 A number is a sign or none, one digit, a point and up to 14 digits. Its digits make an integer below 2^53 and
 the divisor is a power of ten below 10^22: both are exact in float64, so the one division rounds once and
@@ -17,7 +17,7 @@ Bytes = NDArray[np.uint8]
 Places = NDArray[np.intp]
 Octets = NDArray[np.uint64]  # eight bytes in each
 
-MARGIN = 16  # a number is read in windows of 16 bytes up to its end: the text needs as much before it
+MARGIN = 16  # a number is read in windows of 16 bytes up to its end: the text is padded by as much
 _LONGEST = 14  # digits after the point
 _MINUS, _POINT, _ZERO = (np.uint8(ord(sign)) for sign in "-.0")
 
@@ -34,14 +34,14 @@ _POWERS = 10.0 ** np.arange(15)
 
 
 class Numbers(NamedTuple):
-    """What the plain reader made of a block of numbers."""
+    """The parsed numbers of a block."""
 
     values: NDArray[np.float32]  # (f,)
-    odd: NDArray[np.bool_]  # (f,) True where the number is not plain and its value means nothing
+    odd: NDArray[np.bool_]  # (f,) True if the number is not plain, so that its value is meaningless
 
 
 def with_margins(block: bytes) -> Bytes:
-    """The bytes of a block with room before and after, whole 64-bit words in all."""
+    """The bytes of a block padded before and after, to a whole number of 64-bit words."""
     text = np.zeros(MARGIN + (len(block) + 7) // 8 * 8 + MARGIN, np.uint8)
     text[MARGIN : MARGIN + len(block)] = np.frombuffer(block, np.uint8)
     return text
@@ -65,7 +65,7 @@ def plain_numbers(text: Bytes, starts: Places, ends: Places) -> Numbers:
 
 
 def _fractions(text: Bytes, ends: Places, decimals: Places) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    # The integers written in the last `decimals` bytes before `ends`, and where they are no digits.
+    # The integers in the last `decimals` bytes before `ends`, and whether any byte is no digit.
     octets = text.view("<u8")
     low, wrong = _eight_digits(_window(octets, ends), _KEEP_LAST[decimals])
     if decimals.max(initial=0) <= 8:
@@ -75,7 +75,7 @@ def _fractions(text: Bytes, ends: Places, decimals: Places) -> tuple[NDArray[np.
 
 
 def _window(octets: Octets, ends: Places) -> Octets:
-    # The 8 bytes before each end, put together from the two aligned octets they lie in.
+    # The 8 bytes before each end, combined from two aligned octets.
     place = ends >> 3
     shift = (ends & 7).astype(np.uint64) << np.uint64(3)
     window: Octets = octets[place - 1] >> shift
@@ -87,7 +87,7 @@ def _window(octets: Octets, ends: Places) -> Octets:
 def _eight_digits(window: Octets, keep: Octets) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     digits = window ^ _each(0x30)
     digits &= keep
-    # A byte above 9 gets its highest bit set by adding 0x76, or has it already.
+    # Adding 0x76 sets the highest bit of every byte above 9, unless it is already set.
     wrong = ((digits + _each(0x76)) | digits) & _each(0x80)
     for factor, width, mask in _JOIN:
         digits *= factor

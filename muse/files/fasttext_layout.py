@@ -1,9 +1,9 @@
-"""The layout of a fastText model on the disk, checked before the fasttext library trusts it.
+"""The layout of a fastText model on disk, checked before the fasttext library reads it.
 
-The library reads a model cut off in its matrix as zeros, never comes back from one cut off in its
-dictionary, and follows indices that a damaged file gives it. In order: magic, version, 12 settings, a
-float64; the counts of the dictionary; its entries (a word, a zero byte, an int64 count, a type); the kind
-and matrix of the inputs, then of the outputs.
+The library reads missing parts of a truncated matrix as zeros, never returns if the dictionary is truncated,
+and follows invalid indices of a damaged file. In order: magic, version, 12 settings, a float64; the counts
+of the dictionary; its entries (a word, a zero byte, an int64 count, a type); the kind and matrix of the
+inputs, then of the outputs.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ _ENTRY = struct.Struct("<xqb")
 _MATRIX = struct.Struct("<?qq")
 _VERSIONS = (11, 12)
 _LONG = 100  # characters of an n-gram
-_MANY = 10**14  # occurrences of a word: the library's trees are built on counts below 10^15
+_MANY = 10**14  # occurrences of a word: the library's trees need counts below 10^15
 
 
 @dataclass(frozen=True)
 class Layout:
-    """What the beginning of a model says about the rest."""
+    """The sizes in the header of a model."""
 
     dimension: int
     longest_ngram: int
@@ -38,12 +38,12 @@ class Layout:
 
     @property
     def input_rows(self) -> int:
-        """The least number of rows that looking up any string can ask for."""
+        """The number of rows that looking up any string may need."""
         return self.words + (self.buckets if self.longest_ngram > 0 else 0)
 
 
 def check_layout(path: Path, *, named: Path) -> Layout:
-    """The layout of a model; one that is cut off or damaged is an error, told of the file `named`."""
+    """The layout of a model; BadFile, naming the file `named`, if it is truncated or damaged."""
     with path.open("rb") as stream, closing(mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)) as data:
         try:
             layout = _start(data, named)
@@ -73,7 +73,7 @@ def _start(data: mmap.mmap, named: Path) -> Layout:
 
 
 def _entries(data: mmap.mmap, layout: Layout, named: Path) -> int:
-    # The place after the dictionary.
+    # The offset after the dictionary.
     at = _START.size
     for place in range(layout.words + layout.labels):
         end = data.find(b"\0", at)
@@ -89,7 +89,7 @@ def _entries(data: mmap.mmap, layout: Layout, named: Path) -> int:
 
 
 def _matrix(data: mmap.mmap, at: int, named: Path, *, rows: int, columns: int) -> int:
-    # The place after a matrix, which must have so many rows or more and so many columns.
+    # The offset after a matrix, which must have at least `rows` rows and exactly `columns` columns.
     quantized, n, d = _MATRIX.unpack_from(data, at)
     if quantized:
         raise _damaged(named, "a full model", "a quantized one")
@@ -102,9 +102,7 @@ def _matrix(data: mmap.mmap, at: int, named: Path, *, rows: int, columns: int) -
 
 
 def _cut_off(path: Path) -> BadFile:
-    return BadFile(
-        f"{path}: expected a whole fastText model, got one that ends early; it is cut off: download it again"
-    )
+    return BadFile(f"{path}: expected a complete fastText model, got one that ends early; download it again")
 
 
 def _damaged(path: Path, expected: str, got: str) -> BadFile:

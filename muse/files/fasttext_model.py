@@ -1,7 +1,7 @@
 """FastText models (.bin): vectors of known words, and of any string from its n-grams.
 
-Only this module uses fasttext, and only for the n-grams of a string: packages of that name disagree about
-its vector, which fasttext-community scales to unit length. The sum here is the one that .vec files hold.
+Only this module uses fasttext, and only for the n-grams of a string: packages of that name return different
+vectors (fasttext-community scales them to unit length). The mean computed here agrees with .vec files.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ _ROWS = 1000  # rows looked up at once
 
 
 def is_fasttext(head: bytes) -> bool:
-    """Whether a file that begins so is a fastText model."""
+    """Whether a file that starts with these bytes is a fastText model."""
     return head.startswith(MAGIC)
 
 
 def is_fasttext_file(path: Path | str) -> bool:
-    """Whether a file, packed or not, is a fastText model."""
+    """Whether a file, compressed or not, is a fastText model."""
     with open_source(Path(path)) as source:
         return is_fasttext(source.peek(len(MAGIC)))
 
 
 def fasttext_table(source: Source) -> Table:
-    """The table of the words a fastText model knows."""
+    """The table of the known words of a fastText model."""
     model = _load(source)
     words = model.words()
     blocks = (
@@ -46,28 +46,28 @@ def fasttext_table(source: Source) -> Table:
 
 
 def subword_vectors(path: Path | str, words: Sequence[str]) -> Matrix:
-    """The vectors (n, d) that a fastText model gives to any n strings, known to it or not.
+    """The vectors (n, d) of any n strings by a fastText model, known or not.
 
-    The mean of the vectors of a word's character n-grams, and of its own if it has one
-    (Bojanowski et al. 2017, section 3.2, who write a sum; the program takes the mean).
+    The mean of the vectors of a word's character n-grams, and of its own if it has one (Bojanowski et al.
+    2017, section 3.2; the paper has a sum, the program computes the mean).
     """
     return load_fasttext(path).rows(words)
 
 
 def load_fasttext(path: Path | str) -> FastTextModel:
-    """The fastText model in a file; BadFile where it is another kind of file."""
+    """The fastText model in a file; BadFile if it is another kind of file."""
     path = Path(path)
     with open_source(path) as source:
         if not is_fasttext(source.peek(len(MAGIC))):
             raise BadFile(
-                f"{path}: expected a fastText model (.bin), got another kind of file; others have no n-grams"
+                f"{path}: expected a fastText model (.bin), got another kind of file; only .bin has n-grams"
             )
         return _load(source)
 
 
 @dataclass(frozen=True, eq=False)
 class FastTextModel:
-    """A model of the library; `inputs` (rows of words, then of n-grams) is its memory, and lasts with it."""
+    """A model of the library; `inputs` (rows of words, then of n-grams) is a view of its memory."""
 
     path: Path
     layout: Layout
@@ -76,11 +76,11 @@ class FastTextModel:
 
     @property
     def has_ngrams(self) -> bool:
-        """Whether it makes vectors for words that it does not know."""
+        """Whether it has vectors for unknown words."""
         return self.layout.longest_ngram > 0
 
     def words(self) -> list[str]:
-        """The words it knows, most frequent first."""
+        """The known words, most frequent first."""
         try:
             words: list[str] = self.library.get_words()
         except UnicodeDecodeError as error:
@@ -90,7 +90,7 @@ class FastTextModel:
         return words
 
     def rows(self, words: Sequence[str]) -> Matrix:
-        """The vectors (n, d) of any n strings, as `subword_vectors` has them."""
+        """The vectors (n, d) of any n strings; see `subword_vectors`."""
         rows = np.zeros((len(words), self.layout.dimension), np.float32)
         for place, word in enumerate(words):
             if parts := self._parts(word):
@@ -99,23 +99,25 @@ class FastTextModel:
         finite = np.isfinite(rows).all(axis=1)  # (n,)
         if not finite.all():
             word = words[int(np.argmin(finite))]
-            raise BadFile(f"{self.path}: expected finite numbers, got others for {word!r}; download it again")
+            raise BadFile(
+                f"{self.path}: expected finite numbers, got nan or inf for {word!r}; download it again"
+            )
         return rows
 
     def _parts(self, word: str) -> list[int]:
-        # The rows of the word, if it is known, and of its n-grams.
+        # The rows of the word's n-grams, and of the word itself if it is known.
         try:
             parts = [int(row) for row in self.library.get_subwords(word)[1]]
-        except TypeError:  # the binding's word for half a surrogate pair
+        except TypeError:  # what the binding raises for half a surrogate pair
             raise Mismatch(
-                f"{self.path}: expected words that UTF-8 can hold, got {word!r}; mend it"
+                f"{self.path}: expected words that UTF-8 can encode, got {word!r}; correct it"
             ) from None
         if not parts and not self.has_ngrams:
             raise BadFile(
                 f"{self.path}: expected a model with n-grams for the unknown word {word!r}, got one without; "
                 "train it with maxn above 0"
             )
-        # A label of a classifier counts as known and has no row here.
+        # A label of a classifier counts as known but has no row here.
         return [row for row in parts if row < len(self.inputs)]
 
 
@@ -126,7 +128,7 @@ def _load(source: Source) -> FastTextModel:
             library = _fasttext().load_model(str(path))
         except (ValueError, RuntimeError, MemoryError, IndexError, OverflowError) as error:
             raise BadFile(
-                f"{source.path}: expected a fastText model, got one that fasttext refuses ({error}); "
+                f"{source.path}: expected a fastText model, got one that fasttext cannot load ({error}); "
                 "download it again"
             ) from error
     # The public get_input_matrix() would copy what may be gigabytes.
@@ -138,7 +140,7 @@ def _fasttext() -> Any:
         import fasttext
     except ImportError as error:
         raise MissingExtra(
-            "fastText models (.bin) need the package fasttext-community, got none; "
+            "fastText models (.bin) need the package fasttext-community, which is missing; "
             f"run {install_packages('fasttext-community')}, or use the .vec file"
         ) from error
     return fasttext

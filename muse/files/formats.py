@@ -1,4 +1,4 @@
-"""Formats: which one a file of word vectors is in, told by its content, and its reading."""
+"""Formats: the format of a file of word vectors, recognised by its content, and reading it."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ def read_vectors(
     r"""The words of a file and their vectors, the first `max_vocab` of them.
 
     Reads fastText and word2vec text with or without a first line "n d", GloVe text, word2vec binary and
-    fastText models (.bin), each of these also in a .gz or as the one file of a .zip, .npz with the arrays
-    `words` and `matrix` or `vectors`, and Parquet with the columns `word` and `vector`. Of words that occur
-    twice, or become equal by `lowercase`, the first is kept.
+    fastText models (.bin), each of these also as a .gz or as the only file of a .zip, .npz with the arrays
+    `words` and `matrix` or `vectors`, and Parquet with the columns `word` and `vector`. Of duplicate words,
+    or words that become equal by `lowercase`, the first is kept.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -62,7 +62,7 @@ def _gathered(table: Table, wanted: Wanted, progress: Progress | None) -> Vector
 def _table(source: Source) -> Table:
     head = source.peek(_HEAD)
     if not head:
-        raise BadFile(f"{source.path}: expected word vectors, got nothing in the archive; download it again")
+        raise BadFile(f"{source.path}: expected word vectors, got an empty archive; download it again")
     if fasttext_model.is_fasttext(head):
         return fasttext_model.fasttext_table(source)
     if is_word2vec(head):

@@ -18,11 +18,11 @@ FormatLine = Callable[[Path, int, Entry], str]  # the file, the entry's place fr
 
 @contextmanager
 def dictionary_writer(path: Path | str, *, form: str = "muse") -> Iterator[Write]:
-    r"""A function that writes one more entry to `path`; the file appears whole at the end, or not at all.
+    r"""A function that appends an entry to `path`; the file appears once complete, or not at all.
 
-    `form` is one of FORMS; the file is packed if its name ends in .gz. muse is a pair a line; tsv has
-    a header, and the fields of `Entry`; jsonl is an object a line with the same names. What is not
-    known is empty in tsv and null in jsonl.
+    `form` is one of FORMS; the file is compressed if its name ends in .gz. muse is a pair a line; tsv has
+    a header, and the fields of `Entry`; jsonl is an object a line with the same names. Unknown values
+    are empty in tsv and null in jsonl.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -35,7 +35,7 @@ def dictionary_writer(path: Path | str, *, form: str = "muse") -> Iterator[Write
     if form not in FORMS:
         raise BadSetting(f"a dictionary format must be one of {', '.join(FORMS)}; got {form!r}")
     path, line, count = Path(path), FORMS[form], 0
-    if path.exists() and not path.is_file():  # a device would be replaced by a file
+    if path.exists() and not path.is_file():  # renaming would replace a device by a file
         found = "a folder" if path.is_dir() else "a device or a pipe"
         raise BadFile(f"{path}: expected the name of a file, got {found}; choose another name")
     with replaced(path) as stream:
@@ -51,14 +51,12 @@ def dictionary_writer(path: Path | str, *, form: str = "muse") -> Iterator[Write
 
         yield write
         if not count:
-            raise Mismatch(
-                f"{path}: expected at least one pair of words, got none; there is nothing to write"
-            )
+            raise Mismatch(f"{path}: expected at least one pair of words to write, got none")
 
 
 def _muse(path: Path, place: int, entry: Entry) -> str:
     line = pair_line(path, place, entry[:2])
-    # A first word that begins with a byte order mark keeps it only behind another one.
+    # Readers strip a byte order mark: a first word that begins with one needs another before it.
     return f"{BOM}{line}" if not place and line.startswith(BOM) else line
 
 

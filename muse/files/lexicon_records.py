@@ -1,4 +1,4 @@
-"""Dictionaries whose lines name their fields: a table under a header, or an object of JSON a line."""
+"""Dictionaries with named fields: a table with a header, or a JSON object a line."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from muse.errors import BadFile
 from muse.lexicon import Pair
 
 ScoredPair = tuple[Pair, float | None]
-ReadLine = Callable[[str, str], ScoredPair]  # from a line, and where it is
+ReadLine = Callable[[str, str], ScoredPair]  # from a line and its place, for errors
 
-_ADVICE = "write the file anew with muse induce"
+_ADVICE = "write the file again with muse induce"
 
 
 def table_reader(header: str) -> ReadLine | None:
-    """The reader of the lines below `header`; None where its fields are not source, target, ... score."""
+    """The reader of the lines below `header`; None if its fields are not source, target, ... score."""
     names = header.removesuffix("\r").split("\t")
     if names[:2] != ["source", "target"] or "score" not in names:
         return None
@@ -27,7 +27,7 @@ def table_reader(header: str) -> ReadLine | None:
         fields = line.removesuffix("\r").split("\t")
         if len(fields) != len(names):
             raise BadFile(
-                f"{where}: expected {len(names)} fields by tabs as the first line has, got {len(fields)}; "
+                f"{where}: expected {len(names)} fields with tabs between as in line 1, got {len(fields)}; "
                 f"{_ADVICE}"
             )
         return (fields[0], fields[1]), _score(fields[score] or None, where)
@@ -36,8 +36,8 @@ def table_reader(header: str) -> ReadLine | None:
 
 
 def object_reader(first: str) -> ReadLine | None:
-    """The reader of all lines of a file that begins with `first`; None where that is no object."""
-    fields = _object(first) or {}  # "{ }" is also a pair of words
+    """The reader of all lines of a file whose first line is `first`; None if that is no JSON object."""
+    fields = _object(first) or {}  # "{ }" could be a pair of words
     return _read_object if {"source", "target"} <= fields.keys() else None
 
 
@@ -45,9 +45,7 @@ def _read_object(line: str, where: str) -> ScoredPair:
     fields = _object(line)
     words = [] if fields is None else [fields.get(name) for name in ("source", "target")]
     if fields is None or not all(isinstance(word, str) for word in words):
-        raise BadFile(
-            f"{where}: expected an object of JSON with source and target, got {line[:60]!r}; {_ADVICE}"
-        )
+        raise BadFile(f"{where}: expected a JSON object with source and target, got {line[:60]!r}; {_ADVICE}")
     return (str(words[0]), str(words[1])), _score(fields.get("score"), where)
 
 

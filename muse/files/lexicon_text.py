@@ -1,4 +1,4 @@
-"""Dictionaries as text: one pair a line, separated by a tab or, where no word has a space, by spaces."""
+"""Dictionaries as text: one pair a line, separated by a tab or, if no word has a space, by spaces."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _BLOCK = 1 << 20
 
 
 def read_lexicon(path: Path | str) -> Lexicon:
-    r"""The pairs of a dictionary, each once, in order; with scores if every line has a third field, by a tab.
+    r"""The pairs of a dictionary, each once, in order; with scores if all lines have a third, tabbed field.
 
-    Reads the MUSE format, and the tables and lines of JSON that `muse induce --format` writes.
+    Reads the MUSE format, and the tables and JSON lines that `muse induce --format` writes.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -34,12 +34,12 @@ def read_lexicon(path: Path | str) -> Lexicon:
     for pair, score in _entries(path):
         found.setdefault(pair, score)
     if not found:
-        raise BadFile(f"{path}: expected at least one pair of words, got blank lines; check the file")
+        raise BadFile(f"{path}: expected at least one pair of words, got only blank lines; check the file")
     scores = tuple(score for score in found.values() if score is not None)
     if scores and len(scores) < len(found):
         raise BadFile(
-            f"{path}: expected a score for every pair or none, got {len(scores)} for {len(found)}; "
-            "add the rest"
+            f"{path}: expected a score for every pair or for none, got {len(scores)} for {len(found)} pairs; "
+            "add the missing ones"
         )
     return Lexicon(tuple(found), scores or None)
 
@@ -69,7 +69,7 @@ def _lines(path: Path) -> Iterator[str]:
 
 
 def _fields(line: str) -> list[str]:
-    # Only the ASCII space and the tab separate: a word may hold any other kind of space.
+    # Only the ASCII space and the tab are separators: a word may contain any other kind of space.
     separator = "\t" if "\t" in line else " "
     return [field for part in line.removesuffix("\r").split(separator) if (field := part.strip(" "))]
 
@@ -94,7 +94,7 @@ def _score(field: str) -> float | None:
 
 
 def write_lexicon(path: Path | str, lexicon: Lexicon, *, scores: bool = False) -> None:
-    r"""Writes one pair a line, packed if the name ends in .gz; `scores` adds a third field.
+    r"""Write one pair a line, compressed if the name ends in .gz; `scores` adds a third field.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -108,20 +108,20 @@ def write_lexicon(path: Path | str, lexicon: Lexicon, *, scores: bool = False) -
     if scores and values is None:
         raise Mismatch(f"{path}: expected a lexicon with scores, got one without; write it with scores=False")
     if not lexicon.pairs:
-        raise Mismatch(f"{path}: expected at least one pair of words, got none; there is nothing to write")
+        raise Mismatch(f"{path}: expected at least one pair of words to write, got none")
     lines = [pair_line(path, place, pair) for place, pair in enumerate(lexicon.pairs)]
     if values is not None:
         tabbed = ("\t".join(pair) for pair in lexicon.pairs)
         lines = [f"{line}\t{value!r}" for line, value in zip(tabbed, values, strict=True)]
     text = "\n".join([*lines, ""])
-    # A first word that begins with a byte order mark keeps it only behind another one.
+    # Readers strip a byte order mark: a first word that begins with one needs another before it.
     mark = BOM if text.startswith(BOM) else ""
     with replaced(path) as stream:
         stream.write((mark + text).encode())
 
 
 def pair_line(path: Path, place: int, pair: Pair) -> str:
-    """A pair as one line, by a space or, where a word has one, by a tab; `place` is for the error."""
+    """A pair as one line, separated by a space, or by a tab if a word has one; `place` is for the error."""
     for word in pair:
         if not word or word != word.strip(" ") or any(sign in word for sign in "\t\n\r"):
             raise unwritable(path, word, place, kind="pair")

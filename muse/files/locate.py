@@ -1,4 +1,4 @@
-"""Where a language's vectors are, when no file is named."""
+"""Locate: the vectors of a language for which no file was given."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ def locate_vectors(language: str) -> Path:
                 if path.is_file():
                     return path
     raise BadFile(
-        f"no vectors for {language!r}: expected a file like {language}.vec or {language}.vec.gz in "
-        f"{', '.join(map(str, folders))}; name it with --src-emb or --tgt-emb, or set MUSE_EMBEDDINGS"
+        f"no vectors for {language!r}: expected a file such as {language}.vec or {language}.vec.gz in "
+        f"{', '.join(map(str, folders))}; give it as --src-emb or --tgt-emb, or set MUSE_EMBEDDINGS"
     )
 
 
 def search_path() -> list[Path]:
-    """The folders in which vectors are looked for, first come first served."""
+    """The folders searched for vectors, in order."""
     here = Path("embeddings")
     named = [Path(folder) for folder in os.environ.get("MUSE_EMBEDDINGS", "").split(os.pathsep) if folder]
     samples = [SAMPLE] if SAMPLE.is_dir() else []

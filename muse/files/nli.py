@@ -1,4 +1,4 @@
-"""Natural language inference: pairs of sentences and whether the first entails the second, from a file."""
+"""Natural language inference: files of sentence pairs labelled with whether the first entails the second."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from muse.files.plain_text import read_lines
 
 LABELS = ("entailment", "neutral", "contradiction")
 PARTS = {"train": "train", "trial": "dev", "dev": "dev", "test": "test"}
-_NO_CONSENSUS = "-"  # SNLI's label where its judges did not agree
+_NO_CONSENSUS = "-"  # SNLI's label if its annotators did not agree
 _COLUMNS = {
     "premise": ("sentence_A", "sentence1", "premise"),
     "hypothesis": ("sentence_B", "sentence2", "hypothesis"),
@@ -22,9 +22,9 @@ _PART, _NUMBER = "SemEval_set", ("pair_ID", "pairID")
 
 @dataclass(frozen=True)
 class Inference:
-    """Pairs of sentences with the place of each one's label in LABELS, and its part: train, dev or test.
+    """Pairs of sentences with the index of each label in LABELS, and the part: train, dev or test.
 
-    `undecided` pairs had no label that judges agreed on, and are left out.
+    `undecided` is the number of pairs left out because annotators did not agree on a label.
     """
 
     premises: tuple[str, ...]
@@ -35,10 +35,10 @@ class Inference:
 
 
 def read_nli(path: Path | str) -> Inference:
-    """The pairs of a file of columns with tabs between, SICK's or SNLI's, which its first line names.
+    """The pairs of a file of tab-separated columns, SICK's or SNLI's, which its first line names.
 
-    The part of a pair is the file's own where it has one; else, by its number, one in ten is dev, and two in
-    ten are test. Raises BadFile, naming the line, for a label that is none of LABELS.
+    The part of a pair is that in the file, if given; otherwise, by number, one in ten is dev and two in ten
+    are test. Raise BadFile, naming the line, for a label that is not in LABELS.
     """
     lines = read_lines(path)
     header = next(iter(lines), "").split("\t")
@@ -51,7 +51,7 @@ def read_nli(path: Path | str) -> Inference:
             continue
         if len(fields) < len(header):
             raise BadFile(
-                f"{where}: expected {len(header)} columns, as the first line has, got {len(fields)}"
+                f"{where}: expected {len(header)} columns as in line 1, got {len(fields)}; correct the line"
             )
         given = fields[places["label"]].strip()
         label = given.lower()
@@ -59,7 +59,9 @@ def read_nli(path: Path | str) -> Inference:
             undecided += 1
             continue
         if label not in LABELS:
-            raise BadFile(f"{where}: a label is one of {', '.join(LABELS)}; got {given!r}: correct the line")
+            raise BadFile(
+                f"{where}: a label must be one of {', '.join(LABELS)}; got {given!r}; correct the line"
+            )
         part = _part(header, fields, number - 2, where)
         rows.append((fields[places["premise"]], fields[places["hypothesis"]], LABELS.index(label), part))
     if not rows:
@@ -73,7 +75,7 @@ def _place(path: Path | str, header: Sequence[str], names: Sequence[str]) -> int
         if name in header:
             return header.index(name)
     raise BadFile(
-        f"{path}:1: expected a first line that names a column {' or '.join(names)}, with tabs between, got "
+        f"{path}:1: expected a first line of tab-separated names with a column {' or '.join(names)}, got "
         f"{header[:4]}; use SICK.txt or a file like SNLI's"
     )
 
@@ -82,7 +84,9 @@ def _part(header: Sequence[str], fields: Sequence[str], place: int, where: str) 
     if _PART in header:
         given = fields[header.index(_PART)].strip()
         if given.lower() not in PARTS:
-            raise BadFile(f"{where}: {_PART} is one of TRAIN, TRIAL, TEST; got {given!r}: correct the line")
+            raise BadFile(
+                f"{where}: {_PART} must be one of TRAIN, TRIAL, TEST; got {given!r}; correct the line"
+            )
         return PARTS[given.lower()]
     named = next((fields[header.index(name)] for name in _NUMBER if name in header), "")
     tenth = int(named if named.isdecimal() else place) % 10

@@ -27,7 +27,7 @@ def is_npz(path: Path) -> bool:
         with zipfile.ZipFile(path) as archive:
             return any(name.endswith(".npy") for name in archive.namelist())
     except BROKEN:
-        return False  # whoever opens it as a .zip says what is wrong
+        return False  # opening it as a .zip reports the error
 
 
 def npz_table(path: Path) -> Table:
@@ -44,7 +44,7 @@ def npz_table(path: Path) -> Table:
 
 def _arrays(path: Path) -> tuple[NDArray[Any], NDArray[Any]]:
     try:
-        # A shape that lies asks for any amount of memory: hence MemoryError among what may go wrong.
+        # A wrong shape in the file may request any amount of memory: hence MemoryError below.
         with np.load(path, allow_pickle=False) as archive:
             names = archive.files
             vectors = next((name for name in ("matrix", "vectors") if name in names), None)
@@ -52,11 +52,9 @@ def _arrays(path: Path) -> tuple[NDArray[Any], NDArray[Any]]:
                 return archive["words"], archive[vectors]
     except (*BROKEN, MemoryError, SyntaxError, TypeError, KeyError, AttributeError) as error:
         advice = (
-            "save it without pickled objects" if "pickle" in str(error) else "it is damaged: make it again"
+            "save it without pickled objects" if "pickle" in str(error) else "it is damaged: create it again"
         )
-        raise BadFile(
-            f"{path}: expected plain arrays, got none that can be read ({error}); {advice}"
-        ) from error
+        raise BadFile(f"{path}: expected plain arrays, got unreadable ones ({error}); {advice}") from error
     raise BadFile(
         f"{path}: expected the arrays `words` and `matrix` (or `vectors`), got {', '.join(names) or 'none'}; "
         "save it with np.savez(path, words=..., matrix=...)"
@@ -69,12 +67,12 @@ def _expected(path: Path, what: str, array: NDArray[Any]) -> str:
 
 def _blocks(path: Path, words: NDArray[Any], matrix: NDArray[Any]) -> Iterator[Block]:
     for begin in range(0, len(words), _ROWS):
-        with np.errstate(over="ignore"):  # what float32 cannot hold is reported below
+        with np.errstate(over="ignore"):  # overflow of float32 is reported below
             rows = np.asarray(matrix[begin : begin + _ROWS], np.float32)  # (p, d)
         finite = np.isfinite(rows).all(axis=1)  # (p,)
         if not finite.all():
             place = begin + int(np.argmin(finite))
-            raise BadFile(f"{path}: expected finite numbers, got others in row {place}; remove that row")
+            raise BadFile(f"{path}: expected finite numbers, got nan or inf in row {place}; remove that row")
         yield _text(path, words[begin : begin + _ROWS], begin), rows
 
 
@@ -91,10 +89,10 @@ def _text(path: Path, words: NDArray[Any], begin: int) -> list[str]:
 
 
 def write_npz(path: Path | str, words: Sequence[str], matrix: Matrix) -> None:
-    """Writes the arrays `words` and `matrix`, whole or not at all."""
+    """Write the arrays `words` and `matrix` atomically."""
     path = Path(path)
     check_writable(path, words, matrix, forbidden="")
-    # numpy's fixed-width text cannot tell a zero at the end from padding.
+    # numpy's fixed-width text cannot distinguish a trailing zero character from padding.
     for place, word in enumerate(words):
         if word.endswith("\0"):
             raise unwritable(path, word, place)

@@ -1,4 +1,4 @@
-"""Parallel text: sentences that translate each other, in one file of two columns or in two files."""
+"""Parallel text: sentence pairs in one file of two columns, or in two files aligned by line."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ class ParallelText(NamedTuple):
 
 
 def read_parallel(path: Path | str) -> ParallelText:
-    """The pairs of a file of lines `pivot<TAB>sentence`, packed or not; blank lines are passed over.
+    """The pairs of a file of lines `pivot<TAB>sentence`, compressed or not; blank lines are skipped.
 
-    Raises BadFile, naming the line, where there are not two columns, and where there is no pair at all.
+    Raise BadFile, naming the line, if it has not two columns, and if there are no pairs.
     """
     pivot, other = list[str](), list[str]()
     for number, line in enumerate(read_lines(path), 1):
@@ -31,7 +31,7 @@ def read_parallel(path: Path | str) -> ParallelText:
         if len(columns) != 2:
             raise BadFile(
                 f"{path}:{number}: expected two columns, pivot<TAB>sentence, got {len(columns)}; "
-                "cut -f1,2 keeps the first two, two files can be given as --source and --target"
+                "keep the first two with cut -f1,2, or give two files as --source and --target"
             )
         pivot.append(columns[0])
         other.append(columns[1])
@@ -46,6 +46,6 @@ def read_pairs(files: Sequence[Path]) -> ParallelText:
 
 
 def read_aligned_files(pivot: Path | str, other: Path | str) -> ParallelText:
-    """The pairs of two files aligned by line; Mismatch where one has more lines than the other."""
+    """The pairs of two files aligned by line; Mismatch if one has more lines than the other."""
     sentences, translations = read_aligned(other, pivot)
     return ParallelText(translations, sentences)

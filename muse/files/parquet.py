@@ -1,4 +1,4 @@
-"""Parquet: text from a column of a table, and text with its vectors into one."""
+"""Parquet: reading a column of text, and writing text with vectors."""
 
 from __future__ import annotations
 
@@ -14,35 +14,35 @@ from muse.vectors import Matrix
 
 MAGIC = b"PAR1"
 SENTENCE, VECTOR = "sentence", "vector"
-_ROWS = 8_192  # read at once
+_ROWS = 8_192  # rows read at once
 
 
 def is_parquet(path: Path) -> bool:
-    """Whether a file is one of Parquet, by its name or by how it begins."""
+    """Whether a file is Parquet, by its name or its first bytes."""
     if path.suffix == ".parquet":
         return True
     try:
         with path.open("rb") as file:
             return file.read(len(MAGIC)) == MAGIC
     except OSError:
-        return False  # whoever opens it says what is wrong
+        return False  # opening it reports the error
 
 
 def require_pyarrow(path: Path) -> None:
-    """Raises MissingExtra where pyarrow is not installed."""
+    """Raise MissingExtra if pyarrow is not installed."""
     try:
         import pyarrow.parquet  # noqa: F401
     except ImportError as error:
         raise MissingExtra(
-            f"{path}: Parquet needs pyarrow, found none; run {install_extra('parquet')}"
+            f"{path}: Parquet needs pyarrow, which is missing; run {install_extra('parquet')}"
         ) from error
 
 
 def read_column(path: Path, column: str | None) -> Iterator[list[str]]:
-    """The text of a column, block by block; without its name, that of the only column of text.
+    """The text of a column, block by block; without a name, of the only text column.
 
-    What is null is an empty sentence. Raises BadFile for a file that is no Parquet, and BadSetting, before
-    anything is read, where there is no such column or it holds no text.
+    Nulls become empty sentences. Raise BadFile if the file is no Parquet, and BadSetting, before anything
+    is read, if there is no such column or it is not text.
     """
     require_pyarrow(path)
     from pyarrow import ArrowException
@@ -55,7 +55,7 @@ def read_column(path: Path, column: str | None) -> Iterator[list[str]]:
                 yield [text or "" for text in batch.column(0).to_pylist()]
     except (ArrowException, OSError) as error:
         raise BadFile(
-            f"{path}: expected a whole Parquet file, got {_one_line(error)}; make it again"
+            f"{path}: expected a valid Parquet file, got {_one_line(error)}; create it again"
         ) from error
 
 
@@ -65,10 +65,9 @@ def _column(path: Path, schema: Any, column: str | None) -> str:
         return str(texts[0])
     if column in texts and schema.names.count(column) == 1:
         return str(column)
-    found = "no column named" if column is None else repr(column)
+    found = "none" if column is None else repr(column)
     raise BadSetting(
-        f"{path}: expected --column to be one column of text, of {', '.join(texts) or 'which it has none'}; "
-        f"got {found}"
+        f"{path}: --column must be one of its text columns ({', '.join(texts) or 'it has none'}), got {found}"
     )
 
 
@@ -76,7 +75,7 @@ def _column(path: Path, schema: Any, column: str | None) -> str:
 def parquet_writer(
     path: Path, dimension: int, text: str = SENTENCE
 ) -> Iterator[Callable[[Sequence[str], Matrix], None]]:
-    """A function that adds texts and their rows (b, d) to the columns `text` and vector of a Parquet file."""
+    """A function that appends texts and rows (b, d) to the columns `text` and vector of a Parquet file."""
     require_pyarrow(path)
     import pyarrow as pa
     from pyarrow.parquet import ParquetWriter

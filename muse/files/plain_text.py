@@ -1,4 +1,4 @@
-"""Plain text: its lines, from a file or from a stream that somebody still writes to."""
+"""Plain text: the lines of a file, or of a stream that is still being written."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ _BOM = b"\xef\xbb\xbf"
 
 
 class Stream(Protocol):
-    """What standard input is: `read1` returns what is there, and waits only where there is nothing."""
+    """A stream such as standard input: `read1` returns the bytes available, and waits if there are none."""
 
     def read1(self, size: int = ..., /) -> bytes:
         """Up to `size` bytes, none only at the end."""
 
 
 def read_lines(path: Path | str) -> Iterator[str]:
-    """The lines of a text file, also of a .gz, without their ends."""
+    """The lines of a text file, compressed or not, without line ends."""
     path = Path(path)
     with open_source(path) as source:
         for block in _blocks(source.read, str(path)):
@@ -29,12 +29,12 @@ def read_lines(path: Path | str) -> Iterator[str]:
 
 
 def read_blocks(stream: Stream, name: str) -> Iterator[list[str]]:
-    """The lines of a stream, without their ends: each time all that have come, so that none waits."""
+    """The lines of a stream, without line ends, in blocks of all lines that have arrived so far."""
     yield from _blocks(stream.read1, name)
 
 
 def _blocks(read: Callable[[int], bytes], name: str) -> Iterator[list[str]]:
-    number, begun = 1, [b""]  # of a line that has not ended
+    number, begun = 1, [b""]  # of the line that is still incomplete
     while data := read(_BLOCK):
         if number == 1 and begun == [b""]:
             data = data.removeprefix(_BOM)

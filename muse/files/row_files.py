@@ -1,4 +1,4 @@
-"""Files of rows that come block by block, of which nobody knows how many there will be: .npy and Parquet."""
+"""Row files: .npy and Parquet files of rows, written block by block without knowing the number of rows."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _SUFFIXES = (".npy", ".parquet")
 
 
 def check_row_file(path: Path) -> None:
-    """Raises what `row_writer` would raise, with nothing done."""
+    """Raise what `row_writer` would raise, before any work is done."""
     if path.suffix not in _SUFFIXES:
         raise BadSetting(
-            f"{path}: vectors go to a .npy or .parquet file, got {path.name!r}; name one of these"
+            f"{path}: vectors are written to a .npy or .parquet file, got {path.name!r}; choose one of these"
         )
     check_place(path)
     if path.suffix == ".parquet":
@@ -30,9 +30,9 @@ def check_row_file(path: Path) -> None:
 
 @contextmanager
 def row_writer(path: Path, dimension: int) -> Iterator[Write]:
-    """A function that adds sentences and their rows (b, d) to a file, which appears whole or not at all.
+    """A function that appends sentences and their rows (b, d) to a file, which is written atomically.
 
-    A .npy file holds the rows (s, d) alone, float32; a .parquet file has the columns `sentence` and `vector`.
+    A .npy file has the rows (s, d) alone, float32; a .parquet file has the columns `sentence` and `vector`.
     """
     check_row_file(path)
     with (parquet_writer if path.suffix == ".parquet" else npy_writer)(path, dimension) as write:
@@ -41,11 +41,11 @@ def row_writer(path: Path, dimension: int) -> Iterator[Write]:
 
 @contextmanager
 def npy_writer(path: Path, dimension: int) -> Iterator[Write]:
-    """A function that adds rows (b, d) to a .npy file of float32."""
+    """A function that appends rows (b, d) to a .npy file of float32."""
     count = 0
 
     def header() -> None:
-        # numpy leaves room behind it for more digits, so that the last one is as long as the first.
+        # numpy pads the header for more digits, so the final one is as long as the first.
         shape = {"descr": "<f4", "fortran_order": False, "shape": (count, dimension)}
         np.lib.format.write_array_header_1_0(stream, shape)
 

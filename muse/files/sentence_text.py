@@ -1,4 +1,4 @@
-"""Sentences in files: one a line, the same ones in several files, or two and a rating."""
+"""Files of sentences: one a line, several files aligned by line, or rated pairs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from muse.files.writing import replaced
 
 @dataclass(frozen=True)
 class RatedSentences:
-    """Pairs of sentences and how alike people find them."""
+    """Pairs of sentences with human ratings of their similarity."""
 
     first: tuple[str, ...]
     second: tuple[str, ...]
@@ -23,7 +23,7 @@ class RatedSentences:
 
 
 def read_sentences(path: Path | str) -> list[str]:
-    """The lines of a file, empty ones too; BadFile where all are."""
+    """The lines of a file, including empty ones; BadFile if all are empty."""
     lines = list(read_lines(path))
     if not any(map(str.strip, lines)):
         raise BadFile(f"{path}: expected sentences, one a line, got {len(lines)} empty lines; check its name")
@@ -31,20 +31,20 @@ def read_sentences(path: Path | str) -> list[str]:
 
 
 def read_aligned(*paths: Path | str) -> list[list[str]]:
-    """The lines of several files of which line i is the same sentence in each; Mismatch on other counts."""
+    """The lines of several files aligned by line; Mismatch if their numbers of lines differ."""
     texts = [read_sentences(path) for path in paths]
     counts = [len(text) for text in texts]
     if len(set(counts)) > 1:
         found = ", ".join(f"{count} in {path}" for count, path in zip(counts, paths, strict=True))
         raise Mismatch(
-            f"files of which line i is the same sentence must have as many lines, got {found} lines; "
-            "use them as they were aligned"
+            f"files aligned by line must have the same number of lines, got {found}; use the files as they "
+            "were aligned"
         )
     return texts
 
 
 def read_rated_sentences(path: Path | str) -> RatedSentences:
-    """The rows `sentence,sentence,rating` of a file of comma-separated values, or .tsv, without a header."""
+    """The rows `sentence,sentence,rating` of a .csv or .tsv file without a header."""
     path = Path(path)
     tabs = ".tsv" in path.suffixes
     style = {"delimiter": "\t", "quoting": csv.QUOTE_NONE} if tabs else {"delimiter": ",", "strict": True}
@@ -77,13 +77,13 @@ def _rating(fields: list[str], where: str) -> float:
     if not math.isfinite(rating):
         raise BadFile(
             f"{where}: expected a number as the third column, got {fields[2]!r}; "
-            "correct the line, or drop it if it names the columns"
+            "correct the line, or remove it if it is a header"
         )
     return rating
 
 
 def write_scored_pairs(path: Path | str, pairs: Iterable[tuple[float, str, str]]) -> int:
-    """How many lines `score<TAB>source<TAB>target` were written, whole or not at all, packed for .gz.
+    """The number of lines `score<TAB>source<TAB>target` written, atomically, compressed for .gz.
 
     A tab or a carriage return in a sentence becomes a space.
     """

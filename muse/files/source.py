@@ -1,4 +1,4 @@
-"""Source: the bytes of a vector file or a dictionary, unpacked from .gz or .zip as they are read."""
+"""Source: the bytes of a file, decompressed from .gz or .zip while reading."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from typing import IO, cast
 
 from muse.errors import BadFile
 
-# What reading a broken archive raises, seen or documented; RuntimeError is zipfile's word for "encrypted".
+# Raised on reading a broken archive, as observed or documented; RuntimeError: zipfile, for encrypted files.
 BROKEN = (
     OSError,
     EOFError,
@@ -31,9 +31,9 @@ _ZIP = (b"PK\3\4", b"PK\5\6")  # the second one has nothing in it
 
 
 class Source:
-    """One stream of bytes with its path, for messages, and its size on the disk, for estimates.
+    """A stream of bytes with its path, for messages, and its size on disk, for estimates.
 
-    `ahead` is what was read of a plain file already; an unpacking stream has none.
+    `ahead` are the bytes of an uncompressed file that were already read; a compressed one has none.
     """
 
     def __init__(self, path: Path, stream: IO[bytes], *, size: int, ahead: bytes | None = None) -> None:
@@ -44,7 +44,7 @@ class Source:
         self._ahead = ahead or b""
 
     def peek(self, size: int) -> bytes:
-        """The next `size` bytes, fewer only at the end; they stay to be read."""
+        """The next `size` bytes, fewer only at the end, without consuming them."""
         while len(self._ahead) < size:
             more = self._take(size - len(self._ahead))
             if not more:
@@ -64,13 +64,13 @@ class Source:
             return self._stream.read(size)
         except BROKEN as error:
             raise BadFile(
-                f"{self.path}: expected a whole file, got a broken one ({error}); download it again"
+                f"{self.path}: expected a complete file, got a broken one ({error}); download it again"
             ) from error
 
 
 @contextmanager
 def open_source(path: Path) -> Iterator[Source]:
-    """The content of `path`, of a .gz or of the one member of a .zip, told apart by their first bytes."""
+    """The content of `path`, decompressed if its first bytes are those of a .gz or .zip (of one file)."""
     with ExitStack() as stack:
         try:
             raw = stack.enter_context(path.open("rb"))
@@ -80,7 +80,8 @@ def open_source(path: Path) -> Iterator[Source]:
             raise BadFile(_cannot_open(path, error)) from error
         if not magic:
             raise BadFile(
-                f"{path}: expected content, got an empty file; check what wrote it, or download it again"
+                f"{path}: expected content, got an empty file; check the program that wrote it, or download "
+                "it again"
             )
         if magic.startswith(_GZIP):
             raw.seek(0)
@@ -89,7 +90,7 @@ def open_source(path: Path) -> Iterator[Source]:
         elif magic.startswith(_ZIP):
             yield Source(path, stack.enter_context(_only_member(path, stack)), size=size)
         else:
-            yield Source(path, raw, size=size, ahead=magic)  # not read again: a pipe cannot go back
+            yield Source(path, raw, size=size, ahead=magic)  # not read again: a pipe cannot seek
 
 
 def _only_member(path: Path, stack: ExitStack) -> IO[bytes]:
@@ -100,7 +101,7 @@ def _only_member(path: Path, stack: ExitStack) -> IO[bytes]:
             return archive.open(names[0])
     except BROKEN as error:
         raise BadFile(
-            f"{path}: expected a whole .zip, got a broken one ({error}); download it again"
+            f"{path}: expected a complete .zip, got a broken one ({error}); download it again"
         ) from error
     raise BadFile(
         f"{path}: expected one file in the .zip, got {len(names)} ({', '.join(names[:3])}); "
@@ -110,7 +111,7 @@ def _only_member(path: Path, stack: ExitStack) -> IO[bytes]:
 
 @contextmanager
 def unpacked_path(source: Source) -> Iterator[Path]:
-    """A path to the whole content: the file itself, or a copy that lasts as long as the block."""
+    """A path to the decompressed content: the file itself, or a temporary copy for the block."""
     if not source.packed:
         yield source.path
         return
@@ -124,9 +125,9 @@ def unpacked_path(source: Source) -> Iterator[Path]:
 
 def _cannot_open(path: Path, error: OSError) -> str:
     if isinstance(error, FileNotFoundError):
-        return f"{path}: expected a file, got nothing of that name; check the path"
+        return f"{path}: expected a file, but it does not exist; check the path"
     if isinstance(error, IsADirectoryError):
-        return f"{path}: expected a file, got a folder; name the file in it"
+        return f"{path}: expected a file, got a folder; give a file in it"
     if isinstance(error, PermissionError):
-        return f"{path}: expected a file that may be read, got permission denied; change its permissions"
-    return f"{path}: expected a file that can be read, got {error.strerror or error}"
+        return f"{path}: expected a readable file, got permission denied; change its permissions"
+    return f"{path}: expected a readable file, got {error.strerror or error}"

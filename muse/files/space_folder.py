@@ -1,4 +1,4 @@
-"""The files of an aligned space's folder: words, arrays, their names and checksums. None is a pickle."""
+"""The files in the folder of an aligned space: words, arrays, their names and checksums. None is a pickle."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ AGAIN = "copy the whole folder again or run muse align again"
 
 
 def folder_name(language: str) -> str:
-    """The name of a language's folder, whatever the language is called."""
+    """The name of a language's folder, with special characters escaped."""
     try:
         name = quote(language, safe="")
     except UnicodeEncodeError:
         name = ""
     if name in ("", ".", "..", MANIFEST):
         raise BadSetting(
-            f"a language needs a name that a folder can have, got {language!r}; call it otherwise"
+            f"a language needs a name that is valid for a folder, got {language!r}; choose another name"
         )
     return name
 
@@ -50,28 +50,26 @@ def checksum(path: Path) -> str:
 
 @contextmanager
 def writing(folder: Path) -> Iterator[None]:
-    """A block in which a disk that is full or cannot be written to raises BadFile."""
+    """A block in which a full or read-only disk raises BadFile."""
     try:
         yield
     except OSError as error:
         if error.errno in _FULL:
-            message = f"{folder}: no space left to write it; free some or choose another --out"
+            message = f"{folder}: the disk is full; free some space or choose another --out"
         else:
-            message = (
-                f"{folder}: expected a place that can be written, got {error.strerror or error}; check it"
-            )
+            message = f"{folder}: expected a writable folder, got {error.strerror or error}; check it"
         raise BadFile(message) from error
 
 
 def write_words(path: Path, words: Sequence[str]) -> None:
-    r"""Writes one word a line, each ended by \n, once `check_words` has passed them."""
+    r"""Write one word a line, each ended by \n; `check_words` must have accepted them."""
     with path.open("wb") as file:
         for word in words:
             file.write(word.encode() + b"\n")
 
 
 def check_words(language: str, words: Sequence[str]) -> None:
-    """Raise Mismatch for a word that a line of UTF-8 cannot hold."""
+    """Raise Mismatch for a word that cannot be written as a line of UTF-8."""
     for place, word in enumerate(words):
         try:
             broken = b"\n" in word.encode()
@@ -98,17 +96,17 @@ def read_words(path: Path, count: int) -> list[str]:
 
 
 def write_array(path: Path, shape: tuple[int, ...], chunks: Iterable[Matrix]) -> None:
-    """Writes an array of float32 from chunks of its rows, so that it need not be in memory."""
+    """Write an array of float32 from chunks of rows, so that it need not fit in memory."""
     with path.open("wb") as file:
         header = {"descr": "<f4", "fortran_order": False, "shape": shape}
-        # A plain stream: on a full disk it raises, where a memory map would kill the process.
+        # A plain stream: on a full disk it raises, whereas a memory map would kill the process.
         np.lib.format.write_array_header_1_0(file, header)
         for chunk in chunks:
             file.write(chunk.astype("<f4", copy=False).tobytes())
 
 
 def read_array(path: Path, shape: tuple[int, ...]) -> Matrix:
-    """The array of float32 of that shape, memory-mapped; a change to it stays in memory."""
+    """The array of float32 of that shape, memory-mapped copy-on-write."""
     try:
         array = np.lib.format.open_memmap(path, mode="c")
     except OSError as error:

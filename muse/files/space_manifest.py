@@ -1,4 +1,4 @@
-"""The manifest of an aligned space: what is in its folder, how it was made, and the checksums of it all."""
+"""The manifest of an aligned space: its contents, how it was made, and the checksums of its files."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _LANGUAGE_KEYS = {"words": int, "normalisation": list, "hubness": list}
 
 
 def write_manifest(folder: Path, manifest: Mapping[str, Any]) -> None:
-    """Writes the manifest, with the versions that made it and the checksums of all files so far."""
+    """Write the manifest, with the versions of the software and the checksums of all files in the folder."""
     files = sorted(path for path in folder.rglob("*") if path.is_file())
     ours = {
         "format": FORMAT,
@@ -52,15 +52,15 @@ def write_manifest(folder: Path, manifest: Mapping[str, Any]) -> None:
 
 
 def input_file(path: Path | str) -> dict[str, str | None]:
-    """The path and the checksum of a file that went into a space."""
+    """The path and the checksum of an input file of a space."""
     try:
         return {"path": str(path), "sha256": checksum(Path(path))}
-    except OSError:  # it was there when training began: no reason to lose what was learned
+    except OSError:  # it existed when the run began: no reason to lose the result
         return {"path": str(path), "sha256": None}
 
 
 def plain(value: Any) -> Any:
-    """The value as JSON can hold it: settings objects as objects, NaN as null, paths as text."""
+    """The value for JSON: dataclasses as objects, NaN as null, paths as text."""
     if is_dataclass(value) and not isinstance(value, type):
         return plain(asdict(value))
     if isinstance(value, Mapping):
@@ -75,7 +75,7 @@ def plain(value: Any) -> Any:
 
 
 def is_space(folder: Path) -> bool:
-    """Whether a folder has a manifest of ours, of whatever version."""
+    """Whether a folder has the manifest of a space, of any version."""
     try:
         manifest = json.loads((folder / MANIFEST).read_bytes())
     except (OSError, ValueError):
@@ -84,12 +84,12 @@ def is_space(folder: Path) -> bool:
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
-    """The manifest of the space in `folder`, once it is found to be one that this version reads."""
+    """The manifest of the space in `folder`; BadFile if this version cannot read it."""
     path = folder / MANIFEST
     try:
         manifest = json.loads(path.read_bytes())
     except (FileNotFoundError, NotADirectoryError):
-        found = f"no {MANIFEST} in it" if folder.exists() else "nothing there"
+        found = f"no {MANIFEST} in it" if folder.exists() else "no such folder"
         raise BadFile(
             f"{folder}: expected an aligned space, found {found}; make one with muse align"
         ) from None
@@ -109,7 +109,7 @@ def _check_manifest(path: Path, manifest: dict[str, Any]) -> None:
     version = manifest.get("format_version")
     if isinstance(version, int) and version > FORMAT_VERSION:
         raise BadFile(
-            f"{path}: written by a newer muse (format {version}, this muse reads {FORMAT_VERSION}): upgrade"
+            f"{path}: written by a newer muse (format {version}, this one reads {FORMAT_VERSION}); upgrade it"
         )
     _check_keys(path, manifest, _KEYS)
     for language, entry in manifest["languages"].items():
@@ -131,7 +131,7 @@ def _check_keys(path: Path, part: Any, keys: Mapping[Any, type], where: str = ""
 
 
 def verify(folder: Path, manifest: Mapping[str, Any]) -> None:
-    """Raise BadFile, naming the file, where one of the space is missing or not the one that was saved."""
+    """Raise BadFile, naming the file, if a file of the space is missing or differs from its checksum."""
     for language, entry in manifest["languages"].items():
         names = [WORDS, VECTORS, MAPPING, MEANS, *map(hubness_name, entry["hubness"])]
         for name in (f"{folder_name(language)}/{name}" for name in names):
@@ -145,6 +145,6 @@ def _verify_file(path: Path, expected: object) -> None:
         raise unreadable(path, error) from error
     if found != expected:
         raise BadFile(
-            f"{path}: expected the file that was saved (sha256 {str(expected)[:8]}), got another "
-            f"or a part of it ({found[:8]}); {AGAIN}"
+            f"{path}: expected the saved file (sha256 {str(expected)[:8]}), got a changed or incomplete one "
+            f"({found[:8]}); {AGAIN}"
         )

@@ -1,4 +1,4 @@
-"""Table: words and rows as a format yields them, block by block, and their gathering into Vectors."""
+"""Table: words and rows as a format yields them, block by block, and gathering them into Vectors."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ Block = tuple[list[str], Matrix]  # p words and their rows (p, d)
 
 @dataclass(frozen=True)
 class Table:
-    """A file being read: what it claims, and its blocks, each read when it is asked for.
+    """A file being read: its dimension, an estimate of its rows, and its blocks, read lazily.
 
-    `room` is a guess at the number of rows that the file cannot push to absurd heights;
-    an error in a block is raised when that block is asked for, so what is not read cannot fail.
+    `room` is an estimate of the number of rows that is bounded even if the header of the file is wrong;
+    an error in a block is raised when that block is requested, so errors after `max_vocab` are ignored.
     """
 
     path: Path
@@ -30,7 +30,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Wanted:
-    """What the reader of a file asked for."""
+    """The words to read from a file."""
 
     language: str
     max_vocab: int | None = None
@@ -42,12 +42,12 @@ class Wanted:
 
 
 def gather(table: Table, wanted: Wanted) -> Vectors:
-    """The words wanted and their rows in one matrix, allocated once where the table's guess holds."""
+    """The wanted words with their rows in one matrix, allocated once if the table's estimate is right."""
     chosen = _Chosen(wanted)
     matrix = np.empty((0, table.dimension), np.float32)
     rows_read, any_value = 0, False
     for words, rows in table.blocks:
-        if not words:  # nothing but blank lines: rows of no width
+        if not words:  # only blank lines: rows of width 0
             continue
         keep = chosen.keep(words)
         fresh = rows if len(keep) == len(rows) else rows[keep]  # (p, d)
@@ -66,7 +66,7 @@ class _Chosen:
     """The words kept so far: each once, in order, up to the number wanted."""
 
     def __init__(self, wanted: Wanted) -> None:
-        # A dict keeps order: it is the list of words and the set of those seen in one.
+        # A dict keeps order: it is both the list of words and the set of those seen.
         self.words: dict[str, None] = {}
         self.repeated = 0
         self._wanted = wanted
@@ -92,7 +92,7 @@ class _Chosen:
 
 
 def _with_room(matrix: Matrix, needed: int, guess: int) -> Matrix:
-    # np.empty takes memory only as rows are written, so a guess too high costs address space alone.
+    # np.empty takes memory only as rows are written, so too high an estimate costs address space alone.
     if needed <= len(matrix):
         return matrix
     if not len(matrix):
@@ -105,4 +105,4 @@ def _check(path: Path, rows_read: int, any_value: bool) -> None:
     if not rows_read:
         raise BadFile(f"{path}: expected at least one word, got none; download it again")
     if not any_value:
-        raise BadFile(f"{path}: expected vectors, got zeros for every word; the file carries no information")
+        raise BadFile(f"{path}: expected vectors, got only zeros; check the program that wrote the file")

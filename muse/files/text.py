@@ -1,4 +1,4 @@
-"""Text vectors (fastText .vec, word2vec, GloVe): a word and d numbers a line, perhaps after a line "n d"."""
+"""Text vectors (fastText .vec, word2vec, GloVe): a word and d numbers a line, maybe after a line "n d"."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from muse.files.table import Block, Table
 from muse.files.text_line import SAMPLE, Line, numbers_at_end, runs_over
 from muse.files.text_lines import read_block
 
-BLOCK = 1 << 18  # small enough for what is computed from it to stay in the processor's cache
+BLOCK = 1 << 18  # small enough for all intermediate results to stay in the processor's cache
 _HEAD = 1 << 20
 LONGEST_LINE = 1 << 26
 _BOM = b"\xef\xbb\xbf"
@@ -24,7 +24,7 @@ _HEADER = re.compile(rb"[ \t]*([0-9]{1,18})[ \t]+([0-9]{1,18})[ \t\r]*")
 
 @dataclass(frozen=True)
 class Header:
-    """The first line of a file: how many words follow and how many numbers each has."""
+    """The first line of a file: the number of words and of numbers a word."""
 
     count: int
     dimension: int
@@ -37,7 +37,7 @@ def parse_header(head: bytes) -> Header | None:
 
 
 def check_header(path: Path, header: Header) -> None:
-    """Raises BadFile if no file can have this header."""
+    """Raise BadFile if the header is impossible."""
     if header.count < 1 or header.dimension < 1:
         raise BadFile(
             f"{path}:1: expected at least 1 word and 1 number a word, got {header.count} and "
@@ -46,9 +46,9 @@ def check_header(path: Path, header: Header) -> None:
 
 
 def text_table(source: Source, *, longest_line: int = LONGEST_LINE) -> Table:
-    """The table of a text file; its words and rows are read as they are asked for.
+    """The table of a text file, whose words and rows are read lazily.
 
-    More bytes than `longest_line` without an end of line are not text: BadFile.
+    Raise BadFile for more than `longest_line` bytes without an end of line: that is no text.
     """
     head = _head(source, longest_line)
     header = parse_header(head)
@@ -74,7 +74,7 @@ def text_table(source: Source, *, longest_line: int = LONGEST_LINE) -> Table:
 
 
 def _head(source: Source, longest_line: int) -> bytes:
-    # Enough of the file to hold a whole line besides the header.
+    # The start of the file, long enough for one complete line after the header.
     size = _HEAD
     while True:
         head = source.peek(size)
@@ -85,7 +85,7 @@ def _head(source: Source, longest_line: int) -> bytes:
 
 def _sample(head: bytes) -> list[bytes]:
     lines = head.split(b"\n")
-    whole = lines[:-1] or lines  # the last one is cut off, unless it is all there is
+    whole = lines[:-1] or lines  # the last one is incomplete, unless it is the only one
     return [line for line in whole if line.strip()][:SAMPLE]
 
 
@@ -93,26 +93,26 @@ def _check_dimension(path: Path, header: Header, sample: list[bytes]) -> None:
     if runs_over(sample, header.dimension):
         got = numbers_at_end(sample[0].split())
         raise BadFile(
-            f"{path}:2: expected {header.dimension} numbers after the word as the first line says, got {got} "
-            "and as many or more in the lines below; correct the first line or download the file again"
+            f"{path}:2: expected {header.dimension} numbers after the word as line 1 says, got {got} or more "
+            "in all of the first lines; correct line 1 or download the file again"
         )
 
 
 def _dimension(path: Path, sample: list[bytes]) -> int:
-    # Without a header the first lines vote, since "route 66 0.1 0.2" alone could be read either way.
+    # Without a header the first lines vote, since "route 66 0.1 0.2" alone is ambiguous.
     votes = Counter(numbers_at_end(line.split()) for line in sample)
     dimension = votes.most_common(1)[0][0] if votes else 0
     if not dimension:
         got = sample[0][:40].decode("utf-8", "backslashreplace") if sample else "blank lines"
         raise BadFile(
             f"{path}:1: expected a word and its numbers, got {got!r}; "
-            "give vectors as text, word2vec binary, fastText .bin or .npz"
+            "give vectors as text, word2vec binary, fastText .bin, .npz or Parquet"
         )
     return dimension
 
 
 def _estimate(source: Source, sample: list[bytes]) -> int:
-    # From the length of the first lines; text vectors shrink two- to threefold when packed.
+    # From the length of the first lines; compression shrinks text vectors two- to threefold.
     unpacked = source.size * (3 if source.packed else 1)
     a_line = sum(map(len, sample)) / max(len(sample), 1) + 1
     return int(1.05 * unpacked / a_line) + 1
@@ -133,20 +133,20 @@ def _blocks(blocks: Iterator[bytes], path: Path, header: Header | None, dimensio
             raise part.fault
     if header and count < header.count:
         raise BadFile(
-            f"{path}: expected {header.count} words as its first line says, got {count}; "
-            "the file may be cut off: download it again"
+            f"{path}: expected {header.count} words as line 1 says, got {count}; "
+            "the file may be incomplete: download it again"
         )
 
 
 def _too_many(path: Path, header: Header) -> str:
     return (
-        f"{path}:{header.count + 2}: expected the end after {header.count} words as the first line says, "
-        "got another line; download the file again or correct its first line"
+        f"{path}:{header.count + 2}: expected the end after {header.count} words as line 1 says, "
+        "got another line; download the file again or correct line 1"
     )
 
 
 def _whole_lines(source: Source, longest_line: int) -> Iterator[bytes]:
-    # Blocks of about BLOCK bytes that end where a line ends.
+    # Blocks of about BLOCK bytes that end at the end of a line.
     rest: list[bytes] = []
     waiting = 0
     while data := source.read(BLOCK):
@@ -160,7 +160,7 @@ def _whole_lines(source: Source, longest_line: int) -> Iterator[bytes]:
         if waiting > longest_line:
             raise BadFile(
                 f"{source.path}: expected text, got {waiting} bytes without an end of line; "
-                "check that it holds word vectors"
+                "check that it contains word vectors"
             )
     if waiting:
         yield b"".join([*rest, b"\n"])

@@ -1,4 +1,4 @@
-"""One line of text vectors, read with care: phrases, odd spacing, any number of float(), and its faults."""
+"""One line of text vectors, with all cases: phrases, irregular spacing, any number of float(), errors."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from muse.errors import BadFile
 from muse.vectors import Matrix
 
 _TOO_LARGE = 2.0**128 - 2.0**103  # from here on float32 rounds to infinity
-SAMPLE = 20  # the first lines of a file, looked at before it is read
-_LINES_TO_TELL = 5  # fewer lines may well all hold phrases that end in a number
+SAMPLE = 20  # the first lines of a file, which determine its dimension
+_FEWEST_LINES = 5  # fewer lines may all be phrases that end in a number
 _DECIMAL = re.compile(rb"[.eE]")
 
 Row = Matrix  # (d,)
@@ -21,14 +21,14 @@ Row = Matrix  # (d,)
 
 @dataclass(frozen=True)
 class Line:
-    """Where a line is and how many numbers it must hold; makes its errors."""
+    """The place of a line and the numbers it must have, for its errors."""
 
     path: Path
     number: int
     dimension: int
 
     def after(self, lines: int) -> Line:
-        """The place so many lines further down."""
+        """The place `lines` further down."""
         return replace(self, number=self.number + lines)
 
     def fault(self, expected: str, got: str, advice: str) -> BadFile:
@@ -37,7 +37,7 @@ class Line:
 
 
 def is_number(field: bytes) -> bool:
-    """Whether a field reads as a number, finite or not."""
+    """Whether a field is a number, finite or not."""
     try:
         float(field)
     except ValueError:
@@ -46,7 +46,7 @@ def is_number(field: bytes) -> bool:
 
 
 def as_number(field: bytes) -> float | None:
-    """The number a field holds, None if it holds none or one that float32 does not."""
+    """The number in a field, None if it is none or too large for float32."""
     if not is_number(field):
         return None
     value = float(field)
@@ -54,7 +54,7 @@ def as_number(field: bytes) -> float | None:
 
 
 def numbers_at_end(fields: list[bytes]) -> int:
-    """How many of the fields after the first are numbers, counted from the end."""
+    """The number of fields at the end of a line, after the first, that are numbers."""
     count = 0
     for field in reversed(fields[1:]):
         if not is_number(field):
@@ -64,16 +64,16 @@ def numbers_at_end(fields: list[bytes]) -> int:
 
 
 def runs_over(lines: list[bytes], dimension: int) -> bool:
-    """Whether every one of these lines has a number too many before its last d fields; False for a few lines.
+    """Whether every one of these lines has a number before its last d fields; False for few lines.
 
-    "route 66" is a word, and so are a few of its kind; all the first lines of a file are not.
+    "route 66" is a word, and a few lines may be such; not all the first lines of a file.
     """
     words = [line.rsplit(None, dimension)[0].split() for line in lines if line.strip()]
-    return len(words) >= _LINES_TO_TELL and all(len(word) > 1 and is_number(word[-1]) for word in words)
+    return len(words) >= _FEWEST_LINES and all(len(word) > 1 and is_number(word[-1]) for word in words)
 
 
 def read_line(line: bytes, where: Line) -> tuple[str, Row] | None:
-    """The word, which is all before the last d fields, and its numbers (d,); None for a blank line."""
+    """The word, which is everything before the last d fields, and its numbers (d,); None for a blank line."""
     fields = line.rsplit(None, where.dimension)
     if not fields:
         return None
@@ -90,7 +90,7 @@ def _numbers(word: str, fields: list[bytes], where: Line) -> Row:
         values = np.array(list(map(float, fields)))
     except ValueError:
         raise _no_number(word, fields, where) from None
-    # Not-a-number fails every comparison, so it is caught here too.
+    # NaN fails every comparison, so it is caught here too.
     if not (abs(values) < _TOO_LARGE).all() or b"_" in b"".join(fields):
         raise _no_number(word, fields, where)
     return values.astype(np.float32)
@@ -108,7 +108,7 @@ def _decoded(word: bytes, where: Line) -> str:
 
 
 def _runs_over(word: bytes, number: bytes) -> bool:
-    # "route 66" before 0.1 is a word, "the 0.2" before 0.1 is a number too many, or two lines in one.
+    # "route 66" before 0.1 is a word; "the 0.2" before 0.1 is one number too many, or two lines in one.
     decimal = bool(_DECIMAL.search(number))
     return any(is_number(field) and bool(_DECIMAL.search(field)) == decimal for field in word.split()[1:])
 
@@ -117,7 +117,7 @@ def _too_few(fields: list[bytes], where: Line) -> BadFile:
     return where.fault(
         f"{where.dimension} numbers after the word",
         f"{len(fields) - 1} (word {_shown(fields[0])})",
-        "the file may be cut off: download it again",
+        "the file may be incomplete: download it again",
     )
 
 

@@ -1,4 +1,4 @@
-"""Lines of text vectors: a block of them at once where they are plain, one by one where they are not."""
+"""Lines of text vectors: plain lines of a block are parsed at once, the others one by one."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ from muse.files.decimals import MARGIN, Bytes, Places, plain_numbers, with_margi
 from muse.files.text_line import Line, as_number, read_line
 from muse.vectors import Matrix
 
-# Up to this many odd numbers (exponents, integers) a line are read one by one, more with their line.
+# Up to this many numbers in a line that are not plain (exponents, integers) are parsed one by one; with more,
+# the whole line is.
 _FEW = 16
 
 
 class ParsedBlock(NamedTuple):
-    """The words of a block and their rows, up to the first bad line if there is one."""
+    """The words of a block and their rows, up to the first invalid line if there is one."""
 
     lines: int
     words: list[str]
@@ -25,7 +26,7 @@ class ParsedBlock(NamedTuple):
 
 
 class _Places(NamedTuple):
-    # Where things are in a block of l lines, r of them with enough separators to hold a word and d numbers.
+    # Offsets in a block of l lines, r of them with enough separators for a word and d numbers.
     line_starts: Places  # (l,)
     line_ends: Places  # (l,)
     regular: Places  # (r,) which lines those are
@@ -33,14 +34,14 @@ class _Places(NamedTuple):
 
 
 class _Found(NamedTuple):
-    # What was read of a block, each with the number of its line.
+    # The words and rows read from a block, with their line numbers.
     places: list[int]  # (p,)
     words: list[str]  # (p,)
     rows: Matrix  # (p, d)
 
 
 def read_block(block: bytes, first: Line) -> ParsedBlock:
-    """The words and rows of whole lines, each ended by a newline; `first` is where the block begins."""
+    """The words and rows of a block of complete lines; `first` is the place of the first."""
     if b"\r" in block:
         block = block.replace(b"\r\n", b"\n")
     text = with_margins(block)
@@ -65,7 +66,7 @@ def _places(text: Bytes, dimension: int) -> _Places:
     first = last - dimension
     regular = np.flatnonzero(first >= 0)
     regular = regular[breaks[first[regular]] >= line_starts[regular]]
-    if not len(regular):  # without this, a header's absurd dimension would become an array
+    if not len(regular):  # otherwise an absurd dimension in a header would allocate a huge array
         return _Places(line_starts, line_ends, regular, np.empty((0, 1), np.intp))
     return _Places(line_starts, line_ends, regular, breaks[first[regular, None] + np.arange(dimension + 1)])
 
@@ -87,7 +88,7 @@ def _read_plain(block: bytes, text: Bytes, places: _Places) -> _Found:
 
 
 def _read_odd(rows: Matrix, odd: Places, block: bytes, starts: Places, ends: Places) -> set[int]:
-    # Fills in the numbers that are not plain, and gives back the rows that are not worth it or not right.
+    # Fills in the numbers that are not plain; returns the rows with too many of them or with invalid ones.
     if not len(odd):
         return set()
     of_row = odd // rows.shape[1]
@@ -129,7 +130,7 @@ def _read_singly(places: list[int], lines: list[bytes], first: Line) -> tuple[_F
 
 
 def _merged(plain: _Found, single: _Found, end: int | None) -> tuple[list[str], Matrix]:
-    # In the order of the lines, and nothing from the line `end` on, which is a bad one.
+    # In the order of the lines, up to the invalid line `end`.
     before = len(plain.places) if end is None else int(np.searchsorted(plain.places, end))
     if not single.words:
         return plain.words[:before], plain.rows[:before]

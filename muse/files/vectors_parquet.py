@@ -1,4 +1,4 @@
-"""Vectors as Parquet: a table of the columns word and vector, for pandas, Polars, DuckDB and Spark."""
+"""Vectors as Parquet: a table with the columns word and vector, for pandas, Polars, DuckDB and Spark."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ROWS = 10_000  # of a row group: 12 MB at d = 300
 
 
 def write_parquet(path: Path | str, words: Sequence[str], matrix: Matrix) -> None:
-    """Writes the columns `word` (string) and `vector` (d float32 each), in the order of the words."""
+    """Write the columns `word` (string) and `vector` (d float32), in the order of the words."""
     path = Path(path)
     check_writable(path, words, matrix, forbidden="")
     with parquet_writer(path, matrix.shape[1], "word") as write:
@@ -27,7 +27,7 @@ def write_parquet(path: Path | str, words: Sequence[str], matrix: Matrix) -> Non
 
 
 def parquet_table(path: Path) -> Table:
-    """The table of a Parquet file with the columns `word` and `vector`; BadFile where it has not got them."""
+    """The table of a Parquet file with the columns `word` and `vector`; BadFile if it lacks them."""
     arrow, parquet = _pyarrow(path)
     try:
         file = parquet.ParquetFile(path)
@@ -35,7 +35,7 @@ def parquet_table(path: Path) -> Table:
         dimension = getattr(kind, "list_size", None) or len(file.read(["vector"])["vector"][0])
     except (OSError, KeyError, IndexError, TypeError, arrow.ArrowException) as error:
         raise BadFile(
-            f"{path}: expected Parquet with the columns word and vector, got others ({error})"
+            f"{path}: expected Parquet with the columns word and vector, got other content ({error})"
         ) from error
     return Table(path, dimension, file.metadata.num_rows, _blocks(path, file, dimension))
 
@@ -49,13 +49,13 @@ def _blocks(path: Path, file: Any, dimension: int) -> Iterator[Block]:
             good = rows.shape == (len(words), dimension) and bool(np.isfinite(rows).all())
             if not good or not all(isinstance(word, str) and word for word in words):
                 raise BadFile(
-                    f"{path}: expected a word and {dimension} finite numbers in every row, got others; "
+                    f"{path}: expected a word and {dimension} finite numbers in every row, got another row; "
                     "export it again"
                 )
             yield words, rows
     except (OSError, ValueError, TypeError, KeyError, arrow.ArrowException) as error:
         raise BadFile(
-            f"{path}: expected whole Parquet, got a broken one ({error}); export it again"
+            f"{path}: expected a valid Parquet file, got a broken one ({error}); export it again"
         ) from error
 
 

@@ -1,4 +1,4 @@
-"""A vocabulary file of another system: a unit a line, in the order of that system's rows."""
+"""Vocabulary: the vocabulary file of another system, a unit a line, in the order of its embedding table."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from muse.files.plain_text import read_lines
 
 
 def read_vocabulary(path: Path | str) -> list[str]:
-    r"""The units of a vocabulary, in order, without the count or score that may stand behind each.
+    r"""The units of a vocabulary, in order, without the count or score that may follow each.
 
     A count is a number after a space or a tab, on every line: fastBPE, subword-nmt, sentencepiece and
-    fairseq write one. No unit may occur twice: its row would be anyone's guess.
+    fairseq write one. Duplicate units are an error: their row would be ambiguous.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:

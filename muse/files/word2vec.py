@@ -1,4 +1,4 @@
-"""Word2vec binary: a line "n d", then each word, a space, its d little-endian float32, perhaps a newline."""
+"""Word2vec binary: a line "n d", then entries of a word, a space and d little-endian float32."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from muse.vectors import Matrix
 _BLOCK = 1 << 20
 _HEAD = 1 << 12
 _LONGEST_WORD = 1 << 16
-# Bytes that no text holds: what the float32 of a vector are full of.
+# Bytes that do not occur in text but often in float32.
 _NO_TEXT = frozenset(range(32)) - frozenset(b"\t\n\v\f\r\x1c\x1d\x1e\x1f")
 
 
 def is_word2vec(head: bytes) -> bool:
-    """Whether what follows a line "n d" is binary rather than text."""
+    """Whether the content after a line "n d" is binary rather than text."""
     header, body = parse_header(head), head.partition(b"\n")[2]
     if header is None or any(_is_text(line, header.dimension) for line in body.split(b"\n")[:5]):
         return False
@@ -32,12 +32,12 @@ def is_word2vec(head: bytes) -> bool:
     try:
         body.decode()
     except UnicodeDecodeError as error:
-        return error.end < len(body)  # at the very end the head only cut a character in two
+        return error.end < len(body)  # at the very end, only the head cut a character in two
     return False
 
 
 def _is_text(line: bytes, dimension: int) -> bool:
-    # One number by chance in a line of random bytes does happen, two in a row do not.
+    # Random bytes may contain one number by chance, but hardly two in a row.
     fields = line.split()
     return len(fields) > 1 and all(map(is_number, fields[-min(dimension, 2) :]))
 
@@ -47,7 +47,9 @@ def word2vec_table(source: Source) -> Table:
     head = source.peek(_HEAD)
     header = parse_header(head)
     if header is None or b"\n" not in head:
-        raise BadFile(f'{source.path}: expected a first line "words numbers", got {head[:20]!r}')
+        raise BadFile(
+            f"{source.path}: expected the numbers of words and dimensions in line 1, got {head[:20]!r}"
+        )
     check_header(source.path, header)
     source.read(head.index(b"\n") + 1)
     return Table(
@@ -73,23 +75,23 @@ def _blocks(source: Source, header: Header) -> Iterator[Block]:
         if (not more and done < header.count) or _never_ends(source, data, row):
             raise BadFile(
                 f"{source.path}: expected {header.count} words of {header.dimension} numbers, got the end "
-                f"after {done}; the file may be cut off: download it again"
+                f"after {done}; the file may be incomplete: download it again"
             )
     if (data + source.read(2)).strip(b"\n"):
         raise BadFile(
-            f"{source.path}: expected the end after {header.count} words as the first line says, got more; "
+            f"{source.path}: expected the end after {header.count} words as line 1 says, got more; "
             "the file is damaged: download it again"
         )
 
 
 def _never_ends(source: Source, data: bytes, row: int) -> bool:
-    # A header's absurd dimension would have the whole file read into memory before the end is seen.
+    # With an absurd dimension in the header, the whole file would be read into memory first.
     no_word = b" " not in data[:_LONGEST_WORD] and len(data) > _LONGEST_WORD
     return no_word or (not source.packed and row > source.size)
 
 
 def _entries(data: bytes, row: int, wanted: int) -> tuple[list[bytes], Matrix, int]:
-    # The whole entries of `data`: p words, their rows (p, d), and the bytes these took.
+    # The complete entries of `data`: p words, their rows (p, d), and the number of bytes read.
     words: list[bytes] = []
     rows: list[bytes] = []
     at = 0
@@ -122,14 +124,14 @@ def _finite(path: Path, rows: Matrix, words: list[bytes], done: int) -> Matrix:
     if not finite.all():
         place = int(np.argmin(finite))
         raise BadFile(
-            f"{path}: expected finite numbers, got others in word {done + place + 1} "
+            f"{path}: expected finite numbers, got nan or inf in word {done + place + 1} "
             f"({words[place][:40]!r}); the file is damaged: download it again"
         )
     return rows
 
 
 def write_word2vec(path: Path | str, words: Sequence[str], matrix: Matrix) -> None:
-    """Writes word2vec binary, whole or not at all."""
+    """Write word2vec binary atomically."""
     path = Path(path)
     check_writable(path, words, matrix, forbidden=" \n")
     with replaced(path) as stream:

@@ -1,4 +1,4 @@
-"""Writing: word vectors as text, and what every writer of words checks first."""
+"""Writing: word vectors as text, and the checks that all writers share."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ def write_vectors_text(
     decimals: int | None = None,
     step: Callable[[int], object] | None = None,
 ) -> None:
-    r"""Writes a line "n d" and a word and its numbers a line, packed if the name ends in .gz.
+    r"""Write a line "n d", then a word and its numbers a line, compressed if the name ends in .gz.
 
-    Without `decimals` the numbers have the nine digits that give back the same float32. `step` hears how
-    many words are written.
+    Without `decimals` the numbers have nine digits, which restore the same float32. `step` is called with
+    the number of words written.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -51,7 +51,7 @@ def write_vectors_text(
 
 
 def vectors_text(words: Sequence[str], matrix: Matrix, *, decimals: int | None = None) -> Iterator[str]:
-    """What `write_vectors_text` writes, block by block and without its checks."""
+    """The text that `write_vectors_text` writes, block by block, without its checks."""
     numbers = _numbers(matrix, decimals)
     yield f"{len(words)} {matrix.shape[1]}\n"
     for begin in range(0, len(words), _ROWS):
@@ -69,47 +69,47 @@ def _numbers(matrix: Matrix, decimals: int | None) -> str:
 
 @contextmanager
 def replaced(path: Path) -> Iterator[IO[bytes]]:
-    """A stream whose bytes take the place of `path` when the block ends well, packed if it ends in .gz."""
+    """A stream whose content replaces `path` when the block ends without an error, compressed for .gz."""
     try:
         with atomic_path(path) as partial, partial.open("wb") as stream:
             if path.suffix != ".gz":
                 yield stream
                 return
-            # No name and no time inside, so that equal vectors give equal files.
+            # Without name and time in the header, so that equal vectors give equal files.
             with gzip.GzipFile("", "wb", compresslevel=6, fileobj=stream, mtime=0) as packed:
                 yield cast("IO[bytes]", packed)
     except OSError as error:
         raise BadFile(
-            f"{path}: expected a place that can be written, got {error.strerror or error}; check the folder"
+            f"{path}: expected a writable path, got {error.strerror or error}; check the folder"
         ) from error
 
 
 def check_place(path: Path) -> None:
-    """Raises BadFile where no file can be written at `path`: before long work, and with nothing done."""
+    """Raise BadFile if no file can be written at `path`; for use before long work, it changes nothing."""
     if path.is_dir():
-        raise BadFile(f"{path}: expected a place for a file, got a folder; name a file in it")
+        raise BadFile(f"{path}: expected the path of a file, got a folder; give a file in it")
     if not path.resolve().parent.is_dir():
-        raise BadFile(f"{path}: expected a folder that can be written, got none of that name; make it")
+        raise BadFile(f"{path}: expected a file in an existing folder, got no such folder; create it")
     check_folder(path.resolve().parent)
 
 
 def check_folder(path: Path) -> None:
-    """Raises BadFile where `path` is no folder to write files in, nor one that can be made."""
+    """Raise BadFile if `path` is not a writable folder and cannot be created as one."""
     above = next(folder for folder in (path.resolve(), *path.resolve().parents) if folder.exists())
     if not above.is_dir():
         raise BadFile(f"{path}: expected a folder to write in, got the file {above}; choose another folder")
     if not os.access(above, os.W_OK | os.X_OK):
-        raise BadFile(f"{path}: expected a folder that can be written, got {above}; choose another")
+        raise BadFile(f"{path}: expected a writable folder, but {above} is not writable; choose another")
 
 
 def check_writable(path: Path, words: Sequence[str], matrix: Matrix, *, forbidden: str) -> None:
-    """Raises Mismatch for words and rows that a file could not give back."""
+    """Raise Mismatch for words and rows that could not be read back from the file."""
     if matrix.ndim != 2 or len(words) != len(matrix):
         raise Mismatch(
             f"{path}: every word needs one row, got {len(words)} words for an array of shape {matrix.shape}"
         )
     if not np.isfinite(matrix).all():
-        raise Mismatch(f"{path}: expected finite numbers to write, got others; check what made them")
+        raise Mismatch(f"{path}: expected finite numbers to write, got nan or inf; check their source")
     for place, word in enumerate(words):
         if not word or word != word.strip(" \t\n") or any(sign in word for sign in forbidden):
             raise unwritable(path, word, place)
@@ -118,7 +118,7 @@ def check_writable(path: Path, words: Sequence[str], matrix: Matrix, *, forbidde
 
 
 def check_unicode(path: Path, word: str, place: int, *, kind: str = "word") -> None:
-    """Raises Mismatch for half a surrogate pair, which UTF-8 cannot hold."""
+    """Raise Mismatch for half a surrogate pair, which UTF-8 cannot encode."""
     try:
         word.encode()
     except UnicodeEncodeError:
@@ -126,15 +126,15 @@ def check_unicode(path: Path, word: str, place: int, *, kind: str = "word") -> N
 
 
 def unwritable(path: Path, word: str, place: int, *, kind: str = "word") -> Mismatch:
-    """The error to raise for a word that would not come back as it is."""
+    """The error to raise for a word that could not be read back unchanged."""
     return Mismatch(
-        f"{path}: expected words that this format can hold, got {word!r} ({kind} {place + 1}); "
+        f"{path}: expected words that this format can represent, got {word!r} ({kind} {place + 1}); "
         "rename or drop it"
     )
 
 
 def _check_phrases(path: Path, words: Sequence[str], matrix: Matrix, numbers: str) -> None:
-    # "version 2.0" reads as a word with a number too many: see read_line, and runs_over for many of a kind.
+    # "version 2.0" would be read as a word with one number too many: see read_line and runs_over.
     if runs_over([word.encode() for word in words[:SAMPLE]], 0):
         raise unwritable(path, words[0], 0)
     for place, word in enumerate(words):

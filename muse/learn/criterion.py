@@ -18,8 +18,8 @@ Criterion = Callable[[Matrix], float]
 def mean_cosine(source: Tensor, target: Tensor, retrieval: Retrieval | None = None) -> float:
     """The mean cosine of every mapped source word (n, d) to its CSLS translation among the targets (m, d).
 
-    It selects among mappings of one pair; it proves nothing, since it can be high for a wrong
-    mapping and its level differs from pair to pair (Conneau et al., 2018, section 3.5).
+    It ranks mappings of one pair of languages. Its value alone proves nothing: it can be high for a
+    wrong mapping, and its level differs from pair to pair (Conneau et al., 2018, section 3.5).
     """
     found = best_targets(source, target, retrieval or Retrieval())  # (n,)
     return float((source * target[found]).sum(dim=1).mean())
@@ -33,7 +33,7 @@ def criterion(
 
     def evaluate(mapping: Matrix) -> float:
         mapped = source_rows @ torch.from_numpy(mapping).to(device).T
-        # W need not be orthogonal while it is learned; a cosine needs rows of unit length.
+        # During training W need not be orthogonal, so the rows are normalised again.
         return mean_cosine(torch.nn.functional.normalize(mapped, dim=1), target_rows)
 
     return evaluate

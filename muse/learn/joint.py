@@ -1,13 +1,13 @@
 """Joint refinement: the mappings of several languages, refitted to the word pairs of all pairs of languages.
 
-Learned one by one, two languages meet in the pivot's space without ever having looked at each other.
-Here every pair of languages is looked up, and all mappings are fitted to all pairs at once. (Pairs of
-all languages, each mapping refitted in turn: Chen and Cardie, 2018, multilingual pseudo-supervised
-refinement.) What the pairs of two languages say is one matrix, so the turns cost next to nothing.
+Aligned one by one, two languages share the pivot's space without ever having been compared directly.
+Here the word pairs of every two languages are found, and all mappings are fitted to all of them. (Pairs
+of all languages, each mapping refitted in turn: Chen and Cardie, 2018, multilingual pseudo-supervised
+refinement.) The pairs of two languages enter as one matrix, so the iterations cost next to nothing.
 
-How much the pairs without the pivot may weigh is tried on held-out pairs, and no two languages
-may lose more of them than one standard error, as in the choice of a tree's size by Breiman et al.
-(1984): else the mappings stay as they were.
+The weight of pairs without the pivot is chosen on held-out pairs, and no two languages may lose more of
+them than one standard error (the rule of Breiman et al., 1984, for the size of a tree); otherwise the
+mappings do not change.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from muse.vectors import Matrix, Vectors
 
 log = logging.getLogger(__name__)
 
-LOSS = -1.0  # standard errors that no two languages may fall below
+LOSS = -1.0  # the largest loss of any two languages that is accepted, in standard errors
 
 Pairs = dict[tuple[str, str], Tensor]  # for two languages, the (p, 2) row numbers of their word pairs
 Maps = dict[str, Tensor]  # for each language, its (d, d)
@@ -40,12 +40,12 @@ Products = dict[tuple[str, str], Tensor]  # for two languages, Y^T X (d, d) over
 
 @dataclass(frozen=True)
 class JointConfig:
-    """How many words are looked up, in how many rounds, and the weights of pairs without the pivot to try."""
+    """The number of words and rounds, and the weights to try for pairs without the pivot."""
 
     words: int = 15_000
     share: float = 0.75  # of the smallest vocabulary, as in RefineConfig
     rounds: int = 2
-    weights: tuple[float, ...] = (0.25, 0.1)  # more lifts them no further, and costs the pivot (RESULTS.md)
+    weights: tuple[float, ...] = (0.25, 0.1)  # more gains nothing and harms the pivot's pairs (RESULTS.md)
     tested: int = 10_000  # the words whose pairs are tested
     turns: int = 50
     gain: float = 1e-5  # of the objective, for another turn
@@ -53,7 +53,7 @@ class JointConfig:
 
 @dataclass(frozen=True)
 class Change:
-    """Of `tested` held-out pairs of two languages, how many are found before and after."""
+    """How many of `tested` held-out pairs of two languages are recovered before and after."""
 
     source: str
     target: str
@@ -64,16 +64,16 @@ class Change:
 
     @classmethod
     def between(cls, languages: tuple[str, str], before: Tensor, after: Tensor) -> Change:
-        """The change from `before` to `after`, (p,) bool: which of the held-out pairs are found."""
+        """The change from `before` to `after`, (p,) bool: which of the held-out pairs are recovered."""
         found = int(before.sum()), int(after.sum())
         return cls(*languages, len(before), *found, standard_errors(before, after))
 
 
 @dataclass(frozen=True, eq=False)
 class Joint:
-    """The mappings (d, d) of every language but the pivot, and what was found on held-out pairs.
+    """The mappings (d, d) of every language but the pivot, and the changes on held-out pairs.
 
-    `weight` is that of pairs without the pivot, 0 where the mappings stayed as they were.
+    `weight` is that of pairs without the pivot, 0 if the mappings did not change.
     """
 
     mappings: Mapping[str, Matrix]
@@ -81,10 +81,10 @@ class Joint:
     changes: tuple[Change, ...]
 
     def __str__(self) -> str:
-        """One line on what came of it."""
+        """The result in one line."""
         if not self.weight:
-            return f"not kept; held-out pairs found: {_shown(self.changes)}"
-        return f"kept; held-out pairs found: {_shown(self.changes)}"
+            return f"not kept; held-out pairs recovered: {_shown(self.changes)}"
+        return f"kept; held-out pairs recovered: {_shown(self.changes)}"
 
     def as_json(self) -> dict[str, Any]:
         """The fields that `--json` and the manifest show."""
@@ -117,7 +117,7 @@ def refine_jointly(
     runtime: Runtime,
     config: JointConfig | None = None,
 ) -> Joint:
-    """The mappings of `languages`, the last of which is the pivot and stays, from those of `start`."""
+    """The mappings of `languages`, refitted from those of `start`; the last language is the fixed pivot."""
     config = config or JointConfig()
     words = min(config.words, max(1, int(config.share * min(map(len, languages)))))
     rows = {side.language: side.most_frequent(words).tensor(runtime.device) for side in languages}
@@ -128,30 +128,30 @@ def refine_jointly(
     changes: tuple[Change, ...] = ()
     trials = fit.trials(pairs, rng, runtime)
     for weight, changes in zip(config.weights, trials, strict=True):
-        log.info("joint refinement, weight %g; held-out pairs found: %s", weight, _shown(changes))
-        if _pays(changes):
+        log.info("joint refinement, weight %g; held-out pairs recovered: %s", weight, _shown(changes))
+        if _is_improvement(changes):
             found = fit.solve(fit.anchored(pairs, maps), weight)
             mappings = {language: found[language].cpu().numpy() for language in start}
             return Joint(mappings, weight, changes)
     return Joint(start, 0.0, changes)
 
 
-def _pays(changes: Sequence[Change]) -> bool:
-    """Whether some two languages find more of each other's words, and none fewer by more than chance."""
+def _is_improvement(changes: Sequence[Change]) -> bool:
+    """Whether some two languages recover significantly more pairs, and no two lose more than LOSS."""
     gains = [change.standard_errors for change in changes]
     return min(gains) >= LOSS and max(gains) > SIGNIFICANT
 
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """The rows (n, d) of each language, and the language that stays."""
+    """The rows (n, d) of each language, and the pivot, whose map is fixed."""
 
     rows: dict[str, Tensor]
     pivot: str
     config: JointConfig
 
     def pairs(self, maps: Maps, rng: np.random.Generator, runtime: Runtime) -> Pairs:
-        """The word pairs of every two languages, found as those of refinement are."""
+        """The word pairs of every two languages, found as in refinement."""
         found = {}
         refining = RefineConfig()
         both = list(combinations(self.rows, 2))
@@ -167,17 +167,17 @@ class Fit:
         return found
 
     def products(self, pairs: Pairs) -> Products:
-        """For two languages, Y^T X (d, d) over their pairs."""
+        """Y^T X (d, d) over the pairs of every two languages."""
         return {
             (source, target): self.rows[target][own[:, 1]].double().T @ self.rows[source][own[:, 0]].double()
             for (source, target), own in pairs.items()
         }
 
     def anchored(self, pairs: Pairs, maps: Maps) -> Products:
-        """The products, those with the pivot such that without other pairs `maps` come out again.
+        """The products, where those with the pivot are replaced so that they alone would yield `maps`.
 
-        Refinement has averaged over rounds: its W is worth more than the pairs of one. So P is
-        replaced by c W X^T X over the pairs, of which W is the polar factor, with the same sum of cosines.
+        W of refinement averages over rounds, which is better than a fit to the pairs of one. So P is
+        replaced by c W X^T X over the pairs, whose polar factor is W, with the same sum of cosines.
         """
         products = self.products(pairs)
         for (source, target), product in products.items():
@@ -199,7 +199,7 @@ class Fit:
         for _ in range(self.config.turns if weight else 0):
             reached = 0.0
             for language in others:
-                total = self._pull(language, maps, products, weight)
+                total = self._target_of(language, maps, products, weight)
                 maps[language] = rotation(total)
                 reached += float((maps[language].double() * total).sum())
             if reached < objective * (1 + self.config.gain):
@@ -208,8 +208,8 @@ class Fit:
         some = next(iter(maps.values()))
         return {**maps, self.pivot: torch.eye(len(some), device=some.device)}
 
-    def _pull(self, language: str, maps: Maps, products: Products, weight: float) -> Tensor:
-        """The (d, d) whose polar factor is the best map of a language, the others being where they are."""
+    def _target_of(self, language: str, maps: Maps, products: Products, weight: float) -> Tensor:
+        """The (d, d) whose polar factor is the best map of a language, given the maps of the others."""
         total = products[language, self.pivot].clone()
         for (source, target), product in products.items():
             if self.pivot in (source, target) or language not in (source, target):
@@ -221,19 +221,19 @@ class Fit:
     def trials(
         self, pairs: Pairs, rng: np.random.Generator, runtime: Runtime
     ) -> Iterator[tuple[Change, ...]]:
-        """For each weight, what it changes on pairs of words whose half of the vocabulary it did not see."""
+        """Yields, for each weight, the changes on pairs of the half of the vocabulary not fitted to."""
         halves = self._halves(pairs, rng)
         products = [self.products(self._within(pairs, halves, 1 - half)) for half in (0, 1)]
         held = [self._within(pairs, halves, half, self.config.tested) for half in (0, 1)]
         with runtime.progress.stage("joint refinement: test", 1 + len(self.config.weights)) as tick:
-            before = self._holding(products, held, 0.0)
+            before = self._recovered(products, held, 0.0)
             for done, weight in enumerate(self.config.weights, 1):
                 tick(done)
-                after = self._holding(products, held, weight)
+                after = self._recovered(products, held, weight)
                 yield tuple(Change.between(key, before[key], after[key]) for key in pairs)
 
-    def _holding(self, products: Sequence[Products], held: Sequence[Pairs], weight: float) -> Pairs:
-        """For each of the pairs held out, whether what was fitted to the other half finds it: (p,) bool."""
+    def _recovered(self, products: Sequence[Products], held: Sequence[Pairs], weight: float) -> Pairs:
+        """Whether each held-out pair is recovered by the fit to the other half: (p,) bool."""
         fits = [self.solve(half, weight) for half in products]
         return {
             key: torch.cat([self._found(fit, key, half[key]) for fit, half in zip(fits, held, strict=True)])
@@ -241,9 +241,9 @@ class Fit:
         }
 
     def _halves(self, pairs: Pairs, rng: np.random.Generator) -> dict[str, Tensor]:
-        """The half, 0 or 1, of every word: that of its pair in the pivot, where it has one.
+        """The half, 0 or 1, of every word: that of its translation in the pivot, if it has one.
 
-        Else a word could be taught by way of a third language what it is tested on.
+        Otherwise test pairs could leak into training by way of a third language.
         """
         halves = {
             language: torch.from_numpy(rng.integers(2, size=len(rows))).to(rows.device)
@@ -257,7 +257,7 @@ class Fit:
 
     @staticmethod
     def _within(pairs: Pairs, halves: dict[str, Tensor], half: int, words: int | None = None) -> Pairs:
-        """The pairs of which both words are in a half, and among the `words` most frequent."""
+        """The pairs with both words in a half, and among the `words` most frequent."""
         found = {}
         for (source, target), own in pairs.items():
             inside = (halves[source][own[:, 0]] == half) & (halves[target][own[:, 1]] == half)
@@ -267,7 +267,7 @@ class Fit:
         return found
 
     def _found(self, maps: Maps, key: tuple[str, str], pairs: Tensor) -> Tensor:
-        """For each of `pairs` (p, 2), whether its words are each other's translations: (p,) bool."""
+        """Whether the words of each of `pairs` (p, 2) are each other's best translations: (p,) bool."""
         x, y = (self.rows[language][: self.config.tested] @ maps[language].T for language in key)
         forward, backward = translations(x, y, Retrieval())
         return (forward[pairs[:, 0]] == pairs[:, 1]) & (backward[pairs[:, 1]] == pairs[:, 0])

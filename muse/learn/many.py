@@ -1,4 +1,4 @@
-"""Align many: several languages into the space of one, each on its own, then, if asked for, jointly."""
+"""Align many: several languages into the space of one, each on its own, then optionally jointly."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class LearnedMany:
-    """What was learned of each language, and what came of refining all jointly, where that was asked for."""
+    """What was learned for each language, and the result of joint refinement if requested."""
 
     languages: dict[str, Learned]
     joint: Joint | None = None
@@ -30,7 +30,7 @@ class LearnedMany:
 
     @property
     def seconds(self) -> dict[str, float]:
-        """The seconds of each stage, those of all languages added up."""
+        """The seconds of each stage, summed over the languages."""
         stages = dict.fromkeys(stage for one in self.languages.values() for stage in one.seconds)
         total = {stage: sum(one.seconds[stage] for one in self.languages.values()) for stage in stages}
         return total if self.joint_seconds is None else {**total, "joint": self.joint_seconds}
@@ -39,7 +39,7 @@ class LearnedMany:
 def learn_many(
     sources: Sequence[Vectors], target: Vectors, *, config: AlignConfig, runtime: Runtime
 ) -> LearnedMany:
-    """The mappings from prepared `sources` to prepared `target`, which only a single one may move."""
+    """The mappings from prepared `sources` to prepared `target`, which moves only for a single source."""
     if len(sources) == 1:
         return LearnedMany({sources[0].language: learn(sources[0], target, config=config, runtime=runtime)})
     learned = {}
@@ -62,7 +62,7 @@ def _jointly(
     config: AlignConfig,
     runtime: Runtime,
 ) -> LearnedMany:
-    """The same languages with the mappings of joint refinement, each judged anew where it was kept."""
+    """The languages with the mappings of joint refinement, judged again if these are kept."""
     rng = np.random.default_rng([config.seed, LAST_STREAM, 1])
     start = {language: one.alignment.source_map for language, one in learned.items()}
     began = time.perf_counter()

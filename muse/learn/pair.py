@@ -1,4 +1,4 @@
-"""Align: the story of one run, from two sets of vectors to a mapping and a verdict on it."""
+"""Align a pair: from two sets of vectors to a mapping and a verdict on it."""
 
 from __future__ import annotations
 
@@ -22,23 +22,29 @@ from muse.run.memory import peak_memory_mb
 from muse.run.runtime import Runtime
 from muse.vectors import Vectors
 
-MINIMUM_WORDS = 500  # below this no unsupervised start has pairs enough to be judged
-LAST_STREAM = 1_000  # the number of a random stream, above those of the starts
+MINIMUM_WORDS = 500  # with fewer there are too few pairs to judge an unsupervised initialisation
+LAST_STREAM = 1_000  # the number of a random stream, above those of the initialisations
 
 
 @dataclass(frozen=True)
 class AlignConfig:
-    """What a run does: the plan of ways in, the normalisation, the refinement (None: none), the seed.
+    """The settings of a run: initialisations, normalisation, refinement (None: none), random seed.
 
     `joint` is for several languages: refine all mappings together once each has been learned.
     """
 
     plan: Plan = Plan()
+    """The initialisations to try, and the first rounds after each: `--init`, `--no-identical`."""
     steps: tuple[str, ...] = DEFAULT_STEPS
+    """The normalisation, which must end with unit: `--normalise`."""
     refine: RefineConfig | None = RefineConfig()
+    """The refinement of the best candidate; None: none, `--no-refine`."""
     reweight: bool = True
+    """Re-weight directions at the end, if that helps and the target may move: `--reweight`."""
     joint: bool = False
+    """With several languages, refine all mappings together at the end: `--joint`."""
     seed: int = 0
+    """The random seed: `--seed`."""
 
     def __post_init__(self) -> None:
         check_steps(self.steps)
@@ -48,9 +54,9 @@ class AlignConfig:
 
 @dataclass(frozen=True)
 class Learned:
-    """What a run learned: the alignment, the verdict, every candidate tried, seconds by stage.
+    """The result of a run: the alignment, the verdict, every candidate tried, seconds by stage.
 
-    `history` has the figures of the last refinement, `memory` the peak in MB of the process so far by stage.
+    `history` has the figures of the last refinement, `memory` the peak memory in MB at the end of each stage.
     """
 
     alignment: Alignment
@@ -62,9 +68,9 @@ class Learned:
 
 
 def check_pair(source: Vectors, target: Vectors, *, max_vocab: int | None = None) -> None:
-    """Raise Mismatch or BadSetting where these two cannot be aligned, before any work is done.
+    """Raise Mismatch or BadSetting if these two cannot be aligned, before any work is done.
 
-    `max_vocab` is how many words were asked for: where that is too few, more are to be had for the asking.
+    `max_vocab` is the number of words requested: if that is too few, the error advises to raise it.
     """
     if source.language == target.language:
         raise BadSetting(f"source and target need different names, got {source.language!r} twice")
@@ -83,9 +89,9 @@ def check_pair(source: Vectors, target: Vectors, *, max_vocab: int | None = None
 
 
 def prepare_(vectors: Vectors, steps: Sequence[str]) -> tuple[Vectors, Normalisation]:
-    """The vectors with the lengths their rows had, and the fitted normalisation.
+    """The vectors with the original lengths of their rows, and the fitted normalisation.
 
-    The rows are normalised where they are: of 200,000 words a second matrix takes 240 MB.
+    The rows are normalised in place: for 200,000 words a second matrix would take 240 MB.
     """
     lengths = np.sqrt(np.einsum("nd,nd->n", vectors.matrix, vectors.matrix))  # (n,)
     fitted = normalise_(vectors.matrix, steps)
@@ -93,12 +99,12 @@ def prepare_(vectors: Vectors, steps: Sequence[str]) -> tuple[Vectors, Normalisa
 
 
 def learn(source: Vectors, target: Vectors, *, config: AlignConfig, runtime: Runtime) -> Learned:
-    """The mapping from prepared `source` to prepared `target`: ways in, the best, refined, judged."""
+    """The mapping from prepared `source` to prepared `target`: initialised, refined, judged, re-weighted."""
     check_pair(source, target)
     began = time.perf_counter()
     tried = tuple(candidates(source, target, plan=config.plan, seed=config.seed, runtime=runtime))
     alignment = best(tried).alignment
-    started, memory = time.perf_counter(), {"init": peak_memory_mb()}
+    initialised, memory = time.perf_counter(), {"init": peak_memory_mb()}
     history = History()
     runtime = replace(runtime, progress=runtime.progress.with_callback(history.record))
     rng = np.random.default_rng([config.seed, LAST_STREAM])
@@ -108,10 +114,10 @@ def learn(source: Vectors, target: Vectors, *, config: AlignConfig, runtime: Run
         raise NotConverged("the refined mapping must be finite, got NaN; the vectors may be degenerate")
     score = criterion(source, target, device=runtime.device)
     alignment = replace(alignment, criterion=score(alignment.source_map))
-    null = tried[0].verdict.null  # of the vectors, which are the same
+    null = tried[0].verdict.null  # depends on the vectors alone
     verdict = judge(source, target, alignment, rng=rng, runtime=runtime, null=null)
-    if config.reweight and config.refine is not None:  # --no-refine asks for the mapping as it was found
+    if config.reweight and config.refine is not None:  # --no-refine asks for the initial mapping unchanged
         alignment = reweight(source, target, alignment, rng=rng, runtime=runtime)
-    seconds = {"init": started - began, "refine": time.perf_counter() - started}
+    seconds = {"init": initialised - began, "refine": time.perf_counter() - initialised}
     memory["refine"] = peak_memory_mb()
     return Learned(alignment, verdict, tried, seconds, memory, tuple(history.as_json()))

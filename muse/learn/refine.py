@@ -1,10 +1,10 @@
-"""Refinement: dictionary of mutual neighbours, Procrustes, and again, over a growing vocabulary.
+"""Refinement: rounds of mutual neighbours and Procrustes over a growing vocabulary.
 
-Each round looks up every word with a mapping that was not fitted to the word's own pair of the
-round before (procrustes.cross_fitted), in a space where each direction counts by the correlation
-that the pairs show in it (procrustes.stressed). From a start with few right pairs, plain rounds
-settle on their own mistakes (benchmarks/RESULTS.md, "Cross-fitting" and "Stress"). What a round
-yields is a rotation all the same: the stress only serves to find better pairs.
+Each round looks up every word with a mapping that was not fitted to the word's own pair of the round
+before (procrustes.cross_fitted), in a space whose directions are weighted by the canonical correlation of
+the pairs (procrustes.correlation_weighted). Plain rounds, from an initial mapping with few right pairs,
+converge on their own mistakes (benchmarks/RESULTS.md, "Cross-fitting" and "Stress"). The result of each
+round is still a rotation: the weighting only serves to find better pairs.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ from torch import Tensor
 from torch.nn.functional import normalize
 
 from muse.alignment import Alignment
-from muse.procrustes import cross_fitted, gram, rotation, stressed
+from muse.procrustes import correlation_weighted, cross_fitted, gram, rotation
 from muse.run.runtime import Runtime
 from muse.search.retrieval import Retrieval, mutual_neighbours
 from muse.vectors import Vectors
 
-MEMORY = 0.5  # what the pairs of a round still weigh a round later
+MEMORY = 0.5  # the factor by which the weight of a round's pairs decays with each later round
 
 
 @dataclass(frozen=True)
 class RefineConfig:
-    """The frequency cut-offs, one after the other, and when a round no longer pays.
+    """The frequency cut-offs, in order, and when to stop at each.
 
-    No cut-off goes beyond `share` of the smaller vocabulary: the vectors of its rarest words were
-    learned from a handful of contexts and, as pairs, do more harm than good.
+    No cut-off exceeds `share` of the smaller vocabulary: the vectors of its rarest words were learned
+    from a handful of contexts, and pairs of them do more harm than good.
     """
 
     cutoffs: tuple[int, ...] = (4_000, 10_000)
@@ -43,14 +43,14 @@ class RefineConfig:
     retrieval: Retrieval = Retrieval()
 
 
-# What every start gets first, and the null of its verdict too: a few rounds on the most frequent words.
+# The first refinement of every initial mapping, and of the null of its verdict: the most frequent words only.
 FIRST_ROUNDS = RefineConfig(cutoffs=(2_000,), max_rounds=20)
 
 
 def refine(
     source: Vectors,
     target: Vectors,
-    start: Alignment,
+    initial: Alignment,
     *,
     config: RefineConfig,
     rng: np.random.Generator,
@@ -58,26 +58,26 @@ def refine(
 ) -> Iterator[Alignment]:
     """Yields one Alignment a round: Procrustes on the mutual CSLS neighbours of the round before.
 
-    A cut-off is left when its objective, the cosines of the mutual pairs summed and divided by the
-    number of words, has stalled. (Conneau et al., 2018, section 2.2; the growing cut-off: Artetxe
+    The next cut-off follows when the objective, the sum of the cosines of the mutual pairs divided by
+    the number of words, has stalled. (Conneau et al., 2018, section 2.2; the growing cut-off: Artetxe
     et al., 2018.)
     """
-    mapping = torch.from_numpy(start.source_map).to(runtime.device)
+    mapping = torch.from_numpy(initial.source_map).to(runtime.device)
     words = max(1, int(config.share * min(len(source), len(target))))
     cutoffs = sorted({min(cutoff, words) for cutoff in config.cutoffs})
     with runtime.progress.stage("refine", len(cutoffs) * config.max_rounds) as tick:
         for place, cutoff in enumerate(cutoffs):
             x, y = (side.most_frequent(cutoff).tensor(runtime.device) for side in (source, target))
             found = rounds(x, y, mapping, config, rng)
-            for done, (mapping, objective) in enumerate(found, start=1):  # noqa: B007 - the last one is kept
+            for done, (mapping, objective) in enumerate(found, start=1):  # noqa: B007 - the last one is used
                 tick(place * config.max_rounds + done, words=cutoff, objective=objective)
-                yield Alignment(mapping.cpu().numpy(), method=start.method)
+                yield Alignment(mapping.cpu().numpy(), method=initial.method)
 
 
 def rounds(
     x: Tensor, y: Tensor, mapping: Tensor, config: RefineConfig, rng: np.random.Generator
 ) -> Iterator[tuple[Tensor, float]]:
-    """The mapping (d, d) and the objective of each round on x (n, d) and y (m, d), until they stall."""
+    """Yields the mapping (d, d) and the objective of each round on x (n, d) and y (m, d), until it stalls."""
     mapped, keys, best, stalled = x @ mapping.T, y, -1.0, 0
     grams = gram(x), gram(y)
     memory = torch.zeros_like(mapping, dtype=torch.float64)
@@ -85,7 +85,7 @@ def rounds(
         pairs = mutual_neighbours(mapped, keys, config.retrieval)  # (p, 2)
         left, right = pairs[:, 0], pairs[:, 1]
         objective = float((mapped[left] * keys[right]).sum() / len(x))
-        # Pairs found round after round count more than those that come and go with the folds.
+        # Pairs found in every round weigh more than those that depend on the folds.
         product = y[right].double().T @ x[left].double()  # (d, d)
         memory = MEMORY * memory + product
         yield rotation(memory), objective
@@ -104,7 +104,9 @@ def look_up(
     config: RefineConfig,
     rng: np.random.Generator,
 ) -> tuple[Tensor, Tensor]:
-    """The rows x (n, d) and y (m, d) as the next pairs are found between them: cross-fitted, and stressed."""
+    """The rows x (n, d) and y (m, d) for finding the next pairs: cross-fitted and correlation-weighted."""
     folds = torch.from_numpy(rng.integers(config.folds, size=len(x))).to(x.device)
     product = y[pairs[:, 1]].double().T @ x[pairs[:, 0]].double()  # (d, d)
-    return cross_fitted(x, y, pairs, folds, grams), normalize(y @ stressed(product, *grams).stress)
+    return cross_fitted(x, y, pairs, folds, grams), normalize(
+        y @ correlation_weighted(product, *grams).weighting
+    )

@@ -1,8 +1,8 @@
-"""Re-weighting: whiten, rotate, stress the directions both languages share, de-whiten; where that pays.
+"""Re-weighting: whiten, rotate, weight directions by canonical correlation, de-whiten; kept if it helps.
 
-The last step of Artetxe et al. (2018), from their framework of 2018 (AAAI), section 3. It gives up
-the isometry and moves the target too, so it is an option, and kept only where the translations of
-more words hold than chance explains.
+The last step of Artetxe et al. (2018), from their framework of 2018 (AAAI), section 3. The maps are no
+longer isometries and the target moves too, so it is optional, and kept only if it recovers significantly
+more held-out translations.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from torch.nn.functional import normalize
 from muse.alignment import Alignment
 from muse.procrustes import procrustes
 from muse.run.runtime import Runtime
-from muse.search.retrieval import Retrieval, found_again, mutual_neighbours
+from muse.search.retrieval import Retrieval, mutual_neighbours, recovered
 from muse.vectors import Vectors
 
 log = logging.getLogger(__name__)
@@ -33,11 +33,11 @@ SIGNIFICANT = 2.0  # standard errors that the gain must exceed
 def reweight(
     source: Vectors, target: Vectors, start: Alignment, *, rng: np.random.Generator, runtime: Runtime
 ) -> Alignment:
-    """`start` re-weighted, if that makes the translations of significantly more words hold; else `start`.
+    """`start` re-weighted if that recovers significantly more held-out translations; else `start`.
 
-    A translation holds if it is mutual and is found again by what was fitted without the word's half
-    of the vocabulary. Pairs that only one of the two has found would favour that one, so each is
-    asked about its own.
+    A translation is recovered if it is mutual and is found by a fit without the word's half of the
+    vocabulary. Pairs that only one of the two alignments has found would favour that one, so each is
+    tested on its own pairs.
     """
     x, y = (side.most_frequent(WORDS).tensor(runtime.device) for side in (source, target))
     mapping = torch.from_numpy(start.source_map).to(runtime.device)
@@ -46,12 +46,12 @@ def reweight(
     left, right = reweighted_maps(x[pairs[:, 0]], y[pairs[:, 1]])
     of_weights = mutual_neighbours(normalize(x @ left.T), normalize(y @ right.T), Retrieval())
     with runtime.progress.stage("re-weighting", 2) as tick:
-        plain = _holding(x, y, pairs, half, weighted=False)
+        plain = _recovered(x, y, pairs, half, weighted=False)
         tick(1)
-        weighted = _holding(x, y, of_weights, half, weighted=True)
+        weighted = _recovered(x, y, of_weights, half, weighted=True)
     gain = standard_errors(plain, weighted)
     log.info(
-        "re-weighting: the translations of %d words hold, by the rotation %d (%.1f standard errors)",
+        "re-weighting recovers %d held-out translations, the rotation alone %d (%.1f standard errors)",
         int(weighted.sum()), int(plain.sum()), gain,
     )  # fmt: skip
     if gain <= SIGNIFICANT:
@@ -59,9 +59,9 @@ def reweight(
     return replace(start, source_map=left.cpu().numpy(), target_map=right.cpu().numpy())
 
 
-def _holding(x: Tensor, y: Tensor, pairs: Tensor, half: Tensor, *, weighted: bool) -> Tensor:
-    """For each word of x (n, d), whether its pair is found by what the other half teaches: (n,) bool."""
-    holding = torch.zeros(len(x), dtype=torch.bool, device=x.device)
+def _recovered(x: Tensor, y: Tensor, pairs: Tensor, half: Tensor, *, weighted: bool) -> Tensor:
+    """Whether the pair of each word of x (n, d) is recovered by a fit to the other half: (n,) bool."""
+    found = torch.zeros(len(x), dtype=torch.bool, device=x.device)
     for part in (0, 1):
         own = half[pairs[:, 0]] == part
         known = x[pairs[~own, 0]], y[pairs[~own, 1]]
@@ -70,15 +70,15 @@ def _holding(x: Tensor, y: Tensor, pairs: Tensor, half: Tensor, *, weighted: boo
             mapped, keys = normalize(x @ left.T), normalize(y @ right.T)
         else:
             mapped, keys = x @ procrustes(*known).T, y
-        holding[pairs[own, 0]] = found_again(mapped, keys, pairs[own])
-    return holding
+        found[pairs[own, 0]] = recovered(mapped, keys, pairs[own])
+    return found
 
 
 def standard_errors(before: Tensor, after: Tensor) -> float:
-    """How far more of the same cases are right, in standard errors (McNemar, 1947).
+    """The gain in right cases from `before` to `after`, in standard errors (McNemar, 1947).
 
-    `before` and `after` (p,) say for each case whether it was right. With b cases gained and c lost:
-    (b - c) / sqrt(b + c), 0 where none changed.
+    `before` and `after` (p,) say for each case whether it is right. With b cases gained and c lost:
+    (b - c) / sqrt(b + c), 0 if none changed.
 
     >>> standard_errors(torch.tensor([True, False]), torch.tensor([True, True]))
     1.0

@@ -1,15 +1,15 @@
-"""The verdict: did it work? Answered without a dictionary, from what the mapping predicts.
+"""The verdict: whether an alignment is right, judged without a dictionary by how well it predicts itself.
 
-A right mapping can be learned from a few of its pairs and then predicts the others; a wrong one
-only repeats what it was fitted to. So: take the mutual CSLS neighbours of the mapping, fit
-Procrustes to 4d of them, or half, drawn at random, and count how many of the others the fitted mapping
-finds again.
+A right mapping can be learned from a few of its pairs and then predicts the others; a wrong one only
+reproduces the pairs it was fitted to. So we take the mutual CSLS neighbours of the mapping, fit Procrustes
+to 4d of them (at most half), drawn at random, and count how many of the held-out pairs the fitted mapping
+recovers.
 
-How many a wrong mapping finds again depends on the vectors, .1 where 300 directions weigh the
-same, .8 where a few of them hold nearly all variance, and on how it was learned: round after round
-of refinement confirms what is wrong too. The null is therefore measured on the pair itself, by the
-same rounds, between vectors of the same spectra and coordinates in which no word has a counterpart.
-What counts is the log of the odds ratio of the two rates. benchmarks/verdict.py holds its calibration.
+How many a wrong mapping recovers depends on the vectors (.1 if 300 directions have equal variance, .8 if a
+few of them have nearly all) and on how it was learned: repeated refinement confirms its mistakes. The
+baseline ("null") is therefore measured for each pair of languages, by the same rounds of refinement, on
+vectors of the same spectra and marginals in which no word has a counterpart. The verdict rests on the log
+of the odds ratio of the two rates; benchmarks/verdict.py calibrates it.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from muse.alignment import Alignment
 from muse.learn.refine import FIRST_ROUNDS, rounds
 from muse.procrustes import procrustes
 from muse.run.runtime import Runtime
-from muse.search.retrieval import Retrieval, found_again, mutual_neighbours
+from muse.search.retrieval import Retrieval, mutual_neighbours, recovered
 from muse.vectors import Matrix, Vectors
 
-WORDS = 2_000  # the most frequent words of each side: rarer ones blur the difference, and cost time
-FITTED_PAIRS_PER_DIMENSION = 4  # with 2 a mapping that is half right passed, with half of all pairs it failed
+WORDS = 2_000  # the most frequent words of each side: rarer ones reduce the contrast, and cost time
+FITTED_PAIRS_PER_DIMENSION = 4  # with 2 a half-right mapping passed, with half of all pairs it failed
 DRAWS = 3
 NULL_DRAWS = 2
-FLOOR = 0.01  # rates beyond it and its complement say no more: their odds rest on a handful of pairs
+FLOOR = 0.01  # rates are clipped to 0.01 and 0.99: beyond, their odds rest on a handful of pairs
 MIDDLE = 0.9  # the log odds ratio at which right and wrong are equally likely
 SLOPE = 4.0  # of the logistic curve from log odds ratio to confidence
 ALIGNED, FAILED = 0.8, 0.2  # confidence at or above, and below
@@ -43,8 +43,8 @@ ALIGNED, FAILED = 0.8, 0.2  # confidence at or above, and below
 class Verdict:
     """`label` is aligned, doubtful or failed; `confidence` (0 to 1) that the mapping is right.
 
-    `agreement` is the share of held-out mutual pairs found again, `null` the share that a wrong
-    mapping of such vectors finds again, `mutual` the share of source words with a mutual neighbour.
+    `agreement` is the share of held-out mutual pairs recovered, `null` the share that a wrong mapping
+    of such vectors recovers, `mutual` the share of source words with a mutual neighbour.
     """
 
     label: str
@@ -55,7 +55,7 @@ class Verdict:
 
     @property
     def gain(self) -> float:
-        """The log of the odds ratio of agreement and null, on which the confidence rests."""
+        """The log of the odds ratio of agreement and null, from which the confidence is computed."""
         return log_odds(self.agreement) - log_odds(self.null)
 
 
@@ -68,9 +68,9 @@ def judge(
     runtime: Runtime,
     null: float | None = None,
 ) -> Verdict:
-    """The verdict on `alignment` between normalised `source` and `target`; touches no dictionary.
+    """The verdict on `alignment` between normalised `source` and `target`; it uses no dictionary.
 
-    `null` is that of `null_agreement`, measured here where it is not given: it is not of the alignment.
+    `null` is that of `null_agreement`, measured here if it is not given: it depends on the vectors alone.
     """
     x, y = (side.most_frequent(WORDS).tensor(runtime.device) for side in (source, target))
     pairs = _mutual(_mapped(x, alignment.source_map), _mapped(y, alignment.target_map))
@@ -89,7 +89,7 @@ def judge(
 
 
 def _mapped(rows: Tensor, mapping: Matrix | None) -> Tensor:
-    """The rows (n, d) of one language in the shared space, of unit length; as they are without a mapping."""
+    """The rows (n, d) of one language in the shared space, of unit length; unchanged without a mapping."""
     return rows if mapping is None else normalize(rows @ torch.from_numpy(mapping).to(rows.device).T)
 
 
@@ -100,10 +100,10 @@ def log_odds(rate: float) -> float:
 
 
 def null_agreement(source: Vectors, target: Vectors, *, rng: np.random.Generator, runtime: Runtime) -> float:
-    """The agreement of a refined mapping that can only be wrong, between clouds like these two.
+    """The agreement of a refined mapping that must be wrong, on synthetic vectors like these two.
 
-    Both are turned to their principal axes, which a wrong mapping gets right at best, and every
-    coordinate of the target is shuffled over its words: spectra and marginals stay, correspondence goes.
+    Both are rotated to their principal axes, which a wrong mapping matches at best, and every coordinate
+    of the target is shuffled over its words: this keeps spectra and marginals, but no correspondence.
     """
     own, other = (_principal(side.most_frequent(WORDS).tensor(runtime.device)) for side in (source, target))
     order = np.argsort(rng.random(tuple(other.shape)), axis=0)  # (m, d)
@@ -115,14 +115,14 @@ def null_agreement(source: Vectors, target: Vectors, *, rng: np.random.Generator
 
 
 def _principal(rows: Tensor) -> Tensor:
-    """The rows (n, d) along their principal axes, widest first, each turned to its longer tail."""
+    """The rows (n, d) along their principal axes, widest first, with the longer tail of each positive."""
     _, axes = torch.linalg.eigh((rows.T @ rows).double())  # narrowest first
-    turned = rows @ axes.flip(1).float()
-    return torch.where((turned**3).sum(dim=0) < 0, -turned, turned)
+    rotated = rows @ axes.flip(1).float()
+    return torch.where((rotated**3).sum(dim=0) < 0, -rotated, rotated)
 
 
 def _agreement(x: Tensor, y: Tensor, pairs: Tensor, draws: int, rng: np.random.Generator) -> float:
-    """The mean share of held-out pairs that a mapping fitted to a draw of the others finds again."""
+    """The mean share of held-out pairs that a mapping fitted to a draw of the others recovers."""
     fitted = min(FITTED_PAIRS_PER_DIMENSION * x.shape[1], len(pairs) // 2)
     if fitted == 0:
         return 0.0
@@ -131,7 +131,7 @@ def _agreement(x: Tensor, y: Tensor, pairs: Tensor, draws: int, rng: np.random.G
         shuffled = pairs[torch.from_numpy(rng.permutation(len(pairs))).to(pairs.device)]
         known, held_out = shuffled[:fitted], shuffled[fitted:]
         mapping = procrustes(x[known[:, 0]], y[known[:, 1]])
-        rates.append(float(found_again(x @ mapping.T, y, held_out).double().mean()))
+        rates.append(float(recovered(x @ mapping.T, y, held_out).double().mean()))
     return float(np.mean(rates))
 
 

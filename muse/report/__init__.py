@@ -1,4 +1,4 @@
-"""Report: one page, and its figures, of what a run made and how well it did."""
+"""Report: a page about an aligned space, with figures: how it was learned and how good it is."""
 
 from muse.report.facts import Facts, ReportConfig, gather_facts
 from muse.report.page import WrittenReport, check_page, require_report, write_report

@@ -1,4 +1,4 @@
-"""Facts: all that a report says of a space, gathered from the consumers of it."""
+"""Facts: the content of a report, gathered from a space, its manifest and evaluations."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from muse.report.record import Record, records
 from muse.search.retrieval import Retrieval
 from muse.space import AlignedSpace
 
-SAMPLE = 15  # entries shown of the best, of the worst, and of those between
+SAMPLE = 15  # entries shown of the best, of the worst, and at random
 
 
 @dataclass(frozen=True)
 class ReportConfig:
-    """What a report is about: the direction, the gold dictionary and its name, how many words it searches."""
+    """The settings of a report: the direction, the gold dictionary and its name, the words searched."""
 
     source: str
     target: str
@@ -37,7 +37,7 @@ class ReportConfig:
 
 @dataclass(frozen=True)
 class Sample:
-    """Entries of the mutual dictionary by score: the best, the worst, and a draw; and how many there are."""
+    """Entries of the mutual dictionary: the best, the worst, and some at random; `pairs` is their number."""
 
     best: tuple[Entry, ...]
     worst: tuple[Entry, ...]
@@ -47,7 +47,7 @@ class Sample:
 
 @dataclass(frozen=True, eq=False)
 class Facts:
-    """What a report says; `searched` is the number of most frequent words that hubness and sample are of."""
+    """The content of a report; hubness and sample are of the `searched` most frequent words."""
 
     space: AlignedSpace
     source: str
@@ -62,7 +62,7 @@ class Facts:
 
 
 def gather_facts(space: AlignedSpace, config: ReportConfig, progress: Progress) -> Facts:
-    """All facts; Mismatch where the dictionary covers nothing, before the long searches."""
+    """The facts; Mismatch, before the long searches, if no pair of the dictionary is covered."""
     source, target, rng = config.source, config.target, np.random.default_rng(config.seed)
     with progress.stage("report", 4) as tick:
         accuracy = None
@@ -88,11 +88,11 @@ def gather_facts(space: AlignedSpace, config: ReportConfig, progress: Progress) 
 
 
 def most_frequent(space: AlignedSpace, count: int) -> AlignedSpace:
-    """The space with the `count` most frequent words of each language; as it is where it has no more."""
+    """The space reduced to the `count` most frequent words of each language, unless it has no more."""
     if all(len(side.vectors) <= count for side in space.sides.values()):
         return space
     sides = {
-        # The hubness on disk is against all words, and would not hold.
+        # The hubness on disk is against all words, so it does not apply.
         language: replace(side, vectors=side.vectors.most_frequent(count), hubness={})
         for language, side in space.sides.items()
     }
@@ -100,10 +100,10 @@ def most_frequent(space: AlignedSpace, count: int) -> AlignedSpace:
 
 
 def sample_of(found: Iterable[Entry], rng: np.random.Generator) -> Sample:
-    """The best, the worst and some of the entries, of which there must be one."""
+    """The best, the worst and some random entries; Mismatch if there are none."""
     every = list(found)
     if not every:
-        raise Mismatch("expected words of both languages that choose each other, got none; align them anew")
+        raise Mismatch("expected mutual neighbours in both languages, got none; align them again")
     best = heapq.nlargest(SAMPLE, every, key=_score)
     worst = heapq.nsmallest(SAMPLE, every, key=_score)
     drawn = rng.choice(len(every), min(SAMPLE, len(every)), replace=False)

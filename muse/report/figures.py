@@ -15,7 +15,7 @@ from muse.report.record import Curve, Record, Stage, stages_of
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-SOURCE, TARGET, GREY = "#1f5fa8", "#c2410c", "#6b7280"  # told apart by the colour-blind, and in grey
+SOURCE, TARGET, GREY = "#1f5fa8", "#c2410c", "#6b7280"  # distinguishable by the colour-blind, and in grey
 LINES = ("-", "--", ":", "-.")
 WIDTH = 8.0  # inches; a page shows it at half of DPI
 DPI = 160
@@ -28,7 +28,7 @@ SHOWN = {  # figures of the history worth a chart, and what to call them
 
 
 def figures(facts: Facts) -> dict[str, bytes]:
-    """The PNG of each figure that there is something to show in, by name."""
+    """The PNG of each figure for which there is data, by name."""
     require_matplotlib()
     drawn = {}
     for name, draw in FIGURES.items():
@@ -39,7 +39,7 @@ def figures(facts: Facts) -> dict[str, bytes]:
 
 
 def require_matplotlib() -> None:
-    """Raises MissingExtra where matplotlib is not installed."""
+    """Raise MissingExtra if matplotlib is not installed."""
     try:
         import matplotlib  # noqa: F401
     except ImportError:
@@ -64,7 +64,7 @@ def _png(figure: Figure) -> bytes:
 
 
 def learning(facts: Facts) -> Figure | None:
-    """Criterion, objective, loss and orthogonality of every attempt, one panel for each that was told."""
+    """Criterion, objective, loss and orthogonality of every candidate, a panel for each that was recorded."""
     panels: dict[str, list[tuple[str, Curve]]] = {}
     for record in facts.records:
         for stage, name, curve in _curves(record, len(facts.records) > 1):
@@ -79,26 +79,24 @@ def learning(facts: Facts) -> Figure | None:
         one.set_ylabel(SHOWN.get(name, name), fontsize=9, parse_math=False)
         one.xaxis.get_major_locator().set_params(integer=True)
         one.legend(fontsize=8, frameon=False, loc="center left", bbox_to_anchor=(1, 0.5))
-    axes[-1].set_xlabel(
-        "step of the stage (an epoch of adversarial training, a round of the others)", fontsize=9
-    )
+    axes[-1].set_xlabel("step of the stage (an epoch of adversarial training, otherwise a round)", fontsize=9)
     return figure
 
 
 def _curves(record: Record, named: bool) -> Iterator[tuple[str, str, Curve]]:
     prefix = f"{drawable(record.language)}, " if named else ""
-    sources = [(attempt.name, attempt.traces) for attempt in record.attempts]
-    for attempt, traces in [*sources, ("the last refinement", record.refinement)]:
+    sources = [(candidate.name, candidate.traces) for candidate in record.candidates]
+    for candidate, traces in [*sources, ("the last refinement", record.refinement)]:
         for trace in traces:
             for name in SHOWN:
                 if name in trace.curves:
-                    # The objective is on another scale in each kind of stage.
+                    # Objectives of different stages have different scales.
                     panel = f"objective of {trace.stage}" if name == "objective" else name
-                    yield f"{prefix}{attempt}: {trace.stage}", panel, trace.curves[name]
+                    yield f"{prefix}{candidate}: {trace.stage}", panel, trace.curves[name]
 
 
 def verdict(facts: Facts) -> Figure | None:
-    """Agreement of the mapping beside that of one that can only be wrong."""
+    """Agreement of the mapping, beside the baseline of a wrong mapping."""
     found = [record for record in facts.records if {"agreement", "null"} <= set(record.verdict)]
     if not found:
         return None
@@ -110,12 +108,12 @@ def verdict(facts: Facts) -> Figure | None:
     ticks = [(row + shift, text) for row in range(len(found)) for shift, text in _sides(found[row].language)]
     axes.set_yticks([place for place, _ in ticks], [text for _, text in ticks], fontsize=9, parse_math=False)
     axes.set_xlim(0, 105)
-    axes.set_xlabel("held-out pairs found again, %", fontsize=9)
+    axes.set_xlabel("held-out pairs recovered, %", fontsize=9)
     return figure
 
 
 def _sides(language: str) -> list[tuple[float, str]]:
-    return [(0.2, "a mapping that is wrong"), (-0.2, f"this mapping of {drawable(language)}")]
+    return [(0.2, "a wrong mapping"), (-0.2, f"this mapping of {drawable(language)}")]
 
 
 def accuracy(facts: Facts) -> Figure | None:
@@ -139,7 +137,7 @@ def accuracy(facts: Facts) -> Figure | None:
 
 
 def picture(facts: Facts) -> Figure | None:
-    """Words of both languages on a plane, translations joined, as many labelled as can be read."""
+    """Words of both languages on a plane, translations joined by lines, labelled where there is space."""
     drawn = facts.picture
     if not drawn.pairs:
         return None
@@ -170,12 +168,12 @@ def hubs(facts: Facts) -> Figure | None:
         one.set_yticks(range(len(words)), words, fontsize=8, parse_math=False)
         one.set_title(f"{found.retrieval}, skewness {found.skewness:.2f}", fontsize=9)
         one.set_xlim(0, 1.05 * max(1, most))
-        one.set_xlabel(f"source words that have it among their {found.k} nearest", fontsize=8)
+        one.set_xlabel(f"source words with it among their {found.k} nearest", fontsize=8)
     return figure
 
 
 def stages(facts: Facts) -> Figure | None:
-    """Seconds and memory of the stages."""
+    """Seconds and peak memory by stage."""
     rows = [(stage, seconds, memory) for stage, seconds, memory in stage_rows(facts) if seconds is not None]
     if not rows:
         return None
@@ -193,7 +191,7 @@ def stages(facts: Facts) -> Figure | None:
 
 
 def stage_rows(facts: Facts) -> Sequence[Stage]:
-    """The stages of the run: those of all languages, then those of each."""
+    """The stages of the run: those for all languages, then those of each language."""
     rows = stages_of(facts.space.manifest)
     for record in facts.records:
         prefix = f"{record.language}: " if len(facts.records) > 1 else ""

@@ -1,4 +1,4 @@
-"""Labels: words beside their points, where there is room for them."""
+"""Labels: words beside their points, where there is space."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SIZE = 7.5
-# Where a label may stand: the shift in points from its point, and how it is aligned there.
+# Possible positions of a label: the offset from its point (in typographic points), and its alignment.
 STANDS = (
     (5, 0, "left", "center"),
     (-5, 0, "right", "center"),
@@ -22,7 +22,7 @@ STANDS = (
     (4, -4, "left", "top"),
     (-4, -4, "right", "top"),
 )
-POINT = 6.0  # pixels from the middle of a point that no label may cover
+POINT = 6.0  # pixels around a point that no label may cover
 
 
 def label_places(
@@ -32,14 +32,14 @@ def label_places(
     words: Sequence[str],
     colours: Sequence[str],
 ) -> int:
-    """Writes each word beside its place, unless it would lie on another or be cut; how many were written.
+    """The number of words written beside their places; a word that would overlap or be cut off is left out.
 
-    A word with signs that the font has not got is left out.
+    So is a word with characters that the font lacks.
     """
     from matplotlib.transforms import Bbox
 
-    figure.draw_without_rendering()  # settles where the axes lie
-    # From here on nothing may move: the boxes below would no longer be where the words are.
+    figure.draw_without_rendering()  # computes the layout
+    # From here on the layout must not change, or the boxes below would be wrong.
     figure.set_layout_engine("none")
     points = axes.transData.transform(places).tolist()
     taken = [Bbox([[x - POINT, y - POINT], [x + POINT, y + POINT]]) for x, y in points]
@@ -63,12 +63,12 @@ def label_places(
 
 
 def can_be_drawn(word: str) -> bool:
-    """Whether the font of the figures has a glyph for every sign of the word."""
+    """Whether the font of the figures has a glyph for every character of the word."""
     return bool(word.strip()) and word.isprintable() and all(ord(sign) in _glyphs() for sign in word)
 
 
 def drawable(text: str) -> str:
-    """The text with a box for every sign that the font of the figures has not got."""
+    """The text with a box for every character that the font of the figures lacks."""
     return "".join(sign if sign.isprintable() and ord(sign) in _glyphs() else "\u25a1" for sign in text)
 
 

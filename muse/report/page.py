@@ -1,4 +1,4 @@
-"""Page: the facts and figures as one HTML file that needs nothing else, and the figures as PNG beside it."""
+"""Page: the facts and figures as one self-contained HTML file, and the figures as PNG beside it."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ class WrittenReport:
     figures: Mapping[str, Path]
 
     def as_json(self) -> dict[str, Any]:
-        """All fields as JSON can hold them."""
+        """All fields, for JSON."""
         return {"out": str(self.page), "figures": {name: str(path) for name, path in self.figures.items()}}
 
 
 def require_report() -> None:
-    """Raises MissingExtra where a package of the extra is absent."""
+    """Raise MissingExtra if a package of the extra is not installed."""
     require_matplotlib()
     require_picture()
     try:
@@ -43,24 +43,24 @@ def require_report() -> None:
 
 
 def figures_folder(page: Path) -> Path:
-    """Where the figures of a page go: fr-en.figures for fr-en.html."""
+    """The folder for the figures of a page: fr-en.figures for fr-en.html."""
     return page.with_suffix(".figures")
 
 
 def check_page(page: Path) -> None:
-    """Raises BadFile where page and figures cannot be written, or would replace what is no report's."""
+    """Raise BadFile if page and figures cannot be written, or would replace other files than a report's."""
     check_place(page)
     if page.suffix.lower() not in (".html", ".htm"):
-        raise BadFile(f"{page}: expected a name that ends in .html, got another; rename --out")
+        raise BadFile(f"{page}: expected a name that ends in .html; choose another --out")
     folder = figures_folder(page)
     if folder.exists() and not (folder.is_dir() and all(one.suffix == ".png" for one in folder.iterdir())):
         raise BadFile(
-            f"{folder}: expected nothing there, or the figures of a report, got others; rename --out"
+            f"{folder}: expected no folder, or the figures of a report, got other files; choose another --out"
         )
 
 
 def write_report(facts: Facts, page: Path) -> WrittenReport:
-    """Writes the page and its figures, replacing those of an earlier report."""
+    """The paths of the page and its figures, which are written, replacing those of an earlier report."""
     check_page(page)
     drawn = figures(facts)
     text = render(facts, drawn)
@@ -74,7 +74,7 @@ def write_report(facts: Facts, page: Path) -> WrittenReport:
 
 
 def render(facts: Facts, drawn: Mapping[str, bytes]) -> str:
-    """The page as HTML; all text of ours or of the words is escaped by the template."""
+    """The page as HTML; the template escapes all text."""
     from jinja2 import ChainableUndefined, Environment, PackageLoader
 
     environment = Environment(

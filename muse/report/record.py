@@ -1,7 +1,7 @@
-"""Record: what the manifest of a space tells of the run that made it, as far as it does.
+"""Record: the run that made a space, as recorded in the manifest.
 
-Older spaces have no history, and spaces made by hand may have no candidates: what is absent, or is
-not what it should be, is left out.
+Older spaces have no history, and spaces made by hand may have no candidates: missing or invalid entries are
+left out.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ Stage = tuple[str, float | None, float | None]  # with its seconds and the peak 
 
 @dataclass(frozen=True)
 class StageCurves:
-    """What one stage told: its name and, for each figure, (step, value) in order."""
+    """The figures that one stage reported: for each, (step, value) in order."""
 
     stage: str
     curves: Mapping[str, Curve]
 
 
 @dataclass(frozen=True)
-class Attempt:
-    """One way in that was tried: its fields as `muse align --json` has them, and its history."""
+class CandidateRecord:
+    """An initialisation that was tried: its fields as in `muse align --json`, and its history."""
 
     fields: Mapping[str, Any]
     traces: tuple[StageCurves, ...]
@@ -32,49 +32,51 @@ class Attempt:
 
     @property
     def name(self) -> str:
-        """The way in with its variant."""
+        """The initialisation with its variant."""
         return str(self.fields.get("method", "?"))
 
 
 @dataclass(frozen=True)
 class Record:
-    """How one language was mapped: its entry in the manifest, the attempts, the last refinement."""
+    """How one language was mapped: its entry in the manifest, the candidates, the last refinement."""
 
     language: str
     entry: Mapping[str, Any]
-    attempts: tuple[Attempt, ...]
+    candidates: tuple[CandidateRecord, ...]
     refinement: tuple[StageCurves, ...]
 
     @property
     def verdict(self) -> Mapping[str, Any]:
-        """The verdict and what it rests on; empty where there is none."""
+        """The verdict with its figures; empty if there is none."""
         return _mapping(self.entry.get("verdict"))
 
     @property
     def stages(self) -> list[Stage]:
-        """The stages of the language's own."""
+        """The stages of this language."""
         return stages_of(self.entry)
 
     @property
     def reason(self) -> str:
-        """Why the chosen attempt was chosen, as `muse.learn.auto.best` does."""
-        if not self.attempts:
+        """Why the chosen candidate was chosen, as `muse.learn.auto.best` does."""
+        if not self.candidates:
             return ""
-        if any(attempt.fields.get("verdict") == "aligned" for attempt in self.attempts if attempt.chosen):
-            return "it is the first that was judged aligned, which ends the search"
-        if len(self.attempts) == 1:
-            return "it is the only one that was tried"
+        if any(
+            candidate.fields.get("verdict") == "aligned" for candidate in self.candidates if candidate.chosen
+        ):
+            return "it was the first to be judged aligned, which ends the search"
+        if len(self.candidates) == 1:
+            return "no other was tried"
         return "none was judged aligned, and it has the highest criterion"
 
 
 def stages_of(entry: Mapping[str, Any]) -> list[Stage]:
-    """The stages that a manifest, or the entry of a language in one, tells the seconds of."""
+    """The stages whose seconds are recorded in a manifest, or in the entry of a language."""
     seconds, memory = (_mapping(entry.get(name)) for name in ("seconds", "peak_memory_mb"))
     return [(stage, _number(seconds[stage]), _number(memory.get(stage))) for stage in seconds]
 
 
 def records(manifest: Mapping[str, Any], source: str, target: str) -> list[Record]:
-    """The records of the languages of one direction that were mapped, which the pivot was not."""
+    """The records of the languages of one direction, without the pivot, which was not mapped."""
     languages = _mapping(manifest.get("languages"))
     return [
         _record(language, {**_whole(manifest), **_mapping(languages.get(language))})
@@ -84,7 +86,7 @@ def records(manifest: Mapping[str, Any], source: str, target: str) -> list[Recor
 
 
 def _whole(manifest: Mapping[str, Any]) -> dict[str, Any]:
-    # What the manifest says of all its languages; that a language says of itself goes first.
+    # The manifest's entries for all languages; those of a language take precedence.
     return {key: manifest[key] for key in ("method", "criterion", "verdict", "candidates") if key in manifest}
 
 
@@ -92,11 +94,11 @@ def _record(language: str, entry: Mapping[str, Any]) -> Record:
     tried = [fields for fields in _list(entry.get("candidates")) if isinstance(fields, Mapping)]
     methods = [fields.get("method") for fields in tried]
     chosen = _chosen(tried, str(entry.get("method")), methods)
-    attempts = tuple(
-        Attempt(fields, tuple(_traces(fields.get("history"))), place == chosen)
+    candidates = tuple(
+        CandidateRecord(fields, tuple(_traces(fields.get("history"))), place == chosen)
         for place, fields in enumerate(tried)
     )
-    return Record(language, entry, attempts, tuple(_traces(entry.get("history"))))
+    return Record(language, entry, candidates, tuple(_traces(entry.get("history"))))
 
 
 def _chosen(tried: list[Mapping[str, Any]], method: str, methods: list[Any]) -> int:
@@ -108,11 +110,11 @@ def _chosen(tried: list[Mapping[str, Any]], method: str, methods: list[Any]) -> 
 
 def _traces(history: object) -> Iterator[StageCurves]:
     for trace in _list(history):
-        told = _mapping(trace)
-        steps, figures = _list(told.get("steps")), _mapping(told.get("figures"))
+        fields = _mapping(trace)
+        steps, figures = _list(fields.get("steps")), _mapping(fields.get("figures"))
         curves = {name: _curve(steps, _list(values)) for name, values in figures.items()}
         yield StageCurves(
-            str(told.get("stage", "")), {name: curve for name, curve in curves.items() if curve}
+            str(fields.get("stage", "")), {name: curve for name, curve in curves.items() if curve}
         )
 
 

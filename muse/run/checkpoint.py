@@ -1,4 +1,4 @@
-"""Checkpoint: what a run has learned so far, on disk, so that a killed run can go on."""
+"""Checkpoint: the state of a run on disk, so that a killed run can be resumed."""
 
 from __future__ import annotations
 
@@ -14,36 +14,64 @@ from numpy.typing import NDArray
 from muse.errors import BadFile, BadSetting
 from muse.files.atomic import atomic_path, make_parents, remove_empty
 from muse.files.space_folder import folder_name
+from muse.run.processes import ALONE, Processes
 
 Arrays = Mapping[str, NDArray[np.generic]]
-RUN = "run.txt"  # in the folder: which run it is of
+RUN = "run.txt"  # in the folder: a fingerprint of the run
+
+
+def checkpoint_folder(out: Path) -> Path:
+    """The hidden folder beside `out` that keeps the state of the run that writes `out`."""
+    out = out.resolve()
+    return out.with_name(f".{out.name}.checkpoint")
+
+
+def open_checkpoint(
+    out: Path, fingerprint: Sequence[str], *, resume: bool, processes: Processes = ALONE
+) -> Checkpoint:
+    """The checkpoint beside `out`, as `Checkpoint.open` has it.
+
+    Of several processes the first one opens it, and the others read what it finds there.
+    """
+    folder = checkpoint_folder(out)
+    checkpoint = Checkpoint(folder, resumed=resume)
+    if processes.first:
+        checkpoint = Checkpoint.open(folder, fingerprint, resume=resume)
+    processes.wait()
+    return checkpoint
 
 
 class Checkpoint:
-    """A folder with one file of arrays for each stage; without a folder, nothing is kept."""
+    """A folder with one file of arrays for each stage; without a folder, nothing is kept.
 
-    def __init__(self, folder: Path | None = None, made: Sequence[Path] = ()) -> None:
+    A `resumed` one has the state of an earlier run.
+    """
+
+    def __init__(
+        self, folder: Path | None = None, made: Sequence[Path] = (), *, resumed: bool = False
+    ) -> None:
         self._folder = folder
         self._made = made  # the folders above it that were not there before, the innermost first
+        self._resumed = resumed
 
     @classmethod
     def open(cls, folder: Path, fingerprint: Sequence[str], *, resume: bool) -> Checkpoint:
-        """The checkpoints in `folder`: those of the killed run of the same `fingerprint`, or none yet.
+        """The checkpoints in `folder`: those of the killed run with the same `fingerprint`, or none yet.
 
-        Without `resume` whatever an earlier run left there is removed. Raises BadSetting where
-        there is nothing to resume, or where what is there came from other inputs or settings.
+        Without `resume` the checkpoints of an earlier run are removed. Raise BadSetting if there is
+        nothing to resume, or if the checkpoints are of other inputs or settings.
         """
         digest = hashlib.sha256("\0".join(fingerprint).encode()).hexdigest()
         note, made = folder / RUN, list[Path]()
         if resume:
             if not note.is_file():
                 raise BadSetting(
-                    f"--resume needs the checkpoints of a killed run, found none in {folder}; leave it out"
+                    f"--resume needs the checkpoints of a killed run, found none in {folder}; omit --resume"
                 )
             if note.read_text(encoding="utf-8") != digest:
                 raise BadSetting(
                     f"--resume needs the inputs and settings of the killed run, those in {folder} differ; "
-                    "give the same ones, or leave --resume out to start anew"
+                    "use the same ones, or omit --resume to start again"
                 )
         else:
             shutil.rmtree(folder, ignore_errors=True)
@@ -56,25 +84,40 @@ class Checkpoint:
                     f"{folder.parent}: expected a folder that can be written, got {error.strerror or error}; "
                     "choose another"
                 ) from error
-        return cls(folder, made)
+        return cls(folder, made, resumed=resume)
 
     def of(self, part: str) -> Checkpoint:
         """The checkpoints of a part of the run, such as a language, which `clear` forgets with the others."""
-        return Checkpoint(None if self._folder is None else self._folder / folder_name(part))
+        folder = None if self._folder is None else self._folder / folder_name(part)
+        return Checkpoint(folder, resumed=self._resumed)
+
+    def abandon(self, *, breakdown: bool = False) -> bool:
+        """Whether the state stays once the run has failed; what is not worth resuming is cleared.
+
+        A resumed run leaves what it resumed. A new one leaves what it has saved only where training had a
+        `breakdown`, which a lower rate may avoid: bad input would end it in the same place again.
+        """
+        if self._resumed or (breakdown and self._saved()):
+            return True
+        self.clear()
+        return False
+
+    def _saved(self) -> bool:
+        return self._folder is not None and any(self._folder.rglob("*.npz"))
 
     def clear(self) -> None:
-        """Forget everything: the run is over. Folders made for it go too, where nothing else is in them."""
+        """Remove all checkpoints, and the folders created for them if these are empty."""
         if self._folder is None:
             return
         shutil.rmtree(self._folder, ignore_errors=True)
         remove_empty(self._made)
 
     def load(self, stage: str) -> dict[str, NDArray[np.generic]] | None:
-        """The arrays saved for `stage`, or None where there are none; BadFile if they are broken."""
+        """The arrays saved for `stage`, or None if there are none; BadFile if they are broken."""
         if self._folder is None or not (path := self._path(self._folder, stage)).exists():
             return None
         try:
-            # Opened here: np.load leaves the file open where it finds a broken archive.
+            # Opened here: np.load leaves the file open if the archive is broken.
             with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
                 return dict(arrays)
         except (ValueError, OSError, EOFError, zipfile.BadZipFile) as error:
@@ -83,7 +126,7 @@ class Checkpoint:
             ) from error
 
     def save(self, stage: str, arrays: Arrays) -> None:
-        """Keep the arrays of `stage`, replacing what was kept for it in one step."""
+        """Save the arrays of `stage`, replacing atomically those saved before."""
         if self._folder is None:
             return
         self._folder.mkdir(parents=True, exist_ok=True)
@@ -92,4 +135,4 @@ class Checkpoint:
 
     @staticmethod
     def _path(folder: Path, stage: str) -> Path:
-        return folder / f"{stage.replace(':', '-')}.npz"  # a colon is no file name on Windows
+        return folder / f"{stage.replace(':', '-')}.npz"  # Windows allows no colon in a file name

@@ -1,4 +1,4 @@
-"""Memory: the peak of this process, as the operating system counts it."""
+"""Memory: the peak memory of this process, as the operating system counts it."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ _STATUS = Path("/proc/self/status")
 
 
 def peak_memory_mb() -> float | None:
-    """The largest resident set of this process so far, in MB (10^6 bytes); None where it is not known."""
-    # Linux hands ru_maxrss on from parent to child (getrusage(2)): a process that a larger one started
-    # would report the peak of the larger one. VmHWM begins anew with each program.
+    """The largest resident set of this process so far, in MB (10^6 bytes); None if it is unknown."""
+    # On Linux a child inherits ru_maxrss (getrusage(2)): a process started by a larger one would
+    # report the peak of the larger one. VmHWM starts at zero with each program.
     if _STATUS.exists():
         for line in _STATUS.read_text(encoding="utf-8").splitlines():
             if line.startswith("VmHWM:"):

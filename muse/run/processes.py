@@ -1,4 +1,4 @@
-"""Processes: this one of several that train one network together, as torchrun started them."""
+"""Processes: several processes, started by torchrun, that train one network together."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from torch import Tensor, distributed
 
 from muse.errors import BadSetting
 
-_PATIENCE = timedelta(hours=2)  # the others wait while the first one scores and saves
+_TIMEOUT = timedelta(hours=2)  # the others wait while the first one scores and saves
 
 
 @dataclass(frozen=True)
 class Processes:
-    """The `rank` of this process among `count`; alone it is the first of one, and sends nothing."""
+    """The `rank` of this process among `count`; a single process is the first of one and sends nothing."""
 
     rank: int = 0
     count: int = 1
@@ -26,15 +26,15 @@ class Processes:
 
     @property
     def first(self) -> bool:
-        """Whether this is the one that writes and prints."""
+        """Whether this is the process that writes and prints."""
         return self.rank == 0
 
     def share(self, rows: Tensor) -> Tensor:
-        """The part of this process of the rows (b,) of a batch; the parts differ by one row at most."""
+        """The part of the rows (b,) of a batch that this process has; parts differ by one row at most."""
         return rows[self.rank :: self.count]
 
     def wait(self) -> None:
-        """Returns once all processes have come here."""
+        """Return once all processes have called this."""
         if self.count > 1:
             distributed.barrier()
 
@@ -47,24 +47,26 @@ class Processes:
         return float(total)
 
     def gather(self, *own: Tensor) -> tuple[Tensor, ...]:
-        """The rows (b, ...) of all processes, those of the first one first, of tensors of as many rows each.
+        """The rows (b, ...) of all processes, in order of rank; all tensors of `own` have as many rows.
 
-        Gradients flow to those of this process, as if the others' were given.
+        Gradients flow to the rows of this process only; those of the others are constants.
         """
         if self.count == 1:
             return own
-        sizes = [int(found) for found in self._told(torch.tensor([len(own[0])], device=own[0].device))]
+        sizes = [
+            int(found) for found in self._all_gathered(torch.tensor([len(own[0])], device=own[0].device))
+        ]
         return tuple(self._gathered(rows, sizes) for rows in own)
 
     def _gathered(self, rows: Tensor, sizes: list[int]) -> Tensor:
-        sent = rows.new_zeros(max(sizes), *rows.shape[1:])  # all must send as much
+        sent = rows.new_zeros(max(sizes), *rows.shape[1:])  # all must send the same shape
         sent[: len(rows)] = rows.detach()
-        parts = [part[:size] for part, size in zip(self._told(sent), sizes, strict=True)]
+        parts = [part[:size] for part, size in zip(self._all_gathered(sent), sizes, strict=True)]
         parts[self.rank] = rows
         return torch.cat(parts)
 
-    def _told(self, sent: Tensor) -> list[Tensor]:
-        """What every process sent, in tensors of one shape."""
+    def _all_gathered(self, sent: Tensor) -> list[Tensor]:
+        """The tensors that all processes sent, of one shape."""
         found = [torch.empty_like(sent) for _ in range(self.count)]
         distributed.all_gather(found, sent)
         return found
@@ -75,10 +77,10 @@ ALONE = Processes()
 
 @contextmanager
 def joined(device: str) -> Iterator[Processes]:
-    """The processes that torchrun started, which talk to one another until this ends; or this one alone.
+    """The processes that torchrun started, connected until the block ends; or this one alone.
 
-    Each of several on GPUs has its own, of which "cuda" means that one. BadSetting where torchrun's variables
-    are not whole.
+    On GPUs each process has its own, and "cuda" means that one. Raise BadSetting if a variable that torchrun
+    sets is missing or no number.
     """
     count = _number("WORLD_SIZE", "1")
     if count == 1:
@@ -86,7 +88,7 @@ def joined(device: str) -> Iterator[Processes]:
         return
     if device == "cuda":
         torch.cuda.set_device(_number("LOCAL_RANK"))
-    distributed.init_process_group("nccl" if device == "cuda" else "gloo", timeout=_PATIENCE)
+    distributed.init_process_group("nccl" if device == "cuda" else "gloo", timeout=_TIMEOUT)
     try:
         yield Processes(_number("RANK"), count, device)
     finally:

@@ -1,4 +1,4 @@
-"""Runtime: what a stage of learning is lent: device, progress line, checkpoints, processes."""
+"""Runtime: the device, progress line, checkpoints and processes given to a stage of learning."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Runtime:
 
 
 def pick_device(device: str) -> str:
-    """The device to run on: what was asked for, or for "auto" a GPU where there is one."""
+    """The device to run on: the one requested, or for "auto" a GPU if there is one."""
     if device == "auto":
         return "cuda" if torch.cuda.is_available() else "cpu"
     if device == "cuda" and not torch.cuda.is_available():

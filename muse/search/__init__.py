@@ -1,5 +1,5 @@
-"""Nearest neighbours, and what is read from them: matrices in, neighbours, scores and probabilities out.
+"""Search: matrices in; nearest neighbours, scores and probabilities out.
 
-Every search of muse is made here: the backends agree, and CSLS is written once.
+All nearest-neighbour searches of muse are here: the backends agree, and CSLS is implemented once.
 Imports: errors, procrustes.
 """

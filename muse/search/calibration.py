@@ -1,27 +1,27 @@
-"""Calibration: from the CSLS of a word's candidates to the probability that each translates it.
+"""Calibration: the probability that each candidate translates a word, from the candidates' CSLS.
 
-No dictionary says how often a score is right, so two views of the same space do. The coordinates are
-rotated at random and cut in halves; each half finds translations by itself, and what one half says is
-the answer to the other's question. From this two models are fitted by likelihood:
+Without a dictionary, labels come from two views of the same space. The coordinates are rotated at random
+and split into two halves; each half finds translations on its own, and the answers of one half serve as
+labels for the scores of the other. Two models are fitted to them by maximum likelihood:
 
-* trusting: p(y | x) is a softmax of CSLS / T over the candidates. It is fitted where the other half's
-  answer is among them, as though one of them were always right: probabilities that are too high.
-* doubting: one more candidate, "none of them", has a constant score; it is the answer wherever the
-  other half's is not among them, though that half errs as well: probabilities that are too low.
+* closed set: p(y | x) is a softmax of CSLS / T over the candidates. It is fitted to the queries whose label
+  is among the candidates, as though one of them were always right: its probabilities are too high.
+* open set: one more candidate, "none of them", has a constant score; it is the label whenever the other
+  half's answer is not among the candidates, although that half errs as well: its probabilities are too low.
 
-The probability given is the mean of the two.
+The result is the mean of the two.
 
-Where directions were re-weighted by what the pairs of the space show in them, its halves no longer are
-two views: all pairs taught both, and they agree more often than they are right. The scores are theirs,
-but the answers come from the rows before: for the trusting model turned by rotations fitted to all pairs,
-for the doubting one each turned by what the pairs of other words teach (`muse.procrustes.cross_fitted`).
+If directions were re-weighted by the correlation of the space's pairs, its halves are no longer two views:
+both depend on all pairs, and agree more often than they are right. The scores are still theirs, but the
+labels come from the rows before re-weighting: for the closed-set model rotated by a fit to all pairs, for
+the open-set model each rotated by a fit to the pairs of other words (`muse.procrustes.cross_fitted`).
 
-That two independent views of an example can stand in for
-labels is the idea of co-training (Blum and Mitchell, 1998); errors estimated from agreement alone:
-Platanios, Blum and Mitchell (2014). No constant is fitted to a dictionary, but that it is the middle of
-the two was decided on the pairs that benchmarks/induction.py calls development; it measures others too.
-If errors were noise independent in every coordinate, a half would see much less than the whole and the
-probabilities would be too low; those of word vectors are mostly shared by the halves.
+Two independent views of an example in place of labels: co-training (Blum and Mitchell, 1998); errors
+estimated from agreement alone: Platanios, Blum and Mitchell (2014). No constant is fitted to a dictionary,
+but taking the mean of the two models was decided on the pairs that benchmarks/induction.py calls
+development; it measures others too. If errors were noise independent in every coordinate, a half would
+perform much worse than the whole and the probabilities would be too low; the errors of word vectors are
+mostly shared by the halves.
 """
 
 from __future__ import annotations
@@ -41,34 +41,34 @@ from muse.search.neighbours import Neighbours
 from muse.search.probability import COLDEST, HOTTEST, csls_probabilities, fit_temperature
 from muse.search.retrieval import Retrieval, mutual_neighbours
 
-CANDIDATES = 10  # over which a probability is spread
+CANDIDATES = 10  # over which a probability is distributed
 WORDS = 12_000  # the most frequent of each side are enough to fit three numbers
-FOLDS = 20  # of the words, each turned by what the others teach
-FARTHEST = 4.0  # CSLS lies between -4 and 2: the score of "none of them" stays in as wide a range
+FOLDS = 20  # of the words, each rotated by a fit to the pairs of the others
+FARTHEST = 4.0  # bounds the score of "none of them", since CSLS lies between -4 and 2
 
 Rows = tuple[Tensor, Tensor]  # of the source (n, d) and of the target (m, d), of unit length, in one space
 
 
 @dataclass(frozen=True)
 class Calibration:
-    """The temperature of the trusting model; temperature and score of "none" of the doubting one."""
+    """The temperatures of the closed-set and the open-set model, and the latter's score of "none"."""
 
-    trusting: float
-    doubting: float
+    closed_set: float
+    open_set: float
     none: float
 
     def probabilities(self, scores: Tensor) -> Tensor:
         """The probability (q, k) that each candidate translates its query, from CSLS `scores` (q, k).
 
-        The sum over a query's candidates is 1 at most; the rest is that none of them does.
+        The sum over a query's candidates is 1 at most; the rest is the probability that none of them does.
 
-        >>> calibration = Calibration(trusting=0.1, doubting=0.1, none=0.1)
+        >>> calibration = Calibration(closed_set=0.1, open_set=0.1, none=0.1)
         >>> calibration.probabilities(torch.tensor([[0.2, 0.1]])).round(decimals=2).tolist()
         [[0.6499999761581421, 0.23999999463558197]]
         """
-        trusting = csls_probabilities(scores, self.trusting)
-        doubting = csls_probabilities(_with_none(scores, self.none), self.doubting)[:, :-1]
-        return (trusting + doubting) / 2
+        closed_set = csls_probabilities(scores, self.closed_set)
+        open_set = csls_probabilities(_with_none(scores, self.none), self.open_set)[:, :-1]
+        return (closed_set + open_set) / 2
 
 
 def calibrate(
@@ -81,8 +81,8 @@ def calibrate(
 ) -> Calibration:
     """The calibration of translations from `source` (n, d) to `target` (m, d), most frequent words first.
 
-    `unweighted` has the WORDS most frequent as they were before re-weighting, where there was any.
-    `rng` draws the rotation. Where the two halves agree on nothing, every probability is small.
+    `unweighted` has the rows of the WORDS most frequent before re-weighting, if there was any.
+    `rng` draws the rotation. If the two halves never agree, every probability is small.
     """
     rows = source[:WORDS], target[:WORDS]
     halves = _halves(rows, rng)
@@ -91,11 +91,11 @@ def calibrate(
     together = apart = found
     if unweighted is not None:
         together = in_halves(unweighted, halves, retrieval)
-        apart = in_halves(_turned_apart(rows, unweighted, rng, retrieval), halves, retrieval)
+        apart = in_halves(_cross_fitted(rows, unweighted, rng, retrieval), halves, retrieval)
     scores = torch.cat([half.scores for half in found])  # (2n, k)
     right = answers(found, together)
-    trusting = fit_temperature(scores, right) if bool((right >= 0).any()) else HOTTEST
-    return Calibration(trusting, *fit_doubting(scores, answers(found, apart)))
+    closed_set = fit_temperature(scores, right) if bool((right >= 0).any()) else HOTTEST
+    return Calibration(closed_set, *fit_open_set(scores, answers(found, apart)))
 
 
 def in_halves(rows: Rows, halves: Sequence[Tensor], retrieval: Retrieval) -> list[Neighbours]:
@@ -108,14 +108,14 @@ def in_halves(rows: Rows, halves: Sequence[Tensor], retrieval: Retrieval) -> lis
 
 
 def answers(found: Sequence[Neighbours], judges: Sequence[Neighbours]) -> Tensor:
-    """The column (2n,) in which each of two halves found what the other judge has first, or -1."""
+    """The column (2n,), among the candidates of each half, of the other judge's best target, or -1."""
     return torch.cat([
         _column(half.indices, judge.indices) for half, judge in zip(found, reversed(judges), strict=True)
     ])  # fmt: skip
 
 
 def _halves(rows: Rows, rng: np.random.Generator) -> Sequence[Tensor]:
-    """A random rotation (d, d), its columns cut in two; Mismatch where there is nothing to cut."""
+    """The columns of a random rotation (d, d), split in two; Mismatch if there is nothing to split."""
     (n, dimension), m = rows[0].shape, len(rows[1])
     if dimension < 2 or not n or not m:
         raise Mismatch(
@@ -125,15 +125,15 @@ def _halves(rows: Rows, rng: np.random.Generator) -> Sequence[Tensor]:
     return torch.from_numpy(rotation).to(rows[0]).tensor_split([dimension // 2], dim=1)
 
 
-def _turned_apart(rows: Rows, before: Rows, rng: np.random.Generator, retrieval: Retrieval) -> Rows:
-    """The rows `before` re-weighting, each source row turned without what its own pair of `rows` teaches."""
+def _cross_fitted(rows: Rows, before: Rows, rng: np.random.Generator, retrieval: Retrieval) -> Rows:
+    """The rows `before` re-weighting, each source row rotated by a fit without the pairs of its own fold."""
     pairs = mutual_neighbours(*rows, retrieval)  # (p, 2)
     folds = torch.from_numpy(rng.integers(FOLDS, size=len(before[0]))).to(pairs.device)
     return cross_fitted(*before, pairs, folds), before[1]
 
 
 def _column(candidates: Tensor, others: Tensor) -> Tensor:
-    # Where in `candidates` (n, k) the best of `others` (n, k) stands, (n,), or -1.
+    # The column in `candidates` (n, k) of the best of `others` (n, k): (n,), or -1.
     same = candidates == others[:, :1]
     return torch.where(same.any(dim=1), same.int().argmax(dim=1), -1)
 
@@ -142,7 +142,7 @@ def _with_none(scores: Tensor, none: float) -> Tensor:
     return torch.cat([scores, scores.new_full((len(scores), 1), none)], dim=1)  # (q, k + 1)
 
 
-def fit_doubting(scores: Tensor, right: Tensor) -> tuple[float, float]:
+def fit_open_set(scores: Tensor, right: Tensor) -> tuple[float, float]:
     """The temperature and the score of "none" of highest likelihood, from CSLS `scores` (q, k).
 
     `right` (q,) is the column of the answer, or -1 for none. Concave in (1 / T, none / T).
@@ -156,6 +156,6 @@ def fit_doubting(scores: Tensor, right: Tensor) -> tuple[float, float]:
         return -float(found.mean())
 
     limits = [(np.log(COLDEST), np.log(HOTTEST)), (-FARTHEST, FARTHEST)]
-    start = (np.log(0.05), 0.1)  # of the order of what was fitted on real vectors
+    start = (np.log(0.05), 0.1)  # close to what was fitted on real vectors
     best = scipy.optimize.minimize(loss, start, method="L-BFGS-B", bounds=limits)
     return float(np.exp(best.x[0])), float(best.x[1])

@@ -1,4 +1,4 @@
-"""Exact nearest neighbours by inner product, with interchangeable backends; the only user of faiss."""
+"""Exact nearest neighbours by inner product, with interchangeable backends."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ class Neighbours(NamedTuple):
     indices: Tensor
 
 
-Step = Callable[[int], object]  # told how many queries are answered
-Search = Callable[[Tensor], Neighbours]  # of a block of queries (b, d)
+Step = Callable[[int], object]  # a callback: called with the number of queries answered so far
+Search = Callable[[Tensor], Neighbours]  # from a block of queries (b, d)
 
 
 def nearest(
@@ -62,11 +62,11 @@ def nearest(
 ) -> Neighbours:
     """The k keys of highest x . y - bias(y) for every query x, found exactly, in bounded memory.
 
-    `queries` (q, d), `keys` (m, d), `bias` (m,): what is taken off every key's inner product;
-    this is all that CSLS and the inverted softmax need beyond plain neighbours.
+    `queries` (q, d), `keys` (m, d), `bias` (m,), which is subtracted from the inner products of each
+    key; CSLS and the inverted softmax need no more than that beyond plain neighbours.
     `backend`: "torch" runs where the tensors are, "faiss" uses faiss' flat index on the same
-    device, "auto" picks the faster (torch: measured in benchmarks/neighbours.py). `step` hears of
-    every block of queries that is answered.
+    device, "auto" picks the faster (torch: measured in benchmarks/neighbours.py). `step` is called
+    after each block of queries.
 
     >>> keys = torch.tensor([[1.0, 0.0], [0.0, 1.0]])
     >>> nearest(torch.tensor([[0.2, 0.9]]), keys, 1).indices.tolist()
@@ -92,7 +92,7 @@ def tile_sizes(tensor: Tensor) -> tuple[int, int]:
 
 def _torch(queries: Tensor, keys: Tensor, k: int, bias: Tensor | None) -> Search:
     rows, columns = tile_sizes(queries)
-    # One tile for the whole search: a fresh one each time costs a CPU a quarter of the search in page faults.
+    # One tile, reused: allocating a new one each time costs a quarter of the search on a CPU in page faults.
     room = queries.new_empty(min(rows, len(queries)), min(columns, len(keys)))
     return lambda block: _torch_block(block, keys, k, bias, room)
 

@@ -1,4 +1,4 @@
-"""Scores of pairs: how much a sentence and its candidate stand out from what else is near either of them.
+"""Scores of pairs: the similarity of a sentence and its candidate relative to their other neighbours.
 
 With r(x) the mean cosine of x to its k nearest rows of the other side, and r(y) likewise,
 
@@ -7,8 +7,9 @@ With r(x) the mean cosine of x to its k nearest rows of the other side, and r(y)
 * margin  cos(x, y) / ((r(x) + r(y)) / 2)    (the ratio margin of Artetxe & Schwenk, 2019, eq. 2)
 * isf     cos(x, y) - log sum_x' exp(beta cos(x', y)) / beta    (Smith et al., 2017, eq. 9)
 
-Unlike the searches of muse.search.retrieval, a ratio is not an inner product with a bias: scores are made of
-cosines and of what each row and each column brings. Sources (n, d) and targets (m, d) are of unit length.
+Unlike the scores of muse.search.retrieval, a ratio is not an inner product with a bias: scores are computed
+from cosines, one term for each row and one for each column. Sources (n, d) and targets (m, d) have unit
+length.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from muse.errors import BadSetting
 from muse.search.retrieval import log_partition, mean_similarity
 
 METHODS = ("csls", "nn", "isf", "margin")
-FLOOR = 1e-6  # of a neighbourhood: a mean cosine of 0 or less has no ratio, or one of the wrong sign
+FLOOR = 1e-6  # of a mean cosine: with 0 or less there is no ratio, or one of the wrong sign
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ class PairScore:
         return f"{self.method}{size}"
 
     def sides(self, source: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
-        """What each source row (n,) and each target row (m,) brings to the score of its pairs."""
+        """The terms of each source row (n,) and each target row (m,) in the score of its pairs."""
         none = source.new_zeros(len(source)), source.new_zeros(len(target))
         if self.method == "nn":
             return none
@@ -59,7 +60,7 @@ class PairScore:
         return mean_similarity(source, target, k=self.k), mean_similarity(target, source, k=self.k)
 
     def score(self, cosines: Tensor, own: Tensor, other: Tensor) -> Tensor:
-        """The scores of pairs with these cosines; `own` and `other` are the `sides` of their rows.
+        """The scores of pairs with these cosines; `own` and `other` are the terms of `sides`.
 
         All three have one shape, or shapes that broadcast: (b, m), (b, 1) and (m,).
         """

@@ -1,4 +1,4 @@
-"""Probability: CSLS scores of candidates as a distribution over them, and the temperature that fits best.
+"""Probability: a softmax of CSLS scores over candidates, and the temperature of highest likelihood.
 
 p(y | x) = exp(CSLS(x, y) / T) / sum_z exp(CSLS(x, z) / T), z over the candidates of x.
 """
@@ -13,7 +13,7 @@ from muse.errors import BadSetting, Mismatch
 from muse.procrustes import cross_fitted
 from muse.search.retrieval import Retrieval, mutual_neighbours
 
-COLDEST, HOTTEST = 1e-3, 10.0  # CSLS lies between -2 and 2: below and above, nothing changes any more
+COLDEST, HOTTEST = 1e-3, 10.0  # CSLS lies between -2 and 2: beyond these, the softmax hardly changes
 HALVINGS = 60
 FOLDS = 2
 
@@ -34,12 +34,12 @@ def csls_probabilities(scores: Tensor, temperature: float) -> Tensor:
 def fit_temperature(scores: Tensor, right: Tensor) -> float:
     """The temperature of highest likelihood of the `right` candidates, between COLDEST and HOTTEST.
 
-    `scores` (q, k) are the candidates' CSLS, `right` (q,) the column of the right one, -1 where it is
-    not among them; such rows say nothing and are left out. The log-likelihood is concave in 1 / T and
-    stationary where the mean score of the right candidates is the expected score under the model.
+    `scores` (q, k) are the candidates' CSLS, `right` (q,) the column of the right one, -1 if it is not
+    among them; such rows are ignored. The log-likelihood is concave in 1 / T and stationary where the
+    mean score of the right candidates equals the expected score under the model.
 
-    Where the right one always has the highest score, the likelihood rises until T = 0: so the pairs
-    must not be chosen by the very scores that are given here; see `held_out_scores`.
+    If the right one always has the highest score, the likelihood rises until T = 0: so the pairs must
+    not be chosen by the same scores that are given here; see `held_out_scores`.
     """
     known = right >= 0
     if not bool(known.any()):
@@ -60,11 +60,11 @@ def fit_temperature(scores: Tensor, right: Tensor) -> float:
 def held_out_scores(
     source: Tensor, target: Tensor, *, top: int, rng: np.random.Generator, retrieval: Retrieval | None = None
 ) -> tuple[Tensor, Tensor]:
-    """The CSLS (p, k) of the `top` best targets of mutual pairs, held out, and the right column (p,).
+    """The CSLS (p, k) of the `top` best targets of held-out mutual pairs, and the right column (p,).
 
     The pairs are the mutual neighbours of `source` (n, d) and `target` (m, d), in the shared space.
-    Each is looked up by a rotation fitted to the pairs of the other folds, so that it does not confirm
-    itself (`muse.procrustes.cross_fitted`). The column is -1 where the partner is not found again.
+    Each is looked up with a rotation fitted to the pairs of the other folds, so that it does not confirm
+    itself (`muse.procrustes.cross_fitted`). The column is -1 if the pair is not recovered.
     """
     retrieval = retrieval or Retrieval()
     pairs = mutual_neighbours(source, target, retrieval)  # (p, 2)

@@ -27,9 +27,13 @@ class Retrieval:
     """How translations are looked up: the method, CSLS' neighbourhood k, the softmax' beta, the backend."""
 
     method: str = "csls"
+    """csls, nn (plain nearest neighbours) or isf (inverted softmax): `--retrieval`."""
     k: int = 10
+    """The neighbours over which CSLS takes its mean."""
     beta: float = 30.0
+    """The inverse temperature of the inverted softmax."""
     backend: str = "auto"
+    """auto, torch or faiss, which give the same neighbours: `--backend`."""
 
     def __post_init__(self) -> None:
         if self.method not in METHODS:
@@ -40,7 +44,7 @@ class Retrieval:
         return {"csls": f"csls:{self.k}", "nn": "nn", "isf": f"isf:{self.beta:g}"}[self.method]
 
     def bias(self, source: Tensor, target: Tensor, step: Step | None = None) -> Tensor | None:
-        """What each target's cosine is lowered by, (m,); None where nothing is. `step` hears of it."""
+        """What is subtracted from the cosines of each target, (m,), or None; `step` is called on progress."""
         if self.method == "csls":
             return mean_similarity(target, source, k=self.k, backend=self.backend, step=step) / 2
         if self.method == "isf":
@@ -90,8 +94,8 @@ def best_targets(source: Tensor, target: Tensor, retrieval: Retrieval) -> Tensor
     return nearest(source, target, 1, bias=bias, backend=retrieval.backend).indices[:, 0]
 
 
-def found_again(source: Tensor, target: Tensor, pairs: Tensor) -> Tensor:
-    """For each of `pairs` (p, 2), whether its target is the best one, by CSLS, of its source: (p,) bool."""
+def recovered(source: Tensor, target: Tensor, pairs: Tensor) -> Tensor:
+    """Whether the target of each of `pairs` (p, 2) is the best of its source by CSLS: (p,) bool."""
     bias = Retrieval().bias(source, target)
     return nearest(source[pairs[:, 0]], target, 1, bias=bias).indices[:, 0] == pairs[:, 1]
 

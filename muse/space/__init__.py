@@ -1,7 +1,7 @@
-"""The aligned space: an Alignment in, a folder on disk out, and back again as an AlignedSpace.
+"""The aligned space: an Alignment is saved as a folder on disk, and loaded as an AlignedSpace.
 
-Also what a space can give rows to later: new words, n-grams, the units of another system's vocabulary.
-Imports: the core types, files, normalise, search. It never imports learning: the disk is the border.
+Also rows for words outside a space: new words, n-grams, the units of another system's vocabulary.
+Imports: the core types, files, normalise, search. It never imports learning.
 """
 
 from muse.space.adding import add_to_space, check_addition

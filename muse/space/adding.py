@@ -1,4 +1,4 @@
-"""Adding languages to a saved space: the new ones meet its pivot, the others stay byte for byte."""
+"""Adding languages to a saved space: they are mapped to its pivot, the others do not change by a byte."""
 
 from __future__ import annotations
 
@@ -23,25 +23,25 @@ from muse.space.saving import (
     save_side,
 )
 
-# By write_manifest, which is not to take them over.
+# Entries that write_manifest writes itself, so they are not copied.
 WRITTEN_ANEW = ("format", "format_version", "muse_version", "created_with", "checksums")
 
 
 def check_addition(folder: Path | str, languages: Sequence[str], pivot: str | None = None) -> str:
-    """The pivot of the space in `folder`; BadSetting where `languages` cannot be added to it.
+    """The pivot of the space in `folder`; BadSetting if `languages` cannot be added to it.
 
-    `pivot` is what it is expected to be, where that was said.
+    `pivot` is the expected pivot, if one was given.
     """
     manifest = read_manifest(Path(folder))
     if pivot is not None and pivot != manifest["pivot"]:
         raise BadSetting(
-            f"{folder} has the pivot {manifest['pivot']}, got --tgt {pivot}; leave --tgt out, or add to a "
-            f"space of {pivot}"
+            f"{folder} has the pivot {manifest['pivot']}, got --tgt {pivot}; omit --tgt, or add to a space "
+            f"with the pivot {pivot}"
         )
     for language in languages:
         if language in manifest["languages"]:
             raise BadSetting(
-                f"{folder} holds {', '.join(manifest['languages'])}; a language to add needs another name, "
+                f"{folder} has {', '.join(manifest['languages'])}; a language to add needs another name, "
                 f"got {language!r}"
             )
     return str(manifest["pivot"])
@@ -57,11 +57,11 @@ def add_to_space(
     device: str = "cpu",
     progress: Progress | None = None,
 ) -> None:
-    """Writes to `folder` the saved `space` and the languages of `sides`, whole or not at all.
+    """Write the saved `space` and the languages of `sides` to `folder`, atomically.
 
-    `folder` may be that of the space, which is replaced then. All files of the languages that were
-    there are copied; the pivot gets those of its hubness against the new ones. Criterion and verdict
-    of the whole become those of `provenance` where its confidence is lower.
+    `folder` may be that of the space, which is then replaced. All files of the existing languages are
+    copied; the pivot gets files of its hubness against the new languages. Criterion and verdict of the
+    space become those of `provenance` if its confidence is lower.
     """
     folder, space = Path(folder).resolve(), Path(space).resolve()
     check_out(folder)
@@ -85,7 +85,7 @@ def add_to_space(
 def _save_hubness(
     folder: Path, manifest: Mapping[str, Any], sides: Mapping[str, SideToSave], searcher: Searcher
 ) -> None:
-    """Adds the hubness between the pivot and each new language, both ways."""
+    """Write the hubness between the pivot and each new language, in both directions."""
     pivot, d = manifest["pivot"], manifest["dimension"]
 
     def path(language: str) -> Path:
@@ -101,7 +101,7 @@ def _save_hubness(
 def _grown(
     manifest: Mapping[str, Any], sides: Mapping[str, SideToSave], provenance: Provenance, *, hubness: bool
 ) -> dict[str, Any]:
-    """The manifest of the space with the languages of `sides` added to those it has."""
+    """The manifest of the space with the languages of `sides` added."""
     pivot = manifest["pivot"]
     languages = {language: dict(entry) for language, entry in manifest["languages"].items()}
     for language, side in sides.items():

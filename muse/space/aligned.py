@@ -1,4 +1,4 @@
-"""The aligned space: languages whose words share one space, in memory and, saved, as a folder.
+"""The aligned space: languages whose words share one space, in memory and as a folder on disk.
 
 The folder holds `manifest.json` and, for each language, a folder with `words.txt` (a word a line),
 `vectors.npy` (n, d), `mapping.npy` (d, d), `means.npy` (c, d) and, against other languages,
@@ -37,7 +37,7 @@ from muse.vectors import Matrix, Vectors
 
 @dataclass(frozen=True, eq=False)
 class Side:
-    """One language of a space: its mapped rows (n, d) of unit length, and the way there.
+    """One language of a space: its mapped rows (n, d) of unit length, the normalisation and the mapping.
 
     `mapping` (d, d) acts on normalised rows, x W^T. `hubness` has, for another language, r (n,):
     the mean cosine of each word to its HUBNESS_K nearest words of that language.
@@ -51,9 +51,9 @@ class Side:
 
 @dataclass(frozen=True, eq=False)
 class AlignedSpace:
-    """Languages in the space of one of them, the pivot; `manifest` says how it was made.
+    """Languages in the space of one of them, the pivot; `manifest` records how it was made.
 
-    `progress` shows the searches that the space itself makes.
+    `progress` shows the progress of searches that the space itself runs.
 
     >>> import numpy as np
     >>> rows, steps = np.eye(2, dtype=np.float32), Normalisation(("unit",), ())
@@ -67,7 +67,7 @@ class AlignedSpace:
     manifest: Mapping[str, Any] = field(default_factory=dict)
     device: str = "cpu"
     progress: Progress = field(default_factory=lambda: Progress(quiet=True), repr=False)
-    # What was moved to the device or computed, so that a server need not do it for every request.
+    # Caches, so that a server need not move or compute these for every request.
     _rows: dict[str, Tensor] = field(default_factory=dict, init=False, repr=False)
     _biases: dict[tuple[str, str, Retrieval], Tensor | None] = field(
         default_factory=dict, init=False, repr=False
@@ -79,9 +79,9 @@ class AlignedSpace:
         return tuple(self.sides)
 
     def side(self, language: str) -> Side:
-        """The side of `language`; BadSetting where the space has none."""
+        """The side of `language`; BadSetting if the space has none."""
         if language not in self.sides:
-            raise BadSetting(f"a language of this space is one of {', '.join(self.sides)}; got {language!r}")
+            raise BadSetting(f"the languages of this space are {', '.join(self.sides)}; got {language!r}")
         return self.sides[language]
 
     def vectors(self, language: str) -> Vectors:
@@ -95,12 +95,10 @@ class AlignedSpace:
         return self._rows[language]
 
     def unweighted(self, language: str, most: int) -> Tensor:
-        """The rows (n, d) of `language` turned into the space and no more: without what stretched them.
+        """The rows (n, d) of the `most` frequent words of `language`, rotated into the space, unweighted.
 
-        Of its `most` frequent words, if it has so many.
-
-        W = Q P is a rotation Q after a stretch P (its polar decomposition): x W^T becomes x Q^T. Equal to
-        `tensor` where W is a rotation, to the last bits of float32.
+        W = Q P is a rotation Q after a stretch P (its polar decomposition): x W^T becomes x Q^T. If W is
+        a rotation, this equals `tensor` up to rounding in float32.
         """
         mapping = torch.from_numpy(self.side(language).mapping).double()  # (d, d)
         left, _, right = torch.linalg.svd(mapping)
@@ -109,7 +107,7 @@ class AlignedSpace:
         return normalize(rows @ undone.T.to(rows))
 
     def direction(self, source: str | None = None, target: str | None = None) -> tuple[str, str]:
-        """The languages to translate between; what is not given is the pivot, or the only other one."""
+        """The languages to translate between; the default is the pivot, or the only other language."""
         if target is None:
             target = self._other() if source == self.pivot else self.pivot
         if source is None:
@@ -117,7 +115,7 @@ class AlignedSpace:
         for language in (source, target):
             self.side(language)
         if source == target:
-            raise BadSetting(f"source and target must be two languages, got {source!r} twice")
+            raise BadSetting(f"source and target must be different languages, got {source!r} twice")
         return source, target
 
     def translate(
@@ -129,7 +127,7 @@ class AlignedSpace:
         top: int = 5,
         retrieval: Retrieval | None = None,
     ) -> list[tuple[str, float]]:
-        """The `top` best translations of a word with their scores, best first; `muse.translate` does more.
+        """The `top` best translations of a word with their scores, best first; see also `muse.translate`.
 
         >>> import numpy as np
         >>> rows, steps = np.eye(2, dtype=np.float32), Normalisation(("unit",), ())
@@ -149,7 +147,7 @@ class AlignedSpace:
     def look_up(
         self, queries: Tensor, direction: tuple[str, str], *, top: int, retrieval: Retrieval
     ) -> list[list[tuple[str, float]]]:
-        """The `top` best target words, with scores, of each query (q, d); `direction` is checked already."""
+        """The `top` best target words, with scores, of each query (q, d); `direction` must be valid."""
         source, target = direction
         bias = self.bias(source, target, retrieval)
         found = retrieval.translate(queries, self.tensor(target), top, bias=bias)
@@ -163,13 +161,13 @@ class AlignedSpace:
         others = [language for language in self.sides if language != self.pivot]
         if len(others) != 1:
             raise BadSetting(
-                f"this space holds {', '.join(others) or 'nothing'} beside {self.pivot}; "
-                "name one with --src or --tgt"
+                f"this space has {', '.join(others) or 'nothing'} besides {self.pivot}; "
+                "choose one with --src or --tgt"
             )
         return others[0]
 
     def method(self, source: str, target: str) -> str:
-        """How the mappings between two languages were found: of each that is not the pivot, in turn."""
+        """The method by which the mappings between two languages were found, joined by + if they differ."""
         entries = self.manifest.get("languages", {})
         found = [entries.get(language, {}).get("method") for language in (source, target)]
         return "+".join(dict.fromkeys(filter(None, found))) or self.manifest.get("method") or ""
@@ -180,17 +178,17 @@ class AlignedSpace:
         if matrix.ndim != 2 or matrix.shape[1] != len(side.mapping):
             raise Mismatch(
                 f"new words of {language} need rows of {len(side.mapping)} numbers, got an array of shape "
-                f"{matrix.shape}; take them from the model the space was learned from"
+                f"{matrix.shape}; take them from the model that the space was learned from"
             )
         return mapped(side.normalisation.apply(matrix), side.mapping)
 
     def hubness(self, language: str, against: str) -> Tensor | None:
-        """The hubness r (n,) of the words of `language` against another one, if it is stored."""
+        """The stored hubness r (n,) of the words of `language` against another one, or None."""
         stored = self.side(language).hubness.get(against)
         return None if stored is None else torch.from_numpy(stored).to(self.device)
 
     def bias(self, source: str, target: str, retrieval: Retrieval) -> Tensor | None:
-        """`retrieval.bias` (m,) from all of `source` to all of `target`: stored, or computed once."""
+        """`retrieval.bias` (m,) of all targets for all sources: stored on disk, or computed once."""
         key = (source, target, retrieval)
         if key not in self._biases:
             stored = (retrieval.method, retrieval.k) == ("csls", HUBNESS_K)
@@ -206,9 +204,9 @@ class AlignedSpace:
 def load_space(
     folder: Path | str, *, device: str = "cpu", check: bool = True, progress: Progress | None = None
 ) -> AlignedSpace:
-    """The space saved in `folder`, its arrays memory-mapped; BadFile says what is wrong with it.
+    """The space saved in `folder`, its arrays memory-mapped; BadFile if it is broken.
 
-    `check` reads every file once, to compare its checksum with the manifest; `progress` is the space's.
+    `check` reads every file once, to compare its checksum with the manifest; the space gets `progress`.
     """
     folder = Path(folder)
     manifest = read_manifest(folder)

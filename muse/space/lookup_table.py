@@ -1,4 +1,4 @@
-"""Lookup tables: a row for every unit of a vocabulary, from the space where it can give one."""
+"""Lookup tables: a row for every unit of a vocabulary, from the space if possible."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from muse.normalise import normalise
 from muse.space.units import Unit, occurrences, parse_units
 from muse.vectors import Matrix, Vectors
 
-ORIGINS = ("special", "word", "lower", "mean", "normal")  # what a row can come from, by number
+ORIGINS = ("special", "word", "lower", "mean", "normal")  # the possible origins of a row, by number
 SPECIAL, WORD, LOWER, MEAN, NORMAL = range(len(ORIGINS))
 FALLBACKS = ("mean", "normal")
 SPECIALS = ("<pad>", "<unk>", "<s>", "</s>")
-PADDING = ("<pad>", "[PAD]", "<blank>")  # the names that padding goes by: its row is zero
+PADDING = ("<pad>", "[PAD]", "<blank>")  # names of the padding token: its row is zero
 BATCH = 10_000  # words at once
 
 Rows = NDArray[np.int64]
@@ -36,7 +36,7 @@ class LookupTable:
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many rows come from what."""
+        """The number of rows by origin."""
         found = np.bincount(self.origin, minlength=len(ORIGINS)).tolist()
         return dict(zip(ORIGINS, found, strict=True))
 
@@ -51,9 +51,9 @@ def _is_padding(table: LookupTable, row: int, name: str) -> bool:
 
 
 def words_of(languages: Sequence[Vectors], max_vocab: int | None, *, but: Collection[str] = ()) -> list[str]:
-    """The words of the languages, each once, in turns, the most frequent first.
+    """The words of the languages, interleaved, most frequent first, without duplicates.
 
-    `but` are the special tokens: fastText has </s> among its words.
+    `but` are the special tokens to leave out: fastText has </s> among its words.
     """
     turns = chain.from_iterable(zip_longest(*(islice(side.words, max_vocab) for side in languages)))
     return list(dict.fromkeys(word for word in turns if word is not None and word not in but))
@@ -63,17 +63,17 @@ def lookup_table(
     languages: Sequence[Vectors], names: Sequence[str], *, specials: Sequence[str], fallback: str,
     rng: np.random.Generator, show: Show = lambda _: None,
 ) -> LookupTable:  # fmt: skip
-    """The table of the units `names`, in order, behind those of `specials` that are not among them.
+    """The table of the units `names`, in order, after those of `specials` that are not among them.
 
-    The row of a unit is the first of these that there is:
+    The row of a unit is the first of these that is available:
 
-    * word    that of the word it is, in each of `languages` that has it; of several, their mean
-    * lower   the same of the word in lower case
-    * mean    the mean of all words that the unit is a piece of, where its marker allows (`fallback` mean)
+    * word    the row of the unit as a word, or the mean of its rows in several `languages`
+    * lower   the same for the word in lower case
+    * mean    the mean of all words that the unit is a piece of, if its marker allows (`fallback` mean)
     * normal  random numbers from N(0, s^2), s the root mean square of the rows found
 
-    Means are brought to unit length, as all rows of a space are. The row of padding is zero, that of
-    every other special is normal. Mismatch where not one unit is a word of the languages.
+    Means are normalised to unit length, like all rows of a space. The row of padding is zero, that of
+    every other special token is normal. Raise Mismatch if no unit is a word of the languages.
     """
     if fallback not in FALLBACKS:
         raise BadSetting(f"--fallback must be one of {', '.join(FALLBACKS)}; got {fallback!r}")
@@ -101,7 +101,7 @@ def lookup_table(
 
 
 def _units(names: Sequence[str], special: set[str]) -> list[Unit | None]:
-    # Markers are told from what is no special token: </s> is not the end of a word.
+    # Markers are recognised without special tokens: </s> is not the end of a word.
     parsed = iter(parse_units([name for name in names if name not in special]))
     return [None if name in special else next(parsed) for name in names]
 
@@ -110,7 +110,7 @@ def _add_words_(
     weight: Matrix, origin: NDArray[np.uint8], languages: Sequence[Vectors], units: Mapping[int, Unit],
     source: int,
 ) -> None:  # fmt: skip
-    # The rows of words into those that have none yet.
+    # Fills the rows of units that are words.
     missing = [row for row in units if origin[row] == NORMAL and units[row].may_be_word]
     letters = [units[row].letters if source == WORD else units[row].letters.lower() for row in missing]
     found = np.zeros(len(weight), np.int64)  # (v,)
@@ -134,7 +134,7 @@ def _add_means_(
     weight: Matrix, origin: NDArray[np.uint8], languages: Sequence[Vectors], units: Mapping[int, Unit],
     show: Show,
 ) -> None:  # fmt: skip
-    # The means of the words that have them as a piece, for the units that are still without a row.
+    # Fills the missing rows with the means of the words that have the unit as a piece.
     rows = {unit: row for row, unit in units.items() if origin[row] == NORMAL}
     done = 0
     for side in languages if rows else ():
@@ -151,7 +151,7 @@ def _add_means_(
 
 
 def _root_mean_square(weight: Matrix, found: int) -> float:
-    # The rows not found yet are zero, and add nothing.
+    # Rows not found yet are zero.
     total = sum(
         float(np.square(weight[i : i + BATCH], dtype=np.float64).sum()) for i in range(0, len(weight), BATCH)
     )
@@ -162,6 +162,6 @@ def _nothing_found(languages: Sequence[Vectors], names: Sequence[str]) -> str:
     where = " and ".join(f"the {len(side)} words of {side.language}" for side in languages)
     shown = ", ".join(repr(name) for name in names[-3:])
     return (
-        f"a vocabulary must have words of the space, found none of its {len(names)} units ({shown} ...) "
+        f"a vocabulary must contain words of the space, found none of its {len(names)} units ({shown} ...) "
         f"among {where}; check its language, its case and its markers"
     )

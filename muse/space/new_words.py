@@ -1,7 +1,7 @@
-"""New words: words that a space was not learned from, mapped into it from their own vectors.
+"""New words: words that are not in a space, mapped into it from their vectors.
 
-Vectors of the model that the space was learned from go the way its words went: the stored normalisation, then
-the mapping. Vectors of another model go a way that is fitted on the words that it and the space have.
+Vectors of the model that the space was learned from are mapped like its words: by the stored normalisation,
+then the mapping. Vectors of another model need a linear map that is fitted to the words common to both.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ from muse.vectors import Matrix, Vectors
 
 log = logging.getLogger(__name__)
 
-COMPARED = 1_000  # common words that tell whether two sets of vectors are of one model
-SAME_MODEL = 0.9  # their mean cosine if they are: 0.999 with three decimals, near 0 if they are not
-FITTED = 50_000  # the most frequent common words, on which another model's way is fitted
-RIDGE = 0.01  # times the mean square of a dimension: keeps rare directions from being blown up
+COMPARED = 1_000  # common words by which we test whether two sets of vectors are of the same model
+SAME_MODEL = 0.9  # the least mean cosine: 0.999 for the same model with three decimals, near 0 for another
+FITTED = 50_000  # the most frequent common words, to which the map of another model is fitted
+RIDGE = 0.01  # times the mean square of a dimension: keeps directions of low variance from being amplified
 
 
 @dataclass(frozen=True, eq=False)
 class WordVectors:
-    """The vectors of a file: of `words`, most frequent first, and of other strings as `of_other` says.
+    """The vectors of a file: of `words`, most frequent first, and of the strings accepted by `of_other`.
 
-    `raw` gives the rows (n, d) of words that it has.
+    `raw` returns the rows (n, d) of such words.
     """
 
     path: Path
@@ -52,7 +52,7 @@ class WordVectors:
 
 @dataclass(frozen=True, eq=False)
 class NewWords:
-    """Vectors of one language that can be mapped into a space, by `into_space`: (n, e) to (n, d)."""
+    """Vectors of one language, and the function `into_space` that maps them: (n, e) to (n, d)."""
 
     language: str
     vectors: WordVectors
@@ -63,15 +63,15 @@ class NewWords:
         return bool(word) and (word in self.vectors.known or self.vectors.of_other(word))
 
     def rows(self, words: Sequence[str]) -> Matrix:
-        """The rows (n, d) of words that it has, of unit length in the shared space."""
+        """The rows (n, d) in the shared space, of unit length, of words that have vectors."""
         return self.into_space(self.vectors.raw(words))
 
 
 def load_new_words(space: AlignedSpace, language: str, path: Path | str, *, fit: bool = False) -> NewWords:
-    """The vectors in a file, a fastText .bin or any other that muse reads, as words new to the space.
+    """New words from a file of vectors, a fastText .bin or any other format that muse reads.
 
-    Raises Mismatch where they are not of the model that the space was learned from, which the words that both
-    have tell. With `fit` they may be of any model, and a linear map is fitted on those words.
+    Raise Mismatch if they are not of the model that the space was learned from, judged by the common words.
+    With `fit` they may be of any model, and a linear map is fitted to the common words.
     """
     space.side(language)
     vectors = _opened(Path(path), language)
@@ -83,7 +83,7 @@ def load_new_words(space: AlignedSpace, language: str, path: Path | str, *, fit:
 
 
 def own_new_words(space: AlignedSpace, language: str, *, progress: Progress | None = None) -> NewWords:
-    """New words made of the n-grams of the words that the space has, with no file at all."""
+    """New words composed of the n-grams of the words of the space, without a file."""
     side = space.vectors(language)
     subwords = learn_subwords(side.words, np.asarray(side.matrix), progress=progress)
     vectors = WordVectors(Path(f"n-grams of {language}"), side.words, subwords.has, subwords.rows)
@@ -91,7 +91,7 @@ def own_new_words(space: AlignedSpace, language: str, *, progress: Progress | No
 
 
 def map_new_words(space: AlignedSpace, new_words: NewWords, words: Sequence[str] | None = None) -> Vectors:
-    """The words and their rows (n, d) in the shared space: those asked for, or all that it has not got."""
+    """The words and their rows (n, d) in the shared space: those given, or all that the space lacks."""
     language, index = new_words.language, space.vectors(new_words.language).index
     if words is None:
         chosen = [word for word in new_words.vectors.words if word not in index]
@@ -99,13 +99,13 @@ def map_new_words(space: AlignedSpace, new_words: NewWords, words: Sequence[str]
         chosen = list(dict.fromkeys(word for word in words if word.strip()))
     if not chosen:
         raise BadSetting(
-            f"{new_words.vectors.path}: expected words of {language} to map that the space has not got, "
-            f"got {'none' if words is not None else 'only words that it has'}; name them with --words"
+            f"{new_words.vectors.path}: expected words of {language} that the space does not contain, "
+            f"got {'none' if words is not None else 'only words that it contains'}; list them with --words"
         )
     if missing := [word for word in chosen if not new_words.has(word)]:
         raise BadSetting(
             f"{new_words.vectors.path}: expected a vector for every word, got none for {missing[0]!r} and "
-            f"{len(missing) - 1} more; a fastText .bin has them for any word"
+            f"{len(missing) - 1} more; use a fastText .bin, which has vectors for any word"
         )
     return Vectors(language, chosen, new_words.rows(chosen))
 
@@ -113,7 +113,7 @@ def map_new_words(space: AlignedSpace, new_words: NewWords, words: Sequence[str]
 def _opened(path: Path, language: str) -> WordVectors:
     if not is_npz(path) and is_fasttext_file(path):
         model = load_fasttext(path)
-        words = [word for word in model.words() if word != "</s>"]  # its end of a line, no word
+        words = [word for word in model.words() if word != "</s>"]  # fastText's end of line is no word
         return WordVectors(path, words, lambda _: model.has_ngrams, model.rows)
     read = read_vectors(path, language=language)
     return WordVectors(
@@ -122,7 +122,7 @@ def _opened(path: Path, language: str) -> WordVectors:
 
 
 def _check_model(space: AlignedSpace, language: str, vectors: WordVectors, common: Sequence[str]) -> None:
-    advice = "take them from the model the space was learned from, or fit another model's with --fit"
+    advice = "use vectors of the model that the space was learned from, or map another model's with --fit"
     d, found = len(space.side(language).mapping), vectors.raw(vectors.words[:1]).shape[1]
     if found != d:
         raise Mismatch(
@@ -130,7 +130,7 @@ def _check_model(space: AlignedSpace, language: str, vectors: WordVectors, commo
         )
     if not common:
         log.warning(
-            "%s: no word is also in the space: nothing tells whether the vectors fit it", vectors.path
+            "%s: no word is also in the space, so it is unknown whether the vectors fit it", vectors.path
         )
         return
     sample = common[:: max(1, len(common) // COMPARED)]
@@ -138,8 +138,8 @@ def _check_model(space: AlignedSpace, language: str, vectors: WordVectors, commo
     cosine = float((rows * _rows(space, language, sample)).sum(axis=1).mean())
     if cosine < SAME_MODEL:
         raise Mismatch(
-            f"{vectors.path}: new words of {language} need vectors of the model the space was learned "
-            f"from, got others (mean cosine {cosine:.2f} for {len(sample)} words of both); {advice}"
+            f"{vectors.path}: new words of {language} need vectors of the model that the space was learned "
+            f"from, got others (mean cosine {cosine:.2f} over {len(sample)} common words); {advice}"
         )
 
 
@@ -151,7 +151,7 @@ def _fitted(
     e = vectors.raw(vectors.words[:1]).shape[1]
     if len(common) < 2 * e:
         raise Mismatch(
-            f"{vectors.path}: --fit needs at least {2 * e} words that are in the space too, got "
+            f"{vectors.path}: --fit needs at least {2 * e} words that are also in the space, got "
             f"{len(common)}; use vectors of more words"
         )
     x, steps = normalise(vectors.raw(common))

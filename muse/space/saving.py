@@ -1,4 +1,4 @@
-"""Saving a space: from what learning has of each language to a folder on disk, whole or not at all."""
+"""Saving a space: from the rows and mappings of each language to a folder on disk, atomically."""
 
 from __future__ import annotations
 
@@ -33,17 +33,17 @@ from muse.progress import Progress
 from muse.search.retrieval import mean_similarity
 from muse.vectors import Matrix, Vectors
 
-HUBNESS_K = 10  # the neighbourhood of the hubness on disk: that of the default retrieval
+HUBNESS_K = 10  # the neighbourhood of the hubness on disk: k of the default retrieval
 CHUNK = 16_384  # rows mapped at once: 20 MB at d = 300
 ORTHOGONAL = 1e-3  # the largest defect of a mapping that still counts as a rotation
 
 
 @dataclass(frozen=True, eq=False)
 class SideToSave:
-    """What learning has of one language: its *normalised* rows, and the mapping, None for the identity.
+    """One language to be saved: its *normalised* rows, and the mapping, None for the identity.
 
-    `files` are the files its words came from: their checksums go into the manifest. `more` adds
-    entries of its own to what the manifest has of the language.
+    `files` are the files its words came from: their checksums go into the manifest. `more` are
+    additional entries for the language in the manifest.
     """
 
     vectors: Vectors
@@ -57,13 +57,13 @@ class SideToSave:
         return np.eye(self.vectors.dimension, dtype=np.float32) if self.mapping is None else self.mapping
 
     def mapped_rows(self) -> Iterator[Matrix]:
-        """The rows (b, d) in the shared space, chunk by chunk; NotConverged where one is not finite."""
+        """The rows (b, d) in the shared space, chunk by chunk; NotConverged if one is not finite."""
         for begin in range(0, len(self.vectors), CHUNK):
             rows = mapped(self.vectors.matrix[begin : begin + CHUNK], self.mapping)
             if not np.isfinite(rows).all():
                 raise NotConverged(
-                    f"{self.vectors.language}: mapped vectors must be finite, got others; the mapping broke "
-                    "down: use another --seed or --init"
+                    f"{self.vectors.language}: mapped vectors must be finite, got nan or inf; use another "
+                    "--seed or --init"
                 )
             yield rows
 
@@ -72,7 +72,7 @@ class SideToSave:
 class Provenance:
     """How a space was made, for its manifest; `inputs` are further files, such as a dictionary.
 
-    Settings and verdict may be dataclasses. `more` adds entries of its own to the manifest.
+    Settings and verdict may be dataclasses. `more` are additional entries for the manifest.
     """
 
     method: str = ""
@@ -85,16 +85,14 @@ class Provenance:
 
 
 def check_out(folder: Path | str) -> None:
-    """Raise BadSetting where no space can be written: `folder` is something else, or not to be written."""
+    """Raise BadSetting if no space can be written: `folder` is no space and not empty, or not writable."""
     folder = Path(folder)
     with writing(folder):
         if folder.exists() and not is_space(folder) and not _is_empty(folder):
-            raise BadSetting(f"{folder} exists and is no aligned space; choose another --out")
+            raise BadSetting(f"{folder} exists and is not an aligned space; choose another --out")
         above = next(parent for parent in folder.resolve().parents if parent.exists())
         if not above.is_dir() or not os.access(above, os.W_OK | os.X_OK):
-            raise BadSetting(
-                f"{folder} needs a folder that can be written, got {above}; choose another --out"
-            )
+            raise BadSetting(f"{folder} needs a writable folder, but {above} is not; choose another --out")
 
 
 def _is_empty(folder: Path) -> bool:
@@ -102,7 +100,7 @@ def _is_empty(folder: Path) -> bool:
 
 
 def check_language(language: str, words: Sequence[str] = ()) -> None:
-    """Raise BadSetting for a name that no folder can have, Mismatch for a word that no line can hold."""
+    """Raise BadSetting for a name that is invalid for a folder, Mismatch for a word that fits no line."""
     folder_name(language)
     check_words(language, words)
 
@@ -117,10 +115,10 @@ def save_space(
     device: str = "cpu",
     progress: Progress | None = None,
 ) -> None:
-    """Writes the space of `sides`, whole or not at all; a space that was there before is replaced.
+    """Write the space of `sides` atomically, replacing an earlier space.
 
-    `hubness` adds, between the pivot and every other language, what CSLS needs of each word:
-    two searches a language, done on `device`.
+    `hubness` adds, between the pivot and every other language, what CSLS needs for each word: two
+    searches for each language, on `device`.
     """
     folder = Path(folder).resolve()
     check_out(folder)
@@ -143,7 +141,7 @@ def _check_sides(sides: Mapping[str, SideToSave], pivot: str) -> None:
 
 
 def check_side(language: str, side: SideToSave, d: int, pivot: str) -> None:
-    """Raise Mismatch where a side does not fit a space of dimension d, BadSetting for its name."""
+    """Raise Mismatch if a side does not fit a space of dimension d, BadSetting if its name is invalid."""
     check_language(language, side.vectors.words)
     if not len(side.vectors):
         raise Mismatch(f"{language}: a space needs at least one word of each language, got none")
@@ -159,7 +157,7 @@ def _against(language: str, sides: Mapping[str, SideToSave], pivot: str) -> tupl
 
 
 def save_side(folder: Path, side: SideToSave) -> None:
-    """Writes the words, the mapped rows and the mapping of one language to a new folder."""
+    """Write the words, the mapped rows and the mapping of one language to a new folder."""
     d = side.vectors.dimension
     folder.mkdir()
     write_words(folder / WORDS, side.vectors.words)
@@ -185,13 +183,13 @@ def _save_hubness(
 
 @dataclass(frozen=True)
 class Searcher:
-    """Where the hubness of a language is searched, and what shows it."""
+    """Computes the hubness of languages on `device`, showing `progress`."""
 
     device: str
     progress: Progress
 
     def save_hubness(self, folder: Path, against: str, rows: Matrix, others: Matrix) -> None:
-        """Writes to a language's folder the hubness of its rows (n, d) against another's rows (m, d)."""
+        """Write to a language's folder the hubness of its rows (n, d) against another's rows (m, d)."""
         own, keys = (torch.from_numpy(matrix).to(self.device) for matrix in (rows, others))
         with self.progress.stage(f"hubs for {against}", len(rows)) as tick:
             r = mean_similarity(own, keys, k=HUBNESS_K, step=tick).cpu().numpy()  # (n,)
@@ -220,7 +218,7 @@ def _manifest(
 
 
 def language_entry(side: SideToSave, role: str, against: Sequence[str]) -> dict[str, Any]:
-    """What the manifest says of one language."""
+    """The entry of one language in the manifest."""
     return {
         **side.more,
         "role": role,
@@ -232,11 +230,11 @@ def language_entry(side: SideToSave, role: str, against: Sequence[str]) -> dict[
 
 
 def is_rotation(side: SideToSave) -> bool:
-    """Whether the mapping of a side keeps all lengths and angles."""
+    """Whether the mapping of a side preserves lengths and angles."""
     return Alignment(side.map_or_identity()).orthogonality_defect < ORTHOGONAL
 
 
 def mapped(rows: Matrix, mapping: Matrix | None) -> Matrix:
     """Normalised rows (n, d) in the shared space, of unit length."""
-    # Unit length anew: a mapping that is no rotation stretches rows.
+    # Normalised again: a mapping that is no rotation stretches rows.
     return normalise(rows if mapping is None else rows @ mapping.T, ["unit"])[0]

@@ -1,8 +1,8 @@
-"""Subwords: vectors of character n-grams, learned from the words of a space alone, that make up new words.
+"""Subwords: vectors of character n-grams, learned from the words of a space alone, that compose new words.
 
-A word is the sum of the vectors of its n-grams over the square root of their number, and those vectors are
-fitted to the rows of the words that are there, by ridge regression: bag of subwords, after Zhao, Mudgal and
-Liang, 2018. No text and no model is needed; new forms and compounds of known words come out best.
+A word is the sum of the vectors of its n-grams divided by the square root of their number; the n-grams'
+vectors are fitted to the rows of the known words by ridge regression: bag of subwords, after Zhao, Mudgal
+and Liang, 2018. It needs no text and no model, and works best for inflections and compounds of known words.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from muse.progress import Progress
 from muse.vectors import Matrix
 
 LENGTHS = range(3, 7)
-SEEN = 2  # words that an n-gram must be in: one of a single word says nothing about others
-KNOWN = 0.3  # the share of its n-grams that must be known for a word to be made of them
+SEEN = 2  # words that an n-gram must occur in: that of a single word does not generalise
+KNOWN = 0.3  # the share of a word's n-grams that must be known
 RIDGE = 1.0
-ROUNDS = 20  # of conjugate gradients; the residual is then some 10 % and held-out words gain no more
+ROUNDS = 20  # of conjugate gradients; the residual is then about 10 %, and held-out words improve no more
 
 
 @dataclass(frozen=True, eq=False)
 class Subwords:
-    """The vectors (g, d) of g n-grams, the row of each in `index`, and the mean (d,) of all words."""
+    """The vectors (g, d) of g n-grams, with their rows in `index`, and the mean (d,) of all words."""
 
     index: Mapping[str, int]
     vectors: Matrix
@@ -47,7 +47,7 @@ class Subwords:
 
 
 def ngrams(word: str) -> Iterator[str]:
-    """The n-grams of a word between signs for its ends.
+    """The n-grams of a word with markers at both ends.
 
     >>> list(ngrams("eau"))
     ['<ea', 'eau', 'au>', '<eau', 'eau>', '<eau>']
@@ -59,7 +59,7 @@ def ngrams(word: str) -> Iterator[str]:
 
 
 def learn_subwords(words: Sequence[str], rows: Matrix, *, progress: Progress | None = None) -> Subwords:
-    """The n-grams' vectors V that minimise |X V - Y|^2 + a |V|^2 for the rows Y (n, d), less their mean.
+    """The n-gram vectors V that minimise |X V - Y|^2 + a |V|^2 for the centred rows Y (n, d).
 
     X (n, g) has the n-grams of each word. V = X^T A with (X X^T + a I) A = Y, which conjugate gradients
     solve for all columns at once (Hestenes & Stiefel, 1952).
@@ -68,7 +68,7 @@ def learn_subwords(words: Sequence[str], rows: Matrix, *, progress: Progress | N
     index = {gram: row for row, gram in enumerate(gram for gram, n in counts.items() if n >= SEEN)}
     if not index:
         raise Mismatch(
-            f"n-grams need words that share some of {LENGTHS[0]} letters, got none among {len(words)}"
+            f"n-grams need words that share some n-gram of {LENGTHS[0]} letters, got none among {len(words)}"
         )
     bags = _Bags.of(words, index)
     mean = rows.mean(axis=0)
@@ -90,7 +90,7 @@ def learn_subwords(words: Sequence[str], rows: Matrix, *, progress: Progress | N
 
 @dataclass(frozen=True, eq=False)
 class _Bags:
-    # X (n, g), as the n-grams of each word one after the other, and as the words of each n-gram.
+    # The sparse matrix X (n, g), as the n-grams of each word and as the words of each n-gram.
     grams: Tensor
     grams_from: Tensor
     words: Tensor

@@ -1,11 +1,11 @@
 r"""Units: the entries of another system's vocabulary, words or pieces of words, and where they occur.
 
-Four ways to mark a piece are told from the vocabulary itself, by the first of these that occurs in it:
+Four ways of marking pieces are recognised, by the first of these markers that occurs in the vocabulary:
 
 * ca@@ t      subword-nmt, fastBPE: a piece with @@ is not the end of a word, one without is
 * ca t</w>    older BPE: a piece with </w> is the end of a word, one without is not
-* \u2581ca t   sentencepiece: a piece with U+2581 is the beginning of a word, one without is not
-* ca ##t      WordPiece: a piece with ## is not the beginning of a word, one without is
+* \u2581ca t   sentencepiece: a piece with U+2581 is the start of a word, one without is not
+* ca ##t      WordPiece: a piece with ## is not the start of a word, one without is
 
 A vocabulary without any of them is one of words.
 """
@@ -18,7 +18,7 @@ from enum import Enum, auto
 
 
 class Place(Enum):
-    """Where in a word a unit may stand."""
+    """The positions in a word at which a unit may occur."""
 
     ANYWHERE = auto()
     BEGINNING = auto()
@@ -27,7 +27,7 @@ class Place(Enum):
     NOT_END = auto()
 
     def has(self, begin: int, end: int, length: int) -> bool:
-        """Whether the letters from `begin` to `end` of a word of this length stand there."""
+        """Whether the letters from `begin` to `end` of a word of this length are at such a position."""
         return {
             Place.ANYWHERE: True,
             Place.BEGINNING: begin == 0,
@@ -39,19 +39,19 @@ class Place(Enum):
 
 @dataclass(frozen=True)
 class Unit:
-    """The letters of a unit, without its marker, and where in a word they may stand."""
+    """The letters of a unit, without its marker, and the positions in a word where they may occur."""
 
     letters: str
     place: Place = Place.ANYWHERE
 
     @property
     def may_be_word(self) -> bool:
-        """Whether a whole word can be this unit."""
+        """Whether this unit can be a whole word."""
         return self.place.has(0, len(self.letters), len(self.letters))
 
 
 def parse_units(names: Sequence[str]) -> list[Unit]:
-    """The units that the names of a vocabulary stand for.
+    """The units denoted by the entries of a vocabulary.
 
     >>> [unit.letters for unit in parse_units(["ca@@", "t"])]
     ['ca', 't']
@@ -76,9 +76,9 @@ def _by_prefix(name: str, marker: str, marked: Place, other: Place) -> Unit:
 
 
 def occurrences(words: Sequence[str], units: Collection[Unit]) -> Iterator[tuple[int, Unit]]:
-    """The row of a word and a unit that stands in it, for every such two, once each.
+    """Yields the row of a word and a unit that occurs in it, once for every such pair.
 
-    Every piece of a word is looked up among the units: the time does not grow with their number.
+    Every piece of a word is looked up among the units: the time does not depend on their number.
     """
     places = _by_letters(units)
     longest = max(map(len, places), default=0)

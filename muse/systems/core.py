@@ -6,16 +6,15 @@ last layer of a Hugging Face encoder (see hugging_face).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Any, NamedTuple, Protocol
 
 import torch
 from torch import Tensor
 
-from muse.encoders.bags import Bags, Reader, Vocabulary
+from muse.encoders.ragged import Ragged
+from muse.encoders.reading import Limited, Reader, Vocabulary
 from muse.space import AlignedSpace
-from muse.training.pairs import Batch
 
 LONGEST = 512  # words of a sentence: what is longer is no sentence, and its matrix would fill the memory
 
@@ -43,9 +42,9 @@ class Core(Protocol):
         """What finds it again, as JSON has it; nothing for the space."""
 
     def reader(self, language: str) -> Reader:
-        """What reads sentences of a language; BadSetting where the core has not got it."""
+        """What reads sentences of a language; BadSetting where the core lacks it."""
 
-    def matrices(self, batch: Batch, language: str) -> Matrices:
+    def matrices(self, batch: Ragged, language: str) -> Matrices:
         """The matrices of sentences of a language that its reader has read."""
 
 
@@ -70,24 +69,12 @@ class SpaceCore(Core):
 
     def reader(self, language: str) -> Reader:
         """What finds the words of the space in sentences, in their order."""
-        return Cut(Vocabulary(language, self._space.vectors(language).index), LONGEST)
+        return Limited(Vocabulary(language, self._space.vectors(language).index), LONGEST)
 
-    def matrices(self, batch: Batch, language: str) -> Matrices:
+    def matrices(self, batch: Ragged, language: str) -> Matrices:
         """The rows of the words."""
         if language not in self._rows:
             # A copy: the folder that the rows are mapped from may be replaced while they are in use.
             self._rows[language] = torch.tensor(self._space.vectors(language).matrix, device=self._device)
         ids, mask = batch.padded()
         return Matrices(self._rows[language][ids] * mask[..., None], mask)
-
-
-@dataclass(frozen=True, eq=False)
-class Cut:
-    """A reader that takes no more than the `longest` first words of a sentence."""
-
-    reader: Reader
-    longest: int
-
-    def bags(self, sentences: Iterable[str]) -> Bags:
-        """The bags of the sentences, in order."""
-        return self.reader.bags(sentences).cut(self.longest)

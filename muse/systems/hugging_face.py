@@ -7,20 +7,17 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 
-from muse.encoders.bags import Bags, Reader
+from muse.encoders.ragged import Ragged
+from muse.encoders.reading import Reader, Reading
 from muse.errors import BadFile, Mismatch, MissingExtra
 from muse.files.space_folder import checksum
 from muse.installation import install_extra
 from muse.systems.core import LONGEST, Core, Matrices
-from muse.training.batching import Ragged
-from muse.training.pairs import Batch
 
 _SMALLEST = 0.98  # of the rows for pieces that a tokenizer must use: some models have a few more, as padding
 
@@ -56,28 +53,25 @@ class HuggingFaceCore(Core):
         return {"folder": str(self._folder.resolve()), "sha256": self._weights}
 
     def reader(self, language: str) -> Reader:
-        """What parts sentences of any language into pieces."""
+        """Itself: it tokenises sentences of any language into pieces."""
         return self
 
-    def bags(self, sentences: Iterable[str]) -> Bags:
+    def read(self, sentences: Iterable[str]) -> Reading:
         """The pieces of the sentences, without those that the model wants before and after them."""
         texts = list(sentences)
-        if not texts:
-            return Bags(np.zeros(0, np.int64), np.zeros(1, np.int64), 0)
-        found = self._tokenizer(texts, add_special_tokens=False, verbose=False).input_ids
-        ragged = Ragged.of(found)
-        bags = Bags(ragged.ids.numpy(), ragged.offsets.numpy(), 0).cut(self._longest)
-        # The model knows a piece for the unknown: it stays in its place.
-        unknown = int(np.count_nonzero(bags.ids == self._tokenizer.unk_token_id))
-        return replace(bags, unknown=unknown, marked=unknown)
+        found = self._tokenizer(texts, add_special_tokens=False, verbose=False).input_ids if texts else []
+        reading = Reading(Ragged.of(found)).cut(self._longest)
+        # The model has a piece for the unknown, which stays in its place; some models have none.
+        unknown = self._tokenizer.unk_token_id
+        return reading if unknown is None else reading.marking(unknown)
 
     @torch.no_grad()
-    def matrices(self, batch: Batch, language: str) -> Matrices:
+    def matrices(self, batch: Ragged, language: str) -> Matrices:
         """Its last layer at the pieces."""
         mask = batch.padded().mask  # (b, T)
-        parts = torch.tensor_split(batch.ids.cpu(), batch.starts[1:].cpu())
+        parts = torch.tensor_split(batch.ids.cpu(), batch.offsets[1:-1].cpu())
         whole = Ragged.of([[*self._before, *part.tolist(), *self._after] for part in parts])
-        ids, attended = whole.padded(torch.arange(len(whole)))
+        ids, attended = whole.padded()
         given = {"input_ids": ids.to(self._device), "attention_mask": attended.long().to(self._device)}
         hidden = self._model(**given).last_hidden_state.float()  # (b, before + T + after, K)
         rows = hidden[:, len(self._before) : len(self._before) + mask.shape[1]]

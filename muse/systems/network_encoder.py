@@ -10,15 +10,17 @@ from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from muse.encoders.bags import Bags, Reader, blocks
 from muse.encoders.encoder import Encoded, SentenceEncoder, check_trained_for
+from muse.encoders.ragged import Ragged
+from muse.encoders.reading import Reader, blocks
 from muse.encoders.saving import Arrays, Saved, checksums, write_encoder
 from muse.errors import BadSetting
 from muse.files.space_manifest import plain
 from muse.space import AlignedSpace
-from muse.training.pairs import Batch, Sentences
+from muse.systems.networks.transformer import current_names
 from muse.training.two_sides import TwoSides
 from muse.vectors import Matrix
 
@@ -39,13 +41,8 @@ class SentenceNetwork(nn.Module, ABC):
         """What reads sentences of a language into the numbers it takes."""
 
     @abstractmethod
-    def forward(self, batch: Batch, language: str) -> Tensor:
+    def forward(self, batch: Ragged, language: str) -> Tensor:
         """The rows (b, d') of sentences of a language, each of which has a word."""
-
-    def rows_to_learn(self, batch: Batch, language: str, generator: torch.Generator) -> Tensor:
-        """The rows (b, d') as training has them: those of `forward`, but where dropout takes `generator`."""
-        rows: Tensor = self(batch, language)
-        return rows
 
     def word_space(self, space: AlignedSpace) -> AlignedSpace:
         """The words of a space with the rows that it learned for them, of unit length; BadSetting without."""
@@ -62,21 +59,15 @@ class BothSides(TwoSides):
         self.network = network
         self._languages = languages
 
-    def pivot(self, batch: Batch) -> Tensor:
+    def pivot(self, batch: Ragged) -> Tensor:
         """The rows (b, d') of sentences of the first language."""
         rows: Tensor = self.network(batch, self._languages[0])
         return rows
 
-    def other(self, batch: Batch) -> Tensor:
+    def other(self, batch: Ragged) -> Tensor:
         """The rows (b, d') of sentences of the second language."""
         rows: Tensor = self.network(batch, self._languages[1])
         return rows
-
-    def both(self, pivot: Batch, other: Batch, generator: torch.Generator) -> tuple[Tensor, Tensor]:
-        """The rows (b, d') of both sides of b pairs, as training has them."""
-        first, second = self._languages
-        learn = self.network.rows_to_learn
-        return learn(pivot, first, generator), learn(other, second, generator)
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,23 +115,23 @@ class NetworkEncoder(SentenceEncoder):
         reader, parts, empty = self.network.reader(language), [np.zeros((0, self.dimension), np.float32)], 0
         tokens = unknown = truncated = 0
         for block in blocks(sentences):
-            bags = reader.bags(block)
-            parts.append(self._rows(bags, language))
-            empty += int(np.count_nonzero(bags.lengths == 0))
-            tokens += bags.tokens
-            unknown += bags.unknown
-            truncated += bags.truncated
+            reading = reader.read(block)
+            parts.append(self._rows(reading.sentences, language))
+            empty += reading.empty
+            tokens += reading.tokens
+            unknown += reading.unknown
+            truncated += reading.truncated
         return Encoded(np.concatenate(parts), empty, tokens, unknown, truncated)
 
     @torch.no_grad()
-    def _rows(self, bags: Bags, language: str) -> Matrix:
+    def _rows(self, sentences: Ragged, language: str) -> Matrix:
         """The rows (s, d') of the sentences, 0 for those without a word."""
         self.network.eval()
         device = str(next(self.network.parameters()).device)
-        sentences = Sentences.of(bags, np.arange(len(bags)), device)
-        rows = torch.zeros(len(bags), self.dimension)
-        for chosen in _batches(bags):
-            rows[chosen] = self.network(sentences.batch(chosen.to(device)), language).float().cpu()
+        moved = sentences.to(device)
+        rows = torch.zeros(len(sentences), self.dimension)
+        for chosen in _batches(sentences.lengths.numpy()):
+            rows[chosen] = self.network(moved.take(chosen.to(device)), language).float().cpu()
         return rows.numpy()
 
     def save(self, folder: Path) -> None:
@@ -155,18 +146,19 @@ class NetworkEncoder(SentenceEncoder):
 def load_state(network: SentenceNetwork, arrays: Arrays) -> SentenceNetwork:
     """The network with what it had learned; ValueError where the arrays are of another one."""
     try:
-        network.load_state_dict({name: torch.from_numpy(array) for name, array in arrays.items()})
-    except RuntimeError as error:
+        named = current_names(arrays)
+        network.load_state_dict({name: torch.from_numpy(array) for name, array in named.items()})
+    except (RuntimeError, KeyError) as error:
         raise ValueError(str(error).partition("\n")[0]) from error
     return network.eval()
 
 
-def _batches(bags: Bags) -> Iterator[Tensor]:
-    """The numbers (b,) of the sentences that have a word, like lengths together."""
-    order = np.argsort(bags.lengths, kind="stable")
-    order = order[bags.lengths[order] > 0][::-1].copy()  # the longest first: what is too long fails at once
+def _batches(lengths: NDArray[np.int64]) -> Iterator[Tensor]:
+    """The numbers (b,) of the sentences that have a word, similar lengths (s,) together."""
+    order = np.argsort(lengths, kind="stable")
+    order = order[lengths[order] > 0][::-1].copy()  # the longest first: what is too long fails at once
     begin = 0
     while begin < len(order):
-        count = max(1, _TOKENS // int(bags.lengths[order[begin]]))
+        count = max(1, _TOKENS // int(lengths[order[begin]]))
         yield torch.from_numpy(order[begin : begin + count])
         begin += count

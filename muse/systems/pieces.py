@@ -12,11 +12,11 @@ from typing import Any
 
 import torch
 
-from muse.encoders.bags import Bags, blocks
+from muse.encoders.ragged import Ragged
+from muse.encoders.reading import Reader, Reading, blocks
 from muse.errors import BadFile, BadSetting, MissingExtra
 from muse.installation import install_extra
 from muse.systems.sampling import PIECES_EXPONENT, balanced_text
-from muse.training.batching import Ragged
 
 SPECIALS = ("<pad>", "<unk>", "<bos>", "<eos>", "<mask>")
 PAD, UNK, BOS, EOS, MASK = range(len(SPECIALS))
@@ -24,7 +24,7 @@ BEGINS = "▁"  # before the first piece of a word
 CHARACTERS = 6000  # the most characters that are pieces: thousands are enough for Chinese
 
 
-class Pieces:
+class Pieces(Reader):
     """The pieces of a vocabulary and how words fall into them; the first ids are those of SPECIALS."""
 
     def __init__(self, tokenizer: Any) -> None:
@@ -83,18 +83,16 @@ class Pieces:
         ids: dict[str, int] = self._tokenizer.get_vocab()
         return tuple(sorted(ids, key=ids.__getitem__))
 
-    def encode(self, sentences: Iterable[str], *, framed: bool = True) -> list[list[int]]:
-        """The ids of each sentence; where `framed`, between <bos> and <eos>."""
+    def encode(self, sentences: Iterable[str]) -> list[list[int]]:
+        """The ids of the pieces of each sentence, <unk> among them."""
         found: list[list[int]] = []
-        for block in blocks(sentences):  # what the library tells of each piece takes much more than its id
+        for block in blocks(sentences):  # what the library returns for each piece takes much more than its id
             found += [encoding.ids for encoding in self._tokenizer.encode_batch(block)]
-        return [[BOS, *ids, EOS] for ids in found] if framed else found
+        return found
 
-    def bags(self, sentences: Iterable[str]) -> Bags:
-        """The pieces of the sentences, of whatever language, in their order, as Bags."""
-        found = self.encode(sentences, framed=False)
-        known = Ragged.of([[piece for piece in ids if piece != UNK] for ids in found])
-        return Bags(known.ids.numpy(), known.offsets.numpy(), sum(map(len, found)) - len(known.ids))
+    def read(self, sentences: Iterable[str]) -> Reading:
+        """The known pieces of the sentences, of any language, in order."""
+        return Reading(Ragged.of(self.encode(sentences))).without(UNK)
 
     def decode(self, ids: Sequence[int]) -> str:
         """The sentence of these ids, special ones left out: what was encoded, in NFC, with single spaces."""

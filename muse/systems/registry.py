@@ -1,4 +1,7 @@
-"""The sentence systems by name, the one way to train any of them, and to restore what was trained."""
+"""The sentence systems by name, the one way to train any of them, and to restore what was trained.
+
+In flow a request and a runtime; out flow a folder with the encoder and a TrainedSystem that reports on it.
+"""
 
 from __future__ import annotations
 
@@ -12,76 +15,92 @@ from muse.encoders.encoder import SentenceEncoder
 from muse.encoders.saving import Saved, checksums
 from muse.errors import BadFile, BadSetting, MuseError, NotConverged
 from muse.files.space_folder import checksum
-from muse.run.checkpoint import Checkpoint
+from muse.run.checkpoint import Checkpoint, open_checkpoint
 from muse.run.runtime import Runtime
 from muse.space import AlignedSpace
 from muse.systems.bgt.system import BGT
 from muse.systems.cmlm.system import CMLM
+from muse.systems.core import Core
 from muse.systems.lens.system import LENS
 from muse.systems.network_encoder import NetworkEncoder, load_state
 from muse.systems.nli.infersent import INFERSENT
 from muse.systems.nli.x_bilstm import X_BILSTM
-from muse.systems.system import Fitted, Job, Preset, Request, System, open_core
+from muse.systems.system import Fitted, Job, Preset, System, TrainingRequest, open_core
+from muse.systems.word_encoders import CVM_ADD, PROJECTION, X_CBOW
 from muse.systems.xlm.system import XLM
-from muse.training.trainer import Epoch, best_epoch
+from muse.training.trainer import EpochResult, best_epoch
 
-SYSTEMS: Mapping[str, System] = {s.name: s for s in (LENS, INFERSENT, X_BILSTM, CMLM, BGT, XLM)}
+_ALL = (X_CBOW, PROJECTION, CVM_ADD, LENS, INFERSENT, X_BILSTM, CMLM, BGT, XLM)
+SYSTEMS: Mapping[str, System] = {system.name: system for system in _ALL}
 
 
 @dataclass(frozen=True, eq=False)
 class TrainedSystem:
-    """What came of a request: the encoder, all that its system told, the seconds of every stage.
+    """What came of a request: all that its system reports, the seconds of every stage.
 
     `inputs` are the files it learned from, with their sha256.
     """
 
-    encoder: NetworkEncoder
+    system: System
     fitted: Fitted
     inputs: tuple[tuple[str, str], ...]
     seconds: dict[str, float]
 
     @property
-    def best(self) -> Epoch:
+    def encoder(self) -> SentenceEncoder:
+        """The encoder, as it was saved."""
+        return self.fitted.encoder
+
+    @property
+    def best(self) -> EpochResult:
         """The epoch that the encoder is of."""
         return best_epoch(self.fitted.epochs)
 
 
-def train_system(name: str, request: Request, runtime: Runtime) -> TrainedSystem:
+def train_system(name: str, request: TrainingRequest, runtime: Runtime) -> TrainedSystem:
     """Checks everything, trains the system of that name, and saves the encoder at `request.out`.
 
     The state after every epoch is kept beside it until it is saved, for `request.resume`; it stays there
-    where training broke down, so that it goes on from the last good epoch with a lower rate.
+    where training broke down, to be resumed from the last good epoch with a lower rate.
     """
     began = time.perf_counter()
     if name not in SYSTEMS:
-        raise BadSetting(f"a sentence system is one of {', '.join(SYSTEMS)}; got {name!r}")
+        raise BadSetting(f"a trained encoder is one of {', '.join(SYSTEMS)}; got {name!r}")
     system = SYSTEMS[name]
     preset = request.settled(system)
     inputs = tuple((str(path), _checksum(path)) for path in (*request.files, *system.reads(preset.config)))
     core = open_core(request.space, request.core, runtime.device)
-    told = _told(system, request, preset, inputs)
-    checkpoint = _open_checkpoint(request, runtime, [repr(told), repr(core.settings)])
+    recipe = _recipe(system, request, preset, inputs)
+    fingerprint = _fingerprint(request, recipe, core)
+    checkpoint = open_checkpoint(request.out, fingerprint, resume=request.resume, processes=runtime.processes)
     runtime = replace(runtime, checkpoint=checkpoint)
-    try:
-        fitted = system.train(Job(request, preset.config, preset.trainer, runtime, core))
-    except NotConverged as error:
-        raise NotConverged(
-            f"{error}. The last good epoch is kept: go on from it with --resume and a --rate below "
-            f"{preset.trainer.rate:g}"
-        ) from error
-    except MuseError:
-        if runtime.processes.first and not request.resume:  # what a run killed before has learned stays
-            checkpoint.clear()
-        raise
+    prepared = time.perf_counter()
+    fitted = _fitted(system, Job(request, preset.config, preset.trainer, runtime, core, recipe))
     training = time.perf_counter()
-    settings = {"system": system.name, **fitted.settings, "training": {**told, "trainer": preset.trainer}}
-    encoder = NetworkEncoder(fitted.label, request.space, fitted.languages, fitted.network, settings)
     if runtime.processes.first:
-        encoder.save(request.out)
+        fitted.encoder.save(request.out)
         checkpoint.clear()
     end = time.perf_counter()
-    seconds = {"training": training - began, "save": end - training, "total": end - began}
-    return TrainedSystem(encoder, fitted, inputs, seconds)
+    load = prepared - began + fitted.loading
+    seconds = {"load": load, "training": training - began - load, "save": end - training}
+    return TrainedSystem(system, fitted, inputs, {**seconds, "total": end - began})
+
+
+def _fitted(system: System, job: Job) -> Fitted:
+    """What the system learns; where it fails, the checkpoint is left only if resuming it may help."""
+    checkpoint = job.runtime.checkpoint if job.runtime.processes.first else Checkpoint()
+    try:
+        return system.train(job)
+    except NotConverged as error:
+        if not checkpoint.abandon(breakdown=True):
+            raise
+        raise NotConverged(
+            f"{error}. The last good epoch is kept: resume from it with --resume and a --rate below "
+            f"{job.trainer.rate:g}"
+        ) from error
+    except MuseError:
+        checkpoint.abandon()
+        raise
 
 
 def restore_system(saved: Saved, space: AlignedSpace, _: Sequence[SentenceEncoder] = ()) -> NetworkEncoder:
@@ -93,34 +112,31 @@ def restore_system(saved: Saved, space: AlignedSpace, _: Sequence[SentenceEncode
     )
 
 
-def _told(
-    system: System, request: Request, preset: Preset, inputs: Sequence[tuple[str, str]]
+def _recipe(
+    system: System, request: TrainingRequest, preset: Preset, inputs: Sequence[tuple[str, str]]
 ) -> dict[str, Any]:
-    """All that decides what comes of it but the space and the core.
-
-    The rate is left out: a run that broke down goes on with a lower one.
-    """
+    """All that decides what comes of training but the space and the core."""
     return {
         "system": system.name,
         "preset": request.preset,
         "language": request.language,
         "config": preset.config,
-        "trainer": replace(preset.trainer, rate=1.0),
+        "trainer": preset.trainer,
         "seed": request.seed,
         "inputs": inputs,
     }
 
 
-def _open_checkpoint(request: Request, runtime: Runtime, fingerprint: Sequence[str]) -> Checkpoint:
-    """The store beside the encoder, emptied unless the run resumes; BadSetting if it is another run's."""
-    folder = request.out.resolve()
-    folder = folder.with_name(f".{folder.name}.checkpoint")
-    checkpoint = Checkpoint(folder)
-    if runtime.processes.first:
-        spaces = [f"{language} {found}" for language, found in checksums(request.space).items()]
-        checkpoint = Checkpoint.open(folder, [*fingerprint, *spaces], resume=request.resume)
-    runtime.processes.wait()  # the others read what the first one has opened
-    return checkpoint
+def _fingerprint(request: TrainingRequest, recipe: Mapping[str, Any], core: Core) -> list[str]:
+    """What a run must share with one that it resumes.
+
+    That is not the rate, since a run that broke down is resumed with a lower one, nor where files are.
+    """
+    digests = [digest for _, digest in recipe["inputs"]]
+    trainer = replace(recipe["trainer"], rate=1.0)
+    settings = {**recipe, "trainer": trainer, "inputs": digests, "texts": sorted(request.texts)}
+    spaces = [f"{language} {digest}" for language, digest in checksums(request.space).items()]
+    return [repr(settings), repr(core.settings), *spaces]
 
 
 def _checksum(path: Path) -> str:

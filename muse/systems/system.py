@@ -9,7 +9,8 @@ from typing import Any, get_type_hints
 
 import numpy as np
 
-from muse.encoders.bags import Reader
+from muse.encoders.encoder import SentenceEncoder
+from muse.encoders.reading import Reader
 from muse.encoders.saving import check_out
 from muse.errors import BadSetting, Mismatch
 from muse.files.parallel_text import read_pairs
@@ -17,9 +18,9 @@ from muse.run.runtime import Runtime
 from muse.space import AlignedSpace
 from muse.systems.core import Core, SpaceCore
 from muse.systems.hugging_face import HuggingFaceCore
-from muse.systems.network_encoder import SentenceNetwork
+from muse.systems.network_encoder import NetworkEncoder, SentenceNetwork
 from muse.training.pairs import Pairs, make_pairs
-from muse.training.trainer import Epoch, TrainerConfig
+from muse.training.trainer import EpochResult, TrainerConfig
 
 TEXTS = ("parallel", "nli", "text")  # what a system may learn from, as the options call it
 _CONVERTED = (bool, int, float, str)
@@ -38,8 +39,9 @@ class Preset:
 class System:
     """A sentence system: its presets by name, the texts it needs, and those it can use.
 
-    `train` learns a network by a job. `network` makes one again, as it was before it learned, from the
-    settings it was saved with. `reads` are the files, beside texts, that a config names.
+    `train` learns an encoder by a job. `network` makes a network again, as it was before it learned, from the
+    settings it was saved with; a system without a network raises KeyError. `reads` are the files, beside
+    texts, that a config names.
     """
 
     name: str
@@ -53,11 +55,12 @@ class System:
 
 
 @dataclass(frozen=True)
-class Request:
+class TrainingRequest:
     """What to train, on what, and where to put it.
 
-    `texts` has the file of each language, `settings` what --set names, `trainer` the settings of
-    TrainerConfig that are not the preset's.
+    `parallel` is one file of lines `pivot<TAB>sentence`, or two aligned by line, the pivot's first. `texts`
+    has the file of each language. What is not the preset's: `settings`, which --set names, `config`, settings
+    of the system that have options of their own, and `trainer`, those of TrainerConfig.
     """
 
     space: AlignedSpace
@@ -70,6 +73,7 @@ class Request:
     core: Path | None = None
     settings: Mapping[str, str] = field(default_factory=dict)
     trainer: Mapping[str, Any] = field(default_factory=dict)
+    config: Mapping[str, Any] = field(default_factory=dict)
     seed: int = 0
     resume: bool = False
 
@@ -86,6 +90,8 @@ class Request:
                 f"a preset of {system.name} is one of {', '.join(system.presets)}; got {self.preset!r}"
             )
         self._check_texts(system)
+        if len(self.parallel) > 2:
+            raise BadSetting(f"--parallel takes one file, or --source and --target; got {len(self.parallel)}")
         if self.core is not None and not system.takes_core:
             raise BadSetting(f"{system.name} learns its own words and takes no --core; leave it out")
         for language in (self.language, *self.texts):
@@ -96,7 +102,8 @@ class Request:
                 f"this space has {', '.join(self.space.languages)}"
             )
         check_out(self.out)
-        return _changed(system.presets[self.preset], self.settings, self.trainer)
+        preset = system.presets[self.preset]
+        return _changed(preset, self.settings, {**self.trainer}, {**self.config})
 
     def _check_texts(self, system: System) -> None:
         given = {"parallel": bool(self.parallel), "nli": self.nli is not None, "text": bool(self.texts)}
@@ -109,13 +116,18 @@ class Request:
 
 @dataclass(frozen=True, eq=False)
 class Job:
-    """A request that was checked, and what it runs with."""
+    """A request that was checked, and what it runs with.
 
-    request: Request
+    `recipe` has, as it is saved with the encoder, all that decides what comes of training but the space and
+    the core.
+    """
+
+    request: TrainingRequest
     config: Any
     trainer: TrainerConfig
     runtime: Runtime
     core: Core
+    recipe: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def languages(self) -> tuple[str, str]:
@@ -129,24 +141,30 @@ class Job:
         rng, runtime = np.random.default_rng(self.request.seed), self.runtime
         return make_pairs(text, readers, rng=rng, device=runtime.device, progress=runtime.progress)
 
+    def encoder(
+        self, label: str, network: SentenceNetwork, languages: tuple[str, ...], settings: Mapping[str, Any]
+    ) -> NetworkEncoder:
+        """The encoder of a trained network, which `settings`, as JSON has them, make again."""
+        settings = {"system": self.recipe["system"], **settings, "training": self.recipe}
+        return NetworkEncoder(label, self.request.space, languages, network.eval(), settings)
+
 
 @dataclass(frozen=True, eq=False)
 class Fitted:
-    """What a system learned: a network at its best epoch, and how it got there.
+    """What a system learned: the encoder at its best epoch, and how it got there.
 
-    An epoch's score is `metric`: in percent of `held_out` cases, or where it is not `counted` a figure of all
-    of them. `settings` make the network again, as JSON has them; `counts` are told as they are.
+    An epoch's score is `metric`: the percentage of `hits` in `held_out` cases, or without `hits` a figure of
+    all of them. `counts` are printed as they are; `loading` are the seconds that reading text took, of a
+    system that measures them.
     """
 
-    label: str
-    network: SentenceNetwork
-    languages: tuple[str, ...]
-    epochs: tuple[Epoch, ...]
+    encoder: SentenceEncoder
+    epochs: tuple[EpochResult, ...]
     metric: str
     held_out: int
+    hits: int | None
     counts: Mapping[str, int]
-    settings: Mapping[str, Any]
-    counted: bool = True
+    loading: float = 0.0
 
 
 def open_core(space: AlignedSpace, folder: Path | None, device: str = "cpu") -> Core:
@@ -165,18 +183,29 @@ def restored_core(saved: Mapping[str, Any], space: AlignedSpace) -> Core:
     return core
 
 
-def _changed(preset: Preset, settings: Mapping[str, str], trainer: Mapping[str, Any]) -> Preset:
-    """The preset with what --set names, which is the system's before it is the trainer's."""
+def _changed(
+    preset: Preset, settings: Mapping[str, str], trainer: dict[str, Any], config: dict[str, Any]
+) -> Preset:
+    """The preset with those settings; what --set names is the system's before it is the trainer's."""
     kinds = {name: kind for name, kind in _kinds(preset.trainer).items() if name not in CALLED_OTHERWISE}
-    of_system, given, changed = _kinds(preset.config), dict(trainer), {}
+    of_system = _kinds(preset.config)
     for name, text in settings.items():
         if name in of_system:
-            changed[name] = _value(name, text, of_system[name])
+            config[name] = _value(name, text, of_system[name])
         elif name in kinds:
-            given[name] = _value(name, text, kinds[name])
+            trainer[name] = _value(name, text, kinds[name])
         else:
             raise BadSetting(f"--set takes one of {', '.join([*of_system, *kinds])}; got {name!r}")
-    return Preset(replace(preset.config, **changed), replace(preset.trainer, **given))
+    _check_names(preset.config, config)
+    _check_names(preset.trainer, trainer)
+    return Preset(replace(preset.config, **config), replace(preset.trainer, **trainer))
+
+
+def _check_names(default: Any, given: Mapping[str, Any]) -> None:
+    names = [part.name for part in fields(default)]
+    for name in given:
+        if name not in names:
+            raise BadSetting(f"{type(default).__name__} takes one of {', '.join(names)}; got {name!r}")
 
 
 CALLED_OTHERWISE = ("epochs", "batch", "rate", "patience")  # options of their own

@@ -1,5 +1,5 @@
-"""Text: lines in, tokens out; tokens in, probabilities out.
+"""Text: tokenisation, and the probability of tokens.
 
-Moses' tokens, a back-off n-gram model, Kneser-Ney estimation, and ARPA files of such models.
+Moses' tokeniser, a back-off n-gram language model, Kneser-Ney estimation, and ARPA files of such models.
 Imports: errors, files.
 """

@@ -1,7 +1,7 @@
-r"""ARPA files of language models, as KenLM, SRILM and muse write them, also in a .gz.
+r"""ARPA files of language models, as KenLM, SRILM and muse write them, compressed or not.
 
-After `\data\` and the number of n-grams of each length, a part for each length: a base-10 log-probability,
-the words and, but for the longest, a base-10 back-off weight a line.
+After `\data\` and the number of n-grams of each length there is a section for each length. A line has a
+base-10 log-probability, the words and, except for the longest n-grams, a base-10 back-off weight.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from muse.files.writing import replaced
 from muse.text.language_model import BEGIN, END, NOWHERE, UNKNOWN, Ids, LanguageModel, Logs, NGrams, find
 
 _BLOCK = 1 << 20
-_LONGEST_HEAD = 1_000  # lines before \data\: comments may stand there, a whole book may not
+_LONGEST_HEAD = 1_000  # lines of comments before \data\
 _COUNT = re.compile(rb"ngram ([0-9]{1,2}) ?= ?([0-9]{1,12})")
 _LN10 = math.log(10)
 _ROWS = 10_000  # n-grams written at once
 _ADVICE = "give a model as ARPA text, from muse train-lm or KenLM's lmplz"
-_LOWEST, _HIGHEST = -99.0, 1e-3  # what a log-probability is raised to, and what it may be, for rounding
+_LOWEST, _HIGHEST = -99.0, 1e-3  # log-probabilities are clipped to the first, and rejected above the second
 
 
 class _Lines:
-    """The lines of a file that are not blank, and the number of the last one that was taken."""
+    """The lines of a file that are not blank, and the number of the last one taken."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -62,16 +62,16 @@ class _Lines:
 
 @dataclass(frozen=True, eq=False)
 class _Part:
-    # The g n-grams of one length as they stand in the file: words (g, length) as numbers, natural logs.
+    # The g n-grams of one length, in the order of the file: words (g, length) as numbers, natural logs.
     words: Ids
     log_p: Logs
     backoff: Logs
 
 
 def read_arpa(path: Path | str) -> LanguageModel:
-    """The language model in a file; BadFile says what is wrong with it, and in which line.
+    """The language model in a file; BadFile, naming the line, if it is broken.
 
-    A model without <unk> gives unknown words the probability of its rarest word.
+    If a model has no <unk>, unknown words get the probability of its rarest word.
     """
     lines = _Lines(Path(path))
     counts = _read_counts(lines)
@@ -101,7 +101,7 @@ def _read_counts(lines: _Lines) -> list[int]:
 
 
 def _read_part(lines: _Lines, length: int, count: int, index: dict[bytes, int]) -> _Part:
-    # `index` grows with the single words; longer n-grams may only have those.
+    # The 1-grams fill `index`; longer n-grams may only have words in it.
     rows: list[list[int]] = []
     log_p: list[float] = []
     backoff: list[float] = []
@@ -124,7 +124,7 @@ def _read_part(lines: _Lines, length: int, count: int, index: dict[bytes, int]) 
 
 
 def _natural(logs: list[float]) -> Logs:
-    # -inf is written for what cannot be; sums with it would no longer tell two ways apart.
+    # -inf stands for impossible words; sums with it could no longer be compared.
     return np.asarray(np.maximum(np.array(logs), _LOWEST) * _LN10, np.float32)
 
 
@@ -165,7 +165,7 @@ def _nodes(path: Path, level: NGrams, keys: Ids) -> Ids:
     nodes = find(level.keys, keys)
     if len(nodes) and nodes.min() == NOWHERE:
         raise BadFile(
-            f"{path}: expected the first words of every n-gram as an n-gram of their own, got "
+            f"{path}: expected the prefix of every n-gram to be an n-gram too, got "
             f"{int((nodes == NOWHERE).sum())} without; {_ADVICE}"
         )
     return nodes
@@ -176,13 +176,13 @@ def _sorted(path: Path, keys: Ids, part: _Part) -> NGrams:
     keys = keys[order]
     if (keys[1:] == keys[:-1]).any():
         raise BadFile(
-            f"{path}: expected every n-gram once, got some of {part.words.shape[1]} words twice; {_ADVICE}"
+            f"{path}: expected no duplicate n-grams, got some of {part.words.shape[1]} words; {_ADVICE}"
         )
     return NGrams(keys, part.log_p[order], part.backoff[order])
 
 
 def write_arpa(path: Path | str, model: LanguageModel) -> None:
-    """Writes a language model, packed if the name ends in .gz; the numbers have seven digits."""
+    """Write a language model, compressed if the name ends in .gz; the numbers have seven digits."""
     with replaced(Path(path)) as stream:
         counts = (f"ngram {length}={len(level)}\n" for length, level in enumerate(model.levels, 1))
         stream.write(("\\data\\\n" + "".join(counts)).encode())

@@ -1,10 +1,11 @@
-"""Kneser-Ney: a language model learned from sentences (Kneser & Ney, 1995; Chen & Goodman, 1998, sec. 3).
+"""Kneser-Ney: a language model estimated from sentences (Kneser & Ney, 1995; Chen & Goodman, 1998, sec. 3).
 
     p(w | h) = max(c(hw) - D(c(hw)), 0) / sum_v c(hv) + gamma(h) p(w | h without its first word)
 
-interpolated, with three discounts D for each length. For all but the longest n-grams c counts the words
-that were seen before one, not how often it was seen; those that begin a sentence have none before them and
-keep their count. Below the single words is the uniform distribution, which is all that <unk> gets.
+interpolated, with three discounts D for each length. For all but the longest n-grams, c is the number of
+different words that precede the n-gram rather than its count; n-grams at the start of a sentence have no
+preceding word and keep their count. The 1-grams are interpolated with the uniform distribution, which alone
+gives <unk> its probability.
 """
 
 from __future__ import annotations
@@ -21,15 +22,15 @@ from muse.text.language_model import BEGIN, END, UNKNOWN, Ids, LanguageModel, NG
 Counts = NDArray[np.float64]
 
 ORDERS = range(1, 7)
-NEVER = -99.0  # log10 of the probability of <s>, which is given, never predicted
-# Where a text is too small for the estimate, as KenLM's --discount_fallback has them.
+NEVER = -99.0  # log10 of the probability of <s>, which is never predicted
+# For a text too small to estimate discounts, the values of KenLM's --discount_fallback.
 FALLBACK = (0.5, 1.0, 1.5)
 
 
 @dataclass(frozen=True, eq=False)
 class _Counted:
-    # The g different n-grams of one length, sorted by key: counts (g,), the node of the first n - 1 words
-    # (`contexts`) and of the last n - 1 (`suffixes`), both (g,) and one length shorter.
+    # The g different n-grams of one length, sorted by key: counts (g,), and the nodes, one length shorter, of
+    # the first n - 1 words (`contexts`) and of the last n - 1 (`suffixes`), (g,) each.
     keys: Ids
     counts: Counts
     contexts: Ids
@@ -37,7 +38,7 @@ class _Counted:
 
 
 def learn_language_model(sentences: Iterable[Sequence[str]], *, order: int = 3) -> LanguageModel:
-    """The model of `order` of the sentences, each a sequence of words; Mismatch if there are none.
+    """The language model of `order`, estimated from sentences of words; Mismatch if there are none.
 
     >>> model = learn_language_model([["the", "cat"], ["the", "dog"], ["a", "cat"]], order=2)
     >>> model.log_probability(["the", "cat"]) > model.log_probability(["cat", "the"])
@@ -53,12 +54,12 @@ def learn_language_model(sentences: Iterable[Sequence[str]], *, order: int = 3) 
 
 
 def _numbered(sentences: Iterable[Sequence[str]]) -> tuple[list[str], Ids, Ids]:
-    # The vocabulary; the text (t,) as numbers, <s> and </s> around each sentence; where each one ends (t,).
+    # The vocabulary; the text (t,) as numbers, with <s> and </s>; the end (t,) of the sentence of each token.
     index = {UNKNOWN: 0, BEGIN: 1, END: 2}
     tokens: list[int] = []
     lengths: list[int] = []
     for sentence in sentences:
-        # A text that has <s> as a word must not begin a sentence in the middle of one.
+        # <s> as a word of the text must not start a sentence in the middle of another.
         inside = [0 if word in (BEGIN, END) else index.setdefault(word, len(index)) for word in sentence]
         if inside:
             tokens += [1, *inside, 2]
@@ -68,8 +69,8 @@ def _numbered(sentences: Iterable[Sequence[str]]) -> tuple[list[str], Ids, Ids]:
 
 
 def _count(tokens: Ids, ends: Ids, v: int, order: int) -> list[_Counted]:
-    nodes = tokens  # (t,), at every place the node of the n-gram that begins there
-    firsts = np.arange(v)  # (g,), for every n-gram a place where it stands
+    nodes = tokens  # (t,), for every position the node of the n-gram that starts there
+    firsts = np.arange(v)  # (g,), for every n-gram the position of one occurrence
     found: list[_Counted] = []
     everywhere = np.arange(len(tokens))
     seen = np.bincount(tokens, minlength=v).astype(np.float64)
@@ -88,7 +89,7 @@ def _count(tokens: Ids, ends: Ids, v: int, order: int) -> list[_Counted]:
 
 
 def _continued(short: _Counted, long: _Counted, v: int) -> _Counted:
-    # `short` with the number of different words before each n-gram in place of how often it was seen.
+    # `short` with the number of different words before each n-gram in place of its count.
     before = np.bincount(long.suffixes, minlength=len(short.keys)).astype(np.float64)
     return _Counted(short.keys, np.where(before > 0, before, short.counts), short.contexts, short.suffixes)
 
@@ -117,7 +118,7 @@ def _levels(counted: list[_Counted], words: list[str]) -> tuple[NGrams, ...]:
 
 
 def _interpolated(counts: Counts, ngrams: _Counted, lower: Counts, contexts: int) -> tuple[Counts, Counts]:
-    # p (g,) of the n-grams, gamma (contexts,) of what they follow; `lower` (.,) holds p of their suffixes.
+    # p (g,) of the n-grams, gamma (contexts,) of their contexts; `lower` (.,) is p of their suffixes.
     discounts = np.array([0.0, *_discounts(counts)])
     taken = discounts[np.minimum(counts, 3).astype(np.int64)]  # (g,)
     total = np.bincount(ngrams.contexts, counts, minlength=contexts)
@@ -128,7 +129,7 @@ def _interpolated(counts: Counts, ngrams: _Counted, lower: Counts, contexts: int
 
 
 def _discounts(counts: Counts) -> tuple[float, ...]:
-    # D1, D2, D3+ of Chen & Goodman, eq. 17, from how many n-grams have the counts 1 to 4.
+    # D1, D2, D3+ of Chen & Goodman, eq. 17, from the numbers of n-grams with counts 1 to 4.
     t = [int((counts == times).sum()) for times in range(1, 5)]
     if not all(t):
         return FALLBACK

@@ -1,7 +1,7 @@
 """LanguageModel: a back-off n-gram model, as sorted arrays that are searched for many words at once.
 
 An n-gram is a node, numbered within its length; its key is `node of its first n - 1 words * v + last word`
-with v words in the vocabulary, so that the keys of a length, sorted, are both the table and the numbering.
+with v words in the vocabulary. The sorted keys of a length are both its table and its numbering.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ Ids = NDArray[np.int64]
 Logs = NDArray[np.float32]
 
 BEGIN, END, UNKNOWN = "<s>", "</s>", "<unk>"
-NOWHERE = -1  # the node of an n-gram that the model has not got
+NOWHERE = -1  # the node of an n-gram that is not in the model
 
 
 @dataclass(frozen=True, eq=False)
 class NGrams:
-    """The g n-grams of one length: sorted `keys` (g,), natural `log_p` (g,), `backoff` (g,) of the weight."""
+    """The g n-grams of one length: sorted `keys` (g,), natural logs `log_p` (g,) and `backoff` (g,)."""
 
     keys: Ids
     log_p: Logs
@@ -36,7 +36,7 @@ class NGrams:
 
 
 class Step(NamedTuple):
-    """What k words add to each of b histories: natural `log_p` (b, k), and `states` (b, k, n - 1) after."""
+    """The natural `log_p` (b, k) of k words after each of b histories, and the new `states` (b, k, n - 1)."""
 
     log_p: Logs
     states: Ids
@@ -44,10 +44,10 @@ class Step(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class LanguageModel:
-    """The n-grams of a text by length, `levels[0]` the single words, in the order of `words`.
+    """The n-grams of a text by length; `levels[0]` are the 1-grams, in the order of `words`.
 
-    `words` has <s>, </s> and <unk>. A state (n - 1,) is the nodes of the last 1, 2, ... n - 1 words,
-    NOWHERE where the model has no such n-gram.
+    `words` has <s>, </s> and <unk>. A state (n - 1,) has the nodes of the last 1, 2, ... n - 1 words,
+    NOWHERE for an n-gram that is not in the model.
     """
 
     words: Sequence[str]
@@ -71,18 +71,18 @@ class LanguageModel:
         return {word: row for row, word in enumerate(self.words)}
 
     def ids(self, words: Sequence[str]) -> Ids:
-        """The number (p,) of each word as it is, else in lower case, else that of <unk>."""
+        """The number (p,) of each word, or else of its lower-case form, or else of <unk>."""
         index, unknown = self.index, self.index[UNKNOWN]
         return np.array([index.get(word, index.get(word.lower(), unknown)) for word in words], dtype=np.int64)
 
     def start(self) -> Ids:
-        """The state (1, n - 1) at the beginning of a sentence."""
+        """The state (1, n - 1) at the start of a sentence."""
         states = np.full((1, self.order - 1), NOWHERE, np.int64)
         states[:, :1] = self.index[BEGIN]
         return states
 
     def step(self, states: Ids, words: Ids) -> Step:
-        """What each of the words (b, k) adds to its history, given as a state (b, n - 1).
+        """The log-probabilities of words (b, k) after the states (b, n - 1), and the new states.
 
         log p(w | h) is stored for (h, w), or backoff(h) + log p(w | h without its first word): Katz, 1987.
         """
@@ -98,7 +98,7 @@ class LanguageModel:
         return Step(log_p, np.stack(nodes[: self.order - 1], axis=-1) if self.order > 1 else _none(words))
 
     def log_probability(self, sentence: Sequence[str]) -> float:
-        """The natural log-probability of a whole sentence, its end included."""
+        """The natural log-probability of a whole sentence, including its end."""
         states, total = self.start(), 0.0
         for word in self.ids([*sentence, END]):
             step = self.step(states, np.array([[word]]))
@@ -107,7 +107,7 @@ class LanguageModel:
 
 
 def find(keys: Ids, wanted: Ids) -> Ids:
-    """The place of each wanted key among the sorted `keys` (g,), NOWHERE for one that is not there."""
+    """The index of each wanted key among the sorted `keys` (g,), NOWHERE if it is not there."""
     if not len(keys):
         return np.full(wanted.shape, NOWHERE, np.int64)
     places = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)

@@ -1,8 +1,8 @@
-"""Tokens: a line of text as words, numbers and signs, and a line again of such tokens.
+"""Tokens: tokenising a line of text into words, numbers and punctuation, and detokenising it.
 
-Moses' rules, from sacremoses, which only this module uses. In English and French, contractions are written
-out first and words that hyphens tie to a verb are parted (isn't: is not, viens-tu: viens tu), since vectors
-have the single words. The language models are trained on these tokens too.
+Moses' rules, from sacremoses, which only this module uses. English contractions are expanded first (isn't: is
+not) and French pronouns separated from their verb (viens-tu: viens tu), since embedding tables have the
+single words. The language models are trained on these tokens too.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 
 Rules = tuple[tuple[re.Pattern[str], str], ...]
 
-# Names that people give a language whose rules Moses has under another one.
+# Other names of languages for which Moses has rules.
 _ISO = {
     "eng": "en",
     "fra": "fr",
@@ -49,23 +49,23 @@ _WRITTEN_OUT: dict[str, Rules] = {
         (rf"(?<=\w)-(?:t-)?({_FRENCH_PRONOUNS})\b(?!-?\w)", r" \1"),
     ),
 }
-# What must stay in one piece beside Moses' own: 12:45, 1/2, addresses.
+# What must stay one token, besides Moses' own patterns: 12:45, 1/2, addresses.
 _WHOLE = [r"\d+(?:[:/.,]\d+)+", r"[\w.+-]+@[\w-]+(?:\.\w+)+", r"(?:https?|ftp)://\S*[\w/]", r"www\.\S*[\w/]"]
 _APOSTROPHE = re.compile(r"(?<=\w)\u2019(?=\w)")
-# Moses knows what an apostrophe does in these; elsewhere a word with one stays whole.
+# Moses has rules for apostrophes in these languages; in others a word with one stays one token.
 _APOSTROPHES = ("en", "fr", "it")
 
 
-# A word and at most one sign, of letters that Moses takes for letters: its rules need not be asked.
+# A word of letters and at most one punctuation mark: Moses' rules would not change it.
 _PLAIN = re.compile("([A-Za-zÀ-ÖØ-öø-ʯΑ-ΡΣ-Ωα-ωА-яЁё]+)([,;:?!.]?)")
 LONGEST_PART = 1_000  # characters
-_REMEMBERED = 1 << 19  # parts of lines whose tokens are kept: some 200 MB
+_REMEMBERED = 1 << 19  # parts of lines whose tokens are cached: about 200 MB
 
 
 def what_follows(part: str, following: str) -> str:
-    """What Moses' rules for a full stop ask of the next part, as a word that stands for it; "" for nothing.
+    """A stand-in for the next part, as far as Moses' rules for a full stop depend on it; "" if they do not.
 
-    After "etc." a small letter ends no sentence, and after "No." a number goes with it.
+    "etc." before a lower-case letter does not end a sentence, and "No." belongs to a number that follows.
     """
     if not (following and part.endswith(".")):
         return ""
@@ -73,7 +73,7 @@ def what_follows(part: str, following: str) -> str:
 
 
 class Tokeniser:
-    """Parts and joins the text of one language; one that Moses has no rules for gets the general ones.
+    """Tokenises and detokenises one language; languages unknown to Moses get its general rules.
 
     >>> french = Tokeniser("fr")
     >>> french.tokens("Viens-tu à l'heure, 12:45 ?")
@@ -90,7 +90,7 @@ class Tokeniser:
         self._parts: dict[str, list[str]] = {}
 
     def tokens(self, line: str) -> list[str]:
-        """The tokens of a line: those of each of its parts, which white space sets apart."""
+        """The tokens of a line, which is split at white space into parts first."""
         parts = line.split()
         found: list[str] = []
         for part, following in zip(parts, [*parts[1:], ""], strict=False):
@@ -98,16 +98,16 @@ class Tokeniser:
         return found
 
     def part_tokens(self, part: str, follows: str = "") -> list[str]:
-        """The tokens of a part of a line, which holds no white space; `follows` as `what_follows` has it."""
+        """The tokens of a part of a line, which has no white space; `follows` is that of `what_follows`."""
         key = f"{part} {follows}"
         if key not in self._parts:
             if len(self._parts) >= _REMEMBERED:
                 self._parts.clear()
-            self._parts[key] = self._parted(part, follows)
+            self._parts[key] = self._tokenised(part, follows)
         return self._parts[key]
 
-    def _parted(self, part: str, follows: str) -> list[str]:
-        if len(part) > LONGEST_PART:  # no word: its rules would take time that grows with its square
+    def _tokenised(self, part: str, follows: str) -> list[str]:
+        if len(part) > LONGEST_PART:  # no word, and the rules take quadratic time
             return [part]
         part = _APOSTROPHE.sub("'", part)
         for pattern, put in self._rules if "'" in part or "-" in part else ():
@@ -117,7 +117,7 @@ class Tokeniser:
         return found + (self._moses(f"{last} {follows}")[:-1] if follows else self._moses(last))
 
     def text(self, tokens: Sequence[str]) -> str:
-        """The line of these tokens, with the spaces that the language has around its signs."""
+        """The line of these tokens, with spaces around punctuation as usual in the language."""
         return str(self._joiner.detokenize(list(tokens), unescape=False))
 
     def _moses(self, text: str) -> list[str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from torch import Tensor
 
-from muse.training.pairs import Batch
+from muse.encoders.ragged import Ragged
 from muse.training.word_tables import WordTables, trainable
 
 
@@ -22,14 +22,14 @@ class CvmAdd(WordTables):
         self._pivot = trainable(pivot, self.pooling)
         self._other = trainable(other, self.pooling)
 
-    def pivot(self, batch: Batch) -> Tensor:
+    def pivot(self, batch: Ragged) -> Tensor:
         """The summed rows (b, d) of pivot sentences."""
-        rows: Tensor = self._pivot(batch.ids, batch.starts)
+        rows: Tensor = self._pivot(batch.ids, batch.offsets)
         return rows
 
-    def other(self, batch: Batch) -> Tensor:
+    def other(self, batch: Ragged) -> Tensor:
         """The summed rows (b, d) of sentences of the other language."""
-        rows: Tensor = self._other(batch.ids, batch.starts)
+        rows: Tensor = self._other(batch.ids, batch.offsets)
         return rows
 
     def pivot_table(self) -> Tensor | None:

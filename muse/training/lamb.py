@@ -13,7 +13,7 @@ from torch.optim import Optimizer
 class Lamb(Optimizer):
     """w <- w - rate |w| / |r| r, r = m / (sqrt(v) + e), m and v Adam's unbiased moments (You et al., 2020).
 
-    Where either norm is 0, as of a bias that begins there, the step is r itself. There is no weight decay.
+    Where either norm is 0, as of a bias that starts there, the step is r itself. There is no weight decay.
     """
 
     def __init__(

@@ -1,6 +1,6 @@
 """Losses on pairs of sentences: rows x (b, d) and those of their translations y (b, d) in, one number out.
 
-They are interchangeable: each takes the rows of a batch and what may serve as a wrong translation in it.
+They are interchangeable: each takes the rows of a batch and its negatives.
 
 * Align      |x - y| - w (|x_c - y| + |x - y_c|), the thesis' L_align (Conneau, 2019, 4.2.4)
 * Hinge      [m + D(x, y) - D(x, y_c)]_+, one way or both, a random or the hardest negative: the thesis'
@@ -23,19 +23,19 @@ from muse.errors import BadSetting
 
 
 class Negatives(NamedTuple):
-    """The wrong translations of a batch of b pairs.
+    """The negatives of a batch of b pairs: sentences that do not translate each other.
 
-    `drawn` (b,): for each pair the number of another one, at random. `twins` (b, b): whether two pairs share
-    a sentence, as every pair does with itself, so that neither has a wrong translation of the other.
+    `drawn` (b,): for each pair the number of another one, at random. `duplicates` (b, b): whether two pairs
+    share a sentence, as every pair does with itself, so that neither is a negative of the other.
     """
 
     drawn: Tensor
-    twins: Tensor
+    duplicates: Tensor
 
     @property
     def usable(self) -> Tensor:
-        """For each pair (b,) whether what was drawn is a wrong translation."""
-        return ~self.twins.gather(1, self.drawn[:, None])[:, 0]
+        """Whether the pair drawn for each pair (b,) is a negative of it."""
+        return ~self.duplicates.gather(1, self.drawn[:, None])[:, 0]
 
 
 def draw_negatives(pivot_keys: Tensor, other_keys: Tensor, generator: torch.Generator) -> Negatives:
@@ -45,8 +45,8 @@ def draw_negatives(pivot_keys: Tensor, other_keys: Tensor, generator: torch.Gene
     """
     b, device = len(pivot_keys), pivot_keys.device
     shift = torch.randint(1, b, (1,), generator=generator, device=device) if b > 1 else 0
-    twins = (pivot_keys[:, None] == pivot_keys) | (other_keys[:, None] == other_keys)
-    return Negatives((torch.arange(b, device=device) + shift) % b, twins)
+    duplicates = (pivot_keys[:, None] == pivot_keys) | (other_keys[:, None] == other_keys)
+    return Negatives((torch.arange(b, device=device) + shift) % b, duplicates)
 
 
 class Loss(Protocol):
@@ -84,8 +84,8 @@ class Align:
 class Hinge:
     """[margin + D(x, y) - D(x, y_c)]_+: a translation is nearer than what is none, by a margin.
 
-    `distance`: cosine (1 - cos), euclid or squared. `negative`: random, or hardest, the nearest wrong
-    translation in the batch (Faghri et al., 2018). `both` adds the same with x_c.
+    `distance`: cosine (1 - cos), euclid or squared. `negative`: random, or hardest, the nearest
+    negative in the batch (Faghri et al., 2018). `both` adds the same with x_c.
     """
 
     margin: float = 0.5
@@ -101,7 +101,7 @@ class Hinge:
         return f"{self.distance}-{self.negative}:{self.margin:g}"
 
     def __call__(self, x: Tensor, y: Tensor, negatives: Negatives) -> Tensor:
-        """The mean (); a pair without a wrong translation in the batch adds nothing."""
+        """The mean (); a pair without a negative in the batch adds nothing."""
         near = DISTANCES[self.distance](x, y)
         total = self._one_way(x, y, near, negatives)
         if self.both:
@@ -112,7 +112,7 @@ class Hinge:
         if self.negative == "random":
             chosen, usable = negatives.drawn, negatives.usable
         else:
-            chosen, usable = _hardest(x, y, negatives.twins, self.distance)
+            chosen, usable = _hardest(x, y, negatives.duplicates, self.distance)
         far = DISTANCES[self.distance](x, y[chosen])
         return (self.margin + near - far).clamp(min=0) * usable  # (b,)
 
@@ -141,7 +141,7 @@ class Softmax:
         """The mean of both ways, added ()."""
         itself = torch.eye(len(x), dtype=torch.bool, device=x.device)
         scores = functional.normalize(x) @ functional.normalize(y).T - self.margin * itself  # (b, b)
-        scores = (self.scale * scores).masked_fill(negatives.twins & ~itself, -torch.inf)
+        scores = (self.scale * scores).masked_fill(negatives.duplicates & ~itself, -torch.inf)
         right = torch.arange(len(x), device=x.device)
         return functional.cross_entropy(scores, right) + functional.cross_entropy(scores.T, right)
 
@@ -166,11 +166,11 @@ DISTANCES: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
 }
 
 
-def _hardest(x: Tensor, y: Tensor, twins: Tensor, distance: str) -> tuple[Tensor, Tensor]:
-    """The number of the nearest wrong y of every x (b,), and whether there is one at all (b,)."""
+def _hardest(x: Tensor, y: Tensor, duplicates: Tensor, distance: str) -> tuple[Tensor, Tensor]:
+    """The number of the nearest negative y of every x (b,), and whether there is one at all (b,)."""
     with torch.no_grad():
         if distance == "cosine":
             far = -functional.normalize(x) @ functional.normalize(y).T  # (b, b)
         else:
             far = torch.cdist(x, y)  # squaring changes no order
-        return far.masked_fill(twins, torch.inf).argmin(dim=1), ~twins.all(dim=1)
+        return far.masked_fill(duplicates, torch.inf).argmin(dim=1), ~duplicates.all(dim=1)

@@ -1,96 +1,41 @@
-"""Pairs: parallel text as bags on both sides, on the device, with a part held out."""
+"""Pairs: parallel text as ids on both sides, on the device, with a part held out."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from muse.encoders.bags import Bags, Reader
+from muse.encoders.ragged import Ragged
+from muse.encoders.reading import Reader, Reading
 from muse.errors import Mismatch
 from muse.progress import Progress
-from muse.training.batching import Padded, Ragged
 
 log = logging.getLogger(__name__)
 
 FEWEST = 20  # usable pairs: one is held out of so few
 HELD_OUT, SHARE = 2_000, 0.05  # held out are so many pairs, but never a larger share
 UNKNOWN = 0.4  # of the tokens: a space knows 70 to 95 % of its own language, signs included, else 30 to 55
-_LINES = 2_000  # sentences made into bags between two ticks of the progress line
-
-
-class Batch(NamedTuple):
-    """The word numbers (t,) of b sentences, one after the other, and where each sentence begins (b,)."""
-
-    ids: Tensor
-    starts: Tensor
-
-    @property
-    def offsets(self) -> Tensor:
-        """Where each sentence begins, and where the last one ends (b + 1,)."""
-        return torch.cat([self.starts, self.starts.new_tensor([len(self.ids)])])
-
-    @property
-    def lengths(self) -> Tensor:
-        """The number of words (b,) of each sentence."""
-        return self.offsets.diff()
-
-    def take(self, rows: Tensor) -> Batch:
-        """The sentences with these numbers (c,)."""
-        return _taken(self.ids, self.offsets, rows)
-
-    def padded(self) -> Padded:
-        """The same as ids (b, t), as long as the longest sentence, and their mask (b, t)."""
-        sentences = Ragged(self.ids, self.offsets)
-        return sentences.padded(torch.arange(len(sentences), device=self.ids.device))
-
-
-@dataclass(frozen=True, eq=False)
-class Sentences:
-    """Bags on a device: ids (t,) and offsets (s + 1,); equal sentences have equal `keys` (s,)."""
-
-    ids: Tensor
-    offsets: Tensor
-    keys: Tensor
-
-    @classmethod
-    def of(cls, bags: Bags, keys: NDArray[np.int64], device: str) -> Sentences:
-        """The bags, moved to the device."""
-        return cls(*(torch.from_numpy(array).to(device) for array in (bags.ids, bags.offsets, keys)))
-
-    def __len__(self) -> int:
-        return len(self.keys)
-
-    def batch(self, rows: Tensor) -> Batch:
-        """The sentences with these numbers (b,)."""
-        return _taken(self.ids, self.offsets, rows)
-
-
-def _taken(ids: Tensor, offsets: Tensor, rows: Tensor) -> Batch:
-    lengths = offsets[rows + 1] - offsets[rows]  # (b,)
-    ends = lengths.cumsum(0)
-    starts = ends - lengths
-    # Word k of the batch is word k - start + offset of the text, for the sentence it is in.
-    shift = torch.repeat_interleave(offsets[rows] - starts, lengths)
-    return Batch(ids[torch.arange(len(shift), device=rows.device) + shift], starts)
+_LINES = 2_000  # sentences read between two ticks of the progress line
 
 
 @dataclass(frozen=True, eq=False)
 class Pairs:
     """Sentences and their translations, row by row, and which rows (p,) train and which are held out.
 
-    `skipped` pairs had no known word on one of the sides, or a sentence in common with a held-out pair;
-    `truncated` sentences were longer than their reader takes.
+    Equal sentences of a side have equal `keys`, (s,) of the pivot and of the other language. `skipped` pairs
+    had no known word on one of the sides, or a sentence in common with a held-out pair; `truncated` sentences
+    were longer than their reader takes.
     """
 
-    pivot: Sentences
-    other: Sentences
+    pivot: Ragged
+    other: Ragged
+    keys: tuple[Tensor, Tensor]
     training: Tensor
     held_out: Tensor
     skipped: int
@@ -98,7 +43,7 @@ class Pairs:
 
     @property
     def counts(self) -> dict[str, int]:
-        """What is to be told of them."""
+        """The numbers of pairs that train and that were skipped, and of truncated sentences, as reported."""
         return {"pairs": len(self.training), "skipped": self.skipped, "truncated": self.truncated}
 
 
@@ -111,38 +56,44 @@ def make_pairs(
     progress: Progress,
 ) -> Pairs:
     """The pairs of two aligned texts, pivot first; Mismatch where too few have known words on both sides."""
-    bags = [read_bags(text, reader, progress) for text, reader in zip(texts, readers, strict=True)]
-    usable = np.flatnonzero(np.logical_and(*(np.diff(side.offsets) > 0 for side in bags)))
+    read = [read_text(text, reader, progress) for text, reader in zip(texts, readers, strict=True)]
+    pivot, other = (side.sentences for side in read)
+    usable = np.flatnonzero(((pivot.lengths > 0) & (other.lengths > 0)).numpy())
     if len(usable) < FEWEST:
-        tokens = [side.tokens for side in bags]
         raise Mismatch(
             f"at least {FEWEST} pairs need a word of the space on both sides, got {len(usable)} of "
-            f"{len(texts[0])}; the space knows {len(bags[0].ids)} of {tokens[0]} tokens of the pivot and "
-            f"{len(bags[1].ids)} of {tokens[1]} of the other: check --lang and the order of the columns"
+            f"{len(texts[0])}; the space knows {len(pivot.ids)} of {read[0].tokens} tokens of the pivot and "
+            f"{len(other.ids)} of {read[1].tokens} of the other: check --lang and the order of the columns"
         )
     keys = [_keys(text) for text in texts]
     training, held_out = _split(usable, keys, rng)
-    pivot, other = (Sentences.of(side, key, device) for side, key in zip(bags, keys, strict=True))
-    parts = [torch.from_numpy(part).to(device) for part in (training, held_out)]
-    skipped = len(texts[0]) - len(training) - len(held_out)
-    return Pairs(pivot, other, parts[0], parts[1], skipped, sum(side.truncated for side in bags))
+    arrays = [torch.from_numpy(array).to(device) for array in (*keys, training, held_out)]
+    return Pairs(
+        pivot.to(device),
+        other.to(device),
+        (arrays[0], arrays[1]),
+        training=arrays[2],
+        held_out=arrays[3],
+        skipped=len(texts[0]) - len(training) - len(held_out),
+        truncated=sum(side.truncated for side in read),
+    )
 
 
-def read_bags(text: Sequence[str], reader: Reader, progress: Progress) -> Bags:
-    """The bags of the sentences of a text, in order; warns where few of its words are known."""
+def read_text(text: Sequence[str], reader: Reader, progress: Progress) -> Reading:
+    """The sentences of a text as ids, in order; warns where few of its tokens are known."""
     parts = []
     with progress.stage("words", len(text)) as tick:
         for begin in range(0, len(text), _LINES):
-            parts.append(reader.bags(text[begin : begin + _LINES]))
+            parts.append(reader.read(text[begin : begin + _LINES]))
             tick(min(begin + _LINES, len(text)))
-    bags = Bags.joined(parts) if parts else reader.bags([])
-    if bags.unknown > UNKNOWN * bags.tokens:
+    found = Reading.joined(parts) if parts else reader.read([])
+    if found.unknown > UNKNOWN * found.tokens:
         log.warning(
-            "%.0f %% of the tokens are not known: is the text in its language? Check --lang, and the order "
+            "%.0f %% of the tokens are unknown: is the text in its language? Check --lang, and the order "
             "of the columns",
-            100 * bags.unknown / bags.tokens,
+            100 * found.unknown / found.tokens,
         )
-    return bags
+    return found
 
 
 def _keys(text: Sequence[str]) -> NDArray[np.int64]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from muse.training.pairs import Batch
+from muse.encoders.ragged import Ragged
 from muse.training.word_tables import WordTables, pooled
 
 
@@ -27,15 +27,15 @@ class Projection(WordTables):
         self._pivot_map = _identity(pivot)
         self._other_map = _identity(other)
 
-    def pivot(self, batch: Batch) -> Tensor:
+    def pivot(self, batch: Ragged) -> Tensor:
         """The means (b, d) of the projected words of pivot sentences."""
         return self._applied(batch, self.get_buffer("_pivot_words"), self._pivot_map)
 
-    def other(self, batch: Batch) -> Tensor:
+    def other(self, batch: Ragged) -> Tensor:
         """The means (b, d) of the projected words of sentences of the other language."""
         return self._applied(batch, self.get_buffer("_other_words"), self._other_map)
 
-    def both(self, pivot: Batch, other: Batch, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+    def both(self, pivot: Ragged, other: Ragged, generator: torch.Generator) -> tuple[Tensor, Tensor]:
         """The projected means (b, d) of both sides, from which it learns."""
         x = pooled(pivot, self.get_buffer("_pivot_words"), self.pooling)
         y = pooled(other, self.get_buffer("_other_words"), self.pooling)
@@ -44,10 +44,10 @@ class Projection(WordTables):
         kept = (noise >= self._dropout) / (1 - self._dropout)  # (d,)
         return torch.tanh(self._pivot_map(x * kept)), torch.tanh(self._other_map(y * kept))
 
-    def _applied(self, batch: Batch, words: Tensor, project: nn.Linear) -> Tensor:
+    def _applied(self, batch: Ragged, words: Tensor, project: nn.Linear) -> Tensor:
         projected = torch.tanh(project(words[batch.ids]))  # (t, d)
         places = torch.arange(len(projected), device=words.device)
-        return pooled(Batch(places, batch.starts), projected, self.pooling)
+        return pooled(Ragged(places, batch.offsets), projected, self.pooling)
 
     def pivot_table(self) -> Tensor | None:
         """The projected rows (n, d)."""

@@ -1,7 +1,7 @@
-"""The trainer: an optimiser on batches of row numbers, whatever a learner makes of them, and an early stop.
+"""The trainer: an optimiser on batches of row numbers, for any learner, with early stopping.
 
-It knows nothing of encoders, pairs or losses. A learner is a torch module that has so many examples, makes a
-loss of a batch of their numbers, and scores itself on examples it never trains on. Several processes may
+It knows nothing of encoders, pairs or losses. A learner is a torch module with a number of examples: it gives
+the loss of a batch of their numbers, and a score on examples that it never trains on. Several processes may
 share every batch (see sharing).
 """
 
@@ -32,17 +32,18 @@ log = logging.getLogger(__name__)
 
 STATE, BEST = "training", "best"  # the stages of the checkpoint
 PRECISIONS = ("float32", "bf16")
+_LEAST = {"epochs": 0, "batch": 1, "patience": 1, "steps": 0, "clip": 0, "lowest": 0}
 
 
 @dataclass(frozen=True)
 class TrainerConfig:
     """How to train: the most epochs, examples a step, the learning rate, and when to stop sooner.
 
-    No epochs leave the learner untrained. An epoch has at most so many `steps` where they are above 0, and
-    the next one goes on where it ended: every example comes before any comes again.
+    0 epochs leave the learner untrained. With `steps` above 0 an epoch has at most so many, and the next one
+    continues where it ended: every example comes once before any comes again.
     `decay` multiplies the rate after each epoch, and `shrink` after each without a better held-out score;
     below the rate `lowest` training ends. `clip` is the greatest norm of a gradient, 0 for any. With the
-    `precision` bf16 the loss is computed in it where torch thinks it safe.
+    `precision` bf16 the loss is computed in it where torch considers it safe.
     """
 
     epochs: int = 20
@@ -60,11 +61,9 @@ class TrainerConfig:
     beta2: float = 0.999  # how slowly Adam and LAMB forget the squares of gradients
 
     def __post_init__(self) -> None:
-        for name, least in (("epochs", 0), ("patience", 1), ("steps", 0), ("clip", 0), ("lowest", 0)):
+        for name, least in _LEAST.items():
             if not least <= getattr(self, name) < math.inf:
                 raise BadSetting(f"{name} must be at least {least}, got {getattr(self, name)}")
-        if self.batch < 2:
-            raise BadSetting(f"a batch needs a wrong translation for each pair: 2 or more, got {self.batch}")
         if not 0 < self.rate <= 1e30:  # beyond, a step does not fit into float32
             raise BadSetting(f"the learning rate must be above 0 and 1e30 at most, got {self.rate}")
         for name in ("decay", "shrink"):
@@ -77,15 +76,15 @@ class TrainerConfig:
                 raise BadSetting(f"{name} must be one of {', '.join(choices)}; got {getattr(self, name)!r}")
 
     def examples_in_epoch(self, examples: int) -> int:
-        """How many of so many examples an epoch goes through."""
+        """How many of all `examples` an epoch goes through."""
         return min(examples, self.steps * self.batch) if self.steps else examples
 
 
 @dataclass(frozen=True)
-class Epoch:
+class EpochResult:
     """The figures after an epoch; number 0 is the learner before training, which has no loss.
 
-    `steps` are those from the beginning of training on.
+    `steps` are counted from the first epoch on.
     """
 
     number: int
@@ -98,17 +97,18 @@ class Epoch:
         return f"epoch {self.number}: loss {self.loss:.4f}, held-out {self.score:.2f}, {self.seconds:.1f} s"
 
 
-def train(learner: Learner, config: TrainerConfig, *, seed: int, runtime: Runtime) -> tuple[Epoch, ...]:
+def train(learner: Learner, config: TrainerConfig, *, seed: int, runtime: Runtime) -> tuple[EpochResult, ...]:
     """Trains `learner` in place, leaves it as it was at its best epoch, and returns all epochs.
 
-    A killed run goes on from `runtime.checkpoint` and ends as if it had never stopped, to the bit.
-    NotConverged where the loss is no finite number; the checkpoint is that of the last good epoch then.
+    A killed run resumes from `runtime.checkpoint` and ends as if it had never stopped, to the bit. Raises
+    NotConverged where the loss is no finite number; the checkpoint is then that of the last good epoch.
     """
+    learner.check_batch(config.batch)
     optimisers = Optimisers(learner, config.optimiser, config.rate, config.beta2)
     run = _Run(learner, config, optimisers, seed, runtime)
     kept, epochs = _resume(run) or _untrained(run)
     with runtime.progress.stage("training", config.epochs * run.examples) as tick:
-        while _goes_on(config, epochs):
+        while _continues(config, epochs):
             epochs.append(_epoch(run, epochs, tick))
             if runtime.processes.first:
                 log.info("%s", epochs[-1])
@@ -120,14 +120,14 @@ def train(learner: Learner, config: TrainerConfig, *, seed: int, runtime: Runtim
     return tuple(epochs)
 
 
-def best_epoch(epochs: Sequence[Epoch]) -> Epoch:
+def best_epoch(epochs: Sequence[EpochResult]) -> EpochResult:
     """The epoch of the highest held-out score, the first of equal ones."""
     return max(epochs, key=lambda epoch: epoch.score)
 
 
 @dataclass(frozen=True, eq=False)
 class _Run:
-    """What every epoch needs."""
+    """A learner, its settings and what it runs with: all that an epoch needs."""
 
     learner: Learner
     config: TrainerConfig
@@ -137,22 +137,22 @@ class _Run:
 
     @cached_property
     def shared(self) -> Shared:
-        """What makes the loss of a batch."""
+        """The learner as the processes share it."""
         return Shared(self.learner, self.runtime.processes, self.runtime.device)
 
     @property
     def examples(self) -> int:
-        """Those of an epoch."""
+        """The number of examples of an epoch."""
         return self.config.examples_in_epoch(self.learner.examples)
 
     def batches(self, number: int) -> list[Tensor]:
-        """The batches of an epoch; those too small for every process are left out, BadSetting if all are."""
+        """The batches of an epoch without those too small for the processes; BadSetting if all are."""
         fewest = self.learner.fewest(self.runtime.processes.count)
-        parted = self.learner.batches(self._order(number), self.config.batch)
-        found = [rows for rows in parted if len(rows) >= fewest]
+        batches = self.learner.batches(self._order(number), self.config.batch)
+        found = [rows for rows in batches if len(rows) >= fewest]
         if not found:
             raise BadSetting(
-                f"a batch must have {fewest} examples, got {max(map(len, parted))} at most; give more text, "
+                f"a batch must have {fewest} examples, got {max(map(len, batches))} at most; give more text, "
                 "a larger --batch or fewer processes"
             )
         return found
@@ -165,15 +165,15 @@ class _Run:
         return torch.cat(orders)[begin - passes[0] * n :][: self.examples]
 
 
-def _untrained(run: _Run) -> tuple[Arrays, list[Epoch]]:
-    kept, epochs = _parameters(run.learner), [Epoch(0, math.nan, _score(run), 0.0)]
+def _untrained(run: _Run) -> tuple[Arrays, list[EpochResult]]:
+    kept, epochs = _parameters(run.learner), [EpochResult(0, math.nan, _score(run), 0.0)]
     _keep(run, BEST, kept)
     _save(run, epochs)
     return kept, epochs
 
 
-def _epoch(run: _Run, behind: Sequence[Epoch], tick: Tick) -> Epoch:
-    """One epoch: every example once, or so many as its steps take."""
+def _epoch(run: _Run, behind: Sequence[EpochResult], tick: Tick) -> EpochResult:
+    """The figures of one epoch, of every example once or of as many as its steps take."""
     number, began = len(behind), time.perf_counter()
     batches, device, rank = run.batches(number), run.runtime.device, run.runtime.processes.rank
     before, bf16 = behind[-1].steps, run.config.precision == "bf16"
@@ -197,17 +197,17 @@ def _epoch(run: _Run, behind: Sequence[Epoch], tick: Tick) -> Epoch:
             done = min(step * run.config.batch, run.examples)
             tick((number - 1) * run.examples + done, loss=total / step)
     loss, score, steps = total / len(batches), _score(run), before + len(batches)
-    return Epoch(number, loss, score, time.perf_counter() - began, steps)
+    return EpochResult(number, loss, score, time.perf_counter() - began, steps)
 
 
 def _score(run: _Run) -> float:
-    """The held-out score, which the first process tells the others."""
+    """The held-out score, which the first process computes for all."""
     run.learner.eval()
     processes = run.runtime.processes
     return processes.sum(run.learner.score() if processes.first else 0.0)
 
 
-def _goes_on(config: TrainerConfig, behind: Sequence[Epoch]) -> bool:
+def _continues(config: TrainerConfig, behind: Sequence[EpochResult]) -> bool:
     """Whether there is another epoch after these."""
     in_vain = len(behind) - 1 - best_epoch(behind).number
     return (
@@ -215,26 +215,26 @@ def _goes_on(config: TrainerConfig, behind: Sequence[Epoch]) -> bool:
     )
 
 
-def _rate(config: TrainerConfig, behind: Sequence[Epoch]) -> float:
-    """The rate of the epoch after these, some of which may have been no better than the best before them."""
+def _rate(config: TrainerConfig, behind: Sequence[EpochResult]) -> float:
+    """The rate of the epoch after these, decayed by each and shrunk by each that was no better."""
     best = accumulate((epoch.score for epoch in behind), max)
     setbacks = sum(epoch.score <= before for epoch, before in zip(behind[1:], best, strict=False))
     return config.rate * config.decay ** (len(behind) - 1) * config.shrink**setbacks
 
 
 def _parameters(learner: Learner) -> Arrays:
-    """A copy of all that training moves."""
+    """A copy of all trained parameters."""
     moved = [(name, p) for name, p in learner.named_parameters() if p.requires_grad]
     return {name: p.detach().cpu().numpy().copy() for name, p in moved}
 
 
-def _finite(run: _Run, epoch: Epoch) -> Arrays:
-    """The same; NotConverged where it is not worth keeping, since the epoch before was the last good one."""
+def _finite(run: _Run, epoch: EpochResult) -> Arrays:
+    """A copy of all trained parameters; NotConverged where they are not finite, and not worth keeping."""
     arrays = _parameters(run.learner)
     for name, array in arrays.items():
         if not np.isfinite(array).all():
             raise NotConverged(
-                f"what is learned must be finite numbers, got others in {name} after epoch {epoch.number}; "
+                f"parameters must be finite numbers, got others in {name} after epoch {epoch.number}; "
                 f"lower the learning rate, which is {run.config.rate:g}"
             )
     return arrays
@@ -252,17 +252,17 @@ def _keep(run: _Run, stage: str, arrays: Arrays) -> None:
         run.runtime.checkpoint.save(stage, arrays)
 
 
-def _save(run: _Run, epochs: Sequence[Epoch]) -> None:
-    """Keeps what the next epoch starts from: parameters, the optimisers' state, the figures so far."""
+def _save(run: _Run, epochs: Sequence[EpochResult]) -> None:
+    """Saves what the next epoch starts from: parameters, the optimisers' state, the figures so far."""
     arrays = {f"parameter/{name}": array for name, array in _finite(run, epochs[-1]).items()}
     figures = np.array([astuple(epoch) for epoch in epochs])  # (e, 5) float64
     _keep(run, STATE, {**arrays, **run.optimisers.state(), "epochs": figures})
 
 
-def _resume(run: _Run) -> tuple[Arrays, list[Epoch]] | None:
-    """The best parameters and the epochs of a killed run, whose state this one takes up; None for a new one.
+def _resume(run: _Run) -> tuple[Arrays, list[EpochResult]] | None:
+    """The best parameters and the epochs of a killed run, whose state is restored; None for a new run.
 
-    BadFile where its checkpoint is not whole.
+    Raises BadFile where its checkpoint is not whole.
     """
     run.runtime.processes.wait()  # until the first one has written what went before
     saved, kept = (run.runtime.checkpoint.load(stage) for stage in (STATE, BEST))
@@ -277,10 +277,10 @@ def _resume(run: _Run) -> tuple[Arrays, list[Epoch]] | None:
         _restore(run.learner, moved)
         run.optimisers.restore(saved)
         rows = saved["epochs"].astype(np.float64)
-        epochs = [Epoch(int(row[0]), row[1], row[2], row[3], int(row[4])) for row in rows.tolist()]
+        epochs = [EpochResult(int(row[0]), row[1], row[2], row[3], int(row[4])) for row in rows.tolist()]
     except (KeyError, IndexError, ValueError, RuntimeError) as error:
         raise BadFile(
-            "the checkpoint must be the whole one of a killed run, found a part of one or another "
+            "the checkpoint must be the whole one of a killed run, found an incomplete or another one "
             f"({error}); run without --resume"
         ) from error
     return dict(kept or {}), epochs

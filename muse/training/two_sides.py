@@ -9,11 +9,13 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from muse.encoders.ragged import Ragged
+from muse.errors import BadSetting
 from muse.run.processes import ALONE, Processes
 from muse.search.neighbours import nearest
 from muse.training.learner import Learner
 from muse.training.losses import Loss, draw_negatives
-from muse.training.pairs import Batch, Pairs, Sentences
+from muse.training.pairs import Pairs
 
 _ROWS = 4_096  # held-out sentences encoded at once
 
@@ -22,22 +24,22 @@ class TwoSides(nn.Module, ABC):
     """An encoder of sentences of the pivot and of one other language into one space of d' dimensions."""
 
     @abstractmethod
-    def pivot(self, batch: Batch) -> Tensor:
+    def pivot(self, batch: Ragged) -> Tensor:
         """The rows (b, d') of sentences of the pivot."""
 
     @abstractmethod
-    def other(self, batch: Batch) -> Tensor:
+    def other(self, batch: Ragged) -> Tensor:
         """The rows (b, d') of sentences of the other language."""
 
-    def both(self, pivot: Batch, other: Batch, generator: torch.Generator) -> tuple[Tensor, Tensor]:
-        """The rows of both sides of b pairs, as training needs them; dropout draws from `generator`."""
+    def both(self, pivot: Ragged, other: Ragged, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+        """The rows (b, d') of both sides of b pairs, from which it learns; what it draws is `generator`'s."""
         return self.pivot(pivot), self.other(other)
 
 
 class PairLearner(Learner):
     """Fits an encoder by a loss between the rows of sentences and those of their translations.
 
-    Wrong translations come from the whole batch, however many `processes` share it.
+    Negatives come from the whole batch, however many `processes` share it.
     """
 
     def __init__(self, encoder: TwoSides, loss: Loss, pairs: Pairs, processes: Processes = ALONE) -> None:
@@ -55,34 +57,49 @@ class PairLearner(Learner):
     def loss(self, rows: Tensor, generator: torch.Generator) -> Tensor:
         """The loss () of the training pairs with these numbers (b,)."""
         chosen, pairs, gather = self._pairs.training[rows], self._pairs, self._processes.gather
-        keys = gather(pairs.pivot.keys[chosen], pairs.other.keys[chosen])  # (of all processes,)
+        keys = gather(*(side[chosen] for side in pairs.keys))  # (of all processes,)
         negatives = draw_negatives(keys[0], keys[1], generator)
-        own = self.encoder.both(pairs.pivot.batch(chosen), pairs.other.batch(chosen), generator)  # (b, d')
+        own = self.encoder.both(pairs.pivot.take(chosen), pairs.other.take(chosen), generator)  # (b, d')
         x, y = gather(*own)  # (of all processes, d')
         loss = self._loss(x, y, negatives)
         if len(x) == len(rows):
             return loss
-        # It is that of the whole batch already, with gradients to a part of it, of which the mean is taken.
+        # It is the whole batch's already, but its gradients reach this share alone, and are averaged.
         return loss + (len(x) / len(rows) - 1) * (loss - loss.detach())
 
+    def check_batch(self, size: int) -> None:
+        """Raises BadSetting for a single pair, which has no negative."""
+        if size < 2:
+            raise BadSetting(f"a batch must have 2 pairs or more, each a negative of the others; got {size}")
+
     def fewest(self, processes: int) -> int:
-        """Two, for one to be a wrong translation of the other, and one for each process."""
+        """Two, each a negative of the other, and one for each process."""
         return max(2, processes)
 
     def score(self) -> float:
         """The P@1 of the held-out pairs."""
         return held_out_precision(self.encoder, self._pairs)
 
+    def hits(self) -> int:
+        """The held-out pairs found at rank 1."""
+        return held_out_hits(self.encoder, self._pairs)
+
+
+def held_out_precision(encoder: TwoSides, pairs: Pairs) -> float:
+    """P@1, in percent: the share of `held_out_hits` in the held-out pairs."""
+    return 100 * held_out_hits(encoder, pairs) / len(pairs.held_out)
+
 
 @torch.no_grad()
-def held_out_precision(encoder: TwoSides, pairs: Pairs) -> float:
-    """P@1, in percent: held-out sentences whose nearest pivot sentence, by cosine, translates them."""
+def held_out_hits(encoder: TwoSides, pairs: Pairs) -> int:
+    """The number of held-out sentences whose nearest pivot sentence, by cosine, translates them."""
+    encoder.eval()  # without dropout
     x = _rows(encoder.pivot, pairs.pivot, pairs.held_out)  # (h, d')
     y = _rows(encoder.other, pairs.other, pairs.held_out)  # (h, d')
     found = nearest(y, x, 1).indices[:, 0]  # (h,)
-    return 100 * int((found == torch.arange(len(found), device=found.device)).sum()) / len(found)
+    return int((found == torch.arange(len(found), device=found.device)).sum())
 
 
-def _rows(encode: Callable[[Batch], Tensor], sentences: Sentences, rows: Tensor) -> Tensor:
-    parts = [encode(sentences.batch(part)) for part in torch.split(rows, _ROWS)]
+def _rows(encode: Callable[[Ragged], Tensor], sentences: Ragged, rows: Tensor) -> Tensor:
+    parts = [encode(sentences.take(part)) for part in torch.split(rows, _ROWS)]
     return functional.normalize(torch.cat(parts))

@@ -7,7 +7,7 @@ from abc import abstractmethod
 from torch import Tensor, nn
 from torch.nn import functional
 
-from muse.training.pairs import Batch
+from muse.encoders.ragged import Ragged
 from muse.training.two_sides import TwoSides
 
 
@@ -27,9 +27,11 @@ class WordTables(TwoSides):
 
 def trainable(rows: Tensor, pooling: str) -> nn.EmbeddingBag:
     """A table that starts as a copy of `rows` (n, d), of which a step moves only the words of its batch."""
-    return nn.EmbeddingBag.from_pretrained(rows.clone(), freeze=False, mode=pooling, sparse=True)
+    return nn.EmbeddingBag.from_pretrained(
+        rows.clone(), freeze=False, mode=pooling, sparse=True, include_last_offset=True
+    )
 
 
-def pooled(batch: Batch, table: Tensor, pooling: str) -> Tensor:
+def pooled(batch: Ragged, table: Tensor, pooling: str) -> Tensor:
     """The mean or the sum (b, d) of the rows of each sentence's words, table (n, d)."""
-    return functional.embedding_bag(batch.ids, table, batch.starts, mode=pooling)
+    return functional.embedding_bag(batch.ids, table, batch.offsets, mode=pooling, include_last_offset=True)

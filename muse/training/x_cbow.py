@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from torch import Tensor
 
-from muse.training.pairs import Batch
+from muse.encoders.ragged import Ragged
 from muse.training.word_tables import WordTables, pooled, trainable
 
 
@@ -22,13 +22,13 @@ class XCbow(WordTables):
         self.register_buffer("_pivot", pivot, persistent=False)
         self._other = trainable(other, self.pooling)
 
-    def pivot(self, batch: Batch) -> Tensor:
+    def pivot(self, batch: Ragged) -> Tensor:
         """The mean rows (b, d) of pivot sentences, no gradient behind them."""
         return pooled(batch, self.get_buffer("_pivot"), self.pooling)
 
-    def other(self, batch: Batch) -> Tensor:
+    def other(self, batch: Ragged) -> Tensor:
         """The mean rows (b, d) of sentences of the other language."""
-        rows: Tensor = self._other(batch.ids, batch.starts)
+        rows: Tensor = self._other(batch.ids, batch.offsets)
         return rows
 
     def pivot_table(self) -> Tensor | None:

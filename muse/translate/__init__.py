@@ -1,4 +1,4 @@
-"""Translate: words, and running text word by word, through an aligned space."""
+"""Translate: words, and text word by word, with an aligned space."""
 
 from muse.translate.scores import Quality, quality
 from muse.translate.text import Choice, TextConfig, Translator

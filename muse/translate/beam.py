@@ -1,4 +1,4 @@
-"""Beam: of several translations of every word, the ones that make the likeliest sentence together."""
+"""Beam search: choose among the translations of each word those that form the most probable sentence."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ class Options(NamedTuple):
 
 
 def best_path(options: Sequence[Options], model: LanguageModel, *, weight: float, beam: int) -> list[int]:
-    """The option to take at each place.
+    """The index of the best option at each place, by beam search.
 
-    It is the sequence y of the highest sum of score(x_i, y_i) + weight log p(y_i | y_1 .. y_i-1), with <s>
-    and </s> around it, as far as a beam of so many sequences finds it (Kim, Geng & Ney, 2018, section 3.1).
+    They maximise the sum of score(x_i, y_i) + weight log p(y_i | y_1 .. y_i-1) over the sequence y with <s>
+    and </s> around it, approximately, with `beam` sequences kept (Kim, Geng & Ney, 2018, section 3.1).
     """
     states, totals = model.start(), np.zeros(1, np.float32)  # (b, n - 1), (b,)
     taken = []

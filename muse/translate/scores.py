@@ -1,4 +1,4 @@
-"""Quality: BLEU and chrF of translations, by sacrebleu, which only this module uses."""
+"""Quality: BLEU and chrF of translations, computed by sacrebleu, which only this module uses."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ class Quality:
 def quality(translations: Sequence[str], references: Sequence[str], *, made: str = "") -> list[Quality]:
     """BLEU (Papineni et al., 2002) and chrF (Popović, 2015) of lines against their references.
 
-    `made` says in the signature how the translations were made.
+    `made` is the part of the signature that says how the translations were made.
     """
     if len(translations) != len(references) or not references:
         raise Mismatch(
-            f"--reference needs a line for every line of the text, got {len(references)} for "
+            f"--reference needs one line for each line of the text, got {len(references)} for "
             f"{len(translations)}; check that both are the same text"
         )
-    # The bootstrap of a metric itself breaks down where a sample scores nothing (sacrebleu 2.6); the one of
-    # its test of systems against each other does not, and takes a single one.
+    # The bootstrap of a single metric fails if a sample scores zero (sacrebleu 2.6); that of its paired test
+    # does not, and also accepts a single system.
     metrics, test = require_sacrebleu()
     ready = {name: metric(references=[list(references)]) for name, metric in metrics.items()}
     system = [("muse", list(translations))]
@@ -52,14 +52,14 @@ def quality(translations: Sequence[str], references: Sequence[str], *, made: str
 
 
 def require_sacrebleu() -> tuple[dict[str, Any], Any]:
-    """The metrics of sacrebleu by name, and its bootstrap; MissingExtra without the package."""
+    """The metrics of sacrebleu by name, and its bootstrap; MissingExtra if it is not installed."""
     try:
         from sacrebleu.metrics.bleu import BLEU
         from sacrebleu.metrics.chrf import CHRF
         from sacrebleu.significance import PairedTest
     except ImportError as error:
         raise MissingExtra(
-            f"BLEU and chrF need sacrebleu, found none; run {install_extra('eval')}"
+            f"BLEU and chrF need sacrebleu, which is missing; run {install_extra('eval')}"
         ) from error
     return {"BLEU": BLEU, "chrF": CHRF}, PairedTest
 

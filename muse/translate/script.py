@@ -1,4 +1,4 @@
-"""Script: whether a text is written in the letters that a vocabulary has."""
+"""Script: whether a text is in the same script as a vocabulary."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from functools import lru_cache
 from muse.errors import BadSetting
 from muse.vectors import Vectors
 
-_WORDS = 2_000  # the most frequent words, which tell the scripts of a language
-_SHARE = 0.05  # of their letters that a script of the language has: loan words have less
+_WORDS = 2_000  # the most frequent words, which show the scripts of a language
+_SHARE = 0.05  # the least share of their letters in a script of the language: loanwords have less
 
 
 def check_script(lines: Sequence[str], vectors: Vectors) -> None:
-    """Raise BadSetting where not one letter of the lines is of a script that the vocabulary has.
+    """Raise BadSetting if no letter of the lines is of a script of the vocabulary.
 
     >>> import numpy as np
     >>> check_script(["Bonjour !"], Vectors("fr", ["chat"], np.zeros((1, 1), np.float32)))
@@ -25,7 +25,7 @@ def check_script(lines: Sequence[str], vectors: Vectors) -> None:
     expected = [name for name, count in known.most_common() if count >= _SHARE * known.total()]
     if found and expected and not set(found) & set(expected):
         raise BadSetting(
-            f"the words of {vectors.language} are in {_named(expected)} letters, got text in "
+            f"the words of {vectors.language} are in {_named(expected)} script, got text in "
             f"{_named([name for name, _ in found.most_common()])}; check --src"
         )
 
@@ -36,7 +36,7 @@ def _scripts(texts: Iterable[str]) -> Counter[str]:
 
 @lru_cache(maxsize=1 << 16)
 def _script(letter: str) -> str:
-    # Python knows no scripts, but every letter's name begins with its own: LATIN SMALL LETTER A.
+    # Python has no property for scripts, but the name of a letter starts with it: LATIN SMALL LETTER A.
     return unicodedata.name(letter, "").split(" ")[0] if letter.isalpha() else ""
 
 

@@ -1,6 +1,6 @@
-"""Surface: how running text writes the words of a vocabulary: apostrophes, elision, capitals.
+"""Surface: how text writes the words of a vocabulary: apostrophes, elision, capitals.
 
-Vocabularies often have words cut at apostrophes and in lower case; text has l'homme, it's, Paris.
+Vocabularies are often in lower case and split words at apostrophes; text has l'homme, it's, Paris.
 """
 
 from __future__ import annotations
@@ -9,14 +9,14 @@ import unicodedata
 from collections.abc import Sequence
 
 _VOWELS = frozenset("aeiouyh")
-# What is left of a French word before a vowel, and the word: it is written in full before a consonant.
+# The elided form of French words before a vowel, and their full form before a consonant.
 _ELIDED = {
     "c'": "ce", "d'": "de", "j'": "je", "jusqu'": "jusque", "l'": "le", "lorsqu'": "lorsque", "m'": "me",
     "n'": "ne", "puisqu'": "puisque", "qu'": "que", "s'": "se", "t'": "te",
 }  # fmt: skip
 _ELISIONS = {full: elided for elided, full in _ELIDED.items() if full != "ce"} | {"la": "l'"}
 _CAPITAL_NOUNS = ("de", "deu", "ger", "lb", "ltz")  # languages that write every noun with a capital
-# Parts of words as a vocabulary has them, and as text does.
+# Parts of words in a vocabulary, and in text.
 _PARTS = {
     "fr": {elided[:-1]: elided for elided in _ELIDED},
     "en": {part: f"'{part}" for part in ("s", "t", "d", "m", "ll", "re", "ve")} | {"i": "I"},
@@ -24,12 +24,12 @@ _PARTS = {
 
 
 def in_text(word: str, language: str) -> str:
-    """A word of the vocabulary as text writes it: l' for l in French, 's for s in English."""
+    """The form in text of a word of the vocabulary: l' for l in French, 's for s in English."""
     return _PARTS.get(language, {}).get(word, word)
 
 
 def forms(token: str) -> list[str]:
-    """The forms under which a vocabulary may have a token of a text, the most faithful first.
+    """The forms in which a vocabulary may contain a token of a text, the most similar first.
 
     >>> forms("L'")
     ["L'", "l'", 'L', 'l']
@@ -39,7 +39,7 @@ def forms(token: str) -> list[str]:
 
 
 def elide(words: Sequence[str], language: str) -> list[str]:
-    """The words with French elision as the next word asks for it; others as they are.
+    """The words, with French elision before vowels; unchanged in other languages.
 
     >>> elide(["la", "eau", "de", "l'", "mer"], "fr")
     ["l'", 'eau', 'de', 'le', 'mer']
@@ -53,37 +53,37 @@ def _elided(word: str, following: str) -> str:
     first = unicodedata.normalize("NFD", following[:1].lower())[:1]
     if word in _ELIDED and first not in _VOWELS:
         return _ELIDED[word]
-    # Whether an h is silent is a matter of the word: what has the full form keeps it.
+    # Whether an h is silent depends on the word: a full form is kept before h.
     return _ELISIONS.get(word, word) if first and first in _VOWELS - {"h"} else word
 
 
-def with_capitals(word: str, token: str, *, shouted: bool) -> str:
-    """The word in capitals as the token it translates; `shouted`: all of its line is in capitals.
+def with_capitals(word: str, token: str, *, all_caps: bool) -> str:
+    """The word with the capitals of the token it translates; `all_caps`: the whole line is in capitals.
 
-    >>> with_capitals("cat", "Chat", shouted=False), with_capitals("cat", "CHAT", shouted=False)
+    >>> with_capitals("cat", "Chat", all_caps=False), with_capitals("cat", "CHAT", all_caps=False)
     ('Cat', 'CAT')
     """
     letters = [letter for letter in token if letter.isalpha()]
     if not letters or not letters[0].isupper():
         return word
-    if all(letter.isupper() for letter in letters) and (len(letters) > 1 or shouted):
+    if all(letter.isupper() for letter in letters) and (len(letters) > 1 or all_caps):
         return word.upper()
     return word[:1].upper() + word[1:]
 
 
 def is_always_capital(token: str, language: str) -> bool:
-    """Whether the token has its capital wherever it stands, as the English I has."""
+    """Whether the token is capitalised everywhere, like the English I."""
     return (token, language) == ("I", "en")
 
 
 def has_name_capital(token: str, language: str) -> bool:
-    """Whether the capital of a token inside a sentence says that it is a name: Tom, not TOM, nor I."""
+    """Whether the capital of a token inside a sentence indicates a name: Tom, but not TOM or I."""
     if language in _CAPITAL_NOUNS or is_always_capital(token, language):
         return False
     return token[0].isupper() and not token.isupper()
 
 
-def is_shouted(tokens: Sequence[str]) -> bool:
-    """Whether a line is all in capitals: those of single letters, such as I, say nothing."""
+def is_all_caps(tokens: Sequence[str]) -> bool:
+    """Whether a line is all in capitals, ignoring single letters such as I."""
     words = [token for token in tokens if len(token) > 1 and any(map(str.isalpha, token))]
     return bool(words) and all(word.isupper() for word in words)

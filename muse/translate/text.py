@@ -1,6 +1,6 @@
-"""Text: running text translated word by word, with or without a language model to choose the words.
+"""Text: translated word by word, with or without a language model to choose among translations.
 
-Punctuation, numbers and capitals are kept; a word that has no vector is copied.
+Punctuation, numbers and capitals are kept; a word without a vector is copied.
 """
 
 from __future__ import annotations
@@ -25,25 +25,25 @@ from muse.translate.surface import (
     forms,
     has_name_capital,
     in_text,
+    is_all_caps,
     is_always_capital,
-    is_shouted,
     with_capitals,
 )
 from muse.translate.words import Translation, rows_of
 
-CACHED = 200_000  # words whose translations are kept: about 300 MB
-HYPHEN = "@-@"  # what Moses writes for a hyphen that stands between two tokens
+CACHED = 200_000  # words whose translations are cached: about 300 MB
+HYPHEN = "@-@"  # Moses' token for a hyphen between two tokens
 ENDS = frozenset(".!?…")  # tokens after which a sentence begins
-_FREE = np.zeros(1, np.float32)  # the score of what is copied
+_COPIED = np.zeros(1, np.float32)  # the score of a token that is copied
 
 
 @dataclass(frozen=True)
 class TextConfig:
     """How text is translated.
 
-    With a language model, `top` translations of a word are tried and `beam` sentences kept; a nat of the
-    model counts as much as `weight` points of CSLS: its default is from benchmarks/translation.py --tune.
-    `alternatives` keeps the `top` translations of a word without a model too, for `Translator.choices`.
+    With a language model, `top` translations of a word are compared and `beam` sentences kept; a nat of the
+    model counts as much as `weight` points of CSLS (default from benchmarks/translation.py --tune).
+    `alternatives` keeps the `top` translations of a word even without a model, for `Translator.choices`.
     """
 
     retrieval: Retrieval = Retrieval()
@@ -57,13 +57,13 @@ class TextConfig:
             if value < 1:
                 raise BadSetting(f"{name} must be at least 1, got {value}")
         if not 0 <= self.weight < float("inf"):
-            raise BadSetting(f"--lm-weight must be a number of at least 0, got {self.weight}")
+            raise BadSetting(f"--lm-weight must be a finite number, at least 0, got {self.weight}")
 
 
 class Piece(NamedTuple):
-    """A token of a line, or a part of one, and the word under which its vector is; None is copied.
+    """A token of a line, or a part of one, and the vocabulary word for it; None if it is copied.
 
-    `first` says that it begins a sentence.
+    `first` is true at the start of a sentence.
     """
 
     token: str
@@ -72,7 +72,7 @@ class Piece(NamedTuple):
 
 
 class Choice(NamedTuple):
-    """A token of a line, or a part of one, with its translations, best first; what is copied has none."""
+    """A token of a line, or a part of one, with its translations, best first; none if it is copied."""
 
     token: str
     options: list[Translation]
@@ -80,14 +80,14 @@ class Choice(NamedTuple):
 
 @dataclass
 class WordCounts:
-    """How many words a text had so far, and how many of them were copied: names, and what has no vector."""
+    """The number of words so far, and of those that were copied: names, and words without a vector."""
 
     words: int = 0
     copied: int = 0
 
 
 class Translator:
-    """Translates lines of one language into another; keeps the translations of the words it met."""
+    """Translates lines of one language into another; caches the translations of words."""
 
     def __init__(
         self,
@@ -108,7 +108,7 @@ class Translator:
         self._script_is_known = False
 
     def translate(self, lines: Sequence[str]) -> list[str]:
-        """The lines, each translated; BadSetting where the first ones are in another script."""
+        """The translated lines; BadSetting if the first ones are in another script."""
         if not self._script_is_known:
             check_script(lines, self._space.vectors(self.source))
             self._script_is_known = any(map(str.strip, lines))
@@ -117,20 +117,20 @@ class Translator:
         return [self._line(line) for line in pieces]
 
     def choices(self, line: str) -> list[Choice]:
-        """The tokens of a line, each with the translations to choose from, written as the place asks for."""
+        """The tokens of a line, each with its alternative translations, capitalised as required."""
         pieces = self._pieces(self._tokeniser.tokens(line))
         self._look_up(piece.word for piece in pieces if piece.word is not None)
-        shouted = is_shouted([piece.token for piece in pieces])
+        all_caps = is_all_caps([piece.token for piece in pieces])
         return [
-            Choice("-" if piece.token == HYPHEN else piece.token, self._written(piece, shouted))
+            Choice("-" if piece.token == HYPHEN else piece.token, self._written(piece, all_caps))
             for piece in pieces
         ]
 
-    def _written(self, piece: Piece, shouted: bool) -> list[Translation]:
+    def _written(self, piece: Piece, all_caps: bool) -> list[Translation]:
         if piece.word is None:
             return []
         options = self._options[piece.word]
-        words = [self._cased(word, piece, shouted) for word in options.words]
+        words = [self._cased(word, piece, all_caps) for word in options.words]
         return list(dict(zip(words, map(float, options.scores), strict=True)).items())
 
     def _pieces(self, tokens: Sequence[str]) -> list[Piece]:
@@ -149,7 +149,7 @@ class Translator:
         return pieces
 
     def _found(self, token: str, *, first: bool) -> list[Piece]:
-        # The token as one word or, where it is none, as the words between its hyphens.
+        # The token as one word or, if it is unknown, as the words between its hyphens.
         word = self._known(token, first=first)
         if word is None and "-" in token:
             parts = [Piece(part, self._known(part, first=first), first) for part in token.split("-")]
@@ -158,7 +158,7 @@ class Translator:
         return [Piece(token, self._new(token, first=first) if word is None else word, first)]
 
     def _is_name(self, token: str, first: bool) -> bool:
-        # Names are near other names, not near themselves: one that both languages have stays as it is.
+        # The vectors of names are close to those of other names: a name known in both languages is copied.
         if first or not has_name_capital(token, self.source):
             return False
         index = self._space.vectors(self.target).index
@@ -167,13 +167,13 @@ class Translator:
     def _known(self, token: str, *, first: bool) -> str | None:
         index = self._space.vectors(self.source).index
         found = [form for form in forms(token) if form in index]
-        # Where the place asks for capitals they say nothing: the more frequent form is meant.
+        # Capitals that the place requires are no evidence: take the more frequent form.
         if first or token.isupper():
             found.sort(key=lambda form: index[form])
         return found[0] if found else None
 
     def _new(self, token: str, *, first: bool) -> str | None:
-        # In capitals without need, it is a name: n-grams would make a word of it.
+        # A capital inside a sentence marks a name, which n-grams would turn into a word.
         if self._new_words is None or (token[0].isupper() and not first):
             return None
         return next((form for form in reversed(forms(token)) if self._new_words.has(form)), None)
@@ -188,7 +188,7 @@ class Translator:
         queries = torch.stack([rows[word] for word in missing])  # (q, d)
         config, direction = self.config, (self.source, self.target)
         top = 1 if self._model is None and not config.alternatives else config.top
-        scale = 1.0 if config.retrieval.method == "csls" else 2.0  # CSLS is made of two cosines
+        scale = 1.0 if config.retrieval.method == "csls" else 2.0  # CSLS has twice the scale of a cosine
         found = self._space.look_up(queries, direction, top=top, retrieval=config.retrieval)
         for word, best in zip(missing, found, strict=True):
             surfaces = [in_text(translation, self.target) for translation, _ in best]
@@ -197,20 +197,20 @@ class Translator:
 
     def _line(self, pieces: Sequence[Piece]) -> str:
         options = [
-            Options([piece.token], _FREE) if piece.word is None else self._options[piece.word]
+            Options([piece.token], _COPIED) if piece.word is None else self._options[piece.word]
             for piece in pieces
         ]
         path = [0] * len(options)
         if self._model is not None:
             path = best_path(options, self._model, weight=self.config.weight, beam=self.config.beam)
         words = elide([option.words[place] for option, place in zip(options, path, strict=True)], self.target)
-        shouted = is_shouted([piece.token for piece in pieces])
+        all_caps = is_all_caps([piece.token for piece in pieces])
         for place, piece in enumerate(pieces):
             if piece.word is not None:
-                words[place] = self._cased(words[place], piece, shouted)
+                words[place] = self._cased(words[place], piece, all_caps)
         return self._joiner.text(words)
 
-    def _cased(self, word: str, piece: Piece, shouted: bool) -> str:
+    def _cased(self, word: str, piece: Piece, all_caps: bool) -> str:
         alone = is_always_capital(piece.token, self.source) and not piece.first
-        token = piece.token.lower() if alone and not shouted else piece.token
-        return with_capitals(word, token, shouted=shouted)
+        token = piece.token.lower() if alone and not all_caps else piece.token
+        return with_capitals(word, token, all_caps=all_caps)

@@ -1,4 +1,4 @@
-"""Words: the best translations of each, looked up in an aligned space."""
+"""Words: their best translations, looked up in an aligned space."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from muse.vectors import Vectors
 Translation = tuple[str, float]
 
 SUGGESTIONS = 3
-ALIKE = 0.7  # difflib's ratio from which a suggestion helps: maisno is 0.83 from maison, chta 0.75 from chat
+ALIKE = 0.7  # the least difflib ratio of a suggestion: 0.83 for maisno and maison, 0.75 for chta and chat
 LENGTH_APART = 2  # letters by which a suggestion may be longer or shorter
 CANDIDATES = 20_000  # the most frequent words that difflib compares one by one: about 0.2 s
 
@@ -35,7 +35,7 @@ def translate_words(
 ) -> dict[str, list[Translation]]:
     """Each word with its `top` best translations and their scores, best first.
 
-    A word that neither the space nor `new_words` has raises BadSetting with the nearest spellings.
+    Raise BadSetting, with the nearest spellings, for a word in neither the space nor `new_words`.
 
     >>> import numpy as np
     >>> from muse.normalise import Normalisation
@@ -64,7 +64,7 @@ def translate_words(
 def rows_of(
     space: AlignedSpace, language: str, words: Sequence[str], new_words: NewWords | None
 ) -> dict[str, Tensor]:
-    """The row (d,) in the shared space of each word that the space, or else `new_words`, has."""
+    """The row (d,) in the shared space of each word that the space or else `new_words` contains."""
     index, tensor = space.vectors(language).index, space.tensor(language)
     rows = {word: tensor[index[word]] for word in words if word in index}
     new = [word for word in words if word not in index and new_words is not None and new_words.has(word)]
@@ -76,7 +76,7 @@ def rows_of(
 def neighbours(
     space: AlignedSpace, language: str, word: str, *, among: Sequence[str], top: int = 10
 ) -> dict[str, list[Translation]]:
-    """For each language of `among`, the `top` words of highest cosine to a word, which is left out itself.
+    """For each language of `among`, the `top` words of highest cosine to a word, without the word itself.
 
     >>> import numpy as np
     >>> from muse.normalise import Normalisation
@@ -100,7 +100,7 @@ def neighbours(
 
 
 def spellings(word: str, vectors: Vectors) -> list[str]:
-    """Words of `vectors` that `word` may have been meant for, the likeliest first.
+    """Words of `vectors` that may be the intended spelling of `word`, the likeliest first.
 
     >>> spellings("Maisno", Vectors("fr", ["maison", "raison", "eau"], torch.zeros(3, 1).numpy()))
     ['maison']
@@ -112,7 +112,7 @@ def spellings(word: str, vectors: Vectors) -> list[str]:
 
 
 def _candidates(word: str, vectors: Vectors) -> list[str]:
-    # difflib takes 10 us a word: only words of about this length and with one of its ends are worth it.
+    # difflib takes 10 us a word: compare only words of similar length with the same first or last letter.
     first, last = word[:1], word[-1:]
     near = range(len(word) - LENGTH_APART, len(word) + LENGTH_APART + 1)
     found = []
@@ -125,7 +125,7 @@ def _candidates(word: str, vectors: Vectors) -> list[str]:
 
 
 def _unknown(words: Sequence[str], vectors: Vectors) -> str:
-    others = f" (nor are {len(words) - 1} more)" if len(words) > 1 else ""
+    others = f" (nor are {len(words) - 1} others)" if len(words) > 1 else ""
     close = spellings(words[0], vectors)
     advice = f"did you mean {', '.join(close)}?" if close else "check its spelling and its language"
     return f"{words[0]!r} is not among the {len(vectors)} words of {vectors.language}{others}; {advice}"

@@ -1,4 +1,4 @@
-"""Answers: what the API says, typed, for OpenAPI and for those who call it."""
+"""Answers: the typed responses of the API, for OpenAPI and for callers."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from pydantic import BaseModel
 
 
 class Scored(BaseModel):
-    """A word and how well it fits; higher is better."""
+    """A word and its score; higher is better."""
 
     word: str
     score: float
 
 
 class TranslationsAnswer(BaseModel):
-    """The best translations of a word; `retrieval` says what the scores are: csls:10 or nn (cosines)."""
+    """The best translations of a word; `retrieval` names the scores: csls:10, or nn for cosines."""
 
     source: str
     target: str
@@ -23,14 +23,14 @@ class TranslationsAnswer(BaseModel):
 
 
 class Nearby(BaseModel):
-    """The words of one language that are nearest to a word, by cosine."""
+    """The nearest neighbours of a word in one language, by cosine."""
 
     language: str
     words: list[Scored]
 
 
 class NeighboursAnswer(BaseModel):
-    """The nearest words of both languages."""
+    """The nearest neighbours of a word in both languages."""
 
     language: str
     word: str
@@ -38,14 +38,14 @@ class NeighboursAnswer(BaseModel):
 
 
 class Token(BaseModel):
-    """A token of a sentence with its translations, best first; one that is copied has none."""
+    """A token of a sentence with its translations, best first; none if it is copied."""
 
     token: str
     options: list[Scored]
 
 
 class SentenceAnswer(BaseModel):
-    """A sentence word by word, and as the text that the best of each word makes."""
+    """A sentence translated word by word: its tokens, and the text of their best translations."""
 
     source: str
     target: str
@@ -55,7 +55,7 @@ class SentenceAnswer(BaseModel):
 
 
 class Language(BaseModel):
-    """A language of a space, how many words it has, and a few that one may try."""
+    """A language of a space, the number of its words, and a few examples."""
 
     name: str
     words: int
@@ -63,7 +63,7 @@ class Language(BaseModel):
 
 
 class Space(BaseModel):
-    """The space that is explored: its languages, and the verdict on its weakest mapping."""
+    """The explored space: its languages, and the verdict on its least confident mapping."""
 
     name: str
     pivot: str
@@ -75,13 +75,13 @@ class Space(BaseModel):
 
 
 class SpacesAnswer(BaseModel):
-    """The spaces that this server has: one."""
+    """The spaces of this server, of which there is one."""
 
     spaces: list[Space]
 
 
 class Point(BaseModel):
-    """A word of the picture: its language, its place, and the number of the point of its translation."""
+    """A word of the picture: its language, its place, and the index of the point of its translation."""
 
     word: str
     language: str
@@ -91,7 +91,7 @@ class Point(BaseModel):
 
 
 class PictureAnswer(BaseModel):
-    """Words on a plane; not `ready` while it is being drawn, and then it has no points."""
+    """Words on a plane; without points and not `ready` while it is being drawn."""
 
     source: str
     target: str
@@ -100,7 +100,7 @@ class PictureAnswer(BaseModel):
 
 
 class PlaceAnswer(BaseModel):
-    """Where on the picture a word is; one that is not among its points is put amid its neighbours."""
+    """The place of a word in the picture; estimated from its neighbours, unless `exact`."""
 
     word: str
     language: str
@@ -110,14 +110,14 @@ class PlaceAnswer(BaseModel):
 
 
 class HealthAnswer(BaseModel):
-    """That the server is there."""
+    """The status of the server, and its version."""
 
     status: str
     version: str
 
 
 class Problem(BaseModel):
-    """Why there is no answer, and the words that may have been meant."""
+    """An error, and suggested words."""
 
     error: str
     suggestions: list[str] = []

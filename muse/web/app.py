@@ -1,4 +1,4 @@
-"""App: the API and the page as one ASGI application; no file but those of the page can be reached."""
+"""App: the API and the page as one ASGI application, which serves no other files."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from muse.web.limits import App, RateLimit, Receive, Scope, Send
 from muse.web.routes import routes
 
 PAGE = Path(__file__).parent / "page"
-RATE, BURST = 100.0, 5_000.0  # requests a second, and at once: many for a person, few for a flood
+RATE, BURST = 100.0, 5_000.0  # requests a second, and at once: more than a person needs
 
 
 def create_app(
     explorer: Explorer, *, rate: float = RATE, burst: float = BURST, hosts: Sequence[str] | None = None
 ) -> App:
-    """The application; it answers requests to `hosts` only, where they are given.
+    """The application; it answers only requests to `hosts`, if these are given.
 
-    A page of another site may send a request here under a name of its own that it lets point to this
-    machine (DNS rebinding): the Host header gives it away.
+    A page of another site could reach this server under a host name that it points to this machine (DNS
+    rebinding); the Host header reveals that.
     """
-    # FastAPI's own pages of documentation load their scripts from a CDN.
+    # No documentation pages: FastAPI's load their scripts from a CDN.
     app = FastAPI(title="muse", version=__version__, docs_url=None, redoc_url=None)
     app.include_router(routes(explorer))
     app.add_exception_handler(MuseError, _muse_error)
@@ -44,13 +44,13 @@ def create_app(
 
 
 class KnownHosts:
-    """An ASGI app around another that answers only what was sent to one of the hosts."""
+    """An ASGI app that wraps another and rejects requests to other hosts."""
 
     def __init__(self, app: App, hosts: Sequence[str]) -> None:
         self.app, self.hosts = app, frozenset(hosts)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answers one request."""
+        """Answer one request."""
         if scope["type"] == "http" and self._host(scope) not in self.hosts:
             response = JSONResponse({"error": "unknown host", "suggestions": []}, 421)
             await response(scope, receive, send)
@@ -70,7 +70,7 @@ async def _muse_error(request: Request, error: Exception) -> JSONResponse:
 
 
 async def _invalid(request: Request, error: Exception) -> JSONResponse:
-    # Without what was sent: an answer need not repeat it.
+    # Without the input, which need not be repeated.
     found = error.errors() if isinstance(error, RequestValidationError) else []
     text = "; ".join(f"{'.'.join(map(str, one['loc'][1:]))}: {one['msg']}" for one in found)
     return JSONResponse(Problem(error=text).model_dump(), 422)

@@ -1,4 +1,4 @@
-"""Explorer: the questions that can be asked of a space, answered one at a time."""
+"""Explorer: queries to a space, answered one at a time."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from muse.translate import TextConfig, Translator, neighbours, spellings, transl
 
 log = logging.getLogger(__name__)
 
-AT_ONCE = 10_000 * 10_000  # pairs of words whose hubness takes about a second
-LATER = 50_000 * 50_000  # and those that are worth minutes in the background
-PAIRS = 600  # of the picture
-SKIPPED = 300  # the most frequent words, which say little as examples
+AT_ONCE = 10_000 * 10_000  # up to this many pairs of words, hubness takes about a second
+LATER = 50_000 * 50_000  # up to this many, it is computed in the background within minutes
+PAIRS = 600  # in the picture
+SKIPPED = 300  # the most frequent words, which are poor examples
 EXAMPLES = 6
 ALTERNATIVES = 8  # of a word in a sentence
 
@@ -28,22 +28,22 @@ Direction = tuple[str, str]
 
 
 class Unknown(BadSetting):
-    """A word that the space has not got, with those that may have been meant."""
+    """A word that is not in the space, with suggestions."""
 
     def __init__(self, message: str, suggestions: list[str]) -> None:
         super().__init__(message)
         self.suggestions = suggestions
 
 
-class Undrawn(MuseError):
-    """A picture that could not be drawn, for no reason that a user could mend."""
+class NotDrawn(MuseError):
+    """A picture could not be drawn, because of an unexpected error."""
 
 
 @dataclass
 class Explorer:
-    """A space and what was found out about it so far; `seed` is the picture's.
+    """A space with cached results; `seed` is the random seed of the picture.
 
-    One question is looked up at a time: several at once would only fight for the cores.
+    One query is answered at a time: several at once would only compete for the cores.
     """
 
     space: AlignedSpace
@@ -56,18 +56,18 @@ class Explorer:
     _translators: dict[tuple[Direction, Retrieval], Translator] = field(default_factory=dict, repr=False)
 
     def warm(self) -> None:
-        """Asks the first question: nobody waits for what is done once. BadSetting for a single language."""
+        """Fill the caches with a first query; BadSetting if the space has a single language."""
         direction = self.direction(None, None)
         self.translations(direction, self.space.vectors(direction[0]).words[0], 1)
 
     def direction(self, source: str | None, target: str | None) -> Direction:
-        """The languages meant; what is not given is the pivot, or the first other one."""
+        """Source and target language; the default is the pivot, or the first other language."""
         if source is None and target is None:
             source = next((name for name in self.space.languages if name != self.space.pivot), None)
         return self.space.direction(source, target)
 
     def translations(self, direction: Direction, word: str, top: int) -> tuple[Retrieval, list[Any]]:
-        """The best translations of a word, and how they were looked up."""
+        """The retrieval method, and the best translations of a word by it."""
         self._check_word(direction[0], word)
         retrieval = self.retrieval(direction)
         with self._lock:
@@ -77,13 +77,13 @@ class Explorer:
         return retrieval, found[word]
 
     def neighbours(self, direction: Direction, word: str, top: int) -> Mapping[str, list[Any]]:
-        """The nearest words of both languages to a word of the first."""
+        """The nearest neighbours, in both languages, of a word of the source language."""
         self._check_word(direction[0], word)
         with self._lock:
             return neighbours(self.space, direction[0], word, among=direction, top=top)
 
     def sentence(self, direction: Direction, text: str) -> tuple[Retrieval, str, list[Any]]:
-        """The text translated word by word, and each token of it with its alternatives."""
+        """The retrieval method, the text translated word by word, and its tokens with alternatives."""
         retrieval = self.retrieval(direction)
         with self._lock:
             translator = self._translator(direction, retrieval)
@@ -91,7 +91,7 @@ class Explorer:
             return retrieval, translator.translate([line])[0], translator.choices(line)
 
     def _translator(self, direction: Direction, retrieval: Retrieval) -> Translator:
-        # One for each way of asking: it remembers the words it met.
+        # One for each direction and retrieval, since it caches words.
         key = (direction, retrieval)
         if key not in self._translators:
             config = TextConfig(retrieval, top=ALTERNATIVES, alternatives=True)
@@ -101,7 +101,7 @@ class Explorer:
         return self._translators[key]
 
     def examples(self, language: str) -> list[str]:
-        """A few words of a language that one may try."""
+        """A few example words of a language."""
         words = self.space.vectors(language).words
         found = [
             word for word in islice(words, SKIPPED, SKIPPED + 200) if is_readable(word) and len(word) > 3
@@ -109,9 +109,9 @@ class Explorer:
         return found[:: max(1, len(found) // EXAMPLES)][:EXAMPLES] or list(words[:EXAMPLES])
 
     def retrieval(self, direction: Direction) -> Retrieval:
-        """CSLS where the hubness it needs is known or quick to have, else plain neighbours until it is.
+        """CSLS if its hubness is known or quick to compute; plain neighbours until then.
 
-        The hubness of large spaces without one on disk is not computed at all: it would take an hour.
+        The hubness of large spaces, unless it is on disk, is not computed: it would take an hour.
         """
         source, target = direction
         pairs = len(self.space.vectors(source)) * len(self.space.vectors(target))
@@ -123,7 +123,7 @@ class Explorer:
         return Retrieval("nn")
 
     def picture(self, direction: Direction) -> Picture | None:
-        """The picture of the frequent words; None while it is being drawn, which the first call begins."""
+        """The picture of the frequent words; None while it is being drawn, which the first call starts."""
         found = self._pictures.get(direction)
         if isinstance(found, MuseError):
             raise found
@@ -132,7 +132,7 @@ class Explorer:
         return found
 
     def place(self, direction: Direction, language: str, word: str) -> tuple[float, float, bool] | None:
-        """Where on the picture a word is, and whether it is one of its own; None before it is drawn."""
+        """The place of a word in the picture, and whether it is exact; None until the picture is drawn."""
         self._check_word(language, word)
         drawn = self.picture(direction)
         if drawn is None:
@@ -162,9 +162,9 @@ class Explorer:
             self._pictures[direction] = draw_picture(self.space, *direction, chosen, self.seed)
         except MuseError as error:
             self._pictures[direction] = error
-        except Exception as error:  # noqa: BLE001 - in a thread nobody would hear of it, and the page would wait
-            log.exception("the picture of %s and %s", *direction)
-            self._pictures[direction] = Undrawn(f"the picture cannot be drawn: {error}")
+        except Exception as error:  # noqa: BLE001 - it would be lost in a thread
+            log.exception("cannot draw the picture of %s and %s", *direction)
+            self._pictures[direction] = NotDrawn(f"the picture cannot be drawn: {error}")
 
     def _in_background(self, name: str, direction: Direction, work: Callable[[Direction], None]) -> None:
         with self._lock:

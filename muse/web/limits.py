@@ -1,4 +1,4 @@
-"""Limits: how often one may ask, and the headers that keep a page to itself; plain ASGI."""
+"""Limits: a rate limit for each client, and security headers, as plain ASGI."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
-CLIENTS = 10_000  # whose requests are counted; beyond, the one longest unheard of is forgotten
-TOO_MANY = b'{"error":"too many requests at once; wait a second and ask again","suggestions":[]}'
-# Nothing is loaded from anywhere else, nothing runs that is not a file of ours, nobody may frame it.
+CLIENTS = 10_000  # whose requests are counted; the least recent one is dropped beyond
+TOO_MANY = b'{"error":"too many requests; wait a second and try again","suggestions":[]}'
+# No resources or scripts from other sites, no inline scripts, no framing.
 HEADERS = [
     (b"content-security-policy", b"default-src 'self'; base-uri 'none'; form-action 'none'; "
      b"frame-ancestors 'none'; object-src 'none'"),
@@ -39,7 +39,7 @@ class Bucket:
         self.tokens = self.burst
 
     def take(self, now: float) -> bool:
-        """Whether there is a token left at the time `now`, in seconds; it is gone then."""
+        """Whether there was a token left at the time `now`, in seconds; it is used up."""
         self.tokens = min(self.burst, self.tokens + self.rate * max(0.0, now - self.filled))
         self.filled = now
         if self.tokens < 1:
@@ -49,14 +49,14 @@ class Bucket:
 
 
 class RateLimit:
-    """An ASGI app around another that refuses who asks too often (429) and adds HEADERS to every answer."""
+    """An ASGI app that wraps another: it limits the rate of requests (429) and adds HEADERS to answers."""
 
     def __init__(self, app: App, rate: float, burst: float) -> None:
         self.app, self.rate, self.burst = app, rate, burst
         self._buckets: OrderedDict[str, Bucket] = OrderedDict()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answers one request."""
+        """Answer one request."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return

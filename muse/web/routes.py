@@ -1,4 +1,4 @@
-"""Routes: the addresses of the API, each a question to the explorer and a typed answer."""
+"""Routes: the endpoints of the API, each a query to the explorer with a typed answer."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ Word = Annotated[str, Query(min_length=1, max_length=WORD)]
 Text = Annotated[str, Query(min_length=1, max_length=TEXT)]
 Top = Annotated[int, Query(ge=1, le=TOP)]
 PROBLEMS: dict[int | str, dict[str, Any]] = {
-    404: {"model": answers.Problem, "description": "A word that the space has not got."},
-    422: {"model": answers.Problem, "description": "A question that cannot be answered."},
-    429: {"model": answers.Problem, "description": "Too many questions at once."},
-    503: {"model": answers.Problem, "description": "Something that is not installed."},
+    404: {"model": answers.Problem, "description": "The word is not in the space."},
+    422: {"model": answers.Problem, "description": "The query is invalid."},
+    429: {"model": answers.Problem, "description": "Too many requests."},
+    503: {"model": answers.Problem, "description": "A package is not installed."},
 }
 
 
 def routes(explorer: Explorer) -> APIRouter:
-    """The routes of all questions."""
+    """The router with all endpoints."""
     router = APIRouter(responses=PROBLEMS)
     _about_the_server(router, explorer)
     _about_words(router, explorer)
@@ -40,12 +40,12 @@ def routes(explorer: Explorer) -> APIRouter:
 def _about_the_server(router: APIRouter, explorer: Explorer) -> None:
     @router.get("/healthz")
     def healthz() -> answers.HealthAnswer:
-        """Whether the server is there."""
+        """The status of the server."""
         return answers.HealthAnswer(status="ok", version=__version__)
 
     @router.get("/api/spaces")
     def spaces() -> answers.SpacesAnswer:
-        """The space that is explored."""
+        """The explored space."""
         return answers.SpacesAnswer(spaces=[_space(explorer)])
 
 
@@ -63,7 +63,7 @@ def _about_words(router: APIRouter, explorer: Explorer) -> None:
 
     @router.get("/api/neighbours")
     def neighbours(word: Word, src: Lang = None, tgt: Lang = None, top: Top = 10) -> answers.NeighboursAnswer:
-        """The nearest words of both languages to a word of the first."""
+        """The nearest neighbours, in both languages, of a word of the source language."""
         direction = explorer.direction(src, tgt)
         found = explorer.neighbours(direction, word, top)
         nearby = [answers.Nearby(language=name, words=_scored(words)) for name, words in found.items()]
@@ -73,7 +73,7 @@ def _about_words(router: APIRouter, explorer: Explorer) -> None:
 def _about_sentences(router: APIRouter, explorer: Explorer) -> None:
     @router.get("/api/sentence")
     def sentence(text: Text, src: Lang = None, tgt: Lang = None) -> answers.SentenceAnswer:
-        """A sentence word by word, with the alternatives of each."""
+        """A sentence translated word by word, with alternatives for each word."""
         source, target = explorer.direction(src, tgt)
         retrieval, translated, choices = explorer.sentence((source, target), text)
         tokens = [answers.Token(token=one.token, options=_scored(one.options)) for one in choices]
@@ -85,12 +85,12 @@ def _about_sentences(router: APIRouter, explorer: Explorer) -> None:
 def _about_the_picture(router: APIRouter, explorer: Explorer) -> None:
     @router.get("/api/picture")
     def picture(src: Lang = None, tgt: Lang = None) -> answers.PictureAnswer:
-        """Frequent words of both languages on a plane; asked for the first time, it begins to be drawn."""
+        """Frequent words of both languages on a plane; the first request starts drawing it."""
         return _picture(explorer, explorer.direction(src, tgt))
 
     @router.get("/api/place")
     def place(word: Word, src: Lang = None, tgt: Lang = None) -> answers.PlaceAnswer | None:
-        """Where on the picture a word of the first language is; null while it is being drawn."""
+        """The place in the picture of a word of the source language; null while it is being drawn."""
         direction = explorer.direction(src, tgt)
         found = explorer.place(direction, direction[0], word)
         if found is None:

@@ -1,4 +1,4 @@
-"""Server: where the explorer listens, which is this machine alone unless asked otherwise."""
+"""Server: the address that the explorer listens on, by default of this machine only."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from muse.web.limits import App
 
 LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 LARGEST_HEAD = 32 * 1024  # bytes of a request's line and headers
-AT_ONCE = 200  # connections; more are told to come back
+AT_ONCE = 200  # connections; further ones get the status 503
 
 
 @dataclass(frozen=True)
 class Address:
-    """Where to listen, and how often one client may ask."""
+    """Where to listen, and the rate limit for a client in requests a second."""
 
     host: str = "127.0.0.1"
     port: int = 8765
@@ -26,7 +26,7 @@ class Address:
 
 
 def require_web() -> None:
-    """Raises MissingExtra where a package of the extra is absent."""
+    """Raise MissingExtra if a package of the extra is not installed."""
     try:
         import fastapi  # noqa: F401
         import uvicorn  # noqa: F401
@@ -35,17 +35,17 @@ def require_web() -> None:
 
 
 def check_host(address: Address) -> None:
-    """Raises BadSetting for an address beyond this machine, unless that is allowed."""
+    """Raise BadSetting for an address that other machines can reach, unless that is allowed."""
     if is_loopback(address.host) or address.allow_remote:
         return
     raise BadSetting(
-        f"--host must be this machine's own (127.0.0.1, ::1 or localhost), got {address.host!r}: anyone who "
-        "reaches it could read the space and keep the processor busy; to allow it add --allow-remote"
+        f"--host must be local (127.0.0.1, ::1 or localhost), got {address.host!r}: anyone who can reach it "
+        "could read the space and keep the processor busy; add --allow-remote to allow that"
     )
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach what listens there."""
+    """Whether only this machine can reach the host."""
     if host == "localhost":
         return True
     try:
@@ -55,7 +55,7 @@ def is_loopback(host: str) -> bool:
 
 
 def bind(address: Address) -> socket.socket:
-    """A socket that listens; BadSetting where the port is taken or the host is not this machine's."""
+    """A listening socket; BadSetting if the port is in use or the host is not of this machine."""
     check_host(address)
     host = address.host.strip("[]")
     try:
@@ -64,7 +64,7 @@ def bind(address: Address) -> socket.socket:
     except (OSError, OverflowError, UnicodeError) as error:
         reason = getattr(error, "strerror", None) or error
         raise BadSetting(
-            f"{host}:{address.port} must be free to listen on, got: {reason}; choose another --port or --host"
+            f"{host}:{address.port} must be free to listen on, got {reason}; choose another --port or --host"
         ) from error
 
 
@@ -75,12 +75,12 @@ def url(listening: socket.socket) -> str:
 
 
 def known_hosts(host: str) -> tuple[str, ...] | None:
-    """The names under which a server there is asked; None where they cannot be known."""
+    """The host names that requests to a local server may have; None for a server that is not local."""
     return LOOPBACK if is_loopback(host) else None
 
 
 def serve(app: App, listening: socket.socket) -> None:
-    """Answers until it is interrupted."""
+    """Answer requests until interrupted."""
     import uvicorn
 
     config = uvicorn.Config(

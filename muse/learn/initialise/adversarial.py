@@ -1,15 +1,15 @@
-"""Adversarial: a mapping learnt by deceiving a discriminator, with no word pair given.
+"""Adversarial: a mapping trained to deceive a discriminator, without any word pairs.
 
-Conneau et al., "Word Translation Without Parallel Data" (2018), equations 4.3, 4.4 and 4.7 of the thesis.
-A discriminator learns to tell mapped source words from target words, the mapping learns to deceive it.
+Conneau et al., "Word Translation Without Parallel Data" (2018), equations 4.3, 4.4 and 4.7 of Conneau's
+thesis. A discriminator learns to tell mapped source words from target words, the mapping to deceive it.
 
 Three things differ from the paper, each because it turned hours on a CPU into seconds:
 
-* the game is played in the space of the leading principal components of each language, which
-  hold what two languages share; the mapping of the whole space then comes from the pairs it makes;
-* several restarts play at once, as one batched computation, and the weakest are dropped;
-* the rate of the mapping is ten times the paper's, made safe by following only the part of the
-  gradient that turns the mapping, bounded, and by the paper's orthogonality update at beta = 1/2,
+* training takes place in the leading principal components of each language, which are similar in both
+  languages; the mapping of the whole space is then fitted to the pairs that this finds;
+* several restarts are trained in parallel, as one batched computation, and the weakest are dropped;
+* the learning rate of the mapping is ten times the paper's; it stays stable because only the rotational
+  part of the gradient is used, clipped, and because the paper's orthogonality update has beta = 1/2,
   where it converges fastest (it is then Newton-Schulz).
 """
 
@@ -43,17 +43,17 @@ WORST_DEFECT = 0.5  # beyond this the update of equation 4.7 cannot be trusted t
 
 @dataclass(frozen=True)
 class AdversarialConfig:
-    """Every setting of the adversarial game; r is the number of restarts still in it."""
+    """The settings of adversarial training; r is the number of restarts not yet dropped."""
 
-    restarts: int = 8  # random starts that play side by side
-    survivors: int = 2  # restarts that play to the end
-    prune_from: int = 2  # epochs before the weaker half of the restarts is dropped, each epoch
+    restarts: int = 8  # random initial mappings, trained in parallel
+    survivors: int = 2  # restarts that are trained to the end
+    prune_from: int = 2  # from this epoch on, each epoch drops the weaker half of the restarts
     epochs: int = 8  # at most; it ends sooner when the criterion has stalled
     patience: int = 3  # epochs without a better criterion after which a restart has stalled
     steps: int = 1000  # mapping steps an epoch
     batch: int = 32  # words of each language a step
-    most_frequent: int = 5000  # words that play; rare words have poor vectors and mislead
-    dimensions: int = 50  # leading principal components that play
+    most_frequent: int = 5000  # words to sample from; rare words have poor vectors and mislead
+    dimensions: int = 50  # leading principal components
     hidden: int = 500  # units of a hidden layer of the discriminator (paper: 2048)
     layers: int = 1  # hidden layers of the discriminator (paper: 2)
     dropout: float = 0.1  # share of the discriminator's input set to zero
@@ -78,18 +78,18 @@ class AdversarialEpoch:
     """The figures of one epoch; `samples_per_second` counts words of both languages at mapping steps."""
 
     number: int
-    criteria: tuple[float, ...]  # one for each restart that played
+    criteria: tuple[float, ...]  # one for each restart
     samples_per_second: float
     defect: float  # worst |W W^T - I| of the restarts
     mapping_rate: float  # learning rate of the best restart
-    loss: float  # the discriminator's, mean over steps and restarts; log 2 is a guess
+    loss: float  # the discriminator's, mean over steps and restarts; log 2 is chance
 
     def __str__(self) -> str:
         pace = f"{self.samples_per_second:.0f} samples/s, learning rate {self.mapping_rate:.3g}"
         return f"epoch {self.number}: criterion {max(self.criteria):.4f}, defect {self.defect:.4f}, {pace}"
 
 
-def adversarial(  # noqa: PLR0913 - the contract of every way in, and one listener
+def adversarial(  # noqa: PLR0913 - the contract of all initialisations, and a callback
     source: Vectors,
     target: Vectors,
     *,
@@ -99,35 +99,39 @@ def adversarial(  # noqa: PLR0913 - the contract of every way in, and one listen
     runtime: Runtime,
     on_epoch: Callable[[AdversarialEpoch], None] | None = None,
 ) -> Iterator[Alignment]:
-    """Yield the mapping of each surviving restart, the best by `criterion` first.
+    """Yields the mapping of each surviving restart, the best by `criterion` first.
 
-    A killed run goes on from `runtime.checkpoint` and ends as if it had never stopped, to the bit.
-    NotConverged if no restart stays finite and orthogonal.
+    A killed run resumes from `runtime.checkpoint` with a result that is equal to the last bit.
+    Raise NotConverged if no restart stays finite and orthogonal.
     """
-    game = _Game(source, target, config, runtime.device)
-    epoch, seed, state = _resume(runtime, game, seed=int(rng.integers(2**31)))
+    training = _Training(source, target, config, runtime.device)
+    epoch, seed, state = _resume(runtime, training, seed=int(rng.integers(2**31)))
     with runtime.progress.stage("adversarial", config.epochs) as tick:
         while epoch < config.epochs and int(state["stalled"].min()) < config.patience:
-            state, figures = game.play(state, seed, epoch, criterion)
+            state, figures = training.run_epoch(state, seed, epoch, criterion)
             epoch += 1
             arrays = {name: tensor.cpu().numpy() for name, tensor in state.items()}
-            plain = {"epoch": np.array(epoch), "seed": np.array(seed), "signature": np.array(game.signature)}
-            runtime.checkpoint.save("adversarial", arrays | plain)
+            position = {"epoch": np.array(epoch), "seed": np.array(seed)}
+            signature = {"signature": np.array(training.signature)}
+            runtime.checkpoint.save("adversarial", arrays | position | signature)
             log.info("%s", figures)
             tick(epoch, criterion=max(figures.criteria), loss=figures.loss, defect=figures.defect)
             if on_epoch is not None:
                 on_epoch(figures)
-    maps = [game.complete(mapping) for mapping in state["best_mapping"]]
+    maps = [training.complete(mapping) for mapping in state["best_mapping"]]
     found = [Alignment(mapping, method="adversarial", criterion=criterion(mapping)) for mapping in maps]
     yield from sorted(found, key=lambda alignment: -alignment.criterion)
 
 
-class _Game:
-    """The two sides in their principal components, and the rules by which they play."""
+class _Training:
+    """The adversarial training of two languages in their principal components."""
 
     def __init__(self, source: Vectors, target: Vectors, config: AdversarialConfig, device: str) -> None:
         if source.dimension != target.dimension:
-            raise Mismatch(f"both sides need one dimension, got {source.dimension} and {target.dimension}")
+            raise Mismatch(
+                f"both languages need vectors of the same dimension, got {source.dimension} and "
+                f"{target.dimension}; train or reduce them to the same size"
+            )
         self.config, self.device = config, torch.device(device)
         self.k = min(config.dimensions, source.dimension)
         self.source = source.most_frequent(config.most_frequent)
@@ -142,7 +146,7 @@ class _Game:
     def start(self, seed: int) -> State:
         """The state before the first epoch: random rotations, random discriminators."""
         c, r = self.config, self.config.restarts
-        generator = _generator(seed, 0, torch.device("cpu"))  # the same start on every device
+        generator = _generator(seed, 0, torch.device("cpu"))  # the same initial state on every device
         mapping = torch.linalg.qr(torch.randn(r, self.k, self.k, generator=generator)).Q.contiguous()
         state = {"mapping": mapping, "best_mapping": mapping.clone(), "rate": torch.ones(r, 1, 1)}
         state |= {"best": torch.full((r,), -torch.inf), "stalled": torch.zeros(r)}
@@ -153,10 +157,10 @@ class _Game:
                 state[f"{name}{layer}"] = uniform / a**0.5
         return {name: tensor.to(self.device) for name, tensor in state.items()}
 
-    def play(
+    def run_epoch(
         self, state: State, seed: int, epoch: int, criterion: Criterion
     ) -> tuple[State, AdversarialEpoch]:
-        """The state and the figures after one more epoch."""
+        """The state after one more epoch, and the figures of the epoch."""
         c, began = self.config, time.perf_counter()
         decay = c.decay**epoch
         generator = _generator(seed, epoch + 1, self.device)
@@ -193,13 +197,13 @@ class _Game:
         return loss.detach() / len(mapped)
 
     def _mapping_step(self, state: State, rate: float, generator: torch.Generator) -> None:
-        # Equation 4.4: labels swapped. Its target half does not depend on W, so only source words play.
+        # Equation 4.4: labels swapped. Its target half does not depend on W, so only source words are used.
         c, mapping = self.config, state["mapping"].requires_grad_()
         mapped = self._sample(self.x, generator) @ mapping.mT  # (r, b, k)
         labels = torch.full_like(mapped[..., :1], c.smoothing)  # (r, b, 1)
         (gradient,) = torch.autograd.grad(_loss(state, mapped, labels), mapping)
-        # What would only stretch W, the update below must undo: keep the part that turns it. The clip
-        # then bounds the turn of one bad batch, and with it the defect.
+        # Keep the part of the gradient that rotates W: the update below would undo any stretch. The clip
+        # then bounds the rotation by one bad batch, and with it the defect.
         stretch = mapping.detach().mT @ gradient  # (r, k, k)
         gradient = gradient - mapping.detach() @ (stretch + stretch.mT) / 2
         norm = gradient.flatten(1).norm(dim=1)[:, None, None]
@@ -217,12 +221,12 @@ class _Game:
         return {name: tensor[kept] for name, tensor in state.items()}
 
     def _lift(self, mapping: Tensor) -> Matrix:
-        """The mapping between the components as a map of the whole space, (d, d); the rest goes to 0."""
+        """The mapping between the components as a map of the whole space (d, d), of rank k."""
         lifted = self.target_basis @ mapping.cpu().numpy() @ self.source_basis.T
         return np.asarray(lifted, dtype=np.float32)
 
     def complete(self, mapping: Tensor) -> Matrix:
-        """An orthogonal map of the whole space (d, d): Procrustes over the pairs that `mapping` makes."""
+        """An orthogonal map of the whole space (d, d): Procrustes over the pairs that `mapping` finds."""
         if self.k == self.source.dimension:
             return self._lift(mapping)
         x, y = functional.normalize(self.x @ mapping.T), functional.normalize(self.y)  # (n, k), (m, k)
@@ -232,12 +236,12 @@ class _Game:
 
 
 def orthogonality_update(mapping: Tensor, beta: float) -> Tensor:
-    """The mappings (r, d, d) a step nearer to orthogonal: (1 + beta) W - beta W W^T W (equation 4.7)."""
+    """The mappings (r, d, d) one step closer to orthogonal: (1 + beta) W - beta W W^T W (equation 4.7)."""
     return (1 + beta) * mapping - beta * (mapping @ mapping.mT @ mapping)
 
 
 def _loss(state: State, z: Tensor, labels: Tensor) -> Tensor:
-    # The sum over the restarts of each one's mean: no restart's gradient depends on another.
+    # The sum of the restarts' means: the gradient of each restart is independent of the others.
     last = sum(name.startswith("weight") for name in state) - 1
     for layer in range(last):
         z = functional.leaky_relu(torch.baddbmm(state[f"bias{layer}"], z, state[f"weight{layer}"]), 0.2)
@@ -246,7 +250,7 @@ def _loss(state: State, z: Tensor, labels: Tensor) -> Tensor:
 
 
 def _judge(state: State, found: Tensor) -> None:
-    """Note what the criterion found of each restart; below its best it goes on at half the rate (4.1.3)."""
+    """Record the criterion `found` of each restart; the rate is halved if it is below its best (4.1.3)."""
     better = found > state["best"]  # (r,)
     wide = better[:, None, None]
     state["best"] = torch.where(better, found, state["best"])
@@ -267,7 +271,7 @@ def _healthy(state: State) -> State:
     if not bool(good.any()):
         raise NotConverged(
             f"adversarial training must keep one mapping finite and orthogonal, all {len(good)} restarts "
-            "broke down; lower mapping_rate and discriminator_rate, or choose another way in"
+            "diverged; lower mapping_rate and discriminator_rate, or choose another initialisation"
         )
     if not bool(good.all()):
         log.warning("dropped %d of %d restarts: not finite, or not orthogonal", int((~good).sum()), len(good))
@@ -275,18 +279,18 @@ def _healthy(state: State) -> State:
 
 
 def _generator(seed: int, stream: int, device: torch.device) -> torch.Generator:
-    # Each epoch has a generator of its own, so that a resumed run needs no generator's state.
+    # Each epoch has its own generator, so that a checkpoint need not store a generator's state.
     mixed = np.random.SeedSequence([seed, stream]).generate_state(1)
     return torch.Generator(device).manual_seed(int(mixed[0]))
 
 
-def _resume(runtime: Runtime, game: _Game, seed: int) -> tuple[int, int, State]:
-    """The epoch, seed and state to go on from: the checkpoint's where there is one."""
+def _resume(runtime: Runtime, training: _Training, seed: int) -> tuple[int, int, State]:
+    """The epoch, seed and state to start with: those of the checkpoint if there is one."""
     saved = runtime.checkpoint.load("adversarial")
     if saved is None:
-        return 0, seed, game.start(seed)
-    if str(saved.pop("signature")) != game.signature:
+        return 0, seed, training.start(seed)
+    if str(saved.pop("signature")) != training.signature:
         raise Mismatch("the adversarial checkpoint is of other vectors or settings; run without --resume")
     epoch, seed = int(saved.pop("epoch")), int(saved.pop("seed"))
-    # torch.tensor copies to aligned memory: the same kernels run, to the same last bit, as before the kill.
-    return epoch, seed, {name: torch.tensor(array, device=game.device) for name, array in saved.items()}
+    # torch.tensor copies to aligned memory: the same kernels run, with the same results to the last bit.
+    return epoch, seed, {name: torch.tensor(array, device=training.device) for name, array in saved.items()}

@@ -11,16 +11,16 @@ from muse.vectors import Matrix, Vectors
 
 
 def principal_axes(side: Vectors, k: int) -> Matrix:
-    """The k leading principal axes of the rows, (d, k), in falling order."""
+    """The k leading principal axes of the rows, (d, k), in descending order of variance."""
     if not np.isfinite(side.matrix).all():
         raise NotConverged(f"{side.language}: vectors must be finite, found nan or inf; repair their file")
     wide = side.matrix.astype(np.float64)
-    axes = np.linalg.eigh(wide.T @ wide)[1]  # (d, d), by rising variance
+    axes = np.linalg.eigh(wide.T @ wide)[1]  # (d, d), in ascending order of variance
     return np.asarray(axes[:, ::-1][:, :k], dtype=np.float32)
 
 
 def components(rows: Matrix, basis: Matrix) -> Tensor:
     """The rows (n, d) along the axes (d, k), as (n, k), scaled to entries of variance 1."""
-    # The learning rates then mean the same for every dimension.
+    # The learning rates then have the same effect in every dimension.
     inside = rows @ basis  # (n, k)
     return torch.tensor(inside / max(float(np.sqrt(np.mean(inside**2))), 1e-12))

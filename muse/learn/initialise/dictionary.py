@@ -1,4 +1,4 @@
-"""Dictionary: Procrustes on a given list of translations. Supervised: the line to compare with."""
+"""Dictionary: Procrustes on a given list of translations. Supervised: the baseline to compare with."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from muse.vectors import Vectors
 
 @dataclass(frozen=True)
 class DictionaryConfig:
-    """The pairs to learn from, and what to call them."""
+    """The pairs to learn from, and the name of the method."""
 
     lexicon: Lexicon
     method: str = "dictionary"
@@ -34,15 +34,15 @@ def dictionary(
     rng: np.random.Generator,
     runtime: Runtime,
 ) -> Iterator[Alignment]:
-    """Yields one Alignment: Procrustes on the pairs that both vocabularies hold; `rng` is not used.
+    """Yields one Alignment: Procrustes on the pairs with both words known; `rng` is not used.
 
-    Raises Mismatch where they hold none of them.
+    Raise Mismatch if there is no such pair.
     """
     pairs = torch.from_numpy(config.lexicon.indices(source.index, target.index))  # (p, 2)
     if len(pairs) == 0:
         raise Mismatch(
             f"at least one pair of the dictionary must be in both vocabularies, got 0 of "
-            f"{len(config.lexicon.pairs)}; check the languages' order and the letters' case (--lower)"
+            f"{len(config.lexicon.pairs)}; check the order of the languages and the letters' case (--lower)"
         )
     x, y = (side.tensor(runtime.device) for side in (source, target))
     mapping = procrustes(x[pairs[:, 0]], y[pairs[:, 1]]).cpu().numpy()

@@ -1,4 +1,4 @@
-"""Gromov-Wasserstein: match the similarities among the frequent words of one language to those of the other.
+"""Gromov-Wasserstein: optimal transport between the similarity matrices of the frequent words.
 
 The plan T (n, m) between words minimises sum |Cx_ij - Cy_kl|^2 T_ik T_jl under uniform marginals, with an
 entropy term (Alvarez-Melis & Jaakkola, 2018), plus a prior on single words (fused Gromov-Wasserstein, Vayer
@@ -7,9 +7,9 @@ before normalisation. The prior breaks ties between the many near-symmetries of 
 no dictionary.
 
 C is the square root of the similarity matrix (Artetxe et al., 2018, section 3.2) in the leading principal
-components, which hold what two languages share, and epsilon falls from a blur that knows no detail. Each of
-the three was needed for en-it (benchmarks/RESULTS.md, "The frontier"). What the plan gets right is then
-spread over more words, by rounds of Procrustes among the components alone.
+components, which are similar in both languages, and epsilon is annealed from a blurred plan to a sharp one.
+All three were needed for en-it (benchmarks/RESULTS.md, "The frontier"). Rounds of Procrustes in the
+components alone then extend the right pairs of the plan to more words.
 """
 
 from __future__ import annotations
@@ -30,23 +30,23 @@ from muse.run.runtime import Runtime
 from muse.search.retrieval import Retrieval, mutual_neighbours, mutual_pairs
 from muse.vectors import Vectors
 
-RANK_OFFSET = 50  # log(rank + 50): the order among the 50 most frequent words says little
+RANK_OFFSET = 50  # log(rank + 50): the order among the 50 most frequent words is uninformative
 
 
 @dataclass(frozen=True)
 class GromovConfig:
-    """What the transport does, and the rounds after it; one candidate for each entry of `priors`."""
+    """The settings of the transport and of the rounds after it; one candidate for each entry of `priors`."""
 
-    words: int = 1_500  # that are transported
+    words: int = 1_500  # the most frequent words, which are transported
     dimensions: int = 50  # leading principal components
-    # (epsilon, steps): blurred, then sharper
+    # (epsilon, steps): from blurred to sharp
     schedule: tuple[tuple[float, int], ...] = ((0.5, 5), (0.3, 6), (0.2, 6), (0.1, 8), (0.05, 5))
     sinkhorn_rounds: int = 30
     priors: tuple[str, ...] = ("rank", "length", "none")
     prior_weight: float = 1.0  # in standard deviations of the transport cost
-    settled_words: int = 5_000
+    stabilised_on: int = 5_000  # the most frequent words, in the rounds after the transport
     rounds: int = 30  # at most
-    settled: float = 0.98  # share of the pairs of a round that were there the round before, and it is enough
+    stable_share: float = 0.98  # it ends once this share of a round's pairs is the same as the round before
 
 
 def gromov(
@@ -58,7 +58,7 @@ def gromov(
     rng: np.random.Generator,
     runtime: Runtime,
 ) -> Iterator[Alignment]:
-    """Yields one Alignment for each prior: what the plan's mutual maxima and the rounds after them give.
+    """Yields one Alignment for each prior: fitted to the plan's mutual maxima, and stabilised.
 
     `source` and `target` are normalised. The solution is deterministic; `rng` is not used.
     """
@@ -73,7 +73,7 @@ def gromov(
         distance = _distance(of_source, of_target).to(runtime.device)
         plan = transport(own, other, distance, config, runtime)
         pairs = mutual_pairs(plan.argmax(dim=1), plan.argmax(dim=0))  # (p, 2)
-        mapping = _settled(source, target, pairs, config, runtime).cpu().numpy()
+        mapping = _stabilised(source, target, pairs, config, runtime).cpu().numpy()
         yield Alignment(mapping, method=f"gromov:{prior}", criterion=criterion(mapping))
 
 
@@ -81,8 +81,8 @@ def transport(x: Tensor, y: Tensor, prior: Tensor, config: GromovConfig, runtime
     """The plan (n, m) between two similarity matrices x x^T and y y^T, with a prior cost (n, m).
 
     `x` is (n, k), `y` (m, k). Projected mirror descent: linearise the square loss at T, which gives the cost
-    -Cx T Cy, scale it to unit deviation so that epsilon means the same for every pair, solve with Sinkhorn,
-    repeat.
+    -Cx T Cy, scale it to unit deviation so that epsilon has the same effect for every pair of languages,
+    solve with Sinkhorn, repeat.
     """
     n, m = prior.shape
     plan = torch.full_like(prior, 1 / (n * m))
@@ -90,7 +90,7 @@ def transport(x: Tensor, y: Tensor, prior: Tensor, config: GromovConfig, runtime
     with runtime.progress.stage("gromov", total) as tick:
         for done, epsilon in enumerate(eps for eps, steps in config.schedule for _ in range(steps)):
             cost = -(x @ (x.T @ plan @ y) @ y.T)  # (n, m)
-            objective = -float((cost * plan).sum())  # of the plan before
+            objective = -float((cost * plan).sum())  # of the previous plan
             cost = cost / cost.std() + config.prior_weight * prior
             plan = sinkhorn(cost, epsilon, config.sinkhorn_rounds)
             tick(done + 1, epsilon=epsilon, objective=objective)
@@ -100,8 +100,8 @@ def transport(x: Tensor, y: Tensor, prior: Tensor, config: GromovConfig, runtime
 def sinkhorn(cost: Tensor, epsilon: float, rounds: int) -> Tensor:
     """The plan (n, m) of least cost . T - epsilon H(T) with uniform marginals (Cuturi, 2013).
 
-    The first round is in the log domain, which puts every row and column in range; the others
-    are matrix-vector products. The rows' marginal holds exactly, the columns' in the limit.
+    The first round is in the log domain, which avoids overflow in any row or column; the others are
+    matrix-vector products. The marginal of the rows is exact, that of the columns in the limit.
     """
     n, m = cost.shape
     log_kernel = cost / -epsilon
@@ -117,7 +117,7 @@ def sinkhorn(cost: Tensor, epsilon: float, rounds: int) -> Tensor:
 
 
 def similarity_root(side: Vectors, dimensions: int) -> Tensor:
-    """F (n, k): F F^T is the square root of the similarities of the rows in their leading components."""
+    """F (n, k) such that F F^T is the square root of the similarity matrix of the leading components."""
     left, values, _ = torch.linalg.svd(_components(side, dimensions), full_matrices=False)
     factor: Tensor = left * values.sqrt()
     return factor
@@ -128,20 +128,20 @@ def _components(side: Vectors, dimensions: int) -> Tensor:
     return normalize(components(side.matrix, principal_axes(side, dimensions)))
 
 
-def _settled(
+def _stabilised(
     source: Vectors, target: Vectors, pairs: Tensor, config: GromovConfig, runtime: Runtime
 ) -> Tensor:
-    """The mapping (d, d) fitted to the mutual neighbours that rounds among the components lead to."""
-    source, target = (side.most_frequent(config.settled_words) for side in (source, target))
+    """The mapping (d, d) fitted to mutual neighbours that rounds of Procrustes have stabilised."""
+    source, target = (side.most_frequent(config.stabilised_on) for side in (source, target))
     x, y = (_components(side, config.dimensions).to(runtime.device) for side in (source, target))
-    known = torch.full((len(x),), -1, device=pairs.device)  # the partner of each word, a round ago
+    known = torch.full((len(x),), -1, device=pairs.device)  # each word's partner in the round before
     with runtime.progress.stage("settle", config.rounds) as tick:
         for done in range(config.rounds):
             mapping = procrustes(x[pairs[:, 0]], y[pairs[:, 1]])  # (k, k)
             pairs = mutual_neighbours(x @ mapping.T, y, Retrieval())
             kept = float((known[pairs[:, 0]] == pairs[:, 1]).double().mean())
             tick(done + 1, kept=kept)
-            if kept >= config.settled:
+            if kept >= config.stable_share:
                 break
             known = torch.full_like(known, -1).scatter_(0, pairs[:, 0], pairs[:, 1])
     rows, columns = pairs.T
@@ -149,20 +149,20 @@ def _settled(
 
 
 def _features(vectors: Vectors, prior: str) -> Tensor | None:
-    """One number a word, (k,), by which the prior compares words; None where it is not known."""
+    """One number for each word, (n,), by which the prior compares words; None if it is unknown."""
     if prior == "none":
         return torch.zeros(len(vectors))
     if prior == "rank":
         return torch.log(torch.arange(len(vectors)) + 1.0 + RANK_OFFSET)
     lengths = vectors.lengths
-    if lengths is None or lengths.min() <= 0 or np.log(lengths).std() < 1e-3:  # read with unit length already
+    if lengths is None or lengths.min() <= 0 or np.log(lengths).std() < 1e-3:  # the file had unit lengths
         return None
     logs = torch.log(torch.from_numpy(lengths))
     return (logs - logs.mean()) / logs.std()
 
 
 def _distance(x: Tensor, y: Tensor) -> Tensor:
-    """The squared differences (n, m) of two features, at unit deviation where they differ at all."""
+    """The squared differences (n, m) of two features, scaled to unit deviation unless all are equal."""
     squares = (x[:, None] - y[None, :]) ** 2
     deviation = squares.std()
     return squares / deviation if deviation > 0 else squares

@@ -1,4 +1,4 @@
-"""Similarity distributions: a word is known by the sorted list of its similarities to all others.
+"""Similarity distributions: words are matched by the sorted list of their similarities to all others.
 
 For the most frequent words of each side, M = sqrt(X X^T), every row sorted and normalised;
 rows are matched across languages by CSLS (Artetxe et al., 2018, section 3.2).
@@ -24,7 +24,7 @@ from muse.vectors import Matrix, Vectors
 
 @dataclass(frozen=True)
 class SimilarityConfig:
-    """How many of the most frequent words are compared."""
+    """The number of most frequent words that are compared."""
 
     words: int = 4_000
 

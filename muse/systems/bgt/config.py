@@ -20,8 +20,8 @@ class BgtConfig:
     `semantic` and `language` are the dimensions of the latents. Encoder layers read word pieces; without any,
     a sentence is the mean of the frozen rows of its words in the space, and the language encoders know how
     long it is and how often it has each of the first `counted` tokens too. Without decoder layers each token,
-    and how many there are, is told from the latents alone. `hidden`, `heads`, `feed_forward` and `dropout`
-    are those of the layers. The first `vocabulary` tokens are told, all others as <unk>.
+    and how many there are, is predicted from the latents alone. `hidden`, `heads`, `feed_forward` and
+    `dropout` are those of the layers. The first `vocabulary` tokens are predicted, all others as <unk>.
 
     `prior` is the weight of the divergence after `annealing` steps, `translation` that of the translation
     loss, `smoothing` its label smoothing.
@@ -61,7 +61,7 @@ class BgtConfig:
 
     @property
     def latents(self) -> int:
-        """The dimensions of all that a sentence is told from."""
+        """The dimensions of all that a sentence is generated from."""
         return self.semantic + self.language
 
     @property

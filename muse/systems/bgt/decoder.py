@@ -8,10 +8,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from muse.encoders.ragged import Padded
 from muse.systems.bgt.length import Length
-from muse.systems.networks.transformer import Inputs, Memory, Transformer, draw_
+from muse.systems.networks.transformer import Inputs, Memory, TransformerLayers, draw_
 from muse.systems.pieces import UNK
-from muse.training.batching import Padded
 
 
 class Scores(nn.Module):
@@ -49,39 +49,30 @@ class Decoder(nn.Module):
     """
 
     def __init__(
-        self, scores: Scores, layers: Transformer | None = None, length: Length | None = None
+        self, scores: Scores, layers: TransformerLayers | None = None, length: Length | None = None
     ) -> None:
         super().__init__()
         self._scores, self._layers, self._length = scores, layers, length
 
-    def forward(
-        self,
-        latents: Sequence[Tensor],
-        sentences: Padded,
-        smoothing: float = 0.0,
-        generator: torch.Generator | None = None,
-    ) -> Tensor:
+    def forward(self, latents: Sequence[Tensor], sentences: Padded, smoothing: float = 0.0) -> Tensor:
         """The nats -log p(x | z) (b,) of b sentences.
 
         :param latents: each (b, k)
         :param sentences: ids and mask (b, t); for layers, from <bos> to <eos>
         :param smoothing: the share of the probability that all tokens have alike (Szegedy et al., 2016)
-        :param generator: with one, and only then, there is dropout
         """
         ids = sentences.ids.where(sentences.ids < self._scores.vocabulary, UNK)  # (b, t)
         answers, mask = ids, sentences.mask
         states = torch.cat([*latents], dim=-1)[:, None]  # (b, 1, k)
         if self._layers is not None:
             answers, mask = ids[:, 1:], mask[:, 1:]
-            read = self._layers(
-                Inputs(ids[:, :-1], mask), Memory(torch.stack([*latents], dim=1)), generator=generator
-            )
+            read = self._layers(Inputs(ids[:, :-1], mask), Memory(torch.stack([*latents], dim=1)))
             states = torch.cat([read, states.expand(-1, read.shape[1], -1)], dim=-1)  # (b, t, h + k)
-        chances = functional.log_softmax(self._scores(states), dim=-1)  # (b, t or 1, v)
-        flat = chances.flatten(0, 1)
-        told = flat.gather(1, answers.reshape(len(flat), -1)).view_as(answers)  # (b, t)
-        nats = -told
+        log_probabilities = functional.log_softmax(self._scores(states), dim=-1)  # (b, t or 1, v)
+        flat = log_probabilities.flatten(0, 1)
+        likely = flat.gather(1, answers.reshape(len(flat), -1)).view_as(answers)  # (b, t)
+        nats = -likely
         if smoothing:
-            nats = (1 - smoothing) * nats - smoothing * chances.mean(dim=-1)
+            nats = (1 - smoothing) * nats - smoothing * log_probabilities.mean(dim=-1)
         nats = (nats * mask).sum(dim=1)
         return nats if self._length is None else nats + self._length(states[:, 0], mask.sum(dim=1))

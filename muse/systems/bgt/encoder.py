@@ -8,10 +8,10 @@ import torch
 from torch import Tensor, nn
 
 from muse.systems.bgt.gaussian import Gaussian
-from muse.systems.networks.transformer import Inputs, Transformer, draw_
+from muse.systems.networks.transformer import Inputs, TransformerLayers, draw_
 
 
-class Seen(NamedTuple):
+class Observed(NamedTuple):
     """What there is to see of b sentences.
 
     `tokens` are ids (b, t) for layers, without them rows (b, t, h); `mask` (b, t) is False at padding;
@@ -34,7 +34,7 @@ class Encoder(nn.Module):
         self,
         width: int,
         latent: int,
-        layers: Transformer | None,
+        layers: TransformerLayers | None,
         generator: torch.Generator,
         *,
         surface: int = 0,
@@ -46,11 +46,11 @@ class Encoder(nn.Module):
         self._out = nn.Linear(width + surface, 2 * latent, bias=surface > 0)
         draw_(self._out, generator)
 
-    def forward(self, seen: Seen, generator: torch.Generator | None = None) -> Gaussian:
-        """The posterior of each of b sentences; with a generator, and only then, there is dropout."""
+    def forward(self, seen: Observed) -> Gaussian:
+        """The posterior of each of b sentences."""
         states, mask = seen.tokens, seen.mask
         if self._layers is not None:
-            states = self._layers(Inputs(states, mask), generator=generator)
+            states = self._layers(Inputs(states, mask))
         counted = mask[..., None].to(states.dtype)  # (b, t, 1)
         known = (states * counted).sum(dim=1) / counted.sum(dim=1)  # (b, h)
         if self._surface and seen.surface is not None:

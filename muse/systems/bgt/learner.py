@@ -9,7 +9,7 @@ from muse.systems.bgt.network import BgtNetwork
 from muse.systems.network_encoder import BothSides
 from muse.training.learner import Learner
 from muse.training.pairs import Pairs
-from muse.training.two_sides import held_out_precision
+from muse.training.two_sides import held_out_hits, held_out_precision
 
 
 class BgtLearner(Learner):
@@ -38,11 +38,15 @@ class BgtLearner(Learner):
     def loss(self, rows: Tensor, generator: torch.Generator) -> Tensor:
         """The loss (), in nats a pair, of the training pairs with these numbers (b,)."""
         chosen, config = self._pairs.training[rows], self.network.config
-        pair = self._pairs.pivot.batch(chosen), self._pairs.other.batch(chosen)
-        told, divergence, translated = self.network.terms(pair, self._step % 2, generator)
+        pair = self._pairs.pivot.take(chosen), self._pairs.other.take(chosen)
+        reconstruction, divergence, translated = self.network.terms(pair, self._step % 2, generator)
         weight = config.prior * min(1.0, self._step / config.annealing)
-        return (told + weight * divergence + config.translation * translated).mean()
+        return (reconstruction + weight * divergence + config.translation * translated).mean()
 
     def score(self) -> float:
         """The P@1 of the held-out pairs by the semantic means."""
         return held_out_precision(BothSides(self.network, self._languages), self._pairs)
+
+    def hits(self) -> int:
+        """The held-out pairs found at rank 1."""
+        return held_out_hits(BothSides(self.network, self._languages), self._pairs)

@@ -7,29 +7,29 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from muse.encoders.bags import Reader
+from muse.encoders.ragged import Ragged
+from muse.encoders.reading import Reader
 from muse.systems.bgt.config import BgtConfig
 from muse.systems.bgt.decoder import Decoder, Scores
-from muse.systems.bgt.encoder import Encoder, Seen
+from muse.systems.bgt.encoder import Encoder, Observed
 from muse.systems.bgt.gaussian import Gaussian
 from muse.systems.bgt.length import Length
 from muse.systems.bgt.surface import surface
-from muse.systems.bgt.tokens import Tokens, framed
+from muse.systems.bgt.tokens import Tokens
 from muse.systems.network_encoder import SentenceNetwork
-from muse.systems.networks.transformer import Transformer
-from muse.training.batching import Padded
-from muse.training.pairs import Batch
+from muse.systems.networks.transformer import TransformerLayers
+from muse.systems.pieces import BOS, EOS
 
 
 class Terms(NamedTuple):
     """What the loss of b pairs is made of, in nats (b,) each.
 
-    `told`: both sentences, each from the semantic latent of one of them and from its own. `divergence`: of
-    all latents from the prior. `translated`: each from the semantic mean of the other alone; of a bag the
-    words, not how many they are, which would press the length into the meaning.
+    `reconstruction`: both sentences, each from the semantic latent of one of them and from its own.
+    `divergence`: of all latents from the prior. `translated`: each from the semantic mean of the other alone;
+    of a bag the words, not how many they are, which would press the length into the meaning.
     """
 
-    told: Tensor
+    reconstruction: Tensor
     divergence: Tensor
     translated: Tensor
 
@@ -69,64 +69,64 @@ class BgtNetwork(SentenceNetwork):
         """That of its tokens."""
         return self._tokens.reader(language)
 
-    def forward(self, batch: Batch, language: str) -> Tensor:
+    def forward(self, batch: Ragged, language: str) -> Tensor:
         """The means (b, k) of the semantic posterior."""
         return self.semantic_posterior(batch, language).mean
 
-    def semantic_posterior(self, batch: Batch, language: str) -> Gaussian:
+    def semantic_posterior(self, batch: Ragged, language: str) -> Gaussian:
         """q(z_sem | x)."""
         return self._posterior(self.semantic, batch, self._languages.index(language))
 
-    def language_posterior(self, batch: Batch, language: str) -> Gaussian:
+    def language_posterior(self, batch: Ragged, language: str) -> Gaussian:
         """q(z_l | x), where there are language latents."""
         place = self._languages.index(language)
         return self._posterior(self.own[place], batch, place)
 
-    def _posterior(self, encoder: nn.Module, batch: Batch, place: int) -> Gaussian:
-        found: Gaussian = encoder(self._seen(batch.padded(), place))
+    def _posterior(self, encoder: nn.Module, batch: Ragged, place: int) -> Gaussian:
+        found: Gaussian = encoder(self._seen(batch, place))
         return found
 
-    def terms(self, pair: tuple[Batch, Batch], side: int, generator: torch.Generator) -> Terms:
+    def terms(self, pair: tuple[Ragged, Ragged], side: int, generator: torch.Generator) -> Terms:
         """What the loss of b pairs is made of; the semantic latent is that of the sentences on one side."""
-        sentences = [batch.padded() for batch in pair]
-        seen = [self._seen(given, place) for place, given in enumerate(sentences)]
-        meanings = [self.semantic(given, generator) for given in seen]
-        own = [encode(seen[place], generator) for place, encode in enumerate(self.own)]
+        seen = [self._seen(batch, place) for place, batch in enumerate(pair)]
+        meanings = [self.semantic(given) for given in seen]
+        own = [encode(seen[place]) for place, encode in enumerate(self.own)]
         latents = [[meanings[side].sample(generator)]] * 2
         for place, posterior in enumerate(own):
             latents[place] = [*latents[place], posterior.sample(generator)]
-        if self.config.decoder_layers:
-            sentences = [framed(given) for given in sentences]
-        told = [
-            decode(latents[place], sentences[place], generator=generator)
-            for place, decode in enumerate(self.decoders)
+        sentences = [
+            (batch.framed(BOS, EOS) if self.config.decoder_layers else batch).padded() for batch in pair
+        ]
+        reconstruction = [
+            decode(latents[place], sentences[place]) for place, decode in enumerate(self.decoders)
         ]
         translated = [
-            decode([meanings[1 - place].mean], sentences[place], self.config.smoothing, generator)
+            decode([meanings[1 - place].mean], sentences[place], self.config.smoothing)
             for place, decode in enumerate(self.translators)
         ]
         divergence = sum((one.divergence() for one in own), meanings[side].divergence())
-        return Terms(sum(told), divergence, sum(translated, torch.zeros_like(divergence)))
+        return Terms(sum(reconstruction), divergence, sum(translated, torch.zeros_like(divergence)))
 
-    def _seen(self, sentences: Padded, place: int) -> Seen:
+    def _seen(self, batch: Ragged, place: int) -> Observed:
         """What the encoders see: framed ids, or rows, of which the mean knows no length, and the surface."""
         rows = self._rows(place)
         if rows is None:
-            return Seen(*framed(sentences))
-        return Seen(rows[sentences.ids], sentences.mask, surface(sentences, self.config.counted))
+            return Observed(*batch.framed(BOS, EOS).padded())
+        sentences = batch.padded()
+        return Observed(rows[sentences.ids], sentences.mask, surface(sentences, self.config.counted))
 
     def _encoder(self, latent: int, generator: torch.Generator, *, surface: int = 0) -> Encoder:
         config, rows = self.config, self._rows(0)
         width = config.hidden if rows is None else rows.shape[1]
         layers = config.encoder_layers
-        body = Transformer(config.transformer(layers), generator) if layers else None
+        body = TransformerLayers(config.transformer(layers), generator) if layers else None
         return Encoder(width, latent, body, generator, surface=surface)
 
     def _decoder(
         self, place: int, latents: int, generator: torch.Generator, *, counts: bool = False
     ) -> Decoder:
         config, layers = self.config, self.config.decoder_layers
-        body = Transformer(config.transformer(layers, decoder=True), generator) if layers else None
+        body = TransformerLayers(config.transformer(layers, decoder=True), generator) if layers else None
         width = latents + (config.hidden if layers else 0)
         scores = Scores(width, config.vocabulary, self._rows(place), generator)
         return Decoder(scores, body, Length(latents, generator) if counts else None)
@@ -152,6 +152,6 @@ class LanguageLatents(SentenceNetwork):
         """That of the network."""
         return self.network.reader(language)
 
-    def forward(self, batch: Batch, language: str) -> Tensor:
+    def forward(self, batch: Ragged, language: str) -> Tensor:
         """The means (b, k) of the language posterior."""
         return self.network.language_posterior(batch, language).mean

@@ -1,12 +1,12 @@
-"""Surface features: what a language encoder without layers is told that a mean of rows cannot know."""
+"""Surface features: what a language encoder without layers is given that a mean of rows cannot know."""
 
 from __future__ import annotations
 
 import torch
 from torch import Tensor
 
+from muse.encoders.ragged import Padded
 from muse.systems.pieces import SPECIALS
-from muse.training.batching import Padded
 
 
 def surface(sentences: Padded, counted: int) -> Tensor:

@@ -1,4 +1,4 @@
-"""BGT as a sentence system: its sizes, what it is trained on, and how it is made again."""
+"""BGT as a sentence system: its sizes, what it is trained on, and how it is restored."""
 
 from __future__ import annotations
 
@@ -54,14 +54,17 @@ def train_bgt(job: Job) -> Fitted:
     learner = BgtLearner(network, languages, pairs)
     epochs = train(learner, job.trainer, seed=request.seed, runtime=job.runtime)
     return Fitted(
-        label=_label(config),
-        network=network.eval(),
-        languages=languages,
+        encoder=job.encoder(
+            _label(config),
+            network,
+            languages,
+            {"network": asdict(config), "pair": list(languages), "tokens": dict(tokens.settings)},
+        ),
         epochs=epochs,
         metric="P@1",
         held_out=len(pairs.held_out),
-        counts={"pairs": len(pairs.training), "skipped": pairs.skipped, "truncated": pairs.truncated},
-        settings={"network": asdict(config), "pair": list(languages), "tokens": dict(tokens.settings)},
+        hits=learner.eval().hits(),
+        counts=pairs.counts,
     )
 
 

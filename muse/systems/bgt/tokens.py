@@ -9,14 +9,12 @@ from typing import Any, Protocol
 import torch
 from torch import Tensor
 
-from muse.encoders.bags import Reader, Vocabulary
+from muse.encoders.reading import Limited, Reader, Vocabulary
 from muse.encoders.weights import weights_from_rank
 from muse.space import AlignedSpace
-from muse.systems.core import Cut
 from muse.systems.networks.token_table import random_rows
-from muse.systems.pieces import BOS, EOS, SPECIALS, Pieces
+from muse.systems.pieces import SPECIALS, Pieces
 from muse.text.tokens import Tokeniser
-from muse.training.batching import Padded
 
 OTHERS = 100  # tokens that the space lacks, signs above all, which get a row of their own
 _LOOKED_AT = 2_000  # sentences of a language that tell which
@@ -54,8 +52,8 @@ class SpaceWords(Tokens):
     def reader(self, language: str) -> Reader:
         """What finds the words and, where it has no word for them, the others."""
         names = [*self._others, *self._space.vectors(language).words]
-        index = dict(zip(names, range(len(SPECIALS), len(SPECIALS) + len(names)), strict=True))
-        return Cut(Vocabulary(language, index), self._longest)
+        index = {name: place for place, name in enumerate(names)}
+        return Limited(Vocabulary(language, index, first=len(SPECIALS)), self._longest)
 
     def rows(self, language: str) -> Tensor:
         """The rows (v, d), those of the special tokens and the others the same whenever they are drawn."""
@@ -78,8 +76,8 @@ class PieceTokens(Tokens):
         return {"pieces": self._pieces.to_json()}
 
     def reader(self, language: str) -> Reader:
-        """What parts sentences into the pieces."""
-        return Cut(self._pieces, self._longest)
+        """The reader of the pieces, cut to the longest sentence."""
+        return Limited(self._pieces, self._longest)
 
     def rows(self, language: str) -> None:
         """None."""
@@ -102,16 +100,3 @@ def lacking(texts: Mapping[str, Sequence[str]], space: AlignedSpace) -> list[str
         found = (token.lower() for sentence in seen for token in tokens(sentence))
         counts.update(token for token in found if token not in known)
     return [token for token, _ in counts.most_common(OTHERS)]
-
-
-def framed(sentences: Padded) -> Padded:
-    """The sentences (b, t) between <bos> and <eos> (b, t + 2).
-
-    >>> framed(Padded(torch.tensor([[7, 8], [9, 0]]), torch.tensor([[True, True], [True, False]]))).ids
-    tensor([[2, 7, 8, 3],
-            [2, 9, 3, 0]])
-    """
-    ends = sentences.mask.sum(dim=1, keepdim=True) + 1  # (b, 1)
-    ids = torch.nn.functional.pad(sentences.ids, (1, 1))
-    ids[:, 0] = BOS
-    return Padded(ids.scatter(1, ends, EOS), torch.nn.functional.pad(sentences.mask, (2, 0), value=True))

@@ -1,7 +1,7 @@
-"""CMLM: sentences learned by telling the hidden words of their neighbours (Yang et al., 2021).
+"""CMLM: sentences learned by predicting the hidden words of their neighbours (Yang et al., 2021).
 
 words       the tokens that a model reads: those of the space, or word pieces
-network     the encoder, and what training adds to it: projections and the head that tells words
+network     the encoder, and what training adds to it: projections and the head that predicts words
 neighbours  paragraphs and those next to them, of documents
 learning    what is trained: hidden words, and these beside translations
 inference   fine-tuning on pairs of sentences in two languages

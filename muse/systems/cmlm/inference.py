@@ -10,7 +10,7 @@ from itertools import chain
 
 import torch
 
-from muse.encoders.bags import Bags
+from muse.encoders.reading import Reading
 from muse.files.nli import LABELS, Inference
 from muse.progress import Progress
 from muse.search.neighbours import nearest
@@ -20,7 +20,7 @@ from muse.systems.networks.transformer import draw_
 from muse.systems.nli.inferences import Inferences, inferences_of
 from muse.systems.nli.pair_classes import PairClassifier, PairClassLearner
 from muse.text.tokens import Tokeniser
-from muse.training.pairs import read_bags
+from muse.training.pairs import read_text
 
 HIDDEN = 512  # of the classifier
 
@@ -28,7 +28,7 @@ HIDDEN = 512  # of the classifier
 def inference_learner(
     encoder: CmlmEncoder, pairs: Inferences, generator: torch.Generator
 ) -> PairClassLearner:
-    """What moves the encoder so that a classifier of its rows tells what follows from what."""
+    """What moves the encoder so that a classifier of its rows predicts entailment."""
     classifier = PairClassifier(encoder.dimension, HIDDEN, len(LABELS), dropout=0.0)
     draw_(classifier, generator)
     return PairClassLearner(encoder, classifier, pairs)
@@ -42,12 +42,12 @@ def inferences(
     Mismatch where too few of them have known words.
     """
 
-    def read(sentences: Sequence[str], *, translated: bool) -> Bags:
+    def read(sentences: Sequence[str], *, translated: bool) -> Reading:
         given = glossed(sentences, space, languages) if translated else sentences
-        return read_bags(given, encoder.reader(languages[translated]), progress)
+        return read_text(given, encoder.reader(languages[translated]), progress)
 
-    premises = Bags.joined([read(text.premises, translated=half) for half in (False, True)])
-    hypotheses = Bags.joined([read(text.hypotheses, translated=half) for half in (True, False)])
+    premises = Reading.joined([read(text.premises, translated=half) for half in (False, True)])
+    hypotheses = Reading.joined([read(text.hypotheses, translated=half) for half in (True, False)])
     twice = Inference(2 * text.premises, 2 * text.hypotheses, 2 * text.labels, 2 * text.parts, text.undecided)
     device = str(next(encoder.parameters()).device)
     return inferences_of(twice, (premises, hypotheses), languages[0], device)

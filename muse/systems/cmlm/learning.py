@@ -1,4 +1,4 @@
-"""Learning: hidden words told by a neighbour's vector, alone or beside the retrieval of translations."""
+"""Learning: hidden words predicted from a neighbour's vector, alone or with retrieval of translations."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from muse.run.runtime import Runtime
-from muse.systems.cmlm.neighbours import Documents, Neighbours, Parted, find_neighbours
+from muse.systems.cmlm.neighbours import Documents, NeighbourPairs, Parted, find_neighbours
 from muse.systems.cmlm.network import Cmlm, CmlmEncoder
 from muse.systems.networks.masked_prediction import Masking, Predicted, hide, predicted, prediction_loss
 from muse.systems.pieces import MASK
@@ -17,17 +17,17 @@ from muse.training.learner import Learner
 from muse.training.seeding import generator_for
 from muse.training.two_sides import PairLearner
 
-CONDITIONS = ("true", "shuffled", "none")  # the neighbour that held-out words are told by
+CONDITIONS = ("true", "shuffled", "none")  # the neighbour that held-out words are predicted from
 HELD_OUT = 1_000  # pairs of neighbours of a language, at most, that an epoch is scored on
-_ROWS = 64  # held-out pairs told at once: their scores of all words are large
+_ROWS = 64  # held-out pairs predicted at once: their scores of all words are large
 
 
 @dataclass(frozen=True, eq=False)
-class Corpus:
+class NeighbourCorpus:
     """Neighbours of each language, to learn from and held out."""
 
-    training: Mapping[str, Neighbours]
-    held_out: Mapping[str, Neighbours]
+    training: Mapping[str, NeighbourPairs]
+    held_out: Mapping[str, NeighbourPairs]
 
     def counts(self, words: int) -> Tensor:
         """How often each of so many words (v,) is in what is learned from."""
@@ -35,23 +35,23 @@ class Corpus:
         return torch.bincount(ids, minlength=words)
 
 
-def read_corpus(texts: Mapping[str, Parted], encoder: CmlmEncoder, runtime: Runtime) -> Corpus:
+def read_corpus(texts: Mapping[str, Parted], encoder: CmlmEncoder, runtime: Runtime) -> NeighbourCorpus:
     """The neighbours in the documents of each language, as the encoder reads them."""
 
-    def read(name: str, documents: Documents) -> Neighbours:
+    def read(name: str, documents: Documents) -> NeighbourPairs:
         words, longest = encoder.words.readers[name], encoder.longest
         return find_neighbours(documents, words, longest, runtime.device, runtime.progress)
 
-    return Corpus(
+    return NeighbourCorpus(
         {name: read(name, text.training) for name, text in texts.items()},
         {name: read(name, text.held_out) for name, text in texts.items()},
     )
 
 
 class CmlmLearner(Learner):
-    """Tells the hidden words of passages by their neighbours: L_CMLM."""
+    """Learns to predict the hidden words of passages from their neighbours: L_CMLM."""
 
-    def __init__(self, model: Cmlm, corpus: Corpus, share: float) -> None:
+    def __init__(self, model: Cmlm, corpus: NeighbourCorpus, share: float) -> None:
         super().__init__()
         self.model = model
         self._corpus, self._share = corpus, share
@@ -78,29 +78,36 @@ class CmlmLearner(Learner):
         return super().most_batches(examples, size) + len(self._languages) - 1
 
     def loss(self, rows: Tensor, generator: torch.Generator) -> Tensor:
-        """The mean cross-entropy () of words hidden in pairs (b,) of one language, half of them turned."""
+        """The mean cross-entropy () of words hidden in pairs (b,) of one language, half of them swapped."""
         number = int(self._language(rows[:1].cpu()))
         name = self._languages[number]
         text = self._corpus.training[name]
         pairs = text.pairs[rows - (int(self._ends[number]) - len(text))]  # (b, 2)
-        turned = torch.rand(len(rows), generator=generator, device=rows.device) < 0.5
-        pairs = torch.where(turned[:, None], pairs.flip(1), pairs)
-        read = text.passages.padded(pairs[:, 1])
+        swapped = torch.rand(len(rows), generator=generator, device=rows.device) < 0.5
+        pairs = torch.where(swapped[:, None], pairs.flip(1), pairs)
+        read = text.passages.take(pairs[:, 1]).padded()
         asked = self.model.encoder.words.asked[name]
         cloze = hide(read.ids, _masking(asked, self._share), generator)
-        neighbours = text.passages.padded(pairs[:, 0])
-        scores = self.model(cloze, read.mask, neighbours, asked, generator)  # (p, a)
+        neighbours = text.passages.take(pairs[:, 0]).padded()
+        scores = self.model(cloze, read.mask, neighbours, asked)  # (p, a)
         return prediction_loss(scores, cloze.answers - asked.start)
 
     def score(self) -> float:
         """The hidden words of held-out documents that come first, in percent."""
-        return self.told().accuracy
+        return self.predictions().accuracy
 
-    def told(self) -> Predicted:
-        """How the words of the first held-out pairs were told, by their true neighbours."""
+    def hits(self) -> int:
+        """The hidden words of held-out documents that come first."""
+        return self.predictions().first
+
+    def predictions(self) -> Predicted:
+        """How the words of the first held-out pairs are predicted from their true neighbours."""
         texts = self._corpus.held_out.items()
         return sum(
-            (tell(self.model, text, name, "true", share=self._share, most=HELD_OUT) for name, text in texts),
+            (
+                predict(self.model, text, name, "true", share=self._share, most=HELD_OUT)
+                for name, text in texts
+            ),
             start=Predicted(),
         )
 
@@ -129,6 +136,10 @@ class Cotrained(Learner):
         """That of the neighbours."""
         return self.words.most_batches(examples, size)
 
+    def check_batch(self, size: int) -> None:
+        """Raises BadSetting where it is too small for translations, of which a step has as many."""
+        self.bitext.check_batch(size)
+
     def fewest(self, processes: int) -> int:
         """That of the translations, of which a step has as many."""
         return self.bitext.fewest(processes)
@@ -142,34 +153,38 @@ class Cotrained(Learner):
         """P@1 of held-out translations."""
         return self.bitext.score()
 
+    def hits(self) -> int:
+        """The held-out translations found at rank 1."""
+        return self.bitext.hits()
 
-def tell(
-    model: Cmlm, text: Neighbours, language: str, condition: str, *, share: float, most: int | None = None
+
+def predict(
+    model: Cmlm, text: NeighbourPairs, language: str, condition: str, *, share: float, most: int | None = None
 ) -> Predicted:
-    """How the hidden words of the second of each pair are told, of the first `most` pairs or of all.
+    """How the hidden words of the second of each pair are predicted, of the first `most` pairs or of all.
 
     The neighbour is the `true` one, that of a pair half the text away (`shuffled`), or `none`. The words
     hidden are the same at every call.
     """
-    return sum(tell_parts(model, text, language, condition, share=share, most=most), start=Predicted())
+    return sum(predict_parts(model, text, language, condition, share=share, most=most), start=Predicted())
 
 
 @torch.no_grad()
-def tell_parts(
-    model: Cmlm, text: Neighbours, language: str, condition: str, *, share: float, most: int | None = None
+def predict_parts(
+    model: Cmlm, text: NeighbourPairs, language: str, condition: str, *, share: float, most: int | None = None
 ) -> list[Predicted]:
     """The same of parts of the pairs, which hold the same words whatever the condition: to be compared."""
     pairs = text.pairs[:most]
     first = pairs[:, 0].roll(len(pairs) // 2) if condition == "shuffled" else pairs[:, 0]
-    order = text.passages.lengths[pairs[:, 1]].argsort(stable=True)  # like lengths together
+    order = text.passages.lengths[pairs[:, 1]].argsort(stable=True)  # similar lengths together
     asked = model.encoder.words.asked[language]
     generator = generator_for(0, device=pairs.device.type)
     model.eval()
     parts = []
     for rows in torch.split(order, _ROWS):
-        read = text.passages.padded(pairs[rows, 1])
+        read = text.passages.take(pairs[rows, 1]).padded()
         cloze = hide(read.ids, _masking(asked, share), generator)
-        neighbours = None if condition == "none" else text.passages.padded(first[rows])
+        neighbours = None if condition == "none" else text.passages.take(first[rows]).padded()
         scores = model(cloze, read.mask, neighbours, asked)
         parts.append(predicted(scores, cloze.answers - asked.start))
     return parts

@@ -1,4 +1,4 @@
-"""Neighbours: the passages of documents as ids, and which of them stand next to each other."""
+"""Neighbours: the passages of documents as ids, and which of them are next to each other."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from muse.encoders.bags import Ids, Reader
+from muse.encoders.ragged import Ragged
+from muse.encoders.reading import Ids, Reader
 from muse.errors import Mismatch
 from muse.progress import Progress
-from muse.training.batching import Ragged
-from muse.training.pairs import read_bags
+from muse.training.pairs import read_text
 
 HELD_OUT = 0.1  # of the documents of a language, and at least one
 
@@ -23,7 +23,7 @@ Documents = Mapping[str, Sequence[str]]
 
 
 @dataclass(frozen=True, eq=False)
-class Neighbours:
+class NeighbourPairs:
     """Passages of one language, and pairs (k, 2) of those next to each other, in the order of the text."""
 
     passages: Ragged
@@ -35,28 +35,29 @@ class Neighbours:
 
 def find_neighbours(
     documents: Documents, reader: Reader, longest: int, device: str, progress: Progress
-) -> Neighbours:
+) -> NeighbourPairs:
     """The neighbours of documents: passages with a known word that follow each other in one document.
 
     A passage is a paragraph, or a part of one that has more than the `longest` words that are read at once:
     what follows it is then the next part, not a paragraph a page away. Mismatch where there are none.
     """
     text = list(chain.from_iterable(documents.values()))
-    bags = read_bags(text, reader, progress)
-    parts = np.maximum(-(-bags.lengths // longest), 1)  # (s,) of each paragraph
-    lengths = in_parts(bags.lengths, parts)  # (p,)
+    read = read_text(text, reader, progress)
+    ids, whole = read.sentences.ids, read.sentences.lengths.numpy()
+    parts = np.maximum(-(-whole // longest), 1)  # (s,) of each paragraph
+    lengths = in_parts(whole, parts)  # (p,)
     document = np.repeat(np.arange(len(documents)), list(map(len, documents.values())))  # (s,)
     document, known = np.repeat(document, parts), lengths > 0  # (p,)
     first = np.flatnonzero((document[1:] == document[:-1]) & known[1:] & known[:-1])  # (k,)
     if not len(first):
         raise Mismatch(
             f"text must have paragraphs next to each other with words that are known, got none in "
-            f"{len(text)} paragraphs of {len(documents)} documents ({len(bags.ids)} known words, "
-            f"{bags.unknown} others); check the language, and that paragraphs are in order"
+            f"{len(text)} paragraphs of {len(documents)} documents ({len(ids)} known words, "
+            f"{read.unknown} others); check the language, and that paragraphs are in order"
         )
     pairs = torch.from_numpy(np.stack([first, first + 1], axis=1)).to(device)
-    offsets = torch.from_numpy(np.concatenate([[0], lengths.cumsum()])).to(device)
-    return Neighbours(Ragged(torch.from_numpy(bags.ids).to(device), offsets), pairs)
+    offsets = torch.from_numpy(np.concatenate([[0], lengths.cumsum()]))
+    return NeighbourPairs(Ragged(ids, offsets).to(device), pairs)
 
 
 def in_parts(lengths: Ids, parts: Ids) -> Ids:

@@ -1,4 +1,4 @@
-"""The networks of CMLM: a Transformer whose mean state is the sentence, and what tells words by one."""
+"""The networks of CMLM: a Transformer whose mean state is the sentence, and the head that predicts words."""
 
 from __future__ import annotations
 
@@ -9,16 +9,14 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from muse.encoders.bags import Reader
+from muse.encoders.ragged import Padded, Ragged
+from muse.encoders.reading import Limited, Reader
 from muse.errors import BadSetting
 from muse.systems.cmlm.words import Words
-from muse.systems.core import Cut
 from muse.systems.network_encoder import SentenceNetwork
 from muse.systems.networks.masked_prediction import Cloze
 from muse.systems.networks.token_table import TokenTable, random_rows
-from muse.systems.networks.transformer import Inputs, Transformer, TransformerConfig, draw_
-from muse.training.batching import Padded
-from muse.training.pairs import Batch
+from muse.systems.networks.transformer import Inputs, TransformerConfig, TransformerLayers, draw_
 
 # The order of the stages, as section 4.2 has it: S3, S1, S2. Without translations, the first one alone.
 STRATEGIES = {"staged": ("cmlm", "cmlm+br"), "joint": ("cmlm+br",), "sequential": ("cmlm", "br")}
@@ -77,7 +75,7 @@ class CmlmEncoder(SentenceNetwork):
         frozen, hidden = words.rows is not None, config.hidden
         rows = random_rows(words.count, hidden, generator) if words.rows is None else words.rows
         table = TokenTable(rows, hidden, frozen=frozen, generator=generator)
-        self.transformer = Transformer(config.transformer(words.count), generator, table)
+        self.transformer = TransformerLayers(config.transformer(words.count), generator, table)
         self.words = words
         self.longest = config.longest
 
@@ -88,26 +86,22 @@ class CmlmEncoder(SentenceNetwork):
 
     def reader(self, language: str) -> Reader:
         """What reads no more than the longest sentence of a language."""
-        return Cut(self.words.readers[language], self.longest)
+        return Limited(self.words.readers[language], self.longest)
 
-    def forward(self, batch: Batch, language: str) -> Tensor:
+    def forward(self, batch: Ragged, language: str) -> Tensor:
         """The rows (b, h) of sentences; the words of every language are the model's."""
         return self.rows(batch.padded())
 
-    def rows_to_learn(self, batch: Batch, language: str, generator: torch.Generator) -> Tensor:
-        """The rows (b, h) of sentences, with dropout."""
-        return self.rows(batch.padded(), generator)
-
-    def rows(self, sentences: Padded, generator: torch.Generator | None = None) -> Tensor:
-        """The rows (b, h) of sentences; with dropout where there is a generator."""
-        states = self.transformer(Inputs(sentences.ids, sentences.mask), generator=generator)  # (b, t, h)
+    def rows(self, sentences: Padded) -> Tensor:
+        """The rows (b, h) of sentences."""
+        states = self.transformer(Inputs(sentences.ids, sentences.mask))  # (b, t, h)
         mask = sentences.mask[..., None]
         mean: Tensor = (states * mask).sum(dim=1) / mask.sum(dim=1)
         return mean
 
 
 class Cmlm(nn.Module):
-    """The encoder and what training adds: projections of a neighbour and the head of BERT that tells words.
+    """The encoder and what training adds: projections of a neighbour and BERT's head, which predicts words.
 
     `counts` (v,) say how often each word is in the text: the head starts from these odds.
     """
@@ -128,26 +122,19 @@ class Cmlm(nn.Module):
             draw_(self._projections, generator)
         self._odds = nn.Parameter((counts.float() + 1).log() - math.log(float(counts.sum()) + len(counts)))
 
-    def forward(
-        self,
-        cloze: Cloze,
-        mask: Tensor,
-        neighbours: Padded | None,
-        asked: range,
-        generator: torch.Generator | None = None,
-    ) -> Tensor:
+    def forward(self, cloze: Cloze, mask: Tensor, neighbours: Padded | None, asked: range) -> Tensor:
         """How well each of the words that may be asked for, (p, a), fits each hidden one.
 
-        Without `neighbours` the words are told by the others of their sentence (b, t) alone.
+        Without `neighbours` the words are predicted from the others of their sentence (b, t) alone.
         """
         prefix = None
         if neighbours is not None and self._config.projections:
-            prefix = self.projected(self.encoder.rows(neighbours, generator))
+            prefix = self.projected(self.encoder.rows(neighbours))
         inputs = Inputs(cloze.ids, mask, prefix=prefix)
-        states = self.encoder.transformer(inputs, generator=generator)[cloze.asked]  # (p, h)
-        told = self._norm(functional.gelu(self._dense(states)))
+        states = self.encoder.transformer(inputs)[cloze.asked]  # (p, h)
+        states = self._norm(functional.gelu(self._dense(states)))
         among = slice(asked.start, asked.stop)
-        scores: Tensor = self.encoder.transformer.table.scores(told, among) + self._odds[among]
+        scores: Tensor = self.encoder.transformer.table.scores(states, among) + self._odds[among]
         return scores
 
     def projected(self, rows: Tensor) -> Tensor:

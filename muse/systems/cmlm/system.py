@@ -1,4 +1,4 @@
-"""CMLM as a sentence system: its sizes, what it is trained on, by which stages, and how it is made again."""
+"""CMLM as a sentence system: its sizes, what it is trained on, by which stages, and how it is restored."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from muse.files.documents import read_documents
 from muse.files.nli import read_nli
 from muse.space import AlignedSpace
 from muse.systems.cmlm.inference import inference_learner, inferences
-from muse.systems.cmlm.learning import CmlmLearner, Corpus, Cotrained, read_corpus
+from muse.systems.cmlm.learning import CmlmLearner, Cotrained, NeighbourCorpus, read_corpus
 from muse.systems.cmlm.neighbours import Parted, hold_out
 from muse.systems.cmlm.network import STRATEGIES, Cmlm, CmlmConfig, CmlmEncoder
 from muse.systems.cmlm.words import Words, words_of_pieces, words_of_space
@@ -28,7 +28,7 @@ from muse.training.losses import Softmax
 from muse.training.pairs import Pairs
 from muse.training.schedule import Schedule
 from muse.training.seeding import generator_for
-from muse.training.trainer import Epoch, TrainerConfig, train
+from muse.training.trainer import EpochResult, TrainerConfig, train
 from muse.training.two_sides import PairLearner
 
 PRESETS = {
@@ -52,7 +52,7 @@ _INFERENCE = "nli"
 
 
 @dataclass(frozen=True, eq=False)
-class Training:
+class CmlmTraining:
     """A job with all its text read and its networks made: `stage` trains them by one objective.
 
     The stages share the networks, so that their order is the strategy.
@@ -60,7 +60,7 @@ class Training:
 
     job: Job
     model: Cmlm
-    corpus: Corpus
+    corpus: NeighbourCorpus
     pairs: Pairs | None
     inferences: Inferences | None
 
@@ -87,7 +87,7 @@ class Training:
             found[_INFERENCE] = inference_learner(encoder, self.inferences, drawn)
         return {name: learner.to(self.job.runtime.device) for name, learner in found.items()}
 
-    def stage(self, name: str) -> tuple[Epoch, ...]:
+    def stage(self, name: str) -> tuple[EpochResult, ...]:
         """Trains by one objective, and leaves the networks as they were at its best epoch."""
         runtime = self.job.runtime
         runtime = replace(runtime, checkpoint=runtime.checkpoint.of(name))
@@ -98,7 +98,7 @@ class Training:
         """What the epochs of a stage are judged by, and on how many held-out cases."""
         learner = self.learners[name]
         if isinstance(learner, CmlmLearner):
-            return "masked accuracy", learner.told().asked
+            return "masked accuracy", learner.predictions().asked
         if name == _INFERENCE and self.inferences is not None:
             return "accuracy", len(self.inferences.dev)
         return "P@1", 0 if self.pairs is None else len(self.pairs.held_out)
@@ -112,22 +112,25 @@ def train_cmlm(job: Job) -> Fitted:
     metric, held_out = training.judged(training.stages[-1])
     more = [name for name in ("br", "nli") if any(name in stage for stage in training.stages)]
     return Fitted(
-        label="cmlm" + (f"[{','.join(more)}]" if more else ""),
-        network=training.model.encoder.eval(),
-        languages=tuple(words.readers),
+        encoder=job.encoder(
+            "cmlm" + (f"[{','.join(more)}]" if more else ""),
+            training.model.encoder,
+            tuple(words.readers),
+            {
+                "network": asdict(job.config),
+                "languages": list(words.readers),
+                "pieces": None if words.pieces is None else words.pieces.to_json(),
+            },
+        ),
         epochs=epochs,
         metric=metric,
         held_out=held_out,
+        hits=training.learners[training.stages[-1]].eval().hits(),
         counts=_counts(training),
-        settings={
-            "network": asdict(job.config),
-            "languages": list(words.readers),
-            "pieces": None if words.pieces is None else words.pieces.to_json(),
-        },
     )
 
 
-def prepare(job: Job) -> Training:
+def prepare(job: Job) -> CmlmTraining:
     """All text read and checked, and untrained networks."""
     request, config, device = job.request, job.config, job.runtime.device
     rng = np.random.default_rng(request.seed)
@@ -142,7 +145,7 @@ def prepare(job: Job) -> Training:
     found = None
     if nli is not None:
         found = inferences(nli, request.space, job.languages, encoder, job.runtime.progress)
-    return Training(job, model, corpus, pairs, found)
+    return CmlmTraining(job, model, corpus, pairs, found)
 
 
 def scheduled(trainer: TrainerConfig, warmup: int, learner: Learner) -> TrainerConfig:
@@ -177,7 +180,7 @@ def _pieces(job: Job, text: Mapping[str, Parted]) -> Pieces | None:
     return Pieces.learned(paragraphs, job.config.pieces, generator, _SMOOTHING)
 
 
-def _counts(training: Training) -> dict[str, int]:
+def _counts(training: CmlmTraining) -> dict[str, int]:
     pairs, truncated = training.pairs, 0
     counts = {"neighbours": training.learners["cmlm"].examples}
     if pairs is not None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
-from muse.encoders.bags import Bags, Reader, Vocabulary
+from muse.encoders.reading import Reader, Vocabulary
 from muse.space import AlignedSpace
 from muse.systems.pieces import SPECIALS, Pieces
 
@@ -35,7 +35,7 @@ def words_of_space(space: AlignedSpace, languages: Sequence[str], most: int) -> 
     begin = len(SPECIALS)
     for language in languages:
         vectors = space.vectors(language)
-        readers[language] = _Shifted(Vocabulary(language, vectors.index), begin)
+        readers[language] = Vocabulary(language, vectors.index, first=begin)
         asked[language] = range(begin, begin + min(most or len(vectors), len(vectors)))
         rows.append(torch.tensor(vectors.matrix))  # a copy: the folder may be replaced while it is in use
         begin += len(vectors)
@@ -51,16 +51,3 @@ def words_of_pieces(pieces: Pieces, languages: Sequence[str]) -> Words:
         dict.fromkeys(languages, all_of_them),
         pieces=pieces,
     )
-
-
-@dataclass(frozen=True, eq=False)
-class _Shifted:
-    """A reader whose ids begin later."""
-
-    reader: Reader
-    by: int
-
-    def bags(self, sentences: Iterable[str]) -> Bags:
-        """The bags of the sentences, in order."""
-        bags = self.reader.bags(sentences)
-        return replace(bags, ids=bags.ids + self.by)

@@ -5,14 +5,14 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from muse.encoders.bags import Reader
+from muse.encoders.ragged import Ragged
+from muse.encoders.reading import Reader
 from muse.systems.core import Core
 from muse.systems.lens.config import LensConfig
 from muse.systems.lens.lens import Lens
 from muse.systems.network_encoder import SentenceNetwork
-from muse.training.pairs import Batch
 
-_PART = 64  # sentences of like lengths whose matrices are made at once: over half of a mixed batch is padding
+_PART = 64  # sentences of similar lengths at once: over half of a mixed batch would be padding
 
 
 class LensNetwork(SentenceNetwork):
@@ -32,7 +32,7 @@ class LensNetwork(SentenceNetwork):
         """The core's."""
         return self.core.reader(language)
 
-    def forward(self, batch: Batch, language: str) -> Tensor:
+    def forward(self, batch: Ragged, language: str) -> Tensor:
         """The rows (b, d') of sentences."""
         order = batch.lengths.argsort(stable=True)  # (b,)
         matrices = (self.core.matrices(batch.take(rows), language) for rows in torch.split(order, _PART))

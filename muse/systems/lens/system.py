@@ -1,4 +1,4 @@
-"""The lens as a sentence system: what it is trained on, at which sizes, and how it is made again."""
+"""The lens as a sentence system: what it is trained on, at which sizes, and how it is restored."""
 
 from __future__ import annotations
 
@@ -40,25 +40,28 @@ def train_lens(job: Job) -> Fitted:
         raise BadSetting("a lens learns from translations or from inferences: give --parallel or --nli")
     with torch_seeded(request.seed, 0):
         network = LensNetwork(job.core, config).to(job.runtime.device)
-        taught = _inferences(job, network, request.nli) if request.nli else _translations(job, network)
+        objective = _inferences(job, network, request.nli) if request.nli else _translations(job, network)
     schedule = Schedule("noam", config.warmup, width=config.dimension)
     trainer = replace(job.trainer, schedule=schedule)
-    epochs = train(taught.learner, trainer, seed=request.seed, runtime=job.runtime)
+    epochs = train(objective.learner, trainer, seed=request.seed, runtime=job.runtime)
     return Fitted(
-        label=f"lens[{config},{job.core.name}]",
-        network=network.eval(),
-        languages=request.space.languages,
+        encoder=job.encoder(
+            f"lens[{config},{job.core.name}]",
+            network,
+            request.space.languages,
+            {"network": asdict(config), "core": dict(job.core.settings)},
+        ),
         epochs=epochs,
-        metric=taught.metric,
-        held_out=taught.held_out,
-        counts=taught.counts,
-        settings={"network": asdict(config), "core": dict(job.core.settings)},
+        metric=objective.metric,
+        held_out=objective.held_out,
+        hits=objective.learner.eval().hits(),
+        counts=objective.counts,
     )
 
 
 @dataclass(frozen=True, eq=False)
-class _Taught:
-    """What trains a lens, and what is to be told of its text."""
+class _Objective:
+    """What trains a lens, and the counts of its text."""
 
     learner: Learner
     metric: str
@@ -66,21 +69,21 @@ class _Taught:
     counts: Mapping[str, int]
 
 
-def _translations(job: Job, network: LensNetwork) -> _Taught:
+def _translations(job: Job, network: LensNetwork) -> _Objective:
     """The ranker: a translation is nearer than the hardest negative of the batch."""
     pairs = job.pairs()
     learner = PairLearner(
         BothSides(network, job.languages), job.config.ranking(), pairs, job.runtime.processes
     )
-    return _Taught(learner, "P@1", len(pairs.held_out), pairs.counts)
+    return _Objective(learner, "P@1", len(pairs.held_out), pairs.counts)
 
 
-def _inferences(job: Job, network: LensNetwork, path: Path) -> _Taught:
+def _inferences(job: Job, network: LensNetwork, path: Path) -> _Objective:
     """The classifier: whether a sentence entails another; it is of no use but to train the lens."""
     pairs = read_inferences(path, job)
     classifier = PairClassifier(network.dimension, job.config.hidden, len(LABELS), 0.0)
     learner = PairClassLearner(network, classifier.to(job.runtime.device), pairs)
-    return _Taught(learner, "accuracy", len(pairs.dev), pairs.counts)
+    return _Objective(learner, "accuracy", len(pairs.dev), pairs.counts)
 
 
 def make_lens(settings: Mapping[str, Any], space: AlignedSpace) -> LensNetwork:

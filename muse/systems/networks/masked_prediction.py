@@ -1,7 +1,7 @@
-"""Masked prediction: tokens are hidden and told from what is left, the one exercise of CMLM, MLM and TLM.
+"""Masked prediction: tokens are hidden and predicted from the rest, the one task of CMLM, MLM and TLM.
 
 Devlin et al. (2019), with the subsampling of Lample and Conneau (2019, section 3.3). Reading left to right
-(CLM) is the same exercise with other blanks: each position tells the token after it. The ids below
+(CLM) is the same task with other targets: each position predicts the token after it. The ids below
 `specials` are special tokens, never hidden and never put in; nor are those from `vocabulary` on.
 """
 
@@ -51,9 +51,9 @@ class Masking:
 
 
 class Cloze(NamedTuple):
-    """An exercise: `ids` (b, t) to read, where a token is `asked` for (b, t), and the right `answers` (p,).
+    """A masked batch: `ids` (b, t) to read, where a token is `asked` for (b, t), and the `answers` (p,).
 
-    states[asked] are the p states that tell, in the order of the answers.
+    states[asked] are the p states that predict them, in the order of the answers.
     """
 
     ids: Tensor
@@ -62,7 +62,7 @@ class Cloze(NamedTuple):
 
 
 def hide(ids: Tensor, masking: Masking, generator: torch.Generator, weights: Tensor | None = None) -> Cloze:
-    """The exercise of ids (b, t): tokens drawn without replacement, with chances as their `weights` (v,)."""
+    """The ids (b, t) masked: tokens drawn without replacement, by their `weights` (v,)."""
     asked = _drawn(ids, masking, generator, weights)
     fate = torch.rand(ids.shape, generator=generator, device=ids.device)  # (b, t)
     others = torch.randint(
@@ -74,7 +74,7 @@ def hide(ids: Tensor, masking: Masking, generator: torch.Generator, weights: Ten
 
 
 def left_to_right(ids: Tensor, mask: Tensor) -> Cloze:
-    """The exercise of a causal network: each token (b, t) but the last of a row tells the next one."""
+    """The batch of a causal network: each token (b, t) but the last of a row predicts the next one."""
     asked = functional.pad(mask[:, 1:], (0, 1), value=False)
     return Cloze(ids, asked, ids[:, 1:][mask[:, 1:]])
 
@@ -115,7 +115,7 @@ def prediction_loss(scores: Tensor, answers: Tensor, smoothing: float = 0.0) -> 
 
 @dataclass(frozen=True)
 class Predicted:
-    """How p tokens were told: the nats lost in all, how many came first and among the first ten."""
+    """How p tokens were predicted: the total nats, how many ranked first and among the first ten."""
 
     asked: int = 0
     nats: float = 0.0
@@ -150,13 +150,13 @@ class Predicted:
         """The exponential of the loss."""
         return math.exp(min(self.loss, 700.0))  # beyond, a float has no room
 
-    def _percent(self, told: int) -> float:
-        return 100 * told / self.asked if self.asked else math.nan
+    def _percent(self, hits: int) -> float:
+        return 100 * hits / self.asked if self.asked else math.nan
 
 
 @torch.no_grad()
 def predicted(scores: Tensor, answers: Tensor) -> Predicted:
-    """How the answers (p,) were told by scores (p, v); of equal scores the answer's comes last."""
+    """How scores (p, v) predict the answers (p,); of equal scores the answer's comes last."""
     right = scores.gather(1, answers[:, None])  # (p, 1)
     ranks = (scores >= right).sum(dim=1)  # (p,) 1 where the answer comes first
     nats = functional.cross_entropy(scores.float(), answers, reduction="sum")

@@ -1,25 +1,30 @@
-"""Transformer: encoder, left-to-right model or decoder, in post-norm layers as BERT's and XLM's.
+"""Transformer: encoder, left-to-right model or decoder, in torch's post-norm layers, as BERT's and XLM's.
 
 Vaswani et al. (2017), with the learned positions of Devlin et al. (2019): x = norm(x + attention(x)), with a
 memory norm(x + attention(x, memory)), then norm(x + feed_forward(x)). Dropout is where Vaswani et al. have
-it, after each part and after the embeddings, and not on the weights of the attention.
+it, after each sublayer and after the embeddings, and in training mode alone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional
 
 from muse.errors import BadSetting, Mismatch
-from muse.systems.networks.attention import Attention, attention_mask, dropped
 from muse.systems.networks.token_table import TokenTable, initial_deviation, random_rows
 
-ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {"gelu": functional.gelu, "relu": functional.relu}
+Array = NDArray[Any]
+
+ACTIVATIONS = ("gelu", "relu")
+_NAME = re.compile(r"(.*_layers\.\d+)\.(.+)\.(weight|bias)")
 
 
 @dataclass(frozen=True)
@@ -84,7 +89,7 @@ class Memory(NamedTuple):
     mask: Tensor | None = None
 
 
-class Transformer(nn.Module):
+class TransformerLayers(nn.Module):
     """Hidden states of tokens; `table` may be shared, with an output or another Transformer."""
 
     def __init__(
@@ -101,35 +106,45 @@ class Transformer(nn.Module):
             else None
         )
         self._norm = nn.LayerNorm(config.hidden)
-        self._layers = nn.ModuleList(_Layer(config) for _ in range(config.layers))
+        self._dropout = nn.Dropout(config.dropout)
+        self._layers = nn.ModuleList(_layer(config) for _ in range(config.layers))
         draw_(self._layers, generator)
         self.table = table
 
-    def forward(
-        self, inputs: Inputs, memory: Memory | None = None, generator: torch.Generator | None = None
-    ) -> Tensor:
+    def forward(self, inputs: Inputs, memory: Memory | None = None) -> Tensor:
         """The states (b, t, h) of the tokens, those of a prefix left out.
 
-        With a generator, and only then, there is dropout. Mismatch for more tokens than there are positions,
-        or a memory where the config has none and the other way round.
+        Raises Mismatch for more tokens than there are positions, or a memory where the config has none and
+        the other way round.
         """
         if (memory is None) == self.config.memory:
             raise Mismatch(
                 f"a transformer with memory={self.config.memory} must {'' if memory is None else 'not '}"
                 "be given one"
             )
-        states = self._embedded(inputs, generator)  # (b, n + t, h)
-        t, mask = inputs.tokens.shape[1], inputs.mask
-        n = states.shape[1] - t
-        if mask is not None:
-            mask = attention_mask(functional.pad(mask, (n, 0), value=True), self.config.causal)
-        if memory is not None and memory.mask is not None:
-            memory = Memory(memory.vectors, attention_mask(memory.mask, causal=False))
+        states = self._embedded(inputs).transpose(0, 1)  # (n + t, b, h)
+        k, n = len(states), len(states) - inputs.tokens.shape[1]
+        causal = padding = None
+        if self.config.causal:
+            # Padding is at the end of a row, where no token looks.
+            causal = torch.ones(k, k, dtype=torch.bool, device=states.device).triu(1)
+        elif inputs.mask is not None:
+            padding = _padding(functional.pad(inputs.mask, (n, 0), value=True))  # (b, k)
         for layer in self._layers:
-            states = layer(states, mask, memory, generator)
-        return states[:, n:]
+            if memory is None:
+                states = layer(states, causal, padding, is_causal=self.config.causal)
+            else:
+                states = layer(
+                    states,
+                    memory.vectors.transpose(0, 1),
+                    causal,
+                    tgt_key_padding_mask=padding,
+                    memory_key_padding_mask=None if memory.mask is None else _padding(memory.mask),
+                    tgt_is_causal=self.config.causal,
+                )
+        return states[n:].transpose(0, 1)
 
-    def _embedded(self, inputs: Inputs, generator: torch.Generator | None) -> Tensor:
+    def _embedded(self, inputs: Inputs) -> Tensor:
         tokens, positions, languages = inputs.tokens, inputs.positions, inputs.languages
         if positions is None:
             t = tokens.shape[1]
@@ -147,54 +162,88 @@ class Transformer(nn.Module):
             )
         if inputs.prefix is not None:
             vectors = torch.cat([inputs.prefix.to(vectors.dtype), vectors], dim=1)
-        return dropped(self._norm(vectors), self.config.dropout, generator)
+        embedded: Tensor = self._dropout(self._norm(vectors))
+        return embedded
 
 
-class _Layer(nn.Module):
-    """One layer: attention to the sequence, to the memory where there is one, then feed-forward."""
+def _layer(config: TransformerConfig) -> nn.Module:
+    """One layer of torch; its dropout is left where Vaswani et al. have it."""
+    kind = nn.TransformerDecoderLayer if config.memory else nn.TransformerEncoderLayer
+    # batch_first stays False: with it torch evaluates by another kernel, whose GELU on a GPU is approximate.
+    layer: Any = kind(config.hidden, config.heads, config.width, config.dropout, config.activation)
+    layer.dropout = nn.Identity()  # within the feed-forward part
+    layer.self_attn.dropout = 0.0
+    if config.memory:
+        layer.multihead_attn.dropout = 0.0
+    made: nn.Module = layer
+    return made
 
-    def __init__(self, config: TransformerConfig) -> None:
-        super().__init__()
-        self._config = config
-        self._attention = Attention(config.hidden, config.heads)
-        self._attention_norm = nn.LayerNorm(config.hidden)
-        if config.memory:
-            self._memory = Attention(config.hidden, config.heads)
-            self._memory_norm = nn.LayerNorm(config.hidden)
-        self._wide = nn.Linear(config.hidden, config.width)
-        self._narrow = nn.Linear(config.width, config.hidden)
-        self._norm = nn.LayerNorm(config.hidden)
 
-    def forward(
-        self, states: Tensor, seen: Tensor | None, memory: Memory | None, generator: torch.Generator | None
-    ) -> Tensor:
-        """The next states (b, t, h); `seen` and the memory's mask are as of `attention_mask`."""
-        share, causal = self._config.dropout, self._config.causal and seen is None
-        read = self._attention(states, states, seen, causal)
-        states = self._attention_norm(states + dropped(read, share, generator))
-        if memory is not None:
-            read = self._memory(states, memory.vectors, memory.mask)
-            states = self._memory_norm(states + dropped(read, share, generator))
-        thought = self._narrow(ACTIVATIONS[self._config.activation](self._wide(states)))
-        out: Tensor = self._norm(states + dropped(thought, share, generator))
-        return out
+def _padding(mask: Tensor) -> Tensor:
+    """Where attention must not look (b, k), of a mask (b, k), True at tokens.
+
+    A row of padding alone sees all of itself: its states are finite, and nobody reads them.
+    """
+    return ~mask & mask.any(dim=1, keepdim=True)
 
 
 def draw_(module: nn.Module, generator: torch.Generator) -> None:
-    """Draws the weights of all linear maps in it anew, from the generator; their biases become 0."""
+    """Draws the weights of all linear maps in it from the generator; their biases become 0."""
     for part in module.modules():
         if isinstance(part, nn.Linear):
-            # By its smaller side, the hidden one: the wide part's maps start as the others do.
-            nn.init.normal_(part.weight, 0, initial_deviation(min(part.weight.shape)), generator=generator)
-            if part.bias is not None:
-                nn.init.zeros_(part.bias)
+            _draw_one_(part.weight, part.bias, generator)
+        elif isinstance(part, nn.MultiheadAttention):
+            hidden = part.embed_dim
+            for weight in torch.split(part.in_proj_weight.detach(), [hidden, 2 * hidden]):
+                _draw_one_(weight, part.in_proj_bias, generator)
+
+
+def _draw_one_(weight: Tensor, bias: Tensor | None, generator: torch.Generator) -> None:
+    # By its smaller side, the hidden one: the wide part's maps start as the others do.
+    nn.init.normal_(weight, 0, initial_deviation(min(weight.shape)), generator=generator)
+    if bias is not None:
+        nn.init.zeros_(bias)
+
+
+_RENAMED = {
+    "_attention._out": "self_attn.out_proj",
+    "_attention_norm": "norm1",
+    "_memory._out": "multihead_attn.out_proj",
+    "_memory_norm": "norm2",
+    "_wide": "linear1",
+    "_narrow": "linear2",
+}
+
+
+def current_names(arrays: Mapping[str, Array]) -> dict[str, Array]:
+    """The arrays of a network by the names that its parameters have now.
+
+    Encoders saved by muse 0.1 before its layers were torch's have other names, and queries apart from keys
+    and values.
+    """
+    found = {}
+    for name, array in arrays.items():
+        match = _NAME.fullmatch(name)
+        layer, part, kind = match.groups() if match else ("", "", "")
+        if part in _RENAMED:
+            found[f"{layer}.{_RENAMED[part]}.{kind}"] = array
+        elif part == "_norm":
+            last = "norm3" if f"{layer}._memory_norm.{kind}" in arrays else "norm2"
+            found[f"{layer}.{last}.{kind}"] = array
+        elif part.endswith("._query"):
+            attention = "self_attn" if part.startswith("_attention") else "multihead_attn"
+            rest = arrays[f"{layer}.{part.removesuffix('_query')}_key_value.{kind}"]
+            found[f"{layer}.{attention}.in_proj_{kind}"] = np.concatenate([array, rest])
+        elif not part.endswith("._key_value"):
+            found[name] = array
+    return found
 
 
 def parameter_count(build: Callable[[torch.Generator], nn.Module]) -> int:
     """The parameters of what `build` makes, frozen ones too, shared ones once; nothing is allocated.
 
     >>> config = TransformerConfig(vocabulary=30522, layers=12, heads=12, hidden=768, languages=2)
-    >>> parameter_count(lambda generator: Transformer(config, generator))  # BERT base, without its pooler
+    >>> parameter_count(lambda generator: TransformerLayers(config, generator))  # BERT base, no pooler
     108891648
     """
     with torch.device("meta"):

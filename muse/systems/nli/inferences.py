@@ -10,13 +10,14 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from muse.encoders.bags import Bags, Reader
+from muse.encoders.ragged import Ragged
+from muse.encoders.reading import Reader, Reading
 from muse.errors import Mismatch
 from muse.files.nli import Inference, read_nli
 from muse.progress import Progress
 from muse.systems.nli.pair_classes import LabelledPairs
 from muse.systems.system import Job
-from muse.training.pairs import Sentences, read_bags
+from muse.training.pairs import read_text
 
 _ROWS = 256  # held-out pairs judged at once
 
@@ -30,8 +31,8 @@ class Inferences:
     """
 
     language: str
-    first: Sentences
-    second: Sentences
+    first: Ragged
+    second: Ragged
     labels: Tensor
     train: Tensor
     dev: Tensor
@@ -41,9 +42,9 @@ class Inferences:
 
     @property
     def counts(self) -> dict[str, int]:
-        """What is to be told of them."""
-        told = {name: getattr(self, name) for name in ("skipped", "truncated", "undecided")}
-        return {"pairs": len(self), **told}
+        """The numbers of pairs, as reported."""
+        left_out = {name: getattr(self, name) for name in ("skipped", "truncated", "undecided")}
+        return {"pairs": len(self), **left_out}
 
     @property
     def languages(self) -> tuple[str, str]:
@@ -62,7 +63,7 @@ class Inferences:
         return map(self._pairs, torch.split(self.dev, _ROWS))
 
     def _pairs(self, rows: Tensor) -> LabelledPairs:
-        return LabelledPairs(self.first.batch(rows), self.second.batch(rows), self.labels[rows])
+        return LabelledPairs(self.first.take(rows), self.second.take(rows), self.labels[rows])
 
 
 def read_inferences(path: Path, job: Job) -> Inferences:
@@ -76,13 +77,13 @@ def make_inferences(
     text: Inference, reader: Reader, language: str, *, device: str, progress: Progress
 ) -> Inferences:
     """The train and dev parts of a file, read; Mismatch where too few of them have known words."""
-    bags = [read_bags(side, reader, progress) for side in (text.premises, text.hypotheses)]
-    return inferences_of(text, bags, language, device)
+    read = [read_text(side, reader, progress) for side in (text.premises, text.hypotheses)]
+    return inferences_of(text, read, language, device)
 
 
-def inferences_of(text: Inference, bags: Sequence[Bags], language: str, device: str) -> Inferences:
+def inferences_of(text: Inference, read: Sequence[Reading], language: str, device: str) -> Inferences:
     """The same of premises and hypotheses that were read."""
-    usable = np.logical_and(*(side.lengths > 0 for side in bags))  # (p,)
+    usable = torch.logical_and(*(side.sentences.lengths > 0 for side in read)).numpy()  # (p,)
     parts, labels = np.array(text.parts), np.array(text.labels, np.int64)
     train, dev = (np.flatnonzero(usable & (parts == part)) for part in ("train", "dev"))
     if len(train) < 2 or not len(dev):
@@ -91,7 +92,7 @@ def inferences_of(text: Inference, bags: Sequence[Bags], language: str, device: 
             f"have a word of {language}; got {len(train)} and {len(dev)} of {len(parts)}: check --lang and "
             "the file"
         )
-    first, second = (Sentences.of(side, np.arange(len(side)), device) for side in bags)
+    first, second = (side.sentences.to(device) for side in read)
     classes, train_rows, dev_rows = (torch.from_numpy(array).to(device) for array in (labels, train, dev))
     return Inferences(
         language,
@@ -101,6 +102,6 @@ def inferences_of(text: Inference, bags: Sequence[Bags], language: str, device: 
         train_rows,
         dev_rows,
         skipped=int(np.count_nonzero(~usable & (parts != "test"))),
-        truncated=sum(side.truncated for side in bags),
+        truncated=sum(side.truncated for side in read),
         undecided=text.undecided,
     )

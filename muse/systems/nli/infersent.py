@@ -1,6 +1,6 @@
 """InferSent: a BiLSTM over a frozen core, learned with a classifier of pairs of its rows.
 
-The pairs are those of NLI (Conneau, 2019, section 3.2), or sentences and their translations, right or wrong
+The pairs are those of NLI (Conneau, 2019, section 3.2), or sentences with translations and negatives
 (see translations). The classifier is kept with the encoder.
 """
 
@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 
 from torch import Tensor
 
-from muse.encoders.bags import Reader
+from muse.encoders.ragged import Ragged
+from muse.encoders.reading import Reader
 from muse.errors import BadSetting
 from muse.files.nli import LABELS
 from muse.space import AlignedSpace
@@ -20,9 +21,8 @@ from muse.systems.core import Core
 from muse.systems.nli.bilstm import POOLINGS, BiLSTM
 from muse.systems.nli.inferences import read_inferences
 from muse.systems.nli.pair_classes import PairClassifier, PairClassLearner, PairExamples, PairNetwork
-from muse.systems.nli.translations import Translations
+from muse.systems.nli.translations import TranslationExamples
 from muse.systems.system import Fitted, Job, Preset, System, restored_core
-from muse.training.pairs import Batch
 from muse.training.seeding import torch_seeded
 from muse.training.trainer import TrainerConfig, train
 
@@ -49,7 +49,7 @@ class InferSentConfig:
 
     @property
     def classes(self) -> int:
-        """How many there are to tell apart."""
+        """The number of classes."""
         return OBJECTIVES[self.objective].classes
 
 
@@ -76,32 +76,34 @@ class InferSent(PairNetwork):
         """The core's."""
         return self.core.reader(language)
 
-    def forward(self, batch: Batch, language: str) -> Tensor:
+    def forward(self, batch: Ragged, language: str) -> Tensor:
         """The rows (b, d') of sentences."""
         rows: Tensor = self.encoder(*self.core.matrices(batch, language))
         return rows
 
 
-class Taught(NamedTuple):
-    """Pairs to learn from, how many are held out, and what is to be told of them."""
+class Examples(NamedTuple):
+    """Pairs to learn from, how many are held out, and their counts as reported."""
 
     pairs: PairExamples
     held_out: int
     counts: Mapping[str, int]
 
 
-def _inferences(job: Job) -> Taught:
+def _inferences(job: Job) -> Examples:
     if job.request.nli is None:
         raise BadSetting("infersent with objective=nli is trained on --nli, which is missing; give it")
     pairs = read_inferences(job.request.nli, job)
-    return Taught(pairs, len(pairs.dev), pairs.counts)
+    return Examples(pairs, len(pairs.dev), pairs.counts)
 
 
-def _translations(job: Job) -> Taught:
+def _translations(job: Job) -> Examples:
     if not job.request.parallel:
         raise BadSetting("infersent with objective=td is trained on --parallel, which is missing; give it")
     pairs = job.pairs()
-    return Taught(Translations(pairs, job.languages, job.request.seed), 2 * len(pairs.held_out), pairs.counts)
+    return Examples(
+        TranslationExamples(pairs, job.languages, job.request.seed), 2 * len(pairs.held_out), pairs.counts
+    )
 
 
 @dataclass(frozen=True)
@@ -109,7 +111,7 @@ class Objective:
     """How many classes pairs have, what reads them, and the option of the text that it does not look at."""
 
     classes: int
-    pairs: Callable[[Job], Taught]
+    pairs: Callable[[Job], Examples]
     not_looked_at: str
 
 
@@ -139,20 +141,23 @@ def train_infersent(job: Job) -> Fitted:
             f"infersent with objective={config.objective} does not look at --{objective.not_looked_at}; "
             "leave it out"
         )
-    taught = objective.pairs(job)
+    examples = objective.pairs(job)
     with torch_seeded(request.seed, 0):
         network = InferSent(job.core, config).to(job.runtime.device)
-    learner = PairClassLearner(network, network.classifier, taught.pairs)
+    learner = PairClassLearner(network, network.classifier, examples.pairs)
     epochs = train(learner, job.trainer, seed=request.seed, runtime=job.runtime)
     return Fitted(
-        label=f"infersent[{config.objective},{config.pooling}:{network.dimension},{job.core.name}]",
-        network=network.eval(),
-        languages=request.space.languages,
+        encoder=job.encoder(
+            f"infersent[{config.objective},{config.pooling}:{network.dimension},{job.core.name}]",
+            network,
+            request.space.languages,
+            {"network": asdict(config), "core": dict(job.core.settings)},
+        ),
         epochs=epochs,
         metric="accuracy",
-        held_out=taught.held_out,
-        counts=taught.counts,
-        settings={"network": asdict(config), "core": dict(job.core.settings)},
+        held_out=examples.held_out,
+        hits=learner.eval().hits(),
+        counts=examples.counts,
     )
 
 

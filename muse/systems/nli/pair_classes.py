@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Iterator
 from typing import NamedTuple, Protocol
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from muse.encoders.ragged import Ragged
 from muse.systems.network_encoder import SentenceNetwork
 from muse.training.learner import Learner
-from muse.training.pairs import Batch
 
 
 def pair_features(u: Tensor, v: Tensor) -> Tensor:
@@ -48,8 +47,8 @@ class PairNetwork(SentenceNetwork):
 class LabelledPairs(NamedTuple):
     """The first and the second sentence of b pairs, and their classes (b,)."""
 
-    first: Batch
-    second: Batch
+    first: Ragged
+    second: Ragged
     labels: Tensor
 
 
@@ -86,22 +85,24 @@ class PairClassLearner(Learner):
     def loss(self, rows: Tensor, generator: torch.Generator) -> Tensor:
         """The mean () of - log p(class)."""
         pairs = self._pairs.training(rows, generator)
-        encode = partial(self.network.rows_to_learn, generator=generator)
-        return functional.cross_entropy(self._logits(pairs, encode), pairs.labels)
+        return functional.cross_entropy(self._logits(pairs), pairs.labels)
 
-    @torch.no_grad()
     def score(self) -> float:
         """The accuracy on the held-out examples, in percent."""
-        hits = torch.cat(
-            [
-                self._logits(pairs, self.network).argmax(dim=1) == pairs.labels
-                for pairs in self._pairs.held_out()
-            ]
-        )
-        return 100 * float(hits.double().mean())
+        return 100 * float(self._right().double().mean())
 
-    def _logits(self, pairs: LabelledPairs, encode: Callable[[Batch, str], Tensor]) -> Tensor:
+    def hits(self) -> int:
+        """The held-out examples that get their own class."""
+        return int(self._right().sum())
+
+    @torch.no_grad()
+    def _right(self) -> Tensor:
+        """Whether each held-out example (h,) gets its own class."""
+        held_out = self._pairs.held_out()
+        return torch.cat([self._logits(pairs).argmax(dim=1) == pairs.labels for pairs in held_out])
+
+    def _logits(self, pairs: LabelledPairs) -> Tensor:
         both = zip((pairs.first, pairs.second), self._pairs.languages, strict=True)
-        u, v = (encode(batch, language) for batch, language in both)  # (b, d')
+        u, v = (self.network(batch, language) for batch, language in both)  # (b, d')
         logits: Tensor = self.classifier(u, v)
         return logits

@@ -1,7 +1,7 @@
-"""Translation detection: tell the translation of a sentence from another sentence of its length.
+"""Translation detection: pairs of a sentence and its translation, or another of its length.
 
 Rücklé et al. (2018, section 4.2) train InferSent on it where there is no NLI data. Sentences drawn at random
-would be told by their length alone; here a wrong one is as long as the right one.
+would be told apart by their length alone; here a negative is as long as the translation.
 """
 
 from __future__ import annotations
@@ -13,18 +13,19 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
+from muse.encoders.ragged import Ragged
 from muse.systems.nli.pair_classes import LabelledPairs
-from muse.training.pairs import Pairs, Sentences
+from muse.training.pairs import Pairs
 from muse.training.seeding import generator_for
 
-WINDOW = 100  # sentences on either side, in the order of length, that a wrong translation is drawn from
+WINDOW = 100  # sentences on either side, in the order of length, that a negative is drawn from
 _ROWS = 256  # held-out examples judged at once
 NO, YES = 0, 1  # the classes
 
 
 @dataclass(frozen=True, eq=False)
-class Translations:
-    """Every pair of parallel text twice: as it is, and with a wrong translation, drawn anew each epoch."""
+class TranslationExamples:
+    """Every pair of parallel text twice: as it is, and with a negative, drawn anew each epoch."""
 
     pairs: Pairs
     languages: tuple[str, str]
@@ -34,11 +35,11 @@ class Translations:
         return 2 * len(self.pairs.training)
 
     def training(self, rows: Tensor, generator: torch.Generator) -> LabelledPairs:
-        """The examples with these numbers (b,): the p pairs as they are, then with wrong translations."""
+        """The examples with these numbers (b,): the p pairs as they are, then with negatives."""
         return self._examples(self._training, rows, generator)
 
     def held_out(self) -> Iterator[LabelledPairs]:
-        """The held-out pairs, likewise, with the same wrong translations every time."""
+        """The held-out pairs, likewise, with the same negatives every time."""
         rows = torch.arange(2 * len(self.pairs.held_out), device=self.pairs.held_out.device)
         generator = generator_for(self.seed, 0, 1, device=str(rows.device))
         return (self._examples(self._held_out, part, generator) for part in torch.split(rows, _ROWS))
@@ -56,10 +57,10 @@ class Translations:
         drawn = part.draw(right, generator)
         places, chosen = part.rows[right], part.rows[torch.where(rows < len(part), right, drawn)]  # (b,)
         # What was drawn may be a translation all the same: of the same sentence, or the same one.
-        pivot, other = self.pairs.pivot.keys, self.pairs.other.keys
+        pivot, other = self.pairs.keys
         labels = (pivot[places] == pivot[chosen]) | (other[places] == other[chosen])  # (b,)
         return LabelledPairs(
-            self.pairs.pivot.batch(places), self.pairs.other.batch(chosen), torch.where(labels, YES, NO)
+            self.pairs.pivot.take(places), self.pairs.other.take(chosen), torch.where(labels, YES, NO)
         )
 
 
@@ -70,10 +71,10 @@ class SameLength:
     rows: Tensor
 
     @classmethod
-    def of(cls, sentences: Sentences, rows: Tensor, generator: torch.Generator) -> SameLength:
+    def of(cls, sentences: Ragged, rows: Tensor, generator: torch.Generator) -> SameLength:
         """The sentences with the numbers `rows` (p,), those of one length in random order."""
         drawn = rows[torch.randperm(len(rows), generator=generator).to(rows.device)]
-        return cls(drawn[sentences.offsets.diff()[drawn].argsort(stable=True)])
+        return cls(drawn[sentences.lengths[drawn].argsort(stable=True)])
 
     def __len__(self) -> int:
         return len(self.rows)

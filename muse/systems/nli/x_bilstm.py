@@ -15,7 +15,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from muse.encoders.bags import Reader
+from muse.encoders.ragged import Ragged
+from muse.encoders.reading import Reader
 from muse.encoders.saving import check_space, encoder_files, read_encoder
 from muse.errors import BadFile, BadSetting, Mismatch
 from muse.space import AlignedSpace
@@ -26,7 +27,6 @@ from muse.systems.nli.infersent import INFERSENT, InferSent, InferSentConfig
 from muse.systems.nli.pair_classes import PairClassifier, PairNetwork
 from muse.systems.system import Fitted, Job, Preset, System
 from muse.training.losses import Align
-from muse.training.pairs import Batch
 from muse.training.seeding import torch_seeded
 from muse.training.trainer import TrainerConfig, train
 from muse.training.two_sides import PairLearner
@@ -73,7 +73,7 @@ class XBiLSTM(PairNetwork):
         """What finds the words of the space in sentences."""
         return self.english.reader(language)
 
-    def forward(self, batch: Batch, language: str) -> Tensor:
+    def forward(self, batch: Ragged, language: str) -> Tensor:
         """The rows (b, d') of sentences."""
         if language != self._language:
             rows: Tensor = self.english(batch, language)
@@ -120,14 +120,17 @@ def train_x_bilstm(job: Job) -> Fitted:
     learner = PairLearner(BothSides(network, job.languages), loss, pairs, job.runtime.processes)
     epochs = train(learner, job.trainer, seed=request.seed, runtime=job.runtime)
     return Fitted(
-        label=f"x-bilstm[{english.config.pooling}:{network.dimension},{loss}]",
-        network=network.eval(),
-        languages=job.languages,
+        encoder=job.encoder(
+            f"x-bilstm[{english.config.pooling}:{network.dimension},{loss}]",
+            network,
+            job.languages,
+            {"network": asdict(english.config), "learned": request.language},
+        ),
         epochs=epochs,
         metric="P@1",
         held_out=len(pairs.held_out),
+        hits=learner.eval().hits(),
         counts=pairs.counts,
-        settings={"network": asdict(english.config), "learned": request.language},
     )
 
 
@@ -155,7 +158,7 @@ def make_x_bilstm(settings: Mapping[str, Any], space: AlignedSpace) -> XBiLSTM:
 
 
 def _read(config: XBiLSTMConfig) -> tuple[Path, ...]:
-    """What it copies: a run goes on only beside the same."""
+    """The files of the encoder that it copies: a run resumes only with the same."""
     return encoder_files(Path(config.english)) if config.english else ()
 
 

@@ -1,4 +1,4 @@
-"""The settings of a cross-lingual language model: its size, what it learns, and what it begins with."""
+"""The settings of a cross-lingual language model: its size, what it learns, and its initialisation."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class XlmConfig:
 
     `length`: the pieces of a stream, the most of a side of a pair, and of a sentence that is encoded.
     `pair_tokens`: the pieces of a batch of pairs, where a batch of streams has as many streams as the
-    trainer's. `initial`: what the table begins with, the rows of the space or random ones. `pooling`: what
+    trainer's. `initial`: the initialisation of the table, the space's rows or random ones. `pooling`: what
     a sentence's row is, the mean of the last states or the first of them. `warmup`: steps until the highest
     rate. `judged`: the language whose held-out text says when to stop, or all text. `exponent`: languages are
     drawn by their shares of the text to that power, 0 draws all alike. `documents`: the text is lines

@@ -17,17 +17,17 @@ from muse.files.sentence_text import read_sentences
 from muse.run.runtime import Runtime
 from muse.systems.networks.masked_prediction import rarity
 from muse.systems.pieces import Pieces
-from muse.systems.system import Request
+from muse.systems.system import TrainingRequest
 from muse.systems.xlm.config import XlmConfig
 from muse.systems.xlm.network import PieceReader
-from muse.systems.xlm.sources import Chances, PairSource, StreamSource
+from muse.systems.xlm.sources import MaskingDistribution, PairSource, StreamSource
 from muse.systems.xlm.streams import Documents, Streams, make_streams
 from muse.training.pairs import make_pairs
 from muse.training.seeding import generator_for
 
 
 @dataclass(frozen=True)
-class Corpus:
+class XlmCorpus:
     """The documents of each language, and sentences of the `translated` ones, pivot first."""
 
     documents: Mapping[str, Documents]
@@ -45,7 +45,7 @@ class Corpus:
         return {name: list(chain.from_iterable(texts)) for name, texts in self.documents.items()}
 
 
-def check_texts(config: XlmConfig, request: Request) -> None:
+def check_texts(config: XlmConfig, request: TrainingRequest) -> None:
     """Raise BadSetting where the objective and the files given do not go together."""
     pivot, language = request.space.pivot, request.language
     if language not in request.texts:
@@ -65,13 +65,13 @@ def check_texts(config: XlmConfig, request: Request) -> None:
         )
 
 
-def read_corpus(config: XlmConfig, request: Request) -> Corpus:
+def read_corpus(config: XlmConfig, request: TrainingRequest) -> XlmCorpus:
     """What the files of a request hold."""
     read = _documents if config.documents else _one_document
     documents = {language: read(path) for language, path in request.texts.items()}
     if not request.parallel:
-        return Corpus(documents)
-    return Corpus(documents, (request.space.pivot, request.language), read_pairs(request.parallel))
+        return XlmCorpus(documents)
+    return XlmCorpus(documents, (request.space.pivot, request.language), read_pairs(request.parallel))
 
 
 def _one_document(path: object) -> Documents:
@@ -84,14 +84,14 @@ def _documents(path: object) -> Documents:
 
 @dataclass(frozen=True, eq=False)
 class Sources:
-    """A corpus as exercises, and the `counts` (v,) of the pieces in the streams of each language."""
+    """A corpus as masked batches, and the `counts` (v,) of the pieces in the streams of each language."""
 
     streams: tuple[StreamSource, ...]
     pairs: tuple[PairSource, ...]
     counts: Mapping[str, Tensor]
 
-    def told(self) -> dict[str, int]:
-        """How much there is to train on."""
+    def sizes(self) -> dict[str, int]:
+        """How much there is to train on, as reported."""
         found = {"streams": sum(source.examples for source in self.streams)}
         for source in self.pairs:
             found["pairs"] = source.examples
@@ -100,7 +100,7 @@ class Sources:
 
 
 def make_sources(
-    config: XlmConfig, corpus: Corpus, pieces: Pieces, *, seed: int, runtime: Runtime
+    config: XlmConfig, corpus: XlmCorpus, pieces: Pieces, *, seed: int, runtime: Runtime
 ) -> Sources:
     """The sources of a corpus; Mismatch where it is too small."""
     generator = generator_for(seed, 1)
@@ -109,24 +109,23 @@ def make_sources(
         for name, texts in corpus.documents.items()
     }
     counts = {name: _counts(streams, len(pieces)) for name, streams in cut.items()}
-    chances = None
+    distribution = None
     if not config.causal:
         weights = rarity(torch.stack(list(counts.values())).sum(dim=0))
-        chances = Chances(config.masking(len(pieces)), weights)
+        distribution = MaskingDistribution(config.masking(len(pieces)), weights)
     streams = tuple(
-        StreamSource(name, place, found, chances) for place, (name, found) in enumerate(cut.items())
+        StreamSource(name, place, found, distribution) for place, (name, found) in enumerate(cut.items())
     )
-    if corpus.parallel is None or chances is None:
+    if corpus.parallel is None or distribution is None:
         return Sources(streams, (), counts)
     reader, rng = PieceReader(pieces, config.length), np.random.default_rng(seed)
     pairs = make_pairs(
         corpus.parallel, [reader, reader], rng=rng, device=runtime.device, progress=runtime.progress
     )
     first, second = (corpus.languages.index(name) for name in corpus.translated)
-    source = PairSource(corpus.translated, (first, second), pairs, config.pair_tokens, chances)
+    source = PairSource(corpus.translated, (first, second), pairs, config.pair_tokens, distribution)
     return Sources(streams, (source,), counts)
 
 
 def _counts(streams: Streams, vocabulary: int) -> Tensor:
-    text = streams.ragged.padded(streams.training)
-    return torch.bincount(text.ids[text.mask], minlength=vocabulary)
+    return torch.bincount(streams.ragged.take(streams.training).ids, minlength=vocabulary)

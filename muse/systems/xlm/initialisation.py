@@ -1,4 +1,4 @@
-"""The beginning: what a model is before it learns: its table from the aligned space, or at random."""
+"""Initialisation: the model before training, its table from the aligned space or at random."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from muse.training.seeding import generator_for
 def first_network(
     config: XlmConfig, pieces: Pieces, counts: Mapping[str, Tensor], space: AlignedSpace | None, seed: int
 ) -> XlmNetwork:
-    """The network before training, which tells every piece by how often one of its kind is asked for.
+    """The network before training, which predicts every piece by how often it is masked.
 
     `counts` (v,) are those of the pieces in the text of each language; `space` gives the rows where they are
     to be aligned.

@@ -12,7 +12,7 @@ from torch import Tensor
 from muse.systems.networks.masked_prediction import Predicted
 from muse.systems.sampling import BATCH_EXPONENT, draw_languages, language_shares
 from muse.systems.xlm.network import XlmModel
-from muse.systems.xlm.sources import Source
+from muse.systems.xlm.sources import TextSource
 from muse.training.learner import Learner
 from muse.training.seeding import generator_for
 
@@ -27,8 +27,8 @@ class XlmLearner(Learner):
     def __init__(
         self,
         model: XlmModel,
-        streams: Sequence[Source],
-        pairs: Sequence[Source] = (),
+        streams: Sequence[TextSource],
+        pairs: Sequence[TextSource] = (),
         judged: Sequence[str] = (),
         exponent: float = BATCH_EXPONENT,
     ) -> None:
@@ -57,28 +57,28 @@ class XlmLearner(Learner):
         names = [drawn[turn % len(drawn)][turn] for turn in range(count)]
         return [begins[name] + next(endless[name]) for name in names]
 
-    def _drawn(self, sources: Sequence[Source], count: int, generator: torch.Generator) -> list[str]:
+    def _drawn(self, sources: Sequence[TextSource], count: int, generator: torch.Generator) -> list[str]:
         sizes = {source.name: source.examples for source in sources}
         return draw_languages(language_shares(sizes, self._exponent), count, generator)
 
     def loss(self, rows: Tensor, generator: torch.Generator) -> Tensor:
         """The loss () of a batch (b,) of one source."""
         place = bisect_right(self._begins, int(rows[0])) - 1
-        exercise = self._sources[place].exercise(rows - self._begins[place], generator)
-        return self.model.loss(exercise, generator)
+        batch = self._sources[place].masked_batch(rows - self._begins[place], generator)
+        return self.model.loss(batch)
 
     def score(self) -> float:
         """100 / perplexity of held-out pieces, which is the mean one of all sources judged."""
-        told = self.told().values()
-        return 100 * len(told) / sum(part.perplexity for part in told)
+        found = self.predictions().values()
+        return 100 * len(found) / sum(part.perplexity for part in found)
 
-    def told(self) -> dict[str, Predicted]:
-        """How the held-out pieces of each source are told, the same ones every time."""
+    def predictions(self) -> dict[str, Predicted]:
+        """How the held-out pieces of each source are predicted, the same ones every time."""
         self.model.eval()
         device, found = str(self.model.bias.device), {}
         for number, source in enumerate(self._sources):
             if source.name not in self._judged:
                 continue
-            exercises = source.held_out(generator_for(0, number, device=device))
-            found[source.name] = sum(map(self.model.told, exercises), Predicted())
+            batches = source.held_out(generator_for(0, number, device=device))
+            found[source.name] = sum(map(self.model.predict, batches), Predicted())
         return found

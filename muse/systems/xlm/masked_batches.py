@@ -1,4 +1,4 @@
-"""Exercises: what the model is asked of streams (CLM, MLM) and of pairs of translations (TLM)."""
+"""Masked batches: what the model predicts in streams (CLM, MLM) and in pairs of translations (TLM)."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from muse.encoders.ragged import Padded
 from muse.systems.networks.masked_prediction import Masking, hide, left_to_right
 from muse.systems.networks.transformer import Inputs
-from muse.training.batching import Padded
 
 
-class Side(NamedTuple):
+class MaskedSide(NamedTuple):
     """Text of one language: the ids (b, t) to read, where one is `asked` for, the right ones, the mask."""
 
     ids: Tensor
@@ -21,12 +21,12 @@ class Side(NamedTuple):
     mask: Tensor
     language: int
 
-    def silent(self) -> Side:
+    def silent(self) -> MaskedSide:
         """The same, only to be looked at: nothing is asked of it."""
         return self._replace(asked=torch.zeros_like(self.asked))
 
 
-class Exercise(NamedTuple):
+class MaskedBatch(NamedTuple):
     """What is read, where a piece is asked for (b, t), and the right `answers` (p,)."""
 
     inputs: Inputs
@@ -42,20 +42,20 @@ class Hiding(NamedTuple):
     generator: torch.Generator
 
 
-def masked(text: Padded, language: int, hiding: Hiding) -> Side:
-    """The text with blanks: MLM."""
+def masked(text: Padded, language: int, hiding: Hiding) -> MaskedSide:
+    """The text with pieces hidden: MLM."""
     cloze = hide(text.ids, hiding.masking, hiding.generator, hiding.weights)
-    return Side(cloze.ids, cloze.asked, text.ids, text.mask, language)
+    return MaskedSide(cloze.ids, cloze.asked, text.ids, text.mask, language)
 
 
-def following(text: Padded, language: int) -> Side:
-    """The text as it is, of which each piece is to tell the next: CLM."""
+def following(text: Padded, language: int) -> MaskedSide:
+    """The text as it is, of which each piece predicts the next: CLM."""
     cloze = left_to_right(*text)
-    return Side(cloze.ids, cloze.asked, text.ids.roll(-1, dims=1), text.mask, language)
+    return MaskedSide(cloze.ids, cloze.asked, text.ids.roll(-1, dims=1), text.mask, language)
 
 
-def side_by_side(*sides: Side) -> Exercise:
-    """The exercise of one side, or of two that see each other, TLM: the positions of each begin at 0."""
+def side_by_side(*sides: MaskedSide) -> MaskedBatch:
+    """The masked batch of one side, or of two that see each other, TLM: the positions of each begin at 0."""
     device = sides[0].ids.device
     widths = [side.ids.shape[1] for side in sides]
     languages = torch.tensor([side.language for side in sides], device=device)
@@ -66,4 +66,4 @@ def side_by_side(*sides: Side) -> Exercise:
         torch.cat([torch.arange(width, device=device) for width in widths]),
         languages.repeat_interleave(torch.tensor(widths, device=device))[None],
     )
-    return Exercise(inputs, asked, torch.cat([side.right for side in sides], dim=1)[asked])
+    return MaskedBatch(inputs, asked, torch.cat([side.right for side in sides], dim=1)[asked])

@@ -1,4 +1,4 @@
-"""The model: one Transformer over the pieces of all languages, whose table of pieces reads and tells."""
+"""The model: one Transformer over the pieces of all languages, whose table is its input and its output."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from muse.encoders.bags import Bags
+from muse.encoders.ragged import Ragged
+from muse.encoders.reading import Limited, Reader, Reading
 from muse.normalise import Normalisation
 from muse.space import AlignedSpace, Side
 from muse.systems.network_encoder import SentenceNetwork
 from muse.systems.networks.masked_prediction import Predicted, predicted, prediction_loss
 from muse.systems.networks.token_table import TokenTable
-from muse.systems.networks.transformer import Inputs, Transformer
+from muse.systems.networks.transformer import Inputs, TransformerLayers
 from muse.systems.pieces import BEGINS, BOS, EOS, UNK, Pieces
 from muse.systems.xlm.config import XlmConfig
-from muse.systems.xlm.masked_batches import Exercise
-from muse.training.pairs import Batch
+from muse.systems.xlm.masked_batches import MaskedBatch
 
 _WORDS = 10_000  # words made of pieces at once
 
@@ -31,23 +31,23 @@ class XlmModel(nn.Module):
     def __init__(self, config: XlmConfig, rows: Tensor, languages: int, generator: torch.Generator) -> None:
         super().__init__()
         sizes = config.network(len(rows), languages)
-        self.transformer = Transformer(sizes, generator, TokenTable(rows, config.hidden))
+        self.transformer = TransformerLayers(sizes, generator, TokenTable(rows, config.hidden))
         self.bias = nn.Parameter(torch.zeros(len(rows)))
 
-    def forward(self, exercise: Exercise, generator: torch.Generator | None = None) -> Tensor:
-        """The scores (p, v) of all pieces where one is asked for; dropout only with a generator."""
-        states = self.transformer(exercise.inputs, generator=generator)
-        scores: Tensor = self.transformer.table.scores(states[exercise.asked]) + self.bias
+    def forward(self, batch: MaskedBatch) -> Tensor:
+        """The scores (p, v) of all pieces where one is asked for."""
+        states = self.transformer(batch.inputs)
+        scores: Tensor = self.transformer.table.scores(states[batch.asked]) + self.bias
         return scores
 
-    def loss(self, exercise: Exercise, generator: torch.Generator) -> Tensor:
-        """The loss () of an exercise."""
-        return prediction_loss(self(exercise, generator), exercise.answers)
+    def loss(self, batch: MaskedBatch) -> Tensor:
+        """The loss () of a masked batch."""
+        return prediction_loss(self(batch), batch.answers)
 
     @torch.no_grad()
-    def told(self, exercise: Exercise) -> Predicted:
-        """How it does an exercise."""
-        return predicted(self(exercise), exercise.answers)
+    def predict(self, batch: MaskedBatch) -> Predicted:
+        """How well it predicts the masked pieces of a batch."""
+        return predicted(self(batch), batch.answers)
 
 
 class XlmNetwork(SentenceNetwork):
@@ -64,10 +64,10 @@ class XlmNetwork(SentenceNetwork):
         return self.config.hidden
 
     def reader(self, language: str) -> PieceReader:
-        """What parts sentences into pieces, whatever their language."""
+        """The reader of pieces, the same for all languages."""
         return PieceReader(self.pieces, self.config.length)
 
-    def forward(self, batch: Batch, language: str) -> Tensor:
+    def forward(self, batch: Ragged, language: str) -> Tensor:
         """The rows (b, h) of sentences."""
         ids, mask = batch.padded()
         number = torch.full((1, 1), self.languages.index(language), device=ids.device)
@@ -81,7 +81,7 @@ class XlmNetwork(SentenceNetwork):
         """The rows (n, h) of words in the lookup table, the mean of those of their pieces."""
         parts = []
         for begin in range(0, len(words), _WORDS):
-            found = self.pieces.encode(words[begin : begin + _WORDS], framed=False)
+            found = self.pieces.encode(words[begin : begin + _WORDS])
             # A word without a piece, as of spaces alone, has the row of what is unknown.
             ids = [word or [UNK] for word in found]
             counts = torch.tensor([len(word) for word in ids])  # (b,)
@@ -104,23 +104,22 @@ class XlmNetwork(SentenceNetwork):
         return AlignedSpace(sides, space.pivot, space.manifest)
 
 
-class PieceReader:
-    """Reads a sentence as the ids of its pieces between <bos> and <eos>; what is unknown is left out."""
+class PieceReader(Reader):
+    """Reads a sentence as the ids of its known pieces between <bos> and <eos>.
+
+    No ids for a sentence without a known piece; the end of a long one is cut.
+    """
 
     def __init__(self, pieces: Pieces, longest: int) -> None:
-        self._pieces, self._longest = pieces, longest
-        # What an unknown word leaves: the mark of its beginning.
-        self._nothing = {number for number, piece in enumerate(pieces.tokens) if piece == BEGINS}
+        self._pieces = Limited(pieces, longest - 2)
+        # All that is left of an unknown word: the mark of its start.
+        self._mark = pieces.tokens.index(BEGINS) if BEGINS in pieces.tokens else None
 
-    def bags(self, sentences: Iterable[str]) -> Bags:
-        """The pieces of the sentences, none of one without a known piece; the end of a long one is cut."""
-        ids, lengths, unknown, truncated = [], [0], 0, 0
-        for found in self._pieces.encode(sentences, framed=False):
-            known = [piece for piece in found if piece != UNK]
-            kept = known[: self._longest - 2]
-            unknown += len(found) - len(known)
-            truncated += len(kept) < len(known)
-            framed = [] if self._nothing.issuperset(kept) else [BOS, *kept, EOS]
-            ids += framed
-            lengths.append(len(framed))
-        return Bags(np.array(ids, np.int64), np.array(lengths, np.int64).cumsum(), unknown, truncated)
+    def read(self, sentences: Iterable[str]) -> Reading:
+        """The pieces of the sentences, in order."""
+        reading = self._pieces.read(sentences)
+        found = reading.sentences
+        if self._mark is not None:
+            said = found.keep(found.ids != self._mark).lengths > 0  # (s,)
+            found = found.keep(said.repeat_interleave(found.lengths))
+        return replace(reading, sentences=found.framed(BOS, EOS))

@@ -1,4 +1,4 @@
-"""Sources: the text that a model learns from, as batches of exercises: streams of a language, or pairs."""
+"""Sources: the text that a model learns from, as masked batches of streams of a language, or of pairs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from muse.systems.networks.masked_prediction import Masking
-from muse.systems.xlm.masked_batches import Exercise, Hiding, Side, following, masked, side_by_side
+from muse.systems.xlm.masked_batches import Hiding, MaskedBatch, MaskedSide, following, masked, side_by_side
 from muse.systems.xlm.streams import Streams
 from muse.training.batching import token_batches
 from muse.training.pairs import Pairs
@@ -21,8 +21,8 @@ _AT_ONCE = 64  # held-out streams or pairs
 Batches = Iterator[Tensor]
 
 
-class Source(Protocol):
-    """What every source is."""
+class TextSource(Protocol):
+    """The contract of sources."""
 
     @property
     def name(self) -> str:
@@ -35,15 +35,15 @@ class Source(Protocol):
     def batches(self, size: int, generator: torch.Generator) -> Batches:
         """Without end, the numbers (b,) of examples in random order, each as often as the others."""
 
-    def exercise(self, rows: Tensor, generator: torch.Generator) -> Exercise:
-        """The exercise of the training examples with these numbers (b,)."""
+    def masked_batch(self, rows: Tensor, generator: torch.Generator) -> MaskedBatch:
+        """The training examples with these numbers (b,), masked."""
 
-    def held_out(self, generator: torch.Generator) -> Iterator[Exercise]:
-        """The exercises of what is held out."""
+    def held_out(self, generator: torch.Generator) -> Iterator[MaskedBatch]:
+        """The held-out examples, masked, batch by batch."""
 
 
 @dataclass(frozen=True, eq=False)
-class Chances:
+class MaskingDistribution:
     """How pieces are hidden, and the `weights` (v,) by which they are drawn."""
 
     masking: Masking
@@ -55,13 +55,13 @@ class Chances:
 
 
 @dataclass(frozen=True, eq=False)
-class StreamSource(Source):
+class StreamSource(TextSource):
     """Streams of the language with this number: MLM, or CLM where nothing is to be hidden."""
 
     language: str
     number: int
     streams: Streams
-    chances: Chances | None
+    distribution: MaskingDistribution | None
 
     @property
     def name(self) -> str:
@@ -78,30 +78,30 @@ class StreamSource(Source):
         while True:
             yield from torch.split(torch.randperm(self.examples, generator=generator), size)
 
-    def exercise(self, rows: Tensor, generator: torch.Generator) -> Exercise:
-        """Their exercise."""
-        return self._exercise(self.streams.training[rows], generator)
+    def masked_batch(self, rows: Tensor, generator: torch.Generator) -> MaskedBatch:
+        """The training examples with these numbers (b,), masked."""
+        return self._masked_batch(self.streams.training[rows], generator)
 
-    def held_out(self, generator: torch.Generator) -> Iterator[Exercise]:
+    def held_out(self, generator: torch.Generator) -> Iterator[MaskedBatch]:
         """Those of the streams held out."""
-        return (self._exercise(rows, generator) for rows in torch.split(self.streams.held_out, _AT_ONCE))
+        return (self._masked_batch(rows, generator) for rows in torch.split(self.streams.held_out, _AT_ONCE))
 
-    def _exercise(self, rows: Tensor, generator: torch.Generator) -> Exercise:
-        text = self.streams.ragged.padded(rows)
-        if self.chances is None:
+    def _masked_batch(self, rows: Tensor, generator: torch.Generator) -> MaskedBatch:
+        text = self.streams.ragged.take(rows).padded()
+        if self.distribution is None:
             return side_by_side(following(text, self.number))
-        return side_by_side(masked(text, self.number, self.chances.hiding(generator)))
+        return side_by_side(masked(text, self.number, self.distribution.hiding(generator)))
 
 
 @dataclass(frozen=True, eq=False)
-class PairSource(Source):
+class PairSource(TextSource):
     """Sentences of two languages and their translations, in batches of so many `tokens`: TLM."""
 
     languages: tuple[str, str]
     numbers: tuple[int, int]
     pairs: Pairs
     tokens: int
-    chances: Chances
+    distribution: MaskingDistribution
 
     @property
     def name(self) -> str:
@@ -114,24 +114,24 @@ class PairSource(Source):
         return len(self.pairs.training)
 
     def batches(self, size: int, generator: torch.Generator) -> Batches:
-        """Batches of pairs of like lengths, as large as `tokens` says, not `size`."""
+        """Batches of pairs of similar lengths, as large as `tokens` says, not `size`."""
         both = self.pairs.pivot, self.pairs.other
-        lengths = [side.offsets.diff()[self.pairs.training] for side in both]
+        lengths = [side.lengths[self.pairs.training] for side in both]
         longer = torch.maximum(*lengths).cpu()  # (n,)
         while True:
             yield from token_batches(2 * longer, self.tokens, generator)
 
-    def exercise(self, rows: Tensor, generator: torch.Generator) -> Exercise:
-        """Their exercise."""
+    def masked_batch(self, rows: Tensor, generator: torch.Generator) -> MaskedBatch:
+        """The training examples with these numbers (b,), masked."""
         return side_by_side(*self.sides(self.pairs.training[rows], generator))
 
-    def held_out(self, generator: torch.Generator) -> Iterator[Exercise]:
+    def held_out(self, generator: torch.Generator) -> Iterator[MaskedBatch]:
         """Those of the first pairs held out."""
         parts = torch.split(self.pairs.held_out[:HELD_OUT_PAIRS], _AT_ONCE)
         return (side_by_side(*self.sides(rows, generator)) for rows in parts)
 
-    def sides(self, rows: Tensor, generator: torch.Generator) -> list[Side]:
-        """Both sides of the pairs with these numbers (b,) in the text, with blanks of their own."""
-        hiding = self.chances.hiding(generator)
+    def sides(self, rows: Tensor, generator: torch.Generator) -> list[MaskedSide]:
+        """Both sides of the pairs with these numbers (b,) in the text, masked apart."""
+        hiding = self.distribution.hiding(generator)
         sides = zip((self.pairs.pivot, self.pairs.other), self.numbers, strict=True)
-        return [masked(side.batch(rows).padded(), number, hiding) for side, number in sides]
+        return [masked(side.take(rows).padded(), number, hiding) for side, number in sides]

@@ -9,9 +9,9 @@ from itertools import chain
 import torch
 from torch import Tensor
 
+from muse.encoders.ragged import Ragged
 from muse.errors import Mismatch
 from muse.systems.pieces import BOS, EOS, Pieces
-from muse.training.batching import Ragged
 
 FEWEST = 20  # streams of a language: one of so many is held out
 HELD_OUT, SHARE = 200, 0.05  # held out are so many streams, but never a larger share
@@ -43,15 +43,14 @@ def make_streams(
     language: str, texts: Documents, pieces: Pieces, length: int, generator: torch.Generator, device: str
 ) -> Streams:
     """The streams of a language, none over the end of a document; Mismatch where there are too few."""
-    cut = chain.from_iterable(cut_streams(pieces.encode(text, framed=False), length) for text in texts)
+    cut = chain.from_iterable(cut_streams(pieces.encode(text), length) for text in texts)
     found = [stream for stream in cut if len(stream) > 2]  # <bos> and one piece tell nothing
     if len(found) < FEWEST:
         raise Mismatch(
             f"at least {FEWEST} streams of {length} pieces are needed, got {len(found)} of {language}; give "
             "more text, or set a smaller length"
         )
-    ragged = Ragged.of(found)
     drawn = torch.randperm(len(found), generator=generator)
     count = min(HELD_OUT, max(1, int(len(found) * SHARE)))
     held_out, training = (part.sort().values.to(device) for part in (drawn[:count], drawn[count:]))
-    return Streams(Ragged(ragged.ids.to(device), ragged.offsets.to(device)), training, held_out)
+    return Streams(Ragged.of(found).to(device), training, held_out)

@@ -1,4 +1,4 @@
-"""The cross-lingual language model as a sentence system: what it is trained on, and how it is made again."""
+"""The cross-lingual language model as a sentence system: what it is trained on, and how it is restored."""
 
 from __future__ import annotations
 
@@ -55,18 +55,20 @@ def train_xlm(job: Job) -> Fitted:
     judged = [config.judged] if config.judged else ()
     learner = XlmLearner(network.model, sources.streams, sources.pairs, judged, config.exponent)
     epochs = train(learner, scheduled(job.trainer, config), seed=request.seed, runtime=job.runtime)
-    told = learner.told()
-    perplexities = {f"perplexity_{name}": round(part.perplexity) for name, part in told.items()}
+    predicted = learner.predictions()
+    perplexities = {f"perplexity_{name}": round(part.perplexity) for name, part in predicted.items()}
     return Fitted(
-        label=f"xlm[{config.objective},{config.initial},{config.pooling}]",
-        network=network.eval(),
-        languages=corpus.languages,
+        encoder=job.encoder(
+            f"xlm[{config.objective},{config.initial},{config.pooling}]",
+            network,
+            corpus.languages,
+            {"network": asdict(config), "pieces": pieces.to_json()},
+        ),
         epochs=epochs,
         metric="100/perplexity",
-        held_out=sum(part.asked for part in told.values()),
-        counts={"pieces": len(pieces)} | sources.told() | perplexities,
-        settings={"network": asdict(config), "pieces": pieces.to_json()},
-        counted=False,
+        held_out=sum(part.asked for part in predicted.values()),
+        hits=None,
+        counts={"pieces": len(pieces)} | sources.sizes() | perplexities,
     )
 
 

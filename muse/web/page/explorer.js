@@ -1,15 +1,15 @@
-// The page: asks the API, and writes what it says as text, never as HTML.
+// The page: calls the API and shows its answers as text, never as HTML.
 import { Picture } from "/page/picture.js";
 
 const $ = (id) => document.getElementById(id);
 const EXPLAINED = {
-  csls: "scores are CSLS: how near two words are, less what each is near to anyway",
-  nn: "scores are cosines: what CSLS needs of this pair of languages is not computed",
+  csls: "CSLS: cosine similarity corrected for words that are close to everything. Higher is better; negative scores are normal.",
+  nn: "cosine similarity; CSLS is not available because its hubness has not been computed for these languages.",
 };
 const picture = new Picture($("picture"), lookUpFromPicture);
 let space = null;
-let ready = null; // settled once the languages are known: a quick hand may ask before
-let asked = 0; // the number of the last question: the answer to an older one is not shown
+let ready = null; // resolved once the languages are known, which a first query waits for
+let asked = 0; // the number of the latest query: answers to older ones are not shown
 
 async function ask(path, parameters) {
   const response = await fetch(`${path}?${new URLSearchParams(parameters)}`);
@@ -34,7 +34,7 @@ function say(where, text, problem = false) {
   where.classList.toggle("problem", problem);
 }
 
-// A button that looks a word up, in the language that it is of.
+// A button that looks up a word of a language.
 function wordButton(word, language, style) {
   const button = element("button", word, { type: "button", class: style, lang: language });
   button.addEventListener("click", () => {
@@ -49,7 +49,7 @@ function fillScores(list, found, language) {
   list.replaceChildren(...found.map((one) => {
     const item = element("li", "");
     const share = Math.max(0, Math.min(100, (100 * one.score) / most));
-    const end = `calc((100% - 4.5rem) * ${share / 100})`; // clear of the score
+    const end = `calc((100% - 4.5rem) * ${share / 100})`; // leaves space for the score
     item.style.background = `linear-gradient(to right, var(--bar) ${end}, transparent ${end})`;
     item.append(wordButton(one.word, language, ""), element("span", one.score.toFixed(3), { class: "score" }));
     return item;
@@ -171,7 +171,7 @@ function closeAlternatives() {
 async function drawPicture() {
   const question = direction();
   picture.show([], question.src);
-  say($("picture-status"), "The picture is being drawn…");
+  say($("picture-status"), "Drawing the map…");
   try {
     for (let tries = 0; tries < 600; tries++) {
       const answer = await ask("/api/picture", question);
@@ -179,7 +179,7 @@ async function drawPicture() {
       if (now.src !== question.src || now.tgt !== question.tgt) return;
       if (answer.ready) {
         picture.show(answer.points, question.src);
-        say($("picture-status"), answer.points.length ? "" : "No two frequent words choose each other.");
+        say($("picture-status"), answer.points.length ? "" : "No two frequent words are mutual translations.");
         if ($("word").value) mark($("word").value);
         return;
       }
@@ -195,7 +195,7 @@ async function mark(word) {
   try {
     const place = await ask("/api/place", { ...direction(), word });
     if (place && src === $("source").value) picture.mark(place);
-  } catch { /* a picture without this word is still a picture */ }
+  } catch { /* the map is still useful without this word */ }
 }
 
 function lookUpFromPicture(word, language) {
@@ -205,11 +205,11 @@ function lookUpFromPicture(word, language) {
 
 function swap(again = true) {
   [$("source").value, $("target").value] = [$("target").value, $("source").value];
-  turned(again);
+  refresh(again);
 }
 
-// After a change of languages: names, examples, and what was asked is asked again.
-function turned(again = true) {
+// After a change of languages: update names and examples, and look up the best translation if requested.
+function refresh(again = true) {
   const { src, tgt } = direction();
   for (const one of document.querySelectorAll(".source-name")) one.textContent = src;
   for (const one of document.querySelectorAll(".target-name")) one.textContent = tgt;
@@ -238,7 +238,7 @@ function keepApart(changed, other) {
   }
   $("answers").hidden = true;
   say($("word-status"), "");
-  turned(false);
+  refresh(false);
 }
 
 async function start() {
@@ -257,7 +257,7 @@ async function start() {
   $("source").value = given("src", names.find((name) => name !== space.pivot));
   $("target").value = given("tgt", space.pivot);
   if ($("source").value === $("target").value) $("target").value = names.find((name) => name !== $("source").value);
-  turned(false);
+  refresh(false);
   if (said.get("word")) lookUp(said.get("word"));
 }
 

@@ -1,7 +1,7 @@
-// The picture: points on a canvas that can be moved and zoomed; labels where there is room.
-const LARGEST = 60; // times the whole
-const STEP = 40; // pixels of an arrow key
-const NEAR = 12; // pixels from a point that count as a click on it
+// The map: points on a canvas that can be moved and zoomed, with labels where there is space.
+const LARGEST = 60; // the largest zoom factor
+const STEP = 40; // pixels moved by an arrow key
+const NEAR = 12; // pixels from a point within which a click selects it
 
 export class Picture {
   constructor(canvas, onWord) {
@@ -24,7 +24,7 @@ export class Picture {
     this.whole();
   }
 
-  // Marks a place and moves it to the middle, near enough to read what is around.
+  // Marks a place and centres it, zoomed in enough to read the words around it.
   mark(place) {
     this.marked = place;
     this.scale = Math.max(this.scale, 5);
@@ -52,7 +52,7 @@ export class Picture {
     this.draw();
   }
 
-  // Pixels of one unit of the plane, which reaches from -1 to 1.
+  // Pixels in one unit of the plane, which extends from -1 to 1.
   get unit() {
     return 0.46 * Math.min(this.canvas.clientWidth, this.canvas.clientHeight) * this.scale;
   }
@@ -102,7 +102,7 @@ export class Picture {
   }
 
   drawPoints(pen, seen, colour) {
-    const size = this.scale < 2 ? 2 : 3; // a whole picture on a phone is crowded
+    const size = this.scale < 2 ? 2 : 3; // the whole map is crowded on a phone
     this.points.forEach((point, i) => {
       const [x, y] = seen[i];
       const own = point.language === this.source;
@@ -122,7 +122,7 @@ export class Picture {
     pen.arc(x, y, 10, 0, 2 * Math.PI);
     pen.stroke();
     pen.lineWidth = 1;
-    const text = this.marked.exact ? this.marked.word : `${this.marked.word} (about here)`;
+    const text = this.marked.exact ? this.marked.word : `${this.marked.word} (approximate)`;
     pen.font = "600 15px sans-serif";
     const width = pen.measureText(text).width;
     pen.fillStyle = paper;
@@ -134,7 +134,7 @@ export class Picture {
     this.taken = [[x - width / 2 - 4, y - 34, x + width / 2 + 4, y + 12]];
   }
 
-  // Writes each word beside its point, on the side where it covers no other word and no point.
+  // Writes each word beside its point, on a side where it covers no other word or point.
   drawLabels(pen, seen, colour, family) {
     const { clientWidth: width, clientHeight: height } = this.canvas;
     const within = ([x, y]) => x >= 0 && y >= 0 && x <= width && y <= height;
@@ -154,7 +154,7 @@ export class Picture {
       if (!box) return;
       taken.push(box);
       pen.fillStyle = colour(point.language === this.source ? "source" : "target");
-      pen.strokeText(point.word, box[0] + 2, box[1] + 12); // keeps what is behind off the letters
+      pen.strokeText(point.word, box[0] + 2, box[1] + 12); // an outline against the background
       pen.fillText(point.word, box[0] + 2, box[1] + 12);
     });
   }

@@ -1,0 +1,111 @@
+"""Ragged: sequences of ids of different lengths in one array, and the same padded to a rectangle."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+from torch.nn.functional import pad
+
+PAD = 0
+
+
+class Padded(NamedTuple):
+    """Ids (b, t), PAD after the end of a sequence, and a mask (b, t), False at padding."""
+
+    ids: Tensor
+    mask: Tensor
+
+
+@dataclass(frozen=True, eq=False)
+class Ragged:
+    """The ids (t,) of b sequences end to end, those of sequence i at `offsets[i]` to `offsets[i + 1]`.
+
+    `offsets` are (b + 1,); both tensors are on one device, and share their memory with numpy on the CPU.
+
+    >>> ragged = Ragged.of([[7, 8, 9], [5]])
+    >>> ragged.take(torch.tensor([1, 0])).padded().ids.tolist()
+    [[5, 0, 0], [7, 8, 9]]
+    """
+
+    ids: Tensor
+    offsets: Tensor
+
+    @classmethod
+    def of(cls, sequences: Sequence[Sequence[int]]) -> Ragged:
+        """The sequences, in order."""
+        lengths = torch.tensor(list(map(len, sequences)), dtype=torch.long)
+        ids = torch.tensor(list(chain.from_iterable(sequences)), dtype=torch.long)
+        return cls(ids, _offsets(lengths))
+
+    @classmethod
+    def joined(cls, parts: Sequence[Ragged]) -> Ragged:
+        """The sequences of all parts, one or more, in order."""
+        lengths = torch.cat([part.lengths for part in parts])
+        return cls(torch.cat([part.ids for part in parts]), _offsets(lengths))
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    @cached_property
+    def lengths(self) -> Tensor:
+        """The number of ids (b,) of each sequence."""
+        return self.offsets.diff()
+
+    def to(self, device: str) -> Ragged:
+        """The same on another device."""
+        return Ragged(self.ids.to(device), self.offsets.to(device))
+
+    def take(self, rows: Tensor) -> Ragged:
+        """The sequences with these numbers (c,), in that order."""
+        lengths = self.lengths[rows]  # (c,)
+        offsets = _offsets(lengths)
+        # Id k of what is taken is id k - its new offset + its old offset here, for the sequence it is in.
+        shift = torch.repeat_interleave(self.offsets[rows] - offsets[:-1], lengths)
+        return Ragged(self.ids[torch.arange(len(shift), device=shift.device) + shift], offsets)
+
+    def keep(self, kept: Tensor) -> Ragged:
+        """The same sequences with only those ids for which `kept` (t,) is True."""
+        before = pad(kept.cumsum(0), (1, 0))  # (t + 1,), of each place how many are kept before it
+        return Ragged(self.ids[kept], before[self.offsets])
+
+    def cut(self, longest: int) -> Ragged:
+        """The same sequences with no more than the first `longest` ids of each."""
+        if not bool((self.lengths > longest).any()):
+            return self
+        return self.keep(self._places() < longest)
+
+    def framed(self, begin: int, end: int) -> Ragged:
+        """The same sequences between the ids `begin` and `end`; empty ones stay empty.
+
+        >>> Ragged.of([[7, 8], [], [9]]).framed(2, 3).ids.tolist()
+        [2, 7, 8, 3, 2, 9, 3]
+        """
+        full = self.lengths > 0  # (b,)
+        offsets = _offsets(self.lengths + 2 * full)
+        ids = self.ids.new_full((len(self.ids) + 2 * int(full.sum()),), begin)
+        ids[offsets[1:][full] - 1] = end
+        ids[self._places() + torch.repeat_interleave(offsets[:-1] + 1, self.lengths)] = self.ids
+        return Ragged(ids, offsets)
+
+    def padded(self) -> Padded:
+        """All sequences, as long as the longest of them."""
+        t = int(self.lengths.max()) if len(self) else 0
+        columns = torch.arange(t, device=self.ids.device)
+        mask = columns < self.lengths[:, None]  # (b, t)
+        return Padded(self.ids.new_full(mask.shape, PAD).masked_scatter_(mask, self.ids), mask)
+
+    def _places(self) -> Tensor:
+        """The place (t,) of each id in its sequence."""
+        starts = torch.repeat_interleave(self.offsets[:-1], self.lengths)
+        return torch.arange(len(self.ids), device=self.ids.device) - starts
+
+
+def _offsets(lengths: Tensor) -> Tensor:
+    """Where each sequence begins, and where the last one ends (b + 1,), from their lengths (b,)."""
+    return pad(lengths.cumsum(0), (1, 0))

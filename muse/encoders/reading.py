@@ -1,0 +1,209 @@
+"""Reading: what turns sentences into ids, and how much of them it knew.
+
+Truncation, the marking of unknown tokens and the joining of blocks are here, for words and pieces alike.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain, islice
+from threading import Lock
+from typing import Protocol
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from muse.encoders.ragged import Ragged
+from muse.text.tokens import Tokeniser, what_follows
+
+Ids = NDArray[np.int64]
+
+BLOCK = 2_048  # sentences read and pooled at once: their rows stay in the cache
+REMEMBERED = 1 << 19  # parts of lines whose words are kept: some 100 MB
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """Sentences as the ids of their tokens, and how many tokens had no id.
+
+    `unknown` tokens are not in the vocabulary. They are left out, except for those that are `marked`, which
+    keep their place with an id of their own. `truncated` sentences lost the end that was too long.
+    """
+
+    sentences: Ragged
+    unknown: int = 0
+    truncated: int = 0
+    marked: int = 0
+
+    @classmethod
+    def joined(cls, parts: Sequence[Reading]) -> Reading:
+        """The sentences of all parts, one or more, in order, with the sums of their counts."""
+        counts = [(part.unknown, part.truncated, part.marked) for part in parts]
+        return cls(Ragged.joined([part.sentences for part in parts]), *map(sum, zip(*counts, strict=True)))
+
+    def __len__(self) -> int:
+        return len(self.sentences)
+
+    @property
+    def tokens(self) -> int:
+        """The number of all tokens, known or not."""
+        return len(self.sentences.ids) + self.unknown - self.marked
+
+    @property
+    def empty(self) -> int:
+        """The number of sentences without a known token."""
+        return int((self.sentences.lengths == 0).sum())
+
+    def cut(self, longest: int) -> Reading:
+        """The same with no more than the first `longest` ids of each sentence."""
+        long = int((self.sentences.lengths > longest).sum())
+        return replace(self, sentences=self.sentences.cut(longest), truncated=long) if long else self
+
+    def without(self, unknown: int) -> Reading:
+        """The same once the id `unknown` is left out and counted."""
+        known = self.sentences.ids != unknown  # (t,)
+        kept = self.sentences.keep(known)
+        return replace(self, sentences=kept, unknown=len(known) - len(kept.ids))
+
+    def marking(self, unknown: int) -> Reading:
+        """The same once the id `unknown` is counted, and stays in its place."""
+        count = int((self.sentences.ids == unknown).sum())
+        return replace(self, unknown=count, marked=count)
+
+
+def blocks(sentences: Iterable[str]) -> Iterator[list[str]]:
+    """The sentences, BLOCK at a time."""
+    rest = iter(sentences)
+    while block := list(islice(rest, BLOCK)):
+        yield block
+
+
+class Reader(Protocol):
+    """What turns sentences of one language into ids."""
+
+    def read(self, sentences: Iterable[str]) -> Reading:
+        """The sentences as ids, in order."""
+
+
+@dataclass(frozen=True, eq=False)
+class Limited(Reader):
+    """A reader that keeps no more than the first `longest` tokens of a sentence."""
+
+    reader: Reader
+    longest: int
+
+    def read(self, sentences: Iterable[str]) -> Reading:
+        """The sentences as ids, in order, cut to the limit."""
+        return self.reader.read(sentences).cut(self.longest)
+
+
+class Vocabulary(Reader):
+    """Reads the words of one language: tokens by Moses' rules, as they are or else in lower case.
+
+    A word has its place in `index` as id, plus `first`. `fallback` may give an id to a token that is in
+    `index` neither way; `forget` is called once those ids are no longer needed.
+
+    >>> reading = Vocabulary("en", {"cat": 0, "sat": 1}).read(["The cat sat.", ""])
+    >>> reading.sentences.ids.tolist(), reading.sentences.offsets.tolist(), reading.unknown
+    ([0, 1], [0, 2, 2], 2)
+    """
+
+    def __init__(
+        self,
+        language: str,
+        index: Mapping[str, int],
+        fallback: Callable[[str], int | None] | None = None,
+        forget: Callable[[], None] | None = None,
+        *,
+        first: int = 0,
+    ) -> None:
+        self._parts = _Parts(Tokeniser(language), index, fallback, first)
+        self._forget = forget
+        self._lock = Lock()  # two threads may share it: a server's do
+
+    def read(self, sentences: Iterable[str]) -> Reading:
+        """The sentences as ids, in order."""
+        lines = [sentence.split() for sentence in sentences]
+        parts = list(chain.from_iterable(lines))
+        sizes = np.fromiter(map(len, lines), np.int64, len(lines))
+        with self._lock:
+            if len(self._parts) > REMEMBERED:
+                self._parts.forget()
+                if self._forget is not None:
+                    self._forget()
+            numbers = np.fromiter(map(self._parts.__getitem__, parts), np.int64, len(parts))
+            self._at_full_stops_(numbers, parts, np.cumsum(sizes))
+            return self._parts.reading(numbers, sizes)
+
+    def _at_full_stops_(self, numbers: Ids, parts: list[str], ends: Ids) -> None:
+        # A full stop inside a line is read by what follows it: see Tokeniser.
+        stops = self._parts.ends_in_full_stop(numbers)
+        stops[ends[ends > 0] - 1] = False
+        for place in np.flatnonzero(stops).tolist():
+            part = parts[place]
+            numbers[place] = self._parts[f"{part} {what_follows(part, parts[place + 1])}"]
+
+
+class _Parts(dict[str, int]):
+    """A number for each part of a line between spaces, and by that number the ids of its words.
+
+    A part that ends in a full stop and is not the last of its line is kept with what follows it, after a
+    space, which no part contains.
+    """
+
+    def __init__(
+        self,
+        tokeniser: Tokeniser,
+        index: Mapping[str, int],
+        fallback: Callable[[str], int | None] | None,
+        first: int,
+    ) -> None:
+        super().__init__()
+        self._tokeniser, self._index, self._fallback, self._first = tokeniser, index, fallback, first
+        self.forget()
+
+    def forget(self) -> None:
+        """Forgets all parts."""
+        self.clear()
+        self._rows = array("q")  # of all parts, one after the other
+        self._ends = array("q", [0])  # of part i, where its rows end in `_rows`, at i + 1
+        self._unknown = array("q")  # the tokens of each part that have no row
+        self._stop = array("b")
+
+    def __missing__(self, part: str) -> int:
+        alone, _, follows = part.partition(" ")
+        tokens = self._tokeniser.part_tokens(alone, follows)
+        rows = [row for row in map(self._row, tokens) if row is not None]
+        self._rows.extend(row + self._first for row in rows)
+        self._ends.append(len(self._rows))
+        self._unknown.append(len(tokens) - len(rows))
+        self._stop.append(alone.endswith("."))
+        self[part] = number = len(self._stop) - 1
+        return number
+
+    def _row(self, token: str) -> int | None:
+        row = self._index.get(token)
+        if row is None:
+            row = self._index.get(token.lower())
+        return self._fallback(token) if row is None and self._fallback is not None else row
+
+    def ends_in_full_stop(self, numbers: Ids) -> NDArray[np.bool_]:
+        """Whether each part of these numbers (p,) does."""
+        return np.frombuffer(self._stop, np.bool_)[numbers] if len(numbers) else np.zeros(0, np.bool_)
+
+    def reading(self, numbers: Ids, sizes: Ids) -> Reading:
+        """The ids of s sentences, which have `sizes` (s,) of the parts of these numbers (p,) each."""
+        offsets = np.zeros(len(sizes) + 1, np.int64)
+        if not len(numbers):
+            return Reading(Ragged(torch.zeros(0, dtype=torch.long), torch.from_numpy(offsets)))
+        rows, ends = (np.frombuffer(numbers, np.int64) for numbers in (self._rows, self._ends))
+        counts = (ends[1:] - ends[:-1])[numbers]  # (p,)
+        after = np.cumsum(counts)  # (p,)
+        # The ids of part i are those of its number from its start on: all these runs in one array.
+        places = np.repeat(ends[numbers] - (after - counts), counts) + np.arange(after[-1])
+        offsets[1:] = np.insert(after, 0, 0)[np.cumsum(sizes)]
+        sentences = Ragged(torch.from_numpy(rows[places]), torch.from_numpy(offsets))
+        return Reading(sentences, int(np.frombuffer(self._unknown, np.int64)[numbers].sum()))

@@ -1,0 +1,114 @@
+"""Encoders of trained words, as systems: from parallel text to rows of words, to be pooled.
+
+x-cbow, projection and cvm-add differ in the module that is trained and in the loss; each becomes a
+TrainedEncoder.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from muse.encoders.pooling import check_powers
+from muse.encoders.reading import Vocabulary
+from muse.encoders.trained import TrainedEncoder
+from muse.space import AlignedSpace
+from muse.systems.network_encoder import SentenceNetwork
+from muse.systems.system import Fitted, Job, Preset, System
+from muse.training.cvm_add import CvmAdd
+from muse.training.loss_choice import LossChoice
+from muse.training.losses import Loss
+from muse.training.projection import Projection
+from muse.training.trainer import TrainerConfig, train
+from muse.training.two_sides import PairLearner
+from muse.training.word_tables import WordTables
+from muse.training.x_cbow import XCbow
+
+
+@dataclass(frozen=True)
+class WordEncoderConfig:
+    """The `default` loss of an encoder, the `chosen` one, and the power means of the trained words."""
+
+    default: LossChoice
+    chosen: LossChoice = LossChoice()
+    powers: tuple[float, ...] = (1.0,)
+
+    def __post_init__(self) -> None:
+        self.loss()
+        check_powers(self.powers)
+
+    def loss(self) -> Loss:
+        """The loss to train with."""
+        return self.chosen.after(self.default).loss()
+
+
+def train_words(make: Callable[..., WordTables], job: Job) -> Fitted:
+    """An encoder of the words that a module, made of the rows of both languages, learns from pairs."""
+    began = time.perf_counter()
+    space, runtime, loss = job.request.space, job.runtime, job.config.loss()
+    pairs = job.pairs(lambda language: Vocabulary(language, space.vectors(language).index))
+    loaded = time.perf_counter()
+    tables = make(*_rows(job))
+    learner = PairLearner(tables, loss, pairs, runtime.processes)
+    epochs = train(learner, job.trainer, seed=job.request.seed, runtime=runtime)
+    return Fitted(
+        encoder=_encoder(job, tables, loss),
+        epochs=epochs,
+        metric="P@1",
+        held_out=len(pairs.held_out),
+        hits=learner.eval().hits(),
+        counts={"pairs": len(pairs.training), "skipped": pairs.skipped},
+        loading=loaded - began,
+    )
+
+
+def _rows(job: Job) -> list[Tensor]:
+    """The rows (n, d) of the pivot and those (m, d) of the other language."""
+    vectors, device = job.request.space.vectors, job.runtime.device
+    # A copy: the folder that the rows are mapped from may be replaced while they are in use.
+    return [torch.tensor(vectors(language).matrix, device=device) for language in job.languages]
+
+
+def _encoder(job: Job, tables: WordTables, loss: Loss) -> TrainedEncoder:
+    pivot, language = job.languages
+    system, rows = job.recipe["system"], {pivot: tables.pivot_table(), language: tables.other_table()}
+    return TrainedEncoder(
+        label=f"{system}[{loss}]",
+        space=job.request.space,
+        trained_for=(language, pivot),
+        tables={name: table.cpu().numpy() for name, table in rows.items() if table is not None},
+        pooling=tables.pooling,
+        powers=check_powers(job.config.powers),
+        settings={
+            "encoder": system,
+            "loss": str(loss),
+            "trainer": job.trainer,
+            "seed": job.request.seed,
+            "parallel": [{"path": path, "sha256": digest} for path, digest in job.recipe["inputs"]],
+        },
+    )
+
+
+def _no_network(settings: Mapping[str, Any], _: AlignedSpace) -> SentenceNetwork:
+    raise KeyError(f"{settings['system']} is saved as rows of words, not as a network")
+
+
+def _system(
+    name: str, make: Callable[..., WordTables], default: LossChoice, trainer: TrainerConfig
+) -> System:
+    presets = {"small": Preset(WordEncoderConfig(default), trainer)}
+    return System(name, presets, ("parallel",), partial(train_words, make), _no_network)
+
+
+# Rates, batches and losses were chosen on held-out pairs of fr-en training text. A.1's own loss is hinge.
+_TRAINER = TrainerConfig(batch=512, rate=3e-3)
+X_CBOW = _system("x-cbow", XCbow, LossChoice("align"), _TRAINER)
+PROJECTION = _system("projection", Projection, LossChoice("softmax"), replace(_TRAINER, batch=256, rate=1e-3))
+# The margin is for sums of rows, which are longer than means.
+CVM_ADD = _system("cvm-add", CvmAdd, LossChoice("squared", margin=10.0), _TRAINER)
