@@ -22,9 +22,8 @@ FORMATS = {
     "significant": "%.5g",
     "full": "%.9g",
 }
-# pyarrow does less than the others: it rejects words with spaces and files whose lines end with a space, as
-# fastText writes them; it does not check the header nor drop repeated words. It reads with one thread, as
-# muse does, and with two.
+# pyarrow does less than the others: it rejects words with spaces and lines that end with one, as in fastText;
+# it does not check the header nor drop repeated words. It reads with one thread, as muse does, and with two.
 PYARROW = """import numpy, pyarrow, pyarrow.csv as csv; pyarrow.set_cpu_count({threads})
 with open(path, 'rb') as f:
     dimension = int(f.readline().split()[1])

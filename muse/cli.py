@@ -27,22 +27,23 @@ from muse.version import __version__
 
 INTERRUPTED = 130  # the exit code after Ctrl-C
 TOO_LITTLE = (
-    "error: there must be memory for what was asked, found too little; lower --max-vocab, --batch or what "
-    "--set made larger"
+    "error: there must be enough memory for this command, found too little; lower --max-vocab, --batch or "
+    "a size "
+    "given with --set"
 )
 # torch has a MemoryError of its own for no device, but says so.
 _OF_MEMORY = re.compile("out of memory|allocate memory|size calculation overflowed", re.IGNORECASE)
 
 
 def main() -> None:
-    """Run the command line; every error of the user's making becomes one line and exit code 1."""
+    """Run the command line; an error of input or settings becomes one line and exit code 1."""
     try:
         sys.exit(commands.main(prog_name="muse", standalone_mode=False) or 0)
     except click.ClickException as error:
         error.show()
         sys.exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt):
-        sys.exit(_fail("interrupted; muse align and muse train go on with --resume", INTERRUPTED))
+        sys.exit(_fail("interrupted; muse align and muse train continue with --resume", INTERRUPTED))
     except MemoryError:
         sys.exit(_fail(TOO_LITTLE))
     except ModuleNotFoundError as error:
@@ -66,7 +67,7 @@ def _fail(message: str, code: int = 1) -> int:
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="muse")
 def commands() -> None:
-    """Aligns the words of two languages without parallel data, and uses what comes of it."""
+    """Align word vectors of two or more languages without parallel data, and use the result."""
 
 
 for command in (

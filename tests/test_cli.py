@@ -455,6 +455,21 @@ def test_help(muse: Command, command: str) -> None:
         assert option in ended.out
 
 
+@pytest.mark.parametrize(
+    ("command", "line"),
+    [
+        ("export", "  npz                    arrays words and matrix         numpy"),
+        ("evaluate", "  sts         correlation of cosines with rated sentence pairs"),
+        ("fetch", "  muse fetch vectors fr en"),
+    ],
+)
+def test_a_table_in_help_keeps_its_lines(muse: Command, command: str, line: str) -> None:
+    shown = muse(command, "--help").out
+    assert line in shown.splitlines()
+    assert "\\b" not in shown
+    assert "\b" not in shown
+
+
 def test_version(muse: Command) -> None:
     assert muse("--version").out.startswith("muse, version ")
 

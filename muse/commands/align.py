@@ -1,4 +1,4 @@
-"""muse align: learn one space, save it, print the verdict."""
+"""muse align: learn an aligned space, save it, print the verdict."""
 
 from __future__ import annotations
 
@@ -27,59 +27,71 @@ OF_WORDS = " (not unsupervised)"
     required=True,
     multiple=True,
     metavar="LANG",
-    help="The language to map; give it more than once for several in one space.",
+    help="Language to map; repeat it to map several into one space.",
 )
-@click.option("--tgt", "target", metavar="LANG", help="The language to map into; it stays put.")
+@click.option(
+    "--tgt",
+    "target",
+    metavar="LANG",
+    help="Language to map into; its vectors stay as they are, but see --reweight.",
+)
 @click.option(
     "--into",
     type=Path,
     metavar="SPACE",
-    help="In place of --tgt: add --src to a saved space and move none of its languages.",
+    help="Instead of --tgt: add --src to this saved space, without changing the languages in it.",
 )
 @click.option(
     "--src-emb",
     type=Path,
     multiple=True,
     metavar="FILE",
-    help="Vectors of --src, in the same order.  [default: looked up in embeddings/]",
+    help="Word vectors of --src, in the same order.  [default: found in embeddings/]",
 )
 @click.option(
-    "--tgt-emb", type=Path, metavar="FILE", help="Vectors of --tgt.  [default: looked up in embeddings/]"
+    "--tgt-emb", type=Path, metavar="FILE", help="Word vectors of --tgt.  [default: found in embeddings/]"
 )
 @click.option(
     "--init", default="auto", show_default=True, type=click.Choice(INITIALISATIONS),
-    help="How the first mapping is found; auto tries one initialisation after another.",
+    help="Initialisation; auto tries several, until one is judged aligned.",
 )  # fmt: skip
 @click.option(
-    "--dictionary", type=Path, metavar="FILE", help="Translations to learn from: --init dictionary."
+    "--dictionary", type=Path, metavar="FILE", help="Translations to learn from; implies --init dictionary."
 )
-@click.option("--no-identical", is_flag=True, help="Keep auto from falling back on identical strings.")
-@click.option("--max-vocab", type=click.IntRange(1), metavar="N", help="Read the N most frequent words only.")
-@click.option("--lower", is_flag=True, help="Lower all words; the first spelling of a word wins.")
-@click.option("--normalise", default="unit,centre,unit", show_default=True, metavar="STEPS")
+@click.option("--no-identical", is_flag=True, help="Do not let auto fall back on identical strings.")
+@click.option("--max-vocab", type=click.IntRange(1), metavar="N", help="Read only the N most frequent words.")
+@click.option("--lower", is_flag=True, help="Lowercase words; of several spellings the first is kept.")
 @click.option(
-    "--refine/--no-refine", default=True, show_default=True, help="Procrustes on induced pairs, repeated."
+    "--normalise", default="unit,centre,unit", show_default=True, metavar="STEPS",
+    help="Normalisation of the vectors, step by step.",
+)  # fmt: skip
+@click.option(
+    "--refine/--no-refine", default=True, show_default=True, help="Repeat Procrustes on induced word pairs."
 )
 @click.option(
     "--reweight/--no-reweight",
     default=None,
-    help="Stress shared directions at the end, where it pays; moves the target too, so not with several "
-    "--src nor with --into.  [default: wherever it can be]",
+    help="At the end, weight directions by canonical correlation if it helps; this changes the target "
+    "too, so not with several --src or --into.  [default: reweight if possible]",
 )
 @click.option(
     "--joint",
     is_flag=True,
-    help="With several --src: refine all together, where no two of them lose by it.",
+    help="With several --src: refine all mappings jointly, if no pair of languages gets worse.",
 )
 @click.option(
-    "--out", type=Path, metavar="DIR", help="The space.  [default: embeddings/aligned/SRC-TGT, or --into]"
+    "--out",
+    type=Path,
+    metavar="DIR",
+    help="Folder for the space.  [default: embeddings/aligned/SRC-TGT, or --into]",
 )
-@click.option("--resume", is_flag=True, help="Go on where a killed run of the same settings stopped.")
+@click.option("--resume", is_flag=True, help="Resume an interrupted run with the same settings.")
 @common
 def align(**options: Any) -> int:
-    """Learn one space for two languages or more, from vectors alone.
+    """Align word vectors of two or more languages in one space.
 
-    Ends with a verdict on each that needs no dictionary; the exit code is 3 where one is "failed".
+    No parallel data is needed. Each alignment gets a verdict, which needs no dictionary either; if one is
+    "failed", the exit code is 3.
     """
     if options["target"] is None and options["into"] is None:
         raise click.UsageError("Missing option '--tgt', or '--into SPACE' in its place.")

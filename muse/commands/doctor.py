@@ -1,4 +1,4 @@
-"""muse doctor: what is installed, and what is not."""
+"""muse doctor: what is installed, and what is missing."""
 
 from __future__ import annotations
 
@@ -14,13 +14,16 @@ from muse.commands.options import common
 @click.command()
 @common
 def doctor(as_json: bool, **options: Any) -> None:
-    """Print versions, threads, GPU, the kind of faiss, and what each missing extra would add."""
+    """Print what is installed and what is missing.
+
+    Versions, threads, GPU, the build of faiss, and what each optional extra is for.
+    """
     from muse.doctor import examine, extras
 
     found, known = examine(), extras()
     if as_json:
-        told = [{**asdict(one), "missing": list(one.missing), "advice": one.advice} for one in known]
-        click.echo(json.dumps({**found, "extras": told}, ensure_ascii=False))
+        shown = [{**asdict(one), "missing": list(one.missing), "advice": one.advice} for one in known]
+        click.echo(json.dumps({**found, "extras": shown}, ensure_ascii=False))
         return
     packages = ", ".join(f"{name} {version}" for name, version in found["packages"].items())
     threads = ", ".join(f"{name} {count}" for name, count in found["threads"].items())

@@ -1,4 +1,4 @@
-"""muse encode: one vector a sentence."""
+"""muse encode: one vector for each sentence."""
 
 from __future__ import annotations
 
@@ -30,28 +30,35 @@ STDIN = "standard input"
 
 @click.command()
 @click.argument("space", type=Path)
-@click.option("--lang", required=True, metavar="LANG", help="The language of the sentences.")
+@click.option("--lang", required=True, metavar="LANG", help="Language of the sentences.")
 @click.option(
     "--encoder", "name", default="mean", show_default=True, metavar="NAME|FOLDER",
-    help="mean, idf, sif, power-mean[-inf,1,inf]; with +ngrams, +znorm, +pcr, +centre; or a saved one.",
+    help="mean, idf, sif or power-mean[-inf,1,inf], followed by any of +ngrams, +znorm, +pcr, +centre; or "
+    "a saved encoder.",
 )  # fmt: skip
-@click.option("--also", type=Path, multiple=True, metavar="SPACE", help="Another space, side by side.")
-@click.option("--input", "source", type=Path, metavar="FILE", help="Text or Parquet.  [default: stdin]")
-@click.option("--column", metavar="NAME", help="The column of a Parquet --input.")
 @click.option(
-    "--out", type=Path, metavar="FILE", help=".npy or .parquet.  [default: numbers as text on stdout]"
+    "--also",
+    type=Path,
+    multiple=True,
+    metavar="SPACE",
+    help="Append the vectors of another space; may be repeated.",
 )
-@click.option("--fit", type=Path, metavar="FILE", help="Text of LANG to learn weights and corrections from.")
 @click.option(
-    "--save", type=Path, metavar="FOLDER", help="Keep the encoder, with what it learned from --fit."
+    "--input", "source", type=Path, metavar="FILE", help="Text, or a Parquet file.  [default: stdin]"
+)
+@click.option("--column", metavar="NAME", help="Column of a Parquet --input.")
+@click.option("--out", type=Path, metavar="FILE", help="A .npy or .parquet file.  [default: text on stdout]")
+@click.option("--fit", type=Path, metavar="FILE", help="Text in LANG to learn weights and corrections from.")
+@click.option(
+    "--save", type=Path, metavar="FOLDER", help="Save the encoder, with what it learned from --fit."
 )
 @common
 def encode(
     space: Path, lang: str, name: str, source: Path | None, out: Path | None, as_json: bool, **options: Any
 ) -> None:
-    """Encode sentences of LANG, one a line, as vectors that all languages of a SPACE share.
+    """Encode sentences as vectors that all languages share.
 
-    A sentence without a known word is a row of zeros.
+    Each line is a sentence. One without a known word becomes a row of zeros.
     """
     from muse.encoders.streaming import encode_stream
     from muse.progress import Progress
@@ -99,7 +106,7 @@ def _sentences(source: Path | None, column: str | None) -> Iterator[list[str]]:
             raise BadSetting("--column needs --input with a Parquet file, got none; leave it out")
         return read_blocks(cast("Stream", sys.stdin.buffer), STDIN)
     rest = blocks(stream_sentences(source, column))
-    return chain([next(rest, [])], rest)  # what is wrong with the file is told before the space is loaded
+    return chain([next(rest, [])], rest)  # errors in the file are reported before the space is loaded
 
 
 def _encoder(space: Path, lang: str, name: str, options: dict[str, Any]) -> SentenceEncoder:
@@ -111,13 +118,13 @@ def _encoder(space: Path, lang: str, name: str, options: dict[str, Any]) -> Sent
 
     pick_device(options["device"])
     if options["device"] == "cuda":
-        log.warning("sentences are encoded on the CPU: --device cuda changes nothing")
+        log.warning("sentences are encoded on the CPU; --device cuda changes nothing")
     text = None if options["fit"] is None else list(stream_sentences(options["fit"]))
     spaces = [load_space(folder) for folder in (space, *options["also"])]
     encoder = load_encoder(name, *spaces, progress=Progress(quiet=options["quiet"]))
     if text is not None:
         encoder = fitted(encoder, text, lang)
-    encoder.encode([], lang)  # says what is missing before a file is begun
+    encoder.encode([], lang)  # reports what is missing before a file is begun
     if options["save"] is not None:
         encoder.save(options["save"])
     return encoder

@@ -1,4 +1,4 @@
-"""What commands with a sentence encoder share: the options that name it and teach it, and its rows."""
+"""What commands with a sentence encoder share: its options, the encoder, the vectors it gives."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ def encoder_options(command: F) -> F:
     for option in (
         click.option(
             "--fit", "fit_files", multiple=True, metavar="LANG=FILE",
-            help="Text, a sentence a line, that the encoder learns its weights from; never the test's.",
+            help="Text to learn the encoder's weights from, a sentence on each line; never the test data.",
         ),
         click.option(
             "--encoder", default="mean", show_default=True, metavar="NAME|FOLDER",
-            help="Sentence encoder: a name, or the folder of a trained one.",
+            help="Sentence encoder: a name, or the folder of a saved one.",
         ),
     ):  # fmt: skip
         command = option(command)

@@ -42,55 +42,74 @@ FILE: dict[str, Any] = {"type": Path, "metavar": "FILE"}
 @click.command()
 @click.argument("space", type=Path)
 @click.option("--task", default="words", show_default=True, type=click.Choice(list(TASKS)))
-@click.option("--dictionary", **FILE, help="words: gold translations, a pair a line.")
+@click.option("--dictionary", **FILE, help="words: gold translations, a pair on each line.")
 @click.option(
     "--pairs", **FILE,
-    help="similarity: word, word and rating, with tabs between. sts: sentence, sentence, rating as .csv.",
+    help="similarity: two words and a rating, separated by tabs. sts: two sentences and a rating, as .csv.",
 )  # fmt: skip
-@click.option("--against", type=Path, metavar="SPACE", help="words: is SPACE better or worse, beyond chance?")
-@click.option("--hubness", is_flag=True, help="words: how unevenly targets are chosen, by nn and csls.")
-@click.option("--source", "source_file", **FILE, help="sentences: a sentence a line.")
-@click.option("--target", "target_file", **FILE, help="sentences: line i translates line i of --source.")
 @click.option(
-    "--parallel", **FILE, help="sentences: the two in one file, pivot<TAB>sentence, as for muse train."
+    "--against",
+    type=Path,
+    metavar="SPACE",
+    help="words: test whether SPACE is significantly better or worse than this one.",
 )
-@click.option("--both-ways", is_flag=True, help="sentences: from --tgt to --src as well.")
-@click.option("--target-pairs", **FILE, help="sts: the same pairs in --tgt, to rate across languages.")
+@click.option(
+    "--hubness", is_flag=True, help="words: measure how often the same targets are found, by nn and csls."
+)
+@click.option("--source", "source_file", **FILE, help="sentences: a sentence on each line.")
+@click.option("--target", "target_file", **FILE, help="sentences: their translations, line by line.")
+@click.option(
+    "--parallel", **FILE, help="sentences: both in one file, pivot<TAB>sentence, as for muse train."
+)
+@click.option("--both-ways", is_flag=True, help="sentences: search from --tgt to --src as well.")
+@click.option("--target-pairs", **FILE, help="sts: the same pairs in --tgt, to compare across languages.")
 @click.option(
     "--data", type=Path, metavar="FOLDER",
-    help="transfer: LANG.txt of two languages or more, a sentence a line, and labels.txt.",
+    help="transfer: LANG.txt for each language, a sentence on each line, and labels.txt.",
 )  # fmt: skip
-@click.option("--runs", default=20, show_default=True, type=click.IntRange(2), help="transfer: subsamples.")
-@click.option("--text", multiple=True, metavar="LANG=FILE", help="probe: sentences, one a line.")
+@click.option(
+    "--runs",
+    default=20,
+    show_default=True,
+    type=click.IntRange(2),
+    help="transfer: number of random subsamples.",
+)
+@click.option("--text", multiple=True, metavar="LANG=FILE", help="probe: sentences, one on each line.")
 @click.option(
     "--probe", "probes", multiple=True, type=click.Choice(["length", "content", "order", "language"]),
-    help="probe: which.  [default: all that --text allows]",
+    help="probe: what to predict.  [default: all that --text allows]",
 )  # fmt: skip
-@click.option("--size", default=5_000, show_default=True, type=click.IntRange(50), help="probe: sentences.")
+@click.option(
+    "--size", default=5_000, show_default=True, type=click.IntRange(50), help="probe: number of sentences."
+)
 @click.option(
     "--classifier", default="logistic", show_default=True, type=click.Choice(["logistic", "mlp"]),
-    help="transfer, probe.",
+    help="transfer, probe: logistic regression or a multi-layer perceptron.",
 )  # fmt: skip
 @click.option(
     "--retrieval", "methods", default=("csls",), multiple=True, show_default=True,
-    type=click.Choice(["csls", "nn", "isf", "margin"]), help="words, sentences; margin for sentences alone.",
+    type=click.Choice(["csls", "nn", "isf", "margin"]),
+    help="words, sentences: search method; may be repeated. margin is for sentences only.",
 )  # fmt: skip
 @click.option(
     "--neighbours", type=click.IntRange(1), metavar="K",
-    help="sentences: around each, for csls and margin.  [default: 10, 4]",
+    help="sentences: neighbourhood size.  [default: 10 for csls, 4 for margin]",
 )  # fmt: skip
 @languages
 @backend
 @encoder_options
 @common
 def evaluate(space: Path, task: str, as_json: bool, **options: Any) -> None:
-    """What a SPACE is worth, or a sentence encoder on it, by gold data.
+    """Evaluate a SPACE, or a sentence encoder on it, with gold data.
 
-    words: P@1, P@5, P@10, MRR and MAP of translations. similarity: correlation of cosines with ratings of
-    words. sentences: P@1, P@5 and P@10 of finding a sentence's translation. sts: correlation of cosines
-    with ratings of sentences. transfer: a classifier learned in --src, tested in others. probe: what can be
-    read out of a vector: length, words, order, language.
-    """
+    \b
+    words       P@1, P@5, P@10, MRR and MAP of word translation
+    similarity  correlation of cosines with rated word pairs
+    sentences   P@1, P@5 and P@10 of sentence retrieval
+    sts         correlation of cosines with rated sentence pairs
+    transfer    a classifier trained in --src, tested in other languages
+    probe       what a classifier can predict from sentence vectors
+    """  # noqa: D301 - click reads \b as the character
     module, function, needed = TASKS[task]
     for name in needed:
         if not options["source" if name == "src" else name]:

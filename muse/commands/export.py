@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 VECTORS = ("text", "word2vec", "npz", "parquet")
 SENTENCES, SPACE = "sentence-transformers", "space"
-# The options that one form has and the others do not know what to do with.
+# The options that only some formats use.
 OF_FORM = {
     "language": ("--lang", (*VECTORS, SENTENCES)),
     "source": ("--src", ("torch", "moses")),
@@ -39,60 +39,69 @@ OF_FORM = {
 )
 @click.option(
     "--out", required=True, type=Path, metavar="PATH",
-    help="The file to write. Of vectors, a name without suffix is a folder with a file a language.",
+    help="File to write; for vectors, a name without a suffix is a folder with one file for each language.",
 )  # fmt: skip
 @click.option(
     "--encoder", type=Path, metavar="FOLDER",
-    help="The rows that a trained encoder learned for the words, instead of the space's.",
+    help="Export the word vectors of this trained encoder instead of the space's.",
 )  # fmt: skip
-@click.option("--max-vocab", type=click.IntRange(1), metavar="N", help="The N most frequent words only.")
-@click.option("--lang", "language", metavar="LANG", help="Vectors: of this language only.")
+@click.option(
+    "--max-vocab", type=click.IntRange(1), metavar="N", help="Export only the N most frequent words."
+)
+@click.option("--lang", "language", metavar="LANG", help="Vectors: export only this language.")
 @click.option(
     "--src",
     "source",
     metavar="LANG",
-    help="torch: the encoder's. moses: the left one.  [default: the space's]",
+    help="torch: language of the encoder. moses: source language.  [default: the space's]",
 )
 @click.option(
     "--tgt",
     "target",
     metavar="LANG",
-    help="torch: the decoder's. moses: the right one.  [default: the pivot]",
+    help="torch: language of the decoder. moses: target language.  [default: the pivot]",
 )
 @click.option(
     "--tables", type=click.Choice(["separate", "shared"]),
-    help="torch: one table for each side, or one for both.  [default: separate]",
+    help="torch: a table for each side, or one for both.  [default: separate]",
 )  # fmt: skip
 @click.option(
     "--vocab", "vocabularies", multiple=True, type=Path, metavar="FILE",
-    help="torch: the units of the rows, one a line, words or BPE; twice: encoder's, decoder's.",
+    help="torch: vocabulary, a word or BPE unit on each line; give it twice for encoder and decoder.",
 )  # fmt: skip
-@click.option("--specials", metavar="A,B,...", help="torch: the first rows.  [default: <pad>,<unk>,<s>,</s>]")
+@click.option(
+    "--specials",
+    metavar="A,B,...",
+    help="torch: special tokens, which come first.  [default: <pad>,<unk>,<s>,</s>]",
+)
 @click.option(
     "--fallback", type=click.Choice(["mean", "normal"]),
-    help="torch: of a unit that is no word: the mean of the words it is part of, or random.  [default: mean]",
+    help="torch: vector of a unit that is not a word: the mean of the words it occurs in, or random.  "
+    "[default: mean]",
 )  # fmt: skip
-@click.option("--top", type=click.IntRange(1), help="moses: translations of each word.  [default: 100]")
+@click.option(
+    "--top", type=click.IntRange(1), help="moses: number of translations of each word.  [default: 100]"
+)
 @click.option(
     "--temperature", type=click.FloatRange(0, min_open=True),
-    help="moses: of the softmax over CSLS.  [default: chosen on mutual pairs]",
+    help="moses: temperature of the softmax over CSLS.  [default: chosen on mutual neighbours]",
 )  # fmt: skip
 @common
 def export(
     space: Path, form: str, out: Path, as_json: bool, quiet: bool, seed: int, device: str, **options: Any
 ) -> None:
-    r"""Write a SPACE as files for other systems.
+    """Write a SPACE as files for other systems.
 
     \b
-    text      .vec, a word and its numbers a line       gensim, fastText, MUSE, VecMap
-    word2vec  the same in binary                        gensim, word2vec
-    npz       the arrays words and matrix               numpy
-    parquet   the columns word and vector               pandas, Polars, DuckDB
-    torch     lookup tables of encoder and decoder      torch.load, nn.Embedding
-    moses     a phrase table, both directions           Moses
-    sentence-transformers    a folder                   SentenceTransformer(path)
-    space     a folder                                  muse evaluate, muse translate
-    """
+    text                   .vec, a word on each line       gensim, fastText
+    word2vec               the same in binary              gensim, word2vec
+    npz                    arrays words and matrix         numpy
+    parquet                columns word and vector         pandas, Polars
+    torch                  encoder and decoder tables      torch.load
+    moses                  phrase table, both directions   Moses
+    sentence-transformers  a folder                        SentenceTransformer
+    space                  a folder                        muse
+    """  # noqa: D301 - click reads \b as the character
     import numpy as np
 
     given = {key: value for key, value in options.items() if value not in (None, ())}
@@ -155,7 +164,7 @@ def _sentences(
 
     languages = [given["language"]] if "language" in given else None
     written = export_static_embedding(space, out, languages=languages, max_vocab=given.get("max_vocab"))
-    left = f", {written.left_out} left out that a tokeniser would part" if written.left_out else ""
+    left = f", {written.left_out} left out because a tokeniser would split them" if written.left_out else ""
     return written.as_json(), [f"{written.words} words in {written.path}{left}"]
 
 

@@ -21,35 +21,38 @@ FOLDERS = {"vectors": Path("embeddings", "raw"), "dictionary": Path("dictionarie
 @click.argument("names", nargs=-1, metavar="[LANG | SRC-TGT]...")
 @click.option(
     "--source", default="cc", show_default=True, type=click.Choice(["cc", "wiki"]),
-    help="vectors: of Common Crawl, or of Wikipedia alone.",
+    help="vectors: trained on Common Crawl and Wikipedia, or on Wikipedia alone.",
 )  # fmt: skip
 @click.option(
     "--part", default="full", show_default=True, type=click.Choice(["full", "train", "test"]),
-    help="dictionary: all of it, or the words that are learned from or tested on.",
+    help="dictionary: all words, the training words or the test words.",
 )  # fmt: skip
 @click.option(
-    "--out", "folder", type=Path, metavar="DIR", help="[default: embeddings/raw or dictionaries/gold]"
+    "--out",
+    "folder",
+    type=Path,
+    metavar="DIR",
+    help="Folder for the files.  [default: embeddings/raw or dictionaries/gold]",
 )
-@click.option("--list", "as_list", is_flag=True, help="Print what there is, and fetch nothing.")
-@click.option("--dry-run", is_flag=True, help="Print what would be fetched, without the network.")
-@click.option("--mirror", metavar="URL", help="Fetch from there; the paths are those of --list.")
-@click.option("--accept-non-commercial", is_flag=True, help="Also what may not be used commercially.")
+@click.option("--list", "as_list", is_flag=True, help="List what can be downloaded, without network access.")
+@click.option("--dry-run", is_flag=True, help="Print what would be downloaded, without network access.")
+@click.option("--mirror", metavar="URL", help="Download from this address, which has the paths of --list.")
+@click.option("--accept-non-commercial", is_flag=True, help="Allow data with a non-commercial licence.")
 @common
 def fetch(kind: str | None, names: tuple[str, ...], as_json: bool, quiet: bool, **options: Any) -> None:
-    r"""Fetch the published vectors of languages, or dictionaries of pairs of them.
+    """Download published word vectors or dictionaries.
 
     \b
     muse fetch vectors fr en
     muse fetch dictionary fr-en --part test --accept-non-commercial
 
-    A file that broke off is gone on with when the same command is given again. No other command
-    touches the network.
-    """
+    Run the same command again to resume an interrupted download. No other command uses the network.
+    """  # noqa: D301 - click reads \b as the character
     if options["as_list"]:
         _list(as_json)
         return
     if kind is None or not names:
-        raise click.UsageError("Name what to fetch: vectors LANG..., or dictionary SRC-TGT...; see --list.")
+        raise click.UsageError("Say what to download: vectors LANG..., or dictionary SRC-TGT...; see --list.")
     for name, other in (("source", "vectors"), ("part", "dictionary")):
         if kind != other and given(name):
             raise click.UsageError(f"--{name} is for {other}, not for {kind}.")
@@ -95,7 +98,7 @@ def _fetched(items: list[Item], config: FetchConfig, quiet: bool) -> list[dict[s
     found = []
     for item in items:
         one = fetch_one(item, config, Progress(quiet=quiet))
-        size = f"{one.bytes / 1e6:.1f} MB" + (", was there" if one.cached else "")
+        size = f"{one.bytes / 1e6:.1f} MB" + (", already downloaded" if one.cached else "")
         found.append({**one.as_json(), "size": size})
     return found
 

@@ -21,29 +21,36 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("space", type=Path)
 @click.option(
-    "--out", required=True, type=Path, metavar="FILE", help="The dictionary; packed if it ends in .gz."
+    "--out",
+    required=True,
+    type=Path,
+    metavar="FILE",
+    help="Dictionary to write; compressed if the name ends in .gz.",
 )
 @click.option(
-    "--top", default=1, show_default=True, type=click.IntRange(1), help="Translations of each word."
+    "--top", default=1, show_default=True, type=click.IntRange(1), help="Number of translations of each word."
 )
-@click.option("--mutual", is_flag=True, help="Keep a pair only if it is among the best both ways.")
+@click.option("--mutual", is_flag=True, help="Keep only pairs that are among the best in both directions.")
 @click.option(
-    "--both", is_flag=True, help="Write the other direction as well, to OUT with .reverse in its name."
+    "--both", is_flag=True, help="Also write the other direction, to a file with .reverse in its name."
 )
-@click.option("--max-vocab", type=click.IntRange(1), metavar="N", help="Of the N most frequent words only.")
-@click.option("--src-max", type=click.IntRange(1), metavar="N", help="The same, of --src alone.")
-@click.option("--tgt-max", type=click.IntRange(1), metavar="N", help="The same, of --tgt alone.")
+@click.option("--max-vocab", type=click.IntRange(1), metavar="N", help="Use only the N most frequent words.")
+@click.option("--src-max", type=click.IntRange(1), metavar="N", help="The same, for --src alone.")
+@click.option("--tgt-max", type=click.IntRange(1), metavar="N", help="The same, for --tgt alone.")
 @click.option(
-    "--min-probability", type=click.FloatRange(0, 1), metavar="P", help="Drop what is less probable."
+    "--min-probability", type=click.FloatRange(0, 1), metavar="P", help="Drop less probable translations."
 )
 @click.option(
     "--format", "form", default="muse", show_default=True, type=click.Choice(["muse", "tsv", "jsonl"]),
-    help="tsv and jsonl have scores, ranks and probabilities.",
+    help="tsv and jsonl include scores, ranks and probabilities.",
 )  # fmt: skip
 @direction
 @common
 def induce(space: Path, out: Path, form: str, both: bool, as_json: bool, **options: Any) -> None:
-    """Write a bilingual dictionary from a SPACE, best translations of the most frequent words first."""
+    """Write a bilingual dictionary induced from a SPACE.
+
+    The most frequent words come first, each with its best translations.
+    """
     from muse.induce import Limits
     from muse.run.memory import peak_memory_mb
 
@@ -84,7 +91,7 @@ def _reverse(out: Path) -> Path:
 
 
 def _write(space: AlignedSpace, wanted: Sequence[_Wanted], form: str, options: dict[str, Any]) -> list[int]:
-    # The number of pairs in each file; no file takes its name before all are whole.
+    # The number of pairs in each file; the files appear only once all are complete.
     from muse.files.lexicon_formats import dictionary_writer
 
     with ExitStack() as files:

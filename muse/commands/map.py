@@ -13,20 +13,25 @@ from muse.commands.options import common, open_space
 
 @click.command("map")
 @click.argument("space", type=Path)
-@click.option("--lang", required=True, metavar="LANG", help="The language of the words.")
-@click.option("--vectors", required=True, type=Path, metavar="FILE", help="Their vectors, in any format.")
+@click.option("--lang", required=True, metavar="LANG", help="Language of the words.")
 @click.option(
-    "--words", type=Path, metavar="FILE", help="Only these, a word a line.  [default: all new ones]"
+    "--vectors", required=True, type=Path, metavar="FILE", help="Vectors of the words, in any format."
 )
 @click.option(
-    "--fit", is_flag=True, help="The vectors are of another model than the space's: fit them to it."
+    "--words",
+    type=Path,
+    metavar="FILE",
+    help="Map only these words, one on each line.  [default: all new words]",
 )
-@click.option("--out", type=Path, metavar="FILE", help="A .vec, .vec.gz or .npz.  [default: text on stdout]")
+@click.option("--fit", is_flag=True, help="Fit vectors from another model to those of the space first.")
+@click.option(
+    "--out", type=Path, metavar="FILE", help="A .vec, .vec.gz or .npz file.  [default: text on stdout]"
+)
 @common
 def map_words(space: Path, lang: str, vectors: Path, out: Path | None, as_json: bool, **options: Any) -> None:
-    """Map words that a SPACE was not learned from into it.
+    """Map words that were not in training into a SPACE.
 
-    Of a fastText .bin, --words may name any strings: their vectors are made from n-grams.
+    With a fastText .bin, --words may list any strings: fastText computes their vectors from n-grams.
     """
     from muse.errors import BadSetting
     from muse.files import write_npz, write_vectors_text

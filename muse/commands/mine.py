@@ -25,36 +25,40 @@ log = logging.getLogger(__name__)
 
 @click.command()
 @click.argument("space", type=Path)
-@click.option("--src-lang", required=True, metavar="LANG", help="The language of --source.")
-@click.option("--tgt-lang", required=True, metavar="LANG", help="The language of --target.")
-@click.option("--source", required=True, type=Path, metavar="FILE", help="A sentence a line.")
-@click.option("--target", required=True, type=Path, metavar="FILE", help="A sentence a line.")
+@click.option("--src-lang", required=True, metavar="LANG", help="Language of --source.")
+@click.option("--tgt-lang", required=True, metavar="LANG", help="Language of --target.")
+@click.option("--source", required=True, type=Path, metavar="FILE", help="Text with a sentence on each line.")
+@click.option("--target", required=True, type=Path, metavar="FILE", help="Text with a sentence on each line.")
 @click.option(
     "--out", required=True, type=Path, metavar="FILE",
-    help="score<TAB>source<TAB>target, best first; packed if it ends in .gz.",
+    help="Pairs as score<TAB>source<TAB>target, best first; compressed if the name ends in .gz.",
 )  # fmt: skip
 @click.option(
     "--score", default="margin", show_default=True, type=click.Choice(["margin", "csls", "cosine"]),
-    help="Of a pair, by how it stands out of its neighbourhood or, cosine, without one.",
+    help="margin and csls compare a pair with its neighbourhood; cosine does not.",
 )  # fmt: skip
-@click.option("--threshold", type=float, metavar="X", help="Drop pairs below.  [default: keep all]")
+@click.option(
+    "--threshold", type=float, metavar="X", help="Drop pairs with a lower score.  [default: keep all]"
+)
 @click.option(
     "--gold", type=Path, metavar="FILE",
-    help="source<TAB>target: tell F1 by these pairs, and without --threshold the best one.",
+    help="Known pairs as source<TAB>target: report F1 at --threshold or, without it, the threshold with "
+    "the best F1.",
 )  # fmt: skip
 @click.option(
     "--neighbours", default=4, show_default=True, type=click.IntRange(1), metavar="K",
-    help="Candidates of a sentence, and its neighbourhood.",
+    help="Number of candidates of each sentence, and size of its neighbourhood.",
 )  # fmt: skip
 @encoder_options
 @backend
 @common
 def mine(space: Path, out: Path, as_json: bool, **options: Any) -> None:
-    """Write the sentences of two texts that translate each other, by the encoder and the SPACE.
+    """Mine sentence pairs from texts in two languages.
 
-    A pair is kept if each is the best candidate of the other. Scores depend on encoder and text: choose a
-    --threshold on text whose translations you know, by --gold; that of margin may serve other languages too.
-    A sentence that comes again, an empty one and one without a known word are left out, and counted.
+    A pair is kept if each sentence is the best candidate of the other. Scores depend on encoder and text:
+    choose a --threshold with --gold on text whose translations you know; one for margin usually transfers
+    between language pairs. Repeated and empty sentences and those without a known word are left out, and
+    counted.
     """
     from muse.errors import BadSetting
     from muse.files.sentence_text import read_sentences, write_scored_pairs

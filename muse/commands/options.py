@@ -24,15 +24,17 @@ def common(command: F) -> F:
     """The options that every command has."""
     for option in (
         click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout."),
+        click.option("--seed", default=0, show_default=True, type=click.IntRange(0), help="Random seed."),
         click.option(
-            "--seed", default=0, show_default=True, type=click.IntRange(0), help="Of all that is random."
+            "--device",
+            default="auto",
+            show_default=True,
+            type=click.Choice(["auto", "cpu", "cuda"]),
+            help="Device to compute on.",
         ),
-        click.option(
-            "--device", default="auto", show_default=True, type=click.Choice(["auto", "cpu", "cuda"])
-        ),
-        click.option("--threads", type=click.IntRange(1), help="CPU threads.  [default: all]"),
-        click.option("-q", "--quiet", is_flag=True, help="Nothing on stderr but errors."),
-        click.option("-v", "--verbose", is_flag=True, help="More on stderr."),
+        click.option("--threads", type=click.IntRange(1), help="Number of CPU threads.  [default: all]"),
+        click.option("-q", "--quiet", is_flag=True, help="Print only errors on stderr."),
+        click.option("-v", "--verbose", is_flag=True, help="Print more on stderr."),
     ):
         command = option(command)
 
@@ -40,7 +42,7 @@ def common(command: F) -> F:
     def run(*, quiet: bool, verbose: bool, threads: int | None, **options: Any) -> Any:
         level = logging.ERROR if quiet else logging.DEBUG if verbose else logging.INFO
         logging.basicConfig(level=level, format="%(message)s", stream=sys.stderr, force=True)
-        for chatty in ("faiss", "sacrebleu"):  # they tell of every step
+        for chatty in ("faiss", "sacrebleu"):  # they log every step
             logging.getLogger(chatty).setLevel(logging.WARNING)
         if threads is not None:
             from muse.search.neighbours import set_threads
@@ -61,7 +63,7 @@ def direction(command: F) -> F:
     lookup = click.option(
         "--retrieval", "method", default=("csls",), multiple=True, show_default=True,
         type=click.Choice(["csls", "nn", "isf"]), callback=_only,
-        help="Nearest neighbours by CSLS, by cosine, or by inverted softmax.",
+        help="Search by CSLS, nearest neighbour or inverted softmax.",
     )  # fmt: skip
     return languages(lookup(backend(command)))
 
@@ -75,15 +77,18 @@ def _only(_: click.Context, parameter: click.Parameter, values: tuple[str, ...])
 
 def languages(command: F) -> F:
     """The options that choose two languages of a space."""
-    target = click.option("--tgt", "target", metavar="LANG", help="To.  [default: the space's target]")
-    return click.option("--src", "source", metavar="LANG", help="From.  [default: the space's source]")(
+    target = click.option("--tgt", "target", metavar="LANG", help="Target language.  [default: the space's]")
+    return click.option("--src", "source", metavar="LANG", help="Source language.  [default: the space's]")(
         target(command)
     )
 
 
 def backend(command: F) -> F:
-    """The option that chooses who searches."""
-    return click.option("--backend", default="auto", type=click.Choice(["auto", "torch", "faiss"]))(command)
+    """The option that chooses the library that searches for neighbours."""
+    return click.option(
+        "--backend", default="auto", show_default=True, type=click.Choice(["auto", "torch", "faiss"]),
+        help="Library for exact neighbour search.",
+    )(command)  # fmt: skip
 
 
 def given(*names: str) -> list[str]:
@@ -98,7 +103,7 @@ def given(*names: str) -> list[str]:
 
 
 def open_space(folder: Path, device: str, quiet: bool) -> AlignedSpace:
-    """The space in `folder`, on the device that was asked for; its searches are shown unless `quiet`."""
+    """The space in `folder`, on this device; its searches show their progress unless `quiet`."""
     from muse.progress import Progress
     from muse.run.runtime import pick_device
     from muse.space import load_space

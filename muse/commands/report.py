@@ -18,22 +18,26 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("space", type=Path)
 @click.option(
-    "--dictionary", type=Path, metavar="FILE", help="Gold translations, a pair a line, to measure with."
+    "--dictionary",
+    type=Path,
+    metavar="FILE",
+    help="Gold translations to measure accuracy with, a pair on each line.",
 )
 @click.option(
     "--out", type=Path, metavar="FILE",
-    help="The page, .html; its figures go to FILE with .figures.  [default: SPACE.html, beside it]",
+    help="Page to write, .html; its figures go to a folder beside it.  [default: SPACE.html]",
 )  # fmt: skip
 @click.option(
     "--max-vocab", default=20_000, show_default=True, type=click.IntRange(1), metavar="N",
-    help="Hubs and the sample are of the N most frequent words.",
+    help="Take hubs and sample words from the N most frequent words.",
 )  # fmt: skip
 @languages
 @common
 def report(space: Path, out: Path | None, as_json: bool, **options: Any) -> None:
-    """Write one page about a SPACE: how it was learned, what the verdict rests on, how good it is.
+    """Write a one-page HTML report about a SPACE.
 
-    The page needs nothing but itself; the figures lie beside it as PNG.
+    How it was learned, the evidence for the verdict, how good it is. The page is self-contained; its
+    figures are also written as PNG files.
     """
     from muse.report import check_page, gather_facts, require_report, write_report
 

@@ -14,18 +14,25 @@ from muse.commands.options import common
 
 @click.command()
 @click.argument("space", type=Path)
-@click.option("--host", default="127.0.0.1", show_default=True, help="Where to listen.")
-@click.option("--port", default=8765, show_default=True, type=click.IntRange(0, 65535), help="0: a free one.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
+@click.option(
+    "--port",
+    default=8765,
+    show_default=True,
+    type=click.IntRange(0, 65535),
+    help="Port to listen on; 0 picks a free one.",
+)
 @click.option(
     "--rate", default=100.0, show_default=True, type=click.FloatRange(0, min_open=True), metavar="N",
-    help="Requests a second that one client may make, after 5,000 at once.",
+    help="Requests per second allowed to one client, after a burst of 5,000.",
 )  # fmt: skip
-@click.option("--allow-remote", is_flag=True, help="Let --host be one that other machines reach.")
+@click.option("--allow-remote", is_flag=True, help="Allow a --host that other machines can reach.")
 @common
 def serve(space: Path, as_json: bool, quiet: bool, seed: int, device: str, **options: Any) -> None:
-    """Explore a SPACE in the browser: words, sentences, neighbours and a picture; until Ctrl-C.
+    """Explore a SPACE in the browser.
 
-    The API is described at /openapi.json.
+    Words, sentences, neighbours and a map of the space; stop it with Ctrl-C. The API is described at
+    /openapi.json.
     """
     from muse.run.runtime import pick_device
     from muse.space import load_space

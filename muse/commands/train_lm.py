@@ -13,20 +13,19 @@ from muse.commands.options import common
 
 @click.command("train-lm")
 @click.argument("texts", nargs=-1, required=True, type=Path, metavar="TEXT...")
-@click.option("--lang", required=True, metavar="LANG", help="The language of the text.")
+@click.option("--lang", required=True, metavar="LANG", help="Language of the text.")
+@click.option("--out", required=True, type=Path, metavar="FILE", help="Model to write, .arpa or .arpa.gz.")
 @click.option(
-    "--out", required=True, type=Path, metavar="FILE", help="The model to write: .arpa or .arpa.gz."
-)
-@click.option(
-    "--order", default=3, show_default=True, type=click.IntRange(1, 6), help="The longest n-grams it has."
+    "--order", default=3, show_default=True, type=click.IntRange(1, 6), help="Length of the longest n-grams."
 )
 @common
 def train_lm(
     texts: tuple[Path, ...], lang: str, out: Path, order: int, quiet: bool, as_json: bool, **_: Any
 ) -> None:
-    """Learn an n-gram language model from TEXT files, a sentence a line.
+    """Train an n-gram language model on TEXT files.
 
-    Interpolated modified Kneser-Ney, in the ARPA format, of lower-case tokens as muse translate has them.
+    Each line is a sentence. The model has interpolated modified Kneser-Ney smoothing over the lowercase
+    tokens that muse translate uses, in the ARPA format.
     """
     from muse.files.plain_text import read_lines
     from muse.files.writing import check_place

@@ -30,29 +30,48 @@ STDIN = "standard input"
 @click.argument("space", type=Path)
 @click.argument("words", nargs=-1, metavar="[WORD]...")
 @click.option(
-    "--top", default=10, show_default=True, type=click.IntRange(1), help="Translations of each word."
+    "--top",
+    default=10,
+    show_default=True,
+    type=click.IntRange(1),
+    help="Number of translations of each word; with --lm, of those to choose from.",
 )
 @click.option(
-    "--lm", type=Path, metavar="FILE", help="A language model of the target, to choose words in text."
+    "--lm",
+    type=Path,
+    metavar="FILE",
+    help="Language model of the target language, to choose the words of a text.",
 )
-@click.option("--lm-weight", type=click.FloatRange(0), metavar="X", help="Of the model.  [default: 0.06]")
 @click.option(
-    "--beam", default=10, show_default=True, type=click.IntRange(1), help="Sentences kept with --lm."
+    "--lm-weight",
+    type=click.FloatRange(0),
+    metavar="X",
+    help="Weight of the language model.  [default: 0.06]",
 )
-@click.option("--vectors", type=Path, metavar="FILE", help="Vectors for unknown words: best a fastText .bin.")
-@click.option("--ngrams", is_flag=True, help="Unknown words from n-grams learned from the space itself.")
+@click.option("--beam", default=10, show_default=True, type=click.IntRange(1), help="Beam size with --lm.")
 @click.option(
-    "--fit", is_flag=True, help="The --vectors are of another model than the space's: fit them to it."
+    "--vectors", type=Path, metavar="FILE", help="Vectors for unknown words; a fastText .bin is best."
 )
-@click.option("--reference", type=Path, metavar="FILE", help="The right translations: print BLEU and chrF.")
+@click.option(
+    "--ngrams",
+    is_flag=True,
+    help="Make vectors for unknown words from n-grams learned from the space itself.",
+)
+@click.option("--fit", is_flag=True, help="Fit --vectors from another model to those of the space first.")
+@click.option(
+    "--reference",
+    type=Path,
+    metavar="FILE",
+    help="Reference translations of the text, to report BLEU and chrF.",
+)
 @direction
 @common
 def translate(space: Path, words: tuple[str, ...], method: str, as_json: bool, **options: Any) -> None:
-    """Translate each WORD, with scores; without any, the text on stdin, word by word.
+    """Translate each WORD, or the text on stdin word by word.
 
-    Text keeps its punctuation, numbers and capitals; a word without a vector is copied, unless --vectors
-    or --ngrams has one for it. With --lm (from muse train-lm, or any ARPA file) the --top best
-    translations of every word are chosen from by how well they follow one another.
+    Words are printed with several translations and their scores. Text keeps its punctuation, numbers and
+    capitals; a word without a vector is copied, unless --vectors or --ngrams supplies one. --lm (from muse
+    train-lm, or any ARPA file) picks, from each word's --top candidates, the sequence that reads best.
     """
     from muse.search.retrieval import Retrieval
     from muse.space.new_words import load_new_words, own_new_words
