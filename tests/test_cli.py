@@ -101,7 +101,7 @@ def wide_to(value: str) -> Callable[[list[str]], list[str]]:
 
 
 BAD_VECTORS: dict[str, tuple[Write, list[str]]] = {
-    "missing": (Path.unlink, ["fr.vec: expected a file, got it does not exist"]),
+    "missing": (Path.unlink, ["fr.vec: expected a file, but it does not exist"]),
     "empty": (lambda path: path.write_bytes(b""), ["fr.vec: expected content, got an empty file"]),
     "directory": (directory, ["fr.vec: expected a file, got a folder"]),
     "too few words": (change_line(1, "601 20"), ["fr.vec: expected 601 words", "got 600"]),
@@ -341,7 +341,7 @@ def test_repeated_words_are_counted_aloud(muse: Command, files: Path) -> None:
     ended = muse(*good(files, "--json"))
     assert ended.code == 0
     assert ended.json["words"] == {"fr": 598, "en": 600}
-    assert [line for line in ended.err.splitlines() if "first of 2 repeated words (fr)" in line]
+    assert [line for line in ended.err.splitlines() if "dropped 2 duplicate words (fr)" in line]
     kept = (files / "out" / "fr" / "words.txt").read_text(encoding="utf-8").split("\n")
     assert kept.count("fr0") == 1
     assert kept[0] == "fr0"

@@ -144,7 +144,7 @@ def test_no_direction_to_guess_or_a_language_that_is_not_there(muse: Command) ->
     refused(
         muse("translate", "space", "fr7"), "this space has fr, de besides en; choose one with --src or --tgt"
     )
-    refused(muse("translate", "space", "x", "--src", "it", "--tgt", "en"), "one of fr, de, en; got 'it'")
+    refused(muse("translate", "space", "x", "--src", "it", "--tgt", "en"), "are fr, de, en; got 'it'")
 
 
 def test_joint(muse: Command, files: Path) -> None:
@@ -202,7 +202,7 @@ def test_a_language_added_meets_the_pivot_where_the_space_has_moved_it(muse: Com
 
 
 BAD: dict[str, tuple[list[object], list[str]]] = {
-    "twice": (["--src", "fr", "--src", "fr", "--tgt", "en"], ["name of its own, got 'fr' twice"]),
+    "twice": (["--src", "fr", "--src", "fr", "--tgt", "en"], ["different language, got 'fr' twice"]),
     "itself": (["--src", "fr", "--src", "en", "--tgt", "en"], ["'en' twice"]),
     "files": (["--src", "fr", "--src", "de", "--tgt", "en", "--src-emb", "fr.vec"], ["2 languages", "got 1"]),
     "reweight": (
@@ -242,7 +242,7 @@ def test_bad_input(muse: Command, made: Path, files: Path, name: str) -> None:
 
 def test_a_dictionary_belongs_to_one(muse: Command, files: Path) -> None:
     (files / "gold.txt").write_text("fr1 en1\n")
-    refused(several(muse, "--dictionary", "gold.txt", "--init", "dictionary"), "belongs to one --src, got 2")
+    refused(several(muse, "--dictionary", "gold.txt", "--init", "dictionary"), "needs a single --src, got 2")
 
 
 def test_neither_target_nor_space_is_wrong_usage(muse: Command, files: Path) -> None:

@@ -136,9 +136,9 @@ BAD: dict[str, tuple[list[str], list[str]]] = {
         ["--vocab and --max-vocab exclude each other, got both"],
     ),
     "specials twice": (["torch", "--specials", "<s>,<s>"], ["special tokens must differ, got <s>, <s>"]),
-    "no such language": (["moses", "--src", "de"], ["one of en, fr; got 'de'"]),
-    "no such language of vectors": (["text", "--lang", "de"], ["one of en, fr; got 'de'"]),
-    "one language twice": (["torch", "--src", "en", "--tgt", "en"], ["two languages, got 'en' twice"]),
+    "no such language": (["moses", "--src", "de"], ["are en, fr; got 'de'"]),
+    "no such language of vectors": (["text", "--lang", "de"], ["are en, fr; got 'de'"]),
+    "one language twice": (["torch", "--src", "en", "--tgt", "en"], ["different languages, got 'en' twice"]),
 }
 
 
@@ -169,7 +169,7 @@ def test_places_that_cannot_be_written(muse: Command, space: Path, tmp_path: Pat
     (tmp_path / "full").write_text("a file")
     before |= {"full": b"a file"}
     out = tmp_path / "full" / "out"
-    refused(muse("export", space, "--format", form, "--out", out), "expected a folder", "full")
+    refused(muse("export", space, "--format", form, "--out", out), "folder", "full")
     assert tree(tmp_path) == before
 
 

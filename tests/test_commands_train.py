@@ -144,7 +144,7 @@ def test_text_that_cannot_be_learned_from(muse: Command, files: Path, name: str)
 BAD_SETTINGS: dict[str, tuple[list[object], list[str]]] = {
     "no such text": (["--parallel", "nosuch.tsv"], ["nosuch.tsv"]),
     "the pivot": (["--lang", "en"], ["another language than the pivot, en"]),
-    "no such language": (["--lang", "xx"], ["one of", "'xx'"]),
+    "no such language": (["--lang", "xx"], ["languages of this space", "'xx'"]),
     "lambda": (["--lambda", 0.7], ["lambda must lie in 0..0.5"]),
     "lambda elsewhere": (["--loss", "hinge", "--lambda", 0.2], ["--lambda", "hinge"]),
     "margin elsewhere": (["--margin", 0.2], ["--margin", "align"]),

@@ -191,7 +191,7 @@ def test_train_lm_refuses(muse: Command, space: Path) -> None:
     refused(muse(*train, here / "blank.txt"), "at least one word of text")
     refused(muse(*train, here / "latin.txt"), "latin.txt:2: expected UTF-8")
     refused(muse(*train, here / "no.txt"), "no.txt")
-    refused(muse("train-lm", "--lang", "fr", "--out", here / "no" / "x", here / "en.txt"), "can be written")
+    refused(muse("train-lm", "--lang", "fr", "--out", here / "no" / "x", here / "en.txt"), "existing folder")
     assert muse(*train, here / "en.txt", "--order", 9).code == 2
     assert tree(here) == before
 

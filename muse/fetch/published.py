@@ -99,8 +99,8 @@ def _retrieve(item: Item, config: FetchConfig, pin: str | None, progress: Progre
             check_content(part.path, item.name, item.kind)
             if pin and checksum(part.path) != pin:
                 raise BadFile(
-                    f"{url}: expected the file of checksum {pin[:8]} noted in {config.folder / SUMS}, got "
-                    "another; if it was published anew, remove the line"
+                    f"{url}: expected the checksum {pin[:8]} in {config.folder / SUMS}, got another; "
+                    "if the published file has changed, remove the line"
                 )
         except BadFile:
             part.remove()
