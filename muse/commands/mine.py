@@ -150,7 +150,7 @@ def _score(
 
 
 class _Written(NamedTuple):
-    """How many pairs are in which file, of what texts, by what, and what they are worth if that is known."""
+    """The pairs written, their file, the texts, the score, and the quality if a gold list was given."""
 
     pairs: int
     out: Path

@@ -36,7 +36,7 @@ SYSTEMS: Mapping[str, System] = {system.name: system for system in _ALL}
 
 @dataclass(frozen=True, eq=False)
 class TrainedSystem:
-    """What came of a request: all that its system reports, the seconds of every stage.
+    """The result of a request: all that its system reports, the seconds of every stage.
 
     `inputs` are the files it learned from, with their sha256.
     """
