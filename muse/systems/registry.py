@@ -115,7 +115,7 @@ def restore_system(saved: Saved, space: AlignedSpace, _: Sequence[SentenceEncode
 def _recipe(
     system: System, request: TrainingRequest, preset: Preset, inputs: Sequence[tuple[str, str]]
 ) -> dict[str, Any]:
-    """All that decides what comes of training but the space and the core."""
+    """All that decides the result of training but the space and the core."""
     return {
         "system": system.name,
         "preset": request.preset,

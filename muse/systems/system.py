@@ -118,7 +118,7 @@ class TrainingRequest:
 class Job:
     """A request that was checked, and what it runs with.
 
-    `recipe` has, as it is saved with the encoder, all that decides what comes of training but the space and
+    `recipe` has, as it is saved with the encoder, all that decides the result of training but the space and
     the core.
     """
 
