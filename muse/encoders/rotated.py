@@ -35,7 +35,7 @@ class Turned(Around):
         return self
 
     def encode(self, sentences: Iterable[str], language: str) -> Encoded:
-        """The turned rows (s, d'), in order; BadSetting where the encoder has not got the language."""
+        """The rotated rows (s, d'), in order; BadSetting where the encoder lacks the language."""
         found = self.inner.encode(sentences, language)
         turn = self.turns.get(language)
         return found if turn is None else replace(found, matrix=found.matrix @ turn.T)

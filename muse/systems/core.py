@@ -39,7 +39,7 @@ class Core(Protocol):
 
     @property
     def settings(self) -> Mapping[str, Any]:
-        """What finds it again, as JSON has it; nothing for the space."""
+        """What reopens it, as JSON holds it; nothing for the space."""
 
     def reader(self, language: str) -> Reader:
         """What reads sentences of a language; BadSetting where the core lacks it."""

@@ -10,7 +10,7 @@ import torch
 
 
 def generator_for(seed: int, *stream: int, device: str = "cpu") -> torch.Generator:
-    """The source of all that is random in one epoch, so that a resumed run needs no generator's state."""
+    """A generator for one stream, such as an epoch, so that a resumed run needs no generator's state."""
     return torch.Generator(device).manual_seed(_mixed(seed, *stream))
 
 

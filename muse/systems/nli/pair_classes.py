@@ -63,7 +63,7 @@ class PairExamples(Protocol):
         """The number n of examples to train on."""
 
     def training(self, rows: Tensor, generator: torch.Generator) -> LabelledPairs:
-        """The examples with these numbers (b,); all that is random comes from `generator`."""
+        """The examples with these numbers (b,), drawing from `generator`."""
 
     def held_out(self) -> Iterator[LabelledPairs]:
         """The held-out examples, the same at every call."""
