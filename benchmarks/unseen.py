@@ -2,11 +2,12 @@
 
     python benchmarks/unseen.py [--pairs en-fr,fr-en] [--seeds 0] [--shared ../shared]
 
-Both lists of en-fr, en-de and de-fr were in view when defaults were chosen. For these pairs, in both directions,
-a list is made of the Tatoeba training sentences: pairs of words that choose each other by Dice's coefficient of
-how often they stand in the same pair of sentences, 2 c(x, y) / (c(x) + c(y)), without the source words of either
-list. It is noisy, for both methods alike. For the pairs with Italian it is the list `5000-6500`, on which nothing
-was chosen. Procrustes learns from `0-5000`; the p-value is that of a paired test over the queries both cover.
+Both lists of en-fr, en-de and de-fr were in view when defaults were chosen. For these pairs, in both
+directions, a list is made of the Tatoeba training sentences: pairs of words that choose each other by
+Dice's coefficient of how often they stand in the same pair of sentences, 2 c(x, y) / (c(x) + c(y)), without
+the source words of either list. It is noisy, for both methods alike. For the pairs with Italian it is the
+list `5000-6500`, on which nothing was chosen. Procrustes learns from `0-5000`; the p-value is that of a
+paired test over the queries both cover.
 """
 
 from __future__ import annotations
