@@ -185,3 +185,12 @@ def test_no_global_randomness() -> None:
         for call in GLOBAL_RANDOMNESS
         if call in path.read_text(encoding="utf-8")
     ]
+
+
+def test_no_class_name_stands_for_two_things() -> None:
+    homes: dict[str, list[str]] = {}
+    for name, tree in TREES.items():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ClassDef):
+                homes.setdefault(node.name, []).append(name)
+    assert not {name: found for name, found in homes.items() if len(found) > 1}

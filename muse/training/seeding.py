@@ -10,7 +10,7 @@ import torch
 
 
 def generator_for(seed: int, *stream: int, device: str = "cpu") -> torch.Generator:
-    """The generator of one epoch; a resumed run derives it anew and needs no saved state."""
+    """A generator for one stream, such as an epoch, so that a resumed run needs no generator's state."""
     return torch.Generator(device).manual_seed(_mixed(seed, *stream))
 
 

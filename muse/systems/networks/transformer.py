@@ -122,7 +122,8 @@ class TransformerLayers(nn.Module):
                 f"a transformer with memory={self.config.memory} must {'' if memory is None else 'not '}"
                 "be given one"
             )
-        states = self._embedded(inputs).transpose(0, 1)  # (n + t, b, h)
+        # Contiguous, for the matrix products of every layer.
+        states = self._embedded(inputs).transpose(0, 1).contiguous()  # (n + t, b, h)
         k, n = len(states), len(states) - inputs.tokens.shape[1]
         causal = padding = None
         if self.config.causal:
