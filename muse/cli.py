@@ -1,4 +1,4 @@
-"""The command line: the group of commands, and errors as one line and an exit code."""
+"""The command line: all commands, and errors reported as one line and an exit code."""
 
 from __future__ import annotations
 
@@ -27,11 +27,10 @@ from muse.version import __version__
 
 INTERRUPTED = 130  # the exit code after Ctrl-C
 TOO_LITTLE = (
-    "error: there must be enough memory for this command, found too little; lower --max-vocab, --batch or "
-    "a size "
-    "given with --set"
+    "error: this command needs more memory than it found; lower --max-vocab, --batch or a size given "
+    "with --set"
 )
-# torch has a MemoryError of its own for no device, but says so.
+# torch reports a lack of memory as a RuntimeError with one of these messages.
 _OF_MEMORY = re.compile("out of memory|allocate memory|size calculation overflowed", re.IGNORECASE)
 
 

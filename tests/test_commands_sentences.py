@@ -295,7 +295,7 @@ def test_neighbours_of_a_retrieval_without_any_are_refused(muse: Command, space:
 def test_a_fit_that_changes_nothing_is_reported(muse: Command, space: Path) -> None:
     ended = muse(*sentences(space, *texts(space), "--fit", f"fr={space.parent / 'fr.txt'}"))
     assert ended.code == 0
-    assert "--fit changes nothing" in ended.err
+    assert "--fit has no effect" in ended.err
 
 
 def test_a_file_with_the_pivot_needs_the_pivot(muse: Command, tmp_path: Path) -> None:

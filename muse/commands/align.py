@@ -33,7 +33,7 @@ OF_WORDS = " (not unsupervised)"
     "--tgt",
     "target",
     metavar="LANG",
-    help="Language to map into; its vectors stay as they are, but see --reweight.",
+    help="Language to map into; its vectors stay unchanged, except by --reweight.",
 )
 @click.option(
     "--into",
@@ -60,10 +60,10 @@ OF_WORDS = " (not unsupervised)"
 )
 @click.option("--no-identical", is_flag=True, help="Do not let auto fall back on identical strings.")
 @click.option("--max-vocab", type=click.IntRange(1), metavar="N", help="Read only the N most frequent words.")
-@click.option("--lower", is_flag=True, help="Lowercase words; of several spellings the first is kept.")
+@click.option("--lower", is_flag=True, help="Lowercase words; of words that become equal, keep the first.")
 @click.option(
     "--normalise", default="unit,centre,unit", show_default=True, metavar="STEPS",
-    help="Normalisation of the vectors, step by step.",
+    help="Steps that normalise the vectors, in order.",
 )  # fmt: skip
 @click.option(
     "--refine/--no-refine", default=True, show_default=True, help="Repeat Procrustes on induced word pairs."
@@ -71,7 +71,7 @@ OF_WORDS = " (not unsupervised)"
 @click.option(
     "--reweight/--no-reweight",
     default=None,
-    help="At the end, weight directions by canonical correlation if it helps; this changes the target "
+    help="Finally weight directions by canonical correlation if it helps; this changes the target "
     "too, so not with several --src or --into.  [default: reweight if possible]",
 )
 @click.option(
@@ -82,7 +82,7 @@ OF_WORDS = " (not unsupervised)"
 @click.option(
     "--out",
     type=Path,
-    metavar="DIR",
+    metavar="FOLDER",
     help="Folder for the space.  [default: embeddings/aligned/SRC-TGT, or --into]",
 )
 @click.option("--resume", is_flag=True, help="Resume an interrupted run with the same settings.")
@@ -99,7 +99,7 @@ def align(**options: Any) -> int:
         raise click.UsageError("--no-identical forbids --init identical; leave one of them out.")
     if options["reweight"] and not options["refine"]:
         raise click.UsageError(
-            "--reweight follows refinement, which --no-refine leaves out; drop one of them."
+            "--reweight follows refinement, which --no-refine leaves out; leave one of them out."
         )
     from muse.api.run import run
     from muse.progress import Progress
@@ -112,7 +112,7 @@ def align(**options: Any) -> int:
 
 
 def _lines(report: Report) -> list[str]:
-    """What is shown without --json: each language that was mapped, one after the other, then the whole."""
+    """The lines printed without --json: those of each mapped language, then those of the whole run."""
     fields = report.as_json()
     lines = [_row("space", fields["space"])]
     for language, learned in report.learned.items():

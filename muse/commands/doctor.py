@@ -1,4 +1,4 @@
-"""muse doctor: what is installed, and what is missing."""
+"""muse doctor: print what is installed and what is missing."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from muse.commands.options import common
 def doctor(as_json: bool, **options: Any) -> None:
     """Print what is installed and what is missing.
 
-    Versions, threads, GPU, the build of faiss, and what each optional extra is for.
+    This covers versions, threads, the GPU, the faiss build, and what each optional extra is for.
     """
     from muse.doctor import examine, extras
 
@@ -32,11 +32,11 @@ def doctor(as_json: bool, **options: Any) -> None:
         ("muse", f"{found['muse']}, Python {found['python']}, {found['system']}"),
         ("packages", packages),
         ("threads", f"{threads}, of {found['processors']} processors"),
-        ("GPU", ", ".join(found["gpu"]) or "none that torch sees"),
+        ("GPU", ", ".join(found["gpu"]) or "none found by torch"),
         ("faiss", found["faiss"]),
         ("vectors", f"looked for in {folders}"),
     ):
         click.echo(f"{name:11} {text}")
     for one in known:
-        state = f"lacks {', '.join(one.missing)}: {one.advice}" if one.missing else "is there"
+        state = f"missing {', '.join(one.missing)}: {one.advice}" if one.missing else "installed"
         click.echo(f"{one.name:11} {state} ({one.purpose})")

@@ -41,7 +41,7 @@ STDIN = "standard input"
     type=Path,
     multiple=True,
     metavar="SPACE",
-    help="Append the vectors of another space; may be repeated.",
+    help="Append the vectors from another space; may be repeated.",
 )
 @click.option(
     "--input", "source", type=Path, metavar="FILE", help="Text, or a Parquet file.  [default: stdin]"
@@ -118,7 +118,7 @@ def _encoder(space: Path, lang: str, name: str, options: dict[str, Any]) -> Sent
 
     pick_device(options["device"])
     if options["device"] == "cuda":
-        log.warning("sentences are encoded on the CPU; --device cuda changes nothing")
+        log.warning("sentences are encoded on the CPU; --device cuda has no effect")
     text = None if options["fit"] is None else list(stream_sentences(options["fit"]))
     spaces = [load_space(folder) for folder in (space, *options["also"])]
     encoder = load_encoder(name, *spaces, progress=Progress(quiet=options["quiet"]))
@@ -132,7 +132,7 @@ def _encoder(space: Path, lang: str, name: str, options: dict[str, Any]) -> Sent
 
 @contextmanager
 def _writer(out: Path | None, dimension: int, kept: list[list[float]] | None) -> Iterator[Write]:
-    # Where the rows go: to a file, into `kept`, or as text to stdout.
+    # Writes rows to a file, into `kept`, or as text to stdout.
     from muse.files.row_files import row_writer
 
     if out is not None:

@@ -1,4 +1,4 @@
-"""What commands with a sentence encoder share: its options, the encoder, the vectors it gives."""
+"""Helpers of commands with a sentence encoder: its options, loading it, encoding with it."""
 
 from __future__ import annotations
 
@@ -23,11 +23,12 @@ log = logging.getLogger(__name__)
 
 
 def encoder_options(command: F) -> F:
-    """The options that name an encoder and the text it learns its weights from."""
+    """Adds the options that name an encoder and the text it learns its weights from."""
     for option in (
         click.option(
             "--fit", "fit_files", multiple=True, metavar="LANG=FILE",
-            help="Text to learn the encoder's weights from, a sentence on each line; never the test data.",
+            help="Text to learn the encoder's weights from, a sentence on each line; never the test data. "
+            "May be repeated.",
         ),
         click.option(
             "--encoder", default="mean", show_default=True, metavar="NAME|FOLDER",
@@ -39,7 +40,7 @@ def encoder_options(command: F) -> F:
 
 
 def open_encoder(space: AlignedSpace, options: dict[str, Any]) -> SentenceEncoder:
-    """The encoder that was asked for, after it has learned from the text of --fit."""
+    """The encoder of --encoder, fitted on the text of --fit."""
     from muse.api.encoders import load_encoder
     from muse.files.sentence_text import read_sentences
     from muse.progress import Progress
@@ -54,10 +55,10 @@ def open_encoder(space: AlignedSpace, options: dict[str, Any]) -> SentenceEncode
 
 
 def fitted(encoder: SentenceEncoder, text: Sequence[str], language: str) -> SentenceEncoder:
-    """The encoder fitted on the text; a warning where it learns nothing from any."""
+    """The encoder fitted on the text; warns if it learns nothing from text."""
     found = encoder.fit(text, language)
     if found is encoder:
-        log.warning("%s learns nothing from text: --fit changes nothing", encoder.name)
+        log.warning("%s learns nothing from text: --fit has no effect", encoder.name)
     return found
 
 
@@ -75,19 +76,19 @@ def by_language(values: Sequence[str], option: str) -> list[tuple[str, Path]]:
 
 
 def encoded(encoder: SentenceEncoder, sentences: Sequence[str], language: str, progress: Progress) -> Matrix:
-    """The rows (s, d') of the sentences; a warning where most of their words are unknown."""
+    """The rows (s, d') of the sentences; warns if most of their words are unknown."""
     counted = progress.through(f"sentences of {language}", sentences, len(sentences), lambda _: 1)
     found = encoder.encode(counted, language)
     if found.tokens and found.unknown > found.tokens / 2:
         log.warning(
-            "%d of %d tokens have no vector: is %s the language of the text?",
+            "%d of %d tokens have no vector: is the text in %s?",
             found.unknown, found.tokens, language,
         )  # fmt: skip
     return found.matrix
 
 
 def pair_scores(methods: Sequence[str], k: int | None) -> list[PairScore]:
-    """How pairs are scored, each method once; without a k, 10 for csls, as for words, and 4 for margin."""
+    """One score of pairs for each method; k is 10 for csls, as for words, and 4 for margin by default."""
     from muse.search.pair_score import PairScore
 
     usual = {"csls": 10}

@@ -41,7 +41,10 @@ FILE: dict[str, Any] = {"type": Path, "metavar": "FILE"}
 
 @click.command()
 @click.argument("space", type=Path)
-@click.option("--task", default="words", show_default=True, type=click.Choice(list(TASKS)))
+@click.option(
+    "--task", default="words", show_default=True, type=click.Choice(list(TASKS)),
+    help="What to evaluate; see above.",
+)  # fmt: skip
 @click.option("--dictionary", **FILE, help="words: gold translations, a pair on each line.")
 @click.option(
     "--pairs", **FILE,
@@ -51,17 +54,18 @@ FILE: dict[str, Any] = {"type": Path, "metavar": "FILE"}
     "--against",
     type=Path,
     metavar="SPACE",
-    help="words: test whether SPACE is significantly better or worse than this one.",
+    help="words: another space; test whether SPACE is significantly better or worse.",
 )
-@click.option(
-    "--hubness", is_flag=True, help="words: measure how often the same targets are found, by nn and csls."
-)
+@click.option("--hubness", is_flag=True, help="words: also measure hubness, with nn and with csls.")
 @click.option("--source", "source_file", **FILE, help="sentences: a sentence on each line.")
-@click.option("--target", "target_file", **FILE, help="sentences: their translations, line by line.")
 @click.option(
-    "--parallel", **FILE, help="sentences: both in one file, pivot<TAB>sentence, as for muse train."
+    "--target", "target_file", **FILE, help="sentences: the translations of --source, line by line."
 )
-@click.option("--both-ways", is_flag=True, help="sentences: search from --tgt to --src as well.")
+@click.option(
+    "--parallel", **FILE,
+    help="sentences: instead of --source and --target, one file with pivot<TAB>sentence on each line.",
+)  # fmt: skip
+@click.option("--both-ways", is_flag=True, help="sentences: also search from --tgt to --src.")
 @click.option("--target-pairs", **FILE, help="sts: the same pairs in --tgt, to compare across languages.")
 @click.option(
     "--data", type=Path, metavar="FOLDER",
@@ -72,16 +76,21 @@ FILE: dict[str, Any] = {"type": Path, "metavar": "FILE"}
     default=20,
     show_default=True,
     type=click.IntRange(2),
+    metavar="N",
     help="transfer: number of random subsamples.",
 )
-@click.option("--text", multiple=True, metavar="LANG=FILE", help="probe: sentences, one on each line.")
 @click.option(
-    "--probe", "probes", multiple=True, type=click.Choice(["length", "content", "order", "language"]),
-    help="probe: what to predict.  [default: all that --text allows]",
+    "--text", multiple=True, metavar="LANG=FILE",
+    help="probe: sentences in a language, one on each line; may be repeated.",
 )  # fmt: skip
 @click.option(
-    "--size", default=5_000, show_default=True, type=click.IntRange(50), help="probe: number of sentences."
-)
+    "--probe", "probes", multiple=True, type=click.Choice(["length", "content", "order", "language"]),
+    help="probe: what to predict; may be repeated.  [default: all that --text allows]",
+)  # fmt: skip
+@click.option(
+    "--size", default=5_000, show_default=True, type=click.IntRange(50), metavar="N",
+    help="probe: number of sentences.",
+)  # fmt: skip
 @click.option(
     "--classifier", default="logistic", show_default=True, type=click.Choice(["logistic", "mlp"]),
     help="transfer, probe: logistic regression or a multi-layer perceptron.",
@@ -89,7 +98,8 @@ FILE: dict[str, Any] = {"type": Path, "metavar": "FILE"}
 @click.option(
     "--retrieval", "methods", default=("csls",), multiple=True, show_default=True,
     type=click.Choice(["csls", "nn", "isf", "margin"]),
-    help="words, sentences: search method; may be repeated. margin is for sentences only.",
+    help="words, sentences: search by CSLS, nearest neighbour, inverted softmax or, for sentences only, "
+    "margin; may be repeated.",
 )  # fmt: skip
 @click.option(
     "--neighbours", type=click.IntRange(1), metavar="K",
@@ -124,7 +134,7 @@ def evaluate(space: Path, task: str, as_json: bool, **options: Any) -> None:
 
 
 def _check_options(task: str, options: dict[str, Any]) -> None:
-    """Raises where an option would change nothing."""
+    """Raise UsageError if an option has no effect on the task."""
     for names, tasks in USED_BY.items():
         if task not in tasks and (idle := given(*names)):
             raise click.UsageError(f"{idle[0]} is for --task {' or '.join(tasks)}, not for {task}.")

@@ -1,4 +1,4 @@
-"""The tasks transfer and probe of `muse evaluate`: what classifiers learn from sentence vectors."""
+"""The tasks transfer and probe of `muse evaluate`, which train classifiers on sentence vectors."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ LABELS = "labels.txt"
 
 
 def transfer(space: Path, options: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
-    """Macro-F1 and accuracy of a classifier learned in one language, in the others."""
+    """Macro-F1 and accuracy, in other languages, of a classifier trained in one."""
     import numpy as np
 
     from muse.evaluation.classifier import ClassifierConfig, require_sklearn
     from muse.evaluation.transfer import TransferConfig, evaluate_transfer
 
-    require_sklearn()  # absent, it is to be said before the work
+    require_sklearn()  # report a missing package before the work, not after it
     loaded = open_space(space, options["device"], options["quiet"])
     languages = _languages(loaded, options)
     texts, labels = _labelled(options["data"], languages)
@@ -59,7 +59,7 @@ def transfer(space: Path, options: dict[str, Any]) -> tuple[dict[str, Any], list
 
 
 def probe(space: Path, options: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
-    """The accuracy of reading length, content, order and language out of a vector, beside chance."""
+    """How accurately a classifier predicts length, content, order and language from a vector."""
     import numpy as np
 
     from muse.evaluation.classifier import ClassifierConfig, Labelled, require_sklearn
@@ -102,7 +102,7 @@ def _rows(encoder: SentenceEncoder, task: Probe, progress: Progress) -> Any:
 def _probes(
     space: AlignedSpace, options: dict[str, Any], rng: np.random.Generator
 ) -> Iterator[tuple[Probe, str]]:
-    # The tasks that were asked for, or that the texts allow, with a name for the files of each.
+    # The tasks of --probe, by default all that the texts allow, with a name for the files of each.
     from muse.evaluation.probing import ONE_LANGUAGE, language_probe
     from muse.evaluation.score import gold_name
     from muse.files.sentence_text import read_sentences
@@ -124,7 +124,7 @@ def _probes(
 
 
 def _languages(space: AlignedSpace, options: dict[str, Any]) -> list[str]:
-    # The language to learn, and those to test: named, or all that space and folder have.
+    # The language to train in and those to test: the given ones, or all that space and folder share.
     from muse.errors import BadFile, Mismatch
 
     folder, source = options["data"], options["source"] or space.pivot
@@ -140,7 +140,7 @@ def _languages(space: AlignedSpace, options: dict[str, Any]) -> list[str]:
     if not tested:
         found = ", ".join(sorted(path.name for path in folder.glob("*.txt"))) or "no .txt"
         raise Mismatch(
-            f"{folder}: expected LANG.txt of a language of the space beside {source} "
+            f"{folder}: expected LANG.txt for a language of the space other than {source} "
             f"({', '.join(space.languages)}), got {found}; rename the files"
         )
     return [source, *tested]
@@ -154,7 +154,7 @@ def _labelled(folder: Path, languages: list[str]) -> tuple[list[list[str]], list
 
 
 def _folder_name(folder: Path, languages: list[str]) -> str:
-    # The folder with four digits of the checksum of all its files that were used.
+    # The folder's name with four digits of the checksum of the files used.
     digest = hashlib.sha256()
     for name in (*(f"{language}.txt" for language in languages), LABELS):
         digest.update((folder / name).read_bytes())

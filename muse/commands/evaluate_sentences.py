@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from muse.vectors import Matrix
 
 
-class _Asked(NamedTuple):
-    """What retrieval is asked of: texts by language, what encodes them, a name for the files."""
+class _Task(NamedTuple):
+    """A retrieval task: the texts by language, their encoder, and a name for the files."""
 
     space: AlignedSpace
     encoder: SentenceEncoder
@@ -28,52 +28,52 @@ class _Asked(NamedTuple):
 
 
 def sentences(space: Path, options: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
-    """P@1 and the rest, of finding the translation of a sentence."""
+    """P@1, P@5 and P@10 of retrieving the translation of each sentence."""
     from muse.errors import BadSetting
 
     loaded = open_space(space, options["device"], options["quiet"])
     source, target = loaded.direction(options["source"], options["target"])
     if options["parallel"] is not None and loaded.pivot not in (source, target):
         raise BadSetting(
-            f"--parallel has the sentences of {loaded.pivot} in its first column, got --src {source} and "
-            f"--tgt {target}; give a file of each as --source and --target"
+            f"--parallel needs the pivot, {loaded.pivot}, as --src or --tgt, got --src {source} and "
+            f"--tgt {target}; give one file for each language with --source and --target"
         )
     texts, gold = _texts(options, pivot_first=source == loaded.pivot)
     named = dict(zip((source, target), texts, strict=True))
-    asked = _Asked(loaded, open_encoder(loaded, options), named, gold, options)
+    task = _Task(loaded, open_encoder(loaded, options), named, gold, options)
     rows = {
-        language: encoded(asked.encoder, text, language, loaded.progress) for language, text in named.items()
+        language: encoded(task.encoder, text, language, loaded.progress) for language, text in named.items()
     }
-    fields, lines = _retrieved(asked, rows, source, target)
+    fields, lines = _retrieved(task, rows, source, target)
     if options["both_ways"]:
-        fields["reverse"], more = _retrieved(asked, rows, target, source)
+        fields["reverse"], more = _retrieved(task, rows, target, source)
         lines += more
     return fields, lines
 
 
 def _retrieved(
-    asked: _Asked, rows: dict[str, Matrix], source: str, target: str
+    task: _Task, rows: dict[str, Matrix], source: str, target: str
 ) -> tuple[dict[str, Any], list[str]]:
     import numpy as np
 
     from muse.evaluation.score import space_signature
     from muse.evaluation.sentences import Queries, different, evaluate_sentences
 
-    _, gold = different(asked.texts[target])
-    first = np.unique(gold, return_index=True)[1]  # where each different target stands for the first time
+    _, gold = different(task.texts[target])
+    first = np.unique(gold, return_index=True)[1]  # where each distinct target first occurs
     queries = Queries(rows[source], rows[target][first], gold)
     found = {}
-    for how in pair_scores(asked.options["methods"], asked.options["neighbours"]):
+    for score in pair_scores(task.options["methods"], task.options["neighbours"]):
         signature = space_signature(
-            asked.space, source, target, retrieval=str(how), gold=asked.gold,
-            more=(f"encoder:{asked.encoder.name}",),
+            task.space, source, target, retrieval=str(score), gold=task.gold,
+            more=(f"encoder:{task.encoder.name}",),
         )  # fmt: skip
-        found[how.method] = evaluate_sentences(
-            queries, how, signature, rng=np.random.default_rng(asked.options["seed"]),
-            device=asked.space.device,
+        found[score.method] = evaluate_sentences(
+            queries, score, signature, rng=np.random.default_rng(task.options["seed"]),
+            device=task.space.device,
         )  # fmt: skip
-    fields = {method: score.as_json() for method, score in found.items()}
-    lines = [str(score) for score in found.values()]
+    fields = {method: one.as_json() for method, one in found.items()}
+    lines = [str(one) for one in found.values()]
     return (next(iter(fields.values())) if len(fields) == 1 else fields), lines
 
 
@@ -118,7 +118,7 @@ def _texts(options: dict[str, Any], *, pivot_first: bool) -> tuple[list[list[str
     files = [options["source_file"], options["target_file"]]
     if options["parallel"] is not None:
         if any(files):
-            raise click.UsageError("--parallel has both sides: leave --source and --target out.")
+            raise click.UsageError("--parallel replaces --source and --target; leave these out.")
         sides = [list(side) for side in read_parallel(options["parallel"])]  # the pivot's first
         return (sides if pivot_first else sides[::-1]), gold_name(options["parallel"])
     if not all(files):
@@ -127,7 +127,7 @@ def _texts(options: dict[str, Any], *, pivot_first: bool) -> tuple[list[list[str
 
 
 def _check_same_pairs(files: list[Path], rated: list[RatedSentences]) -> None:
-    # Row i of both files is one pair in two languages, and so has one rating.
+    # Row i of both files is the same pair in two languages, and so must have the same rating.
     from muse.errors import Mismatch
 
     first, second = (one.ratings for one in rated)

@@ -34,7 +34,7 @@ def similarity(space: Path, options: dict[str, Any]) -> tuple[dict[str, Any], li
 
 
 def words(space: Path, options: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
-    """P@1 and the rest, by gold translations."""
+    """Word translation scores (P@k, MRR, MAP) against gold translations."""
     if "margin" in options["methods"]:
         raise click.UsageError("--retrieval margin is for --task sentences.")
     from muse.evaluation.significance import check_comparable
@@ -84,7 +84,7 @@ def _shown(score: WordScore) -> list[str]:
         f"{score.p_at_1_all:.1f}, coverage {score.covered}/{score.queries}",
         f"MRR = {score.mrr:.3f} [{score.mrr_ci95[0]:.3f}, {score.mrr_ci95[1]:.3f}], "
         f"MAP = {score.map:.3f} [{score.map_ci95[0]:.3f}, {score.map_ci95[1]:.3f}]",
-        "by frequency rank and by kind of word, with the number of queries:",
+        "by frequency rank and kind of word, with the number of queries:",
         *(f"  {group}" for group in (*score.bands, *score.parts)),
     ]
 
@@ -108,7 +108,7 @@ def _hubness(space: AlignedSpace, options: dict[str, Any]) -> tuple[dict[str, An
         fields[retrieval.method] = found.as_json()
         hubs = ", ".join(f"{word} {count}" for word, count in found.largest[:5])
         lines.append(
-            f"hubness by {found.retrieval}: skewness of the {found.k}-occurrence {found.skewness:.2f}, "
+            f"hubness with {found.retrieval}: skewness of the {found.k}-occurrence {found.skewness:.2f}, "
             f"{found.never:.1f} % of the targets never found, largest hubs {hubs}"
         )
     return fields, lines

@@ -1,4 +1,4 @@
-"""muse export: a space as files that other systems read."""
+"""muse export: write a space as files that other systems read."""
 
 from __future__ import annotations
 
@@ -35,11 +35,12 @@ OF_FORM = {
 @click.command()
 @click.argument("space", type=Path)
 @click.option(
-    "--format", "form", required=True, type=click.Choice([*VECTORS, SENTENCES, "torch", "moses", SPACE])
-)
+    "--format", "form", required=True, type=click.Choice([*VECTORS, SENTENCES, "torch", "moses", SPACE]),
+    help="Format to write; see above.",
+)  # fmt: skip
 @click.option(
     "--out", required=True, type=Path, metavar="PATH",
-    help="File to write; for vectors, a name without a suffix is a folder with one file for each language.",
+    help="File or folder to write; vectors go to one file per language if PATH has no suffix.",
 )  # fmt: skip
 @click.option(
     "--encoder", type=Path, metavar="FOLDER",
@@ -48,7 +49,7 @@ OF_FORM = {
 @click.option(
     "--max-vocab", type=click.IntRange(1), metavar="N", help="Export only the N most frequent words."
 )
-@click.option("--lang", "language", metavar="LANG", help="Vectors: export only this language.")
+@click.option("--lang", "language", metavar="LANG", help="Formats of vectors: export only this language.")
 @click.option(
     "--src",
     "source",
@@ -63,11 +64,11 @@ OF_FORM = {
 )
 @click.option(
     "--tables", type=click.Choice(["separate", "shared"]),
-    help="torch: a table for each side, or one for both.  [default: separate]",
+    help="torch: one table for each side, or one for both.  [default: separate]",
 )  # fmt: skip
 @click.option(
     "--vocab", "vocabularies", multiple=True, type=Path, metavar="FILE",
-    help="torch: vocabulary, a word or BPE unit on each line; give it twice for encoder and decoder.",
+    help="torch: vocabulary, a word or BPE unit on each line; repeat it for encoder and decoder.",
 )  # fmt: skip
 @click.option(
     "--specials",
@@ -80,10 +81,11 @@ OF_FORM = {
     "[default: mean]",
 )  # fmt: skip
 @click.option(
-    "--top", type=click.IntRange(1), help="moses: number of translations of each word.  [default: 100]"
-)
+    "--top", type=click.IntRange(1), metavar="N",
+    help="moses: number of translations of each word.  [default: 100]",
+)  # fmt: skip
 @click.option(
-    "--temperature", type=click.FloatRange(0, min_open=True),
+    "--temperature", type=click.FloatRange(0, min_open=True), metavar="X",
     help="moses: temperature of the softmax over CSLS.  [default: chosen on mutual neighbours]",
 )  # fmt: skip
 @common
@@ -124,7 +126,7 @@ def _check_options(form: str, given: dict[str, Any]) -> None:
 
 
 def _words(space: AlignedSpace, encoder: Path | None) -> AlignedSpace:
-    """The space, or its words with the rows that an encoder learned for them."""
+    """The space, or the same words with the vectors that an encoder learned for them."""
     if encoder is None:
         return space
     from muse.api.encoders import load_encoder
@@ -134,16 +136,18 @@ def _words(space: AlignedSpace, encoder: Path | None) -> AlignedSpace:
 
     loaded = load_encoder(encoder, space)
     if not isinstance(loaded, TrainedEncoder | NetworkEncoder):
-        raise BadSetting(f"{encoder}: --encoder takes one that learned rows of words, got {loaded.name}")
+        raise BadSetting(
+            f"{encoder}: --encoder must be one that learned word vectors, such as x-cbow, got {loaded.name}"
+        )
     return loaded.words
 
 
-Told = tuple[dict[str, Any], list[str]]  # the fields of --json, and the lines without it
+Report = tuple[dict[str, Any], list[str]]  # the fields of --json, and the lines printed without it
 
 
 def _vectors(
     space: AlignedSpace, out: Path, given: dict[str, Any], rng: np.random.Generator, progress: Progress
-) -> Told:
+) -> Report:
     from muse.export.vector_files import export_vectors
 
     written = export_vectors(
@@ -159,7 +163,7 @@ def _vectors(
 
 def _sentences(
     space: AlignedSpace, out: Path, given: dict[str, Any], rng: np.random.Generator, progress: Progress
-) -> Told:
+) -> Report:
     from muse.export.static_embedding import export_static_embedding
 
     languages = [given["language"]] if "language" in given else None
@@ -170,7 +174,7 @@ def _sentences(
 
 def _space(
     space: AlignedSpace, out: Path, given: dict[str, Any], rng: np.random.Generator, progress: Progress
-) -> Told:
+) -> Report:
     from muse.export.space_folder import export_space
 
     written = export_space(space, out, max_vocab=given.get("max_vocab"))
@@ -181,7 +185,7 @@ def _space(
 
 def _torch(
     space: AlignedSpace, out: Path, given: dict[str, Any], rng: np.random.Generator, progress: Progress
-) -> Told:
+) -> Report:
     from muse.export.torch_file import TableConfig, export_torch
     from muse.space.lookup_table import SPECIALS
 
@@ -212,7 +216,7 @@ def _line(name: str, table: dict[str, Any]) -> str:
 
 def _moses(
     space: AlignedSpace, out: Path, given: dict[str, Any], rng: np.random.Generator, progress: Progress
-) -> Told:
+) -> Report:
     from muse.export.moses import MosesConfig, export_moses
 
     config = MosesConfig(**{key: given[key] for key in ("top", "temperature", "max_vocab") if key in given})

@@ -1,4 +1,4 @@
-"""muse fetch: published vectors and dictionaries."""
+"""muse fetch: download published vectors and dictionaries."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ FOLDERS = {"vectors": Path("embeddings", "raw"), "dictionary": Path("dictionarie
     "--out",
     "folder",
     type=Path,
-    metavar="DIR",
+    metavar="FOLDER",
     help="Folder for the files.  [default: embeddings/raw or dictionaries/gold]",
 )
 @click.option("--list", "as_list", is_flag=True, help="List what can be downloaded, without network access.")
 @click.option("--dry-run", is_flag=True, help="Print what would be downloaded, without network access.")
-@click.option("--mirror", metavar="URL", help="Download from this address, which has the paths of --list.")
+@click.option("--mirror", metavar="URL", help="Download from a mirror of the paths that --list shows.")
 @click.option("--accept-non-commercial", is_flag=True, help="Allow data with a non-commercial licence.")
 @common
 def fetch(kind: str | None, names: tuple[str, ...], as_json: bool, quiet: bool, **options: Any) -> None:
@@ -65,7 +65,7 @@ def fetch(kind: str | None, names: tuple[str, ...], as_json: bool, quiet: bool, 
     items = [_item(kind, name, options) for name in dict.fromkeys(names)]
     if not options["dry_run"]:
         require_fetch()
-        for item in items:  # all of them before the first gigabyte
+        for item in items:  # check all before downloading the first gigabyte
             check_item(item, config)
     found = _dry(items, config) if options["dry_run"] else _fetched(items, config, quiet)
     if as_json:

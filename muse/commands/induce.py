@@ -1,4 +1,4 @@
-"""muse induce: a bilingual dictionary from a space."""
+"""muse induce: write a bilingual dictionary induced from a space."""
 
 from __future__ import annotations
 
@@ -28,8 +28,9 @@ if TYPE_CHECKING:
     help="Dictionary to write; compressed if the name ends in .gz.",
 )
 @click.option(
-    "--top", default=1, show_default=True, type=click.IntRange(1), help="Number of translations of each word."
-)
+    "--top", default=1, show_default=True, type=click.IntRange(1), metavar="N",
+    help="Number of translations of each word.",
+)  # fmt: skip
 @click.option("--mutual", is_flag=True, help="Keep only pairs that are among the best in both directions.")
 @click.option(
     "--both", is_flag=True, help="Also write the other direction, to a file with .reverse in its name."
@@ -38,11 +39,14 @@ if TYPE_CHECKING:
 @click.option("--src-max", type=click.IntRange(1), metavar="N", help="The same, for --src alone.")
 @click.option("--tgt-max", type=click.IntRange(1), metavar="N", help="The same, for --tgt alone.")
 @click.option(
-    "--min-probability", type=click.FloatRange(0, 1), metavar="P", help="Drop less probable translations."
+    "--min-probability",
+    type=click.FloatRange(0, 1),
+    metavar="P",
+    help="Drop translations with a lower probability.",
 )
 @click.option(
     "--format", "form", default="muse", show_default=True, type=click.Choice(["muse", "tsv", "jsonl"]),
-    help="tsv and jsonl include scores, ranks and probabilities.",
+    help="Format to write; tsv and jsonl include scores, ranks and probabilities.",
 )  # fmt: skip
 @direction
 @common
@@ -103,7 +107,7 @@ def _write(space: AlignedSpace, wanted: Sequence[_Wanted], form: str, options: d
 
 
 def _fill(write: Write, wanted: _Wanted, space: AlignedSpace, probable: bool, options: dict[str, Any]) -> int:
-    # Writes all entries of one direction and counts them; with their probabilities if that is wanted.
+    # Writes the entries of one direction and returns their number.
     import numpy as np
 
     from muse.errors import Mismatch

@@ -1,4 +1,4 @@
-"""muse map: words that were not in training, mapped into a space."""
+"""muse map: map words that were not in training into a space."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def map_words(space: Path, lang: str, vectors: Path, out: Path | None, as_json: 
     from muse.space.new_words import load_new_words, map_new_words
 
     if as_json and out is None:
-        raise BadSetting("--json needs --out FILE, which the vectors go to; got none")
+        raise BadSetting("--json needs --out FILE for the vectors, got none; add it or leave --json out")
     if out is not None:
         check_place(out)
     asked = None if options["words"] is None else list(read_lines(options["words"]))

@@ -1,4 +1,4 @@
-"""muse mine: sentence pairs from two texts."""
+"""muse mine: mine sentence pairs from texts in two languages."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ log = logging.getLogger(__name__)
 )  # fmt: skip
 @click.option(
     "--score", default="margin", show_default=True, type=click.Choice(["margin", "csls", "cosine"]),
-    help="margin and csls compare a pair with its neighbourhood; cosine does not.",
+    help="Score of a pair; margin and csls compare it with its neighbourhood, cosine does not.",
 )  # fmt: skip
 @click.option(
     "--threshold", type=float, metavar="X", help="Drop pairs with a lower score.  [default: keep all]"
@@ -47,7 +47,7 @@ log = logging.getLogger(__name__)
 )  # fmt: skip
 @click.option(
     "--neighbours", default=4, show_default=True, type=click.IntRange(1), metavar="K",
-    help="Number of candidates of each sentence, and size of its neighbourhood.",
+    help="Number of candidates for each sentence, and size of its neighbourhood.",
 )  # fmt: skip
 @encoder_options
 @backend
@@ -55,10 +55,10 @@ log = logging.getLogger(__name__)
 def mine(space: Path, out: Path, as_json: bool, **options: Any) -> None:
     """Mine sentence pairs from texts in two languages.
 
-    A pair is kept if each sentence is the best candidate of the other. Scores depend on encoder and text:
-    choose a --threshold with --gold on text whose translations you know; one for margin usually transfers
-    between language pairs. Repeated and empty sentences and those without a known word are left out, and
-    counted.
+    A pair is kept if each of its sentences is the best candidate for the other. Scores depend on the
+    encoder and the text: choose a --threshold with --gold, on text whose translations you know. A threshold
+    for margin usually transfers between language pairs. Sentences that are repeated, empty or without a
+    known word are left out and counted.
     """
     from muse.errors import BadSetting
     from muse.files.sentence_text import read_sentences, write_scored_pairs
@@ -87,7 +87,7 @@ def mine(space: Path, out: Path, as_json: bool, **options: Any) -> None:
     )
     count = write_scored_pairs(out, lines)
     score = None if known is None else _score(found, sides, known, config.threshold)
-    _tell(_Written(count, out, sides, f"{config.score} | encoder:{encoder.name}", score), as_json)
+    _print_result(_Written(count, out, sides, f"{config.score} | encoder:{encoder.name}", score), as_json)
 
 
 def _config(options: dict[str, Any]) -> MiningConfig:
@@ -101,7 +101,7 @@ def _config(options: dict[str, Any]) -> MiningConfig:
 
 
 class _Side(NamedTuple):
-    """The different sentences (n,) of a text that are not empty, their rows (n, d), and what was left out."""
+    """The distinct non-empty sentences (n,) of a text, their rows (n, d), and counts of what was left out."""
 
     sentences: list[str]
     rows: Matrix
@@ -110,7 +110,7 @@ class _Side(NamedTuple):
 
 def _side(encoder: SentenceEncoder, text: list[str], language: str, progress: Progress) -> _Side:
     full = [line for line in text if line.strip()]
-    kept = list(dict.fromkeys(full))  # what comes again can be in no better pair
+    kept = list(dict.fromkeys(full))  # a repeated sentence finds no better pair
     rows = encoded(encoder, kept, language, progress)
     return _Side(kept, rows, {
         "lines": len(text), "empty": len(text) - len(full), "repeated": len(full) - len(kept),
@@ -119,7 +119,7 @@ def _side(encoder: SentenceEncoder, text: list[str], language: str, progress: Pr
 
 
 def _known(gold: Path | None, texts: list[list[str]]) -> set[tuple[str, str]] | None:
-    """The pairs of a file of which both sides are in the texts; Mismatch where there are none."""
+    """The pairs of a file whose two sides are both in the texts; Mismatch if there are none."""
     from muse.errors import Mismatch
     from muse.files.parallel_text import read_parallel
 
@@ -130,8 +130,8 @@ def _known(gold: Path | None, texts: list[list[str]]) -> set[tuple[str, str]] | 
     known = {(one, two) for one, two in pairs if one in source and two in target}
     if not known:
         raise Mismatch(
-            f"{gold}: a pair is known where its first sentence is a line of --source and its second one of "
-            f"--target, got none of {len(pairs)}; check the order of the columns"
+            f"{gold}: expected pairs of a line of --source and a line of --target, got none among "
+            f"{len(pairs)}; check the order of the columns"
         )
     return known
 
@@ -139,7 +139,7 @@ def _known(gold: Path | None, texts: list[list[str]]) -> set[tuple[str, str]] | 
 def _score(
     found: Mined, sides: list[_Side], known: set[tuple[str, str]], threshold: float | None
 ) -> MiningScore:
-    """The figures of what was kept at the threshold, or those at the best one."""
+    """The quality of the mined pairs at the threshold or, without it, at the best threshold."""
     import numpy as np
 
     from muse.evaluation.mining import Judged
@@ -159,7 +159,7 @@ class _Written(NamedTuple):
     score: MiningScore | None
 
 
-def _tell(written: _Written, as_json: bool) -> None:
+def _print_result(written: _Written, as_json: bool) -> None:
     pairs, out, sides, made, score = written
     named = dict(zip(("source", "target"), (side.counts for side in sides), strict=True))
     if as_json:

@@ -1,4 +1,4 @@
-"""What commands share: their options, the choice of languages and of retrieval."""
+"""Options and helpers that several commands share."""
 
 from __future__ import annotations
 
@@ -24,7 +24,9 @@ def common(command: F) -> F:
     """The options that every command has."""
     for option in (
         click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout."),
-        click.option("--seed", default=0, show_default=True, type=click.IntRange(0), help="Random seed."),
+        click.option(
+            "--seed", default=0, show_default=True, type=click.IntRange(0), metavar="N", help="Random seed."
+        ),
         click.option(
             "--device",
             default="auto",
@@ -32,7 +34,9 @@ def common(command: F) -> F:
             type=click.Choice(["auto", "cpu", "cuda"]),
             help="Device to compute on.",
         ),
-        click.option("--threads", type=click.IntRange(1), help="Number of CPU threads.  [default: all]"),
+        click.option(
+            "--threads", type=click.IntRange(1), metavar="N", help="Number of CPU threads.  [default: all]"
+        ),
         click.option("-q", "--quiet", is_flag=True, help="Print only errors on stderr."),
         click.option("-v", "--verbose", is_flag=True, help="Print more on stderr."),
     ):
@@ -51,7 +55,7 @@ def common(command: F) -> F:
         try:
             return command(quiet=quiet, **options)
         except BrokenPipeError:  # caught here, since click would exit with 1
-            # The reader has gone (| head): say nothing, also not when Python flushes at exit.
+            # The reader has gone (| head): stay silent, even when Python flushes at exit.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return 0
 
@@ -69,7 +73,7 @@ def direction(command: F) -> F:
 
 
 def _only(_: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> str:
-    """The one value of an option that click lets repeat; it would take the last one without a word."""
+    """The value of an option; a usage error if it is repeated, where click would take the last silently."""
     if len(values) > 1:
         raise click.UsageError(f"{parameter.opts[0]} takes one value, got {', '.join(values)}; leave one.")
     return values[0]
@@ -92,7 +96,7 @@ def backend(command: F) -> F:
 
 
 def given(*names: str) -> list[str]:
-    """Which of the options by these parameter names the user wrote, as they are written: --lm-weight."""
+    """Those of the named parameters that the user gave, as typed on the command line: --lm-weight."""
     context = click.get_current_context()
     return [
         parameter.opts[0]
@@ -103,7 +107,7 @@ def given(*names: str) -> list[str]:
 
 
 def open_space(folder: Path, device: str, quiet: bool) -> AlignedSpace:
-    """The space in `folder`, on this device; its searches show their progress unless `quiet`."""
+    """The space in `folder`, on this device; searches in it show their progress unless `quiet`."""
     from muse.progress import Progress
     from muse.run.runtime import pick_device
     from muse.space import load_space
@@ -112,7 +116,7 @@ def open_space(folder: Path, device: str, quiet: bool) -> AlignedSpace:
 
 
 def retrievals(methods: Sequence[str], backend: str) -> list[Retrieval]:
-    """The retrievals of the named methods, each once, in the order they were asked for."""
+    """One retrieval for each named method, without repetition, in the given order."""
     from muse.search.retrieval import Retrieval
 
     return [Retrieval(method, backend=backend) for method in dict.fromkeys(methods)]

@@ -1,4 +1,4 @@
-"""muse report: one page about a space."""
+"""muse report: write a one-page HTML report about a space."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ if TYPE_CHECKING:
 )  # fmt: skip
 @click.option(
     "--max-vocab", default=20_000, show_default=True, type=click.IntRange(1), metavar="N",
-    help="Take hubs and sample words from the N most frequent words.",
+    help="Look for hubs and sample words among the N most frequent words.",
 )  # fmt: skip
 @languages
 @common
 def report(space: Path, out: Path | None, as_json: bool, **options: Any) -> None:
     """Write a one-page HTML report about a SPACE.
 
-    How it was learned, the evidence for the verdict, how good it is. The page is self-contained; its
-    figures are also written as PNG files.
+    It shows how the space was learned, what the verdict rests on, and how good the space is. The page is
+    self-contained; its figures are also written as PNG files.
     """
     from muse.report import check_page, gather_facts, require_report, write_report
 

@@ -1,4 +1,4 @@
-"""muse serve: the explorer of a space, in the browser."""
+"""muse serve: explore a space in the browser."""
 
 from __future__ import annotations
 
@@ -14,25 +14,26 @@ from muse.commands.options import common
 
 @click.command()
 @click.argument("space", type=Path)
-@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
+@click.option("--host", default="127.0.0.1", show_default=True, metavar="HOST", help="Address to listen on.")
 @click.option(
     "--port",
     default=8765,
     show_default=True,
     type=click.IntRange(0, 65535),
+    metavar="PORT",
     help="Port to listen on; 0 picks a free one.",
 )
 @click.option(
     "--rate", default=100.0, show_default=True, type=click.FloatRange(0, min_open=True), metavar="N",
-    help="Requests per second allowed to one client, after a burst of 5,000.",
+    help="Requests per second allowed for each client, after a burst of 5,000.",
 )  # fmt: skip
 @click.option("--allow-remote", is_flag=True, help="Allow a --host that other machines can reach.")
 @common
 def serve(space: Path, as_json: bool, quiet: bool, seed: int, device: str, **options: Any) -> None:
     """Explore a SPACE in the browser.
 
-    Words, sentences, neighbours and a map of the space; stop it with Ctrl-C. The API is described at
-    /openapi.json.
+    The explorer shows words, sentences, neighbours and a map of the space. Stop it with Ctrl-C. Its API is
+    described at /openapi.json.
     """
     from muse.run.runtime import pick_device
     from muse.space import load_space
@@ -42,7 +43,7 @@ def serve(space: Path, as_json: bool, quiet: bool, seed: int, device: str, **opt
     require_web()
     address = Address(**options)
     check_host(address)
-    # Without the checksums: to read a gigabyte for them would take longer than the first answer may.
+    # Checksums are not verified: reading a gigabyte would delay the first answer too long.
     loaded = load_space(space, device=pick_device(device), check=False)
     from muse.web.app import create_app
 
@@ -52,5 +53,5 @@ def serve(space: Path, as_json: bool, quiet: bool, seed: int, device: str, **opt
         explorer.warm()
         where = url(listening)
         click.echo(json.dumps({"url": where, "space": str(space)}) if as_json else f"{space}: {where}")
-        with suppress(KeyboardInterrupt):  # the way to end it
+        with suppress(KeyboardInterrupt):  # Ctrl-C is how the server is stopped
             answer(app, listening)

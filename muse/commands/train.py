@@ -1,4 +1,4 @@
-"""muse train: from options to the request of a sentence encoder, which is trained, saved and reported."""
+"""muse train: train a sentence encoder, save it, and report its held-out score."""
 
 from __future__ import annotations
 
@@ -21,38 +21,91 @@ LOSSES = ("align", "rank", "hinge", "hardest", "squared", "softmax")
 
 @click.command()
 @click.argument("space", type=Path)
-@click.option("--encoder", default="x-cbow", show_default=True, type=click.Choice((*WORD_ENCODERS, *SYSTEMS)))
-@click.option("--lang", required=True, metavar="LANG", help="The language to train, beside the pivot.")
-@click.option("--parallel", type=Path, metavar="FILE", help="Lines pivot<TAB>sentence, .gz too.")
-@click.option("--source", type=Path, metavar="FILE", help="Instead: the sentences of --lang, a line each,")
-@click.option("--target", type=Path, metavar="FILE", help="and their translations into the pivot.")
-@click.option("--out", required=True, type=Path, metavar="DIR", help="The folder for the encoder.")
-@click.option("--loss", type=click.Choice(LOSSES), help="[default: the encoder's own]")
-@click.option("--margin", type=float, help="Of all losses but align.  [default: the loss' own]")
-@click.option("--lambda", "weight", type=float, help="Weight of the negatives in align.  [default: 0.25]")
-@click.option("--scale", type=float, help="Of softmax.  [default: 20]")
-@click.option("--epochs", type=click.IntRange(0), help="At most.  [default: the encoder's own]")
-@click.option("--batch", type=click.IntRange(2), help="Pairs a step.")
-@click.option("--rate", type=float, help="Learning rate of the optimiser.")
 @click.option(
-    "--patience", type=click.IntRange(1), help="Epochs without a better held-out score before it ends."
+    "--encoder", default="x-cbow", show_default=True, type=click.Choice((*WORD_ENCODERS, *SYSTEMS)),
+    help="Encoder to train.",
+)  # fmt: skip
+@click.option("--lang", required=True, metavar="LANG", help="Language to train, beside the pivot.")
+@click.option(
+    "--parallel", type=Path, metavar="FILE",
+    help="Parallel text, pivot<TAB>sentence on each line; may be a .gz.",
+)  # fmt: skip
+@click.option(
+    "--source", type=Path, metavar="FILE",
+    help="Instead of --parallel, with --target: sentences of --lang, one on each line.",
+)  # fmt: skip
+@click.option("--target", type=Path, metavar="FILE", help="Their translations into the pivot, line by line.")
+@click.option("--out", required=True, type=Path, metavar="FOLDER", help="Folder for the encoder.")
+@click.option(
+    "--loss", type=click.Choice(LOSSES), help="Loss to minimise; see above.  [default: the encoder's own]"
 )
-@click.option("--preset", default="small", show_default=True, type=click.Choice(PRESETS), help="Of systems.")
-@click.option("--core", type=Path, metavar="FOLDER", help="A Hugging Face encoder for the space's words.")
-@click.option("--nli", type=Path, metavar="FILE", help="Columns as in SICK.txt or SNLI.")
-@click.option("--text", "texts", multiple=True, metavar="LANG=FILE", help="Text of a language; may repeat.")
-@click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help="A system's setting; may repeat.")
-@click.option("--powers", metavar="P,P", help="Power means of the trained words, such as -inf,1,inf.")
-@click.option("--resume", is_flag=True, help="Go on where a killed run of the same settings stopped.")
+@click.option(
+    "--margin", type=float, metavar="X", help="Margin of any loss but align.  [default: the loss's own]"
+)
+@click.option(
+    "--lambda", "weight", type=float, metavar="X", help="align: weight of the negatives.  [default: 0.25]"
+)
+@click.option("--scale", type=float, metavar="X", help="softmax: factor of the cosines.  [default: 20]")
+@click.option(
+    "--epochs", type=click.IntRange(0), metavar="N",
+    help="Maximum number of epochs.  [default: the encoder's own]",
+)  # fmt: skip
+@click.option(
+    "--batch", type=click.IntRange(2), metavar="N",
+    help="Number of examples in a batch.  [default: the encoder's own]",
+)  # fmt: skip
+@click.option("--rate", type=float, metavar="X", help="Learning rate.  [default: the encoder's own]")
+@click.option(
+    "--patience", type=click.IntRange(1), metavar="N",
+    help="Stop after N epochs without a better held-out score.  [default: the encoder's own]",
+)  # fmt: skip
+@click.option(
+    "--preset", default="small", show_default=True, type=click.Choice(PRESETS),
+    help="Size of the network: small, or as published.",
+)  # fmt: skip
+@click.option(
+    "--core", type=Path, metavar="FOLDER",
+    help="lens, infersent: read words with this Hugging Face encoder instead of the space.",
+)  # fmt: skip
+@click.option(
+    "--nli", type=Path, metavar="FILE",
+    help="lens, infersent, cmlm: pairs labelled with their inference, in the columns of SICK or SNLI.",
+)  # fmt: skip
+@click.option(
+    "--text", "texts", multiple=True, metavar="LANG=FILE",
+    help="cmlm, xlm: text in a language; may be repeated.",
+)  # fmt: skip
+@click.option(
+    "--set", "settings", multiple=True, metavar="KEY=VALUE",
+    help="lens and those after it: a setting of the encoder; may be repeated.",
+)  # fmt: skip
+@click.option(
+    "--powers", metavar="P,P",
+    help="x-cbow, projection, cvm-add: power means of the trained words, such as -inf,1,inf.",
+)  # fmt: skip
+@click.option("--resume", is_flag=True, help="Resume an interrupted run with the same settings.")
 @common
 def train(space: Path, quiet: bool, as_json: bool, **options: Any) -> None:
-    """Train a sentence encoder of SPACE on parallel text, or a sentence system (lens, ...) on what it needs.
+    """Train a sentence encoder on a SPACE.
 
-    A part of the text is held out: P@1 there, or what a system tells of itself, ends the training and
-    chooses the epoch. Losses: align (Conneau, 2019), rank (his ranking loss), hinge (cosine, random
-    negative), hardest (cosine, hardest negative of the batch), squared (CVM-add's), softmax (additive
-    margin).
-    """
+    \b
+    x-cbow, projection, cvm-add   on parallel text
+    lens, infersent               on parallel text or NLI
+    x-bilstm, bgt                 on parallel text; x-bilstm copies an infersent
+    cmlm                          on text, optionally parallel text and NLI
+    xlm                           on text, optionally parallel text
+
+    Part of the data is held out. The score on it decides when training stops and which epoch is kept.
+
+    \b
+    Losses of x-cbow, projection and cvm-add:
+    align     pull translations together, push random negatives apart
+    rank      hinge on Euclidean distances, random negatives
+    hinge     hinge on cosines, random negatives
+    hardest   hinge on cosines, hardest negative of the batch
+    squared   hinge on squared distances, random negatives
+    softmax   additive-margin softmax over the batch
+    """  # noqa: D301 - click reads \b as the character
     from muse.progress import Progress
     from muse.run.processes import joined
     from muse.run.runtime import Runtime, pick_device
@@ -86,7 +139,7 @@ def _request(space: Path, options: dict[str, Any]) -> TrainingRequest:
     )
 
 
-_WHICH = "give --parallel FILE, or both --source FILE and --target FILE"
+_PARALLEL_NEEDED = "give --parallel FILE, or both --source FILE and --target FILE"
 
 
 def _parallel(options: dict[str, Any]) -> tuple[Path, ...]:
@@ -94,30 +147,31 @@ def _parallel(options: dict[str, Any]) -> tuple[Path, ...]:
     single, files = options["parallel"], (options["target"], options["source"])
     two = tuple(path for path in files if path is not None)
     if len(two) == 1 or (two and single is not None):
-        raise click.UsageError(_WHICH)
+        raise click.UsageError(_PARALLEL_NEEDED)
     return two if single is None else (single,)
 
 
 def _word_options(options: dict[str, Any], parallel: tuple[Path, ...]) -> dict[str, Any]:
-    """What the options of encoders of words are in a request; a usage error for another system's."""
+    """The fields of a request for a word encoder; a usage error if an option is for other encoders."""
     from muse.training.loss_choice import LossChoice
 
     for name, option in (("core", "core"), ("nli", "nli"), ("texts", "text"), ("settings", "set")):
         if options[name]:
-            raise click.UsageError(f"--{option} goes with {', '.join(SYSTEMS)}; leave it out")
+            raise click.UsageError(f"--{option} is for {', '.join(SYSTEMS)}; leave it out")
     if not parallel:
-        raise click.UsageError(_WHICH)
+        raise click.UsageError(_PARALLEL_NEEDED)
     chosen = LossChoice(*(options[name] for name in ("loss", "margin", "weight", "scale")))
     return {"config": {"chosen": chosen, "powers": _powers(options["powers"])}}
 
 
 def _options(options: dict[str, Any]) -> dict[str, Any]:
-    """What the options of other systems are in a request; a usage error for those of encoders of words."""
+    """The fields of a request for any other system; a usage error if an option is for word encoders."""
     for name in ("loss", "margin", "weight", "scale", "powers"):
         if options[name] is not None:
             option = "lambda" if name == "weight" else name
             raise click.UsageError(
-                f"--{option} goes with other encoders than {options['encoder']}, whose settings take --set"
+                f"--{option} is for {', '.join(WORD_ENCODERS)}, not for {options['encoder']}, "
+                "whose settings are given with --set"
             )
     return {
         "nli": options["nli"],
@@ -128,7 +182,7 @@ def _options(options: dict[str, Any]) -> dict[str, Any]:
 
 
 def named_values(texts: Sequence[str]) -> dict[str, str]:
-    """What options NAME=VALUE say; a usage error where one has no =."""
+    """The values of `NAME=VALUE` options by name; a usage error for anything else."""
     pairs = [text.partition("=") for text in texts]
     for key, equals, value in pairs:
         if not (key and equals and value):
@@ -141,4 +195,4 @@ def _powers(listed: str | None) -> tuple[float, ...]:
     try:
         return tuple(float(p) for p in (listed or "1").split(","))
     except ValueError:
-        raise click.UsageError(f"--powers takes numbers with commas between, got {listed!r}") from None
+        raise click.UsageError(f"--powers takes numbers separated by commas, got {listed!r}") from None

@@ -1,4 +1,4 @@
-"""muse train-lm: a language model from plain text, for muse translate --lm."""
+"""muse train-lm: train a language model on plain text, for muse translate --lm."""
 
 from __future__ import annotations
 
@@ -16,16 +16,17 @@ from muse.commands.options import common
 @click.option("--lang", required=True, metavar="LANG", help="Language of the text.")
 @click.option("--out", required=True, type=Path, metavar="FILE", help="Model to write, .arpa or .arpa.gz.")
 @click.option(
-    "--order", default=3, show_default=True, type=click.IntRange(1, 6), help="Length of the longest n-grams."
-)
+    "--order", default=3, show_default=True, type=click.IntRange(1, 6), metavar="N",
+    help="Length of the longest n-grams.",
+)  # fmt: skip
 @common
 def train_lm(
     texts: tuple[Path, ...], lang: str, out: Path, order: int, quiet: bool, as_json: bool, **_: Any
 ) -> None:
     """Train an n-gram language model on TEXT files.
 
-    Each line is a sentence. The model has interpolated modified Kneser-Ney smoothing over the lowercase
-    tokens that muse translate uses, in the ARPA format.
+    Each line is a sentence. The model uses the same lowercase tokens as muse translate, is smoothed by
+    interpolated modified Kneser-Ney, and is written in the ARPA format.
     """
     from muse.files.plain_text import read_lines
     from muse.files.writing import check_place

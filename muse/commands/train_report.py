@@ -58,7 +58,7 @@ def held_out_score(request: TrainingRequest, trained: TrainedSystem) -> Score:
 
 
 def _fields(request: TrainingRequest, trained: TrainedSystem, score: Score) -> dict[str, Any]:
-    """What --json prints; lists by epoch begin before training, the loss with the first epoch."""
+    """The fields of --json; scores by epoch begin with that before training, losses with epoch 1."""
     fitted, by_epoch = trained.fitted, [epoch.score for epoch in trained.fitted.epochs]
     fields = {
         "out": str(request.out),
@@ -79,7 +79,7 @@ def _fields(request: TrainingRequest, trained: TrainedSystem, score: Score) -> d
         "seconds": trained.seconds,
         "signature": str(score.signature),
     }
-    if trained.system.name in WORD_ENCODERS:  # the names that these have had from the first
+    if trained.system.name in WORD_ENCODERS:  # kept for programs that read the older field names
         fields |= {"p_at_1": score.value, "p_at_1_by_epoch": by_epoch}
     return fields
 

@@ -34,7 +34,8 @@ STDIN = "standard input"
     default=10,
     show_default=True,
     type=click.IntRange(1),
-    help="Number of translations of each word; with --lm, of those to choose from.",
+    metavar="N",
+    help="Number of translations of each word; with --lm, number of candidates to choose from.",
 )
 @click.option(
     "--lm",
@@ -48,7 +49,9 @@ STDIN = "standard input"
     metavar="X",
     help="Weight of the language model.  [default: 0.06]",
 )
-@click.option("--beam", default=10, show_default=True, type=click.IntRange(1), help="Beam size with --lm.")
+@click.option(
+    "--beam", default=10, show_default=True, type=click.IntRange(1), metavar="N", help="Beam size with --lm."
+)
 @click.option(
     "--vectors", type=Path, metavar="FILE", help="Vectors for unknown words; a fastText .bin is best."
 )
@@ -78,7 +81,7 @@ def translate(space: Path, words: tuple[str, ...], method: str, as_json: bool, *
     from muse.text.arpa import read_arpa
 
     _check_options(words, options)
-    # What is quick to read comes first: a broken model must not wait for a large space.
+    # The language model is read first, so that a broken one is reported before a large space is loaded.
     model = None if options["lm"] is None else read_arpa(options["lm"])
     loaded = open_space(space, options["device"], options["quiet"])
     options["source"], options["target"] = loaded.direction(options["source"], options["target"])
@@ -95,15 +98,15 @@ def translate(space: Path, words: tuple[str, ...], method: str, as_json: bool, *
 
 
 def _check_options(words: tuple[str, ...], options: dict[str, Any]) -> None:
-    """Raises where options do not go together, or one would change nothing."""
+    """Raise BadSetting or UsageError if options conflict or one has no effect."""
     from muse.errors import BadSetting
 
     if words and options["lm"] is not None:
         raise BadSetting("--lm needs text on stdin, got words to translate; leave one of them out")
     if options["fit"] and options["vectors"] is None:
-        raise BadSetting("--fit needs --vectors, got none")
+        raise BadSetting("--fit needs --vectors FILE, got none; add it or leave --fit out")
     if options["ngrams"] and options["vectors"] is not None:
-        raise BadSetting("--ngrams and --vectors are two ways to the same, got both; leave one of them out")
+        raise BadSetting("--ngrams and --vectors exclude each other, got both; leave one of them out")
     if words and (idle := given("lm_weight", "beam", "reference")):
         raise click.UsageError(f"{idle[0]} needs text on stdin, got words to translate; leave it out.")
     if not words and options["lm"] is None and (idle := given("top", "lm_weight", "beam")):
@@ -160,9 +163,11 @@ def _translate_text(
         if as_json or references is not None:
             lines += translated
         if not as_json:
-            click.echo("\n".join(translated))  # which flushes: whoever sent the lines may wait for these
+            click.echo("\n".join(translated))  # flushes, since the sender may be waiting for the answer
     if not count:
-        raise BadFile(f"{STDIN}: expected text to translate, got nothing; name words, or send lines")
+        raise BadFile(
+            f"{STDIN}: expected text to translate, got nothing; give words as arguments, or send text"
+        )
     scores = [] if references is None else quality(lines, references, made=_made(translator, options["lm"]))
     for score in scores:
         log.info("%s", score)
@@ -177,7 +182,7 @@ def _references(path: Path) -> list[str]:
     from muse.files.plain_text import read_lines
     from muse.translate.scores import require_sacrebleu
 
-    require_sacrebleu()  # absent, it is to be said before the work
+    require_sacrebleu()  # report a missing package before the work, not after it
     return list(read_lines(path))
 
 
