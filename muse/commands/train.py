@@ -78,7 +78,7 @@ LOSSES = ("align", "rank", "hinge", "hardest", "squared", "softmax")
 )  # fmt: skip
 @click.option(
     "--set", "settings", multiple=True, metavar="KEY=VALUE",
-    help="lens and those after it: a setting of the encoder; may be repeated, and the last of a KEY counts.",
+    help="All but x-cbow, projection, cvm-add: a setting; may be repeated, the last of a KEY counts.",
 )  # fmt: skip
 @click.option(
     "--powers", metavar="P,P",
