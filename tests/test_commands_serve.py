@@ -81,7 +81,7 @@ def test_a_space_of_one_language(muse: Command, tmp_path: Path) -> None:
     save_space(tmp_path / "one", {"en": sides_to_save()["en"]}, pivot="en", provenance=PROVENANCE)
     ended = muse("serve", tmp_path / "one", "--port", 0)
     assert ended.code == 1
-    assert "nothing beside en" in ended.errors[0]
+    assert "nothing besides en" in ended.errors[0]
 
 
 def test_without_the_extra(muse: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
