@@ -162,8 +162,8 @@ def test_bad_parquet(muse: Command, space: Path, tmp_path: Path) -> None:
         tmp_path / "out.npy",
     ]
     before = tree(tmp_path)
-    refused(muse(*base, "--column", "text"), "two.parquet", "(en, fr)", "got 'text'")
-    refused(muse(*base), "two.parquet", "got none")
+    refused(muse(*base, "--column", "text"), "two.parquet", "text columns (en, fr), got 'text'")
+    refused(muse(*base), "two.parquet", "text columns (en, fr), got none")
     assert tree(tmp_path) == before
 
 

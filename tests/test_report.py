@@ -192,6 +192,9 @@ def test_what_align_writes_is_what_a_report_shows(muse: Command, tmp_path: Path)
     assert aligned.json["signature"] in page.text
     for stage in ("load", "init", "refine"):
         assert stage in page.text
+    for file in files:
+        assert file.name in page.text
+    assert str(tmp_path) not in page.text  # a report can be shown to others
     assert "history" not in json.dumps(aligned.json["candidates"])
 
 

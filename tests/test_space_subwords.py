@@ -55,5 +55,5 @@ def test_what_it_makes_words_of() -> None:
     assert not made.has("xyz")
     assert not made.has("")
     assert list(ngrams("")) == []
-    with pytest.raises(Mismatch, match="share some n-gram, got none among 2"):
+    with pytest.raises(Mismatch, match="share some n-gram of 3 letters, got none among 2"):
         learn_subwords(["ab", "cd"], np.eye(2, dtype=np.float32))

@@ -131,6 +131,8 @@ def test_no_text_and_usage(muse: Command, files: Path) -> None:
     refused(muse(*plain), "give --parallel or --nli")
     assert muse(*good(files, "--margin", 0.1)).code == 2
     assert muse(*good(files, "--set", "dimension")).code == 2
+    twice = ["--text", "fr=a", "--text", "fr=b"]
+    refused(muse(*good(files, *twice)), "each language once, got fr twice", code=2)
     assert muse(*good(files, "--encoder", "x-cbow")).code == 2
 
 

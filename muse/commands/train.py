@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from muse.commands.encoders import by_language
 from muse.commands.options import common
 from muse.commands.train_report import WORD_ENCODERS, report
 
@@ -77,7 +78,7 @@ LOSSES = ("align", "rank", "hinge", "hardest", "squared", "softmax")
 )  # fmt: skip
 @click.option(
     "--set", "settings", multiple=True, metavar="KEY=VALUE",
-    help="lens and those after it: a setting of the encoder; may be repeated.",
+    help="All but x-cbow, projection, cvm-add: a setting; may be repeated, the last of a KEY counts.",
 )  # fmt: skip
 @click.option(
     "--powers", metavar="P,P",
@@ -175,20 +176,21 @@ def _options(options: dict[str, Any]) -> dict[str, Any]:
             )
     return {
         "nli": options["nli"],
-        "texts": {language: Path(name) for language, name in named_values(options["texts"]).items()},
+        "texts": dict(by_language(options["texts"], "--text")),
         "core": options["core"],
-        "settings": named_values(options["settings"]),
+        "settings": changed_settings(options["settings"]),
     }
 
 
-def named_values(texts: Sequence[str]) -> dict[str, str]:
-    """The values of `NAME=VALUE` options by name; a usage error for anything else."""
-    pairs = [text.partition("=") for text in texts]
-    for key, equals, value in pairs:
+def changed_settings(texts: Sequence[str]) -> dict[str, str]:
+    """The values of `--set KEY=VALUE` by key, the last of each; a usage error for anything else."""
+    found: dict[str, str] = {}
+    for text in texts:
+        key, equals, value = text.partition("=")
         if not (key and equals and value):
-            given = key + equals + value
-            raise click.UsageError(f"--set and --text expect NAME=VALUE, got {given!r}")
-    return {key: value for key, _, value in pairs}
+            raise click.UsageError(f"--set needs KEY=VALUE, got {text!r}.")
+        found[key] = value
+    return found
 
 
 def _powers(listed: str | None) -> tuple[float, ...]:

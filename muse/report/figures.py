@@ -86,7 +86,7 @@ def learning(facts: Facts) -> Figure | None:
 def _curves(record: Record, named: bool) -> Iterator[tuple[str, str, Curve]]:
     prefix = f"{drawable(record.language)}, " if named else ""
     sources = [(candidate.name, candidate.traces) for candidate in record.candidates]
-    for candidate, traces in [*sources, ("the last refinement", record.refinement)]:
+    for candidate, traces in [*sources, ("final", record.refinement)]:
         for trace in traces:
             for name in SHOWN:
                 if name in trace.curves:
@@ -96,7 +96,7 @@ def _curves(record: Record, named: bool) -> Iterator[tuple[str, str, Curve]]:
 
 
 def verdict(facts: Facts) -> Figure | None:
-    """Agreement of the mapping, beside the baseline of a wrong mapping."""
+    """Agreement of the mapping, beside that on synthetic vectors without true translations."""
     found = [record for record in facts.records if {"agreement", "null"} <= set(record.verdict)]
     if not found:
         return None
@@ -113,7 +113,7 @@ def verdict(facts: Facts) -> Figure | None:
 
 
 def _sides(language: str) -> list[tuple[float, str]]:
-    return [(0.2, "a wrong mapping"), (-0.2, f"this mapping of {drawable(language)}")]
+    return [(0.2, "synthetic baseline"), (-0.2, f"this mapping of {drawable(language)}")]
 
 
 def accuracy(facts: Facts) -> Figure | None:

@@ -45,13 +45,12 @@ class Shared:
         ignored = [names[id(table)] for table in self._sparse]
         if not any(p.requires_grad and n not in ignored for n, p in self._learner.named_parameters()):
             return self._learner
-        ignore: Callable[..., None] = DistributedDataParallel._set_params_and_buffers_to_ignore_for_model
-        ignore(self._learner, ignored)
         # Buffers are frozen word rows, equal in all processes: broadcasting them would take longer than the
         # step itself.
-        return DistributedDataParallel(
-            self._learner, find_unused_parameters=not self._learner.uses_all, broadcast_buffers=False
-        )
+        buffers = [name for name, _ in self._learner.named_buffers()]
+        ignore: Callable[..., None] = DistributedDataParallel._set_params_and_buffers_to_ignore_for_model
+        ignore(self._learner, [*ignored, *buffers])
+        return DistributedDataParallel(self._learner, find_unused_parameters=not self._learner.uses_all)
 
     def _sum_sparse(self) -> None:
         """Averages the sparse gradients of word tables over the processes.

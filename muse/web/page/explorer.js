@@ -3,7 +3,7 @@ import { Picture } from "/page/picture.js";
 
 const $ = (id) => document.getElementById(id);
 const EXPLAINED = {
-  csls: "CSLS: cosine similarity corrected for words that are close to everything. Higher is better; negative scores are normal.",
+  csls: "CSLS, cosine similarity corrected for words that are close to everything. Higher is better; negative scores are normal.",
   nn: "cosine similarity; CSLS is not available because its hubness has not been computed for these languages.",
 };
 const picture = new Picture($("picture"), lookUpFromPicture);
@@ -76,7 +76,7 @@ async function lookUp(word) {
     $("answers").hidden = false;
     const best = translated.translations[0];
     say($("word-status"), best ? `${word}: ${best.word}` : `${word}: no translation`);
-    $("retrieval").textContent = `${translated.retrieval}: ${EXPLAINED[translated.retrieval.split(":")[0]] ?? ""}`;
+    $("retrieval").textContent = `Scores (${translated.retrieval}): ${EXPLAINED[translated.retrieval.split(":")[0]] ?? ""}`;
     remember(word);
     mark(word);
   } catch (error) {
