@@ -34,7 +34,7 @@ from tables import header, heading, numbers, row
 
 from muse.api.encoders import load_encoder
 from muse.encoders.encoder import SentenceEncoder
-from muse.encoders.rotated import turned
+from muse.encoders.rotated import rotated
 from muse.evaluation.mining import Judged
 from muse.evaluation.sentences import Queries, different, sentence_ranks
 from muse.mining import mine
@@ -85,10 +85,10 @@ class Bench(NamedTuple):
         encoder, taught = load_encoder(name, self.space), self.taught(count)
         return encoder.fit(taught.other, self.other).fit(taught.english, PIVOT)
 
-    def turned(self, count: int) -> SentenceEncoder:
-        """idf, turned by so many pairs."""
+    def rotated(self, count: int) -> SentenceEncoder:
+        """An idf encoder with a rotation learned from `count` pairs."""
         taught = self.taught(count)
-        return turned(self.weighted("idf", count), taught.other, taught.english, (self.other, PIVOT))
+        return rotated(self.weighted("idf", count), taught.other, taught.english, (self.other, PIVOT))
 
     def _file(self, count: int) -> Path:
         path, taught = self.folder / f"{self.other}.{count}.tsv", self.taught(count)
@@ -145,7 +145,7 @@ def match_rows(bench: Bench, asked: argparse.Namespace) -> Iterator[Row]:
         )
     for count in numbers(asked.pairs):
         pairs = f"{count:,}"
-        yield Row(pairs, "idf+procrustes", [partial(bench.turned, count)])
+        yield Row(pairs, "idf+procrustes", [partial(bench.rotated, count)])
         yield Row(pairs, "x-cbow", [partial(bench.x_cbow, count, seed) for seed in seeds])
         for kind in kinds:
             yield Row(pairs, f"lens, {kind}", [partial(bench.lens, kind, count, seed) for seed in seeds])

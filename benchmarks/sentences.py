@@ -5,7 +5,7 @@
         [--runs 20] [--sentences N] [--shared ../shared]
 
 An untrained encoder learns its weights, if it has any, from Tatoeba's training text (at most --sentences of
-each language), never from a test. NAME+procrustes is NAME, turned by what the pairs of that text say.
+each language), never from a test. NAME+procrustes is NAME, rotated by Procrustes on the pairs of that text.
 LASER's Tatoeba sets share sentences with that text: `unseen` has the queries of which neither side stands in
 it, and is the line to compare trained encoders by. English is the pivot of every space.
 """
@@ -26,7 +26,7 @@ from tables import header, heading, row
 
 from muse.api.encoders import load_encoder
 from muse.encoders.encoder import SentenceEncoder
-from muse.encoders.rotated import SUFFIX, turned
+from muse.encoders.rotated import SUFFIX, rotated
 from muse.evaluation.classifier import ClassifierConfig, Labelled
 from muse.evaluation.probing import ONE_LANGUAGE, Probe, evaluate_probe, language_probe
 from muse.evaluation.score import Hits, Interval, Signature, bootstrap_interval
@@ -77,7 +77,7 @@ class Bench(NamedTuple):
             for language, sentences in ((self.other, taught.other), (PIVOT, taught.english)):
                 encoder = encoder.fit(sentences, language) if sentences else encoder
             if plain != name and taught.other:
-                encoder = turned(encoder, taught.other, taught.english, (self.other, PIVOT))
+                encoder = rotated(encoder, taught.other, taught.english, (self.other, PIVOT))
             yield encoder
         for space, folder in self.asked.trained:
             if space == self.name:

@@ -125,7 +125,7 @@ def test_bad_input(muse: Command, space: Path, stdin: io.BytesIO, tmp_path: Path
         ([*base, "--encoder", "magic"], ["an encoder must be one of mean, ", "got 'magic'"]),
         ([*base, "--encoder", tmp_path / "nosuch"], ["nosuch", "expected a saved encoder"]),
         ([*base, "--encoder", "power-mean[0]"], ["p = 0", "geometric mean"]),
-        ([*base, "--encoder", "power-mean[-2,1]"], ["p = -2", "infinite where a number is 0"]),
+        ([*base, "--encoder", "power-mean[-2,1]"], ["p = -2", "infinite at 0"]),
         ([*base, "--encoder", "mean+znorm"], ["znorm needs text of fr", "--fit"]),
         ([*base, "--column", "x"], ["--column needs a Parquet file"]),
         ([*base[:4], "--column", "x"], ["--column needs --input"]),
@@ -134,7 +134,7 @@ def test_bad_input(muse: Command, space: Path, stdin: io.BytesIO, tmp_path: Path
         ([*base, "--input", tmp_path / "nosuch.txt"], ["nosuch.txt: expected a file"]),
         ([*base, "--input", tmp_path / "bytes.txt"], ["bytes.txt:2: expected UTF-8"]),
         ([*base, "--fit", tmp_path / "nosuch.txt"], ["nosuch.txt: expected a file"]),
-        ([*base, "--save", tmp_path / "thesis"], ["thesis exists and is no saved encoder"]),
+        ([*base, "--save", tmp_path / "thesis"], ["thesis exists and is not a saved encoder"]),
         (
             [*base, "--save", tmp_path / "text.txt" / "kept", "--fit", tmp_path / "nosuch.txt"],
             ["expected a folder to write in, got the file"],  # before anything is learned

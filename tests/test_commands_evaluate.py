@@ -71,7 +71,7 @@ def test_hubness(muse: Command, space: Path) -> None:
     found = muse(*words(space, "--hubness", "--json")).json["hubness"]
     assert list(found) == ["nn", "csls"]
     assert sum(count for _, count in found["nn"]["largest"]) <= 39 * 10
-    assert "hubness by csls:10: skewness of the 10-occurrence" in muse(*words(space, "--hubness")).out
+    assert "hubness with csls:10: skewness of the 10-occurrence" in muse(*words(space, "--hubness")).out
 
 
 def test_spaces_that_cannot_be_compared(muse: Command, space: Path) -> None:

@@ -261,7 +261,7 @@ def test_bad_input_of_transfer(muse: Command, space: Path, task: Path) -> None:
     write(task / "labels.txt", ["yes"] * 77 + ["no"] * 3)
     refused(muse(*command), "at least 5 sentences of each class, got 3")
     (task / "fr.txt").unlink()
-    refused(muse(*command), "LANG.txt of a language of the space beside en", "got en.txt, labels.txt")
+    refused(muse(*command), "LANG.txt for a language of the space other than en", "got en.txt, labels.txt")
 
 
 @pytest.mark.parametrize(
@@ -305,14 +305,14 @@ def test_a_file_with_the_pivot_needs_the_pivot(muse: Command, tmp_path: Path) ->
     save_space(tmp_path / "three", sides, pivot="en", provenance=PROVENANCE)
     path = write(tmp_path / "both.tsv", ["fr1\tde1"])
     asked = sentences(tmp_path / "three", "--parallel", path, "--src", "fr", "--tgt", "de")
-    refused(muse(*asked), "the sentences of en in its first column", "--src fr and --tgt de")
+    refused(muse(*asked), "--parallel needs the pivot, en,", "--src fr and --tgt de")
 
 
 @pytest.mark.parametrize(
     ("more", "part"),
     [
         ([], "needs --source FILE and --target FILE, or --parallel FILE"),
-        (["--source", "a", "--target", "b", "--parallel", "c"], "leave --source and --target out"),
+        (["--source", "a", "--target", "b", "--parallel", "c"], "--parallel replaces --source and --target"),
         (["--task", "sts", "--pairs", "a"], "--task sts needs --src LANG"),
         (["--task", "sts"], "--task sts needs --pairs FILE"),
         (["--task", "transfer"], "--task transfer needs --data FOLDER"),
@@ -342,7 +342,7 @@ def test_known_pairs_tell_the_best_threshold_and_what_another_is_worth(muse: Com
     ended = muse(*mining(space, "--gold", gold, "--threshold", 1e3))
     assert ended.out.splitlines()[1].startswith("F1 = 0.0 at 1000 (precision 0.0, recall 0.0 of 60 known")
     other = write(space.parent / "other.tsv", [f"{two}\t{one}" for one, two in zip(*sides, strict=True)])
-    refused(muse(*mining(space, "--gold", other)), "other.tsv", "got none of 120", "order of the columns")
+    refused(muse(*mining(space, "--gold", other)), "other.tsv", "got none among 120", "order of the columns")
 
 
 def test_bad_input_of_mine(muse: Command, space: Path) -> None:

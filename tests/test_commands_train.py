@@ -127,7 +127,7 @@ BAD_TEXTS = {
     "blank": ("\n\n", ["bad.tsv", "found none"]),
     "no known word": ("the cat\tle chat\n" * 30, ["got 0 of 30", "0 of 60 tokens"]),
     "columns exchanged": ("fr1\ten1\n" * 30, ["got 0 of 30", "order of the columns"]),
-    "one pair": ("en1\tfr1\n" * 30, ["different sentences"]),
+    "one pair": ("en1\tfr1\n" * 30, ["distinct sentences"]),
     "too few": ("en1\tfr1\n", ["at least 20 pairs", "got 1 of 1"]),
 }
 
@@ -145,7 +145,7 @@ BAD_SETTINGS: dict[str, tuple[list[object], list[str]]] = {
     "no such text": (["--parallel", "nosuch.tsv"], ["nosuch.tsv"]),
     "the pivot": (["--lang", "en"], ["another language than the pivot, en"]),
     "no such language": (["--lang", "xx"], ["languages of this space", "'xx'"]),
-    "lambda": (["--lambda", 0.7], ["lambda must lie in 0..0.5"]),
+    "lambda": (["--lambda", 0.7], ["lambda must be between 0 and 0.5"]),
     "lambda elsewhere": (["--loss", "hinge", "--lambda", 0.2], ["--lambda", "hinge"]),
     "margin elsewhere": (["--margin", 0.2], ["--margin", "align"]),
     "margin": (["--loss", "rank", "--margin", 0], ["margin must be above 0"]),
@@ -172,8 +172,8 @@ def test_settings_are_checked_before_training(
 
 def test_out_is_something_else(muse: Command, files: Path) -> None:
     before = tree(files)
-    refused(muse(*good(files, "--out", files / "space")), "no saved encoder", "choose another")
-    refused(muse(*good(files, "--out", files / "text.tsv")), "no saved encoder")
+    refused(muse(*good(files, "--out", files / "space")), "not a saved encoder", "choose another")
+    refused(muse(*good(files, "--out", files / "text.tsv")), "not a saved encoder")
     refused(muse(*good(files, "--out", files / "text.tsv" / "deep")), "text.tsv")
     assert tree(files) == before
 

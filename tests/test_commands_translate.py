@@ -107,7 +107,7 @@ def test_what_is_refused(muse: Command, space: Path) -> None:
     refused(muse("translate", space, "le", "--lm", here / "x.arpa"), "--lm needs text on stdin")
     refused(muse("translate", space, "le", "--fit"), "--fit needs --vectors")
     both = ["--ngrams", "--vectors", here / "fr.vec"]
-    refused(muse("translate", space, "le", *both), "--ngrams and --vectors are two ways")
+    refused(muse("translate", space, "le", *both), "--ngrams and --vectors exclude each other")
     refused(muse("translate", space, "le", "--vectors", here / "no.vec"), "no.vec")
     refused(muse("translate", space, "le", "minous", "--vectors", here / "fr.vec"), "'minous' is not among")
     refused(translate(muse, space, "--reference", here / "no.txt", stdin="le\n"), "no.txt")

@@ -247,13 +247,13 @@ def test_a_generator_is_text_enough_to_fit() -> None:
 
 @pytest.mark.parametrize("name", ["mean+znorm", "power-mean+znorm[global]", "mean+pcr", "mean+centre"])
 def test_corrections_need_text_first(name: str) -> None:
-    with pytest.raises(BadSetting, match="needs text of fr to learn from before it encodes, got none"):
+    with pytest.raises(BadSetting, match="must be fitted on text in fr before it encodes, got none"):
         load_encoder(name, space()).encode(["le chat"], "fr")
 
 
 def test_corrections_are_of_a_language_unless_global() -> None:
     of = space()
-    with pytest.raises(BadSetting, match="needs text of en"):
+    with pytest.raises(BadSetting, match="must be fitted on text in en"):
         load_encoder("mean+znorm", of).fit(TEXT, "fr").encode(["the cat"], "en")
     assert load_encoder("mean+znorm[global]", of).fit(TEXT, "fr").encode(["the cat"], "en").matrix.any()
 
@@ -268,7 +268,7 @@ def test_names_of_no_encoder(name: str) -> None:
         load_encoder(name, space())
 
 
-@pytest.mark.parametrize(("p", "why"), [("0", "geometric"), ("-1", "infinite where"), ("nan", "p > 0")])
+@pytest.mark.parametrize(("p", "why"), [("0", "geometric"), ("-1", "infinite at 0"), ("nan", "p > 0")])
 def test_powers_that_have_no_mean(p: str, why: str) -> None:
     with pytest.raises(BadSetting, match=why):
         load_encoder(f"power-mean[1,{p}]", space())
@@ -347,7 +347,7 @@ def test_saving_replaces_no_other_folder(tmp_path: Path) -> None:
     (tmp_path / "thesis").mkdir()
     (tmp_path / "thesis" / "thesis.tex").write_text("mine")
     before = tree(tmp_path)
-    with pytest.raises(BadSetting, match="is no saved encoder"):
+    with pytest.raises(BadSetting, match="is not a saved encoder"):
         load_encoder("mean", space()).save(tmp_path / "thesis")
     assert tree(tmp_path) == before
 

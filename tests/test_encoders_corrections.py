@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from muse.encoders.corrections import Correction, see, together
+from muse.encoders.corrections import Correction, joint_moments, moments_of
 from muse.errors import BadSetting, Mismatch
 from muse.vectors import Matrix
 
@@ -18,7 +18,7 @@ def cloud(count: int = 200, seed: int = 0) -> Matrix:
 
 def corrected(name: str, options: str, rows: Matrix) -> Matrix:
     correction = Correction.parse(name, options)
-    return correction.apply(rows, see(np.array_split(rows, 7), correction))
+    return correction.apply(rows, moments_of(np.array_split(rows, 7), correction))
 
 
 def test_znorm_has_mean_0_and_deviation_1() -> None:
@@ -77,7 +77,10 @@ def test_the_rows_given_are_not_changed() -> None:
 
 def test_two_texts_together_are_as_one() -> None:
     correction, a, b = Correction.parse("znorm", "global"), cloud(100), cloud(300, seed=1)
-    found, expected = together([see([a], correction), see([b], correction)]), see([a, b], correction)
+    found, expected = (
+        joint_moments([moments_of([a], correction), moments_of([b], correction)]),
+        moments_of([a, b], correction),
+    )
     np.testing.assert_allclose(found.mean, expected.mean, rtol=1e-4)
     np.testing.assert_allclose(found.variance, expected.variance, rtol=1e-4)
     assert found.count == 400
@@ -102,9 +105,9 @@ def test_other_corrections_are_refused(name: str, options: str) -> None:
 
 def test_too_little_text_is_refused() -> None:
     with pytest.raises(Mismatch, match="at least two sentences with words of the space, got 1"):
-        see([cloud(1), np.zeros((5, 6), np.float32)], Correction.parse("znorm"))
+        moments_of([cloud(1), np.zeros((5, 6), np.float32)], Correction.parse("znorm"))
 
 
 def test_all_components_are_too_many() -> None:
     with pytest.raises(BadSetting, match="at most 5 components here, got 6"):
-        see([cloud()], Correction.parse("pcr", "6"))
+        moments_of([cloud()], Correction.parse("pcr", "6"))

@@ -110,7 +110,7 @@ def test_sums_go_by_pieces_where_sentences_are_long(monkeypatch: pytest.MonkeyPa
 
 @pytest.mark.parametrize("p", [0, 0.0, -1, -0.5, math.nan])
 def test_powers_without_a_mean_are_refused(p: float) -> None:
-    why = "geometric mean" if p == 0 else "infinite where a number is 0"
+    why = "geometric mean" if p == 0 else "infinite at 0"
     with pytest.raises(BadSetting, match=why):
         check_powers([1, p])
 

@@ -9,7 +9,7 @@ import pytest
 import scipy.linalg
 
 from muse.api.encoders import load_encoder
-from muse.encoders.rotated import turned
+from muse.encoders.rotated import rotated
 from muse.errors import Mismatch
 from muse.space import AlignedSpace
 from muse.vectors import Matrix
@@ -20,7 +20,7 @@ WORDS = [f"w{place}" for place in range(60)]
 
 @pytest.fixture
 def space() -> AlignedSpace:
-    """fr is en, turned."""
+    """fr is en, rotated."""
     rows = np.random.default_rng(0).normal(size=(60, 8)).astype(np.float32)
     return plain_space(rows @ rotation(3).T, rows, WORDS, WORDS)
 
@@ -36,7 +36,7 @@ def unit(rows: Matrix) -> Matrix:
 
 def test_translations_meet(space: AlignedSpace) -> None:
     text = sentences()
-    encoder = turned(load_encoder("mean", space), text[:60], text[:60], ("fr", "en"))
+    encoder = rotated(load_encoder("mean", space), text[:60], text[:60], ("fr", "en"))
     french, english = (encoder.encode(text[60:], language).matrix for language in ("fr", "en"))
     np.testing.assert_allclose(french, english, atol=1e-4)
     assert encoder.name == "mean+procrustes"
@@ -48,14 +48,14 @@ def test_the_rotation_is_scipys(space: AlignedSpace) -> None:
     text = sentences()
     mean = load_encoder("mean", space)
     noisy = [*text[1:], text[0]]  # wrong pairs: no rotation fits them
-    turn = turned(mean, text, noisy, ("fr", "en")).turns["fr"]
+    rotation = rotated(mean, text, noisy, ("fr", "en")).rotations["fr"]
     x, y = unit(mean.encode(text, "fr").matrix), unit(mean.encode(noisy, "en").matrix)
-    np.testing.assert_allclose(turn.T, scipy.linalg.orthogonal_procrustes(x, y)[0], atol=1e-4)
+    np.testing.assert_allclose(rotation.T, scipy.linalg.orthogonal_procrustes(x, y)[0], atol=1e-4)
 
 
 def test_it_is_saved_and_loaded(space: AlignedSpace, tmp_path: Path) -> None:
     text = sentences()
-    encoder = turned(load_encoder("idf", space), text, text, ("fr", "en"))
+    encoder = rotated(load_encoder("idf", space), text, text, ("fr", "en"))
     encoder.save(tmp_path / "encoder")
     again = load_encoder(tmp_path / "encoder", space)
     assert again.name == encoder.name
@@ -67,15 +67,15 @@ def test_it_is_saved_and_loaded(space: AlignedSpace, tmp_path: Path) -> None:
 def test_empty_sentences_stay_and_teach_nothing(space: AlignedSpace) -> None:
     text = sentences()
     mean = load_encoder("mean", space)
-    plain = turned(mean, text, text, ("fr", "en"))
-    more = turned(mean, [*text, "", "w1"], [*text, "w2", "unheard"], ("fr", "en"))
-    np.testing.assert_allclose(more.turns["fr"], plain.turns["fr"], atol=1e-5)
+    plain = rotated(mean, text, text, ("fr", "en"))
+    more = rotated(mean, [*text, "", "w1"], [*text, "w2", "unheard"], ("fr", "en"))
+    np.testing.assert_allclose(more.rotations["fr"], plain.rotations["fr"], atol=1e-5)
     assert not more.encode(["", "unheard"], "fr").matrix.any()
 
 
 def test_bad_input(space: AlignedSpace) -> None:
     mean = load_encoder("mean", space)
     with pytest.raises(Mismatch, match="got 2 sentences and 1 translations"):
-        turned(mean, ["w1", "w2"], ["w1"], ("fr", "en"))
+        rotated(mean, ["w1", "w2"], ["w1"], ("fr", "en"))
     with pytest.raises(Mismatch, match="got none of 1; check that they are from fr to en"):
-        turned(mean, ["w1"], ["unheard"], ("fr", "en"))
+        rotated(mean, ["w1"], ["unheard"], ("fr", "en"))

@@ -105,6 +105,6 @@ def test_a_name_alone_says_how_to_train_one(space: AlignedSpace, name: str) -> N
 
 def test_nothing_else_is_overwritten(space: AlignedSpace, tmp_path: Path) -> None:
     before = tree(tmp_path / "space")
-    with pytest.raises(BadSetting, match="no saved encoder"):
+    with pytest.raises(BadSetting, match="not a saved encoder"):
         encoder(space).save(tmp_path / "space")
     assert tree(tmp_path / "space") == before

@@ -37,7 +37,7 @@ def test_a_clone_is_unfitted_and_shares_the_encoder() -> None:
     other = clone(transformer)
     assert other is not transformer
     assert other.encoder is transformer.encoder
-    with pytest.raises(BadSetting, match="needs text"):
+    with pytest.raises(BadSetting, match="must be fitted on text"):
         other.transform(TEXT)
 
 

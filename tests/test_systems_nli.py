@@ -322,7 +322,7 @@ BAD: dict[str, tuple[list[object], list[str]]] = {
     "a pooling": (["--set", "pooling=mean"], ["pooling must be one of max, last"]),
     "no units": (["--set", "units=0"], ["units must be at least 1"]),
     "dropout": (["--set", "dropout=1"], ["dropout must lie in 0..1"]),
-    "decay": (["--set", "decay=0"], ["decay must lie above 0"]),
+    "decay": (["--set", "decay=0"], ["decay must be above 0"]),
     "another language": (["--lang", "fr"], ["have a word of fr; got 0 and 0"]),
     "no file": (["--nli", "nosuch"], ["nosuch"]),
 }

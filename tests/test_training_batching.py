@@ -34,5 +34,5 @@ def test_batches_hold_every_sequence_once_and_no_more_than_their_tokens() -> Non
 def test_no_sequences_and_one_too_long() -> None:
     assert token_batches(torch.zeros(0, dtype=torch.long), 10, generator()) == []
     assert [rows.tolist() for rows in token_batches(torch.tensor([10]), 10, generator())] == [[0]]
-    with pytest.raises(BadSetting, match="10 tokens a batch for one of 11"):
+    with pytest.raises(BadSetting, match="11 tokens, got a limit of 10"):
         token_batches(torch.tensor([3, 11]), 10, generator())

@@ -73,7 +73,7 @@ def test_too_few_pairs_and_what_is_known_of_them() -> None:
         pairs_of(text)
     with pytest.raises(Mismatch, match="got 0 of 400.* check --lang and the order of the columns"):
         pairs_of([(fr, en) for en, fr in toy_text()])
-    with pytest.raises(Mismatch, match=r"different sentences .* got 1 in 50 pairs"):
+    with pytest.raises(Mismatch, match=r"distinct sentences, got 1 among 50 pairs"):
         pairs_of([("en1", "fr1")] * 50)
 
 

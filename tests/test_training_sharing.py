@@ -148,5 +148,5 @@ def test_batches_too_small_for_a_loss_are_left_out_but_not_all(monkeypatch: pyte
     assert [learner.fewest(count) for count in (1, 2, 3)] == [2, 2, 3]
     line = Line()
     monkeypatch.setattr(Line, "fewest", lambda self, processes: 9)
-    with pytest.raises(BadSetting, match="must have 9 examples, got 8 at most"):
+    with pytest.raises(BadSetting, match="must have at least 9 examples, got at most 8"):
         train(line, PLAIN, seed=0, runtime=Runtime())

@@ -156,7 +156,7 @@ def test_a_checkpoint_that_is_not_whole_is_refused(tmp_path: Path, lacking: str)
         kept = store.load("training")
         assert kept is not None
         store.save("training", {name: array for name, array in kept.items() if name != lacking})
-    with pytest.raises(BadFile, match="checkpoint must be the whole one.*run without --resume"):
+    with pytest.raises(BadFile, match="checkpoint must be a complete one.*run without --resume"):
         run(Line(), PLAIN, store)
 
 
@@ -190,8 +190,8 @@ SETTINGS: list[tuple[dict[str, Any], str]] = [
     ({"clip": -1.0}, "clip must be at least 0"),
     ({"clip": float("nan")}, "clip"),
     ({"steps": -1}, "steps must be at least 0"),
-    ({"shrink": 0.0}, "shrink must lie above 0"),
-    ({"beta2": 1.0}, "beta2 must lie in 0..1"),
+    ({"shrink": 0.0}, "shrink must be above 0"),
+    ({"beta2": 1.0}, "beta2 must be at least 0 and below 1"),
     ({"beta2": float("nan")}, "beta2"),
 ]
 

@@ -171,5 +171,5 @@ def test_on_a_gpu(kind: type[WordTables]) -> None:
 
 def test_a_pair_alone_has_no_negative(pairs: Pairs) -> None:
     learner = PairLearner(encoder(XCbow), Align(), pairs)
-    with pytest.raises(BadSetting, match="a batch must have 2 pairs or more.*got 1"):
+    with pytest.raises(BadSetting, match="a batch must have at least 2 pairs.*got 1"):
         train(learner, TrainerConfig(batch=1), seed=0, runtime=Runtime())

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from muse.encoders.composed import SIF, Concatenated, Corrected, seen_of
+from muse.encoders.composed import SIF, Concatenated, Corrected, restored_moments
 from muse.encoders.corrections import OPTIONS, Correction
 from muse.encoders.encoder import SentenceEncoder
 from muse.encoders.lookup import Lookup
@@ -143,7 +143,7 @@ def _restore_weighted(saved: Saved, space: AlignedSpace, _: Sequence[SentenceEnc
 
 def _restore_corrected(saved: Saved, _: AlignedSpace, parts: Sequence[SentenceEncoder]) -> SentenceEncoder:
     correction = Correction.parse(*_parsed(str(saved.settings["correction"]))[0])
-    return Corrected(parts[0], correction, seen_of(saved.arrays), bool(saved.settings["sif"]))
+    return Corrected(parts[0], correction, restored_moments(saved.arrays), bool(saved.settings["sif"]))
 
 
 def _restore_rotated(saved: Saved, _: AlignedSpace, parts: Sequence[SentenceEncoder]) -> SentenceEncoder:

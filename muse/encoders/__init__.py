@@ -1,5 +1,5 @@
-"""Sentence encoders of one contract: sentences of a language in, one row each out.
+"""Sentence encoders, which share one interface: sentences of a language in, one row for each out.
 
-Pooling of words, their weights, corrections learned from text, and encoders made of encoders.
+This covers pooling of words, their weights, corrections learned from text, and encoders built from encoders.
 Imports: the core types, files, procrustes, space, text.
 """

@@ -1,4 +1,4 @@
-"""Encoders made of encoders: one with a correction after it, and several side by side."""
+"""Encoders built from encoders: one followed by a correction, and several side by side."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from muse.encoders.corrections import Correction, Moments, see, together
-from muse.encoders.encoder import Around, Encoded, SentenceEncoder
+from muse.encoders.corrections import Correction, Moments, joint_moments, moments_of
+from muse.encoders.encoder import Encoded, SentenceEncoder, Wrapped
 from muse.encoders.reading import blocks
 from muse.encoders.saving import Arrays, Saved, write_encoder
 from muse.errors import BadSetting, Mismatch
@@ -18,11 +18,11 @@ SIF = Correction("pcr", components=1)
 
 
 @dataclass(frozen=True, eq=False)
-class Corrected(Around):
-    """An encoder and a correction of its rows, for which `seen` has the moments of each language's text.
+class Corrected(Wrapped):
+    """An encoder whose rows are corrected by the moments of each language's text, in `seen`.
 
-    `sif` makes it SIF: the name of the two together, and no correction, rather than an error, of a language
-    without text.
+    With `sif` it is SIF: its name is that of the encoder, and a language without text is left uncorrected
+    instead of being an error.
     """
 
     correction: Correction
@@ -31,23 +31,23 @@ class Corrected(Around):
 
     @property
     def name(self) -> str:
-        """mean+pcr: that of the encoder and that of the correction."""
+        """The names of the encoder and the correction, such as mean+pcr."""
         return self.inner.name if self.sif else f"{self.inner.name}+{self.correction}"
 
     def fit(self, sentences: Iterable[str], language: str) -> Corrected:
-        """The same, fitted on the sentences: first the encoder, then the correction of what it then gives."""
+        """A copy fitted on the sentences: first the encoder, then the correction on the encoder's rows."""
         sentences = list(sentences)
         inner = self.inner.fit(sentences, language)
         rows = (inner.encode(block, language).matrix for block in blocks(sentences))
-        return replace(self, inner=inner, seen={**self.seen, language: see(rows, self.correction)})
+        return replace(self, inner=inner, seen={**self.seen, language: moments_of(rows, self.correction)})
 
     def encode(self, sentences: Iterable[str], language: str) -> Encoded:
-        """The corrected rows (s, d'); BadSetting where the text to learn the correction from is missing."""
+        """The corrected rows (s, d'); BadSetting if the correction has not been fitted."""
         self._check(language)
         encoded = self.inner.encode(sentences, language)
         if self.sif and language not in self.seen:
             return encoded
-        seen = together(list(self.seen.values())) if self.correction.everywhere else self.seen[language]
+        seen = joint_moments(list(self.seen.values())) if self.correction.everywhere else self.seen[language]
         return replace(encoded, matrix=self.correction.apply(encoded.matrix, seen))
 
     def _check(self, language: str) -> None:
@@ -55,12 +55,12 @@ class Corrected(Around):
             raise BadSetting(f"{self.name} encodes {', '.join(self.languages)}; got {language!r}")
         if not (self.sif or language in self.seen or (self.correction.everywhere and self.seen)):
             raise BadSetting(
-                f"{self.correction} needs text of {language} to learn from before it encodes, got none; "
-                "fit it on some, with --fit FILE or encoder.fit(sentences, language)"
+                f"{self.correction} must be fitted on text in {language} before it encodes, got none; "
+                "give some with --fit FILE or encoder.fit(sentences, language)"
             )
 
     def save(self, folder: Path) -> None:
-        """Writes the encoder and what the correction has learned."""
+        """Writes the encoder and the moments that its correction learned."""
         arrays = {
             f"{key}.{language}": np.asarray(getattr(seen, key))
             for language, seen in self.seen.items()
@@ -70,8 +70,8 @@ class Corrected(Around):
         write_encoder(folder, Saved("corrected", self.name, {}, settings, arrays), [self.inner])
 
 
-def seen_of(arrays: Arrays) -> dict[str, Moments]:
-    """The moments of each language's text, as they were saved."""
+def restored_moments(arrays: Arrays) -> dict[str, Moments]:
+    """The saved moments of each language's text."""
     names = [name.removeprefix("count.") for name in arrays if name.startswith("count.")]
     return {
         name: Moments(
@@ -84,23 +84,23 @@ def seen_of(arrays: Arrays) -> dict[str, Moments]:
 
 @dataclass(frozen=True, eq=False)
 class Concatenated(SentenceEncoder):
-    """Encoders side by side, each over a space of its own; its languages are those that all of them have."""
+    """Encoders side by side, each over its own space; its languages are those that they share."""
 
     parts: Sequence[SentenceEncoder]
 
     def __post_init__(self) -> None:
         if not self.languages:
             found = "; ".join(", ".join(part.languages) for part in self.parts) or "no encoder"
-            raise Mismatch(f"encoders side by side need a language that all have, got {found}")
+            raise Mismatch(f"encoders side by side must share a language, got {found}")
 
     @property
     def name(self) -> str:
-        """mean&mean."""
+        """The names of the parts, such as mean&mean."""
         return "&".join(part.name for part in self.parts)
 
     @property
     def languages(self) -> tuple[str, ...]:
-        """Those that all parts have."""
+        """The languages that all parts share."""
         others = [set(part.languages) for part in self.parts]
         return tuple(
             one for one in (self.parts[0].languages if others else ()) if all(one in o for o in others)
@@ -112,12 +112,12 @@ class Concatenated(SentenceEncoder):
         return sum(part.dimension for part in self.parts)
 
     def fit(self, sentences: Iterable[str], language: str) -> Concatenated:
-        """The same with every part fitted."""
+        """A copy with every part fitted."""
         sentences = list(sentences)
         return Concatenated([part.fit(sentences, language) for part in self.parts])
 
     def encode(self, sentences: Iterable[str], language: str) -> Encoded:
-        """The rows (s, d') of the parts side by side; `unknown` is that of the part that knows most."""
+        """The rows (s, d') of the parts side by side; `unknown` is the smallest count of any part."""
         sentences = list(sentences)
         if language not in self.languages:
             raise BadSetting(f"{self.name} encodes {', '.join(self.languages)}; got {language!r}")

@@ -1,6 +1,7 @@
 """Corrections of sentence vectors, learned from text: z-norm, removal of principal components, centring.
 
-Each is x' = (x - m) * a, less the components C (k, d') of that, with a shift m (d') and a scale a (d').
+Each computes z = (x - m) * a and returns z - (z C^T) C, with a shift m (d'), a scale a (d') and components
+C (k, d').
 """
 
 from __future__ import annotations
@@ -19,18 +20,18 @@ Numbers = NDArray[np.float64]
 Kind = Literal["znorm", "pcr", "centre"]
 
 OPTIONS = {"znorm": ("", "global"), "pcr": ("", "centred"), "centre": ("", "global")}
-CONSTANT = 1e-6  # a column that varies less, against its size, is taken for a constant
+CONSTANT = 1e-6  # a column whose deviation, relative to its mean, is below this is treated as constant
 
 
 @dataclass(frozen=True)
 class Correction:
-    """What is done to sentence vectors, of each language by its own text, or by that of all of them.
+    """A correction of sentence vectors, learned for each language or, with `everywhere`, for all together.
 
-    * znorm: from each column its mean, divided by its standard deviation (Rueckle et al., 2018, 3.1);
-      znorm[global] has one for all languages.
-    * pcr: the first principal component of the rows as they are goes, x - (x c) c (Yang et al., 2021);
-      pcr[centred]: their mean goes first and c is that of the centred rows; pcr[3]: the first three.
-    * centre: the mean goes.
+    * znorm: subtracts the mean of each column and divides by its standard deviation (Rueckle et al., 2018,
+      3.1); znorm[global] uses the moments of all languages together.
+    * pcr: removes the first principal component c of the uncentred rows, x - (x c) c (Yang et al., 2021);
+      pcr[centred] subtracts the mean first; pcr[3] removes the first three components.
+    * centre: subtracts the mean; centre[global] that of all languages together.
     """
 
     kind: Kind
@@ -40,7 +41,7 @@ class Correction:
 
     @staticmethod
     def parse(kind: str, options: str = "") -> Correction:
-        """The correction of a name such as pcr, with what is in its brackets."""
+        """The correction with this name, such as pcr, and these options, such as centred,3."""
         chosen = [option.strip() for option in options.split(",") if option.strip()]
         counts = (
             [int(option) for option in chosen if option.isdecimal() and int(option)] if kind == "pcr" else []
@@ -60,7 +61,7 @@ class Correction:
         return self.kind + (f"[{','.join(options)}]" if options else "")
 
     def apply(self, rows: Matrix, seen: Moments) -> Matrix:
-        """The corrected rows (s, d'); rows of zeros, which are of empty sentences, stay."""
+        """The corrected rows (s, d'); rows of zeros, from empty sentences, stay zero."""
         shifted = rows.astype(np.float32) if self.kind == "pcr" and not self.centred else rows - seen.mean
         if self.kind == "znorm":
             shifted *= seen.scale
@@ -81,13 +82,13 @@ class Moments:
 
     @property
     def scale(self) -> Matrix:
-        """One over the standard deviation (d'); one for a column that is constant."""
+        """The inverse standard deviation (d'); 1 for a constant column."""
         constant = self.variance <= (CONSTANT * np.abs(self.mean)) ** 2 + np.finfo(np.float32).tiny
         return (1 / np.sqrt(np.where(constant, 1, self.variance))).astype(np.float32)
 
 
-def see(rows: Iterable[Matrix], correction: Correction) -> Moments:
-    """The moments that a correction learns from rows (s, d'), block by block, without empty sentences."""
+def moments_of(rows: Iterable[Matrix], correction: Correction) -> Moments:
+    """The moments of rows (s, d') given in blocks, without empty sentences, as a correction needs them."""
     count, total, products = 0, None, None
     for matrix in rows:
         x = matrix[matrix.any(axis=1)].astype(np.float64)
@@ -112,7 +113,7 @@ def see(rows: Iterable[Matrix], correction: Correction) -> Moments:
 
 
 def _first(second_moments: Numbers, mean: Numbers | None, k: int) -> Numbers:
-    # The k directions (k, d') that hold most of the rows, about their mean or, without it, about the origin.
+    # The first k principal components (k, d') of the rows, about their mean or else about the origin.
     if k >= len(second_moments):
         raise BadSetting(f"pcr can remove at most {len(second_moments) - 1} components here, got {k}")
     if mean is not None:
@@ -125,8 +126,8 @@ def _single(array: Numbers) -> Matrix:
     return array.astype(np.float32)
 
 
-def together(seen: Sequence[Moments]) -> Moments:
-    """The moments of several texts as of one: the mean and the variance."""
+def joint_moments(seen: Sequence[Moments]) -> Moments:
+    """The moments of several texts as if they were one."""
     counts = np.array([one.count for one in seen], np.float64)
     shares = (counts / counts.sum())[:, None]
     means = np.array([one.mean for one in seen], np.float64)

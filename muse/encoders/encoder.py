@@ -1,4 +1,4 @@
-"""The contract of sentence encoders: sentences of a language go in, one row each comes out."""
+"""The interface of sentence encoders: sentences of a language in, one row for each out."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from muse.vectors import Matrix
 
 @dataclass(frozen=True, eq=False)
 class Encoded:
-    """One row (s, d') of each of s sentences, and how much of them the encoder knew.
+    """The rows (s, d') of s sentences, with counts of what the encoder did not know.
 
-    A sentence without a known word is a zero row and counts as `empty`; of `tokens` in all, `unknown`
-    had no vector and were left out, and `truncated` sentences lost the end that was too long for it.
+    A sentence without a known word has a row of zeros and counts as `empty`. Of all `tokens`, `unknown` ones
+    had no vector and were left out. `truncated` sentences were cut to the encoder's maximum length.
     """
 
     matrix: Matrix
@@ -27,14 +27,14 @@ class Encoded:
 
 
 class SentenceEncoder(Protocol):
-    """What every encoder is, trained or not; all its languages share one space of d' dimensions.
+    """The interface of every encoder, trained or not; all its languages share one space of d' dimensions.
 
-    An encoder is never changed: `fit` returns another one.
+    Encoders are immutable: `fit` returns a new one.
     """
 
     @property
     def name(self) -> str:
-        """What a signature calls it: idf, power-mean[-inf,1,inf], x-cbow[0.25]."""
+        """The name in signatures, such as idf, power-mean[-inf,1,inf] or x-cbow[align:0.25]."""
 
     @property
     def languages(self) -> tuple[str, ...]:
@@ -45,17 +45,17 @@ class SentenceEncoder(Protocol):
         """The number of columns d'."""
 
     def fit(self, sentences: Iterable[str], language: str) -> SentenceEncoder:
-        """The encoder with what it learns from text of one language (weights, components), itself unchanged.
+        """A new encoder that has learned from text in one language, for example weights or components.
 
-        What it had learned of that language before is replaced. An encoder that has nothing to learn from
-        text returns itself.
+        This replaces what was learned for that language before. An encoder with nothing to learn from text
+        returns itself.
         """
 
     def encode(self, sentences: Iterable[str], language: str) -> Encoded:
-        """The rows of the sentences, in order; BadSetting where it does not encode the language."""
+        """The rows of the sentences, in order; BadSetting if the encoder lacks the language."""
 
     def save(self, folder: Path) -> None:
-        """Writes it whole or not at all, without a pickle, with the checksum of the space it belongs to."""
+        """Writes the encoder completely or not at all, without pickles, with the checksums of its space."""
 
     def for_language(self, language: str) -> Transformer:
         """The encoder for one language, as a scikit-learn transformer."""
@@ -63,35 +63,35 @@ class SentenceEncoder(Protocol):
 
 
 def check_trained_for(encoder: SentenceEncoder, language: str) -> None:
-    """Raise BadSetting, with what to do, where a trained encoder does not encode the language."""
+    """Raise BadSetting if the encoder was not trained for the language."""
     if language not in encoder.languages:
         raise BadSetting(
-            f"{encoder.name} encodes {', '.join(encoder.languages)}; got {language!r}: train one for it with "
-            "muse train"
+            f"{encoder.name} encodes {', '.join(encoder.languages)}; got {language!r}: train an encoder for "
+            "it with muse train"
         )
 
 
 @dataclass(frozen=True, eq=False)
-class Around(SentenceEncoder):
-    """An encoder made of another one, with its languages and its dimension."""
+class Wrapped(SentenceEncoder):
+    """An encoder that wraps another one and has its languages and dimension."""
 
     inner: SentenceEncoder
 
     @property
     def languages(self) -> tuple[str, ...]:
-        """Those of the encoder."""
+        """The languages of the inner encoder."""
         return self.inner.languages
 
     @property
     def dimension(self) -> int:
-        """That of the encoder."""
+        """The dimension of the inner encoder."""
         return self.inner.dimension
 
 
 class Transformer:
-    """A sentence encoder for one language as scikit-learn wants it: sentences to rows, in a Pipeline too.
+    """A sentence encoder for one language as a scikit-learn transformer, from sentences to rows.
 
-    `fit` learns from sentences what the encoder learns from text; the encoder given is never changed.
+    `fit` fits a copy of the encoder, `encoder_`; the given encoder never changes.
     """
 
     def __init__(self, encoder: SentenceEncoder, language: str) -> None:
@@ -99,40 +99,40 @@ class Transformer:
         self.language = language
 
     def fit(self, sentences: Iterable[str], labels: object = None) -> Transformer:
-        """Itself, with `encoder_` fitted on the sentences."""
+        """Returns self, with `encoder_` fitted on the sentences."""
         self.encoder_ = self.encoder.fit(sentences, self.language)
         return self
 
     def transform(self, sentences: Iterable[str]) -> Matrix:
-        """One row (s, d') a sentence."""
+        """The rows (s, d') of the sentences."""
         return getattr(self, "encoder_", self.encoder).encode(sentences, self.language).matrix
 
     def fit_transform(self, sentences: Iterable[str], labels: object = None) -> Matrix:
-        """The rows (s, d') of the sentences it was fitted on."""
+        """The rows (s, d') of the sentences after fitting on them."""
         sentences = list(sentences)
         return self.fit(sentences).transform(sentences)
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Its two parameters by name."""
+        """The two parameters by name."""
         return {"encoder": self.encoder, "language": self.language}
 
     def set_params(self, **params: Any) -> Transformer:
-        """Itself with other parameters; BadSetting for any other name."""
+        """Returns self with these parameters set; BadSetting for an unknown name."""
         for name, value in params.items():
             if name not in self.get_params():
-                raise BadSetting(f"a transformer of sentences has an encoder and a language, got {name!r}")
+                raise BadSetting(f"a parameter must be encoder or language, got {name!r}")
             setattr(self, name, value)
         return self
 
     def __sklearn_clone__(self) -> Transformer:
-        # A clone shares the encoder, which never changes: no table of words is copied.
+        # A clone shares the immutable encoder, so that no table of words is copied.
         return Transformer(self.encoder, self.language)
 
     def __sklearn_is_fitted__(self) -> bool:
-        return True  # an encoder that was loaded needs no fit
+        return True  # a loaded encoder needs no fit
 
     def __sklearn_tags__(self) -> Any:
-        # Only scikit-learn asks for these, and so it is there.
+        # Only scikit-learn calls this, so it is installed.
         from sklearn.utils import InputTags, Tags, TargetTags, TransformerTags
 
         return Tags(

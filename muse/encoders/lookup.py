@@ -1,4 +1,4 @@
-"""Lookup: the words of a space as encoders need them, sentences in and their rows out."""
+"""Lookup: the words of sentences and their rows in a space."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ Unknown = Literal["skip", "ngrams"]
 
 
 class Lookup:
-    """The words of a space, each language made ready when it is first asked for.
+    """The words of a space and their rows; each language is prepared on first use.
 
-    A word that the space lacks is left out with "skip", or with "ngrams" has the row that its n-grams give
-    (see new_words).
+    A word that the space does not contain is left out ("skip") or gets a row from its n-grams ("ngrams", see
+    new_words).
     """
 
     def __init__(
@@ -37,20 +37,20 @@ class Lookup:
 
     @property
     def suffix(self) -> str:
-        """What it adds to an encoder's name."""
+        """The suffix of an encoder's name for the treatment of unknown words."""
         return "+ngrams" if self.unknown == "ngrams" else ""
 
     def read(self, sentences: Iterable[str], language: str) -> Reading:
-        """The words of sentences, as their places among the rows."""
+        """The words of the sentences, as indices into the rows."""
         return self._language(language).vocabulary.read(sentences)
 
     def rows(self, language: str) -> Tensor:
-        """The rows (n, d) of the words of the space, and after them those of all new words met so far."""
+        """The rows (n, d) of the words of the space, followed by those of all new words read so far."""
         ready = self._language(language)
         return ready.rows if ready.new is None else ready.new.rows
 
     def forget(self) -> None:
-        """Forgets the text it has met, as if nothing had been looked up."""
+        """Drops all prepared languages and new words."""
         self._ready.clear()
 
     def _language(self, language: str) -> _Language:
@@ -72,7 +72,7 @@ class _Language:
 
 
 class _NewRows:
-    """Gives new words their places after the n rows (n, d) of the space, as they come."""
+    """Appends the rows of new words to the rows (n, d) of the space as they are first read."""
 
     def __init__(self, words: NewWords, rows: Tensor) -> None:
         self._words, self._known = words, rows

@@ -1,4 +1,4 @@
-"""Pooling: from the rows of a sentence's words to one row, for many sentences at once."""
+"""Pooling: one row from the rows of a sentence's words, for many sentences at once."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from torch.nn.functional import embedding_bag
 from muse.encoders.ragged import Ragged
 from muse.errors import BadSetting
 
-# Rows gathered at once, 2.4 MB at d = 300, which the cache holds; of a longer sentence fewer columns at once.
+# Rows gathered at once, 2.4 MB at d = 300, which fit into the cache; longer sentences take fewer columns.
 GATHERED = 2048
 LONGEST = 1024  # words summed at once
-_HIGH = 16  # above it x^p might be 0 or infinite: the numbers are brought within -1 to 1 first
+_HIGH = 16  # above this power x^p might underflow or overflow, so numbers are first scaled to -1..1
 _TINY = 1e-300
 
 
 def mean(sentences: Ragged, rows: Tensor, weights: NDArray[np.float32] | None = None) -> Tensor:
-    """The means (s, d) of the rows (n, d) of each sentence's words; zeros where there is none.
+    """The means (s, d) of the rows (n, d) of each sentence's words; zeros for a sentence without words.
 
-    With `weights` (t,), one a word: sum_i w_i x_i / sum_i w_i.
+    With `weights` (t,), one for each word: sum_i w_i x_i / sum_i w_i.
     """
     if weights is None:
         return sums(sentences, rows).div_(sentences.lengths.clamp(min=1)[:, None].float())
@@ -34,12 +34,12 @@ def mean(sentences: Ragged, rows: Tensor, weights: NDArray[np.float32] | None = 
 
 
 def sums(sentences: Ragged, rows: Tensor, weights: NDArray[np.float32] | None = None) -> Tensor:
-    """The sums (s, d) of the rows (n, d) of each sentence's words, times `weights` (t,) where given."""
+    """The sums (s, d) of the rows (n, d) of each sentence's words, weighted by `weights` (t,) if given."""
     if len(sentences) and int(sentences.lengths.max()) > LONGEST:
-        # In single precision a sum of a million numbers is right to two digits, one of sums to six.
+        # In single precision, a plain sum of a million numbers has two correct digits, a sum of sums six.
         pieces, of_pieces = _in_pieces(sentences)
         return sums(of_pieces, sums(pieces, rows, weights))
-    # "sum" is the mode that torch reads memory fastest in, six times as fast as "mean".
+    # torch's mode "sum" is six times as fast as "mean".
     return embedding_bag(
         sentences.ids,
         rows,
@@ -51,30 +51,29 @@ def sums(sentences: Ragged, rows: Tensor, weights: NDArray[np.float32] | None = 
 
 
 def check_powers(powers: Sequence[float]) -> tuple[float, ...]:
-    """The powers, each once; BadSetting for one that has no mean of numbers of both signs."""
+    """The distinct powers; BadSetting for a power that is undefined for numbers of both signs."""
     for p in powers:
         if p == 0:
             raise BadSetting(
-                "a power mean needs p > 0, -inf or inf, got p = 0: that is the geometric mean, the root of a "
-                "product, which the negative numbers of word vectors do not have; take p = 1 or 3"
+                "a power mean needs p > 0, -inf or inf, got p = 0: that is the geometric mean, which is "
+                "undefined for the negative numbers in word vectors; take p = 1 or 3"
             )
         if math.isnan(p) or (p < 0 and math.isfinite(p)):
             raise BadSetting(
-                f"a power mean needs p > 0, -inf or inf, got p = {p:g}: a negative power is infinite where a "
-                "number is 0 and changes its sign there, and word vectors have numbers around 0; take -inf "
-                "for the minimum"
+                f"a power mean needs p > 0, -inf or inf, got p = {p:g}: a negative power is infinite at 0, "
+                "and word vectors have numbers around 0; take -inf for the minimum"
             )
     if not powers:
-        raise BadSetting("power means need at least one p, got none; name some, such as -inf,1,inf")
+        raise BadSetting("power means need at least one power, got none; give some, such as -inf,1,inf")
     return tuple(dict.fromkeys(float(p) for p in powers))
 
 
 def power_means(sentences: Ragged, rows: Tensor, powers: Sequence[float]) -> Tensor:
-    """The power means (s, k d) of the rows (n, d), those of k powers side by side; zeros without words.
+    """The power means (s, k d) of the rows (n, d) for k powers, side by side; zeros without words.
 
     H_p(x) = (1/t sum_i x_i^p)^(1/p) in each dimension; the minimum for -inf, the maximum for inf
-    (Rueckle et al., 2018, eq. 1). Where p is odd the root keeps the sign of the mean, sign(m) |m|^(1/p);
-    where p is even signs are lost; where p is no integer, x^p is sign(x) |x|^p, as it is for odd p.
+    (Rueckle et al., 2018, eq. 1). For odd p the root keeps the sign of the mean, sign(m) |m|^(1/p); for even
+    p signs are lost; for a p that is not an integer, x^p is sign(x) |x|^p, as for odd p.
     """
     powers = check_powers(powers)
     if powers == (1.0,):
@@ -92,7 +91,7 @@ def power_means(sentences: Ragged, rows: Tensor, powers: Sequence[float]) -> Ten
 
 
 def _power_mean(words: Tensor, p: float) -> Tensor:
-    # Of words (b, t, c), over the words of each sentence: (b, c).
+    # The power means (b, c) over the t words (b, t, c) of each sentence.
     if math.isinf(p):
         return words.amax(dim=1) if p > 0 else words.amin(dim=1)
     # In double precision: a root magnifies the error of a mean near 0.
@@ -110,7 +109,7 @@ def _power(x: Tensor, p: float) -> Tensor:
 
 
 def _root(x: Tensor, p: float) -> Tensor:
-    if p == 3:  # the usual one: numpy takes the cube root, sign and all, in a sixth of the time
+    if p == 3:  # the most common root: numpy's signed cube root takes a sixth of the time
         return torch.from_numpy(np.cbrt(x.numpy()))
     return _signed(x, 1 / p)
 
@@ -120,7 +119,7 @@ def _signed(x: Tensor, p: float) -> Tensor:
 
 
 def _gathered(sentences: Ragged, rows: Tensor) -> Iterator[tuple[Tensor, slice, Tensor]]:
-    # Which b sentences of one length t, which c columns, and these of the rows of their words (b, t, c).
+    # Indices of b sentences of one length t, a slice of c columns, and these columns of the words (b, t, c).
     ids, offsets, lengths = (x.numpy() for x in (sentences.ids, sentences.offsets, sentences.lengths))
     order = np.argsort(lengths, kind="stable")
     order = order[np.count_nonzero(lengths == 0) :]
@@ -139,7 +138,7 @@ def _gathered(sentences: Ragged, rows: Tensor) -> Iterator[tuple[Tensor, slice, 
 
 
 def _in_pieces(sentences: Ragged) -> tuple[Ragged, Ragged]:
-    # The sentences cut into pieces of LONGEST words, and the numbers of the pieces of each.
+    # The sentences cut into pieces of at most LONGEST words, and the indices of the pieces of each sentence.
     counts = -(-sentences.lengths // LONGEST)  # (s,)
     ends = counts.cumsum(0)
     within = torch.arange(int(ends[-1])) - (ends - counts).repeat_interleave(counts)

@@ -1,4 +1,4 @@
-"""Ragged: sequences of ids of different lengths in one array, and the same padded to a rectangle."""
+"""Ragged: sequences of ids of different lengths in one array, which can be padded to a rectangle."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PAD = 0
 
 
 class Padded(NamedTuple):
-    """Ids (b, t), PAD after the end of a sequence, and a mask (b, t), False at padding."""
+    """Padded ids (b, t) and a mask (b, t) that is False at padding."""
 
     ids: Tensor
     mask: Tensor
@@ -24,9 +24,9 @@ class Padded(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Ragged:
-    """The ids (t,) of b sequences end to end, those of sequence i at `offsets[i]` to `offsets[i + 1]`.
+    """The ids (t,) of b sequences end to end; sequence i is `ids[offsets[i] : offsets[i + 1]]`.
 
-    `offsets` are (b + 1,); both tensors are on one device, and share their memory with numpy on the CPU.
+    `offsets` has shape (b + 1,). Both tensors are on one device; on the CPU they may share memory with numpy.
 
     >>> ragged = Ragged.of([[7, 8, 9], [5]])
     >>> ragged.take(torch.tensor([1, 0])).padded().ids.tolist()
@@ -38,14 +38,14 @@ class Ragged:
 
     @classmethod
     def of(cls, sequences: Sequence[Sequence[int]]) -> Ragged:
-        """The sequences, in order."""
+        """A ragged array of the sequences, in order."""
         lengths = torch.tensor(list(map(len, sequences)), dtype=torch.long)
         ids = torch.tensor(list(chain.from_iterable(sequences)), dtype=torch.long)
         return cls(ids, _offsets(lengths))
 
     @classmethod
     def joined(cls, parts: Sequence[Ragged]) -> Ragged:
-        """The sequences of all parts, one or more, in order."""
+        """The sequences of all parts (at least one), in order."""
         lengths = torch.cat([part.lengths for part in parts])
         return cls(torch.cat([part.ids for part in parts]), _offsets(lengths))
 
@@ -58,30 +58,30 @@ class Ragged:
         return self.offsets.diff()
 
     def to(self, device: str) -> Ragged:
-        """The same on another device."""
+        """A copy on another device."""
         return Ragged(self.ids.to(device), self.offsets.to(device))
 
     def take(self, rows: Tensor) -> Ragged:
-        """The sequences with these numbers (c,), in that order."""
+        """The sequences with these indices (c,), in that order."""
         lengths = self.lengths[rows]  # (c,)
         offsets = _offsets(lengths)
-        # Id k of what is taken is id k - its new offset + its old offset here, for the sequence it is in.
+        # Id k of the result is id k - (new offset) + (old offset) here, with the offsets of its sequence.
         shift = torch.repeat_interleave(self.offsets[rows] - offsets[:-1], lengths)
         return Ragged(self.ids[torch.arange(len(shift), device=shift.device) + shift], offsets)
 
     def keep(self, kept: Tensor) -> Ragged:
-        """The same sequences with only those ids for which `kept` (t,) is True."""
-        before = pad(kept.cumsum(0), (1, 0))  # (t + 1,), of each place how many are kept before it
+        """The sequences with only those ids for which `kept` (t,) is True."""
+        before = pad(kept.cumsum(0), (1, 0))  # (t + 1,), how many ids before each place are kept
         return Ragged(self.ids[kept], before[self.offsets])
 
     def cut(self, longest: int) -> Ragged:
-        """The same sequences with no more than the first `longest` ids of each."""
+        """The sequences cut to at most their first `longest` ids."""
         if not bool((self.lengths > longest).any()):
             return self
         return self.keep(self._places() < longest)
 
     def framed(self, begin: int, end: int) -> Ragged:
-        """The same sequences between the ids `begin` and `end`; empty ones stay empty.
+        """The sequences, each between the ids `begin` and `end`; empty ones stay empty.
 
         >>> Ragged.of([[7, 8], [], [9]]).framed(2, 3).ids.tolist()
         [2, 7, 8, 3, 2, 9, 3]
@@ -94,18 +94,18 @@ class Ragged:
         return Ragged(ids, offsets)
 
     def padded(self) -> Padded:
-        """All sequences, as long as the longest of them."""
+        """All sequences padded to the length of the longest."""
         t = int(self.lengths.max()) if len(self) else 0
         columns = torch.arange(t, device=self.ids.device)
         mask = columns < self.lengths[:, None]  # (b, t)
         return Padded(self.ids.new_full(mask.shape, PAD).masked_scatter_(mask, self.ids), mask)
 
     def _places(self) -> Tensor:
-        """The place (t,) of each id in its sequence."""
+        """The position (t,) of each id in its sequence."""
         starts = torch.repeat_interleave(self.offsets[:-1], self.lengths)
         return torch.arange(len(self.ids), device=self.ids.device) - starts
 
 
 def _offsets(lengths: Tensor) -> Tensor:
-    """Where each sequence begins, and where the last one ends (b + 1,), from their lengths (b,)."""
+    """The offsets (b + 1,) of sequences of these lengths (b,)."""
     return pad(lengths.cumsum(0), (1, 0))

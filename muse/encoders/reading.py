@@ -1,6 +1,6 @@
-"""Reading: what turns sentences into ids, and how much of them it knew.
+"""Reading: sentences to ids, with counts of unknown tokens and truncated sentences.
 
-Truncation, the marking of unknown tokens and the joining of blocks are here, for words and pieces alike.
+It handles truncation, the marking of unknown tokens and the joining of blocks, for words and pieces alike.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ import torch
 from numpy.typing import NDArray
 
 from muse.encoders.ragged import Ragged
-from muse.text.tokens import Tokeniser, what_follows
+from muse.text.tokens import Tokeniser, next_part_kind
 
 Ids = NDArray[np.int64]
 
 BLOCK = 2_048  # sentences read and pooled at once: their rows stay in the cache
-REMEMBERED = 1 << 19  # parts of lines whose words are kept: some 100 MB
+REMEMBERED = 1 << 19  # parts of lines whose words are cached: about 100 MB
 
 
 @dataclass(frozen=True, eq=False)
 class Reading:
-    """Sentences as the ids of their tokens, and how many tokens had no id.
+    """Sentences as the ids of their tokens, with counts of unknown tokens and truncated sentences.
 
-    `unknown` tokens are not in the vocabulary. They are left out, except for those that are `marked`, which
-    keep their place with an id of their own. `truncated` sentences lost the end that was too long.
+    `unknown` tokens are not in the vocabulary. They are left out, except for `marked` ones, which keep their
+    place with a special id. `truncated` sentences were cut to the maximum length.
     """
 
     sentences: Ragged
@@ -40,7 +40,7 @@ class Reading:
 
     @classmethod
     def joined(cls, parts: Sequence[Reading]) -> Reading:
-        """The sentences of all parts, one or more, in order, with the sums of their counts."""
+        """The sentences of all parts (at least one), in order, with the sums of their counts."""
         counts = [(part.unknown, part.truncated, part.marked) for part in parts]
         return cls(Ragged.joined([part.sentences for part in parts]), *map(sum, zip(*counts, strict=True)))
 
@@ -49,7 +49,7 @@ class Reading:
 
     @property
     def tokens(self) -> int:
-        """The number of all tokens, known or not."""
+        """The number of tokens, known or not."""
         return len(self.sentences.ids) + self.unknown - self.marked
 
     @property
@@ -58,18 +58,18 @@ class Reading:
         return int((self.sentences.lengths == 0).sum())
 
     def cut(self, longest: int) -> Reading:
-        """The same with no more than the first `longest` ids of each sentence."""
+        """The sentences cut to at most their first `longest` ids; those cut count as truncated."""
         long = int((self.sentences.lengths > longest).sum())
         return replace(self, sentences=self.sentences.cut(longest), truncated=long) if long else self
 
     def without(self, unknown: int) -> Reading:
-        """The same once the id `unknown` is left out and counted."""
+        """The sentences without the id `unknown`, which is counted."""
         known = self.sentences.ids != unknown  # (t,)
         kept = self.sentences.keep(known)
         return replace(self, sentences=kept, unknown=len(known) - len(kept.ids))
 
     def marking(self, unknown: int) -> Reading:
-        """The same once the id `unknown` is counted, and stays in its place."""
+        """The sentences with the id `unknown` counted but kept in its place."""
         count = int((self.sentences.ids == unknown).sum())
         return replace(self, unknown=count, marked=count)
 
@@ -82,7 +82,7 @@ def blocks(sentences: Iterable[str]) -> Iterator[list[str]]:
 
 
 class Reader(Protocol):
-    """What turns sentences of one language into ids."""
+    """A reader turns sentences of one language into ids."""
 
     def read(self, sentences: Iterable[str]) -> Reading:
         """The sentences as ids, in order."""
@@ -90,21 +90,21 @@ class Reader(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Limited(Reader):
-    """A reader that keeps no more than the first `longest` tokens of a sentence."""
+    """A reader that keeps at most the first `longest` tokens of a sentence."""
 
     reader: Reader
     longest: int
 
     def read(self, sentences: Iterable[str]) -> Reading:
-        """The sentences as ids, in order, cut to the limit."""
+        """The sentences as ids, in order, cut to `longest` tokens."""
         return self.reader.read(sentences).cut(self.longest)
 
 
 class Vocabulary(Reader):
-    """Reads the words of one language: tokens by Moses' rules, as they are or else in lower case.
+    """Reads the words of one language: tokens by Moses' rules, as written or else in lower case.
 
-    A word has its place in `index` as id, plus `first`. `fallback` may give an id to a token that is in
-    `index` neither way; `forget` is called once those ids are no longer needed.
+    The id of a word is its index in `index` plus `first`. `fallback` may give an id to a token that `index`
+    lacks in both forms; `forget` is called once those ids are no longer needed.
 
     >>> reading = Vocabulary("en", {"cat": 0, "sat": 1}).read(["The cat sat.", ""])
     >>> reading.sentences.ids.tolist(), reading.sentences.offsets.tolist(), reading.unknown
@@ -122,7 +122,7 @@ class Vocabulary(Reader):
     ) -> None:
         self._parts = _Parts(Tokeniser(language), index, fallback, first)
         self._forget = forget
-        self._lock = Lock()  # two threads may share it: a server's do
+        self._lock = Lock()  # the threads of a server share one vocabulary
 
     def read(self, sentences: Iterable[str]) -> Reading:
         """The sentences as ids, in order."""
@@ -135,22 +135,22 @@ class Vocabulary(Reader):
                 if self._forget is not None:
                     self._forget()
             numbers = np.fromiter(map(self._parts.__getitem__, parts), np.int64, len(parts))
-            self._at_full_stops_(numbers, parts, np.cumsum(sizes))
+            self._resolve_full_stops_(numbers, parts, np.cumsum(sizes))
             return self._parts.reading(numbers, sizes)
 
-    def _at_full_stops_(self, numbers: Ids, parts: list[str], ends: Ids) -> None:
-        # A full stop inside a line is read by what follows it: see Tokeniser.
+    def _resolve_full_stops_(self, numbers: Ids, parts: list[str], ends: Ids) -> None:
+        # How a full stop inside a line is tokenised depends on the next part: see Tokeniser.
         stops = self._parts.ends_in_full_stop(numbers)
         stops[ends[ends > 0] - 1] = False
         for place in np.flatnonzero(stops).tolist():
             part = parts[place]
-            numbers[place] = self._parts[f"{part} {what_follows(part, parts[place + 1])}"]
+            numbers[place] = self._parts[f"{part} {next_part_kind(part, parts[place + 1])}"]
 
 
 class _Parts(dict[str, int]):
-    """A number for each part of a line between spaces, and by that number the ids of its words.
+    """A cache of the parts of lines between spaces: the number of each part, and the ids of its words.
 
-    A part that ends in a full stop and is not the last of its line is kept with what follows it, after a
+    The key of a part that ends in a full stop inside a line also holds the kind of the next part, after a
     space, which no part contains.
     """
 
@@ -166,11 +166,11 @@ class _Parts(dict[str, int]):
         self.forget()
 
     def forget(self) -> None:
-        """Forgets all parts."""
+        """Empties the cache."""
         self.clear()
-        self._rows = array("q")  # of all parts, one after the other
-        self._ends = array("q", [0])  # of part i, where its rows end in `_rows`, at i + 1
-        self._unknown = array("q")  # the tokens of each part that have no row
+        self._rows = array("q")  # the ids of the words of all parts, end to end
+        self._ends = array("q", [0])  # the ids of part i are _rows[_ends[i] : _ends[i + 1]]
+        self._unknown = array("q")  # the number of tokens of each part that have no id
         self._stop = array("b")
 
     def __missing__(self, part: str) -> int:
@@ -191,18 +191,18 @@ class _Parts(dict[str, int]):
         return self._fallback(token) if row is None and self._fallback is not None else row
 
     def ends_in_full_stop(self, numbers: Ids) -> NDArray[np.bool_]:
-        """Whether each part of these numbers (p,) does."""
+        """Whether each of the parts with these numbers (p,) ends in a full stop."""
         return np.frombuffer(self._stop, np.bool_)[numbers] if len(numbers) else np.zeros(0, np.bool_)
 
     def reading(self, numbers: Ids, sizes: Ids) -> Reading:
-        """The ids of s sentences, which have `sizes` (s,) of the parts of these numbers (p,) each."""
+        """The ids of s sentences, made of the parts with these numbers (p,), `sizes` (s,) of them each."""
         offsets = np.zeros(len(sizes) + 1, np.int64)
         if not len(numbers):
             return Reading(Ragged(torch.zeros(0, dtype=torch.long), torch.from_numpy(offsets)))
         rows, ends = (np.frombuffer(numbers, np.int64) for numbers in (self._rows, self._ends))
         counts = (ends[1:] - ends[:-1])[numbers]  # (p,)
         after = np.cumsum(counts)  # (p,)
-        # The ids of part i are those of its number from its start on: all these runs in one array.
+        # The positions in `rows` of the ids of all parts, as one array of consecutive runs.
         places = np.repeat(ends[numbers] - (after - counts), counts) + np.arange(after[-1])
         offsets[1:] = np.insert(after, 0, 0)[np.cumsum(sizes)]
         sentences = Ragged(torch.from_numpy(rows[places]), torch.from_numpy(offsets))

@@ -1,4 +1,4 @@
-"""Procrustes on sentences: an encoder, and for some of its languages a rotation learned from translations."""
+"""Procrustes on sentences: an encoder with rotations of its languages, learned from translations."""
 
 from __future__ import annotations
 
@@ -9,64 +9,64 @@ from pathlib import Path
 import torch
 from torch.nn.functional import normalize
 
-from muse.encoders.encoder import Around, Encoded, SentenceEncoder
+from muse.encoders.encoder import Encoded, SentenceEncoder, Wrapped
 from muse.encoders.saving import Saved, write_encoder
 from muse.errors import Mismatch
 from muse.procrustes import procrustes
 from muse.vectors import Matrix
 
-KIND = "turned"
+KIND = "turned"  # in saved files, as are the names of arrays, turn.LANG
 SUFFIX = "+procrustes"
 
 
 @dataclass(frozen=True, eq=False)
-class Turned(Around):
-    """An encoder whose rows x of a language become x W^T, W (d', d') orthogonal, where `turns` has one."""
+class Rotated(Wrapped):
+    """An encoder whose rows x become x W^T, with W (d', d') orthogonal, in languages with `rotations`."""
 
-    turns: Mapping[str, Matrix]
+    rotations: Mapping[str, Matrix]
 
     @property
     def name(self) -> str:
-        """mean+procrustes."""
+        """The name of the inner encoder with a suffix, such as mean+procrustes."""
         return f"{self.inner.name}{SUFFIX}"
 
-    def fit(self, sentences: Iterable[str], language: str) -> Turned:
-        """Itself: it learned from pairs of what the encoder gave, which must stay as it was then."""
+    def fit(self, sentences: Iterable[str], language: str) -> Rotated:
+        """Returns self: the rotations belong to the encoder as it was, so it must not be fitted again."""
         return self
 
     def encode(self, sentences: Iterable[str], language: str) -> Encoded:
         """The rotated rows (s, d'), in order; BadSetting if the encoder lacks the language."""
         found = self.inner.encode(sentences, language)
-        turn = self.turns.get(language)
-        return found if turn is None else replace(found, matrix=found.matrix @ turn.T)
+        rotation = self.rotations.get(language)
+        return found if rotation is None else replace(found, matrix=found.matrix @ rotation.T)
 
     def save(self, folder: Path) -> None:
-        """Writes the encoder and the rotations, whole or not at all."""
-        arrays = {f"turn.{language}": turn for language, turn in self.turns.items()}
+        """Writes the encoder and its rotations, completely or not at all."""
+        arrays = {f"turn.{language}": rotation for language, rotation in self.rotations.items()}
         write_encoder(folder, Saved(KIND, self.name, {}, {}, arrays), [self.inner])
 
 
-def restored(saved: Saved, inner: SentenceEncoder) -> Turned:
-    """The encoder that was saved, around the one that it turns."""
-    return Turned(inner, {name.removeprefix("turn."): turn for name, turn in saved.arrays.items()})
+def restored(saved: Saved, inner: SentenceEncoder) -> Rotated:
+    """The saved encoder, around the restored inner one."""
+    return Rotated(inner, {name.removeprefix("turn."): array for name, array in saved.arrays.items()})
 
 
-def turned(
+def rotated(
     encoder: SentenceEncoder,
     sentences: Sequence[str],
     translations: Sequence[str],
     direction: tuple[str, str],
-) -> Turned:
-    """The encoder with the rotation of the first language of `direction` that brings pairs closest.
+) -> Rotated:
+    """The encoder with a rotation of the first language of `direction` that brings translations together.
 
-    W minimises sum |W x_i - y_i|^2 over the rows of unit length of `sentences` and their `translations`
-    into the second language, so that all pairs count alike. (Schoenemann, 1966; as a baseline of sentence
-    encoders, Conneau et al., 2018.) Pairs with an empty side are left out.
+    W minimises sum |W x_i - y_i|^2 over the unit-length rows of `sentences` and of their `translations` into
+    the second language, so that all pairs count equally (Schoenemann, 1966; as a baseline for sentence
+    encoders, Conneau et al., 2018). Pairs with an empty side are left out.
     """
     if len(sentences) != len(translations):
         raise Mismatch(
-            f"each sentence needs its translation, got {len(sentences)} sentences and {len(translations)} "
-            "translations; align the texts"
+            f"each sentence must have a translation, got {len(sentences)} sentences and "
+            f"{len(translations)} translations; align the texts"
         )
     rows = [
         encoder.encode(text, language).matrix
@@ -79,4 +79,4 @@ def turned(
             f"that they are from {direction[0]} to {direction[1]}"
         )
     x, y = (normalize(torch.from_numpy(side[full])) for side in rows)
-    return Turned(encoder, {direction[0]: procrustes(x, y).numpy()})
+    return Rotated(encoder, {direction[0]: procrustes(x, y).numpy()})

@@ -1,4 +1,4 @@
-"""Saving of encoders: a folder with a manifest and arrays, and below it the encoders it is made of."""
+"""Saving of encoders: a folder with a manifest, arrays, and a folder for each encoder it is built from."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ Arrays = Mapping[str, NDArray[Any]]
 
 @dataclass(frozen=True, eq=False)
 class Saved:
-    """An encoder as it is on disk: its kind, its name, what it learned, and the encoders it is made of.
+    """An encoder as saved: its kind, name, settings and arrays, and the encoders it is built from.
 
-    `spaces` has the checksum of each language of the space that it belongs to, `settings` what JSON holds.
+    `spaces` has the checksum of each language of its space; `settings` are JSON values.
     """
 
     kind: str
@@ -58,26 +58,26 @@ def checksums(space: AlignedSpace) -> dict[str, str]:
 
 
 def check_space(folder: Path, saved: Mapping[str, str], space: AlignedSpace) -> None:
-    """Raise Mismatch, naming the language, where an encoder was saved for another space."""
+    """Raise Mismatch, naming the language, if an encoder was saved for another space."""
     found = checksums(space)
     for language, expected in saved.items():
         if found.get(language) != expected:
             raise Mismatch(
                 f"{folder}: this encoder belongs to a space whose {language} has the checksum "
                 f"{expected[:8]}, got {found.get(language, 'a space without it')[:19]}; "
-                "use it with the space that it was made for, or make it again"
+                "use it with the space that it was made for, or make a new encoder"
             )
 
 
 def check_out(folder: Path) -> None:
-    """Raise BadSetting where saving would replace what is no encoder, and BadFile where it cannot write."""
+    """Raise BadSetting if saving would replace another thing, BadFile if the folder cannot be written."""
     if folder.exists() and not is_encoder(folder) and not (folder.is_dir() and not any(folder.iterdir())):
-        raise BadSetting(f"{folder} exists and is no saved encoder; choose another folder")
+        raise BadSetting(f"{folder} exists and is not a saved encoder; choose another folder")
     check_folder(folder.resolve().parent)
 
 
 def is_encoder(folder: Path) -> bool:
-    """Whether an encoder is saved there."""
+    """Whether the folder holds a saved encoder."""
     try:
         return bool(json.loads((folder / MANIFEST).read_bytes()).get("format") == FORMAT)
     except (OSError, ValueError, AttributeError):
@@ -85,13 +85,13 @@ def is_encoder(folder: Path) -> bool:
 
 
 def encoder_files(folder: Path) -> tuple[Path, ...]:
-    """What tells a saved encoder from any other; BadFile where there is none."""
+    """The files that identify a saved encoder; BadFile if there is none."""
     _manifest(folder)
     return (folder / MANIFEST, folder / ARRAYS)
 
 
 def write_encoder(folder: Path, saved: Saved, parts: Sequence[SentenceEncoder] = ()) -> None:
-    """Writes an encoder and those it is made of, whole or not at all; one that was there is replaced."""
+    """Writes an encoder and its parts completely or not at all; replaces an encoder in that folder."""
     folder = Path(folder).resolve()
     check_out(folder)
     with writing(folder), atomic_folder(folder) as partial:
@@ -115,7 +115,7 @@ def write_encoder(folder: Path, saved: Saved, parts: Sequence[SentenceEncoder] =
 
 
 def read_encoder(folder: Path) -> Saved:
-    """What is saved in a folder; BadFile where it is broken or no encoder."""
+    """The encoder saved in a folder; BadFile if it is broken or missing."""
     manifest = _manifest(folder)
     return Saved(
         manifest["kind"],
@@ -163,10 +163,10 @@ def _manifest(folder: Path) -> dict[str, Any]:
 def _arrays(path: Path, expected: object) -> Arrays:
     try:
         if checksum(path) != expected:
-            raise BadFile(f"{path}: expected the file that was saved, got another or a part of it; {AGAIN}")
+            raise BadFile(f"{path}: expected the file that was saved, got a changed or partial one; {AGAIN}")
         with np.load(path, allow_pickle=False) as archive:
             return {name.removeprefix("array."): archive[name] for name in archive.files}
     except (OSError, ValueError, zipfile.BadZipFile) as error:
         raise BadFile(
-            f"{path}: expected plain arrays, got none that can be read ({error}); {AGAIN}"
+            f"{path}: expected plain arrays, got a file that cannot be read ({error}); {AGAIN}"
         ) from error

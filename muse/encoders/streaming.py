@@ -1,4 +1,4 @@
-"""Streaming: sentences from a file or a stream through an encoder, a block at a time."""
+"""Streaming: encodes the sentences of a file or a stream block by block."""
 
 from __future__ import annotations
 
@@ -18,9 +18,10 @@ Write = Callable[[Sequence[str], Matrix], None]
 
 @dataclass(frozen=True)
 class StreamCounts:
-    """How many sentences were encoded, how many of them `empty`, of how many tokens how many `unknown`.
+    """Counts of encoded sentences and of their tokens.
 
-    `truncated` sentences were longer than the encoder takes.
+    `empty` sentences had no known word, `unknown` tokens had no vector, and `truncated` sentences were cut
+    to the encoder's maximum length.
     """
 
     sentences: int = 0
@@ -31,7 +32,7 @@ class StreamCounts:
 
 
 def stream_sentences(path: Path, column: str | None = None) -> Iterator[str]:
-    """The sentences of a file: the lines of a text, also of a .gz, or a column of a Parquet file."""
+    """The sentences of a file: the lines of a text, which may be a .gz, or a column of a Parquet file."""
     if is_parquet(path):
         return chain.from_iterable(read_column(path, column))
     if column is not None:
@@ -42,9 +43,9 @@ def stream_sentences(path: Path, column: str | None = None) -> Iterator[str]:
 def encode_stream(
     encoder: SentenceEncoder, sentences: Iterable[list[str]], language: str, write: Write, *, name: str
 ) -> StreamCounts:
-    """The counts of all sentences, once each block is encoded and given to `write` with its rows.
+    """The counts of all sentences; each block is encoded and passed to `write` with its rows.
 
-    Raises BadFile where there is no sentence; `name` says where they were expected.
+    Raises BadFile if there are no sentences; `name` is the file or stream in the message.
     """
     total = StreamCounts()
     for block in sentences:
@@ -60,5 +61,5 @@ def encode_stream(
             total.truncated + encoded.truncated,
         )
     if not total.sentences:
-        raise BadFile(f"{name}: expected sentences to encode, one a line, got nothing; send some")
+        raise BadFile(f"{name}: expected sentences to encode, one on each line, got nothing; send some")
     return total

@@ -1,4 +1,4 @@
-"""The trained encoder: the words of a space with rows that training gave them, pooled as any others are."""
+"""The trained encoder: pools trained rows of the words of a space."""
 
 from __future__ import annotations
 
@@ -26,10 +26,11 @@ KIND = "trained"
 
 @dataclass(frozen=True, eq=False)
 class TrainedEncoder(SentenceEncoder):
-    """What training leaves: rows for the words of the languages it moved, and how sentences are made of them.
+    """A sentence encoder that pools trained rows of words.
 
-    `tables` has those rows (n, d'); of the other `trained_for` languages they are the space's. `powers` other
-    than 1 are power means side by side, as of any words. `settings` say how it was trained.
+    `tables` has the trained rows (n, d') of each language that training changed; the other `trained_for`
+    languages keep the rows of the space. `powers` other than 1 give power means side by side. `settings`
+    record how the encoder was trained.
     """
 
     label: str
@@ -42,7 +43,7 @@ class TrainedEncoder(SentenceEncoder):
 
     @property
     def name(self) -> str:
-        """x-cbow[align:0.25], projection[hinge:0.5]+power-mean[-inf,1,inf]."""
+        """The label, with the powers if any: projection[hinge:0.5]+power-mean[-inf,1,inf]."""
         listed = ",".join(f"{p:g}" for p in self.powers)
         return self.label + ("" if self.powers == (1.0,) else f"+power-mean[{listed}]")
 
@@ -53,14 +54,14 @@ class TrainedEncoder(SentenceEncoder):
 
     @property
     def dimension(self) -> int:
-        """The number of columns, d' for each power."""
+        """The number of columns: d' times the number of powers."""
         return len(self.powers) * self._lookup.dimension
 
     @cached_property
     def words(self) -> AlignedSpace:
-        """The languages with the rows that training gave their words, whatever is then made of them.
+        """A space of the trained rows, before any pooling.
 
-        The rows are not of unit length: what a word weighs in a mean is learned too.
+        The rows are not of unit length, since training also learns how much a word counts in a mean.
         """
         sides = {}
         for language in self.trained_for:
@@ -74,12 +75,12 @@ class TrainedEncoder(SentenceEncoder):
         return Lookup(self.words)
 
     def fit(self, sentences: Iterable[str], language: str) -> TrainedEncoder:
-        """Itself: it learned from pairs, and learns nothing from text of one language."""
+        """Returns self: a trained encoder learns nothing from text in one language."""
         check_trained_for(self, language)
         return self
 
     def encode(self, sentences: Iterable[str], language: str) -> Encoded:
-        """The rows of the sentences, in order; BadSetting where it was not trained for the language."""
+        """The rows of the sentences, in order; BadSetting if it was not trained for the language."""
         check_trained_for(self, language)
         return pooled(self._lookup, sentences, language, self._pool)
 
@@ -89,7 +90,7 @@ class TrainedEncoder(SentenceEncoder):
         return power_means(words, rows, self.powers)
 
     def save(self, folder: Path) -> None:
-        """Writes the rows that training moved."""
+        """Writes the rows that training changed."""
         sums_of = checksums(self.space)
         settings = {
             "pooling": self.pooling,
@@ -102,7 +103,7 @@ class TrainedEncoder(SentenceEncoder):
 
 
 def restore_trained(saved: Saved, space: AlignedSpace, _: Sequence[SentenceEncoder]) -> TrainedEncoder:
-    """The encoder as it was saved, for its space; KeyError and the like where its settings are not whole."""
+    """The saved encoder, for its space; KeyError, TypeError or ValueError if its settings are incomplete."""
     languages, settings = tuple(saved.spaces), saved.settings
     tables = {name: saved.arrays.get(folder_name(name)) for name in languages}
     rows = {name: table for name, table in tables.items() if table is not None}

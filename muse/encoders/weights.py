@@ -1,7 +1,7 @@
-"""Weights of words: how much each counts in a weighted mean, from text or, without any, from its rank.
+"""Weights of words in a weighted mean, from text or else from frequency ranks.
 
-Without text, the probability of the word of rank r is 1/r over the sum of 1/r for all ranks (Zipf's law);
-words of a space are in the order of their frequency.
+Without text, the word of rank r has the probability 1/r over the sum of 1/r for all ranks (Zipf's law); the
+words of a space are sorted by frequency.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ Numbers = NDArray[np.float64]
 
 WEIGHTINGS = ("idf", "sif")
 SMOOTHING = 1e-3  # a of SIF, as published
-TYPICAL = 10  # words of a sentence, where there is no text to tell
+TYPICAL = 10  # words in a sentence, assumed when there is no text
 
 
 def weights_from_rank(weighting: str, n: int) -> Weights:
-    """The weights (n + 1,) of n words by rank alone, and last that of a word which is not among them.
+    """The weights (n + 1,) of n words by rank alone; the last one is that of an unknown word.
 
-    idf: -log of the probability that a sentence of ten words has the word. sif: a / (a + p).
+    idf: -log of the probability that a sentence of ten words contains the word. sif: a / (a + p).
     """
     _check(weighting)
     p = 1 / np.arange(1, n + 2)  # (n + 1,)
@@ -36,10 +36,10 @@ def weights_from_rank(weighting: str, n: int) -> Weights:
 
 
 def weights_from_text(weighting: str, text: Iterable[Ragged], n: int) -> Weights:
-    """The weights (n + 1,) of n words from the sentences of a text, and last that of a word not in it.
+    """The weights (n + 1,) of n words from the sentences of a text; the last one is that of an unknown word.
 
-    idf: log((s + 1) / (f + 1/2)) for a word in f of s sentences. sif: a / (a + p), p its share of all
-    words (Arora et al., 2017). Raises Mismatch where the text has none of the words.
+    idf: log((s + 1) / (f + 1/2)) for a word in f of s sentences. sif: a / (a + p), where p is its share of
+    all words (Arora et al., 2017). Raises Mismatch if the text has none of the words.
     """
     _check(weighting)
     sentences, counts, total = 0, np.zeros(n + 1), 0
@@ -53,13 +53,13 @@ def weights_from_text(weighting: str, text: Iterable[Ragged], n: int) -> Weights
         total += len(words)
     if not total:
         raise Mismatch(f"{weighting} needs text with words of the space, got none in {sentences} lines")
-    counts[n] = 0  # each word that is not in the space is rare, though all together are not
+    counts[n] = 0  # each unknown word is rare, though together they are not
     return _sif(counts / total) if weighting == "sif" else _idf(counts, sentences)
 
 
 def _check(weighting: str) -> None:
     if weighting not in WEIGHTINGS:
-        raise BadSetting(f"weights of words must be one of {', '.join(WEIGHTINGS)}; got {weighting!r}")
+        raise BadSetting(f"the weighting must be one of {', '.join(WEIGHTINGS)}; got {weighting!r}")
 
 
 def _sif(p: Numbers) -> Weights:
@@ -67,5 +67,5 @@ def _sif(p: Numbers) -> Weights:
 
 
 def _idf(counts: Numbers, sentences: int) -> Weights:
-    # A half rather than one: a word that is in every sentence still counts a little, so that no mean is 0/0.
+    # 1/2, not 1: a word in every sentence still has a positive weight, so that no mean is 0/0.
     return np.log((sentences + 1) / (counts + 0.5)).astype(np.float32)

@@ -1,4 +1,4 @@
-"""Encoders that pool the words of a sentence, with nothing trained: mean, weighted mean, power means."""
+"""Untrained encoders that pool the words of a sentence: mean, weighted mean, power means."""
 
 from __future__ import annotations
 
@@ -25,10 +25,7 @@ DEFAULT_POWERS = (float("-inf"), 1.0, float("inf"))
 
 @dataclass(frozen=True, eq=False)
 class PowerMean(SentenceEncoder):
-    """The power means of a sentence's words side by side: k d columns for k powers; the mean for 1 alone.
-
-    (Rueckle et al., 2018.)
-    """
+    """The power means of a sentence's words, k d columns for k powers (Rueckle et al., 2018)."""
 
     lookup: Lookup
     powers: tuple[float, ...] = (1.0,)
@@ -38,7 +35,7 @@ class PowerMean(SentenceEncoder):
 
     @property
     def name(self) -> str:
-        """mean, or power-mean[-inf,1,inf]."""
+        """The name: mean, or for example power-mean[-inf,1,inf]."""
         listed = ",".join(f"{p:g}" for p in self.powers)
         return ("mean" if self.powers == (1.0,) else f"power-mean[{listed}]") + self.lookup.suffix
 
@@ -53,7 +50,7 @@ class PowerMean(SentenceEncoder):
         return len(self.powers) * self.lookup.dimension
 
     def fit(self, sentences: Iterable[str], language: str) -> PowerMean:
-        """Itself: there is nothing to learn."""
+        """Returns self: there is nothing to learn."""
         self.lookup.space.side(language)
         return self
 
@@ -64,16 +61,16 @@ class PowerMean(SentenceEncoder):
         )
 
     def save(self, folder: Path) -> None:
-        """Writes its name: it has learned nothing."""
+        """Writes the name alone, since nothing was learned."""
         write_encoder(folder, Saved("power-mean", self.name, checksums(self.lookup.space)))
 
 
 @dataclass(frozen=True, eq=False)
 class WeightedMean(SentenceEncoder):
-    """The mean of a sentence's words, each with its weight: idf, or that of SIF (see weights).
+    """The weighted mean of a sentence's words, with idf or SIF weights (see weights).
 
     idf: sum_i w_i x_i / sum_i w_i. sif: sum_i w_i x_i / t (Arora et al., 2017). `fitted` has the weights
-    (n + 1,) of each language that it was fitted on; other languages' are by rank.
+    (n + 1,) of each fitted language; those of other languages come from ranks.
     """
 
     lookup: Lookup
@@ -91,7 +88,7 @@ class WeightedMean(SentenceEncoder):
 
     @property
     def name(self) -> str:
-        """idf, or idf[rank] before it has seen text."""
+        """The name: idf, or idf[rank] before it is fitted."""
         return self.weighting + ("" if self.fitted else "[rank]") + self.lookup.suffix
 
     @property
@@ -105,7 +102,7 @@ class WeightedMean(SentenceEncoder):
         return self.lookup.dimension
 
     def fit(self, sentences: Iterable[str], language: str) -> WeightedMean:
-        """The same with the weights that the sentences give the words of their language."""
+        """A copy with weights learned from the sentences for their language."""
         n = len(self.lookup.space.vectors(language))
         text = (self.lookup.read(block, language).sentences for block in blocks(sentences))
         found = weights_from_text(self.weighting, text, n)
@@ -125,7 +122,7 @@ class WeightedMean(SentenceEncoder):
         return pooled(self.lookup, sentences, language, pool)
 
     def save(self, folder: Path) -> None:
-        """Writes the weights it has learned."""
+        """Writes the learned weights."""
         saved = Saved("weighted", self.name, checksums(self.lookup.space), arrays=self.fitted)
         write_encoder(folder, saved)
 
@@ -133,11 +130,11 @@ class WeightedMean(SentenceEncoder):
 def pooled(
     lookup: Lookup, sentences: Iterable[str], language: str, pool: Callable[[Ragged, Tensor], Tensor]
 ) -> Encoded:
-    """The sentences' rows as `pool` makes them of their words' ids and the rows (n, d) of all words."""
+    """The sentences encoded by `pool`, from the ids of their words and the rows (n, d) of all words."""
     lookup.space.side(language)
     rows = _Rows(len(sentences) if isinstance(sentences, Sized) else None)
     empty = tokens = unknown = 0
-    for block in chain(blocks(sentences), [[]]):  # of no sentences at all, the rows (0, d') too
+    for block in chain(blocks(sentences), [[]]):  # without sentences there are still rows (0, d')
         reading = lookup.read(block, language)
         rows.add(pool(reading.sentences, lookup.rows(language)).numpy())
         empty += reading.empty
@@ -147,7 +144,7 @@ def pooled(
 
 
 class _Rows:
-    # Rows that come in blocks: straight into one array where their number is known.
+    # Collects rows in blocks, directly into one array if their number is known.
 
     def __init__(self, count: int | None) -> None:
         self._count, self._done = count, 0

@@ -62,7 +62,7 @@ LONGEST_PART = 1_000  # characters
 _REMEMBERED = 1 << 19  # parts of lines whose tokens are cached: about 200 MB
 
 
-def what_follows(part: str, following: str) -> str:
+def next_part_kind(part: str, following: str) -> str:
     """A stand-in for the next part, as far as Moses' rules for a full stop depend on it; "" if they do not.
 
     "etc." before a lower-case letter does not end a sentence, and "No." belongs to a number that follows.
@@ -94,11 +94,11 @@ class Tokeniser:
         parts = line.split()
         found: list[str] = []
         for part, following in zip(parts, [*parts[1:], ""], strict=False):
-            found += self.part_tokens(part, what_follows(part, following))
+            found += self.part_tokens(part, next_part_kind(part, following))
         return found
 
     def part_tokens(self, part: str, follows: str = "") -> list[str]:
-        """The tokens of a part of a line, which has no white space; `follows` is that of `what_follows`."""
+        """The tokens of a part of a line between spaces; `follows` comes from `next_part_kind`."""
         key = f"{part} {follows}"
         if key not in self._parts:
             if len(self._parts) >= _REMEMBERED:

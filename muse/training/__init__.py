@@ -1,5 +1,6 @@
-"""Training on parallel text: one trainer, and what it is given: learners, losses, batches, schedules.
+"""Training on parallel text: one trainer, and the learners, losses, batches and schedules that it uses.
 
-Pairs of sentences in, an encoder's parameters out; a run survives a kill and several processes share a batch.
+Pairs of sentences in, an encoder's parameters out. An interrupted run can be resumed, and several processes
+can share each batch.
 Imports: run, search, space, encoders.
 """

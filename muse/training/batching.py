@@ -1,4 +1,4 @@
-"""Batching: sequences of similar length in batches of a number of tokens."""
+"""Batching: batches of sequences of similar length, limited by their number of tokens."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from muse.errors import BadSetting
 
 
 def token_batches(lengths: Tensor, tokens: int, generator: torch.Generator) -> list[Tensor]:
-    """The numbers (b,) of sequences in batches of at most `tokens`, padding included, every sequence once.
+    """Batches of the indices (b,) of all sequences, each of at most `tokens` tokens, padding included.
 
-    Sequences of similar `lengths` (s,) come together: each batch is a run of the sequences sorted by length,
-    equal ones in random order, and the batches come in random order. Raises BadSetting where one sequence
-    alone is longer.
+    Sequences of similar `lengths` (s,) are batched together: each batch is a run of the sequences sorted by
+    length, equal lengths in random order, and the batches are in random order. Raises BadSetting if a single
+    sequence is longer than `tokens`.
     """
     longest = int(lengths.max()) if len(lengths) else 0
     if longest > tokens:
         raise BadSetting(
-            f"a batch must hold the longest sequence, got {tokens} tokens a batch for one of {longest}; "
-            "raise the batch or cut the sequences"
+            f"a batch must hold the longest sequence, {longest} tokens, got a limit of {tokens}; "
+            "raise the limit or cut the sequences"
         )
     drawn = torch.randperm(len(lengths), generator=generator)
     order = drawn[lengths.cpu()[drawn].argsort(stable=True)]  # (s,)

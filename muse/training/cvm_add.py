@@ -1,7 +1,6 @@
-"""CVM-add: the sum of word rows, both languages trained; the baseline (Hermann and Blunsom, 2014).
+"""CVM-add: the sum of word rows, trained in both languages (Hermann and Blunsom, 2014).
 
-It starts from the aligned space, where the paper starts at random, and stops early, where the paper has an L2
-penalty.
+It starts from the aligned space (the paper: at random) and stops early (the paper: an L2 penalty).
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from muse.training.word_tables import WordTables, trainable
 
 
 class CvmAdd(WordTables):
-    """Starts as the sum of the aligned space's rows, pivot (n, d) and other (m, d)."""
+    """Sums rows that are initialised from the aligned space, pivot (n, d) and other (m, d)."""
 
     pooling = "sum"
 

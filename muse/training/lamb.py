@@ -1,4 +1,4 @@
-"""LAMB: Adam whose steps are as long as the weights they move are large, for batches of thousands."""
+"""LAMB: Adam with steps scaled to the norm of each weight, for batches of thousands."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from torch.optim import Optimizer
 class Lamb(Optimizer):
     """w <- w - rate |w| / |r| r, r = m / (sqrt(v) + e), m and v Adam's unbiased moments (You et al., 2020).
 
-    Where either norm is 0, as of a bias that starts there, the step is r itself. There is no weight decay.
+    If either norm is 0, as for a bias that starts at 0, the step is r itself. There is no weight decay.
     """
 
     def __init__(
@@ -27,7 +27,7 @@ class Lamb(Optimizer):
 
     @torch.no_grad()
     def step(self, closure: Callable[[], Any] | None = None) -> None:  # type: ignore[override]
-        """Moves every parameter that has a gradient."""
+        """Updates every parameter that has a gradient."""
         for group in self.param_groups:
             for parameter in group["params"]:
                 if parameter.grad is not None:
@@ -42,7 +42,8 @@ class Lamb(Optimizer):
         state["square"].lerp_(gradient.square(), 1 - second)
         mean = state["mean"] / (1 - first ** state["step"])
         root = (state["square"] / (1 - second ** state["step"])).sqrt()
-        way = mean / (root + group["eps"])
-        large, long = parameter.norm(), way.norm()
-        trust = torch.where((large > 0) & (long > 0), large / long.clamp_min(1e-30), 1.0)
-        parameter.sub_(group["lr"] * trust * way)
+        update = mean / (root + group["eps"])
+        weight_norm, update_norm = parameter.norm(), update.norm()
+        usable = (weight_norm > 0) & (update_norm > 0)
+        trust = torch.where(usable, weight_norm / update_norm.clamp_min(1e-30), 1.0)
+        parameter.sub_(group["lr"] * trust * update)

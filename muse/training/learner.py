@@ -1,4 +1,4 @@
-"""The contract of learners, which the trainer trains."""
+"""The interface of learners: models with a loss, which the trainer trains."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from torch import Tensor, nn
 
 
 class Learner(nn.Module, ABC):
-    """A model with its loss: its parameters are what the optimiser moves, and all that a checkpoint keeps.
+    """A model with its loss; the optimiser updates its parameters, and checkpoints contain nothing else.
 
-    A loss is a mean over its examples, so that several processes may share them. Dropout is torch's own, on
-    in training mode, and the trainer seeds what torch draws by itself. All else that is random comes from
-    the `generator` of a loss.
+    A loss is a mean over its examples, so that several processes can share them. Dropout is torch's own,
+    active in training mode; the trainer seeds torch's own random numbers. All other random numbers come
+    from the `generator` passed to `loss`.
     """
 
-    uses_all = True  # whether every loss depends on every parameter; several processes must know
+    uses_all = True  # whether every loss depends on every parameter, which DistributedDataParallel must know
 
     @property
     @abstractmethod
@@ -26,37 +26,37 @@ class Learner(nn.Module, ABC):
 
     @abstractmethod
     def loss(self, rows: Tensor, generator: torch.Generator) -> Tensor:
-        """The loss () of the examples with these numbers (b,), drawing from `generator`."""
+        """The loss () of the examples with these indices (b,); random draws come from `generator`."""
 
     @abstractmethod
     def score(self) -> float:
-        """The score of held-out examples: the higher the better."""
+        """The score on held-out examples; higher is better."""
 
     def hits(self) -> int | None:
-        """How many held-out examples it gets right, where `score` is the percentage of those."""
+        """The number of correct held-out examples if `score` is their percentage, else None."""
         return None
 
     def begin(self, step: int) -> None:
-        """Called with the number of each step, from 1, before its loss: for a loss that changes over time."""
+        """Called before the loss of each step, counted from 1, for losses that change over time."""
 
     def batches(self, order: Tensor, size: int) -> Sequence[Tensor]:
-        """The examples in their random order (n,), split into batches of about `size`.
+        """The examples of a random order (n,), split into batches of about `size`.
 
-        A learner of text may put sentences of similar lengths together.
+        A subclass may batch sentences of similar lengths together.
         """
         return torch.split(order, size)
 
     def most_batches(self, examples: int, size: int) -> int:
-        """The most batches that `batches` makes of so many examples."""
+        """The largest number of batches that `batches` makes of this many examples."""
         return -(-examples // size)
 
     def check_batch(self, size: int) -> None:  # noqa: B027  # most learners take any
-        """Raises BadSetting where batches of `size` examples are too small to learn from."""
+        """Raise BadSetting if batches of `size` examples are too small to learn from."""
 
     def fewest(self, processes: int) -> int:
-        """The fewest examples of a batch that so many processes share; smaller ones are left out."""
+        """The smallest batch that this many processes can share; smaller ones are skipped."""
         return 1
 
     def forward(self, rows: Tensor, generator: torch.Generator) -> Tensor:
-        """The loss (), by the name that DistributedDataParallel calls."""
+        """The loss (), under the name that DistributedDataParallel calls."""
         return self.loss(rows, generator)

@@ -1,4 +1,4 @@
-"""The choice of a loss: from its name and settings, as options give them, to the loss."""
+"""The choice of a loss by its name and settings."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from muse.training.losses import Align, Hinge, Loss, Softmax
 
 @dataclass(frozen=True)
 class LossChoice:
-    """A loss by name, with its settings; what is None is left to the encoder or to the loss."""
+    """The name and settings of a loss; None stands for the default of the encoder or the loss."""
 
     name: str | None = None
     margin: float | None = None
@@ -19,14 +19,14 @@ class LossChoice:
     scale: float | None = None
 
     def after(self, default: LossChoice) -> LossChoice:
-        """The choice with the name, and for the same loss the margin, that it leaves to `default`."""
+        """The choice completed by `default`: its name and, for the same loss, its margin."""
         if self.name not in (None, default.name):
             return self
         margin = default.margin if self.margin is None else self.margin
         return replace(self, name=default.name, margin=margin)
 
     def loss(self) -> Loss:
-        """The loss; BadSetting for a name that there is not, or a setting that the loss does not take."""
+        """The loss; BadSetting for an unknown name, or for a setting that the loss does not take."""
         if self.name not in LOSSES:
             raise BadSetting(f"--loss must be one of {', '.join(LOSSES)}; got {self.name!r}")
         make, settings = LOSSES[self.name]
@@ -35,7 +35,7 @@ class LossChoice:
         for key in found:
             if key not in settings:
                 option = "lambda" if key == "weight" else key
-                raise BadSetting(f"--{option} goes with other losses than {self.name}; leave it out")
+                raise BadSetting(f"--loss {self.name} does not take --{option}; leave it out")
         return make(**found)
 
 

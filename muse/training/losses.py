@@ -1,10 +1,10 @@
-"""Losses on pairs of sentences: rows x (b, d) and those of their translations y (b, d) in, one number out.
+"""Losses on pairs of sentences: rows x (b, d) and rows y (b, d) of their translations in, one number out.
 
 They are interchangeable: each takes the rows of a batch and its negatives.
 
-* Align      |x - y| - w (|x_c - y| + |x - y_c|), the thesis' L_align (Conneau, 2019, 4.2.4)
-* Hinge      [m + D(x, y) - D(x, y_c)]_+, one way or both, a random or the hardest negative: the thesis'
-             ranking loss, A.1 of Rueckle et al. (2018), CVM-add of Hermann and Blunsom (2014)
+* Align      |x - y| - w (|x_c - y| + |x - y_c|), L_align (Conneau, 2019, 4.2.4)
+* Hinge      [m + D(x, y) - D(x, y_c)]_+, one way or both, with a random or the hardest negative: the
+             ranking losses of Conneau (2019), Rueckle et al. (2018, A.1), Hermann and Blunsom (2014)
 * Softmax    additive-margin softmax over the batch, both ways (Yang et al., 2019)
 """
 
@@ -25,8 +25,8 @@ from muse.errors import BadSetting
 class Negatives(NamedTuple):
     """The negatives of a batch of b pairs: sentences that do not translate each other.
 
-    `drawn` (b,): for each pair the number of another one, at random. `duplicates` (b, b): whether two pairs
-    share a sentence, as every pair does with itself, so that neither is a negative of the other.
+    `drawn` (b,) has, for each pair, the index of another pair drawn at random. `duplicates` (b, b) says
+    whether two pairs share a sentence (every pair does with itself) and so cannot be negatives of each other.
     """
 
     drawn: Tensor
@@ -34,14 +34,14 @@ class Negatives(NamedTuple):
 
     @property
     def usable(self) -> Tensor:
-        """Whether the pair drawn for each pair (b,) is a negative of it."""
+        """Whether the pair drawn for each pair (b,) is a valid negative."""
         return ~self.duplicates.gather(1, self.drawn[:, None])[:, 0]
 
 
 def draw_negatives(pivot_keys: Tensor, other_keys: Tensor, generator: torch.Generator) -> Negatives:
-    """The negatives of a batch, whose equal sentences have equal keys (b,).
+    """The negatives of a batch; equal sentences have equal keys (b,).
 
-    Pairs come in random order, so that a neighbour at a random distance is a pair drawn at random.
+    The pairs of a batch are already in random order, so one random shift draws a random pair for each.
     """
     b, device = len(pivot_keys), pivot_keys.device
     shift = torch.randint(1, b, (1,), generator=generator, device=device) if b > 1 else 0
@@ -50,7 +50,7 @@ def draw_negatives(pivot_keys: Tensor, other_keys: Tensor, generator: torch.Gene
 
 
 class Loss(Protocol):
-    """What the trainer minimises; `str()` names it in signatures."""
+    """The interface of losses; `str()` gives the name in signatures."""
 
     def __call__(self, x: Tensor, y: Tensor, negatives: Negatives) -> Tensor:
         """The loss () of the rows x (b, d) and their translations y (b, d)."""
@@ -58,9 +58,9 @@ class Loss(Protocol):
 
 @dataclass(frozen=True)
 class Align:
-    """L_align = |x - y| - weight (|x_c - y| + |x - y_c|), x_c and y_c random: translations must coincide.
+    """L_align = |x - y| - weight (|x_c - y| + |x - y_c|), with random x_c, y_c: translations must coincide.
 
-    Beyond a weight of 1/2 the loss falls without end as the rows grow, so that is refused.
+    A weight above 1/2 is refused, because the loss would fall without bound as the rows grow.
     """
 
     weight: float = 0.25
@@ -68,24 +68,24 @@ class Align:
     def __post_init__(self) -> None:
         if not 0 <= self.weight <= 0.5:
             raise BadSetting(
-                f"lambda must lie in 0..0.5, got {self.weight:g}; above, the loss has no lowest value"
+                f"lambda must be between 0 and 0.5, got {self.weight:g}; above 0.5 the loss has no minimum"
             )
 
     def __str__(self) -> str:
         return f"align:{self.weight:g}"
 
     def __call__(self, x: Tensor, y: Tensor, negatives: Negatives) -> Tensor:
-        """The mean (); the negatives of a pair without a usable one are left out."""
+        """The mean (); pairs without a usable negative contribute no negative term."""
         far = _euclid(x[negatives.drawn], y) + _euclid(x, y[negatives.drawn])  # (b,)
         return (_euclid(x, y) - self.weight * far * negatives.usable).mean()
 
 
 @dataclass(frozen=True)
 class Hinge:
-    """[margin + D(x, y) - D(x, y_c)]_+: a translation is nearer than what is none, by a margin.
+    """[margin + D(x, y) - D(x, y_c)]_+: a translation must be closer than a negative, by a margin.
 
-    `distance`: cosine (1 - cos), euclid or squared. `negative`: random, or hardest, the nearest
-    negative in the batch (Faghri et al., 2018). `both` adds the same with x_c.
+    `distance` is cosine (1 - cos), euclid or squared. `negative` is random, or hardest: the nearest negative
+    in the batch (Faghri et al., 2018). `both` adds the same term with x_c.
     """
 
     margin: float = 0.5
@@ -95,13 +95,15 @@ class Hinge:
 
     def __post_init__(self) -> None:
         if not 0 < self.margin < math.inf:
-            raise BadSetting(f"margin must be above 0, got {self.margin:g}: without one, equal rows are best")
+            raise BadSetting(
+                f"margin must be above 0, got {self.margin:g}; without one, all rows would become equal"
+            )
 
     def __str__(self) -> str:
         return f"{self.distance}-{self.negative}:{self.margin:g}"
 
     def __call__(self, x: Tensor, y: Tensor, negatives: Negatives) -> Tensor:
-        """The mean (); a pair without a negative in the batch adds nothing."""
+        """The mean (); a pair without a negative in the batch contributes 0."""
         near = DISTANCES[self.distance](x, y)
         total = self._one_way(x, y, near, negatives)
         if self.both:
@@ -121,7 +123,7 @@ class Hinge:
 class Softmax:
     """- log e^s(cos(x, y) - m) / (e^s(cos(x, y) - m) + sum_c e^s cos(x, y_c)), over the batch, both ways.
 
-    Without the scale s the softmax over cosines is almost flat.
+    Without a scale s the softmax over cosines would be almost uniform.
     """
 
     margin: float = 0.3
@@ -138,7 +140,7 @@ class Softmax:
         return f"softmax:{self.margin:g}:{self.scale:g}"
 
     def __call__(self, x: Tensor, y: Tensor, negatives: Negatives) -> Tensor:
-        """The mean of both ways, added ()."""
+        """The sum () of the means of both directions."""
         itself = torch.eye(len(x), dtype=torch.bool, device=x.device)
         scores = functional.normalize(x) @ functional.normalize(y).T - self.margin * itself  # (b, b)
         scores = (self.scale * scores).masked_fill(negatives.duplicates & ~itself, -torch.inf)
@@ -167,10 +169,10 @@ DISTANCES: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
 
 
 def _hardest(x: Tensor, y: Tensor, duplicates: Tensor, distance: str) -> tuple[Tensor, Tensor]:
-    """The number of the nearest negative y of every x (b,), and whether there is one at all (b,)."""
+    """The index of the nearest negative y of every x (b,), and whether there is any negative (b,)."""
     with torch.no_grad():
         if distance == "cosine":
             far = -functional.normalize(x) @ functional.normalize(y).T  # (b, b)
         else:
-            far = torch.cdist(x, y)  # squaring changes no order
+            far = torch.cdist(x, y)  # squaring would not change the order
         return far.masked_fill(duplicates, torch.inf).argmin(dim=1), ~duplicates.all(dim=1)

@@ -1,4 +1,4 @@
-"""Optimising: the optimisers of a learner's parameters, their rate by step, and their state as arrays."""
+"""Optimising: the optimisers of a module's parameters, and their state as arrays."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from muse.training.lamb import Lamb
 
 Arrays = dict[str, NDArray[Any]]
-_MAKERS: Mapping[str, tuple[Any, Any]] = {  # for sparse tables of words, and for all else
+_MAKERS: Mapping[str, tuple[Any, Any]] = {  # for sparse word tables, and for all other parameters
     "adam": (torch.optim.SparseAdam, torch.optim.Adam),
     "sgd": (torch.optim.SGD, torch.optim.SGD),
     "lamb": (torch.optim.SparseAdam, Lamb),
@@ -22,15 +22,15 @@ NAMES = tuple(_MAKERS)
 
 
 def sparse_tables(module: nn.Module) -> list[Tensor]:
-    """The tables of words in a module whose gradients are of the rows that a batch touched, and no others."""
+    """The word tables of a module with sparse gradients, which cover only the rows of a batch's words."""
     tables = [part for part in module.modules() if isinstance(part, nn.Embedding | nn.EmbeddingBag)]
     return [table.weight for table in tables if table.sparse and table.weight.requires_grad]
 
 
 class Optimisers:
-    """Adam, LAMB or plain gradient descent of all that a module lets training move.
+    """Adam, LAMB or plain gradient descent for all trainable parameters of a module.
 
-    For tables of words Adam is of the kind that looks only at the rows that a batch touched.
+    Sparse word tables use the sparse variant of Adam, which updates only the rows of a batch's words.
     """
 
     def __init__(self, module: nn.Module, name: str, rate: float, beta2: float = 0.999) -> None:
@@ -42,10 +42,10 @@ class Optimisers:
         self._all: Sequence[torch.optim.Optimizer] = [make(of, lr=rate, **more) for make, of in both if of]
 
     def step(self, rate: float, clip: float) -> float:
-        """Moves the parameters by their gradients, and forgets these; returns the norm that they had.
+        """Updates the parameters, clears their gradients, and returns the norm that these had.
 
-        With a `clip` above 0 they are shortened to that norm. Sparse tables of words are left out of it, and
-        without a `clip` it is not computed, but 0.
+        With a `clip` above 0, gradients are clipped to that norm. The norm leaves out sparse word tables, and
+        is 0 without a `clip`.
         """
         norm = float(nn.utils.clip_grad_norm_(self._dense, clip)) if clip > 0 else 0.0
         for optimiser in self._all:
@@ -56,7 +56,7 @@ class Optimisers:
         return norm
 
     def state(self) -> Arrays:
-        """What they remember, by optimiser, parameter and name."""
+        """The state of all optimisers as arrays, by optimiser, parameter and name."""
         arrays = {}
         for number, optimiser in enumerate(self._all):
             for place, state in optimiser.state_dict()["state"].items():
@@ -66,13 +66,13 @@ class Optimisers:
         return arrays
 
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Takes up what `state` gave."""
+        """Restores the state that `state` returned."""
         for number, optimiser in enumerate(self._all):
             states: dict[int, dict[str, Any]] = {}
             for name, array in arrays.items():
                 part, *rest = name.split("/")
                 if part == "optimiser" and int(rest[0]) == number:
-                    # torch.tensor copies to aligned memory: the same kernels run, to the same last bit.
+                    # torch.tensor copies to aligned memory, so that the same kernels run, to the last bit.
                     value = int(array) if array.ndim == 0 and array.dtype.kind == "i" else torch.tensor(array)
                     states.setdefault(int(rest[1]), {})[rest[2]] = value
             optimiser.load_state_dict({**optimiser.state_dict(), "state": states})

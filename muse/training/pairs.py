@@ -1,4 +1,4 @@
-"""Pairs: parallel text as ids on both sides, on the device, with a part held out."""
+"""Pairs: parallel text as ids, on the device, split into training and held-out pairs."""
 
 from __future__ import annotations
 
@@ -18,19 +18,21 @@ from muse.progress import Progress
 
 log = logging.getLogger(__name__)
 
-FEWEST = 20  # usable pairs: one is held out of so few
-HELD_OUT, SHARE = 2_000, 0.05  # held out are so many pairs, but never a larger share
-UNKNOWN = 0.4  # of the tokens: a space knows 70 to 95 % of its own language, signs included, else 30 to 55
-_LINES = 2_000  # sentences read between two ticks of the progress line
+FEWEST = 20  # the smallest number of usable pairs
+HELD_OUT, SHARE = 2_000, 0.05  # the largest number and share of pairs that are held out
+# The share of unknown tokens above which a warning is given: a space knows 70 to 95 % of the tokens of its
+# own language, punctuation included, and 30 to 55 % of those of another.
+UNKNOWN = 0.4
+_LINES = 2_000  # sentences read between two updates of the progress line
 
 
 @dataclass(frozen=True, eq=False)
 class Pairs:
-    """Sentences and their translations, row by row, and which rows (p,) train and which are held out.
+    """Sentences and their translations, row by row, with the indices (p,) of training and held-out rows.
 
-    Equal sentences of a side have equal `keys`, (s,) of the pivot and of the other language. `skipped` pairs
-    had no known word on one of the sides, or a sentence in common with a held-out pair; `truncated` sentences
-    were longer than their reader takes.
+    `keys` (s,), for the pivot and the other language, are equal for equal sentences. `skipped` pairs had no
+    known word on one side or shared a sentence with a held-out pair. `truncated` sentences were cut to the
+    maximum length of their reader.
     """
 
     pivot: Ragged
@@ -43,7 +45,7 @@ class Pairs:
 
     @property
     def counts(self) -> dict[str, int]:
-        """The numbers of pairs that train and that were skipped, and of truncated sentences, as reported."""
+        """The counts to report: training pairs, skipped pairs, truncated sentences."""
         return {"pairs": len(self.training), "skipped": self.skipped, "truncated": self.truncated}
 
 
@@ -55,15 +57,16 @@ def make_pairs(
     device: str,
     progress: Progress,
 ) -> Pairs:
-    """The pairs of two aligned texts, pivot first; Mismatch where too few have known words on both sides."""
+    """The pairs of two aligned texts, pivot first; Mismatch if too few have known words on both sides."""
     read = [read_text(text, reader, progress) for text, reader in zip(texts, readers, strict=True)]
     pivot, other = (side.sentences for side in read)
     usable = np.flatnonzero(((pivot.lengths > 0) & (other.lengths > 0)).numpy())
     if len(usable) < FEWEST:
         raise Mismatch(
-            f"at least {FEWEST} pairs need a word of the space on both sides, got {len(usable)} of "
+            f"at least {FEWEST} pairs must have a word of the space on both sides, got {len(usable)} of "
             f"{len(texts[0])}; the space knows {len(pivot.ids)} of {read[0].tokens} tokens of the pivot and "
-            f"{len(other.ids)} of {read[1].tokens} of the other: check --lang and the order of the columns"
+            f"{len(other.ids)} of {read[1].tokens} of the other language: check --lang and the order of the "
+            "columns"
         )
     keys = [_keys(text) for text in texts]
     training, held_out = _split(usable, keys, rng)
@@ -80,7 +83,7 @@ def make_pairs(
 
 
 def read_text(text: Sequence[str], reader: Reader, progress: Progress) -> Reading:
-    """The sentences of a text as ids, in order; warns where few of its tokens are known."""
+    """The sentences of a text as ids, in order; warns if few of its tokens are known."""
     parts = []
     with progress.stage("words", len(text)) as tick:
         for begin in range(0, len(text), _LINES):
@@ -89,8 +92,8 @@ def read_text(text: Sequence[str], reader: Reader, progress: Progress) -> Readin
     found = Reading.joined(parts) if parts else reader.read([])
     if found.unknown > UNKNOWN * found.tokens:
         log.warning(
-            "%.0f %% of the tokens are unknown: is the text in its language? Check --lang, and the order "
-            "of the columns",
+            "%.0f %% of the tokens are unknown: is the text in the right language? Check --lang and the "
+            "order of the columns",
             100 * found.unknown / found.tokens,
         )
     return found
@@ -104,7 +107,7 @@ def _keys(text: Sequence[str]) -> NDArray[np.int64]:
 def _split(
     usable: NDArray[np.int64], keys: Sequence[NDArray[np.int64]], rng: np.random.Generator
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The rows that train and those held out, which share no sentence, nor do two held-out ones."""
+    """The training and the held-out rows; no sentence is in both, nor in two held-out rows."""
     count = min(HELD_OUT, max(2, int(len(usable) * SHARE)))
     drawn = rng.permutation(usable)
     first = np.logical_and(*(_first(side[drawn]) for side in keys))
@@ -113,14 +116,14 @@ def _split(
     training = usable[apart]
     if len(training) < 2 or len(held_out) < 2:
         raise Mismatch(
-            f"at least {FEWEST} pairs of different sentences are needed, got {len(held_out)} in "
+            f"training needs at least {FEWEST} pairs of distinct sentences, got {len(held_out)} among "
             f"{len(usable)} pairs; give more parallel text"
         )
     return training, held_out
 
 
 def _first(keys: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Whether each key (p,) is the first of its kind."""
+    """Whether each key (p,) occurs for the first time."""
     first = np.zeros(len(keys), dtype=np.bool_)
     first[np.unique(keys, return_index=True)[1]] = True
     return first

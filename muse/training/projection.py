@@ -1,8 +1,8 @@
 """Projection: f(x) = tanh(x W + b) for each language, learned on the means of sentences, applied to words.
 
-Rueckle et al. (2018), A.1. A mean of words lives in the space of words, so what was learned on means makes a
-new row for every word, and power means can be taken afterwards. With tanh, f(mean) is only near the mean of
-f: held-out sentences are scored by the latter, as the encoder will make them.
+Rueckle et al. (2018), A.1. The mean of a sentence is in the space of its words, so the learned f gives a new
+row to every word, of which power means can be taken. Because of tanh, f(mean) is only close to the mean of f;
+held-out sentences are scored by the mean of f, which is what the encoder computes.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from muse.training.word_tables import WordTables, pooled
 
 
 class Projection(WordTables):
-    """Starts as tanh of the aligned space's rows, pivot (n, d) and other (m, d)."""
+    """Projects the rows of the aligned space, pivot (n, d) and other (m, d); initially tanh alone."""
 
     pooling = "mean"
 
@@ -36,10 +36,10 @@ class Projection(WordTables):
         return self._applied(batch, self.get_buffer("_other_words"), self._other_map)
 
     def both(self, pivot: Ragged, other: Ragged, generator: torch.Generator) -> tuple[Tensor, Tensor]:
-        """The projected means (b, d) of both sides, from which it learns."""
+        """The projected means (b, d) of both sides, used by the loss."""
         x = pooled(pivot, self.get_buffer("_pivot_words"), self.pooling)
         y = pooled(other, self.get_buffer("_other_words"), self.pooling)
-        # The same dimensions of the whole batch: else what a row lacks would tell pairs apart.
+        # Dropout removes the same dimensions from the whole batch; otherwise they would identify the pairs.
         noise = torch.rand(x.shape[1], generator=generator, device=x.device)
         kept = (noise >= self._dropout) / (1 - self._dropout)  # (d,)
         return torch.tanh(self._pivot_map(x * kept)), torch.tanh(self._other_map(y * kept))
@@ -59,7 +59,7 @@ class Projection(WordTables):
 
 
 def _identity(words: Tensor) -> nn.Linear:
-    """A map (d, d) that changes nothing yet."""
+    """A linear map (d, d) initialised to the identity."""
     d = words.shape[1]
     project = nn.Linear(d, d, device=words.device)
     with torch.no_grad():

@@ -1,4 +1,4 @@
-"""Schedules: what the learning rate is multiplied by at each step of training."""
+"""Schedules: the factor of the learning rate at each step of training."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from muse.errors import BadSetting
 
 @dataclass(frozen=True)
 class Schedule:
-    """A factor of the learning rate by step, the first of which is 1.
+    """A factor of the learning rate for each step t, counted from 1.
 
-    With w steps of `warmup`, T `steps` in all and D the `width` of the model:
+    With w steps of `warmup`, T `steps` in total and D the `width` of the model:
 
     * constant        min(1, t / w)
     * linear          t / w, then (T - t) / (T - w) down to 0
     * inverse-sqrt    t / w, then sqrt(w / t)
-    * noam            D^-1/2 min(t^-1/2, t w^-3/2): the whole rate, so that 1 is the rate to give
+    * noam            D^-1/2 min(t^-1/2, t w^-3/2); this is the whole rate, so use a learning rate of 1
                       (Vaswani et al., 2017, eq. 3)
 
     >>> [Schedule("linear", warmup=2, steps=6)(step) for step in (1, 2, 4, 6)]
@@ -31,12 +31,12 @@ class Schedule:
 
     def __post_init__(self) -> None:
         if self.name not in FACTORS:
-            raise BadSetting(f"a schedule is one of {', '.join(FACTORS)}; got {self.name!r}")
+            raise BadSetting(f"schedule must be one of {', '.join(FACTORS)}; got {self.name!r}")
         fewest = 1 if self.name in ("noam", "inverse-sqrt") else 0
         if self.warmup < fewest:
-            raise BadSetting(f"{self.name} takes {fewest} or more steps of warm-up, got {self.warmup}")
+            raise BadSetting(f"{self.name} needs {fewest} or more steps of warm-up, got {self.warmup}")
         if self.name == "linear" and self.steps <= self.warmup:
-            raise BadSetting(f"linear takes more steps than the {self.warmup} of warm-up, got {self.steps}")
+            raise BadSetting(f"linear needs more steps than the {self.warmup} of warm-up, got {self.steps}")
         if self.name == "noam" and self.width < 1:
             raise BadSetting(f"noam needs the width of the model, 1 or more, got {self.width}")
 

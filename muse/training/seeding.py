@@ -16,7 +16,7 @@ def generator_for(seed: int, *stream: int, device: str = "cpu") -> torch.Generat
 
 @contextmanager
 def torch_seeded(seed: int, *stream: int, device: str = "cpu") -> Iterator[None]:
-    """Makes what torch draws by itself that of the seed; afterwards it draws as if nothing had been."""
+    """Seeds torch's global generators inside the context and restores their state afterwards."""
     mixed = _mixed(seed, *stream)
     with torch.random.fork_rng(["cuda"] if device == "cuda" else []):
         torch.default_generator.manual_seed(mixed)

@@ -1,6 +1,6 @@
-"""Sharing: the loss of a batch by several processes, each of which takes a part of it.
+"""Sharing: several processes compute the loss of a batch, each for its share of the examples.
 
-Every process ends with the gradients of the whole batch, as one process alone would have them.
+Every process ends up with the gradients of the whole batch, as a single process would.
 """
 
 from __future__ import annotations
@@ -25,36 +25,37 @@ class Shared:
         self._module = self._averaging() if processes.count > 1 else learner
 
     def backward(self, rows: Tensor, generator: torch.Generator, *, bf16: bool) -> float:
-        """The loss of a batch (b,), after its gradients were added to those of the parameters."""
+        """The loss of a batch (b,); adds its gradients to those of the parameters."""
         processes = self._processes
         share = processes.share(rows)
-        # What all do together, each must do: without a part of its own, it does the first row's for nothing.
+        # Every process must take part in collective operations: one without a share computes the first row,
+        # which then counts with weight 0.
         part = share if len(share) else rows[:1]
         with torch.autocast(self._device, torch.bfloat16, enabled=bf16):
             loss = self._module(part.to(self._device), generator)
-        # Gradients are averaged: a mean over shares becomes one over the batch by the size of each.
+        # Gradients are averaged over processes, so each mean is weighted by the size of its share.
         loss = loss * (processes.count * len(share) / len(rows))
         loss.backward()
         self._sum_sparse()
         return processes.sum(float(loss.detach())) / processes.count
 
     def _averaging(self) -> nn.Module:
-        """What averages the gradients of all but the sparse tables over the processes."""
+        """The learner, wrapped so that all gradients but those of sparse tables are averaged."""
         names = {id(table): name for name, table in self._learner.named_parameters()}
         ignored = [names[id(table)] for table in self._sparse]
         if not any(p.requires_grad and n not in ignored for n, p in self._learner.named_parameters()):
             return self._learner
-        # Buffers are frozen rows of words, the same everywhere: sending them at every step takes longer
-        # than the step.
+        # Buffers are frozen word rows, equal in all processes: broadcasting them would take longer than the
+        # step itself.
         buffers = [name for name, _ in self._learner.named_buffers()]
         ignore: Callable[..., None] = DistributedDataParallel._set_params_and_buffers_to_ignore_for_model
         ignore(self._learner, [*ignored, *buffers])
         return DistributedDataParallel(self._learner, find_unused_parameters=not self._learner.uses_all)
 
     def _sum_sparse(self) -> None:
-        """Averages the gradients of tables of words by the rows that were touched.
+        """Averages the sparse gradients of word tables over the processes.
 
-        DistributedDataParallel would leave that to NCCL, which knows no sparse tensors.
+        DistributedDataParallel would use NCCL for this, which does not support sparse tensors.
         """
         for table in self._sparse:
             found = torch.zeros_like(table, layout=torch.sparse_coo) if table.grad is None else table.grad

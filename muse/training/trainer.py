@@ -1,8 +1,8 @@
-"""The trainer: an optimiser on batches of row numbers, for any learner, with early stopping.
+"""The trainer: optimises any learner on batches of its examples, with early stopping.
 
-It knows nothing of encoders, pairs or losses. A learner is a torch module with a number of examples: it gives
-the loss of a batch of their numbers, and a score on examples that it never trains on. Several processes may
-share every batch (see sharing).
+It knows nothing about encoders, pairs or losses. A learner is a torch module with a number of examples, which
+returns the loss of a batch of their indices and a score on held-out examples. Several processes may share
+every batch (see sharing).
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ _LEAST = {"epochs": 0, "batch": 1, "patience": 1, "steps": 0, "clip": 0, "lowest
 
 @dataclass(frozen=True)
 class TrainerConfig:
-    """How to train: the most epochs, examples a step, the learning rate, and when to stop sooner.
+    """How to train: the maximum number of epochs, the batch size, the learning rate, and when to stop early.
 
-    0 epochs leave the learner untrained. With `steps` above 0 an epoch has at most so many, and the next one
-    continues where it ended: every example comes once before any comes again.
-    `decay` multiplies the rate after each epoch, and `shrink` after each without a better held-out score;
-    below the rate `lowest` training ends. `clip` is the greatest norm of a gradient, 0 for any. With the
-    `precision` bf16 the loss is computed in it where torch considers it safe.
+    With 0 epochs the learner stays untrained. With `steps` above 0 an epoch has at most that many steps, and
+    the next one continues where it ended: every example is used once before any is used again.
+    `decay` multiplies the rate after each epoch, and `shrink` after each epoch without a better held-out
+    score; training ends when the rate falls below `lowest`. `clip` is the maximum norm of the gradients, or 0
+    for no limit. With `precision` bf16 the loss is computed in bfloat16 where torch considers it safe.
     """
 
     epochs: int = 20
@@ -65,26 +65,26 @@ class TrainerConfig:
             if not least <= getattr(self, name) < math.inf:
                 raise BadSetting(f"{name} must be at least {least}, got {getattr(self, name)}")
         if not 0 < self.rate <= 1e30:  # beyond, a step does not fit into float32
-            raise BadSetting(f"the learning rate must be above 0 and 1e30 at most, got {self.rate}")
+            raise BadSetting(f"the learning rate must be above 0 and at most 1e30, got {self.rate}")
         for name in ("decay", "shrink"):
             if not 0 < getattr(self, name) <= 1:
-                raise BadSetting(f"{name} must lie above 0 and be 1 at most, got {getattr(self, name)}")
+                raise BadSetting(f"{name} must be above 0 and at most 1, got {getattr(self, name)}")
         if not 0 <= self.beta2 < 1:
-            raise BadSetting(f"beta2 must lie in 0..1, 1 left out, got {self.beta2:g}")
+            raise BadSetting(f"beta2 must be at least 0 and below 1, got {self.beta2:g}")
         for name, choices in (("optimiser", NAMES), ("precision", PRECISIONS)):
             if getattr(self, name) not in choices:
                 raise BadSetting(f"{name} must be one of {', '.join(choices)}; got {getattr(self, name)!r}")
 
     def examples_in_epoch(self, examples: int) -> int:
-        """How many of all `examples` an epoch goes through."""
+        """The number of examples in an epoch, out of `examples`."""
         return min(examples, self.steps * self.batch) if self.steps else examples
 
 
 @dataclass(frozen=True)
 class EpochResult:
-    """The figures after an epoch; number 0 is the learner before training, which has no loss.
+    """The results of an epoch; number 0 is the learner before training, which has no loss.
 
-    `steps` are counted from the first epoch on.
+    `steps` is the number of all steps since training began.
     """
 
     number: int
@@ -98,10 +98,10 @@ class EpochResult:
 
 
 def train(learner: Learner, config: TrainerConfig, *, seed: int, runtime: Runtime) -> tuple[EpochResult, ...]:
-    """Trains `learner` in place, leaves it as it was at its best epoch, and returns all epochs.
+    """Trains `learner` in place, restores the parameters of its best epoch, and returns all epochs.
 
-    A killed run resumes from `runtime.checkpoint` and ends as if it had never stopped, to the bit. Raises
-    NotConverged where the loss is no finite number; the checkpoint is then that of the last good epoch.
+    An interrupted run resumes from `runtime.checkpoint` and gives the same result to the last bit. Raises
+    NotConverged if the loss is not finite; the checkpoint is then that of the last good epoch.
     """
     learner.check_batch(config.batch)
     optimisers = Optimisers(learner, config.optimiser, config.rate, config.beta2)
@@ -121,13 +121,13 @@ def train(learner: Learner, config: TrainerConfig, *, seed: int, runtime: Runtim
 
 
 def best_epoch(epochs: Sequence[EpochResult]) -> EpochResult:
-    """The epoch of the highest held-out score, the first of equal ones."""
+    """The epoch with the highest held-out score, the first one in case of a tie."""
     return max(epochs, key=lambda epoch: epoch.score)
 
 
 @dataclass(frozen=True, eq=False)
 class _Run:
-    """A learner, its settings and what it runs with: all that an epoch needs."""
+    """A learner, its settings, optimisers, seed and runtime."""
 
     learner: Learner
     config: TrainerConfig
@@ -137,28 +137,28 @@ class _Run:
 
     @cached_property
     def shared(self) -> Shared:
-        """The learner as the processes share it."""
+        """The learner shared by all processes."""
         return Shared(self.learner, self.runtime.processes, self.runtime.device)
 
     @property
     def examples(self) -> int:
-        """The number of examples of an epoch."""
+        """The number of examples in an epoch."""
         return self.config.examples_in_epoch(self.learner.examples)
 
     def batches(self, number: int) -> list[Tensor]:
-        """The batches of an epoch without those too small for the processes; BadSetting if all are."""
+        """The batches of an epoch, without those too small for the processes; BadSetting if all are."""
         fewest = self.learner.fewest(self.runtime.processes.count)
         batches = self.learner.batches(self._order(number), self.config.batch)
         found = [rows for rows in batches if len(rows) >= fewest]
         if not found:
             raise BadSetting(
-                f"a batch must have {fewest} examples, got {max(map(len, batches))} at most; give more text, "
-                "a larger --batch or fewer processes"
+                f"a batch must have at least {fewest} examples, got at most {max(map(len, batches))}; give "
+                "more text, a larger --batch or fewer processes"
             )
         return found
 
     def _order(self, number: int) -> Tensor:
-        """The examples (e,) of an epoch: the next ones of pass after pass, each in an order of its own."""
+        """The indices (e,) of an epoch's examples, from successive passes in different random orders."""
         n, begin = self.learner.examples, (number - 1) * self.examples
         passes = range(begin // n, (begin + self.examples - 1) // n + 1)
         orders = [torch.randperm(n, generator=generator_for(self.seed, 2 * p + 3)) for p in passes]
@@ -173,7 +173,7 @@ def _untrained(run: _Run) -> tuple[Arrays, list[EpochResult]]:
 
 
 def _epoch(run: _Run, behind: Sequence[EpochResult], tick: Tick) -> EpochResult:
-    """The figures of one epoch, of every example once or of as many as its steps take."""
+    """The results of training for one epoch."""
     number, began = len(behind), time.perf_counter()
     batches, device, rank = run.batches(number), run.runtime.device, run.runtime.processes.rank
     before, bf16 = behind[-1].steps, run.config.precision == "bf16"
@@ -191,7 +191,7 @@ def _epoch(run: _Run, behind: Sequence[EpochResult], tick: Tick) -> EpochResult:
                 if not math.isfinite(figure):
                     raise NotConverged(
                         f"the {name} must be a finite number, got {figure} at step {step} of epoch {number}; "
-                        f"lower the learning rate, which is {rate:g}"
+                        f"lower the learning rate, now {rate:g}"
                     )
             total += value
             done = min(step * run.config.batch, run.examples)
@@ -201,7 +201,7 @@ def _epoch(run: _Run, behind: Sequence[EpochResult], tick: Tick) -> EpochResult:
 
 
 def _score(run: _Run) -> float:
-    """The held-out score, which the first process computes for all."""
+    """The held-out score, computed by the first process for all."""
     run.learner.eval()
     processes = run.runtime.processes
     return processes.sum(run.learner.score() if processes.first else 0.0)
@@ -209,14 +209,16 @@ def _score(run: _Run) -> float:
 
 def _continues(config: TrainerConfig, behind: Sequence[EpochResult]) -> bool:
     """Whether there is another epoch after these."""
-    in_vain = len(behind) - 1 - best_epoch(behind).number
+    since_best = len(behind) - 1 - best_epoch(behind).number
     return (
-        len(behind) <= config.epochs and in_vain < config.patience and _rate(config, behind) >= config.lowest
+        len(behind) <= config.epochs
+        and since_best < config.patience
+        and _rate(config, behind) >= config.lowest
     )
 
 
 def _rate(config: TrainerConfig, behind: Sequence[EpochResult]) -> float:
-    """The rate of the epoch after these, decayed by each and shrunk by each that was no better."""
+    """The rate of the next epoch, after decay for each epoch and shrinking for each without improvement."""
     best = accumulate((epoch.score for epoch in behind), max)
     setbacks = sum(epoch.score <= before for epoch, before in zip(behind[1:], best, strict=False))
     return config.rate * config.decay ** (len(behind) - 1) * config.shrink**setbacks
@@ -229,13 +231,13 @@ def _parameters(learner: Learner) -> Arrays:
 
 
 def _finite(run: _Run, epoch: EpochResult) -> Arrays:
-    """A copy of all trained parameters; NotConverged where they are not finite, and not worth keeping."""
+    """A copy of all trained parameters; NotConverged if any is not finite."""
     arrays = _parameters(run.learner)
     for name, array in arrays.items():
         if not np.isfinite(array).all():
             raise NotConverged(
                 f"parameters must be finite numbers, got others in {name} after epoch {epoch.number}; "
-                f"lower the learning rate, which is {run.config.rate:g}"
+                f"lower the learning rate, now {run.config.rate:g}"
             )
     return arrays
 
@@ -253,24 +255,24 @@ def _keep(run: _Run, stage: str, arrays: Arrays) -> None:
 
 
 def _save(run: _Run, epochs: Sequence[EpochResult]) -> None:
-    """Saves what the next epoch starts from: parameters, the optimisers' state, the figures so far."""
+    """Saves what the next epoch starts from: parameters, the state of the optimisers, the results so far."""
     arrays = {f"parameter/{name}": array for name, array in _finite(run, epochs[-1]).items()}
     figures = np.array([astuple(epoch) for epoch in epochs])  # (e, 5) float64
     _keep(run, STATE, {**arrays, **run.optimisers.state(), "epochs": figures})
 
 
 def _resume(run: _Run) -> tuple[Arrays, list[EpochResult]] | None:
-    """The best parameters and the epochs of a killed run, whose state is restored; None for a new run.
+    """The best parameters and the epochs of an interrupted run, after restoring it; None for a new run.
 
-    Raises BadFile where its checkpoint is not whole.
+    Raises BadFile if its checkpoint is incomplete.
     """
-    run.runtime.processes.wait()  # until the first one has written what went before
+    run.runtime.processes.wait()  # until the first process has written earlier results
     saved, kept = (run.runtime.checkpoint.load(stage) for stage in (STATE, BEST))
-    run.runtime.processes.wait()  # until all have read it
+    run.runtime.processes.wait()  # until all processes have read the checkpoint
     if saved is None:
         return None
     try:
-        _restore(run.learner, kept or {})  # to see now, not at the end, that it is whole
+        _restore(run.learner, kept or {})  # fails now, not after training, if it is incomplete
         moved = {
             name.partition("/")[2]: array for name, array in saved.items() if name.startswith("parameter/")
         }
@@ -280,7 +282,7 @@ def _resume(run: _Run) -> tuple[Arrays, list[EpochResult]] | None:
         epochs = [EpochResult(int(row[0]), row[1], row[2], row[3], int(row[4])) for row in rows.tolist()]
     except (KeyError, IndexError, ValueError, RuntimeError) as error:
         raise BadFile(
-            "the checkpoint must be the whole one of a killed run, found an incomplete or another one "
-            f"({error}); run without --resume"
+            "the checkpoint must be a complete one of an interrupted run, found an incomplete or different "
+            f"one ({error}); run without --resume"
         ) from error
     return dict(kept or {}), epochs

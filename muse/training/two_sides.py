@@ -1,4 +1,4 @@
-"""Two sides: an encoder of pairs as a torch module, and the learner that fits one by a loss."""
+"""Two sides: the interface of trainable encoders of sentence pairs, and the learner that fits one."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _ROWS = 4_096  # held-out sentences encoded at once
 
 
 class TwoSides(nn.Module, ABC):
-    """An encoder of sentences of the pivot and of one other language into one space of d' dimensions."""
+    """A trainable encoder of the pivot and one other language into one space of d' dimensions."""
 
     @abstractmethod
     def pivot(self, batch: Ragged) -> Tensor:
@@ -32,14 +32,14 @@ class TwoSides(nn.Module, ABC):
         """The rows (b, d') of sentences of the other language."""
 
     def both(self, pivot: Ragged, other: Ragged, generator: torch.Generator) -> tuple[Tensor, Tensor]:
-        """The rows (b, d') of both sides of b pairs, from which it learns; what it draws is `generator`'s."""
+        """The rows (b, d') of both sides of b pairs for the loss; random draws come from `generator`."""
         return self.pivot(pivot), self.other(other)
 
 
 class PairLearner(Learner):
-    """Fits an encoder by a loss between the rows of sentences and those of their translations.
+    """Fits an encoder with a loss between the rows of sentences and of their translations.
 
-    Negatives come from the whole batch, however many `processes` share it.
+    Negatives come from the whole batch, even if several `processes` share it.
     """
 
     def __init__(self, encoder: TwoSides, loss: Loss, pairs: Pairs, processes: Processes = ALONE) -> None:
@@ -55,7 +55,7 @@ class PairLearner(Learner):
         return len(self._pairs.training)
 
     def loss(self, rows: Tensor, generator: torch.Generator) -> Tensor:
-        """The loss () of the training pairs with these numbers (b,)."""
+        """The loss () of the training pairs with these indices (b,)."""
         chosen, pairs, gather = self._pairs.training[rows], self._pairs, self._processes.gather
         keys = gather(*(side[chosen] for side in pairs.keys))  # (of all processes,)
         negatives = draw_negatives(keys[0], keys[1], generator)
@@ -64,16 +64,17 @@ class PairLearner(Learner):
         loss = self._loss(x, y, negatives)
         if len(x) == len(rows):
             return loss
-        # It is the whole batch's already, but its gradients reach this share alone, and are averaged.
+        # This is the loss of the whole batch, but its gradients reach only this share and will be averaged
+        # over the processes: scale the gradient, not the value.
         return loss + (len(x) / len(rows) - 1) * (loss - loss.detach())
 
     def check_batch(self, size: int) -> None:
-        """Raises BadSetting for a single pair, which has no negative."""
+        """Raise BadSetting for batches of one pair, which has no negative."""
         if size < 2:
-            raise BadSetting(f"a batch must have 2 pairs or more, each a negative of the others; got {size}")
+            raise BadSetting(f"a batch must have at least 2 pairs, negatives of each other, got {size}")
 
     def fewest(self, processes: int) -> int:
-        """Two, each a negative of the other, and one for each process."""
+        """At least two pairs, which are negatives of each other, and one for each process."""
         return max(2, processes)
 
     def score(self) -> float:
@@ -81,18 +82,18 @@ class PairLearner(Learner):
         return held_out_precision(self.encoder, self._pairs)
 
     def hits(self) -> int:
-        """The held-out pairs found at rank 1."""
+        """The number of held-out pairs found at rank 1."""
         return held_out_hits(self.encoder, self._pairs)
 
 
 def held_out_precision(encoder: TwoSides, pairs: Pairs) -> float:
-    """P@1, in percent: the share of `held_out_hits` in the held-out pairs."""
+    """The P@1 of the held-out pairs, in percent."""
     return 100 * held_out_hits(encoder, pairs) / len(pairs.held_out)
 
 
 @torch.no_grad()
 def held_out_hits(encoder: TwoSides, pairs: Pairs) -> int:
-    """The number of held-out sentences whose nearest pivot sentence, by cosine, translates them."""
+    """The number of held-out sentences whose nearest pivot sentence by cosine is their translation."""
     encoder.eval()  # without dropout
     x = _rows(encoder.pivot, pairs.pivot, pairs.held_out)  # (h, d')
     y = _rows(encoder.other, pairs.other, pairs.held_out)  # (h, d')

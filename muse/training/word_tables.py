@@ -1,4 +1,4 @@
-"""Word tables: encoders of pairs that end as a row for each word, which pooling makes sentences of."""
+"""Word tables: trainable encoders that pool one row for each word."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from muse.training.two_sides import TwoSides
 
 
 class WordTables(TwoSides):
-    """An encoder of pairs whose words have rows of their own, whatever their sentence."""
+    """A trainable encoder that gives each word one row, independent of its sentence, and pools the rows."""
 
     pooling: str  # mean or sum
 
     @abstractmethod
     def pivot_table(self) -> Tensor | None:
-        """The rows (n, d') of the pivot's words; None where they are those of the space."""
+        """The rows (n, d') of the pivot's words; None if they are those of the space."""
 
     @abstractmethod
     def other_table(self) -> Tensor:
@@ -26,12 +26,12 @@ class WordTables(TwoSides):
 
 
 def trainable(rows: Tensor, pooling: str) -> nn.EmbeddingBag:
-    """A table that starts as a copy of `rows` (n, d), of which a step moves only the words of its batch."""
+    """A trainable copy of `rows` (n, d) with sparse gradients, updated only for the words of a batch."""
     return nn.EmbeddingBag.from_pretrained(
         rows.clone(), freeze=False, mode=pooling, sparse=True, include_last_offset=True
     )
 
 
 def pooled(batch: Ragged, table: Tensor, pooling: str) -> Tensor:
-    """The mean or the sum (b, d) of the rows of each sentence's words, table (n, d)."""
+    """The mean or sum (b, d) of the rows of each sentence's words in a table (n, d)."""
     return functional.embedding_bag(batch.ids, table, batch.offsets, mode=pooling, include_last_offset=True)

@@ -1,7 +1,7 @@
-"""X-CBOW: the mean of word rows, the pivot's as the space has them, the other language's trained.
+"""X-CBOW: the mean of word rows, fixed for the pivot and trained for the other language.
 
-Conneau (2019), section 4.2.4: the mean of a sentence's words is to meet that of its English translation. The
-pivot stays fixed, so that whatever was learned on its sentences holds for those of every language.
+Conneau (2019), section 4.2.4: the mean of a sentence's words should match the mean of its English
+translation. The pivot stays fixed, so that models trained on its sentences work for every language.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from muse.training.word_tables import WordTables, pooled, trainable
 
 
 class XCbow(WordTables):
-    """Starts as the mean of the aligned space's rows, pivot (n, d) and other (m, d)."""
+    """Averages the rows of the aligned space, fixed for the pivot (n, d) and trained for the other (m, d)."""
 
     pooling = "mean"
 
@@ -23,7 +23,7 @@ class XCbow(WordTables):
         self._other = trainable(other, self.pooling)
 
     def pivot(self, batch: Ragged) -> Tensor:
-        """The mean rows (b, d) of pivot sentences, no gradient behind them."""
+        """The mean rows (b, d) of pivot sentences, without gradients."""
         return pooled(batch, self.get_buffer("_pivot"), self.pooling)
 
     def other(self, batch: Ragged) -> Tensor:
