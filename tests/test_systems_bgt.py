@@ -387,7 +387,7 @@ BAD: dict[str, tuple[list[object], list[str]]] = {
     "latents that layers cannot read": (["--set", "decoder_layers=1"], ["must be hidden, 256, got 16 and 4"]),
     "heads": (["--set", "heads=3"], ["multiple of heads"]),
     "fewer tokens than none": (["--set", "counted=-1"], ["counted must be at least 0, got -1"]),
-    "text that is not looked at": (["--text", "fr=x"], ["does not look at --text"]),
+    "text that is not looked at": (["--text", "fr=x"], ["does not use --text"]),
     "a core": (["--core", "x"], ["takes no --core"]),
 }
 

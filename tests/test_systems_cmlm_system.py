@@ -182,4 +182,4 @@ def test_text_without_neighbours_is_told_what_is_needed(
 
 def test_without_text(muse: Command, files: Path) -> None:
     plain = ["train", files / "space", "--encoder", "cmlm", "--lang", "fr", "--out", files / "out"]
-    refused(muse(*plain), "cmlm is trained on --text, which is missing")
+    refused(muse(*plain), "cmlm needs --text to train on, got none")
