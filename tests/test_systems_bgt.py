@@ -30,7 +30,7 @@ from muse.systems.bgt.length import Length
 from muse.systems.bgt.network import BgtNetwork, LanguageLatents
 from muse.systems.bgt.surface import surface
 from muse.systems.bgt.system import PRESETS
-from muse.systems.bgt.tokens import SpaceWords, Tokens, lacking
+from muse.systems.bgt.tokens import SpaceWords, Tokens
 from muse.systems.network_encoder import NetworkEncoder
 from muse.systems.networks.transformer import TransformerLayers, parameter_count
 from muse.systems.pieces import BOS, SPECIALS, UNK
@@ -272,7 +272,7 @@ def test_the_paper_preset_has_its_size() -> None:
 def test_what_a_space_lacks_is_learned_from_text(tmp_path: Path) -> None:
     space = toy_space(tmp_path / "space")
     texts = {"en": ["Hello, en1.", "Hello en2."], "fr": ["Fr1 en1.", "fr2."]}
-    others = lacking(texts, space)
+    others = missing_tokens(texts, space)
     assert others == [".", "hello", ",", "en1"]
     tokens = SpaceWords(space, others, longest=3)
     found = {name: tokens.reader(name).read(["En1, zzz . en1"]) for name in ("en", "fr")}

@@ -41,7 +41,7 @@ class Pieces(Reader):
     ) -> Pieces:
         """At most `size` pieces, special ones included, learned from the sentences of each language.
 
-        Languages are weighted by p^a / sum p^a, a = `exponent`: see sampling. MissingExtra without tokenizers.
+        Languages are weighted by p^a / sum p^a, a = `exponent` (see sampling). Needs tokenizers.
         """
         library = _require()
         if size <= len(SPECIALS):

@@ -58,8 +58,8 @@ class TrainingRequest:
     """A request to train an encoder: the space, the language, the texts, the settings, the output folder.
 
     `parallel` is one file of lines `pivot<TAB>sentence`, or two files aligned by line, the pivot's first.
-    `texts` has the file of each language. The preset is changed by `settings` (from --set), `config` (settings
-    of the system with separate options) and `trainer` (settings of TrainerConfig).
+    `texts` has the file of each language. The preset is changed by `settings` (from --set), `config`
+    (settings of the system with separate options) and `trainer` (settings of TrainerConfig).
     """
 
     space: AlignedSpace

@@ -34,7 +34,7 @@ class GatedConv(nn.Module):
 
 
 class Convolved(nn.Module):
-    """H_0 = relu(W_0 E + b_0) and H_i = relu(W_i conv H_(i-1) + b_i); the last layer uses `last`, not relu."""
+    """H_0 = relu(W_0 E + b_0), H_i = relu(W_i conv H_(i-1) + b_i), with `last` for relu in the last layer."""
 
     def __init__(self, width: int, config: LensConfig, last: Callable[[Tensor], Tensor]) -> None:
         super().__init__()
