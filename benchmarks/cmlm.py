@@ -320,7 +320,7 @@ def _job(bench: Bench, seed: int, more: Mapping[str, object]) -> Job:
         trainer={name: value for name, value in trainer.items() if value is not None},
         seed=seed,
     )
-    preset = request.settled(CMLM)
+    preset = request.chosen_preset(CMLM)
     runtime = Runtime(progress=Progress(quiet=not sys.stderr.isatty()))
     return Job(request, preset.config, preset.trainer, runtime, open_core(bench.space, None))
 

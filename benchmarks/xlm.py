@@ -47,7 +47,7 @@ from muse.systems.networks.masked_prediction import Predicted, rarity
 from muse.systems.pieces import Pieces
 from muse.systems.xlm.config import INITIAL, XlmConfig
 from muse.systems.xlm.corpus import Sources, XlmCorpus, make_sources
-from muse.systems.xlm.initialisation import first_network
+from muse.systems.xlm.initialisation import untrained_network
 from muse.systems.xlm.learner import XlmLearner
 from muse.systems.xlm.masked_batches import side_by_side
 from muse.systems.xlm.network import PieceReader, XlmNetwork
@@ -214,7 +214,7 @@ def run(asked: Asked) -> None:
         source = test_source(test, pieces, asked.config, weights)
         for initial in asked.initial:
             config = replace(asked.config, initial=initial)
-            network = first_network(config, pieces, sources.counts, asked.space, seed)
+            network = untrained_network(config, pieces, sources.counts, asked.space, seed)
             one_model(asked, seed, Exam(network, source, asked.space, lexicon), sources, tables)
     tables.show()
 

@@ -35,7 +35,7 @@ from muse.systems.pieces import UNK, Pieces
 from muse.systems.sampling import language_shares
 from muse.systems.xlm.config import XlmConfig
 from muse.systems.xlm.corpus import Sources, XlmCorpus, make_sources
-from muse.systems.xlm.initialisation import first_network
+from muse.systems.xlm.initialisation import untrained_network
 from muse.systems.xlm.learner import XlmLearner
 from muse.systems.xlm.masked_batches import following, side_by_side
 from muse.systems.xlm.network import XlmNetwork
@@ -126,7 +126,7 @@ def one_model(
         seed=asked.seed,
         runtime=Runtime(),
     )
-    network = first_network(asked.config, pieces, sources.counts, None, asked.seed)
+    network = untrained_network(asked.config, pieces, sources.counts, None, asked.seed)
     streams = Ragged.of(list(cut_streams(pieces.encode(test), asked.config.length)))
     before, began = perplexity(network, streams), time.process_time()
     learner = XlmLearner(network.model, sources.streams, judged=(LANGUAGE,), exponent=asked.config.exponent)

@@ -30,7 +30,7 @@ from muse.systems.bgt.length import Length
 from muse.systems.bgt.network import BgtNetwork, LanguageLatents
 from muse.systems.bgt.surface import surface
 from muse.systems.bgt.system import PRESETS
-from muse.systems.bgt.tokens import SpaceWords, Tokens, lacking
+from muse.systems.bgt.tokens import SpaceWords, Tokens
 from muse.systems.network_encoder import NetworkEncoder
 from muse.systems.networks.transformer import TransformerLayers, parameter_count
 from muse.systems.pieces import BOS, SPECIALS, UNK
@@ -272,7 +272,7 @@ def test_the_paper_preset_has_its_size() -> None:
 def test_what_a_space_lacks_is_learned_from_text(tmp_path: Path) -> None:
     space = toy_space(tmp_path / "space")
     texts = {"en": ["Hello, en1.", "Hello en2."], "fr": ["Fr1 en1.", "fr2."]}
-    others = lacking(texts, space)
+    others = missing_tokens(texts, space)
     assert others == [".", "hello", ",", "en1"]
     tokens = SpaceWords(space, others, longest=3)
     found = {name: tokens.reader(name).read(["En1, zzz . en1"]) for name in ("en", "fr")}
@@ -387,7 +387,7 @@ BAD: dict[str, tuple[list[object], list[str]]] = {
     "latents that layers cannot read": (["--set", "decoder_layers=1"], ["must be hidden, 256, got 16 and 4"]),
     "heads": (["--set", "heads=3"], ["multiple of heads"]),
     "fewer tokens than none": (["--set", "counted=-1"], ["counted must be at least 0, got -1"]),
-    "text that is not looked at": (["--text", "fr=x"], ["does not look at --text"]),
+    "text that is not looked at": (["--text", "fr=x"], ["does not use --text"]),
     "a core": (["--core", "x"], ["takes no --core"]),
 }
 

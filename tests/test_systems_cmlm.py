@@ -123,7 +123,7 @@ def test_neighbours_stay_within_a_document_and_have_words(words: Words) -> None:
     documents = {"a": ["en1", "en2", "?", "en3 en4"], "b": ["en5", "en6 en7"]}
     found = find_neighbours(documents, words.readers["en"], 3, "cpu", QUIET)
     assert found.pairs.tolist() == [[0, 1], [4, 5]]
-    with pytest.raises(Mismatch, match="next to each other"):
+    with pytest.raises(Mismatch, match="adjacent paragraphs"):
         find_neighbours({"a": ["en1", "?", "en2"]}, words.readers["en"], 3, "cpu", QUIET)
 
 
@@ -141,7 +141,7 @@ def test_whole_documents_are_held_out() -> None:
     assert len(held_out) == 3
     assert {**training, **held_out} == documents
     assert not training.keys() & held_out.keys()
-    with pytest.raises(Mismatch, match=r"x\.tsv: text must have two documents or more"):
+    with pytest.raises(Mismatch, match=r"x\.tsv: text must have at least two documents"):
         hold_out({"one": ["a", "b"]}, np.random.default_rng(1), "x.tsv")
 
 

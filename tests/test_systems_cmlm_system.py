@@ -167,8 +167,8 @@ def test_bad_input_is_told_and_leaves_nothing(muse: Command, files: Path, name: 
     [
         ("en1 en2\nen3\n", ["en.tsv:1", "document<TAB>paragraph"]),
         ("a\ten1\nb\ten2\n", ["two or more paragraphs"]),
-        ("a\ten1\na\ten2\n", ["two documents or more"]),
-        ("a\ten1\na\t?\nb\t?\nb\ten2\n", ["next to each other"]),
+        ("a\ten1\na\ten2\n", ["at least two documents"]),
+        ("a\ten1\na\t?\nb\t?\nb\ten2\n", ["adjacent paragraphs"]),
     ],
 )
 def test_text_without_neighbours_is_told_what_is_needed(
@@ -182,4 +182,4 @@ def test_text_without_neighbours_is_told_what_is_needed(
 
 def test_without_text(muse: Command, files: Path) -> None:
     plain = ["train", files / "space", "--encoder", "cmlm", "--lang", "fr", "--out", files / "out"]
-    refused(muse(*plain), "cmlm is trained on --text, which is missing")
+    refused(muse(*plain), "cmlm needs --text to train on, got none")

@@ -200,5 +200,5 @@ def test_a_lens_over_a_hugging_face_core(muse: Command, tmp_path: Path) -> None:
     with np.load(out / "arrays.npz") as arrays:
         assert found["parameters"] == sum(array.size for array in arrays.values())
     save_tiny_bert(core, PIECES, longest=16, seed=1)
-    with pytest.raises(Mismatch, match="trained over weights with the checksum"):
+    with pytest.raises(Mismatch, match="trained with weights of checksum"):
         load_encoder(out, space)

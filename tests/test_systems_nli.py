@@ -317,7 +317,7 @@ def test_a_step_of_a_paper_preset(files: Path, name: str) -> None:
 
 
 BAD: dict[str, tuple[list[object], list[str]]] = {
-    "no inferences": (["--set", "objective=td"], ["objective=td does not look at --nli"]),
+    "no inferences": (["--set", "objective=td"], ["objective=td does not use --nli"]),
     "an objective": (["--set", "objective=nosuch"], ["objective must be one of nli, td", "'nosuch'"]),
     "a pooling": (["--set", "pooling=mean"], ["pooling must be one of max, last"]),
     "no units": (["--set", "units=0"], ["units must be at least 1"]),
@@ -336,7 +336,7 @@ def test_bad_input_of_infersent(muse: Command, files: Path, name: str) -> None:
 
 def test_bad_input_of_labels_and_texts(muse: Command, files: Path) -> None:
     both = ["--parallel", files / "text.tsv", "--lang", "fr"]
-    refused(muse(*infersent(files, *both)), "objective=nli does not look at --parallel")
+    refused(muse(*infersent(files, *both)), "objective=nli does not use --parallel")
     plain = ["train", files / "space", "--encoder", "infersent", "--lang", "fr", "--out", files / "out"]
     refused(muse(*plain), "--nli, which is missing")
     refused(muse(*plain, "--set", "objective=td"), "--parallel, which is missing")
@@ -364,4 +364,4 @@ def test_bad_input_of_x_bilstm(muse: Command, files: Path) -> None:
     manifest.write_text(manifest.read_text().replace('"hidden": 16', '"hidden": 17'))
     refused(muse(*x_bilstm(files)), "expected an InferSent network")
     manifest.write_text(manifest.read_text().replace('"infersent"', '"lens"'))
-    refused(muse(*x_bilstm(files)), "which x-bilstm copies")
+    refused(muse(*x_bilstm(files)), "x-bilstm needs an encoder trained with")

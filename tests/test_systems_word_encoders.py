@@ -144,7 +144,7 @@ def test_a_request_is_checked_from_python_too(tmp_path: Path) -> None:
         ({"parallel": parallel, "config": {"power": 1}}, "one of default, chosen, powers; got 'power'"),
         ({"parallel": parallel, "trainer": {"pace": 1}}, "one of epochs, .*; got 'pace'"),
         ({"parallel": parallel, "config": {"powers": (0.0,)}}, "p = 0"),
-        ({"parallel": parallel, "nli": parallel[0]}, "x-cbow does not look at --nli"),
+        ({"parallel": parallel, "nli": parallel[0]}, "x-cbow does not use --nli"),
         ({"parallel": parallel, "core": tmp_path}, "takes no --core"),
     ]
     space = toy_space(tmp_path / "space")

@@ -20,7 +20,7 @@ from muse.systems.pieces import BOS, EOS, MASK, SPECIALS, UNK, Pieces
 from muse.systems.registry import SYSTEMS
 from muse.systems.xlm.config import XlmConfig
 from muse.systems.xlm.corpus import Sources, XlmCorpus, make_sources
-from muse.systems.xlm.initialisation import aligned_rows, first_network, principal
+from muse.systems.xlm.initialisation import aligned_rows, principal, untrained_network
 from muse.systems.xlm.learner import XlmLearner
 from muse.systems.xlm.masked_batches import Hiding, following, masked, side_by_side
 from muse.systems.xlm.network import PieceReader, XlmModel, XlmNetwork
@@ -53,7 +53,7 @@ def pieces() -> Pieces:
 def made(pieces: Pieces, config: XlmConfig = TINY, parallel: bool = True) -> tuple[XlmNetwork, Sources]:
     """An untrained network and its sources."""
     sources = make_sources(config, toy_corpus(parallel), pieces, seed=0, runtime=Runtime())
-    return first_network(config, pieces, sources.counts, None, 0), sources
+    return untrained_network(config, pieces, sources.counts, None, 0), sources
 
 
 def test_streams_hold_all_sentences_in_order_and_none_is_longer(pieces: Pieces) -> None:
@@ -71,7 +71,7 @@ def test_streams_end_with_their_document_and_some_are_held_out(pieces: Pieces) -
     assert len(streams.ragged) == 40  # each document is shorter than a stream
     assert sorted(torch.cat([streams.training, streams.held_out]).tolist()) == list(range(40))
     assert len(streams.held_out) == 2
-    with pytest.raises(Mismatch, match="at least 20 streams of 64 pieces are needed, got 2 of en"):
+    with pytest.raises(Mismatch, match="en needs text for at least 20 streams of 64 pieces, got 2"):
         make_streams("en", documents[:2], pieces, 64, generator_for(0), "cpu")
 
 
@@ -315,7 +315,7 @@ BAD: dict[str, tuple[list[object], list[str]]] = {
     "batch of pairs": (["--set", "pair_tokens=31"], ["pair_tokens must hold the longest pair, 32"]),
     "pieces": (["--set", "pieces=5"], ["more than the 5 special ones"]),
     "heads": (["--set", "heads=3"], ["multiple of heads"]),
-    "parallel for nothing": (["--set", "objective=mlm"], ["mlm does not look at --parallel"]),
+    "parallel for nothing": (["--set", "objective=mlm"], ["mlm does not use --parallel"]),
     "exponent": (["--set", "exponent=2"], ["0..1", "2"]),
     "judged": (["--set", "judged=de"], ["one of en, fr", "'de'"]),
     "no documents": (["--set", "documents=true"], ["en.txt:1", "document<TAB>paragraph"]),

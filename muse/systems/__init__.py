@@ -1,7 +1,7 @@
-"""The sentence systems of the literature, and the networks they share: text in, a trained encoder out.
+"""Sentence systems from the literature, and the networks they share: text in, a trained encoder out.
 
 word_encoders (X-CBOW, projection, CVM-add), lens, nli (InferSent, translation detection, X-BiLSTM), cmlm, bgt
-and xlm, each described by a `System`. The `registry` has them by name, and trains any of them by a
+and xlm are each described by a `System`. The `registry` maps names to systems, and trains any of them for a
 `TrainingRequest`.
 Imports: files, run, space, encoders, training.
 """

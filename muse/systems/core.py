@@ -1,7 +1,7 @@
-"""The core: a frozen encoder of words in their sentence, which the sentence systems make one row of.
+"""The core: a frozen encoder that gives the sentence systems one row for each word of a sentence.
 
-It reads a sentence into numbers, and makes of these a matrix (T, K): the rows of an aligned space, or the
-last layer of a Hugging Face encoder (see hugging_face).
+It turns the ids of a sentence into a matrix (T, K): rows of an aligned space, or the last layer of a Hugging
+Face encoder (see hugging_face).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from muse.encoders.ragged import Ragged
 from muse.encoders.reading import Limited, Reader, Vocabulary
 from muse.space import AlignedSpace
 
-LONGEST = 512  # words of a sentence: what is longer is no sentence, and its matrix would fill the memory
+LONGEST = 512  # words of a sentence; longer input is not a sentence, and its matrix would fill the memory
 
 
 class Matrices(NamedTuple):
@@ -27,11 +27,11 @@ class Matrices(NamedTuple):
 
 
 class Core(Protocol):
-    """What every core is; nothing about it is ever trained."""
+    """The interface of cores, which are never trained."""
 
     @property
     def name(self) -> str:
-        """What a signature calls it: space, bert@3f2a."""
+        """The name in signatures, such as space or bert@3f2a."""
 
     @property
     def dimension(self) -> int:
@@ -39,17 +39,17 @@ class Core(Protocol):
 
     @property
     def settings(self) -> Mapping[str, Any]:
-        """What identifies the core in a saved encoder, as JSON; empty for the words of the space."""
+        """The JSON values that identify the core in a saved encoder; empty for the words of the space."""
 
     def reader(self, language: str) -> Reader:
-        """What reads sentences of a language; BadSetting where the core lacks it."""
+        """A reader of sentences in a language; BadSetting if the core lacks it."""
 
     def matrices(self, batch: Ragged, language: str) -> Matrices:
-        """The matrices of sentences of a language that its reader has read."""
+        """The matrices of sentences, given as ids from the reader of their language."""
 
 
 class SpaceCore(Core):
-    """The words of an aligned space, each with its row whatever stands around it."""
+    """The words of an aligned space; the row of a word does not depend on its context."""
 
     name = "space"
 
@@ -64,17 +64,17 @@ class SpaceCore(Core):
 
     @property
     def settings(self) -> Mapping[str, Any]:
-        """Nothing: the space comes with the encoder."""
+        """Empty, since the encoder already records its space."""
         return {}
 
     def reader(self, language: str) -> Reader:
-        """What finds the words of the space in sentences, in their order."""
+        """A reader of the words that the space contains."""
         return Limited(Vocabulary(language, self._space.vectors(language).index), LONGEST)
 
     def matrices(self, batch: Ragged, language: str) -> Matrices:
-        """The rows of the words."""
+        """The rows of the words of each sentence."""
         if language not in self._rows:
-            # A copy: the folder that the rows are mapped from may be replaced while they are in use.
+            # A copy, because the memory-mapped folder may be replaced while its rows are in use.
             self._rows[language] = torch.tensor(self._space.vectors(language).matrix, device=self._device)
         ids, mask = batch.padded()
         return Matrices(self._rows[language][ids] * mask[..., None], mask)

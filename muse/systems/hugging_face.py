@@ -1,6 +1,6 @@
-"""A core of a Hugging Face encoder in a local folder: its last layer, a row for each piece of a word.
+"""A core from a Hugging Face encoder in a local folder: its last layer, one row for each word piece.
 
-Only this module uses transformers. Nothing is fetched, no code of the folder is run, and no pickle is read.
+Only this module uses transformers. Nothing is downloaded, no code from the folder is run, no pickle is read.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from muse.files.space_folder import checksum
 from muse.installation import install_extra
 from muse.systems.core import LONGEST, Core, Matrices
 
-_SMALLEST = 0.98  # of the rows for pieces that a tokenizer must use: some models have a few more, as padding
+_SMALLEST = 0.98  # share of a model's rows that its tokenizer must use; some models have a few spare rows
 
 
 class HuggingFaceCore(Core):
-    """An encoder such as mBERT, the same for all languages.
+    """A pretrained encoder such as mBERT, the same for all languages.
 
-    Raises BadFile where the folder lacks weights or a tokenizer, Mismatch where these are not of one model,
-    and MissingExtra without transformers.
+    Raises BadFile if the folder lacks weights or a tokenizer, Mismatch if they do not belong together, and
+    MissingExtra without transformers.
     """
 
     def __init__(self, folder: Path, device: str = "cpu") -> None:
@@ -49,25 +49,25 @@ class HuggingFaceCore(Core):
 
     @property
     def settings(self) -> Mapping[str, Any]:
-        """Where it is, and the checksum of its weights."""
+        """The folder and the checksum of its weights."""
         return {"folder": str(self._folder.resolve()), "sha256": self._weights}
 
     def reader(self, language: str) -> Reader:
-        """Itself: it tokenises sentences of any language into pieces."""
+        """Returns self, since one tokenizer reads all languages."""
         return self
 
     def read(self, sentences: Iterable[str]) -> Reading:
-        """The pieces of the sentences, without those that the model wants before and after them."""
+        """The pieces of the sentences, without the special pieces before and after them."""
         texts = list(sentences)
         found = self._tokenizer(texts, add_special_tokens=False, verbose=False).input_ids if texts else []
         reading = Reading(Ragged.of(found)).cut(self._longest)
-        # The model has a piece for the unknown, which stays in its place; some models have none.
+        # Unknown words are kept as the model's special piece, if it has one.
         unknown = self._tokenizer.unk_token_id
         return reading if unknown is None else reading.marking(unknown)
 
     @torch.no_grad()
     def matrices(self, batch: Ragged, language: str) -> Matrices:
-        """Its last layer at the pieces."""
+        """The last layer's states of the pieces."""
         mask = batch.padded().mask  # (b, T)
         parts = torch.tensor_split(batch.ids.cpu(), batch.offsets[1:-1].cpu())
         whole = Ragged.of([[*self._before, *part.tolist(), *self._after] for part in parts])
@@ -78,23 +78,23 @@ class HuggingFaceCore(Core):
         return Matrices(rows * mask[..., None], mask)
 
     def _room(self) -> int:
-        """The most pieces that the model takes."""
+        """The largest number of pieces in one input, special ones included."""
         positions = getattr(self._model.config, "max_position_embeddings", None) or LONGEST
         for name, part in self._model.named_modules():
-            # RoBERTa and its like count positions from the one after that of padding.
+            # RoBERTa and similar models count positions from the one after padding.
             if name.endswith("position_embeddings") and getattr(part, "padding_idx", None) is not None:
                 positions -= part.padding_idx + 1
         return int(min(positions, self._tokenizer.model_max_length))
 
 
 def _checked_weights(folder: Path) -> str:
-    """The checksum of the weights."""
+    """The checksum of the weights in a folder; BadFile if it holds no model."""
     if not folder.is_dir():
-        raise BadFile(f"{folder}: --core must be a folder, got none of that name; check it")
+        raise BadFile(f"{folder}: --core must be a folder, found none with this name; check it")
     files = sorted(folder.glob("*.safetensors"))
     if not (folder / "config.json").is_file() or not files:
         raise BadFile(
-            f"{folder}: a core is a folder with config.json, a tokenizer and model.safetensors, got one "
+            f"{folder}: --core must have config.json, a tokenizer and model.safetensors, got a folder "
             f"without {'weights' if (folder / 'config.json').is_file() else 'config.json'}; save the model "
             "there with save_pretrained"
         )
@@ -118,21 +118,21 @@ def _loaded(folder: Path) -> tuple[Any, Any]:
     except (SafetensorError, OSError, ValueError, KeyError, RuntimeError, TypeError, AttributeError) as error:
         reason = str(error).strip().partition("\n")[0]
         raise BadFile(
-            f"{folder}: expected an encoder and its tokenizer, got none that loads ({reason}); save both "
+            f"{folder}: expected an encoder and its tokenizer, but they do not load ({reason}); save both "
             "there with save_pretrained"
         ) from error
     rows, pieces = model.get_input_embeddings().num_embeddings, len(tokenizer)
     if not _SMALLEST * rows <= pieces <= rows:
         raise Mismatch(
-            f"{folder}: the tokenizer must be the model's, which has {rows} pieces, got one of {pieces}; "
-            "copy the tokenizer that belongs to it there"
+            f"{folder}: the tokenizer must belong to the model, which has {rows} pieces, got {pieces}; "
+            "copy the right tokenizer there"
         )
     model = model.get_encoder() if model.config.is_encoder_decoder else model
     return tokenizer, model.eval().requires_grad_(False)
 
 
 def _around(tokenizer: Any) -> tuple[list[int], list[int]]:
-    """The pieces that the model wants before and after a sentence."""
+    """The special pieces that the model expects before and after a sentence."""
     text = "a"
     alone = tokenizer(text, add_special_tokens=False).input_ids
     whole = tokenizer(text).input_ids

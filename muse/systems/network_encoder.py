@@ -1,4 +1,4 @@
-"""Network encoders: a torch module that makes rows of sentences, as an encoder that is saved and loaded."""
+"""Network encoders: a trained torch module as a sentence encoder that can be saved and loaded."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from muse.training.two_sides import TwoSides
 from muse.vectors import Matrix
 
 KIND = "network"
-_TOKENS = 1 << 14  # of a batch with its padding: its matrices, with all that is made of them, stay small
+_TOKENS = 1 << 14  # tokens in a batch, padding included, which keeps the matrices of a batch small
 
 
 class SentenceNetwork(nn.Module, ABC):
-    """What makes rows of sentences: its parameters, and buffers that persist, are all that is saved of it."""
+    """A network that encodes sentences; its parameters and persistent buffers are what is saved."""
 
     @property
     @abstractmethod
@@ -38,21 +38,19 @@ class SentenceNetwork(nn.Module, ABC):
 
     @abstractmethod
     def reader(self, language: str) -> Reader:
-        """What reads sentences of a language into the numbers it takes."""
+        """The reader of a language, which gives the ids that the network takes."""
 
     @abstractmethod
     def forward(self, batch: Ragged, language: str) -> Tensor:
-        """The rows (b, d') of sentences of a language, each of which has a word."""
+        """The rows (b, d') of sentences in a language, each with at least one word."""
 
     def word_space(self, space: AlignedSpace) -> AlignedSpace:
-        """The words of a space with the rows that it learned for them, of unit length; BadSetting without."""
-        raise BadSetting(
-            f"{type(self).__name__} learns no rows of words; choose another encoder, such as xlm"
-        )
+        """A space of the unit-length word vectors that the network learned; BadSetting if it learned none."""
+        raise BadSetting(f"{type(self).__name__} learns no word vectors; choose another encoder, such as xlm")
 
 
 class BothSides(TwoSides):
-    """One network for both sides of pairs: what a PairLearner trains."""
+    """One network for both sides of sentence pairs, as a PairLearner trains it."""
 
     def __init__(self, network: SentenceNetwork, languages: tuple[str, str]) -> None:
         super().__init__()
@@ -74,8 +72,8 @@ class BothSides(TwoSides):
 class NetworkEncoder(SentenceEncoder):
     """A trained network and the space it belongs to.
 
-    `settings` have, as JSON takes them, the `system` that makes the network again (see systems) and all that
-    it needs for that, and how it was trained.
+    `settings` are JSON values: the name of the `system`, all that it needs to rebuild the network, and how
+    the network was trained.
     """
 
     label: str
@@ -86,12 +84,12 @@ class NetworkEncoder(SentenceEncoder):
 
     @property
     def name(self) -> str:
-        """Its label: lens[simple:1024]."""
+        """The label, such as lens[simple:512,space]."""
         return self.label
 
     @property
     def languages(self) -> tuple[str, ...]:
-        """Those it was trained for."""
+        """The languages it was trained for."""
         return self.trained_for
 
     @property
@@ -101,16 +99,16 @@ class NetworkEncoder(SentenceEncoder):
 
     @property
     def words(self) -> AlignedSpace:
-        """The words of the space with the rows that the network learned for them; BadSetting without any."""
+        """A space of the word vectors that the network learned; BadSetting if it learned none."""
         return self.network.word_space(self.space)
 
     def fit(self, sentences: Iterable[str], language: str) -> NetworkEncoder:
-        """Itself: it has learned already."""
+        """Returns self: a trained network learns nothing from text in one language."""
         check_trained_for(self, language)
         return self
 
     def encode(self, sentences: Iterable[str], language: str) -> Encoded:
-        """The rows of the sentences, in order; BadSetting where it was not trained for the language."""
+        """The rows of the sentences, in order; BadSetting if it was not trained for the language."""
         check_trained_for(self, language)
         reader, parts, empty = self.network.reader(language), [np.zeros((0, self.dimension), np.float32)], 0
         tokens = unknown = truncated = 0
@@ -125,7 +123,7 @@ class NetworkEncoder(SentenceEncoder):
 
     @torch.no_grad()
     def _rows(self, sentences: Ragged, language: str) -> Matrix:
-        """The rows (s, d') of the sentences, 0 for those without a word."""
+        """The rows (s, d') of the sentences; 0 for those without a known word."""
         self.network.eval()
         device = str(next(self.network.parameters()).device)
         moved = sentences.to(device)
@@ -135,7 +133,7 @@ class NetworkEncoder(SentenceEncoder):
         return rows.numpy()
 
     def save(self, folder: Path) -> None:
-        """Writes what the network learned, and what makes it again."""
+        """Writes the network's state and the settings that rebuild it."""
         found = checksums(self.space)
         state = {name: value.cpu().numpy() for name, value in self.network.state_dict().items()}
         settings = {**plain(self.settings), "languages": list(self.trained_for)}
@@ -144,7 +142,7 @@ class NetworkEncoder(SentenceEncoder):
 
 
 def load_state(network: SentenceNetwork, arrays: Arrays) -> SentenceNetwork:
-    """The network with what it had learned; ValueError where the arrays are of another one."""
+    """The network with its saved state; ValueError if the arrays belong to another network."""
     try:
         named = current_names(arrays)
         network.load_state_dict({name: torch.from_numpy(array) for name, array in named.items()})
@@ -154,9 +152,9 @@ def load_state(network: SentenceNetwork, arrays: Arrays) -> SentenceNetwork:
 
 
 def _batches(lengths: NDArray[np.int64]) -> Iterator[Tensor]:
-    """The numbers (b,) of the sentences that have a word, similar lengths (s,) together."""
+    """Batches of the indices (b,) of sentences with a word, with similar lengths (s,) together."""
     order = np.argsort(lengths, kind="stable")
-    order = order[lengths[order] > 0][::-1].copy()  # the longest first: what is too long fails at once
+    order = order[lengths[order] > 0][::-1].copy()  # the longest first, so that a lack of memory shows early
     begin = 0
     while begin < len(order):
         count = max(1, _TOKENS // int(lengths[order[begin]]))

@@ -1,8 +1,7 @@
-"""Pieces: sentences of several languages as ids of word pieces, in one vocabulary that they share.
+"""Pieces: sentences in several languages as ids of word pieces from one shared vocabulary.
 
-Byte-pair encoding (Sennrich et al., 2016) by the `tokenizers` library, which this module alone of the
-sentences uses. Case is kept. A piece that begins a word begins with "▁"; signs are pieces of their own. What
-no sentence had when the pieces were learned becomes <unk>.
+Byte-pair encoding (Sennrich et al., 2016) with the `tokenizers` library. Case is kept. The first piece of a
+word begins with "▁"; punctuation marks are separate pieces. Characters unseen in training become <unk>.
 """
 
 from __future__ import annotations
@@ -21,14 +20,14 @@ from muse.systems.sampling import PIECES_EXPONENT, balanced_text
 SPECIALS = ("<pad>", "<unk>", "<bos>", "<eos>", "<mask>")
 PAD, UNK, BOS, EOS, MASK = range(len(SPECIALS))
 BEGINS = "▁"  # before the first piece of a word
-CHARACTERS = 6000  # the most characters that are pieces: thousands are enough for Chinese
+CHARACTERS = 6000  # the maximum number of single characters among the pieces, enough for Chinese
 
 
 class Pieces(Reader):
-    """The pieces of a vocabulary and how words fall into them; the first ids are those of SPECIALS."""
+    """A vocabulary of word pieces and its tokenizer; the first ids are those of SPECIALS."""
 
     def __init__(self, tokenizer: Any) -> None:
-        # Where a sentence says <mask>, that is text.
+        # A literal <mask> in a sentence is text, not a special token.
         tokenizer.encode_special_tokens = True
         self._tokenizer = tokenizer
 
@@ -40,13 +39,13 @@ class Pieces(Reader):
         generator: torch.Generator,
         exponent: float = PIECES_EXPONENT,
     ) -> Pieces:
-        """Those of the sentences of each language, at most `size` of them, special ones included.
+        """At most `size` pieces, special ones included, learned from the sentences of each language.
 
-        Languages count by p^a / sum p^a, a = `exponent`: see sampling. MissingExtra without tokenizers.
+        Languages are weighted by p^a / sum p^a, a = `exponent` (see sampling). Needs tokenizers.
         """
         library = _require()
         if size <= len(SPECIALS):
-            raise BadSetting(f"a vocabulary of pieces must have more than {len(SPECIALS)}, got {size}")
+            raise BadSetting(f"pieces must be more than the {len(SPECIALS)} special ones, got {size}")
         tokenizer = _untrained(library)
         trainer = library.trainers.BpeTrainer(
             vocab_size=size,
@@ -59,19 +58,21 @@ class Pieces(Reader):
 
     @classmethod
     def from_json(cls, text: str) -> Pieces:
-        """Those that `to_json` wrote; BadFile for anything else, MissingExtra without tokenizers."""
+        """The pieces that `to_json` wrote; BadFile for anything else, MissingExtra without tokenizers."""
         library = _require()
         try:
             pieces = cls(library.Tokenizer.from_str(text))
         except Exception as error:  # noqa: BLE001  # the library raises no narrower one
-            raise BadFile(f"word pieces must be JSON of tokenizers, got none: {error}") from None
+            raise BadFile(
+                f"word pieces must be JSON written by tokenizers, got other text: {error}"
+            ) from None
         if pieces.tokens[: len(SPECIALS)] != SPECIALS:
             found = ", ".join(pieces.tokens[: len(SPECIALS)])
             raise BadFile(f"word pieces must begin with {', '.join(SPECIALS)}, found {found}")
         return pieces
 
     def to_json(self) -> str:
-        """All of them, as a JSON text."""
+        """The vocabulary and tokenizer as JSON text."""
         return str(self._tokenizer.to_str())
 
     def __len__(self) -> int:
@@ -79,23 +80,23 @@ class Pieces(Reader):
 
     @property
     def tokens(self) -> tuple[str, ...]:
-        """The pieces, by their ids."""
+        """The pieces in the order of their ids."""
         ids: dict[str, int] = self._tokenizer.get_vocab()
         return tuple(sorted(ids, key=ids.__getitem__))
 
     def encode(self, sentences: Iterable[str]) -> list[list[int]]:
         """The ids of the pieces of each sentence, <unk> among them."""
         found: list[list[int]] = []
-        for block in blocks(sentences):  # what the library returns for each piece takes much more than its id
+        for block in blocks(sentences):  # in blocks, since the library returns large objects for each piece
             found += [encoding.ids for encoding in self._tokenizer.encode_batch(block)]
         return found
 
     def read(self, sentences: Iterable[str]) -> Reading:
-        """The known pieces of the sentences, of any language, in order."""
+        """The known pieces of the sentences, in any language, in order."""
         return Reading(Ragged.of(self.encode(sentences))).without(UNK)
 
     def decode(self, ids: Sequence[int]) -> str:
-        """The sentence of these ids, special ones left out: what was encoded, in NFC, with single spaces."""
+        """The text of these ids without special ones: the encoded sentence in NFC, with single spaces."""
         return str(self._tokenizer.decode(list(ids), skip_special_tokens=True))
 
 

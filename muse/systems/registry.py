@@ -1,6 +1,6 @@
-"""The sentence systems by name, the one way to train any of them, and to restore what was trained.
+"""The sentence systems by name, and the functions that train any of them and restore its encoder.
 
-In flow a request and a runtime; out flow a folder with the encoder and a TrainedSystem that reports on it.
+A request and a runtime go in; a folder with the encoder and a TrainedSystem that reports on it come out.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ SYSTEMS: Mapping[str, System] = {system.name: system for system in _ALL}
 
 @dataclass(frozen=True, eq=False)
 class TrainedSystem:
-    """The result of a request: all that its system reports, the seconds of every stage.
+    """The result of a request: what its system reports, and the seconds of every stage.
 
-    `inputs` are the files it learned from, with their sha256.
+    `inputs` are the files it was trained on, with their sha256.
     """
 
     system: System
@@ -48,26 +48,26 @@ class TrainedSystem:
 
     @property
     def encoder(self) -> SentenceEncoder:
-        """The encoder, as it was saved."""
+        """The encoder that was saved."""
         return self.fitted.encoder
 
     @property
     def best(self) -> EpochResult:
-        """The epoch that the encoder is of."""
+        """The epoch whose parameters the encoder has."""
         return best_epoch(self.fitted.epochs)
 
 
 def train_system(name: str, request: TrainingRequest, runtime: Runtime) -> TrainedSystem:
-    """Checks everything, trains the system of that name, and saves the encoder at `request.out`.
+    """Checks the request, trains the named system, and saves the encoder at `request.out`.
 
-    The state after every epoch is kept beside it until it is saved, for `request.resume`; it stays there
-    where training broke down, to be resumed from the last good epoch with a lower rate.
+    Until then, the state after every epoch is kept beside that folder, for `request.resume`. If training
+    diverged it stays there, and can be resumed from the last good epoch with a lower rate.
     """
     began = time.perf_counter()
     if name not in SYSTEMS:
-        raise BadSetting(f"a trained encoder is one of {', '.join(SYSTEMS)}; got {name!r}")
+        raise BadSetting(f"the encoder to train must be one of {', '.join(SYSTEMS)}; got {name!r}")
     system = SYSTEMS[name]
-    preset = request.settled(system)
+    preset = request.chosen_preset(system)
     inputs = tuple((str(path), _checksum(path)) for path in (*request.files, *system.reads(preset.config)))
     core = open_core(request.space, request.core, runtime.device)
     recipe = _recipe(system, request, preset, inputs)
@@ -87,7 +87,7 @@ def train_system(name: str, request: TrainingRequest, runtime: Runtime) -> Train
 
 
 def _fitted(system: System, job: Job) -> Fitted:
-    """What the system learns; where it fails, the checkpoint is left only if resuming it may help."""
+    """The trained encoder with its report; after an error, a checkpoint is kept only if it can be resumed."""
     checkpoint = job.runtime.checkpoint if job.runtime.processes.first else Checkpoint()
     try:
         return system.train(job)
@@ -104,7 +104,7 @@ def _fitted(system: System, job: Job) -> Fitted:
 
 
 def restore_system(saved: Saved, space: AlignedSpace, _: Sequence[SentenceEncoder] = ()) -> NetworkEncoder:
-    """The encoder as it was saved, for its space; KeyError and the like where its settings are not whole."""
+    """The saved encoder, for its space; KeyError, TypeError or ValueError if its settings are incomplete."""
     settings = dict(saved.settings)
     network = SYSTEMS[settings["system"]].network(settings, space)
     return NetworkEncoder(
@@ -115,7 +115,7 @@ def restore_system(saved: Saved, space: AlignedSpace, _: Sequence[SentenceEncode
 def _recipe(
     system: System, request: TrainingRequest, preset: Preset, inputs: Sequence[tuple[str, str]]
 ) -> dict[str, Any]:
-    """All that decides the result of training but the space and the core."""
+    """Everything that determines the result of training, except the space and the core."""
     return {
         "system": system.name,
         "preset": request.preset,
@@ -128,9 +128,9 @@ def _recipe(
 
 
 def _fingerprint(request: TrainingRequest, recipe: Mapping[str, Any], core: Core) -> list[str]:
-    """What a run must share with one that it resumes.
+    """What must be equal in a run and the interrupted run that it resumes.
 
-    That is not the rate, since a run that broke down is resumed with a lower one, nor where files are.
+    The rate may differ, since a diverged run is resumed with a lower one, and so may the paths of files.
     """
     digests = [digest for _, digest in recipe["inputs"]]
     trainer = replace(recipe["trainer"], rate=1.0)

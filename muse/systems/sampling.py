@@ -1,7 +1,7 @@
-"""Sampling of languages: q_i = p_i^a / sum_j p_j^a, p_i the share of the text that language i has.
+"""Sampling of languages: q_i = p_i^a / sum_j p_j^a, where p_i is the share of language i in the text.
 
 Lample and Conneau (2019), 3.1: a = 0.5 for the text that word pieces are learned from, 0.7 for batches. With
-a below 1 small languages are seen more often than they occur.
+a below 1, small languages are sampled more often than they occur.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ PIECES_EXPONENT, BATCH_EXPONENT = 0.5, 0.7
 
 
 def language_shares(sizes: Mapping[str, int], exponent: float) -> dict[str, float]:
-    """The q_i of each language, of the sizes n_i of their texts.
+    """The share q_i of each language, given the sizes n_i of their texts.
 
     >>> language_shares({"en": 900, "ne": 100}, 0.5)
     {'en': 0.75, 'ne': 0.25}
     """
     if not 0 <= exponent <= 1:
-        raise BadSetting(f"the exponent of language sampling must lie in 0..1, got {exponent:g}")
+        raise BadSetting(f"the exponent of language sampling must be between 0 and 1, got {exponent:g}")
     if not sizes or min(sizes.values()) < 1:
         empty = [language for language, size in sizes.items() if size < 1]
         raise BadSetting(f"every language must have text, got none for {', '.join(empty) or 'any'}")
@@ -32,7 +32,7 @@ def language_shares(sizes: Mapping[str, int], exponent: float) -> dict[str, floa
 
 
 def draw_languages(shares: Mapping[str, float], count: int, generator: torch.Generator) -> list[str]:
-    """The languages of so many batches, each drawn by its share."""
+    """The languages of `count` batches, drawn with these shares as probabilities."""
     names, weights = list(shares), torch.tensor(list(shares.values()), dtype=torch.float64)
     if not count:
         return []
@@ -43,9 +43,9 @@ def draw_languages(shares: Mapping[str, float], count: int, generator: torch.Gen
 def balanced_text(
     texts: Mapping[str, Sequence[str]], exponent: float, generator: torch.Generator
 ) -> Iterator[str]:
-    """As many sentences as there are in all, language i with a share q_i of them, within one sentence.
+    """As many sentences as the texts have together, with a share q_i of language i.
 
-    A language is read as often whole as its share holds, and a random part of it once more.
+    Each text is repeated as often as its share allows, and a random part of it fills the rest.
     """
     shares = language_shares({language: len(text) for language, text in texts.items()}, exponent)
     total = sum(map(len, texts.values()))

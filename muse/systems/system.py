@@ -1,4 +1,4 @@
-"""Systems: what a sentence system is, what is asked of it, and what it gives back."""
+"""Systems: the types of a sentence system, of a request to train it, and of the result."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from muse.systems.network_encoder import NetworkEncoder, SentenceNetwork
 from muse.training.pairs import Pairs, make_pairs
 from muse.training.trainer import EpochResult, TrainerConfig
 
-TEXTS = ("parallel", "nli", "text")  # what a system may learn from, as the options call it
+TEXTS = ("parallel", "nli", "text")  # the kinds of text that systems learn from, named as their options
 _CONVERTED = (bool, int, float, str)
 _BOOLEANS = {"true": True, "false": False}
 
 
 @dataclass(frozen=True)
 class Preset:
-    """The settings of a system at one size, and how it is trained; where text is long, an epoch is a part."""
+    """The settings of a system at one size, and those of its trainer."""
 
     config: Any
     trainer: TrainerConfig
@@ -39,9 +39,8 @@ class Preset:
 class System:
     """A sentence system: its presets by name, the texts it needs, and those it can use.
 
-    `train` learns an encoder by a job. `network` makes a network again, as it was before it learned, from the
-    settings it was saved with; a system without a network raises KeyError. `reads` are the files, beside
-    texts, that a config names.
+    `train` trains an encoder for a job. `network` rebuilds an untrained network from saved settings; a system
+    without a network raises KeyError. `reads` returns the files, other than texts, that a config names.
     """
 
     name: str
@@ -56,11 +55,11 @@ class System:
 
 @dataclass(frozen=True)
 class TrainingRequest:
-    """What to train, on what, and where to put it.
+    """A request to train an encoder: the space, the language, the texts, the settings, the output folder.
 
-    `parallel` is one file of lines `pivot<TAB>sentence`, or two aligned by line, the pivot's first. `texts`
-    has the file of each language. What is not the preset's: `settings`, which --set names, `config`, settings
-    of the system that have options of their own, and `trainer`, those of TrainerConfig.
+    `parallel` is one file of lines `pivot<TAB>sentence`, or two files aligned by line, the pivot's first.
+    `texts` has the file of each language. The preset is changed by `settings` (from --set), `config`
+    (settings of the system with separate options) and `trainer` (settings of TrainerConfig).
     """
 
     space: AlignedSpace
@@ -79,15 +78,15 @@ class TrainingRequest:
 
     @property
     def files(self) -> tuple[Path, ...]:
-        """All files of text that it names."""
+        """All text files of the request."""
         texts = (path for _, path in sorted(self.texts.items()))
         return (*self.parallel, *texts, *([] if self.nli is None else [self.nli]))
 
-    def settled(self, system: System) -> Preset:
-        """The preset with the settings put in, once all that can be checked without reading text is."""
+    def chosen_preset(self, system: System) -> Preset:
+        """The preset with the settings applied; checks all that can be checked without reading text."""
         if self.preset not in system.presets:
             raise BadSetting(
-                f"a preset of {system.name} is one of {', '.join(system.presets)}; got {self.preset!r}"
+                f"--preset of {system.name} must be one of {', '.join(system.presets)}; got {self.preset!r}"
             )
         self._check_texts(system)
         if len(self.parallel) > 2:
@@ -98,8 +97,8 @@ class TrainingRequest:
             self.space.side(language)
         if self.parallel and self.language == self.space.pivot:
             raise BadSetting(
-                f"--lang must be another language than the pivot, {self.space.pivot}, which it meets; "
-                f"this space has {', '.join(self.space.languages)}"
+                f"--lang must be a language other than the pivot, got {self.space.pivot}; this space has "
+                f"{', '.join(self.space.languages)}"
             )
         check_out(self.out)
         preset = system.presets[self.preset]
@@ -109,17 +108,17 @@ class TrainingRequest:
         given = {"parallel": bool(self.parallel), "nli": self.nli is not None, "text": bool(self.texts)}
         for name in TEXTS:
             if name in system.needs and not given[name]:
-                raise BadSetting(f"{system.name} is trained on --{name}, which is missing; give it")
+                raise BadSetting(f"{system.name} needs --{name} to train on, got none; add it")
             if given[name] and name not in (*system.needs, *system.uses):
-                raise BadSetting(f"{system.name} does not look at --{name}; leave it out")
+                raise BadSetting(f"{system.name} does not use --{name}; leave it out")
 
 
 @dataclass(frozen=True, eq=False)
 class Job:
-    """A request that was checked, and what it runs with.
+    """A checked request with its settings, core and runtime.
 
-    `recipe` has, as it is saved with the encoder, all that decides the result of training but the space and
-    the core.
+    `recipe`, which is saved with the encoder, has everything that determines the result of training, except
+    the space and the core.
     """
 
     request: TrainingRequest
@@ -135,7 +134,7 @@ class Job:
         return self.request.space.pivot, self.request.language
 
     def pairs(self, reader: Callable[[str], Reader] | None = None) -> Pairs:
-        """The parallel text, as the core or what is given reads either language, with a part held out."""
+        """The parallel text read by the core or, if given, by `reader`, with a part held out."""
         text = read_pairs(self.request.parallel)
         readers = [(reader or self.core.reader)(language) for language in self.languages]
         rng, runtime = np.random.default_rng(self.request.seed), self.runtime
@@ -144,18 +143,18 @@ class Job:
     def encoder(
         self, label: str, network: SentenceNetwork, languages: tuple[str, ...], settings: Mapping[str, Any]
     ) -> NetworkEncoder:
-        """The encoder of a trained network, which `settings`, as JSON has them, make again."""
+        """The encoder of a trained network; `settings` are the JSON values that rebuild the network."""
         settings = {"system": self.recipe["system"], **settings, "training": self.recipe}
         return NetworkEncoder(label, self.request.space, languages, network.eval(), settings)
 
 
 @dataclass(frozen=True, eq=False)
 class Fitted:
-    """What a system learned: the encoder at its best epoch, and how it got there.
+    """The result of training a system: the encoder at its best epoch, and the results of all epochs.
 
-    An epoch's score is `metric`: the percentage of `hits` in `held_out` cases, or without `hits` a figure of
-    all of them. `counts` are printed as they are; `loading` are the seconds that reading text took, of a
-    system that measures them.
+    An epoch's score is its `metric`: the percentage of `hits` among the `held_out` cases or, if `hits` is
+    None, another figure on all of them. `counts` are printed unchanged. `loading` is the time in seconds
+    spent on reading text, if the system measures it.
     """
 
     encoder: SentenceEncoder
@@ -168,17 +167,17 @@ class Fitted:
 
 
 def open_core(space: AlignedSpace, folder: Path | None, device: str = "cpu") -> Core:
-    """The core of a folder, or without one that of the space."""
+    """The core in a folder or, without a folder, that of the space."""
     return SpaceCore(space, device) if folder is None else HuggingFaceCore(folder, device)
 
 
 def restored_core(saved: Mapping[str, Any], space: AlignedSpace) -> Core:
-    """The core of a saved encoder, by its settings; Mismatch where it has other weights now."""
+    """The core of a saved encoder, from its settings; Mismatch if its weights have changed."""
     core = open_core(space, Path(saved["folder"]) if saved else None)
     if core.settings.get("sha256") != saved.get("sha256"):
         raise Mismatch(
-            f"{saved['folder']}: the encoder was trained over weights with the checksum "
-            f"{saved['sha256'][:8]}, got {core.settings['sha256'][:8]}; put back those it was trained over"
+            f"{saved['folder']}: the encoder was trained with weights of checksum {saved['sha256'][:8]}, "
+            f"got {core.settings['sha256'][:8]}; restore the original weights"
         )
     return core
 
@@ -186,7 +185,7 @@ def restored_core(saved: Mapping[str, Any], space: AlignedSpace) -> Core:
 def _changed(
     preset: Preset, settings: Mapping[str, str], trainer: dict[str, Any], config: dict[str, Any]
 ) -> Preset:
-    """The preset with those settings; what --set names is the system's before it is the trainer's."""
+    """The preset with these settings; a name in --set is looked up in the system first, then the trainer."""
     kinds = {name: kind for name, kind in _kinds(preset.trainer).items() if name not in CALLED_OTHERWISE}
     of_system = _kinds(preset.config)
     for name, text in settings.items():
@@ -212,7 +211,7 @@ CALLED_OTHERWISE = ("epochs", "batch", "rate", "patience")  # options of their o
 
 
 def _kinds(config: Any) -> dict[str, type]:
-    """The type of each setting that a text can give."""
+    """The type of each setting that can be parsed from text."""
     hints = get_type_hints(type(config))
     return {part.name: hints[part.name] for part in fields(config) if hints[part.name] in _CONVERTED}
 

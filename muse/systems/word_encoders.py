@@ -1,7 +1,6 @@
-"""Encoders of trained words, as systems: from parallel text to rows of words, to be pooled.
+"""The word encoders x-cbow, projection and cvm-add as systems: word vectors trained on parallel text.
 
-x-cbow, projection and cvm-add differ in the module that is trained and in the loss; each becomes a
-TrainedEncoder.
+They differ in the trained module and in the loss; each results in a TrainedEncoder.
 """
 
 from __future__ import annotations
@@ -49,7 +48,7 @@ class WordEncoderConfig:
 
 
 def train_words(make: Callable[..., WordTables], job: Job) -> Fitted:
-    """An encoder of the words that a module, made of the rows of both languages, learns from pairs."""
+    """An encoder of word vectors trained on pairs, by the module that `make` builds from both tables."""
     began = time.perf_counter()
     space, runtime, loss = job.request.space, job.runtime, job.config.loss()
     pairs = job.pairs(lambda language: Vocabulary(language, space.vectors(language).index))
@@ -71,7 +70,7 @@ def train_words(make: Callable[..., WordTables], job: Job) -> Fitted:
 def _rows(job: Job) -> list[Tensor]:
     """The rows (n, d) of the pivot and those (m, d) of the other language."""
     vectors, device = job.request.space.vectors, job.runtime.device
-    # A copy: the folder that the rows are mapped from may be replaced while they are in use.
+    # A copy, because the memory-mapped folder may be replaced while its rows are in use.
     return [torch.tensor(vectors(language).matrix, device=device) for language in job.languages]
 
 
@@ -106,9 +105,10 @@ def _system(
     return System(name, presets, ("parallel",), partial(train_words, make), _no_network)
 
 
-# Rates, batches and losses were chosen on held-out pairs of fr-en training text. A.1's own loss is hinge.
+# Rates, batches and losses were chosen on held-out pairs of fr-en training text. The projection's paper uses
+# the loss hinge.
 _TRAINER = TrainerConfig(batch=512, rate=3e-3)
 X_CBOW = _system("x-cbow", XCbow, LossChoice("align"), _TRAINER)
 PROJECTION = _system("projection", Projection, LossChoice("softmax"), replace(_TRAINER, batch=256, rate=1e-3))
-# The margin is for sums of rows, which are longer than means.
+# The margin is larger than usual because sums of rows are longer than means.
 CVM_ADD = _system("cvm-add", CvmAdd, LossChoice("squared", margin=10.0), _TRAINER)

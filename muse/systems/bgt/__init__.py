@@ -1,16 +1,16 @@
-"""The Bilingual Generative Transformer: what two languages say alike, apart from how each of them says it.
+"""The Bilingual Generative Transformer: separates the shared meaning of translations from their form.
 
 (Wieting, Neubig and Berg-Kirkpatrick, 2020.) A pair of sentences x_1, x_2 is generated from a semantic latent
 that they share and a latent of each language,
 
     x_l ~ p(x_l | z_sem, z_l),    z_sem, z_1, z_2 ~ N(0, I),
 
-of which networks infer q(z_sem | x_1 or x_2) and q(z_l | x_l). What both sentences say costs its divergence
-from the prior once in z_sem and twice in z_1 and z_2: so it comes to be in z_sem, and its mean is the
-embedding. A translation loss is added: each sentence generated from the semantic mean of the other alone.
+and networks infer q(z_sem | x_1 or x_2) and q(z_l | x_l). Information that both sentences share costs its
+divergence from the prior once in z_sem but twice in z_1 and z_2, so it moves to z_sem, whose mean is the
+embedding. A translation loss is added: each sentence is generated from the semantic mean of the other alone.
 
-With Transformers that is the paper's system. Without layers it is one of bags: encoders map the mean of the
-rows of a sentence's words, decoders tell the words without their order. A mean knows neither how long a
-sentence is nor what it counts, and words alone do not ask for it: so the language encoders read its surface
-too (surface), and the decoders tell its length (length).
+With Transformer layers this is the paper's system. Without layers it is a model of bags: encoders map the
+mean row of a sentence's words, and decoders predict the words without their order. A mean contains neither
+the length nor the counts of words; so the language encoders also read surface features (surface), and the
+decoders also predict the length (length).
 """

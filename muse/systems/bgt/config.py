@@ -1,4 +1,4 @@
-"""BgtConfig: the sizes of the Bilingual Generative Transformer, and what its loss is made of."""
+"""BgtConfig: the sizes of the Bilingual Generative Transformer, and the terms of its loss."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ _FEWEST = {
 
 @dataclass(frozen=True)
 class BgtConfig:
-    """The sizes, where 0 takes a part away, and the terms of the loss.
+    """The sizes, where 0 removes a part, and the terms of the loss.
 
-    `semantic` and `language` are the dimensions of the latents. Encoder layers read word pieces; without any,
-    a sentence is the mean of the frozen rows of its words in the space, and the language encoders know how
-    long it is and how often it has each of the first `counted` tokens too. Without decoder layers each token,
-    and how many there are, is predicted from the latents alone. `hidden`, `heads`, `feed_forward` and
-    `dropout` are those of the layers. The first `vocabulary` tokens are predicted, all others as <unk>.
+    `semantic` and `language` are the dimensions of the latents. Encoder layers read word pieces; without
+    layers, a sentence is the mean of its words' frozen rows in the space, and the language encoders also read
+    its length and its counts of the first `counted` tokens. Without decoder layers, each token and the number
+    of tokens are predicted from the latents alone. `hidden`, `heads`, `feed_forward` and `dropout` are those
+    of the layers. The first `vocabulary` tokens are predicted, and all others as <unk>.
 
     `prior` is the weight of the divergence after `annealing` steps, `translation` that of the translation
     loss, `smoothing` its label smoothing.
@@ -54,19 +54,19 @@ class BgtConfig:
             raise BadSetting(f"smoothing must lie in 0..1, below 1, got {self.smoothing:g}")
         if self.decoder_layers and {self.semantic, self.language} - {0, self.hidden}:
             raise BadSetting(
-                "the layers of a decoder read the latents as they are: semantic and language must be "
-                f"hidden, {self.hidden}, got {self.semantic} and {self.language}"
+                "with decoder layers, semantic and language must be 0 or equal to hidden, "
+                f"{self.hidden}, got {self.semantic} and {self.language}"
             )
         self.transformer(max(1, self.encoder_layers))
 
     @property
     def latents(self) -> int:
-        """The dimensions of all that a sentence is generated from."""
+        """The number of dimensions of all latents together."""
         return self.semantic + self.language
 
     @property
     def surface(self) -> int:
-        """The surface features of a sentence: its length and the counts, none beside encoder layers."""
+        """The number of surface features: the length and the counts, or 0 with encoder layers."""
         return 0 if self.encoder_layers else 1 + self.counted
 
     def transformer(self, layers: int, *, decoder: bool = False) -> TransformerConfig:

@@ -12,10 +12,10 @@ from muse.systems.networks.transformer import Inputs, TransformerLayers, draw_
 
 
 class Observed(NamedTuple):
-    """What there is to see of b sentences.
+    """The inputs of the encoders for b sentences.
 
-    `tokens` are ids (b, t) for layers, without them rows (b, t, h); `mask` (b, t) is False at padding;
-    `surface` are features (b, s), none beside layers.
+    `tokens` are ids (b, t) for encoders with layers, otherwise rows (b, t, h); `mask` (b, t) is False at
+    padding; `surface` are features (b, s), used only without layers.
     """
 
     tokens: Tensor
@@ -41,8 +41,8 @@ class Encoder(nn.Module):
     ) -> None:
         super().__init__()
         self._layers, self._surface = layers, surface
-        # A bias would soon be a direction that all means have, and make all cosines alike. Only features
-        # need one, since lengths and counts are not 0 on average.
+        # A bias would become a direction common to all means and make all cosines similar. Only surface
+        # features need one, since their mean is not 0.
         self._out = nn.Linear(width + surface, 2 * latent, bias=surface > 0)
         draw_(self._out, generator)
 

@@ -1,4 +1,4 @@
-"""Gaussian: a posterior of independent dimensions, what is drawn from it and what it costs."""
+"""Gaussian: a posterior with independent dimensions, its samples and its divergence from the prior."""
 
 from __future__ import annotations
 

@@ -13,12 +13,12 @@ from muse.training.two_sides import held_out_hits, held_out_precision
 
 
 class BgtLearner(Learner):
-    """Minimises what pairs (x_1, x_2) cost in nats, and their translations, of weight w.
+    """Minimises the negative evidence lower bound of pairs (x_1, x_2), plus w times the translation loss.
 
         - log p(x_1 | z_sem, z_1) - log p(x_2 | z_sem, z_2) + c sum_z KL(q(z) || N(0, I)) + w translated
 
-    Over the first steps c rises in a line from 0 to the prior's weight. The semantic posterior is of the
-    first sentences in one step and of the second ones in the next.
+    Over the first steps c rises linearly from 0 to the weight of the prior. The semantic posterior is
+    inferred from the first and the second sentences in alternate steps.
     """
 
     def __init__(self, network: BgtNetwork, languages: tuple[str, str], pairs: Pairs) -> None:
@@ -32,7 +32,7 @@ class BgtLearner(Learner):
         return len(self._pairs.training)
 
     def begin(self, step: int) -> None:
-        """Keeps the step, which the weight of the divergence and the semantic side go by."""
+        """Stores the step, which determines the weight of the divergence and the semantic side."""
         self._step = step
 
     def loss(self, rows: Tensor, generator: torch.Generator) -> Tensor:
@@ -48,5 +48,5 @@ class BgtLearner(Learner):
         return held_out_precision(BothSides(self.network, self._languages), self._pairs)
 
     def hits(self) -> int:
-        """The held-out pairs found at rank 1."""
+        """The number of held-out pairs found at rank 1."""
         return held_out_hits(BothSides(self.network, self._languages), self._pairs)

@@ -1,4 +1,4 @@
-"""BgtNetwork: the inference networks and the decoders together, as a network that makes rows of sentences."""
+"""BgtNetwork: the inference networks and the decoders together, as a sentence network."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from muse.systems.pieces import BOS, EOS
 
 
 class Terms(NamedTuple):
-    """What the loss of b pairs is made of, in nats (b,) each.
+    """The terms of the loss of b pairs, in nats (b,) each.
 
     `reconstruction`: both sentences, each from the semantic latent of one of them and from its own.
     `divergence`: of all latents from the prior. `translated`: each from the semantic mean of the other alone;
@@ -43,7 +43,7 @@ class BgtNetwork(SentenceNetwork):
         super().__init__()
         self.config, self._languages, self._tokens = config, languages, tokens
         for place, language in enumerate(languages):
-            # The space has them: they are no part of what is saved.
+            # These rows come from the space and are not saved.
             self.register_buffer(f"rows_{place}", tokens.rows(language), persistent=False)
         self.semantic = self._encoder(config.semantic, generator)
         self.own = nn.ModuleList(
@@ -66,7 +66,7 @@ class BgtNetwork(SentenceNetwork):
         return self.config.semantic
 
     def reader(self, language: str) -> Reader:
-        """That of its tokens."""
+        """The reader of the tokens of a language."""
         return self._tokens.reader(language)
 
     def forward(self, batch: Ragged, language: str) -> Tensor:
@@ -78,7 +78,7 @@ class BgtNetwork(SentenceNetwork):
         return self._posterior(self.semantic, batch, self._languages.index(language))
 
     def language_posterior(self, batch: Ragged, language: str) -> Gaussian:
-        """q(z_l | x), where there are language latents."""
+        """q(z_l | x), if there are language latents."""
         place = self._languages.index(language)
         return self._posterior(self.own[place], batch, place)
 
@@ -87,7 +87,7 @@ class BgtNetwork(SentenceNetwork):
         return found
 
     def terms(self, pair: tuple[Ragged, Ragged], side: int, generator: torch.Generator) -> Terms:
-        """What the loss of b pairs is made of; the semantic latent is that of the sentences on one side."""
+        """The terms of the loss of b pairs; the semantic latent is inferred from one side."""
         seen = [self._seen(batch, place) for place, batch in enumerate(pair)]
         meanings = [self.semantic(given) for given in seen]
         own = [encode(seen[place]) for place, encode in enumerate(self.own)]
@@ -108,7 +108,7 @@ class BgtNetwork(SentenceNetwork):
         return Terms(sum(reconstruction), divergence, sum(translated, torch.zeros_like(divergence)))
 
     def _seen(self, batch: Ragged, place: int) -> Observed:
-        """What the encoders see: framed ids, or rows, of which the mean knows no length, and the surface."""
+        """The inputs of the encoders: framed ids, or rows with surface features."""
         rows = self._rows(place)
         if rows is None:
             return Observed(*batch.framed(BOS, EOS).padded())
@@ -137,7 +137,7 @@ class BgtNetwork(SentenceNetwork):
 
 
 class LanguageLatents(SentenceNetwork):
-    """The means of the language latents as rows: what the semantic latent leaves out."""
+    """A sentence network whose rows are the means of the language latents."""
 
     def __init__(self, network: BgtNetwork) -> None:
         super().__init__()
@@ -149,7 +149,7 @@ class LanguageLatents(SentenceNetwork):
         return self.network.config.language
 
     def reader(self, language: str) -> Reader:
-        """That of the network."""
+        """The reader of the network."""
         return self.network.reader(language)
 
     def forward(self, batch: Ragged, language: str) -> Tensor:

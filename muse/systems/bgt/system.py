@@ -13,7 +13,7 @@ from muse.space import AlignedSpace
 from muse.systems.bgt.config import BgtConfig
 from muse.systems.bgt.learner import BgtLearner
 from muse.systems.bgt.network import BgtNetwork
-from muse.systems.bgt.tokens import PieceTokens, SpaceWords, Tokens, lacking, made_again
+from muse.systems.bgt.tokens import PieceTokens, SpaceWords, Tokens, restored_tokens
 from muse.systems.network_encoder import SentenceNetwork
 from muse.systems.pieces import Pieces
 from muse.systems.system import Fitted, Job, Preset, System
@@ -72,7 +72,7 @@ def make_bgt(settings: Mapping[str, Any], space: AlignedSpace) -> SentenceNetwor
     """The network of a saved BGT."""
     config = BgtConfig(**settings["network"])
     first, second = settings["pair"]
-    tokens = made_again(settings["tokens"], space, config.longest)
+    tokens = restored_tokens(settings["tokens"], space, config.longest)
     return BgtNetwork(config, (first, second), tokens, generator_for(0))
 
 
@@ -82,7 +82,7 @@ def _tokens(job: Job, text: ParallelText) -> Tokens:
     if config.encoder_layers:
         pieces = Pieces.learned(texts, config.vocabulary, generator_for(job.request.seed, 0))
         return PieceTokens(pieces, config.longest)
-    return SpaceWords(space, lacking(texts, space), config.longest)
+    return SpaceWords(space, missing_tokens(texts, space), config.longest)
 
 
 def _label(config: BgtConfig) -> str:

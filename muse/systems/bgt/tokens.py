@@ -1,4 +1,4 @@
-"""Tokens: how sentences are read, as words of the space with their frozen rows or as word pieces."""
+"""Tokens: sentences as words of the space with frozen rows, or as word pieces."""
 
 from __future__ import annotations
 
@@ -16,29 +16,28 @@ from muse.systems.networks.token_table import random_rows
 from muse.systems.pieces import SPECIALS, Pieces
 from muse.text.tokens import Tokeniser
 
-OTHERS = 100  # tokens that the space lacks, signs above all, which get a row of their own
-_LOOKED_AT = 2_000  # sentences of a language that tell which
+OTHERS = 100  # frequent tokens that the space lacks, mostly punctuation, which get random rows
+_SAMPLED = 2_000  # sentences of each language in which they are counted
 
 
 class Tokens(Protocol):
-    """What reads sentences into ids, of which the first are those of SPECIALS."""
+    """The interface of tokens: sentences to ids, the first of which are those of SPECIALS."""
 
     @property
     def settings(self) -> Mapping[str, Any]:
-        """What makes it again, as JSON has it."""
+        """The JSON values that restore the tokens."""
 
     def reader(self, language: str) -> Reader:
-        """What reads sentences of a language, no more than so many tokens of each."""
+        """The reader of a language, which cuts long sentences."""
 
     def rows(self, language: str) -> Tensor | None:
-        """The frozen rows (v, d) of the ids of a language; None where the layers that read them have rows."""
+        """The frozen rows (v, d) of the ids of a language; None if the network learns its own."""
 
 
 class SpaceWords(Tokens):
-    """The words of a space, after the special tokens and the `others`, the same of every language.
+    """The words of a space, after the special tokens and the `others`, which all languages share.
 
-    A word has its row of the space times its idf by rank, one of the others a random one: it is read, and
-    is like no word.
+    The row of a word is its row in the space times its idf by rank; the others have random rows.
     """
 
     def __init__(self, space: AlignedSpace, others: Sequence[str], longest: int) -> None:
@@ -46,17 +45,17 @@ class SpaceWords(Tokens):
 
     @property
     def settings(self) -> Mapping[str, Any]:
-        """The others."""
+        """The list of other tokens."""
         return {"others": list(self._others)}
 
     def reader(self, language: str) -> Reader:
-        """What finds the words and, where it has no word for them, the others."""
+        """The reader of the words of a language and of the other tokens."""
         names = [*self._others, *self._space.vectors(language).words]
         index = {name: place for place, name in enumerate(names)}
         return Limited(Vocabulary(language, index, first=len(SPECIALS)), self._longest)
 
     def rows(self, language: str) -> Tensor:
-        """The rows (v, d), those of the special tokens and the others the same whenever they are drawn."""
+        """The rows (v, d); those of special and other tokens are random but always the same."""
         matrix = self._space.vectors(language).matrix
         n, d = matrix.shape
         weights = weights_from_rank("idf", n)[:n, None]  # (n, 1)
@@ -65,14 +64,14 @@ class SpaceWords(Tokens):
 
 
 class PieceTokens(Tokens):
-    """Word pieces, the same of every language."""
+    """Word pieces, which all languages share."""
 
     def __init__(self, pieces: Pieces, longest: int) -> None:
         self._pieces, self._longest = pieces, longest
 
     @property
     def settings(self) -> Mapping[str, Any]:
-        """The pieces."""
+        """The pieces as JSON text."""
         return {"pieces": self._pieces.to_json()}
 
     def reader(self, language: str) -> Reader:
@@ -80,23 +79,23 @@ class PieceTokens(Tokens):
         return Limited(self._pieces, self._longest)
 
     def rows(self, language: str) -> None:
-        """None."""
+        """None, since the network learns the rows of pieces."""
         return
 
 
-def made_again(settings: Mapping[str, Any], space: AlignedSpace, longest: int) -> Tokens:
-    """The tokens of their settings."""
+def restored_tokens(settings: Mapping[str, Any], space: AlignedSpace, longest: int) -> Tokens:
+    """The tokens restored from their settings."""
     if "pieces" in settings:
         return PieceTokens(Pieces.from_json(settings["pieces"]), longest)
     return SpaceWords(space, settings["others"], longest)
 
 
-def lacking(texts: Mapping[str, Sequence[str]], space: AlignedSpace) -> list[str]:
-    """The most frequent tokens of texts, in lower case, that are no words of their language in the space."""
+def missing_tokens(texts: Mapping[str, Sequence[str]], space: AlignedSpace) -> list[str]:
+    """The most frequent lowercase tokens of texts that the space lacks in their language."""
     counts = Counter[str]()
     for language, sentences in texts.items():
         known, tokens = space.vectors(language).index, Tokeniser(language).tokens
-        seen = sentences[:: max(1, len(sentences) // _LOOKED_AT)]
-        found = (token.lower() for sentence in seen for token in tokens(sentence))
+        sample = sentences[:: max(1, len(sentences) // _SAMPLED)]
+        found = (token.lower() for sentence in sample for token in tokens(sentence))
         counts.update(token for token in found if token not in known)
     return [token for token, _ in counts.most_common(OTHERS)]

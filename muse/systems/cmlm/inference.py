@@ -28,7 +28,7 @@ HIDDEN = 512  # of the classifier
 def inference_learner(
     encoder: CmlmEncoder, pairs: Inferences, generator: torch.Generator
 ) -> PairClassLearner:
-    """What moves the encoder so that a classifier of its rows predicts entailment."""
+    """The learner that fine-tunes the encoder with a classifier of entailment on its rows."""
     classifier = PairClassifier(encoder.dimension, HIDDEN, len(LABELS), dropout=0.0)
     draw_(classifier, generator)
     return PairClassLearner(encoder, classifier, pairs)
@@ -37,9 +37,9 @@ def inference_learner(
 def inferences(
     text: Inference, space: AlignedSpace, languages: tuple[str, str], encoder: CmlmEncoder, progress: Progress
 ) -> Inferences:
-    """Each pair of the first language twice: with its hypothesis in the second one, and with its premise.
+    """Each pair of the first language twice: with the hypothesis or the premise glossed in the second one.
 
-    Mismatch where too few of them have known words.
+    Mismatch if too few of them have known words.
     """
 
     def read(sentences: Sequence[str], *, translated: bool) -> Reading:
@@ -54,7 +54,7 @@ def inferences(
 
 
 def glossed(sentences: Sequence[str], space: AlignedSpace, languages: tuple[str, str]) -> list[str]:
-    """The sentences of the first language, word for word in the second; unknown words stay."""
+    """The sentences of the first language, glossed word by word in the second; unknown words are kept."""
     first, second = (space.vectors(language) for language in languages)
     tokens = [[t.lower() for t in Tokeniser(languages[0]).tokens(sentence)] for sentence in sentences]
     words = sorted(first.index.keys() & set(chain.from_iterable(tokens)))

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from muse.run.runtime import Runtime
-from muse.systems.cmlm.neighbours import Documents, NeighbourPairs, Parted, find_neighbours
+from muse.systems.cmlm.neighbours import Documents, NeighbourPairs, SplitDocuments, find_neighbours
 from muse.systems.cmlm.network import Cmlm, CmlmEncoder
 from muse.systems.networks.masked_prediction import Masking, Predicted, hide, predicted, prediction_loss
 from muse.systems.pieces import MASK
@@ -17,26 +17,28 @@ from muse.training.learner import Learner
 from muse.training.seeding import generator_for
 from muse.training.two_sides import PairLearner
 
-CONDITIONS = ("true", "shuffled", "none")  # the neighbour that held-out words are predicted from
-HELD_OUT = 1_000  # pairs of neighbours of a language, at most, that an epoch is scored on
-_ROWS = 64  # held-out pairs predicted at once: their scores of all words are large
+CONDITIONS = ("true", "shuffled", "none")  # which neighbour held-out words are predicted from
+HELD_OUT = 1_000  # the maximum number of pairs for each language that an epoch is scored on
+_ROWS = 64  # held-out pairs predicted at once, because their scores of all words are large
 
 
 @dataclass(frozen=True, eq=False)
 class NeighbourCorpus:
-    """Neighbours of each language, to learn from and held out."""
+    """The training and held-out neighbours of each language."""
 
     training: Mapping[str, NeighbourPairs]
     held_out: Mapping[str, NeighbourPairs]
 
     def counts(self, words: int) -> Tensor:
-        """How often each of so many words (v,) is in what is learned from."""
+        """How often each of `words` words (v,) occurs in the training text."""
         ids = torch.cat([text.passages.ids for text in self.training.values()])
         return torch.bincount(ids, minlength=words)
 
 
-def read_corpus(texts: Mapping[str, Parted], encoder: CmlmEncoder, runtime: Runtime) -> NeighbourCorpus:
-    """The neighbours in the documents of each language, as the encoder reads them."""
+def read_corpus(
+    texts: Mapping[str, SplitDocuments], encoder: CmlmEncoder, runtime: Runtime
+) -> NeighbourCorpus:
+    """The neighbours in the documents of each language, read by the encoder's readers."""
 
     def read(name: str, documents: Documents) -> NeighbourPairs:
         words, longest = encoder.words.readers[name], encoder.longest
@@ -56,7 +58,7 @@ class CmlmLearner(Learner):
         self.model = model
         self._corpus, self._share = corpus, share
         ends = torch.tensor([len(text) for text in corpus.training.values()]).cumsum(0)
-        self._ends = ends  # (languages,): of each the number of its first pair is the end of the one before
+        self._ends = ends  # (languages,): the pairs of a language start where those before it end
         self._languages = list(corpus.training)
 
     @property
@@ -65,7 +67,7 @@ class CmlmLearner(Learner):
         return int(self._ends[-1])
 
     def batches(self, order: Tensor, size: int) -> Sequence[Tensor]:
-        """Batches of one language each, those of every language spread over the whole epoch."""
+        """Batches of one language each, with every language spread evenly over the epoch."""
         language = self._language(order)  # (n,)
         placed: list[tuple[float, Tensor]] = []
         for number in range(len(self._languages)):
@@ -74,11 +76,11 @@ class CmlmLearner(Learner):
         return [part for _, part in sorted(placed, key=lambda one: one[0])]
 
     def most_batches(self, examples: int, size: int) -> int:
-        """One more for each language but one, whose last batch may not be full."""
+        """The number for one language, plus one for each other language, whose last batch may be small."""
         return super().most_batches(examples, size) + len(self._languages) - 1
 
     def loss(self, rows: Tensor, generator: torch.Generator) -> Tensor:
-        """The mean cross-entropy () of words hidden in pairs (b,) of one language, half of them swapped."""
+        """The mean cross-entropy () of words hidden in pairs (b,) of one language, swapped half the time."""
         number = int(self._language(rows[:1].cpu()))
         name = self._languages[number]
         text = self._corpus.training[name]
@@ -93,15 +95,15 @@ class CmlmLearner(Learner):
         return prediction_loss(scores, cloze.answers - asked.start)
 
     def score(self) -> float:
-        """The hidden words of held-out documents that come first, in percent."""
+        """The percentage of hidden words in held-out documents that rank first."""
         return self.predictions().accuracy
 
     def hits(self) -> int:
-        """The hidden words of held-out documents that come first."""
+        """The number of hidden words in held-out documents that rank first."""
         return self.predictions().first
 
     def predictions(self) -> Predicted:
-        """How the words of the first held-out pairs are predicted from their true neighbours."""
+        """How well the words of the first held-out pairs are predicted from their true neighbours."""
         texts = self._corpus.held_out.items()
         return sum(
             (
@@ -129,42 +131,42 @@ class Cotrained(Learner):
         return self.words.examples
 
     def batches(self, order: Tensor, size: int) -> Sequence[Tensor]:
-        """Those of the neighbours."""
+        """The batches of the neighbours."""
         return self.words.batches(order, size)
 
     def most_batches(self, examples: int, size: int) -> int:
-        """That of the neighbours."""
+        """The largest number of batches of the neighbours."""
         return self.words.most_batches(examples, size)
 
     def check_batch(self, size: int) -> None:
-        """Raises BadSetting where it is too small for translations, of which a step has as many."""
+        """Raise BadSetting if the batch is too small for translations, of which a step has equally many."""
         self.bitext.check_batch(size)
 
     def fewest(self, processes: int) -> int:
-        """That of the translations, of which a step has as many."""
+        """The smallest batch of translations, of which a step has equally many."""
         return self.bitext.fewest(processes)
 
     def loss(self, rows: Tensor, generator: torch.Generator) -> Tensor:
-        """The sum () for neighbours (b,) and for translations drawn from all, as many."""
+        """The weighted sum () of the losses of neighbours (b,) and of equally many random translations."""
         drawn = torch.randint(self.bitext.examples, rows.shape, generator=generator, device=rows.device)
         return self.words.loss(rows, generator) + self._alpha * self.bitext.loss(drawn, generator)
 
     def score(self) -> float:
-        """P@1 of held-out translations."""
+        """The P@1 of held-out translations."""
         return self.bitext.score()
 
     def hits(self) -> int:
-        """The held-out translations found at rank 1."""
+        """The number of held-out translations found at rank 1."""
         return self.bitext.hits()
 
 
 def predict(
     model: Cmlm, text: NeighbourPairs, language: str, condition: str, *, share: float, most: int | None = None
 ) -> Predicted:
-    """How the hidden words of the second of each pair are predicted, of the first `most` pairs or of all.
+    """How well hidden words in the second passages are predicted, for the first `most` pairs or for all.
 
-    The neighbour is the `true` one, that of a pair half the text away (`shuffled`), or `none`. The words
-    hidden are the same at every call.
+    The neighbour is the `true` one, that of a pair half the text away (`shuffled`), or `none`. The hidden
+    words are the same at every call.
     """
     return sum(predict_parts(model, text, language, condition, share=share, most=most), start=Predicted())
 
@@ -173,7 +175,7 @@ def predict(
 def predict_parts(
     model: Cmlm, text: NeighbourPairs, language: str, condition: str, *, share: float, most: int | None = None
 ) -> list[Predicted]:
-    """The same of parts of the pairs, which hold the same words whatever the condition: to be compared."""
+    """The same for parts of the pairs; each part has the same words in all conditions, for comparison."""
     pairs = text.pairs[:most]
     first = pairs[:, 0].roll(len(pairs) // 2) if condition == "shuffled" else pairs[:, 0]
     order = text.passages.lengths[pairs[:, 1]].argsort(stable=True)  # similar lengths together
@@ -191,5 +193,5 @@ def predict_parts(
 
 
 def _masking(asked: range, share: float) -> Masking:
-    """Words of one language alone are hidden and put in, and of these the ones that may be asked for."""
+    """Masking that hides and inserts only the words of one language that may be predicted."""
     return Masking(vocabulary=asked.stop, mask=MASK, specials=asked.start, share=share)

@@ -1,4 +1,4 @@
-"""Neighbours: the passages of documents as ids, and which of them are next to each other."""
+"""Neighbours: the passages of documents as ids, and the pairs of adjacent passages."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from muse.errors import Mismatch
 from muse.progress import Progress
 from muse.training.pairs import read_text
 
-HELD_OUT = 0.1  # of the documents of a language, and at least one
+HELD_OUT = 0.1  # the share of a language's documents that is held out, at least one
 
 Documents = Mapping[str, Sequence[str]]
 
 
 @dataclass(frozen=True, eq=False)
 class NeighbourPairs:
-    """Passages of one language, and pairs (k, 2) of those next to each other, in the order of the text."""
+    """Passages of one language, and pairs (k, 2) of adjacent passages in text order."""
 
     passages: Ragged
     pairs: Tensor
@@ -36,10 +36,10 @@ class NeighbourPairs:
 def find_neighbours(
     documents: Documents, reader: Reader, longest: int, device: str, progress: Progress
 ) -> NeighbourPairs:
-    """The neighbours of documents: passages with a known word that follow each other in one document.
+    """The neighbours in documents: adjacent passages of one document that both have a known word.
 
-    A passage is a paragraph, or a part of one that has more than the `longest` words that are read at once:
-    what follows it is then the next part, not a paragraph a page away. Mismatch where there are none.
+    A passage is a paragraph, or a part of a paragraph with more than `longest` words; the neighbour of a
+    part is the next part, not the next paragraph. Mismatch if there are no neighbours.
     """
     text = list(chain.from_iterable(documents.values()))
     read = read_text(text, reader, progress)
@@ -51,9 +51,9 @@ def find_neighbours(
     first = np.flatnonzero((document[1:] == document[:-1]) & known[1:] & known[:-1])  # (k,)
     if not len(first):
         raise Mismatch(
-            f"text must have paragraphs next to each other with words that are known, got none in "
-            f"{len(text)} paragraphs of {len(documents)} documents ({len(ids)} known words, "
-            f"{read.unknown} others); check the language, and that paragraphs are in order"
+            f"text must have adjacent paragraphs with known words, got none in {len(text)} paragraphs of "
+            f"{len(documents)} documents ({len(ids)} known words, {read.unknown} unknown); check the language "
+            "and the order of the paragraphs"
         )
     pairs = torch.from_numpy(np.stack([first, first + 1], axis=1)).to(device)
     offsets = torch.from_numpy(np.concatenate([[0], lengths.cumsum()]))
@@ -61,7 +61,7 @@ def find_neighbours(
 
 
 def in_parts(lengths: Ids, parts: Ids) -> Ids:
-    """The lengths (p,) of the parts of sequences: that many of each (s,), even ones, longer ones first.
+    """The lengths (p,) of `parts` (s,) nearly equal parts of each sequence, longer parts first.
 
     >>> in_parts(np.array([7, 0, 2]), np.array([3, 1, 1])).tolist()
     [3, 2, 2, 0, 2]
@@ -70,23 +70,23 @@ def in_parts(lengths: Ids, parts: Ids) -> Ids:
     return np.repeat(lengths // parts, parts) + (place < np.repeat(lengths % parts, parts))
 
 
-class Parted(NamedTuple):
-    """Documents to learn from, and others to be asked about."""
+class SplitDocuments(NamedTuple):
+    """Documents to train on, and held-out ones."""
 
     training: dict[str, Sequence[str]]
     held_out: dict[str, Sequence[str]]
 
 
-def hold_out(documents: Documents, rng: np.random.Generator, where: object = "the text") -> Parted:
-    """Whole documents held out: a part of one would share its names and its story with the rest."""
+def hold_out(documents: Documents, rng: np.random.Generator, where: object = "the text") -> SplitDocuments:
+    """The documents split at random; whole documents are held out, since parts share names and topics."""
     names = sorted(documents)
     if len(names) < 2:
         raise Mismatch(
-            f"{where}: text must have two documents or more, one of which is held out, got {len(names)}; "
-            "give more text, or name the parts of it as documents"
+            f"{where}: text must have at least two documents, one of them to hold out, got {len(names)}; "
+            "give more text, or split it into documents"
         )
     chosen = set(rng.permutation(names)[: max(1, round(HELD_OUT * len(names)))].tolist())
-    return Parted(
+    return SplitDocuments(
         {name: documents[name] for name in names if name not in chosen},
         {name: documents[name] for name in names if name in chosen},
     )

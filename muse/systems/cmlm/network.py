@@ -1,4 +1,4 @@
-"""The networks of CMLM: a Transformer whose mean state is the sentence, and the head that predicts words."""
+"""The networks of CMLM: a Transformer whose mean state is the sentence vector, and a prediction head."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from muse.systems.networks.masked_prediction import Cloze
 from muse.systems.networks.token_table import TokenTable, random_rows
 from muse.systems.networks.transformer import Inputs, TransformerConfig, TransformerLayers, draw_
 
-# The order of the stages, as section 4.2 has it: S3, S1, S2. Without translations, the first one alone.
+# The stages of each strategy: S3, S1 and S2 of section 4.2. Without translations, only "cmlm" is trained.
 STRATEGIES = {"staged": ("cmlm", "cmlm+br"), "joint": ("cmlm+br",), "sequential": ("cmlm", "br")}
 
 
 @dataclass(frozen=True)
 class CmlmConfig:
-    """The sizes of a model, what is asked of it, and how translations join in.
+    """The sizes of a model, its prediction task, and how translations are added.
 
-    `pieces` 0 reads the words of the space, whose rows stay as they are, and asks for the `asked` most
-    frequent of each language; above 0 it learns so many word pieces. `longest` tokens are read at
-    once, a `share` of them is hidden. Of the `projections` one is the sentence itself; 0 leaves the
-    neighbour out, which makes it a masked language model.
+    With `pieces` 0 it reads the words of the space with frozen rows, and predicts only the `asked` most
+    frequent of each language; otherwise it learns that many word pieces. At most `longest` tokens are read at
+    once, of which a `share` is hidden. One of the `projections` is the sentence vector itself; 0 projections
+    leave out the neighbour, which gives a masked language model.
     """
 
     pieces: int = 0
@@ -57,18 +57,18 @@ class CmlmConfig:
         if not 0 < self.alpha < math.inf:
             raise BadSetting(f"alpha, the weight of translations, must be above 0, got {self.alpha:g}")
         if self.strategy not in STRATEGIES:
-            raise BadSetting(f"a strategy is one of {', '.join(STRATEGIES)}; got {self.strategy!r}")
+            raise BadSetting(f"strategy must be one of {', '.join(STRATEGIES)}; got {self.strategy!r}")
         self.transformer(1)
 
     def transformer(self, words: int) -> TransformerConfig:
-        """The sizes of the Transformer for so many words; BadSetting where they do not go together."""
+        """The sizes of the Transformer for `words` words; BadSetting if they are inconsistent."""
         return TransformerConfig(
             words, self.layers, self.heads, self.hidden, self.feed_forward, self.dropout, self.longest
         )
 
 
 class CmlmEncoder(SentenceNetwork):
-    """v = mean_t f(s)_t, f a Transformer: all that is kept when training is over."""
+    """v = mean_t f(s)_t, f a Transformer: the part of the model that is kept after training."""
 
     def __init__(self, config: CmlmConfig, words: Words, generator: torch.Generator) -> None:
         super().__init__()
@@ -85,11 +85,11 @@ class CmlmEncoder(SentenceNetwork):
         return self.transformer.config.hidden
 
     def reader(self, language: str) -> Reader:
-        """What reads no more than the longest sentence of a language."""
+        """The reader of a language, which cuts sentences to the maximum length."""
         return Limited(self.words.readers[language], self.longest)
 
     def forward(self, batch: Ragged, language: str) -> Tensor:
-        """The rows (b, h) of sentences; the words of every language are the model's."""
+        """The rows (b, h) of sentences; ids are unique over all languages."""
         return self.rows(batch.padded())
 
     def rows(self, sentences: Padded) -> Tensor:
@@ -101,9 +101,9 @@ class CmlmEncoder(SentenceNetwork):
 
 
 class Cmlm(nn.Module):
-    """The encoder and what training adds: projections of a neighbour and BERT's head, which predicts words.
+    """The encoder with the parts used in training: projections of a neighbour, and BERT's prediction head.
 
-    `counts` (v,) say how often each word is in the text: the head starts from these odds.
+    `counts` (v,) are the counts of the words in the text, which initialise the bias of the head.
     """
 
     def __init__(
@@ -123,9 +123,9 @@ class Cmlm(nn.Module):
         self._odds = nn.Parameter((counts.float() + 1).log() - math.log(float(counts.sum()) + len(counts)))
 
     def forward(self, cloze: Cloze, mask: Tensor, neighbours: Padded | None, asked: range) -> Tensor:
-        """How well each of the words that may be asked for, (p, a), fits each hidden one.
+        """The scores (p, a) of the `asked` words for each hidden word.
 
-        Without `neighbours` the words are predicted from the others of their sentence (b, t) alone.
+        Without `neighbours`, words are predicted only from the rest of their sentence (b, t).
         """
         prefix = None
         if neighbours is not None and self._config.projections:
@@ -138,7 +138,7 @@ class Cmlm(nn.Module):
         return scores
 
     def projected(self, rows: Tensor) -> Tensor:
-        """The N projections (b, N, h) of sentences (b, h), the first of which is the sentence itself."""
+        """The N projections (b, N, h) of sentence vectors (b, h); the first is the vector itself."""
         itself = rows[:, None]
         if self._projections is None:
             return itself

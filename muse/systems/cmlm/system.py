@@ -1,4 +1,4 @@
-"""CMLM as a sentence system: its sizes, what it is trained on, by which stages, and how it is restored."""
+"""CMLM as a sentence system: its presets, training stages and restoring."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from muse.files.nli import read_nli
 from muse.space import AlignedSpace
 from muse.systems.cmlm.inference import inference_learner, inferences
 from muse.systems.cmlm.learning import CmlmLearner, Cotrained, NeighbourCorpus, read_corpus
-from muse.systems.cmlm.neighbours import Parted, hold_out
+from muse.systems.cmlm.neighbours import SplitDocuments, hold_out
 from muse.systems.cmlm.network import STRATEGIES, Cmlm, CmlmConfig, CmlmEncoder
 from muse.systems.cmlm.words import Words, words_of_pieces, words_of_space
 from muse.systems.network_encoder import BothSides, SentenceNetwork
@@ -32,13 +32,13 @@ from muse.training.trainer import EpochResult, TrainerConfig, train
 from muse.training.two_sides import PairLearner
 
 PRESETS = {
-    # Chosen on held-out novels and pairs: batch, rate, and no dropout, which so few steps do not need.
+    # Chosen on held-out novels and pairs: batch, rate, and no dropout, which short training does not need.
     "small": Preset(
         CmlmConfig(), TrainerConfig(epochs=6, batch=32, rate=2e-3, patience=2, steps=250, clip=1.0)
     ),
-    # The multilingual model (sections 3 and 4.4): 1.5 million steps a stage, looked at every 5,000. Weights,
-    # gradients and moments take 7.7 GB, the scores of the 80 hidden words of a pair some 0.5 GB more: the
-    # batch is for many devices, each with its share.
+    # The multilingual model (sections 3 and 4.4): 1.5 million steps for each stage, scored every 5,000 steps.
+    # Weights, gradients and moments take 7.7 GB, and the scores of the 80 hidden words of a pair about 0.5 GB
+    # more, so the batch needs many devices to share it.
     "paper": Preset(
         CmlmConfig(
             pieces=501_153, asked=0, layers=12, heads=12, hidden=768, feed_forward=3_072, dropout=0.1,
@@ -47,15 +47,15 @@ PRESETS = {
         TrainerConfig(epochs=300, batch=2_048, patience=20, steps=5_000, optimiser="lamb", precision="bf16"),
     ),
 }  # fmt: skip
-_SMOOTHING = 0.3  # the exponent by which languages count where pieces are learned
+_SMOOTHING = 0.3  # the exponent of language sampling for learning pieces
 _INFERENCE = "nli"
 
 
 @dataclass(frozen=True, eq=False)
 class CmlmTraining:
-    """A job with all its text read and its networks made: `stage` trains them by one objective.
+    """A job with its text read and its networks built; `stage` trains them with one objective.
 
-    The stages share the networks, so that their order is the strategy.
+    All stages train the same networks, in the order that the strategy gives.
     """
 
     job: Job
@@ -66,13 +66,13 @@ class CmlmTraining:
 
     @property
     def stages(self) -> tuple[str, ...]:
-        """The stages of the job, which texts it has no use for are no part of."""
+        """The stages of the job, given its strategy and its texts."""
         first = ("cmlm",) if self.pairs is None else STRATEGIES[self.job.config.strategy]
         return first if self.inferences is None else (*first, _INFERENCE)
 
     @cached_property
     def learners(self) -> dict[str, Learner]:
-        """What each stage trains."""
+        """The learner of each stage."""
         config, encoder = self.job.config, self.model.encoder
         words = CmlmLearner(self.model, self.corpus, config.share)
         found: dict[str, Learner] = {"cmlm": words}
@@ -88,14 +88,14 @@ class CmlmTraining:
         return {name: learner.to(self.job.runtime.device) for name, learner in found.items()}
 
     def stage(self, name: str) -> tuple[EpochResult, ...]:
-        """Trains by one objective, and leaves the networks as they were at its best epoch."""
+        """Trains with one objective and leaves the networks as they were at its best epoch."""
         runtime = self.job.runtime
         runtime = replace(runtime, checkpoint=runtime.checkpoint.of(name))
         trainer = scheduled(self.job.trainer, self.job.config.warmup, self.learners[name])
         return train(self.learners[name], trainer, seed=self.job.request.seed, runtime=runtime)
 
     def judged(self, name: str) -> tuple[str, int]:
-        """What the epochs of a stage are judged by, and on how many held-out cases."""
+        """The metric of a stage's epochs, and the number of held-out cases."""
         learner = self.learners[name]
         if isinstance(learner, CmlmLearner):
             return "masked accuracy", learner.predictions().asked
@@ -105,7 +105,7 @@ class CmlmTraining:
 
 
 def train_cmlm(job: Job) -> Fitted:
-    """An encoder by hidden words of neighbours, then by translations and by inference where there are any."""
+    """An encoder trained on hidden words of neighbours, then on translations and inferences if given."""
     training = prepare(job)
     words = training.model.encoder.words
     epochs = [training.stage(name) for name in training.stages][-1]
@@ -131,13 +131,13 @@ def train_cmlm(job: Job) -> Fitted:
 
 
 def prepare(job: Job) -> CmlmTraining:
-    """All text read and checked, and untrained networks."""
+    """The job with its text read and checked, and with untrained networks."""
     request, config, device = job.request, job.config, job.runtime.device
     rng = np.random.default_rng(request.seed)
     text = {name: hold_out(read_documents(path), rng, path) for name, path in request.texts.items()}
     nli = read_nli(request.nli) if request.nli is not None else None
     languages = tuple(dict.fromkeys((*job.languages, *text)))
-    words = made_words(config, request.space, languages, _pieces(job, text))
+    words = vocabulary_of(config, request.space, languages, _pieces(job, text))
     encoder = CmlmEncoder(config, words, generator_for(request.seed, 0)).to(device)
     pairs = job.pairs(encoder.reader) if request.parallel else None
     corpus = read_corpus(text, encoder, job.runtime)
@@ -149,13 +149,13 @@ def prepare(job: Job) -> CmlmTraining:
 
 
 def scheduled(trainer: TrainerConfig, warmup: int, learner: Learner) -> TrainerConfig:
-    """The trainer with a rate that rises over the warm-up and falls to 0 over all its steps."""
+    """The trainer with a rate that rises during the warm-up and then falls to 0."""
     examples = trainer.examples_in_epoch(learner.examples)
     steps = trainer.epochs * learner.most_batches(examples, trainer.batch)
     return replace(trainer, schedule=Schedule("linear", warmup, max(steps, warmup) + 1))
 
 
-def made_words(
+def vocabulary_of(
     config: CmlmConfig, space: AlignedSpace, languages: Sequence[str], pieces: Pieces | None
 ) -> Words:
     """The pieces, or else the words of the space."""
@@ -165,14 +165,14 @@ def made_words(
 
 
 def make_cmlm(settings: Mapping[str, Any], space: AlignedSpace) -> SentenceNetwork:
-    """The encoder of a saved model, before what it learned is put in."""
+    """The encoder of a saved model, before its parameters are restored."""
     config = CmlmConfig(**settings["network"])
     pieces = None if settings["pieces"] is None else Pieces.from_json(settings["pieces"])
-    return CmlmEncoder(config, made_words(config, space, settings["languages"], pieces), torch.Generator())
+    return CmlmEncoder(config, vocabulary_of(config, space, settings["languages"], pieces), torch.Generator())
 
 
-def _pieces(job: Job, text: Mapping[str, Parted]) -> Pieces | None:
-    """The word pieces of what is not held out, where the config asks for any."""
+def _pieces(job: Job, text: Mapping[str, SplitDocuments]) -> Pieces | None:
+    """The word pieces of the training text, if the config asks for pieces."""
     if not job.config.pieces:
         return None
     paragraphs = {name: list(chain.from_iterable(part.training.values())) for name, part in text.items()}

@@ -1,4 +1,4 @@
-"""Words: the tokens that a model reads, those of the space, whose rows never move, or word pieces."""
+"""Words: the tokens that a model reads, either words of the space with frozen rows, or word pieces."""
 
 from __future__ import annotations
 
@@ -15,10 +15,9 @@ from muse.systems.pieces import SPECIALS, Pieces
 
 @dataclass(frozen=True, eq=False)
 class Words:
-    """What reads each language into ids, and of each language the ids that may be asked for.
+    """The reader of each language, and the range of ids in each language that may be predicted.
 
-    Words of the space have its `rows` (v, d), 0 for special tokens: a hidden word is no word. Pieces are
-    kept whole, and their rows are learned.
+    Words of the space have its `rows` (v, d), with 0 for special tokens. The rows of pieces are learned.
     """
 
     count: int
@@ -29,7 +28,7 @@ class Words:
 
 
 def words_of_space(space: AlignedSpace, languages: Sequence[str], most: int) -> Words:
-    """All words of these languages, the `most` frequent of each to be asked for; 0: all of them."""
+    """All words of these languages, of which the `most` most frequent (0: all) may be predicted."""
     dimension = space.vectors(space.pivot).dimension
     readers, asked, rows = dict[str, Reader](), dict[str, range](), [torch.zeros(len(SPECIALS), dimension)]
     begin = len(SPECIALS)

@@ -1,4 +1,4 @@
-"""Contextual Lensing: a trained lens makes one row of the matrix that a frozen core makes of a sentence.
+"""Contextual Lensing: a trained lens reduces the matrix that a frozen core gives for a sentence to one row.
 
 (Kiros, 2020.)
 """

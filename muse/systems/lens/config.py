@@ -1,4 +1,4 @@
-"""The settings of a lens: its form and sizes, and how it learns."""
+"""The settings of a lens: its form, its sizes, and how it is trained."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ KINDS = ("simple", "gated")
 
 @dataclass(frozen=True)
 class LensConfig:
-    """A lens of D numbers, `dimension`; where it is gated, of `layers` convolutions over `kernel` words.
+    """The settings of a lens with `dimension` outputs D.
 
-    `gate` is the size of their layers. `mean` puts the mean of the core's rows before what the lens makes:
-    over a static core that is better untrained, and no better trained. `margin` is the ranker's, `hidden` the
-    size of the NLI classifier's layer, `dropout` of the core's rows, `warmup` the steps until the top rate.
+    A gated lens has `layers` convolutions over `kernel` words, of size `gate`. `mean` prepends the mean of
+    the core's rows: with a static core this is better before training and no better after it. `margin` is
+    that of the ranking loss, `hidden` the layer size of the NLI classifier, `dropout` applies to the core's
+    rows, and `warmup` is the number of steps until the highest rate.
     """
 
     kind: str = "simple"
@@ -37,13 +38,13 @@ class LensConfig:
             if getattr(self, name) < 1:
                 raise BadSetting(f"{name} must be at least 1, got {getattr(self, name)}")
         if self.kernel % 2 == 0:
-            raise BadSetting(f"kernel must be odd: as many words on either side; got {self.kernel}")
+            raise BadSetting(f"kernel must be odd, with equally many words on both sides; got {self.kernel}")
         if not 0 <= self.dropout < 1:
             raise BadSetting(f"dropout must lie in 0..1, below 1, got {self.dropout:g}")
         self.ranking()
 
     def ranking(self) -> Hinge:
-        """The ranker's loss, VSE++'s, of cosines and the batch's hardest negative (Faghri et al., 2018)."""
+        """The ranking loss of VSE++, on cosines with the batch's hardest negative (Faghri et al., 2018)."""
         return Hinge(self.margin, "cosine", "hardest")
 
     def __str__(self) -> str:

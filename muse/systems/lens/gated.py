@@ -1,10 +1,10 @@
-"""The gated lens: words are weighed, number by number, by what stands around them (Kiros, 2020, eq. 1-4).
+"""The gated lens: gates that depend on the context weigh each word by element (Kiros, 2020, eq. 1-4).
 
-An encoder H and a controller G of one form, a map and M convolutions over the words, meet in
+An encoder H and a controller G, each a linear map and M convolutions over the words, are combined as
 
     F = relu(W_f (H_M * G_M + G_0) + b_f)
 
-where * is by element; all layers are relu but the last, which is tanh in H and a sigmoid in G.
+where * is elementwise; all layers use relu except the last, which uses tanh in H and a sigmoid in G.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ class GatedConv(nn.Module):
         self.fusion = nn.Linear(config.gate, config.dimension)
 
     def forward(self, rows: Tensor, mask: Tensor) -> Tensor:
-        """F (b, T, D), 0 or more, of the core's rows (b, T, K); what it has in padding is of no meaning."""
+        """F (b, T, D), 0 or more, of the core's rows (b, T, K); its values in padding are arbitrary."""
         _, last = self.encoder(rows, mask)
         first, gates = self.controller(rows, mask)
         return torch.relu(self.fusion(last * gates + first))
 
 
 class Convolved(nn.Module):
-    """H_0 = relu(W_0 E + b_0) and H_i = relu(W_i conv H_(i-1) + b_i), with another function for the last."""
+    """H_0 = relu(W_0 E + b_0), H_i = relu(W_i conv H_(i-1) + b_i), with `last` for relu in the last layer."""
 
     def __init__(self, width: int, config: LensConfig, last: Callable[[Tensor], Tensor]) -> None:
         super().__init__()
@@ -50,6 +50,6 @@ class Convolved(nn.Module):
         inside = mask[..., None]  # (b, T, 1)
         first = found = torch.relu(self.map(rows)) * inside
         for convolution, function in zip(self.convolutions, self._functions, strict=True):
-            # Beyond the end of a sentence there is nothing, as beyond that of the longest.
+            # Zero after the end of every sentence, as after the longest one.
             found = function(convolution(found.transpose(1, 2))).transpose(1, 2) * inside
         return first, found

@@ -1,4 +1,4 @@
-"""A lens: what it makes of every word, and the maximum of that over the words of a sentence."""
+"""A lens: a function of every word, and its maximum over the words of a sentence."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FORMS: dict[str, Callable[[int, LensConfig], nn.Module]] = {"simple": Simple, "g
 
 
 class Lens(nn.Module):
-    """s = maxpool_t F_t (D,), or [mean_t E_t; that] (K + D,), of a sentence's matrix E (T, K)."""
+    """s = maxpool_t F_t (D,), or [mean_t E_t; s] (K + D,), of a sentence's matrix E (T, K)."""
 
     def __init__(self, width: int, config: LensConfig) -> None:
         super().__init__()
@@ -25,13 +25,13 @@ class Lens(nn.Module):
         self._mean = config.mean
 
     def forward(self, rows: Tensor, mask: Tensor) -> Tensor:
-        """The rows (b, d') of sentences of which each has a word.
+        """The rows (b, d') of sentences with at least one word each.
 
         :param rows: (b, T, K), 0 in padding.
         :param mask: (b, T)
         """
         rows = self.dropout(rows)
-        # F is 0 or more, so that zeros in padding change no maximum.
+        # F is 0 or more, so zeros in padding do not change the maximum.
         found: Tensor = (self.form(rows, mask) * mask[..., None]).amax(dim=1)  # (b, D)
         if not self._mean:
             return found

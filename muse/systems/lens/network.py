@@ -1,4 +1,4 @@
-"""The network of a lens: the core, which is frozen, and the lens over it."""
+"""The network of a lens: the frozen core, and the lens on top of it."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from muse.systems.lens.config import LensConfig
 from muse.systems.lens.lens import Lens
 from muse.systems.network_encoder import SentenceNetwork
 
-_PART = 64  # sentences of similar lengths at once: over half of a mixed batch would be padding
+_PART = 64  # sentences of similar lengths at once; more than half of a mixed batch would be padding
 
 
 class LensNetwork(SentenceNetwork):
-    """A core, which is no part of what is saved, and a lens, the same for all of its languages."""
+    """A core, which is not saved, and one lens for all of its languages."""
 
     def __init__(self, core: Core, config: LensConfig) -> None:
         super().__init__()
@@ -29,7 +29,7 @@ class LensNetwork(SentenceNetwork):
         return self.lens.dimension
 
     def reader(self, language: str) -> Reader:
-        """The core's."""
+        """The reader of the core."""
         return self.core.reader(language)
 
     def forward(self, batch: Ragged, language: str) -> Tensor:

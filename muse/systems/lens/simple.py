@@ -1,4 +1,4 @@
-"""The simple lens: one map of every word (Kiros, 2020, section 3)."""
+"""The simple lens: the same map for every word (Kiros, 2020, section 3)."""
 
 from __future__ import annotations
 
@@ -16,5 +16,5 @@ class Simple(nn.Module):
         self.map = nn.Linear(width, config.dimension)
 
     def forward(self, rows: Tensor, mask: Tensor) -> Tensor:
-        """F (b, T, D), 0 or more, of the core's rows (b, T, K); what it has in padding is of no meaning."""
+        """F (b, T, D), 0 or more, of the core's rows (b, T, K); its values in padding are arbitrary."""
         return torch.relu(self.map(rows))

@@ -1,4 +1,4 @@
-"""The lens as a sentence system: what it is trained on, at which sizes, and how it is restored."""
+"""The lens as a sentence system: its presets, training and restoring."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from muse.training.two_sides import PairLearner
 PRESETS = {
     # Chosen on held-out pairs of fr-en training text: the form, without the mean, and the rate.
     "small": Preset(LensConfig(), TrainerConfig(epochs=10, batch=256, rate=1.0, patience=2)),
-    # One pass over the 100 million pairs, held-out pairs looked at every 10,000 steps.
+    # One pass over the paper's 100 million pairs, with a held-out score every 10,000 steps.
     "paper": Preset(
         LensConfig("gated", dimension=4_096, gate=512, dropout=0.1, warmup=4_000),
         TrainerConfig(epochs=20, batch=512, rate=1.0, steps=10_000),
@@ -34,10 +34,10 @@ PRESETS = {
 
 
 def train_lens(job: Job) -> Fitted:
-    """A lens by the ranker, where there is parallel text, or by the classifier of NLI."""
+    """A lens trained by ranking translations, given parallel text, or by classifying inferences."""
     request, config = job.request, job.config
     if bool(request.parallel) == (request.nli is not None):
-        raise BadSetting("a lens learns from translations or from inferences: give --parallel or --nli")
+        raise BadSetting("a lens is trained on translations or on inferences: give --parallel or --nli")
     with torch_seeded(request.seed, 0):
         network = LensNetwork(job.core, config).to(job.runtime.device)
         objective = _inferences(job, network, request.nli) if request.nli else _translations(job, network)
@@ -61,7 +61,7 @@ def train_lens(job: Job) -> Fitted:
 
 @dataclass(frozen=True, eq=False)
 class _Objective:
-    """What trains a lens, and the counts of its text."""
+    """The learner that trains a lens, its metric, and the counts of its text."""
 
     learner: Learner
     metric: str
@@ -70,7 +70,7 @@ class _Objective:
 
 
 def _translations(job: Job, network: LensNetwork) -> _Objective:
-    """The ranker: a translation is nearer than the hardest negative of the batch."""
+    """Ranking: a translation must be closer than the hardest negative of the batch."""
     pairs = job.pairs()
     learner = PairLearner(
         BothSides(network, job.languages), job.config.ranking(), pairs, job.runtime.processes
@@ -79,7 +79,7 @@ def _translations(job: Job, network: LensNetwork) -> _Objective:
 
 
 def _inferences(job: Job, network: LensNetwork, path: Path) -> _Objective:
-    """The classifier: whether a sentence entails another; it is of no use but to train the lens."""
+    """Classification of inferences; the classifier is discarded after training."""
     pairs = read_inferences(path, job)
     classifier = PairClassifier(network.dimension, job.config.hidden, len(LABELS), 0.0)
     learner = PairClassLearner(network, classifier.to(job.runtime.device), pairs)
@@ -87,7 +87,7 @@ def _inferences(job: Job, network: LensNetwork, path: Path) -> _Objective:
 
 
 def make_lens(settings: Mapping[str, Any], space: AlignedSpace) -> LensNetwork:
-    """The network of a saved lens; Mismatch where its core has other weights now."""
+    """The network of a saved lens; Mismatch if the weights of its core have changed."""
     return LensNetwork(restored_core(settings["core"], space), LensConfig(**settings["network"]))
 
 

@@ -1,1 +1,1 @@
-"""Networks: torch modules and their mathematics, which know nothing of spaces, files or sentences."""
+"""Networks: torch modules and their mathematics, independent of spaces, files and sentences."""

@@ -20,9 +20,9 @@ from muse.errors import BadSetting
 
 @dataclass(frozen=True)
 class Masking:
-    """How tokens are hidden: in each row a share of them, or `number` of them, and at least one.
+    """How tokens are hidden: a `share` of each row, or `number` of them, but at least one.
 
-    Of those, `masked` become the token `mask`, `swapped` any ordinary token, and the rest stay.
+    Of these, a share `masked` become the token `mask`, a share `swapped` any ordinary token, the rest stay.
     """
 
     vocabulary: int
@@ -51,9 +51,9 @@ class Masking:
 
 
 class Cloze(NamedTuple):
-    """A masked batch: `ids` (b, t) to read, where a token is `asked` for (b, t), and the `answers` (p,).
+    """A masked batch: input `ids` (b, t), where a prediction is `asked` for (b, t), and the `answers` (p,).
 
-    states[asked] are the p states that predict them, in the order of the answers.
+    states[asked] are the p states that predict the answers, in order.
     """
 
     ids: Tensor
@@ -74,13 +74,13 @@ def hide(ids: Tensor, masking: Masking, generator: torch.Generator, weights: Ten
 
 
 def left_to_right(ids: Tensor, mask: Tensor) -> Cloze:
-    """The batch of a causal network: each token (b, t) but the last of a row predicts the next one."""
+    """The batch for a causal network: each token (b, t) except the last of a row predicts the next one."""
     asked = functional.pad(mask[:, 1:], (0, 1), value=False)
     return Cloze(ids, asked, ids[:, 1:][mask[:, 1:]])
 
 
 def rarity(counts: Tensor) -> Tensor:
-    """The weight 1 / sqrt(f) (v,) of tokens that occur f times, counts (v,); 1 where they never did.
+    """The weights 1 / sqrt(f) (v,) of tokens that occur f times, from counts (v,); 1 for unseen tokens.
 
     >>> rarity(torch.tensor([0, 1, 4])).tolist()
     [1.0, 1.0, 0.5]
@@ -104,7 +104,7 @@ def _drawn(ids: Tensor, masking: Masking, generator: torch.Generator, weights: T
 
 
 def prediction_loss(scores: Tensor, answers: Tensor, smoothing: float = 0.0) -> Tensor:
-    """The mean cross-entropy (), in nats, of the answers (p,) under scores (p, v); 0 where nothing is asked.
+    """The mean cross-entropy (), in nats, of the answers (p,) under scores (p, v); 0 without answers.
 
     `smoothing` gives that share of the probability to all tokens alike (Szegedy et al., 2016).
     """
@@ -115,7 +115,7 @@ def prediction_loss(scores: Tensor, answers: Tensor, smoothing: float = 0.0) -> 
 
 @dataclass(frozen=True)
 class Predicted:
-    """How p tokens were predicted: the total nats, how many ranked first and among the first ten."""
+    """How well tokens were predicted: the total nats, and how many ranked first and in the first ten."""
 
     asked: int = 0
     nats: float = 0.0
@@ -132,7 +132,7 @@ class Predicted:
 
     @property
     def accuracy(self) -> float:
-        """The share of tokens that came first, in percent."""
+        """The share of tokens that ranked first, in percent."""
         return self._percent(self.first)
 
     @property
@@ -148,7 +148,7 @@ class Predicted:
     @property
     def perplexity(self) -> float:
         """The exponential of the loss."""
-        return math.exp(min(self.loss, 700.0))  # beyond, a float has no room
+        return math.exp(min(self.loss, 700.0))  # above that, exp overflows
 
     def _percent(self, hits: int) -> float:
         return 100 * hits / self.asked if self.asked else math.nan
@@ -156,7 +156,7 @@ class Predicted:
 
 @torch.no_grad()
 def predicted(scores: Tensor, answers: Tensor) -> Predicted:
-    """How scores (p, v) predict the answers (p,); of equal scores the answer's comes last."""
+    """How well scores (p, v) predict the answers (p,); in a tie the answer ranks last."""
     right = scores.gather(1, answers[:, None])  # (p, 1)
     ranks = (scores >= right).sum(dim=1)  # (p,) 1 where the answer comes first
     nats = functional.cross_entropy(scores.float(), answers, reduction="sum")

@@ -1,4 +1,4 @@
-"""TokenTable: a row for every token, which makes vectors of ids and, tied or alone, scores of states."""
+"""TokenTable: a row for every token, used as embeddings of ids and as output scores of states."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from torch import Tensor, nn
 
 
 class TokenTable(nn.Module):
-    """The rows (v, d) of v tokens as vectors of h dimensions, projected where d is not h.
+    """The rows (v, d) of v tokens as vectors of h dimensions, projected if d is not h.
 
-    `frozen` rows never move, the projection does: so does an aligned space stay what it is. They are no
-    parameter and are not saved: who makes the table again has them.
+    `frozen` rows are not trained, only the projection is, so that an aligned space stays unchanged. They are
+    not parameters and are not saved: they must be given again when the table is rebuilt.
     """
 
     def __init__(
@@ -24,7 +24,7 @@ class TokenTable(nn.Module):
             self.register_buffer("_rows", rows, persistent=False)
         else:
             self._rows = nn.Parameter(rows.clone())
-        # Near-orthogonal columns of about unit length: what was near stays near.
+        # Nearly orthogonal columns of about unit length keep similar rows similar.
         drawn = None if d == hidden else torch.empty(d, hidden).normal_(0, d**-0.5, generator=generator)
         self._projection = None if drawn is None else nn.Parameter(drawn)
 
@@ -34,9 +34,9 @@ class TokenTable(nn.Module):
         return rows if self._projection is None else rows @ self._projection
 
     def scores(self, states: Tensor, among: slice = slice(None)) -> Tensor:
-        """How well each token fits each state (..., h): the inner products (..., v) with its vector.
+        """The score of each token for each state (..., h): the inner products (..., v) with its vector.
 
-        `among` a part of the tokens alone.
+        `among` restricts this to a slice of the tokens.
         """
         if self._projection is not None:
             states = states @ self._projection.T  # (..., d): cheaper than to project the whole table
@@ -44,13 +44,13 @@ class TokenTable(nn.Module):
 
 
 def random_rows(tokens: int, hidden: int, generator: torch.Generator | None) -> Tensor:
-    """Rows (v, h) drawn as all weights are."""
+    """Random rows (v, h) with the standard deviation of all weights."""
     return torch.empty(tokens, hidden).normal_(0, initial_deviation(hidden), generator=generator)
 
 
 def initial_deviation(hidden: int) -> float:
     """The standard deviation of weights at the start, sqrt(2 / 5 h) (Nguyen and Salazar, 2019).
 
-    At BERT's sizes this is its 0.02; it serves narrow networks too.
+    At BERT's sizes this is close to its 0.02; it also works for narrow networks.
     """
     return math.sqrt(2 / (5 * hidden))

@@ -1,4 +1,4 @@
-"""Transformer: encoder, left-to-right model or decoder, in torch's post-norm layers, as BERT's and XLM's.
+"""Transformer: encoder, left-to-right model or decoder, in torch's post-norm layers, as in BERT and XLM.
 
 Vaswani et al. (2017), with the learned positions of Devlin et al. (2019): x = norm(x + attention(x)), with a
 memory norm(x + attention(x, memory)), then norm(x + feed_forward(x)). Dropout is where Vaswani et al. have
@@ -29,7 +29,7 @@ _NAME = re.compile(r"(.*_layers\.\d+)\.(.+)\.(weight|bias)")
 
 @dataclass(frozen=True)
 class TransformerConfig:
-    """The sizes of a Transformer; `feed_forward` is 4 hidden where none is given.
+    """The sizes of a Transformer; `feed_forward` is 4 x hidden by default.
 
     `languages` above 0 adds a vector of the language (BERT: of the segment) to each token's. `causal`: a
     position sees itself and what is before it. `memory`: every layer reads a memory too.
@@ -69,7 +69,7 @@ class TransformerConfig:
 
 
 class Inputs(NamedTuple):
-    """A batch: `tokens`, ids (b, t) or ready vectors (b, t, h), and `mask` (b, t), False at padding.
+    """A batch: `tokens` as ids (b, t) or vectors (b, t, h), and `mask` (b, t), False at padding.
 
     Without a mask there is no padding. `positions` (b, t) or (t,) are 0, 1, 2, ... unless given, `languages`
     (b, t) or (b, 1) all 0. `prefix` (b, n, h) is read before the tokens and has neither.
@@ -83,14 +83,14 @@ class Inputs(NamedTuple):
 
 
 class Memory(NamedTuple):
-    """What a decoder reads beside its own tokens: `vectors` (b, m, h), `mask` (b, m) as of Inputs."""
+    """The memory that a decoder attends to: `vectors` (b, m, h) and `mask` (b, m), as in Inputs."""
 
     vectors: Tensor
     mask: Tensor | None = None
 
 
 class TransformerLayers(nn.Module):
-    """Hidden states of tokens; `table` may be shared, with an output or another Transformer."""
+    """The layers of a Transformer; `table` may be shared with an output or another Transformer."""
 
     def __init__(
         self, config: TransformerConfig, generator: torch.Generator, table: TokenTable | None = None
@@ -114,7 +114,7 @@ class TransformerLayers(nn.Module):
     def forward(self, inputs: Inputs, memory: Memory | None = None) -> Tensor:
         """The states (b, t, h) of the tokens, those of a prefix left out.
 
-        Raises Mismatch for more tokens than there are positions, or a memory where the config has none and
+        Raises Mismatch for more tokens than positions, or if a memory is given but the config has none, or
         the other way round.
         """
         if (memory is None) == self.config.memory:
@@ -127,7 +127,7 @@ class TransformerLayers(nn.Module):
         k, n = len(states), len(states) - inputs.tokens.shape[1]
         causal = padding = None
         if self.config.causal:
-            # Padding is at the end of a row, where no token looks.
+            # Padding is at the end of a row, which causal attention never reaches.
             causal = torch.ones(k, k, dtype=torch.bool, device=states.device).triu(1)
         elif inputs.mask is not None:
             padding = _padding(functional.pad(inputs.mask, (n, 0), value=True))  # (b, k)
@@ -168,7 +168,7 @@ class TransformerLayers(nn.Module):
 
 
 def _layer(config: TransformerConfig) -> nn.Module:
-    """One layer of torch; its dropout is left where Vaswani et al. have it."""
+    """One layer of torch, with dropout only where Vaswani et al. have it."""
     kind = nn.TransformerDecoderLayer if config.memory else nn.TransformerEncoderLayer
     # batch_first stays False: with it torch evaluates by another kernel, whose GELU on a GPU is approximate.
     layer: Any = kind(config.hidden, config.heads, config.width, config.dropout, config.activation)
@@ -181,15 +181,15 @@ def _layer(config: TransformerConfig) -> nn.Module:
 
 
 def _padding(mask: Tensor) -> Tensor:
-    """Where attention must not look (b, k), of a mask (b, k), True at tokens.
+    """The key padding mask (b, k), True where attention must not look, from a mask (b, k), True at tokens.
 
-    A row of padding alone sees all of itself: its states are finite, and nobody reads them.
+    A row of padding alone attends to itself, so that its states are finite, though unused.
     """
     return ~mask & mask.any(dim=1, keepdim=True)
 
 
 def draw_(module: nn.Module, generator: torch.Generator) -> None:
-    """Draws the weights of all linear maps in it from the generator; their biases become 0."""
+    """Draws the weights of all linear maps in the module from the generator and sets their biases to 0."""
     for part in module.modules():
         if isinstance(part, nn.Linear):
             _draw_one_(part.weight, part.bias, generator)
@@ -200,7 +200,7 @@ def draw_(module: nn.Module, generator: torch.Generator) -> None:
 
 
 def _draw_one_(weight: Tensor, bias: Tensor | None, generator: torch.Generator) -> None:
-    # By its smaller side, the hidden one: the wide part's maps start as the others do.
+    # The smaller side is the hidden one, so feed-forward maps start with the same deviation as the others.
     nn.init.normal_(weight, 0, initial_deviation(min(weight.shape)), generator=generator)
     if bias is not None:
         nn.init.zeros_(bias)
@@ -217,10 +217,9 @@ _RENAMED = {
 
 
 def current_names(arrays: Mapping[str, Array]) -> dict[str, Array]:
-    """The arrays of a network by the names that its parameters have now.
+    """The arrays of a saved network under the current names of its parameters.
 
-    Encoders saved by muse 0.1 before its layers were torch's have other names, and queries apart from keys
-    and values.
+    Encoders saved by muse 0.1 before it used torch's layers have other names, and separate queries.
     """
     found = {}
     for name, array in arrays.items():
@@ -241,7 +240,7 @@ def current_names(arrays: Mapping[str, Array]) -> dict[str, Array]:
 
 
 def parameter_count(build: Callable[[torch.Generator], nn.Module]) -> int:
-    """The parameters of what `build` makes, frozen ones too, shared ones once; nothing is allocated.
+    """The number of parameters of the module that `build` makes, without allocating any.
 
     >>> config = TransformerConfig(vocabulary=30522, layers=12, heads=12, hidden=768, languages=2)
     >>> parameter_count(lambda generator: TransformerLayers(config, generator))  # BERT base, no pooler

@@ -1,4 +1,4 @@
-"""BiLSTM: one row of a sentence from an LSTM that reads it forwards and one that reads it backwards."""
+"""BiLSTM: the row of a sentence from a forward and a backward LSTM."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ POOLINGS = ("max", "last")
 
 
 class BiLSTM(nn.Module):
-    """h_t = [forward h_t; backward h_t]; the row is max_t h_t, or what either LSTM ends with.
+    """h_t = [forward h_t; backward h_t]; the row is max_t h_t, or the last states of both LSTMs.
 
     (Conneau, 2019, section 3.2.3.) Sentences are packed: neither LSTM ever sees padding.
     """
@@ -22,9 +22,9 @@ class BiLSTM(nn.Module):
         self._pooling = pooling
 
     def forward(self, rows: Tensor, mask: Tensor) -> Tensor:
-        """The rows (b, 2 units) of sentences of which each has a word.
+        """The rows (b, 2 units) of sentences with at least one word each.
 
-        :param rows: (b, T, K), whatever in padding.
+        :param rows: (b, T, K), arbitrary in padding.
         :param mask: (b, T)
         """
         lengths = mask.sum(dim=1).cpu()  # (b,)

@@ -1,4 +1,4 @@
-"""Inferences: the pairs of a file of natural language inference as examples with their classes."""
+"""Inferences: labelled pairs from a file of natural language inference, as training examples."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from muse.systems.nli.pair_classes import LabelledPairs
 from muse.systems.system import Job
 from muse.training.pairs import read_text
 
-_ROWS = 256  # held-out pairs judged at once
+_ROWS = 256  # held-out pairs classified at once
 
 
 @dataclass(frozen=True, eq=False)
 class Inferences:
-    """Premises and hypotheses of one language, their labels (p,), and which rows train and are held out.
+    """Premises and hypotheses, their labels (p,), and the indices of training and held-out (dev) rows.
 
-    `skipped` pairs have no known word on one of the sides, `truncated` sentences were too long, and
-    `undecided` pairs have no label.
+    `skipped` pairs have no known word on one side, `truncated` sentences were cut, and `undecided` pairs have
+    no label.
     """
 
     language: str
@@ -42,13 +42,13 @@ class Inferences:
 
     @property
     def counts(self) -> dict[str, int]:
-        """The numbers of pairs, as reported."""
+        """The counts to report."""
         left_out = {name: getattr(self, name) for name in ("skipped", "truncated", "undecided")}
         return {"pairs": len(self), **left_out}
 
     @property
     def languages(self) -> tuple[str, str]:
-        """One language, twice."""
+        """The language of the premises and that of the hypotheses, which are the same."""
         return self.language, self.language
 
     def __len__(self) -> int:
@@ -67,7 +67,7 @@ class Inferences:
 
 
 def read_inferences(path: Path, job: Job) -> Inferences:
-    """The inferences of a file, in the language to train, as the core of a job reads it."""
+    """The inferences of a file in the language to train, read by the core of a job."""
     language, runtime = job.request.language, job.runtime
     reader = job.core.reader(language)
     return make_inferences(read_nli(path), reader, language, device=runtime.device, progress=runtime.progress)
@@ -76,21 +76,20 @@ def read_inferences(path: Path, job: Job) -> Inferences:
 def make_inferences(
     text: Inference, reader: Reader, language: str, *, device: str, progress: Progress
 ) -> Inferences:
-    """The train and dev parts of a file, read; Mismatch where too few of them have known words."""
+    """The train and dev parts of a file; Mismatch if too few of their pairs have known words."""
     read = [read_text(side, reader, progress) for side in (text.premises, text.hypotheses)]
     return inferences_of(text, read, language, device)
 
 
 def inferences_of(text: Inference, read: Sequence[Reading], language: str, device: str) -> Inferences:
-    """The same of premises and hypotheses that were read."""
+    """The train and dev parts of a file whose premises and hypotheses were read already."""
     usable = torch.logical_and(*(side.sentences.lengths > 0 for side in read)).numpy()  # (p,)
     parts, labels = np.array(text.parts), np.array(text.labels, np.int64)
     train, dev = (np.flatnonzero(usable & (parts == part)) for part in ("train", "dev"))
     if len(train) < 2 or not len(dev):
         raise Mismatch(
-            f"training needs two pairs or more, and one to choose the epoch by, of which both sentences "
-            f"have a word of {language}; got {len(train)} and {len(dev)} of {len(parts)}: check --lang and "
-            "the file"
+            f"training needs at least two train pairs and one dev pair with known {language} words in both "
+            f"sentences, got {len(train)} and {len(dev)} of {len(parts)} pairs; check --lang and the file"
         )
     first, second = (side.sentences.to(device) for side in read)
     classes, train_rows, dev_rows = (torch.from_numpy(array).to(device) for array in (labels, train, dev))

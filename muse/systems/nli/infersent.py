@@ -1,4 +1,4 @@
-"""InferSent: a BiLSTM over a frozen core, learned with a classifier of pairs of its rows.
+"""InferSent: a BiLSTM over a frozen core, trained together with a classifier of pairs of its rows.
 
 The pairs are those of NLI (Conneau, 2019, section 3.2), or sentences with translations and negatives
 (see translations). The classifier is kept with the encoder.
@@ -29,7 +29,7 @@ from muse.training.trainer import TrainerConfig, train
 
 @dataclass(frozen=True)
 class InferSentConfig:
-    """The `units` of either LSTM, how its states are pooled, what is learned, and the classifier's layer."""
+    """The `units` of each LSTM, the pooling, the objective, and the `hidden` layer size of the classifier."""
 
     units: int = 128
     pooling: str = "max"
@@ -54,7 +54,7 @@ class InferSentConfig:
 
 
 class InferSent(PairNetwork):
-    """A core, which is no part of what is saved, the BiLSTM over it, and the classifier."""
+    """A core, which is not saved, the BiLSTM over it, and the classifier."""
 
     def __init__(self, core: Core, config: InferSentConfig) -> None:
         super().__init__()
@@ -64,16 +64,16 @@ class InferSent(PairNetwork):
 
     @property
     def dimension(self) -> int:
-        """The number of columns d', both LSTMs' units."""
+        """The number of columns d': the units of both LSTMs together."""
         return self.encoder.dimension
 
     @property
     def classifier(self) -> PairClassifier:
-        """Of the objective's classes."""
+        """The classifier of the objective's classes."""
         return self.head
 
     def reader(self, language: str) -> Reader:
-        """The core's."""
+        """The reader of the core."""
         return self.core.reader(language)
 
     def forward(self, batch: Ragged, language: str) -> Tensor:
@@ -92,14 +92,14 @@ class Examples(NamedTuple):
 
 def _inferences(job: Job) -> Examples:
     if job.request.nli is None:
-        raise BadSetting("infersent with objective=nli is trained on --nli, which is missing; give it")
+        raise BadSetting("infersent with objective=nli needs --nli to train on, got none; add it")
     pairs = read_inferences(job.request.nli, job)
     return Examples(pairs, len(pairs.dev), pairs.counts)
 
 
 def _translations(job: Job) -> Examples:
     if not job.request.parallel:
-        raise BadSetting("infersent with objective=td is trained on --parallel, which is missing; give it")
+        raise BadSetting("infersent with objective=td needs --parallel to train on, got none; add it")
     pairs = job.pairs()
     return Examples(
         TranslationExamples(pairs, job.languages, job.request.seed), 2 * len(pairs.held_out), pairs.counts
@@ -108,11 +108,11 @@ def _translations(job: Job) -> Examples:
 
 @dataclass(frozen=True)
 class Objective:
-    """How many classes pairs have, what reads them, and the option of the text that it does not look at."""
+    """An objective: its number of classes, its reader of pairs, and the kind of text that it does not use."""
 
     classes: int
     pairs: Callable[[Job], Examples]
-    not_looked_at: str
+    unused: str
 
 
 OBJECTIVES = {
@@ -122,7 +122,8 @@ OBJECTIVES = {
 
 PRESETS = {
     "small": Preset(InferSentConfig(), TrainerConfig(epochs=20, batch=64, rate=1e-3, steps=400)),
-    # 0.1, times 0.99 after an epoch and a fifth after one that is no better, until below 1e-5.
+    # The rate starts at 0.1, is multiplied by 0.99 after every epoch and divided by 5 after one without
+    # improvement; training ends when it falls below 1e-5.
     "paper": Preset(
         InferSentConfig(units=2_048),
         TrainerConfig(
@@ -133,13 +134,12 @@ PRESETS = {
 
 
 def train_infersent(job: Job) -> Fitted:
-    """An encoder and a classifier of the classes of the objective's pairs."""
+    """An encoder trained with a classifier of the objective's pairs."""
     request, config = job.request, job.config
     objective = OBJECTIVES[config.objective]
-    if getattr(request, objective.not_looked_at):
+    if getattr(request, objective.unused):
         raise BadSetting(
-            f"infersent with objective={config.objective} does not look at --{objective.not_looked_at}; "
-            "leave it out"
+            f"infersent with objective={config.objective} does not use --{objective.unused}; leave it out"
         )
     examples = objective.pairs(job)
     with torch_seeded(request.seed, 0):
@@ -162,7 +162,7 @@ def train_infersent(job: Job) -> Fitted:
 
 
 def make_infersent(settings: Mapping[str, Any], space: AlignedSpace) -> InferSent:
-    """The network of a saved encoder; Mismatch where its core has other weights now."""
+    """The network of a saved encoder; Mismatch if the weights of its core have changed."""
     return InferSent(restored_core(settings["core"], space), InferSentConfig(**settings["network"]))
 
 

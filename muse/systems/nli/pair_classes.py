@@ -1,4 +1,4 @@
-"""Classes of pairs: the features of two rows, a classifier on them, and the learner that fits both."""
+"""Pair classification: the features of two rows, a classifier on them, and the learner that fits both."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def pair_features(u: Tensor, v: Tensor) -> Tensor:
 
 
 class PairClassifier(nn.Module):
-    """A logit for each class of a pair, from its features through one hidden layer."""
+    """A classifier of pairs: logits of the classes, from the pair's features through one hidden layer."""
 
     def __init__(self, dimension: int, hidden: int, classes: int, dropout: float) -> None:
         super().__init__()
@@ -36,12 +36,12 @@ class PairClassifier(nn.Module):
 
 
 class PairNetwork(SentenceNetwork):
-    """A network that says the class of two of its rows."""
+    """A sentence network with a classifier of pairs of its rows."""
 
     @property
     @abstractmethod
     def classifier(self) -> PairClassifier:
-        """What says it."""
+        """The classifier of pairs."""
 
 
 class LabelledPairs(NamedTuple):
@@ -53,11 +53,11 @@ class LabelledPairs(NamedTuple):
 
 
 class PairExamples(Protocol):
-    """Pairs with their classes, of which a part is held out."""
+    """Labelled pairs, some of which are held out."""
 
     @property
     def languages(self) -> tuple[str, str]:
-        """That of the first sentences and that of the second ones."""
+        """The language of the first sentences and that of the second ones."""
 
     def __len__(self) -> int:
         """The number n of examples to train on."""
@@ -70,7 +70,7 @@ class PairExamples(Protocol):
 
 
 class PairClassLearner(Learner):
-    """Fits a network and a classifier of its rows, its own or not, by the cross-entropy of the classes."""
+    """Fits a network and a classifier of its rows by the cross-entropy of the classes."""
 
     def __init__(self, network: SentenceNetwork, classifier: PairClassifier, pairs: PairExamples) -> None:
         super().__init__()
@@ -92,12 +92,12 @@ class PairClassLearner(Learner):
         return 100 * float(self._right().double().mean())
 
     def hits(self) -> int:
-        """The held-out examples that get their own class."""
+        """The number of held-out examples that are classified correctly."""
         return int(self._right().sum())
 
     @torch.no_grad()
     def _right(self) -> Tensor:
-        """Whether each held-out example (h,) gets its own class."""
+        """Whether each held-out example (h,) is classified correctly."""
         held_out = self._pairs.held_out()
         return torch.cat([self._logits(pairs).argmax(dim=1) == pairs.labels for pairs in held_out])
 

@@ -1,7 +1,7 @@
-"""Translation detection: pairs of a sentence and its translation, or another of its length.
+"""Translation detection: pairs of a sentence and either its translation or a sentence of similar length.
 
-Rücklé et al. (2018, section 4.2) train InferSent on it where there is no NLI data. Sentences drawn at random
-would be told apart by their length alone; here a negative is as long as the translation.
+Rücklé et al. (2018, section 4.2) train InferSent on it when there is no NLI data. Random negatives could be
+recognised by their length alone, so negatives here are about as long as the translation.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from muse.training.pairs import Pairs
 from muse.training.seeding import generator_for
 
 WINDOW = 100  # sentences on either side, in the order of length, that a negative is drawn from
-_ROWS = 256  # held-out examples judged at once
+_ROWS = 256  # held-out examples classified at once
 NO, YES = 0, 1  # the classes
 
 
 @dataclass(frozen=True, eq=False)
 class TranslationExamples:
-    """Every pair of parallel text twice: as it is, and with a negative, drawn anew each epoch."""
+    """Every pair of parallel text twice: unchanged, and with a negative drawn anew in each epoch."""
 
     pairs: Pairs
     languages: tuple[str, str]
@@ -35,11 +35,11 @@ class TranslationExamples:
         return 2 * len(self.pairs.training)
 
     def training(self, rows: Tensor, generator: torch.Generator) -> LabelledPairs:
-        """The examples with these numbers (b,): the p pairs as they are, then with negatives."""
+        """The examples with these indices (b,); the first p are true pairs, the next p have negatives."""
         return self._examples(self._training, rows, generator)
 
     def held_out(self) -> Iterator[LabelledPairs]:
-        """The held-out pairs, likewise, with the same negatives every time."""
+        """The held-out pairs, true and with negatives, which are the same at every call."""
         rows = torch.arange(2 * len(self.pairs.held_out), device=self.pairs.held_out.device)
         generator = generator_for(self.seed, 0, 1, device=str(rows.device))
         return (self._examples(self._held_out, part, generator) for part in torch.split(rows, _ROWS))
@@ -56,7 +56,7 @@ class TranslationExamples:
         right = rows % len(part)
         drawn = part.draw(right, generator)
         places, chosen = part.rows[right], part.rows[torch.where(rows < len(part), right, drawn)]  # (b,)
-        # What was drawn may be a translation all the same: of the same sentence, or the same one.
+        # A drawn sentence may happen to be a translation, if either side of the two pairs is equal.
         pivot, other = self.pairs.keys
         labels = (pivot[places] == pivot[chosen]) | (other[places] == other[chosen])  # (b,)
         return LabelledPairs(
@@ -66,7 +66,7 @@ class TranslationExamples:
 
 @dataclass(frozen=True, eq=False)
 class SameLength:
-    """The numbers `rows` (p,) of sentences in the order of their lengths, from which others are drawn."""
+    """The indices `rows` (p,) of sentences sorted by length, from which similar ones are drawn."""
 
     rows: Tensor
 
@@ -80,7 +80,7 @@ class SameLength:
         return len(self.rows)
 
     def draw(self, places: Tensor, generator: torch.Generator) -> Tensor:
-        """For each place (b,) in that order another one within the window."""
+        """For each of these places (b,) in the order, a different place within the window."""
         reach = max(1, min(WINDOW, len(self) // 2))
         shift = torch.randint(1, reach + 1, places.shape, generator=generator, device=places.device)
         sign = 2 * torch.randint(0, 2, places.shape, generator=generator, device=places.device) - 1

@@ -1,8 +1,8 @@
-"""X-BiLSTM: an encoder of another language learns to make the rows that a frozen English one makes.
+"""X-BiLSTM: trains an encoder of another language to match the rows of a frozen English encoder.
 
-Conneau (2019), section 4.2.4: both have the same form, the words of the language are learned too, from where
-the aligned space has them, and L_align draws translations together. Whatever was learned on the English
-rows, a classifier of NLI before all, then holds for the other language, without a label in it.
+Conneau (2019), section 4.2.4: both encoders have the same form, the word vectors of the language are trained
+too, starting from the aligned space, and L_align pulls translations together. Models trained on English rows,
+such as an NLI classifier, then work in the other language without labels in it.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ from muse.training.two_sides import PairLearner
 
 @dataclass(frozen=True)
 class XBiLSTMConfig:
-    """What is copied and how: the folder of an InferSent encoder, of so many `units` a direction.
+    """The settings: the folder of the `english` InferSent encoder, its `units` in each direction, and others.
 
-    `weight` is the lambda of L_align. With `copied` the encoder starts with the English one's weights, which
-    over an aligned space are a good guess; else at random, as in the paper.
+    `weight` is the lambda of L_align. With `copied` the encoder starts from the weights of the English one, a
+    good start over an aligned space; otherwise from random weights, as in the paper.
     """
 
     english: str = ""
@@ -66,11 +66,11 @@ class XBiLSTM(PairNetwork):
 
     @property
     def classifier(self) -> PairClassifier:
-        """The English network's."""
+        """The classifier of the English network."""
         return self.english.classifier
 
     def reader(self, language: str) -> Reader:
-        """What finds the words of the space in sentences."""
+        """The reader of the English network, which finds the words of the space."""
         return self.english.reader(language)
 
     def forward(self, batch: Ragged, language: str) -> Tensor:
@@ -80,7 +80,7 @@ class XBiLSTM(PairNetwork):
             return rows
         mask = batch.padded().mask  # (b, T)
         words = self.words.weight.new_zeros(*mask.shape, self.words.embedding_dim)  # (b, T, K)
-        # Padding is no word of the table: no step may move one for it.
+        # Padding must not use a word of the table, which training would then change.
         words = words.index_put(mask.nonzero(as_tuple=True), self.words(batch.ids))
         found: Tensor = self.encoder(words, mask)
         return found
@@ -91,12 +91,10 @@ def open_english(folder: Path, core: Core, space: AlignedSpace) -> InferSent:
     saved = read_encoder(folder)
     if saved.settings.get("system") != INFERSENT.name:
         raise BadSetting(
-            f"{folder}: expected an encoder of {INFERSENT.name}, which x-bilstm copies, got {saved.name}"
+            f"{folder}: x-bilstm needs an encoder trained with {INFERSENT.name}, got {saved.name}"
         )
     if saved.settings.get("core"):
-        raise BadSetting(
-            f"{folder}: x-bilstm copies an encoder over the words of the space, got {saved.name}"
-        )
+        raise BadSetting(f"{folder}: x-bilstm needs an encoder without --core, got {saved.name}")
     check_space(folder, saved.spaces, space)
     try:
         network = InferSent(core, InferSentConfig(**saved.settings["network"]))
@@ -107,7 +105,7 @@ def open_english(folder: Path, core: Core, space: AlignedSpace) -> InferSent:
 
 
 def train_x_bilstm(job: Job) -> Fitted:
-    """An encoder of the language that copies the one of the pivot, by L_align on parallel text."""
+    """An encoder of the language, trained by L_align on parallel text to match that of the pivot."""
     request, config, device = job.request, job.config, job.runtime.device
     english = _opened(job)
     pairs = job.pairs()
@@ -138,14 +136,14 @@ def _opened(job: Job) -> InferSent:
     config, space = job.config, job.request.space
     if not config.english:
         raise BadSetting(
-            "x-bilstm copies an encoder: give --set english=FOLDER, one that muse train --encoder "
+            "x-bilstm needs an English encoder: give --set english=FOLDER with one that muse train --encoder "
             f"{INFERSENT.name} made for this space"
         )
     english = open_english(Path(config.english), job.core, space)
     if english.config.units != config.units:
         raise Mismatch(
-            f"{config.english}: this preset copies an encoder of {config.units} units, got "
-            f"{english.config.units}; train such a one, or give --set units={english.config.units}"
+            f"{config.english}: this preset needs an encoder of {config.units} units, got "
+            f"{english.config.units}; train a matching one, or give --set units={english.config.units}"
         )
     return english
 
@@ -158,7 +156,7 @@ def make_x_bilstm(settings: Mapping[str, Any], space: AlignedSpace) -> XBiLSTM:
 
 
 def _read(config: XBiLSTMConfig) -> tuple[Path, ...]:
-    """The files of the encoder that it copies: a run resumes only with the same."""
+    """The files of the English encoder; a run can be resumed only if they are unchanged."""
     return encoder_files(Path(config.english)) if config.english else ()
 
 

@@ -17,15 +17,15 @@ POOLINGS = ("mean", "first")
 
 @dataclass(frozen=True)
 class XlmConfig:
-    """A model of so many `pieces`, and how it learns.
+    """The settings of a model with `pieces` word pieces, and how it is trained.
 
-    `length`: the pieces of a stream, the most of a side of a pair, and of a sentence that is encoded.
-    `pair_tokens`: the pieces of a batch of pairs, where a batch of streams has as many streams as the
-    trainer's. `initial`: the initialisation of the table, the space's rows or random ones. `pooling`: what
-    a sentence's row is, the mean of the last states or the first of them. `warmup`: steps until the highest
-    rate. `judged`: the language whose held-out text says when to stop, or all text. `exponent`: languages are
-    drawn by their shares of the text to that power, 0 draws all alike. `documents`: the text is lines
-    document<TAB>paragraph, and no stream goes over their boundaries.
+    `length`: the number of pieces in a stream, and the maximum in one side of a pair or an encoded sentence.
+    `pair_tokens`: the number of pieces in a batch of pairs; a batch of streams has the trainer's batch size.
+    `initial`: the initialisation of the embedding table, from the space (aligned) or random. `pooling`: the
+    row of a sentence, the mean of the last states or the first of them. `warmup`: steps until the highest
+    rate. `judged`: the language whose held-out text decides when to stop; all of them by default. `exponent`:
+    the exponent of language sampling; 0 samples all languages equally. `documents`: text has lines
+    document<TAB>paragraph, and no stream crosses the end of a document.
     """
 
     objective: str = "mlm+tlm"
@@ -48,7 +48,9 @@ class XlmConfig:
             if getattr(self, name) not in choices:
                 raise BadSetting(f"{name} must be one of {', '.join(choices)}; got {getattr(self, name)!r}")
         if self.length < 4:
-            raise BadSetting(f"length must be at least 4: two pieces, framed; got {self.length}")
+            raise BadSetting(
+                f"length must be at least 4, for two pieces with <bos> and <eos>; got {self.length}"
+            )
         if self.pair_tokens < 2 * self.length:
             raise BadSetting(
                 f"pair_tokens must hold the longest pair, {2 * self.length} pieces; got {self.pair_tokens}"
@@ -58,7 +60,7 @@ class XlmConfig:
         if self.warmup < 1:
             raise BadSetting(f"warmup must be at least 1, got {self.warmup}")
         if self.pooling == "first" and self.causal:
-            raise BadSetting("the first state of clm has seen nothing of the sentence; set pooling=mean")
+            raise BadSetting("the first state of clm does not depend on the sentence; set pooling=mean")
         language_shares({"any": 1}, self.exponent)  # checks it
         self.network(self.pieces, 1)  # checks the sizes
 
@@ -68,7 +70,7 @@ class XlmConfig:
         return self.objective == "clm"
 
     def network(self, vocabulary: int, languages: int) -> TransformerConfig:
-        """The sizes of the Transformer; every language has a vector of its own."""
+        """The sizes of the Transformer, which adds a vector for each language."""
         return TransformerConfig(
             vocabulary,
             self.layers,

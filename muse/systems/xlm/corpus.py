@@ -46,7 +46,7 @@ class XlmCorpus:
 
 
 def check_texts(config: XlmConfig, request: TrainingRequest) -> None:
-    """Raise BadSetting where the objective and the files given do not go together."""
+    """Raise BadSetting if the given files do not fit the objective."""
     pivot, language = request.space.pivot, request.language
     if language not in request.texts:
         raise BadSetting(f"xlm needs text of --lang {language}; give --text {language}=FILE")
@@ -56,7 +56,9 @@ def check_texts(config: XlmConfig, request: TrainingRequest) -> None:
         )
     if config.objective != "mlm+tlm":
         if request.parallel:
-            raise BadSetting(f"{config.objective} does not look at --parallel; leave it out, or set mlm+tlm")
+            raise BadSetting(
+                f"{config.objective} does not use --parallel; leave it out, or --set objective=mlm+tlm"
+            )
         return
     if not request.parallel or pivot not in request.texts:
         raise BadSetting(
@@ -66,7 +68,7 @@ def check_texts(config: XlmConfig, request: TrainingRequest) -> None:
 
 
 def read_corpus(config: XlmConfig, request: TrainingRequest) -> XlmCorpus:
-    """What the files of a request hold."""
+    """The corpus in the files of a request."""
     read = _documents if config.documents else _one_document
     documents = {language: read(path) for language, path in request.texts.items()}
     if not request.parallel:
@@ -91,7 +93,7 @@ class Sources:
     counts: Mapping[str, Tensor]
 
     def sizes(self) -> dict[str, int]:
-        """How much there is to train on, as reported."""
+        """The counts of training examples to report."""
         found = {"streams": sum(source.examples for source in self.streams)}
         for source in self.pairs:
             found["pairs"] = source.examples
@@ -102,7 +104,7 @@ class Sources:
 def make_sources(
     config: XlmConfig, corpus: XlmCorpus, pieces: Pieces, *, seed: int, runtime: Runtime
 ) -> Sources:
-    """The sources of a corpus; Mismatch where it is too small."""
+    """The sources of a corpus; Mismatch if it is too small."""
     generator = generator_for(seed, 1)
     cut = {
         name: make_streams(name, texts, pieces, config.length, generator, runtime.device)

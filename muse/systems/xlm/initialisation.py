@@ -19,13 +19,12 @@ from muse.systems.xlm.network import XlmModel, XlmNetwork
 from muse.training.seeding import generator_for
 
 
-def first_network(
+def untrained_network(
     config: XlmConfig, pieces: Pieces, counts: Mapping[str, Tensor], space: AlignedSpace | None, seed: int
 ) -> XlmNetwork:
-    """The network before training, which predicts every piece by how often it is masked.
+    """The network before training, with the bias of every piece set by how often it is masked.
 
-    `counts` (v,) are those of the pieces in the text of each language; `space` gives the rows where they are
-    to be aligned.
+    `counts` (v,) are the counts of the pieces in the text of each language; `space` gives aligned rows.
     """
     generator, languages = generator_for(seed, 0), tuple(counts)
     if config.initial == "random" or space is None:
@@ -43,10 +42,10 @@ def first_network(
 def aligned_rows(
     pieces: Pieces, languages: tuple[str, ...], space: AlignedSpace, hidden: int, seed: int
 ) -> Tensor:
-    """The rows (v, h) of pieces: those of the words that they are or are part of, as `muse export` has them.
+    """The rows (v, h) of pieces, from the words that they are or are part of, as in `muse export`.
 
-    Of more dimensions than h, the h that keep most of their inner products; fewer are filled up with zeros.
-    Their spread is that of random rows.
+    More than h dimensions are reduced to the h principal ones; fewer are padded with zeros. The rows are
+    scaled to the spread of random rows.
     """
     sides = [space.vectors(language) for language in languages]
     rng = np.random.default_rng(seed)
@@ -56,7 +55,7 @@ def aligned_rows(
 
 
 def principal(rows: Tensor, hidden: int) -> Tensor:
-    """The rows (v, h) whose inner products are nearest to those of rows (v, d) (Eckart and Young, 1936)."""
+    """The rows (v, h) whose inner products best match those of rows (v, d) (Eckart and Young, 1936)."""
     d = rows.shape[1]
     if d <= hidden:
         return functional.pad(rows, (0, hidden - d))

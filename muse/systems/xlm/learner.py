@@ -1,4 +1,4 @@
-"""The learner: batches of streams of one language, drawn by its share, in turns with batches of pairs."""
+"""The learner: batches of streams in a sampled language, alternating with batches of pairs."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from muse.training.seeding import generator_for
 
 
 class XlmLearner(Learner):
-    """Teaches a model by CLM, by MLM, or by MLM and, in turns with it, TLM.
+    """Trains a model with CLM, with MLM, or with MLM and TLM in turn.
 
-    Its examples are those of the streams' sources, one after the other, and then those of the pairs. The
-    sources `judged`, all unless they are named, are what it is scored on.
+    Its examples are those of the stream sources, followed by those of the pair sources. It is scored on the
+    `judged` sources, by default all.
     """
 
     def __init__(
@@ -45,11 +45,11 @@ class XlmLearner(Learner):
         return self._begins[-1]
 
     def batches(self, order: Tensor, size: int) -> Sequence[Tensor]:
-        """As many batches as the order (n,) has of `size`: of streams, in turns with pairs if there are any.
+        """One batch for every `size` examples of the order (n,): streams, alternating with pairs if any.
 
-        Each is of one source, drawn by its share p^a / sum p^a of the examples of its kind.
+        Each batch is from one source, sampled by its share p^a / sum p^a of the examples of its kind.
         """
-        generator = torch.Generator().manual_seed(int(order[0]))  # the order is all that is random here
+        generator = torch.Generator().manual_seed(int(order[0]))  # the order is the only source of randomness
         count = max(1, len(order) // size)
         drawn = [self._drawn(kind, count, generator) for kind in self._kinds]
         endless = {source.name: source.batches(size, generator) for source in self._sources}
@@ -68,12 +68,12 @@ class XlmLearner(Learner):
         return self.model.loss(batch)
 
     def score(self) -> float:
-        """100 / perplexity of held-out pieces, which is the mean one of all sources judged."""
+        """100 / the mean perplexity of held-out pieces over all judged sources."""
         found = self.predictions().values()
         return 100 * len(found) / sum(part.perplexity for part in found)
 
     def predictions(self) -> dict[str, Predicted]:
-        """How the held-out pieces of each source are predicted, the same ones every time."""
+        """How well the held-out pieces of each judged source are predicted, with the same mask every time."""
         self.model.eval()
         device, found = str(self.model.bias.device), {}
         for number, source in enumerate(self._sources):

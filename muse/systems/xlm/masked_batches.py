@@ -1,4 +1,4 @@
-"""Masked batches: what the model predicts in streams (CLM, MLM) and in pairs of translations (TLM)."""
+"""Masked batches: inputs and answers from streams (CLM, MLM) and from pairs of translations (TLM)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from muse.systems.networks.transformer import Inputs
 
 
 class MaskedSide(NamedTuple):
-    """Text of one language: the ids (b, t) to read, where one is `asked` for, the right ones, the mask."""
+    """Text of one language: input `ids` (b, t), where a prediction is `asked`, `right` ids, and `mask`."""
 
     ids: Tensor
     asked: Tensor
@@ -22,12 +22,12 @@ class MaskedSide(NamedTuple):
     language: int
 
     def silent(self) -> MaskedSide:
-        """The same, only to be looked at: nothing is asked of it."""
+        """The same text as context only, with nothing to predict."""
         return self._replace(asked=torch.zeros_like(self.asked))
 
 
 class MaskedBatch(NamedTuple):
-    """What is read, where a piece is asked for (b, t), and the right `answers` (p,)."""
+    """The inputs, where a prediction is `asked` (b, t), and the right `answers` (p,)."""
 
     inputs: Inputs
     asked: Tensor
@@ -35,7 +35,7 @@ class MaskedBatch(NamedTuple):
 
 
 class Hiding(NamedTuple):
-    """How pieces are hidden: those of greater `weights` (v,) more often, as the generator draws."""
+    """How pieces are hidden: drawn by `generator`, more often with larger `weights` (v,)."""
 
     masking: Masking
     weights: Tensor
@@ -49,13 +49,13 @@ def masked(text: Padded, language: int, hiding: Hiding) -> MaskedSide:
 
 
 def following(text: Padded, language: int) -> MaskedSide:
-    """The text as it is, of which each piece predicts the next: CLM."""
+    """The unchanged text, in which each piece predicts the next one: CLM."""
     cloze = left_to_right(*text)
     return MaskedSide(cloze.ids, cloze.asked, text.ids.roll(-1, dims=1), text.mask, language)
 
 
 def side_by_side(*sides: MaskedSide) -> MaskedBatch:
-    """The masked batch of one side, or of two that see each other, TLM: the positions of each begin at 0."""
+    """The masked batch of one side, or of two that attend to each other (TLM); positions restart at 0."""
     device = sides[0].ids.device
     widths = [side.ids.shape[1] for side in sides]
     languages = torch.tensor([side.language for side in sides], device=device)

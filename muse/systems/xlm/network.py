@@ -1,4 +1,4 @@
-"""The model: one Transformer over the pieces of all languages, whose table is its input and its output."""
+"""The model: one Transformer over the pieces of all languages, with tied input and output embeddings."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from muse.systems.pieces import BEGINS, BOS, EOS, UNK, Pieces
 from muse.systems.xlm.config import XlmConfig
 from muse.systems.xlm.masked_batches import MaskedBatch
 
-_WORDS = 10_000  # words made of pieces at once
+_WORDS = 10_000  # words encoded at once
 
 
 class XlmModel(nn.Module):
-    """The Transformer, and the score of each of v pieces by its row of the same table and a bias."""
+    """The Transformer, with scores of all v pieces from the same embedding table and a bias."""
 
     def __init__(self, config: XlmConfig, rows: Tensor, languages: int, generator: torch.Generator) -> None:
         super().__init__()
@@ -35,7 +35,7 @@ class XlmModel(nn.Module):
         self.bias = nn.Parameter(torch.zeros(len(rows)))
 
     def forward(self, batch: MaskedBatch) -> Tensor:
-        """The scores (p, v) of all pieces where one is asked for."""
+        """The scores (p, v) of all pieces at the positions to predict."""
         states = self.transformer(batch.inputs)
         scores: Tensor = self.transformer.table.scores(states[batch.asked]) + self.bias
         return scores
@@ -78,11 +78,11 @@ class XlmNetwork(SentenceNetwork):
 
     @torch.no_grad()
     def word_rows(self, words: Sequence[str]) -> Tensor:
-        """The rows (n, h) of words in the lookup table, the mean of those of their pieces."""
+        """The rows (n, h) of words: the mean embeddings of their pieces."""
         parts = []
         for begin in range(0, len(words), _WORDS):
             found = self.pieces.encode(words[begin : begin + _WORDS])
-            # A word without a piece, as of spaces alone, has the row of what is unknown.
+            # A word without pieces, such as one of spaces alone, gets the row of <unk>.
             ids = [word or [UNK] for word in found]
             counts = torch.tensor([len(word) for word in ids])  # (b,)
             pieces = torch.tensor([piece for word in ids for piece in word])
@@ -92,7 +92,7 @@ class XlmNetwork(SentenceNetwork):
         return torch.cat(parts)
 
     def word_space(self, space: AlignedSpace) -> AlignedSpace:
-        """The words of a space with their rows in the lookup table, of unit length, in its languages."""
+        """The words of a space with unit-length rows from the embeddings, in the languages of the model."""
         sides = {}
         for language in space.languages:
             if language in self.languages:
@@ -107,12 +107,12 @@ class XlmNetwork(SentenceNetwork):
 class PieceReader(Reader):
     """Reads a sentence as the ids of its known pieces between <bos> and <eos>.
 
-    No ids for a sentence without a known piece; the end of a long one is cut.
+    A sentence without a known piece has no ids; a long one is cut.
     """
 
     def __init__(self, pieces: Pieces, longest: int) -> None:
         self._pieces = Limited(pieces, longest - 2)
-        # All that is left of an unknown word: the mark of its start.
+        # An unknown word leaves only the mark of its start.
         self._mark = pieces.tokens.index(BEGINS) if BEGINS in pieces.tokens else None
 
     def read(self, sentences: Iterable[str]) -> Reading:
@@ -120,6 +120,6 @@ class PieceReader(Reader):
         reading = self._pieces.read(sentences)
         found = reading.sentences
         if self._mark is not None:
-            said = found.keep(found.ids != self._mark).lengths > 0  # (s,)
-            found = found.keep(said.repeat_interleave(found.lengths))
+            known = found.keep(found.ids != self._mark).lengths > 0  # (s,)
+            found = found.keep(known.repeat_interleave(found.lengths))
         return replace(reading, sentences=found.framed(BOS, EOS))

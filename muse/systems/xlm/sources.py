@@ -1,4 +1,4 @@
-"""Sources: the text that a model learns from, as masked batches of streams of a language, or of pairs."""
+"""Sources: training text as masked batches of streams in one language, or of translation pairs."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ from muse.systems.xlm.streams import Streams
 from muse.training.batching import token_batches
 from muse.training.pairs import Pairs
 
-HELD_OUT_PAIRS = 400  # looked at after every epoch
+HELD_OUT_PAIRS = 400  # pairs scored after every epoch
 _AT_ONCE = 64  # held-out streams or pairs
 
 Batches = Iterator[Tensor]
 
 
 class TextSource(Protocol):
-    """The contract of sources."""
+    """The interface of sources."""
 
     @property
     def name(self) -> str:
-        """Its language, or its two."""
+        """The language or languages of the source."""
 
     @property
     def examples(self) -> int:
         """The number n of training examples."""
 
     def batches(self, size: int, generator: torch.Generator) -> Batches:
-        """Without end, the numbers (b,) of examples in random order, each as often as the others."""
+        """Endless batches of the indices (b,) of examples in random order, all equally often."""
 
     def masked_batch(self, rows: Tensor, generator: torch.Generator) -> MaskedBatch:
         """The training examples with these numbers (b,), masked."""
@@ -50,13 +50,13 @@ class MaskingDistribution:
     weights: Tensor
 
     def hiding(self, generator: torch.Generator) -> Hiding:
-        """The same, as the generator draws."""
+        """The same, with the generator that draws."""
         return Hiding(self.masking, self.weights, generator)
 
 
 @dataclass(frozen=True, eq=False)
 class StreamSource(TextSource):
-    """Streams of the language with this number: MLM, or CLM where nothing is to be hidden."""
+    """Streams of the language with this number, for MLM or, without a distribution, CLM."""
 
     language: str
     number: int
@@ -74,7 +74,7 @@ class StreamSource(TextSource):
         return len(self.streams.training)
 
     def batches(self, size: int, generator: torch.Generator) -> Batches:
-        """Batches of `size` streams, fewer where there are no more."""
+        """Endless batches of `size` streams; the last one of a pass may be smaller."""
         while True:
             yield from torch.split(torch.randperm(self.examples, generator=generator), size)
 
@@ -83,7 +83,7 @@ class StreamSource(TextSource):
         return self._masked_batch(self.streams.training[rows], generator)
 
     def held_out(self, generator: torch.Generator) -> Iterator[MaskedBatch]:
-        """Those of the streams held out."""
+        """The held-out streams, masked, batch by batch."""
         return (self._masked_batch(rows, generator) for rows in torch.split(self.streams.held_out, _AT_ONCE))
 
     def _masked_batch(self, rows: Tensor, generator: torch.Generator) -> MaskedBatch:
@@ -95,7 +95,7 @@ class StreamSource(TextSource):
 
 @dataclass(frozen=True, eq=False)
 class PairSource(TextSource):
-    """Sentences of two languages and their translations, in batches of so many `tokens`: TLM."""
+    """Sentences and their translations in two languages, in batches of `tokens` pieces: TLM."""
 
     languages: tuple[str, str]
     numbers: tuple[int, int]
@@ -105,7 +105,7 @@ class PairSource(TextSource):
 
     @property
     def name(self) -> str:
-        """Both languages: en-fr."""
+        """Both languages, such as en-fr."""
         return "-".join(self.languages)
 
     @property
@@ -114,7 +114,7 @@ class PairSource(TextSource):
         return len(self.pairs.training)
 
     def batches(self, size: int, generator: torch.Generator) -> Batches:
-        """Batches of pairs of similar lengths, as large as `tokens` says, not `size`."""
+        """Endless batches of pairs of similar lengths, limited by `tokens` instead of `size`."""
         both = self.pairs.pivot, self.pairs.other
         lengths = [side.lengths[self.pairs.training] for side in both]
         longer = torch.maximum(*lengths).cpu()  # (n,)
@@ -126,12 +126,12 @@ class PairSource(TextSource):
         return side_by_side(*self.sides(self.pairs.training[rows], generator))
 
     def held_out(self, generator: torch.Generator) -> Iterator[MaskedBatch]:
-        """Those of the first pairs held out."""
+        """The first held-out pairs, masked, batch by batch."""
         parts = torch.split(self.pairs.held_out[:HELD_OUT_PAIRS], _AT_ONCE)
         return (side_by_side(*self.sides(rows, generator)) for rows in parts)
 
     def sides(self, rows: Tensor, generator: torch.Generator) -> list[MaskedSide]:
-        """Both sides of the pairs with these numbers (b,) in the text, masked apart."""
+        """Both sides of the pairs with these indices (b,) in the text, masked independently."""
         hiding = self.distribution.hiding(generator)
         sides = zip((self.pairs.pivot, self.pairs.other), self.numbers, strict=True)
         return [masked(side.take(rows).padded(), number, hiding) for side, number in sides]

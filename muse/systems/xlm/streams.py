@@ -1,4 +1,4 @@
-"""Streams: the sentences of a language end to end, cut at a length, however many come into one."""
+"""Streams: the sentences of a language end to end, cut into sequences of a fixed length."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from muse.encoders.ragged import Ragged
 from muse.errors import Mismatch
 from muse.systems.pieces import BOS, EOS, Pieces
 
-FEWEST = 20  # streams of a language: one of so many is held out
-HELD_OUT, SHARE = 200, 0.05  # held out are so many streams, but never a larger share
+FEWEST = 20  # the smallest number of streams of a language
+HELD_OUT, SHARE = 200, 0.05  # the largest number and share of streams that are held out
 
 Documents = Sequence[Sequence[str]]
 
@@ -32,7 +32,7 @@ def cut_streams(sentences: Iterable[Sequence[int]], length: int) -> Iterator[lis
 
 @dataclass(frozen=True, eq=False)
 class Streams:
-    """The streams of one language, and the numbers of those that train (n,) and of those held out."""
+    """The streams of one language, and the indices of the training (n,) and held-out ones."""
 
     ragged: Ragged
     training: Tensor
@@ -42,12 +42,12 @@ class Streams:
 def make_streams(
     language: str, texts: Documents, pieces: Pieces, length: int, generator: torch.Generator, device: str
 ) -> Streams:
-    """The streams of a language, none over the end of a document; Mismatch where there are too few."""
+    """The streams of a language, which do not cross documents; Mismatch if there are too few."""
     cut = chain.from_iterable(cut_streams(pieces.encode(text), length) for text in texts)
-    found = [stream for stream in cut if len(stream) > 2]  # <bos> and one piece tell nothing
+    found = [stream for stream in cut if len(stream) > 2]  # <bos> and one piece are useless
     if len(found) < FEWEST:
         raise Mismatch(
-            f"at least {FEWEST} streams of {length} pieces are needed, got {len(found)} of {language}; give "
+            f"{language} needs text for at least {FEWEST} streams of {length} pieces, got {len(found)}; give "
             "more text, or set a smaller length"
         )
     drawn = torch.randperm(len(found), generator=generator)

@@ -1,4 +1,4 @@
-"""The cross-lingual language model as a sentence system: what it is trained on, and how it is restored."""
+"""The cross-lingual language model as a sentence system: its presets, training and restoring."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from muse.systems.pieces import Pieces
 from muse.systems.system import Fitted, Job, Preset, System
 from muse.systems.xlm.config import XlmConfig
 from muse.systems.xlm.corpus import check_texts, make_sources, read_corpus
-from muse.systems.xlm.initialisation import first_network
+from muse.systems.xlm.initialisation import untrained_network
 from muse.systems.xlm.learner import XlmLearner
 from muse.systems.xlm.network import XlmModel, XlmNetwork
 from muse.training.schedule import Schedule
@@ -44,13 +44,13 @@ PRESETS = {
 
 
 def train_xlm(job: Job) -> Fitted:
-    """A model by the objectives of its settings, stopped by the perplexity of held-out text."""
+    """A model trained with its objectives, with early stopping on the perplexity of held-out text."""
     request, config = job.request, job.config
     check_texts(config, request)
     corpus = read_corpus(config, request)
     pieces = Pieces.learned(corpus.sentences, config.pieces, generator_for(request.seed, 2))
     sources = make_sources(config, corpus, pieces, seed=request.seed, runtime=job.runtime)
-    network = first_network(config, pieces, sources.counts, request.space, request.seed)
+    network = untrained_network(config, pieces, sources.counts, request.space, request.seed)
     network.to(job.runtime.device)
     judged = [config.judged] if config.judged else ()
     learner = XlmLearner(network.model, sources.streams, sources.pairs, judged, config.exponent)
