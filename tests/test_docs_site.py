@@ -80,9 +80,14 @@ def test_search_finds_a_page_from_the_disk(site: Path) -> None:
         page.on("pageerror", lambda error: said.append(str(error)))
         page.on("request", lambda asked: said.append(asked.url) if asked.url.startswith("http") else None)
         page.goto((site / "index.html").as_uri())
-        page.fill("input.md-search__input", "explorer")
         found = page.locator('.md-search-result__item a[href*="how-to/look.html"]').first
-        found.wait_for(timeout=PATIENCE)
+        for query in ["explorer", "the explorer"] * 10:  # what is typed before the index is loaded is lost
+            page.fill("input.md-search__input", query)
+            try:
+                found.wait_for(timeout=PATIENCE / 20)
+            except playwright.TimeoutError:
+                continue
+            break
         found.click()
         page.wait_for_url("file:**/how-to/look.html**", timeout=PATIENCE)
         browser.close()
