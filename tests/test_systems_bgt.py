@@ -30,7 +30,7 @@ from muse.systems.bgt.length import Length
 from muse.systems.bgt.network import BgtNetwork, LanguageLatents
 from muse.systems.bgt.surface import surface
 from muse.systems.bgt.system import PRESETS
-from muse.systems.bgt.tokens import SpaceWords, Tokens
+from muse.systems.bgt.tokens import SpaceWords, Tokens, missing_tokens
 from muse.systems.network_encoder import NetworkEncoder
 from muse.systems.networks.transformer import TransformerLayers, parameter_count
 from muse.systems.pieces import BOS, SPECIALS, UNK
