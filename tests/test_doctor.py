@@ -47,4 +47,4 @@ def test_what_is_missing_is_named_with_the_remedy(muse: Command, monkeypatch: py
     (web,) = [one for one in extras() if one.name == "web"]
     assert web.missing == ("uvicorn",)
     assert web.advice == install_extra("web")
-    assert f"lacks uvicorn: {web.advice}" in muse("doctor").out
+    assert f"missing uvicorn: {web.advice}" in muse("doctor").out

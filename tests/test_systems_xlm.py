@@ -244,7 +244,13 @@ SIZES = {"pieces": 200, "layers": 1, "heads": 2, "hidden": 16, "length": 16, "pa
 def good(files: Path, *more: object, text: str = "txt", parallel: bool = True) -> list[object]:
     """The arguments of a run that ends well."""
     sizes = [part for name, value in SIZES.items() for part in ("--set", f"{name}={value}")]
-    texts = [part for name in ("en", "fr") for part in ("--text", f"{name}={files / name}.{text}")]
+    given = {str(part).partition("=")[0] for part in more}
+    texts = [
+        part
+        for name in ("en", "fr")
+        if name not in given
+        for part in ("--text", f"{name}={files / name}.{text}")
+    ]
     pairs = ["--parallel", files / "pairs.tsv"] if parallel else []
     quick = ["--epochs", 2, "--batch", 16, "--rate", 0.01, "--set", "steps=8"]
     start = ["train", files / "space", "--encoder", "xlm", "--lang", "fr", "--out", files / "out", "-q"]

@@ -36,7 +36,7 @@ def doctor(as_json: bool, **options: Any) -> None:
         ("faiss", found["faiss"]),
         ("vectors", f"looked for in {folders}"),
     ):
-        click.echo(f"{name:11} {text}")
+        click.echo(f"{name:12}  {text}")
     for one in known:
         state = f"missing {', '.join(one.missing)}: {one.advice}" if one.missing else "installed"
-        click.echo(f"{one.name:11} {state} ({one.purpose})")
+        click.echo(f"{one.name:12}  {state} ({one.purpose})")
