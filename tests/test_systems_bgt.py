@@ -30,7 +30,7 @@ from muse.systems.bgt.length import Length
 from muse.systems.bgt.network import BgtNetwork, LanguageLatents
 from muse.systems.bgt.surface import surface
 from muse.systems.bgt.system import PRESETS
-from muse.systems.bgt.tokens import SpaceWords, Tokens
+from muse.systems.bgt.tokens import SpaceWords, Tokens, missing_tokens
 from muse.systems.network_encoder import NetworkEncoder
 from muse.systems.networks.transformer import TransformerLayers, parameter_count
 from muse.systems.pieces import BOS, SPECIALS, UNK
@@ -384,7 +384,10 @@ BAD: dict[str, tuple[list[object], list[str]]] = {
     "no semantic latent": (["--set", "semantic=0"], ["semantic must be at least 1"]),
     "a weight below 0": (["--set", "prior=-1"], ["prior must be 0 or more, got -1"]),
     "smoothing": (["--set", "smoothing=1"], ["smoothing must lie in 0..1"]),
-    "latents that layers cannot read": (["--set", "decoder_layers=1"], ["must be hidden, 256, got 16 and 4"]),
+    "latents that layers cannot read": (
+        ["--set", "decoder_layers=1"],
+        ["equal to hidden, 256, got 16 and 4"],
+    ),
     "heads": (["--set", "heads=3"], ["multiple of heads"]),
     "fewer tokens than none": (["--set", "counted=-1"], ["counted must be at least 0, got -1"]),
     "text that is not looked at": (["--text", "fr=x"], ["does not use --text"]),

@@ -323,7 +323,7 @@ BAD: dict[str, tuple[list[object], list[str]]] = {
     "no units": (["--set", "units=0"], ["units must be at least 1"]),
     "dropout": (["--set", "dropout=1"], ["dropout must lie in 0..1"]),
     "decay": (["--set", "decay=0"], ["decay must be above 0"]),
-    "another language": (["--lang", "fr"], ["have a word of fr; got 0 and 0"]),
+    "another language": (["--lang", "fr"], ["known fr words in both sentences, got 0 and 0"]),
     "no file": (["--nli", "nosuch"], ["nosuch"]),
 }
 
@@ -338,8 +338,8 @@ def test_bad_input_of_labels_and_texts(muse: Command, files: Path) -> None:
     both = ["--parallel", files / "text.tsv", "--lang", "fr"]
     refused(muse(*infersent(files, *both)), "objective=nli does not use --parallel")
     plain = ["train", files / "space", "--encoder", "infersent", "--lang", "fr", "--out", files / "out"]
-    refused(muse(*plain), "--nli, which is missing")
-    refused(muse(*plain, "--set", "objective=td"), "--parallel, which is missing")
+    refused(muse(*plain), "needs --nli to train on")
+    refused(muse(*plain, "--set", "objective=td"), "needs --parallel to train on")
     with (files / "nli.txt").open("a") as stream:
         stream.write("9\ten1\ten2\tMAYBE\n")
     refused(muse(*infersent(files)), "nli.txt:302", "'MAYBE'")
@@ -355,7 +355,7 @@ def test_bad_input_of_x_bilstm(muse: Command, files: Path) -> None:
     refused(muse(*no_folder), "give --set english=FOLDER")
     refused(muse(*x_bilstm(files, "--set", "units=9")), "of 9 units, got 8", "--set units=8")
     refused(muse(*x_bilstm(files, "--preset", "paper", "--set", "units=512")), "of 512 units, got 8")
-    refused(muse(*x_bilstm(files, "--set", "weight=0.6")), "0..0.5")
+    refused(muse(*x_bilstm(files, "--set", "weight=0.6")), "between 0 and 0.5")
     toy_space(files / "space", seed=5)
     refused(muse(*x_bilstm(files)), "checksum")
     toy_space(files / "space")

@@ -138,7 +138,7 @@ def test_a_request_is_checked_from_python_too(tmp_path: Path) -> None:
     write_text(tmp_path / "text.tsv", toy_text())
     parallel = (tmp_path / "text.tsv",)
     bad: list[tuple[dict[str, Any], str]] = [
-        ({}, "--parallel, which is missing"),
+        ({}, "needs --parallel to train on"),
         ({"parallel": parallel * 3}, "--parallel takes one file, or --source and --target; got 3"),
         ({"parallel": parallel, "preset": "paper"}, "preset of x-cbow is one of small; got 'paper'"),
         ({"parallel": parallel, "config": {"power": 1}}, "one of default, chosen, powers; got 'power'"),

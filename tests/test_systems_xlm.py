@@ -322,7 +322,7 @@ BAD: dict[str, tuple[list[object], list[str]]] = {
     "pieces": (["--set", "pieces=5"], ["more than the 5 special ones"]),
     "heads": (["--set", "heads=3"], ["multiple of heads"]),
     "parallel for nothing": (["--set", "objective=mlm"], ["mlm does not use --parallel"]),
-    "exponent": (["--set", "exponent=2"], ["0..1", "2"]),
+    "exponent": (["--set", "exponent=2"], ["between 0 and 1", "2"]),
     "judged": (["--set", "judged=de"], ["one of en, fr", "'de'"]),
     "no documents": (["--set", "documents=true"], ["en.txt:1", "document<TAB>paragraph"]),
     "language": (["--text", "xx=nosuch"], ["'xx'"]),
@@ -343,7 +343,7 @@ def test_bad_input_is_told_and_leaves_nothing(muse: Command, files: Path, name: 
 def test_missing_texts(muse: Command, files: Path) -> None:
     refused(muse(*good(files, parallel=False)), "mlm+tlm needs --parallel")
     start = ["train", files / "space", "--encoder", "xlm", "--lang", "fr", "--out", files / "out"]
-    refused(muse(*start), "--text, which is missing")
+    refused(muse(*start), "needs --text to train on")
     refused(muse(*start, "--text", f"en={files}/en.txt"), "needs text of --lang fr")
     with pytest.raises(BadSetting, match="warmup"):
         XlmConfig(warmup=0)

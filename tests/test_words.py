@@ -86,6 +86,13 @@ RETIRED = (
     retired(r"\bforbids commercial use\b", "has a non-commercial licence"),
     retired(r"\bfrom which on\b", "when ... starts"),
     retired(r"\bbrings no\b", "there is no"),
+    retired(r"\bwhere there (?:is|are) none\b", "without, if there is none"),
+    retired(r"\b(?:is|are) had\b|\bone or more of which\b", "another sentence"),
+    retired(r"^Itself\b", "Returns self"),
+    retired(r"\bdoes not look at\b", "does not use"),
+    retired(r"\buntrained twin\b", "the untrained network"),
+    retired(r"\bis no saved\b", "is not a saved"),
+    retired(r"\b(?:made|makes?) again\b", "restored, rebuilds"),
 )
 
 

@@ -13,7 +13,7 @@ from muse.space import AlignedSpace
 from muse.systems.bgt.config import BgtConfig
 from muse.systems.bgt.learner import BgtLearner
 from muse.systems.bgt.network import BgtNetwork
-from muse.systems.bgt.tokens import PieceTokens, SpaceWords, Tokens, restored_tokens
+from muse.systems.bgt.tokens import PieceTokens, SpaceWords, Tokens, missing_tokens, restored_tokens
 from muse.systems.network_encoder import SentenceNetwork
 from muse.systems.pieces import Pieces
 from muse.systems.system import Fitted, Job, Preset, System

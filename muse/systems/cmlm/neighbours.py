@@ -52,8 +52,8 @@ def find_neighbours(
     if not len(first):
         raise Mismatch(
             f"text must have adjacent paragraphs with known words, got none in {len(text)} paragraphs of "
-            f"{len(documents)} documents ({len(ids)} known words, {read.unknown} unknown); check the language "
-            "and the order of the paragraphs"
+            f"{len(documents)} documents ({len(ids)} known words, {read.unknown} unknown); check the "
+            "language and the order of the paragraphs"
         )
     pairs = torch.from_numpy(np.stack([first, first + 1], axis=1)).to(device)
     offsets = torch.from_numpy(np.concatenate([[0], lengths.cumsum()]))
