@@ -143,7 +143,7 @@ def test_text_that_cannot_be_learned_from(muse: Command, files: Path, name: str)
 
 BAD_SETTINGS: dict[str, tuple[list[object], list[str]]] = {
     "no such text": (["--parallel", "nosuch.tsv"], ["nosuch.tsv"]),
-    "the pivot": (["--lang", "en"], ["a language other than the pivot, en"]),
+    "the pivot": (["--lang", "en"], ["a language other than the pivot, got en"]),
     "no such language": (["--lang", "xx"], ["languages of this space", "'xx'"]),
     "lambda": (["--lambda", 0.7], ["lambda must be between 0 and 0.5"]),
     "lambda elsewhere": (["--loss", "hinge", "--lambda", 0.2], ["--lambda", "hinge"]),

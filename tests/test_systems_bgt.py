@@ -383,7 +383,7 @@ def test_with_layers_it_reads_pieces(muse: Command, files: Path) -> None:
 BAD: dict[str, tuple[list[object], list[str]]] = {
     "no semantic latent": (["--set", "semantic=0"], ["semantic must be at least 1"]),
     "a weight below 0": (["--set", "prior=-1"], ["prior must be 0 or more, got -1"]),
-    "smoothing": (["--set", "smoothing=1"], ["smoothing must lie in 0..1"]),
+    "smoothing": (["--set", "smoothing=1"], ["smoothing must be at least 0 and below 1"]),
     "latents that layers cannot read": (
         ["--set", "decoder_layers=1"],
         ["equal to hidden, 256, got 16 and 4"],

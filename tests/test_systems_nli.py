@@ -321,7 +321,7 @@ BAD: dict[str, tuple[list[object], list[str]]] = {
     "an objective": (["--set", "objective=nosuch"], ["objective must be one of nli, td", "'nosuch'"]),
     "a pooling": (["--set", "pooling=mean"], ["pooling must be one of max, last"]),
     "no units": (["--set", "units=0"], ["units must be at least 1"]),
-    "dropout": (["--set", "dropout=1"], ["dropout must lie in 0..1"]),
+    "dropout": (["--set", "dropout=1"], ["dropout must be at least 0 and below 1"]),
     "decay": (["--set", "decay=0"], ["decay must be above 0"]),
     "another language": (["--lang", "fr"], ["known fr words in both sentences, got 0 and 0"]),
     "no file": (["--nli", "nosuch"], ["nosuch"]),

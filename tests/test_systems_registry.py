@@ -108,7 +108,7 @@ BAD: dict[str, tuple[list[object], list[str]]] = {
     "a kind": (["--set", "kind=wide"], ["kind must be one of simple, gated; got 'wide'"]),
     "a kernel without a middle": (["--set", "kernel=4"], ["kernel must be odd"]),
     "no margin": (["--set", "margin=0"], ["margin must be above 0"]),
-    "dropout": (["--set", "dropout=1"], ["dropout must lie in 0..1"]),
+    "dropout": (["--set", "dropout=1"], ["dropout must be at least 0 and below 1"]),
     "precision": (["--set", "precision=fp8"], ["float32, bf16"]),
     "text that is not looked at": (["--text", "fr=x"], ["does not use --text"]),
     "two texts to learn from": (["--nli", __file__], ["give --parallel or --nli"]),

@@ -51,7 +51,7 @@ class BgtConfig:
             if not 0 <= getattr(self, name) < float("inf"):
                 raise BadSetting(f"the weight {name} must be 0 or more, got {getattr(self, name):g}")
         if not 0 <= self.smoothing < 1:
-            raise BadSetting(f"smoothing must lie in 0..1, below 1, got {self.smoothing:g}")
+            raise BadSetting(f"smoothing must be at least 0 and below 1, got {self.smoothing:g}")
         if self.decoder_layers and {self.semantic, self.language} - {0, self.hidden}:
             raise BadSetting(
                 "with decoder layers, semantic and language must be 0 or equal to hidden, "

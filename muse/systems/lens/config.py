@@ -40,7 +40,7 @@ class LensConfig:
         if self.kernel % 2 == 0:
             raise BadSetting(f"kernel must be odd, with equally many words on both sides; got {self.kernel}")
         if not 0 <= self.dropout < 1:
-            raise BadSetting(f"dropout must lie in 0..1, below 1, got {self.dropout:g}")
+            raise BadSetting(f"dropout must be at least 0 and below 1, got {self.dropout:g}")
         self.ranking()
 
     def ranking(self) -> Hinge:

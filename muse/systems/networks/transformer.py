@@ -56,7 +56,7 @@ class TransformerConfig:
                 f"hidden must be a multiple of heads, got {self.hidden} dimensions and {self.heads} heads"
             )
         if not 0 <= self.dropout < 1:
-            raise BadSetting(f"dropout must lie in 0..1, below 1, got {self.dropout:g}")
+            raise BadSetting(f"dropout must be at least 0 and below 1, got {self.dropout:g}")
         if self.activation not in ACTIVATIONS:
             raise BadSetting(f"activation must be one of {', '.join(ACTIVATIONS)}; got {self.activation!r}")
         if self.languages < 0:

@@ -45,7 +45,7 @@ class InferSentConfig:
             if getattr(self, name) not in choices:
                 raise BadSetting(f"{name} must be one of {', '.join(choices)}; got {getattr(self, name)!r}")
         if not 0 <= self.dropout < 1:
-            raise BadSetting(f"dropout must lie in 0..1, below 1, got {self.dropout:g}")
+            raise BadSetting(f"dropout must be at least 0 and below 1, got {self.dropout:g}")
 
     @property
     def classes(self) -> int:
