@@ -1,4 +1,4 @@
-"""What several tests are lent."""
+"""Fixtures of several test files, and how processes share the tests."""
 
 from __future__ import annotations
 
@@ -21,28 +21,31 @@ from tests.toys import raw_pair, write_vec  # noqa: E402
 ROOT = Path(__file__).resolve().parents[1]
 
 
-# The files of tests that read the aligned sample, which takes half a minute to make.
-ON_SAMPLE = {
-    path.name
+# Files of tests that go to one process, by what they share: the aligned sample takes long to make, and a server
+# of forks imports torch once.
+TOGETHER = {"sample": "checkout: Path", "forks": "run_together("}
+GROUPS = {
+    path.name: group
     for path in Path(__file__).parent.glob("test_*.py")
-    if "checkout: Path" in path.read_text(encoding="utf-8")
+    for group, sign in TOGETHER.items()
+    if sign in path.read_text(encoding="utf-8")
 }
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Puts these first: where several processes share the tests, the longest part must not come last."""
-    items.sort(key=lambda item: item.path.name not in ON_SAMPLE)
+    items.sort(key=lambda item: (GROUPS.get(item.path.name) != "sample", item.path.name not in GROUPS))
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """One process has all tests of these files; of the others each file goes to a process as a whole."""
+    """One process has all tests of a group; of the others each file goes to a process as a whole."""
     from xdist.scheduler import LoadFileScheduling
 
     class ByFile(LoadFileScheduling):  # type: ignore[misc]
         def _split_scope(self, nodeid: str) -> str:
             file: str = super()._split_scope(nodeid)
-            return "sample" if Path(file).name in ON_SAMPLE else file
+            return GROUPS.get(Path(file).name, file)
 
     return ByFile(config, log) if config.getvalue("dist") == "loadfile" else None
 

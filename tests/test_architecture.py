@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -73,8 +74,13 @@ MODULES = modules()
 TREES = {name: ast.parse(path.read_text(encoding="utf-8")) for name, path in MODULES.items()}
 
 
-def imported(tree: ast.AST) -> Iterator[str]:
+@cache
+def imported(tree: ast.AST) -> frozenset[str]:
     """The full name of everything that a file imports, wherever in the file."""
+    return frozenset(_imported(tree))
+
+
+def _imported(tree: ast.AST) -> Iterator[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
@@ -83,9 +89,10 @@ def imported(tree: ast.AST) -> Iterator[str]:
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
+@cache
 def ours(tree: ast.AST) -> set[str]:
     """The modules of muse that a file imports."""
-    names = set()
+    names: set[str] = set()
     for name in imported(tree):
         first, *parts = name.split(".")
         if first == "muse":

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ from muse.systems.system import TrainingRequest
 from muse.training.loss_choice import LossChoice
 from muse.training.two_sides import PairLearner
 from tests.parallel import toy_space, toy_text, write_text
+from tests.processes import run_together
 
 COUNT, TRAINING = 2, 380  # processes; pairs that are not held out
 EPOCHS = 2
@@ -34,34 +35,32 @@ def arguments(folder: Path, out: str, encoder: str) -> list[str]:
     return [str(part) for part in ("train", folder / "space", *given)]
 
 
-def main(folder: Path) -> None:
+def work(folder: Path, encoder: str) -> None:
     """What each of several processes does: runs muse train, and keeps what it saw and wrote."""
     from muse import cli
 
-    rank, port = os.environ["RANK"], int(os.environ["MASTER_PORT"])
-    seen: dict[str, Any] = {name: {"rows": 0, "saved": 0} for name in WORD_ENCODERS}
+    rank, seen = os.environ["RANK"], {"rows": 0, "saved": 0}
     loss, save = PairLearner.loss, TrainedEncoder.save
+
+    def counted(self: PairLearner, rows: Any, generator: Any) -> Any:
+        seen["rows"] += len(rows)
+        return loss(self, rows, generator)
+
+    def noted(self: TrainedEncoder, out: Path) -> None:
+        seen["saved"] += 1
+        save(self, out)
+
     patched = pytest.MonkeyPatch()
-    for number, name in enumerate(WORD_ENCODERS):
-        counts = seen[name]
-
-        def counted(self: PairLearner, rows: Any, generator: Any, counts: Any = counts) -> Any:
-            counts["rows"] += len(rows)
-            return loss(self, rows, generator)
-
-        def noted(self: TrainedEncoder, out: Path, counts: Any = counts) -> None:
-            counts["saved"] += 1
-            save(self, out)
-
-        patched.setattr(PairLearner, "loss", counted)
-        patched.setattr(TrainedEncoder, "save", noted)
-        os.environ["MASTER_PORT"] = str(port + number)  # the one before may not be free yet
-        sys.argv = ["muse", *arguments(folder, f"shared.{name}", name)]
+    patched.setattr(PairLearner, "loss", counted)
+    patched.setattr(TrainedEncoder, "save", noted)
+    patched.setattr(sys, "argv", ["muse", *arguments(folder, f"shared.{encoder}", encoder)])
+    with (folder / f"{encoder}.out.{rank}").open("w") as out:
+        patched.setattr(sys, "stdout", out)
         try:
             cli.main()
         except SystemExit as ended:
             assert not ended.code
-    (folder / f"seen.{rank}.json").write_text(json.dumps(seen))
+    (folder / f"{encoder}.seen.{rank}.json").write_text(json.dumps(seen))
 
 
 @pytest.fixture(scope="module")
@@ -70,17 +69,8 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("processes")
     toy_space(folder / "space")
     write_text(folder / "text.tsv", toy_text())
-    environment = {
-        **os.environ, "WORLD_SIZE": str(COUNT), "MASTER_ADDR": "127.0.0.1", "OMP_NUM_THREADS": "1",
-        "MASTER_PORT": str(35_000 + os.getpid() % 5_000), "PYTHONPATH": os.pathsep.join(sys.path),
-    }  # fmt: skip
-    command = [sys.executable, "-m", "tests.test_systems_word_encoders", str(folder)]
-    started = []
-    for rank in map(str, range(COUNT)):
-        with (folder / f"out.{rank}").open("w") as out:
-            own = {**environment, "RANK": rank, "LOCAL_RANK": rank}
-            started.append(subprocess.Popen(command, env=own, stdout=out))  # noqa: S603
-    assert [process.wait(300) for process in started] == [0] * COUNT
+    for encoder in WORD_ENCODERS:
+        run_together(partial(work, encoder=encoder), folder, COUNT)
     return folder
 
 
@@ -91,11 +81,11 @@ def rows(folder: Path) -> dict[str, Any]:
 
 @pytest.mark.parametrize("encoder", WORD_ENCODERS)
 def test_processes_share_every_batch_and_the_first_one_writes(files: Path, encoder: str) -> None:
-    seen = [json.loads((files / f"seen.{rank}.json").read_text())[encoder] for rank in range(COUNT)]
+    seen = [json.loads((files / f"{encoder}.seen.{rank}.json").read_text()) for rank in range(COUNT)]
     assert [one["rows"] for one in seen] == [EPOCHS * TRAINING // COUNT] * COUNT
     assert [one["saved"] for one in seen] == [1, 0]
-    first, second = ((files / f"out.{rank}").read_text() for rank in range(COUNT))
-    assert (len(first.splitlines()), second) == (len(WORD_ENCODERS), "")
+    first, second = ((files / f"{encoder}.out.{rank}").read_text() for rank in range(COUNT))
+    assert (len(first.splitlines()), second) == (1, "")
     assert not list(files.glob(".*"))  # no checkpoint stays
 
 
@@ -110,7 +100,7 @@ def test_processes_make_the_encoder_that_one_makes(files: Path, tmp_path: Path, 
     assert expected.keys() == found.keys()
     for name, array in expected.items():
         np.testing.assert_allclose(found[name], array, rtol=1e-3, atol=1e-4)
-    printed = json.loads((files / "out.0").read_text().splitlines()[WORD_ENCODERS.index(encoder)])
+    printed = json.loads((files / f"{encoder}.out.0").read_text())
     assert printed["encoder"] == trained.encoder.name
     np.testing.assert_allclose(
         printed["loss_curve"], [epoch.loss for epoch in trained.fitted.epochs[1:]], rtol=1e-4
@@ -152,7 +142,3 @@ def test_a_request_is_checked_from_python_too(tmp_path: Path) -> None:
         with pytest.raises(BadSetting, match=message):
             train_system("x-cbow", TrainingRequest(space, "fr", tmp_path / "out", **given), Runtime())
     assert not (tmp_path / "out").exists()
-
-
-if __name__ == "__main__":
-    main(Path(sys.argv[1]))

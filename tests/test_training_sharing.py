@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import multiprocessing
-import os
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 import torch
 from numpy.typing import NDArray
-from torch.distributed import TCPStore  # type: ignore[attr-defined]
 
 from muse.errors import BadSetting
 from muse.run.checkpoint import Checkpoint
@@ -25,11 +21,9 @@ from muse.training.trainer import TrainerConfig, train
 from muse.training.two_sides import PairLearner
 from muse.training.word_tables import WordTables
 from muse.training.x_cbow import XCbow
+from tests.processes import run_together
 from tests.test_training_trainer_settings import PLAIN, Line
 from tests.test_training_word_tables import encoder, toy_pairs
-
-if TYPE_CHECKING:
-    from multiprocessing.context import ForkServerContext, SpawnContext
 
 COUNT = 3
 CLIPPED = replace(PLAIN, clip=0.5)
@@ -51,11 +45,10 @@ def learned(learner: Learner) -> NDArray[np.float32]:
     return np.concatenate([p.detach().numpy().ravel() for p in learner.parameters()])
 
 
-def work(out: Path, environment: dict[str, str]) -> None:
+def work(out: Path) -> None:
     """What each of several processes does: trains the same learners, and keeps what came of it."""
     from muse.run.processes import joined
 
-    os.environ.update(environment)
     torch.set_num_threads(1)
     with joined("cpu") as processes:
         store = Checkpoint.open(out / "c", ["x"], resume=False) if processes.first else Checkpoint(out / "c")
@@ -80,28 +73,7 @@ def work(out: Path, environment: dict[str, str]) -> None:
 def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder with what three processes learned."""
     folder = tmp_path_factory.mktemp("processes")
-    # As torchrun does it: whoever starts the processes holds what they meet at, on a port that is free.
-    met_at = TCPStore("127.0.0.1", 0, is_master=True, wait_for_workers=False)
-    environment = {
-        "WORLD_SIZE": str(COUNT), "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(met_at.port),
-        "TORCHELASTIC_USE_AGENT_STORE": "True", "TORCHELASTIC_RESTART_COUNT": "0",
-    }  # fmt: skip
-    # One process imports torch, and the others are forks of it where there is such a thing.
-    forks = "forkserver" in multiprocessing.get_all_start_methods()
-    context: SpawnContext | ForkServerContext = (
-        multiprocessing.get_context("forkserver") if forks else multiprocessing.get_context("spawn")
-    )
-    # Beside what is imported here, what torch's optimisers and the tokeniser import when they are first used.
-    context.set_forkserver_preload([__name__, "torch._dynamo", "sacremoses"])
-    started = [
-        context.Process(target=work, args=(folder, {**environment, "RANK": str(rank)}))
-        for rank in range(COUNT)
-    ]
-    for process in started:
-        process.start()
-    for process in started:
-        process.join(300)
-    assert [process.exitcode for process in started] == [0] * COUNT
+    run_together(work, folder, COUNT)
     return folder
 
 
