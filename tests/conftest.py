@@ -21,8 +21,8 @@ from tests.toys import raw_pair, write_vec  # noqa: E402
 ROOT = Path(__file__).resolve().parents[1]
 
 
-# Files of tests that go to one process, by what they share: the aligned sample takes long to make, and a server
-# of forks imports torch once.
+# Files of tests that go to one process, by what they share: the aligned sample takes long to make, and a
+# server of forks imports torch once.
 TOGETHER = {"sample": "checkout: Path", "forks": "run_together("}
 GROUPS = {
     path.name: group

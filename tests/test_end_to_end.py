@@ -101,6 +101,7 @@ def test_the_table_of_the_tutorial_reads_back(checkout: Path) -> None:
     assert ("maison", "house") in lexicon.pairs
 
 
+@pytest.mark.slow
 def test_probabilities_hold_on_the_gold_list(muse: Command, aligned: Path, tmp_path: Path) -> None:
     out = tmp_path / "induced"
     said = muse("induce", aligned, "--out", out, "--format", "jsonl", "--json").json
@@ -118,6 +119,7 @@ def test_probabilities_hold_on_the_gold_list(muse: Command, aligned: Path, tmp_p
     assert right[sure > 0.8].mean() > right[sure < 0.4].mean() + 0.3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("init", ["identical", "similarity", "dictionary"])
 def test_other_ways_in_run(muse: Command, tmp_path: Path, init: str) -> None:
     more = ["--dictionary", GOLD] if init == "dictionary" else []

@@ -94,6 +94,7 @@ def same(first: Iterable[Alignment], second: Iterable[Alignment]) -> bool:
     return all(np.array_equal(a.source_map, b.source_map) and a.criterion == b.criterion for a, b in pairs)
 
 
+@pytest.mark.slow
 def test_a_rotation_is_recovered_without_a_pair() -> None:
     source, turn = vectors("a", cloud(d=20)), rotation(20)
     target = vectors("b", source.matrix @ turn.T)
