@@ -117,6 +117,7 @@ def _resolved(request: Request) -> Request:
             "no re-weighting: it would move %s, which all languages share", request.target or "the pivot"
         )
         config = replace(config, reweight=False)
+    config = replace(config, fixed_target=not request.moves_target)
     if request.into is None:
         return replace(request, config=config)
     pivot = check_addition(request.into, request.sources, request.target)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -13,6 +13,7 @@ import numpy as np
 from muse.alignment import Alignment
 from muse.errors import BadSetting, Mismatch, NotConverged
 from muse.learn.criterion import Criterion, criterion
+from muse.learn.dimensions import Initialiser, in_common_dimensions
 from muse.learn.initialise import INITIALISATIONS
 from muse.learn.initialise.adversarial import AdversarialConfig, adversarial
 from muse.learn.initialise.dictionary import DictionaryConfig, dictionary
@@ -37,8 +38,6 @@ ROUNDS = (
 )
 NULL_STREAM = 2_000  # the number of a random stream, above those of the initialisations
 JUDGE_STREAM = 1  # judging has a random stream of its own, so that resuming does not change it
-
-Initialiser = Callable[[Vectors, Vectors, Criterion, np.random.Generator, Runtime], Iterator[Alignment]]
 
 
 @dataclass(frozen=True)
@@ -92,9 +91,13 @@ class Plan:
         if self.lexicon is not None:
             return [("dictionary", _dictionary(self.lexicon))]
         known: list[tuple[str, Initialiser]] = [
-            (f"gromov:{prior}", _gromov(prior)) for prior in GromovConfig().priors
+            *((f"gromov:{prior}", _gromov(prior)) for prior in GromovConfig().priors),
+            ("similarity", _similarity),
+            ("adversarial", _adversarial),
         ]
-        known += [("similarity", _similarity), ("adversarial", _adversarial), ("identical", _identical)]
+        # Pairs of words are fitted in all dimensions; all else compares spaces of one dimension.
+        known = [(name, in_common_dimensions(initialise)) for name, initialise in known]
+        known.append(("identical", _identical))
         if self.init == "auto":
             return known if self.identical else known[:-1]
         return [(name, initialise) for name, initialise in known if name.split(":")[0] == self.init]

@@ -48,7 +48,7 @@ def learn_many(
         own = replace(runtime, checkpoint=runtime.checkpoint.of(source.language))
         try:
             learned[source.language] = learn(
-                source, target, config=replace(config, reweight=False), runtime=own
+                source, target, config=replace(config, reweight=False, fixed_target=True), runtime=own
             )
         except MuseError as error:
             raise type(error)(f"{source.language} into {target.language}: {error}") from error

@@ -13,6 +13,7 @@ from muse.alignment import Alignment
 from muse.errors import BadSetting, Mismatch, NotConverged
 from muse.learn.auto import Candidate, Plan, best, candidates
 from muse.learn.criterion import criterion
+from muse.learn.dimensions import in_smaller_space
 from muse.learn.refine import RefineConfig, refine
 from muse.learn.reweight import reweight
 from muse.learn.verdict import Verdict, judge
@@ -45,6 +46,8 @@ class AlignConfig:
     """With several languages, refine all mappings together at the end: `--joint`."""
     seed: int = 0
     """The random seed: `--seed`."""
+    fixed_target: bool = False
+    """Whether the shared space is the target's whatever its dimension, as for several languages."""
 
     def __post_init__(self) -> None:
         check_steps(self.steps)
@@ -74,11 +77,6 @@ def check_pair(source: Vectors, target: Vectors, *, max_vocab: int | None = None
     """
     if source.language == target.language:
         raise BadSetting(f"source and target need different names, got {source.language!r} twice")
-    if source.dimension != target.dimension:
-        raise Mismatch(
-            f"both languages need vectors of one dimension, got {source.dimension} for {source.language} and "
-            f"{target.dimension} for {target.language}; train or reduce them to the same size"
-        )
     for side in (source, target):
         if len(side) < MINIMUM_WORDS:
             cut = max_vocab is not None and len(side) >= max_vocab
@@ -118,6 +116,8 @@ def learn(source: Vectors, target: Vectors, *, config: AlignConfig, runtime: Run
     verdict = judge(source, target, alignment, rng=rng, runtime=runtime, null=null)
     if config.reweight and config.refine is not None:  # --no-refine asks for the initial mapping unchanged
         alignment = reweight(source, target, alignment, rng=rng, runtime=runtime)
+    if not config.fixed_target:
+        alignment = in_smaller_space(alignment)
     seconds = {"init": initialised - began, "refine": time.perf_counter() - initialised}
     memory["refine"] = peak_memory_mb()
     return Learned(alignment, verdict, tried, seconds, memory, tuple(history.as_json()))

@@ -17,7 +17,7 @@ from torch import Tensor
 from torch.nn.functional import normalize
 
 from muse.alignment import Alignment
-from muse.procrustes import procrustes
+from muse.procrustes import both_mapped, procrustes
 from muse.run.runtime import Runtime
 from muse.search.retrieval import Retrieval, mutual_neighbours, recovered
 from muse.vectors import Vectors
@@ -42,7 +42,7 @@ def reweight(
     x, y = (side.most_frequent(WORDS).tensor(runtime.device) for side in (source, target))
     mapping = torch.from_numpy(start.source_map).to(runtime.device)
     half = torch.from_numpy(rng.integers(2, size=len(x))).to(x.device)
-    pairs = mutual_neighbours(x @ mapping.T, y, Retrieval())  # (p, 2)
+    pairs = mutual_neighbours(*both_mapped(x, y, mapping), Retrieval())  # (p, 2)
     left, right = reweighted_maps(x[pairs[:, 0]], y[pairs[:, 1]])
     of_weights = mutual_neighbours(normalize(x @ left.T), normalize(y @ right.T), Retrieval())
     with runtime.progress.stage("re-weighting", 2) as tick:
@@ -69,7 +69,7 @@ def _recovered(x: Tensor, y: Tensor, pairs: Tensor, half: Tensor, *, weighted: b
             left, right = reweighted_maps(*known)
             mapped, keys = normalize(x @ left.T), normalize(y @ right.T)
         else:
-            mapped, keys = x @ procrustes(*known).T, y
+            mapped, keys = both_mapped(x, y, procrustes(*known))
         found[pairs[own, 0]] = recovered(mapped, keys, pairs[own])
     return found
 
@@ -88,14 +88,14 @@ def standard_errors(before: Tensor, after: Tensor) -> float:
 
 
 def reweighted_maps(source: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
-    """The (d, d) maps of both sides from paired rows (p, d) and (p, d).
+    """The maps (k, d) and (k, e) of both sides from paired rows (p, d) and (p, e); k = min(d, e).
 
     With whitening Wx = (X^T X)^-1/2 and U S V^T = SVD(Wx X^T Y Wy): the source goes through
     Wx U S^r U^T Wx^-1 U, the target through Wy V S^r V^T Wy^-1 V (as right factors of rows).
     """
     x, y = source.double(), target.double()
     (white_x, colour_x), (white_y, colour_y) = _whitening(x), _whitening(y)
-    u, s, vt = torch.linalg.svd(white_x @ (x.T @ y) @ white_y)
+    u, s, vt = torch.linalg.svd(white_x @ (x.T @ y) @ white_y, full_matrices=False)
     weights = torch.diag(s**POWER)
     left = white_x @ u @ weights @ u.T @ colour_x @ u
     right = white_y @ vt.T @ weights @ vt @ colour_y @ vt.T
