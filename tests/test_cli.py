@@ -92,10 +92,6 @@ def few(path: Path) -> None:
     write_vec(path, raw_pair(499)[0])
 
 
-def narrow(path: Path) -> None:
-    write_vec(path, raw_pair(600, 19)[0])
-
-
 def wide_to(value: str) -> Callable[[list[str]], list[str]]:
     return lambda fields: [*fields[:-1], value]
 
@@ -118,7 +114,6 @@ BAD_VECTORS: dict[str, tuple[Write, list[str]]] = {
     "zeros": (zeros, ["fr.vec: ", "zeros"]),
     "prose": (lambda path: path.write_text("It was a dark night.\n" * 9), ["fr.vec:1: "]),
     "few": (few, ["fr: at least 500 words are needed to align, got 499; give a file"]),
-    "narrow": (narrow, ["19 for fr and 20 for en"]),
 }
 
 

@@ -52,6 +52,7 @@ class Report:
             "words": {side: self.words[side] for side in (language, self.target)},
             "peak_memory_mb": peak_memory_mb(),
             "signature": str(self.signatures[language]),
+            "via": list(learned.via),
         }
 
 
@@ -61,7 +62,7 @@ def weakest(learned: Mapping[str, Learned]) -> str:
 
 
 def _unsupervised(learned: Learned) -> bool:
-    return learned.alignment.init not in ("identical", "dictionary")
+    return not {"identical", "dictionary"}.intersection(learned.alignment.inits)
 
 
 def _figures(learned: Learned) -> dict[str, Any]:
@@ -85,6 +86,7 @@ def of_language(learned: Learned, config: AlignConfig, words: Mapping[str, int])
     """The entry of one language in the manifest: how it was mapped; `words` as in `signature`."""
     return {
         "method": learned.alignment.method,
+        "via": list(learned.via),
         "criterion": learned.alignment.criterion,
         "verdict": learned.verdict,
         "candidates": [candidate.as_record() for candidate in learned.candidates],
@@ -114,7 +116,7 @@ def provenance(
         seed=config.seed,
         criterion=least.alignment.criterion,
         verdict=least.verdict,
-        inputs=() if request.dictionary is None else (request.dictionary,),
+        inputs=(*([] if request.dictionary is None else [request.dictionary]), *request.via_files()),
         more=more,
     )
 
@@ -130,6 +132,7 @@ def _settings(request: Request) -> dict[str, Any]:
         "joint": config.joint,
         "max_vocab": request.max_vocab,
         "lowercase": request.lowercase,
+        "via": request.via,
     }
 
 

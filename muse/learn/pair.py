@@ -59,7 +59,8 @@ class AlignConfig:
 class Learned:
     """The result of a run: the alignment, the verdict, every candidate tried, seconds by stage.
 
-    `history` has the figures of the last refinement, `memory` the peak memory in MB at the end of each stage.
+    `history` has the figures of the last refinement, `memory` the peak memory in MB at the end of each stage,
+    `via` the languages of a detour, empty for a direct mapping.
     """
 
     alignment: Alignment
@@ -68,6 +69,7 @@ class Learned:
     seconds: dict[str, float] = field(default_factory=dict)
     memory: dict[str, float | None] = field(default_factory=dict)
     history: tuple[dict[str, Any], ...] = ()
+    via: tuple[str, ...] = ()
 
 
 def check_pair(source: Vectors, target: Vectors, *, max_vocab: int | None = None) -> None:
