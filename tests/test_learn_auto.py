@@ -17,7 +17,6 @@ from muse.learn.auto import Candidate, Plan, best, candidates, check_init
 from muse.learn.initialise import INITIALISATIONS
 from muse.learn.refine import RefineConfig
 from muse.learn.verdict import Verdict
-from muse.lexicon import Lexicon
 from muse.run.checkpoint import Checkpoint
 from muse.run.runtime import Runtime
 from muse.vectors import Matrix
@@ -126,13 +125,9 @@ def test_one_initialisation_alone(init: str) -> None:
     assert {name.split(":")[0] for name, _ in Plan(init).initialisations()} == {init}
 
 
-def test_a_dictionary_is_the_only_initialisation() -> None:
-    plan = Plan("dictionary", lexicon=Lexicon((("a", "b"),)))
-    assert [name for name, _ in plan.initialisations()] == ["dictionary"]
-    with pytest.raises(BadSetting, match="go together"):
-        check_init("dictionary", False)
+def test_unknown_initialisations() -> None:
     with pytest.raises(BadSetting, match="--init must be one of .* got 'magic'"):
-        check_init("magic", False)
+        check_init("magic")
 
 
 def test_best_prefers_the_aligned_to_the_high() -> None:

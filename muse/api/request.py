@@ -77,6 +77,10 @@ class Request:
                 f"files for {len(sources)} languages; give one for each, or none to search for them"
             )
         self._check_several()
+        if self.config.plan.init == "dictionary" and self.dictionary is None:
+            raise BadSetting(
+                "--init dictionary needs the pairs to learn from, got none; give --dictionary FILE"
+            )
 
     def _check_several(self) -> None:
         sources = self.sources
