@@ -32,7 +32,7 @@ class Scripted(Plan):
 
     script: dict[str, Matrix | None | Exception]
 
-    def initialisations(self) -> list[tuple[str, auto.Initialiser]]:
+    def initialisations(self) -> list[tuple[str, dimensions.Initialiser]]:
         return [(name, _initialise(name, what)) for name, what in self.script.items()]
 
 
@@ -43,7 +43,7 @@ def scripted(*rounds: RefineConfig, **script: Matrix | None | Exception) -> Scri
     return plan
 
 
-def _initialise(name: str, what: Matrix | None | Exception) -> auto.Initialiser:
+def _initialise(name: str, what: Matrix | None | Exception) -> dimensions.Initialiser:
     def initialise(*_: Any) -> Iterator[Alignment]:
         CALLS.append(name)
         if isinstance(what, Exception):

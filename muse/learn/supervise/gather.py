@@ -15,7 +15,7 @@ from muse.lexicon import Lexicon
 from muse.vectors import Vectors
 
 
-class _Rows:
+class _Entries:
     """The rows of one language, and those of the phrases found so far."""
 
     def __init__(self, vectors: Vectors, device: str) -> None:
@@ -45,7 +45,7 @@ def gather(lexicon: Lexicon, source: Vectors, target: Vectors, *, device: str = 
     A pair weighs what the lexicon says (`Lexicon.weights`), divided by the square root of the number of
     translations of its source word. Raise Mismatch if no pair is known.
     """
-    sides = _Rows(source, device), _Rows(target, device)
+    sides = _Entries(source, device), _Entries(target, device)
     rows = [(sides[0].row(left), sides[1].row(right)) for left, right in lexicon.pairs]
     known = [place for place, pair in enumerate(rows) if None not in pair]
     if not known:
