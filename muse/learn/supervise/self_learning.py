@@ -28,18 +28,14 @@ class SelfLearningConfig:
     share: float = 0.75  # of the smaller vocabulary, as in RefineConfig
     settled: float = 0.03  # a cut-off is done once fewer of the pairs than this have changed
     folds: int = 4
-    induced: float = 1.0
+    induced: float = 0.3
     canonical: CanonicalConfig = CanonicalConfig()
 
-
-def self_learning(
-    evidence: Evidence, start: Maps, config: SelfLearningConfig, rng: np.random.Generator
-) -> Maps:
-    """The canonical maps of the given pairs and those of the last round."""
-    grown = evidence
-    for grown in rounds(evidence, start, config, rng):  # noqa: B007 - the last one is used
-        pass
-    return canonical(grown, config.canonical)
+    def up_to(self, cutoff: int) -> SelfLearningConfig:
+        """The same without the cut-offs above `cutoff`."""
+        kept = [place for place, words in enumerate(self.cutoffs) if words <= cutoff]
+        cutoffs, most = (tuple(of[place] for place in kept) for of in (self.cutoffs, self.rounds))
+        return replace(self, cutoffs=cutoffs, rounds=most)
 
 
 def rounds(
@@ -91,13 +87,3 @@ def _unknown(evidence: Evidence, found: Tensor) -> Tensor:
     """Whether neither word of each of `found` (q, 2) is in a given pair: (q,) bool."""
     known = [torch.isin(found[:, side], evidence.pairs[:, side]) for side in (0, 1)]
     return ~(known[0] | known[1])
-
-
-def lighter(config: SelfLearningConfig, cutoff: int) -> SelfLearningConfig:
-    """The same rounds without the cut-offs above `cutoff`: for cross-validation."""
-    kept = [place for place, words in enumerate(config.cutoffs) if words <= cutoff]
-    return replace(
-        config,
-        cutoffs=tuple(config.cutoffs[place] for place in kept),
-        rounds=tuple(config.rounds[place] for place in kept),
-    )
