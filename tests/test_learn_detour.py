@@ -126,8 +126,8 @@ def test_who_succeeds_directly_makes_no_detour() -> None:
 def noisy(name: str, noise: float, seed: int) -> Vectors:
     """A rotated copy of 800 toy words with as much noise as given."""
     rows = cloud(0, 800)
-    rows = rows + np.random.default_rng(seed).normal(0, noise, rows.shape)
-    turned = (rows @ rotation(seed, DIMENSION).T).astype(np.float32)
+    error = np.random.default_rng(seed).normal(0, noise, rows.shape)
+    turned = ((rows + error) @ rotation(seed, DIMENSION).T).astype(np.float32)
     named = Vectors(name, [f"{name}{i}" for i in range(800)], turned)
     return prepare_(named, ("unit", "centre", "unit"))[0]
 

@@ -47,6 +47,7 @@ class Report:
         return {
             "space": str(self.space),
             **_figures(learned),
+            **_supervision(learned),
             "seconds": _rounded(own),
             "candidates": [candidate.as_json() for candidate in learned.candidates],
             "words": {side: self.words[side] for side in (language, self.target)},
@@ -62,7 +63,7 @@ def weakest(learned: Mapping[str, Learned]) -> str:
 
 
 def _unsupervised(learned: Learned) -> bool:
-    return not {"identical", "dictionary"}.intersection(learned.alignment.inits)
+    return learned.supervision is None and "identical" not in learned.alignment.inits
 
 
 def _figures(learned: Learned) -> dict[str, Any]:
@@ -78,6 +79,10 @@ def _figures(learned: Learned) -> dict[str, Any]:
     }
 
 
+def _supervision(learned: Learned) -> dict[str, Any]:
+    return {} if learned.supervision is None else {"supervision": learned.supervision.as_json()}
+
+
 def _rounded(seconds: Mapping[str, float]) -> dict[str, float]:
     return {stage: round(value, 2) for stage, value in seconds.items()}
 
@@ -90,6 +95,7 @@ def of_language(learned: Learned, config: AlignConfig, words: Mapping[str, int])
         "criterion": learned.alignment.criterion,
         "verdict": learned.verdict,
         "candidates": [candidate.as_record() for candidate in learned.candidates],
+        **_supervision(learned),
         "history": learned.history,
         "seconds": _rounded(learned.seconds),
         "peak_memory_mb": learned.memory,
@@ -108,6 +114,7 @@ def provenance(
     config, least = request.config, learned[weakest(learned)]
     methods = dict.fromkeys(one.alignment.method for one in learned.values())
     more: dict[str, Any] = {"candidates": [candidate.as_json() for candidate in least.candidates], **before}
+    more |= _supervision(least)
     if joint is not None:
         more["joint"] = joint.as_json()
     return Provenance(

@@ -84,6 +84,10 @@ class Request:
                     "again; leave it out: the languages of --src serve as detours anyway"
                 )
         self._check_several()
+        if self.config.plan.init == "dictionary" and self.dictionary is None:
+            raise BadSetting(
+                "--init dictionary needs the pairs to learn from, got none; give --dictionary FILE"
+            )
 
     def _check_several(self) -> None:
         sources = self.sources

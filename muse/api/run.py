@@ -123,7 +123,7 @@ def _resolved(request: Request) -> Request:
     """The request with its dictionary read, its target known, and no re-weighting of a shared target."""
     config = request.config
     if request.dictionary is not None:
-        plan = replace(config.plan, init="dictionary", lexicon=read_lexicon(request.dictionary))
+        plan = replace(config.plan, lexicon=read_lexicon(request.dictionary))
         config = replace(config, plan=plan)
     if config.reweight and not request.moves_target:
         log.info(

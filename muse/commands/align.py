@@ -67,10 +67,13 @@ OF_WORDS = " (not unsupervised)"
 )
 @click.option(
     "--init", default="auto", show_default=True, type=click.Choice(INITIALISATIONS),
-    help="Initialisation; auto tries several, until one is judged aligned.",
+    help="Initialisation; auto tries several, until one is judged aligned; beside a large dictionary, none.",
 )  # fmt: skip
 @click.option(
-    "--dictionary", type=Path, metavar="FILE", help="Translations to learn from; implies --init dictionary."
+    "--dictionary",
+    type=Path,
+    metavar="FILE",
+    help="Translations to learn from; with --init dictionary from them alone.",
 )
 @click.option("--no-identical", is_flag=True, help="Do not let auto fall back on identical strings.")
 @click.option("--max-vocab", type=click.IntRange(1), metavar="N", help="Read only the N most frequent words.")
@@ -134,6 +137,7 @@ def _lines(report: Report) -> list[str]:
         lines += ["", _row("language", language)] * (len(report.learned) > 1) + [
             _row("initialisation", f"{learned.alignment.method}{'' if own['unsupervised'] else OF_WORDS}"),
             _row("criterion", own["criterion"]),
+            *([] if learned.supervision is None else [_row("held out", learned.supervision)]),
             _row("verdict", f"{own['verdict']} (confidence {own['confidence']:.2f})"),
             _row("signature", own["signature"]),
         ]
@@ -164,18 +168,12 @@ def _request(options: dict[str, Any]) -> Request:
 
 
 def _config(options: dict[str, Any]) -> AlignConfig:
-    from muse.learn.auto import ROUNDS, Plan, check_init
+    from muse.learn.auto import ROUNDS, Plan
     from muse.learn.pair import AlignConfig
     from muse.learn.refine import RefineConfig
 
-    init = "dictionary" if options["dictionary"] and options["init"] == "auto" else options["init"]
-    check_init(init, options["dictionary"] is not None)
     refined = options["refine"]
-    plan = Plan(
-        "auto" if init == "dictionary" else init,
-        identical=not options["no_identical"],
-        rounds=ROUNDS if refined and init != "dictionary" else (),
-    )
+    plan = Plan(options["init"], identical=not options["no_identical"], rounds=ROUNDS if refined else ())
     return AlignConfig(
         plan,
         steps=tuple(step.strip() for step in options["normalise"].split(",")),

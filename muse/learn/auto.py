@@ -16,7 +16,6 @@ from muse.learn.criterion import Criterion, criterion
 from muse.learn.dimensions import Initialiser, in_common_dimensions
 from muse.learn.initialise import INITIALISATIONS
 from muse.learn.initialise.adversarial import AdversarialConfig, adversarial
-from muse.learn.initialise.dictionary import DictionaryConfig, dictionary
 from muse.learn.initialise.gromov import GromovConfig, gromov
 from muse.learn.initialise.identical import IdenticalConfig, identical
 from muse.learn.initialise.similarity import SimilarityConfig, similarity
@@ -74,8 +73,9 @@ class Candidate:
 class Plan:
     """Which initialisations to try, and how each is refined.
 
-    `identical` lets auto fall back on identical strings; `lexicon` is for the dictionary. `rounds` are the
-    refinements of an initial mapping, in order, until it is judged aligned.
+    `identical` lets auto fall back on identical strings; `lexicon` are pairs to learn from as well (None:
+    there are none), and with the `init` dictionary from them alone. `rounds` are the refinements of an
+    initial mapping, in order, until it is judged aligned.
     """
 
     init: str = "auto"
@@ -84,12 +84,10 @@ class Plan:
     rounds: tuple[RefineConfig, ...] = ROUNDS
 
     def __post_init__(self) -> None:
-        check_init(self.init, self.lexicon is not None)
+        check_init(self.init)
 
     def initialisations(self) -> list[tuple[str, Initialiser]]:
         """The initialisations to try in turn, each with its name."""
-        if self.lexicon is not None:
-            return [("dictionary", _dictionary(self.lexicon))]
         known: list[tuple[str, Initialiser]] = [
             *((f"gromov:{prior}", _gromov(prior)) for prior in GromovConfig().priors),
             ("similarity", _similarity),
@@ -103,12 +101,10 @@ class Plan:
         return [(name, initialise) for name, initialise in known if name.split(":")[0] == self.init]
 
 
-def check_init(init: str, dictionary: bool) -> None:
-    """Raise BadSetting if `init` is unknown, or does not agree with whether there is a `dictionary`."""
+def check_init(init: str) -> None:
+    """Raise BadSetting if `init` is unknown."""
     if init not in INITIALISATIONS:
         raise BadSetting(f"--init must be one of {', '.join(INITIALISATIONS)}; got {init!r}")
-    if (init == "dictionary") != dictionary:
-        raise BadSetting("--init dictionary and --dictionary FILE go together, got one without the other")
 
 
 def candidates(
@@ -217,13 +213,6 @@ class _Trial:
 def _gromov(prior: str) -> Initialiser:
     config = GromovConfig(priors=(prior,))
     return lambda x, y, score, rng, run: gromov(x, y, config=config, criterion=score, rng=rng, runtime=run)
-
-
-def _dictionary(lexicon: Lexicon) -> Initialiser:
-    config = DictionaryConfig(lexicon)
-    return lambda x, y, score, rng, run: dictionary(
-        x, y, config=config, criterion=score, rng=rng, runtime=run
-    )
 
 
 def _similarity(

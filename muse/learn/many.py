@@ -108,7 +108,7 @@ class _Many:
     def over_others(self, learned: dict[str, Learned], others: Others) -> dict[str, Learned]:
         """`learned` with those languages that a detour improves; what succeeds may help the next."""
         found = dict(learned)
-        pending = [source for source in self.sources if not _is_aligned(found.get(source.language))]
+        pending = [source for source in self.sources if _needs_detour(found.get(source.language))]
         if not pending:
             return found
         middles = [*self._middles(found), *others.saved, *self._aligned(others.via)]
@@ -121,7 +121,7 @@ class _Many:
                 better = journey.better(found.get(source.language), usable)
                 if better is not None:
                     found[source.language] = better
-            pending = [source for source in pending if not _is_aligned(found.get(source.language))]
+            pending = [source for source in pending if _needs_detour(found.get(source.language))]
             fresh = [middle for middle in self._middles(found) if middle.language not in known]
             known |= {middle.language for middle in fresh}
         return found
@@ -158,8 +158,11 @@ class _Many:
         return replace(self.runtime, checkpoint=self.runtime.checkpoint.of(language))
 
 
-def _is_aligned(learned: Learned | None) -> bool:
-    return learned is not None and learned.verdict.label == "aligned"
+def _needs_detour(learned: Learned | None) -> bool:
+    """Whether a mapping is missing or not judged aligned; judged on pairs, whether it failed."""
+    if learned is None:
+        return True
+    return learned.verdict.label in (("failed",) if learned.supervision else ("failed", "doubtful"))
 
 
 def _jointly(

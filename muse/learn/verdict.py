@@ -15,7 +15,7 @@ of the odds ratio of the two rates; benchmarks/verdict.py calibrates it.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -37,6 +37,8 @@ FLOOR = 0.01  # rates are clipped to 0.01 and 0.99: beyond, their odds rest on a
 MIDDLE = 0.9  # the log odds ratio at which right and wrong are equally likely
 SLOPE = 4.0  # of the logistic curve from log odds ratio to confidence
 ALIGNED, FAILED = 0.8, 0.2  # confidence at or above, and below
+P_AT_1 = (0.5, 1.5)  # the prior of a right mapping's P@1: most are low
+LEAST_CHANCE = 1e-4  # a chance of 0 on few words only means that it was too small to see
 
 
 @dataclass(frozen=True)
@@ -95,6 +97,28 @@ def _in_shared_space(x: Tensor, y: Tensor, alignment: Alignment) -> tuple[Tensor
         mapped, keys = both_mapped(x, y, own)
         return normalize(mapped), keys
     return normalize(x @ own.T), normalize(y @ torch.from_numpy(alignment.target_map).to(y.device).T)
+
+
+def with_pairs(verdict: Verdict, right: int, tested: int, chance: float) -> Verdict:
+    """The verdict where `right` of `tested` held-out words were translated correctly; `chance` is a rate.
+
+    The odds of `verdict`, which alone cannot convince, times the Bayes factor of a right mapping, whose
+    P@1 may be anything (Beta(1/2, 3/2)), against one that translates as often as chance.
+    """
+    if not tested:
+        return verdict
+    rate = min(max(chance, LEAST_CHANCE), 0.5)
+    a, b = P_AT_1
+    by_right = _log_beta(right + a, tested - right + b) - _log_beta(a, b)
+    by_chance = right * math.log(rate) + (tested - right) * math.log1p(-rate)
+    prior = min(max(verdict.confidence, FAILED), ALIGNED)
+    odds = math.log(prior / (1 - prior)) + by_right - by_chance
+    confidence = 1 / (1 + math.exp(-min(max(odds, -50), 50)))
+    return replace(verdict, label=_label(confidence), confidence=round(confidence, 4))
+
+
+def _log_beta(a: float, b: float) -> float:
+    return math.lgamma(a) + math.lgamma(b) - math.lgamma(a + b)
 
 
 def log_odds(rate: float) -> float:
