@@ -65,8 +65,8 @@ class AlignConfig:
 class Learned:
     """The result of a run: the alignment, the verdict, every candidate tried, seconds by stage.
 
-    `history` has the figures of the last refinement, `memory` the peak memory in MB at the end of each stage.
-    `supervision` is what was learned from pairs, None without them.
+    `history` has the figures of the last refinement, `memory` the peak memory in MB at the end of each stage,
+    `via` the languages of a detour, empty for a direct mapping; `supervision` is what was learned from pairs.
     """
 
     alignment: Alignment
@@ -76,6 +76,7 @@ class Learned:
     memory: dict[str, float | None] = field(default_factory=dict)
     history: tuple[dict[str, Any], ...] = ()
     supervision: Supervision | None = None
+    via: tuple[str, ...] = ()
 
 
 def check_pair(source: Vectors, target: Vectors, *, max_vocab: int | None = None) -> None:
@@ -164,7 +165,7 @@ def _learn_with_pairs(
     return Learned(
         learned.candidate.alignment, learned.candidate.verdict,
         (*(() if alone is None else alone.candidates), learned.candidate),
-        seconds, memory, () if alone is None else alone.history, learned.supervision,
+        seconds, memory, () if alone is None else alone.history, supervision=learned.supervision,
     )  # fmt: skip
 
 
