@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -33,11 +33,13 @@ from muse.learn.supervise.methods import (
     unfitted,
     whitened_method,
 )
+from muse.progress import Tick
 from muse.run.runtime import Runtime
 
 log = logging.getLogger(__name__)
 
 TESTED = 500  # words on which the slow methods are tested
+METHODS = 7 + len(SETTINGS)  # that are tried without any start, for the progress line
 FINAL = HeldOutConfig(targets=30_000, sources=4_000)  # of the figure that is reported
 
 
@@ -116,7 +118,8 @@ class _Choice:
     search: HeldOutSearch
     fixed: bool
     seed: Sequence[int]
-    runtime: Runtime
+    tick: Tick
+    done: list[str] = field(default_factory=list)
 
     def maps(self, method: Method, evidence: Evidence, *, last: bool = False) -> Maps:
         found = method.fit(evidence, last)
@@ -126,6 +129,8 @@ class _Choice:
         began = time.perf_counter()
         ranks = self.ranks(method, self.search)
         tested = MethodScore(method, ranks, time.perf_counter() - began)
+        self.done.append(method.name)
+        self.tick(len(self.done))
         log.info(
             "%s: P@1 %.1f on %d held-out words (%.1f s)",
             method.name, tested.ranks.p_at_1, len(tested.ranks.words), tested.seconds,
@@ -158,11 +163,12 @@ def choose(
     """
     rng = np.random.default_rng([*seed, 0])
     folds, search = Folds.of(evidence, rng), HeldOutSearch.of(evidence, rng)
-    choice = _Choice(evidence, folds, search, fixed, seed, runtime)
-    tested = [choice.test(procrustes_method())] if plain else _tested(choice, starts)
-    best = simplest(tested)
-    maps = choice.maps(best.method, evidence, last=True)
-    found = choice.ranks(best.method, HeldOutSearch.of(evidence, rng, FINAL))
+    with runtime.progress.stage("learning from pairs", 1 if plain else METHODS + 2 * len(starts)) as tick:
+        choice = _Choice(evidence, folds, search, fixed, seed, tick)
+        tested = [choice.test(procrustes_method())] if plain else _tested(choice, starts)
+        best = simplest(tested)
+        maps = choice.maps(best.method, evidence, last=True)
+        found = choice.ranks(best.method, HeldOutSearch.of(evidence, rng, FINAL))
     right = int((found.ranks == 1).sum())
     supervision = Supervision(
         len(evidence), best.method.name, right, len(found.ranks), chance(found, evidence),
