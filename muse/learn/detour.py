@@ -24,7 +24,7 @@ from muse.learn.criterion import criterion
 from muse.learn.dimensions import in_smaller_space
 from muse.learn.pair import LAST_STREAM, AlignConfig, Learned, learn
 from muse.learn.refine import refine
-from muse.learn.reweight import reweight
+from muse.learn.tune import tune
 from muse.learn.verdict import Verdict, judge
 from muse.procrustes import procrustes, rotation
 from muse.run.runtime import Runtime
@@ -148,7 +148,7 @@ class Journey:
         alignment, config = best.alignment, self.config
         if config.reweight and config.refine is not None:
             rng = np.random.default_rng([config.seed, LAST_STREAM, 3])
-            alignment = reweight(self.source, self.target, alignment, rng=rng, runtime=self.runtime)
+            alignment = tune(self.source, self.target, alignment, rng=rng, runtime=self.runtime)
         if not config.fixed_target:
             alignment = in_smaller_space(alignment)
         return replace(best, alignment=alignment)

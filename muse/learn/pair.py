@@ -16,9 +16,9 @@ from muse.learn.auto import Candidate, Plan, best, candidates
 from muse.learn.criterion import criterion
 from muse.learn.dimensions import in_smaller_space
 from muse.learn.refine import RefineConfig, refine
-from muse.learn.reweight import reweight
 from muse.learn.supervise.choice import Supervision
 from muse.learn.supervised import PairsConfig, are_few, learn_from_pairs
+from muse.learn.tune import tune
 from muse.learn.verdict import Verdict, judge
 from muse.lexicon import Lexicon
 from muse.normalise import DEFAULT_STEPS, Normalisation, check_steps, normalise_
@@ -65,9 +65,8 @@ class AlignConfig:
 class Learned:
     """The result of a run: the alignment, the verdict, every candidate tried, seconds by stage.
 
-    `history` has the figures of the last refinement, `memory` the peak memory in MB at the end of each stage.
-    `supervision` is what was learned from pairs, None without them; `via` are the languages of a detour,
-    empty for a direct mapping.
+    `history` has the figures of the last refinement, `memory` the peak memory in MB at the end of each stage,
+    `via` the languages of a detour, empty for a direct mapping; `supervision` is what was learned from pairs.
     """
 
     alignment: Alignment
@@ -136,7 +135,7 @@ def _learn_without_pairs(source: Vectors, target: Vectors, config: AlignConfig, 
     null = tried[0].verdict.null  # depends on the vectors alone
     verdict = judge(source, target, alignment, rng=rng, runtime=runtime, null=null)
     if config.reweight and config.refine is not None:  # --no-refine asks for the initial mapping unchanged
-        alignment = reweight(source, target, alignment, rng=rng, runtime=runtime)
+        alignment = tune(source, target, alignment, rng=rng, runtime=runtime)
     if not config.fixed_target:
         alignment = in_smaller_space(alignment)
     seconds = {"init": initialised - began, "refine": time.perf_counter() - initialised}
@@ -166,7 +165,7 @@ def _learn_with_pairs(
     return Learned(
         learned.candidate.alignment, learned.candidate.verdict,
         (*(() if alone is None else alone.candidates), learned.candidate),
-        seconds, memory, () if alone is None else alone.history, learned.supervision,
+        seconds, memory, () if alone is None else alone.history, supervision=learned.supervision,
     )  # fmt: skip
 
 

@@ -5,12 +5,20 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from muse.learn.supervise.cross_validation import Folds, Lookup, LookupConfig, Ranks, chance, held_out, wilson
+from muse.learn.supervise.cross_validation import (
+    Folds,
+    HeldOutConfig,
+    HeldOutSearch,
+    Ranks,
+    chance,
+    held_out,
+    wilson,
+)
 from muse.learn.supervise.evidence import Evidence, Maps
 from muse.learn.supervise.methods import (
     DOUBTED,
@@ -25,16 +33,18 @@ from muse.learn.supervise.methods import (
     unfitted,
     whitened_method,
 )
+from muse.progress import Tick
 from muse.run.runtime import Runtime
 
 log = logging.getLogger(__name__)
 
 TESTED = 500  # words on which the slow methods are tested
-FINAL = LookupConfig(targets=30_000, sources=4_000)  # of the figure that is reported
+METHODS = 7 + len(SETTINGS)  # that are tried without any start, for the progress line
+FINAL = HeldOutConfig(targets=30_000, sources=4_000)  # of the figure that is reported
 
 
 @dataclass(frozen=True, eq=False)
-class Tested:
+class MethodScore:
     """A method with the ranks of the held-out words, and the seconds it took to test."""
 
     method: Method
@@ -105,26 +115,29 @@ class _Choice:
 
     evidence: Evidence
     folds: Folds
-    search: Lookup
+    search: HeldOutSearch
     fixed: bool
     seed: Sequence[int]
-    runtime: Runtime
+    tick: Tick
+    done: list[str] = field(default_factory=list)
 
     def maps(self, method: Method, evidence: Evidence, *, last: bool = False) -> Maps:
         found = method.fit(evidence, last)
         return found.into_target() if self.fixed else found
 
-    def test(self, method: Method) -> Tested:
+    def test(self, method: Method) -> MethodScore:
         began = time.perf_counter()
         ranks = self.ranks(method, self.search)
-        tested = Tested(method, ranks, time.perf_counter() - began)
+        tested = MethodScore(method, ranks, time.perf_counter() - began)
+        self.done.append(method.name)
+        self.tick(len(self.done))
         log.info(
             "%s: P@1 %.1f on %d held-out words (%.1f s)",
             method.name, tested.ranks.p_at_1, len(tested.ranks.words), tested.seconds,
         )  # fmt: skip
         return tested
 
-    def ranks(self, method: Method, search: Lookup) -> Ranks:
+    def ranks(self, method: Method, search: HeldOutSearch) -> Ranks:
         """The ranks of held-out words, of fewer folds for a slow method."""
         most = self.folds.enough(TESTED) if method.slow else self.folds.number
         fits = [self.maps(method, fitted) for fitted, _ in self.folds.trials[:most]]
@@ -149,12 +162,13 @@ def choose(
     self-learning. With `fixed` the target does not move; with `plain` Procrustes is the only candidate.
     """
     rng = np.random.default_rng([*seed, 0])
-    folds, search = Folds.of(evidence, rng), Lookup.of(evidence, rng)
-    choice = _Choice(evidence, folds, search, fixed, seed, runtime)
-    tested = [choice.test(procrustes_method())] if plain else _tested(choice, starts)
-    best = simplest(tested)
-    maps = choice.maps(best.method, evidence, last=True)
-    found = choice.ranks(best.method, Lookup.of(evidence, rng, FINAL))
+    folds, search = Folds.of(evidence, rng), HeldOutSearch.of(evidence, rng)
+    with runtime.progress.stage("learning from pairs", 1 if plain else METHODS + 2 * len(starts)) as tick:
+        choice = _Choice(evidence, folds, search, fixed, seed, tick)
+        tested = [choice.test(procrustes_method())] if plain else _tested(choice, starts)
+        best = simplest(tested)
+        maps = choice.maps(best.method, evidence, last=True)
+        found = choice.ranks(best.method, HeldOutSearch.of(evidence, rng, FINAL))
     right = int((found.ranks == 1).sum())
     supervision = Supervision(
         len(evidence), best.method.name, right, len(found.ranks), chance(found, evidence),
@@ -163,10 +177,15 @@ def choose(
     return maps, supervision
 
 
-def _tested(choice: _Choice, starts: Mapping[str, Maps]) -> list[Tested]:
-    """All methods, tested, simplest first."""
+def _tested(choice: _Choice, starts: Mapping[str, Maps]) -> list[MethodScore]:
+    """All methods, tested, simplest first.
+
+    Maps fitted to induced pairs too have no more parameters than others, and several times as many pairs for
+    them; and they cover rarer words, which a dictionary seldom has and cross-validation cannot see.
+    """
     given = [choice.test(unfitted(name, maps)) for name, maps in starts.items()]
-    closed = [choice.test(method) for method in (procrustes_method(), whitened_method())]
+    rotations = [choice.test(method) for method in (procrustes_method(), refined_method(choice.rng))]
+    whitened = choice.test(whitened_method())
     grid = {config: choice.test(canonical_method(config, choice.rng)) for config in SETTINGS}
     config = max(grid, key=lambda one: grid[one].score)
     doubting = canonical_method(replace(config, doubted=DOUBTED), choice.rng)
@@ -175,17 +194,12 @@ def _tested(choice: _Choice, starts: Mapping[str, Maps]) -> list[Tested]:
         choice.test(self_learning_method(f"self-learning{name}", start.method, config, choice.rng))
         for start, name in [*((one, f" from {one.method.name}") for one in given), (grid[config], "")]
     ]
-    closed.append(choice.test(refined_method(choice.rng)))
     best = max((*given, *canonicals, *inducing), key=lambda one: one.score)
-    trained = [
-        choice.test(method) for method in (relaxed_method(), contrastive_method(best.method, choice.rng))
-    ]
-    # Maps fitted to induced pairs too have no more parameters, and several times as many pairs for them.
-    induced = len(starts)
-    return [*inducing[:induced], *given, *closed, *inducing[induced:], *canonicals, *trained]
+    trained = [relaxed_method(), contrastive_method(best.method, choice.rng)]
+    return [*inducing, *given, *rotations, whitened, *canonicals, *(choice.test(one) for one in trained)]
 
 
-def simplest(tested: Sequence[Tested]) -> Tested:
+def simplest(tested: Sequence[MethodScore]) -> MethodScore:
     """The first that is within one standard error of the best (Breiman et al., 1984, section 3.4.3).
 
     Compared are the reciprocal ranks of the words that all were tested on; the standard error is that of

@@ -38,7 +38,7 @@ class Ranks(NamedTuple):
 
 
 @dataclass(frozen=True)
-class LookupConfig:
+class HeldOutConfig:
     """How many of the most frequent targets are searched, and how many source words give their hubness."""
 
     targets: int = 8_000
@@ -74,7 +74,7 @@ class Folds:
         return min(len(self.trials), math.ceil(words / each))
 
 
-def held_out(fits: Sequence[Maps], folds: Folds, search: Lookup) -> Ranks:
+def held_out(fits: Sequence[Maps], folds: Folds, search: HeldOutSearch) -> Ranks:
     """The ranks of the words of the first folds, by maps that were fitted to the other folds, in order."""
     tested = [search.ranks(maps, own) for maps, (_, own) in zip(fits, folds.trials, strict=False)]
     if not tested:
@@ -83,7 +83,7 @@ def held_out(fits: Sequence[Maps], folds: Folds, search: Lookup) -> Ranks:
 
 
 @dataclass(frozen=True, eq=False)
-class Lookup:
+class HeldOutSearch:
     """The targets (m, dt) among which held-out words are looked up, and the sources (s, ds) for hubness."""
 
     targets: Tensor
@@ -91,9 +91,11 @@ class Lookup:
     rows: Tensor  # (m,) the row number of each target
 
     @classmethod
-    def of(cls, evidence: Evidence, rng: np.random.Generator, config: LookupConfig | None = None) -> Lookup:
+    def of(
+        cls, evidence: Evidence, rng: np.random.Generator, config: HeldOutConfig | None = None
+    ) -> HeldOutSearch:
         """Of the most frequent words of both sides, and all translations in the evidence."""
-        config = config or LookupConfig()
+        config = config or HeldOutConfig()
         x, y = evidence.vocabulary
         device = x.device
         known = evidence.pairs[:, 1][evidence.pairs[:, 1] < len(y)]
