@@ -4,25 +4,41 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
-from draws import MARK, NONE
+from draws import HELP, MARK, NONE
 from numpy.typing import NDArray
 from tables import header, row
 
 OURS, BASELINE = "muse", "procrustes"
 SIGNIFICANT = 1.96  # standard errors
+Hits = NDArray[np.float64]
 Rows = Sequence[Mapping[str, str]]
 
 
-class Figure(NamedTuple):
-    """The mean P@1 over draws, its standard error over test words, and the mean hits (q,) of the words."""
+@dataclass(frozen=True, eq=False)
+class Figure:
+    """The hits (q,) of the test words in each draw, 100 or 0."""
 
-    p_at_1: float
-    se: float
-    hits: NDArray[np.float64]
+    draws: Mapping[int, Hits]
+
+    def hits(self, draws: Iterable[int] = ()) -> Hits:
+        """The mean hits (q,) of the test words over these draws, over all if none is named."""
+        chosen = np.stack([self.draws[draw] for draw in draws or self.draws])  # (draws, q)
+        return np.asarray(chosen.mean(axis=0), np.float64)
+
+    @property
+    def p_at_1(self) -> float:
+        """The mean over draws, in percent."""
+        return float(self.hits().mean())
+
+    @property
+    def se(self) -> float:
+        """The standard error of `p_at_1`, over test words."""
+        return _error(self.hits())
 
 
 class Place(NamedTuple):
@@ -53,7 +69,9 @@ def show(rows: Rows) -> None:
     tools = list(dict.fromkeys(tool for figure in found.values() for tool in figure))
     tools.sort(key=lambda tool: tool != OURS)
     header(("pair", "help", *tools, "best other", "muse less best other", "muse less Procrustes"))
-    for place, of_tool in found.items():
+    order = list(dict.fromkeys(place.pair for place in found))
+    for place in sorted(found, key=lambda place: (order.index(place.pair), HELP.index(place.help))):
+        of_tool = found[place]
         row([*place, *(_text(of_tool.get(tool)) for tool in tools), *_compared(of_tool)])
     print()
     for line in [*checks(found), *unfinished(rows)]:
@@ -61,37 +79,37 @@ def show(rows: Rows) -> None:
 
 
 def figures(rows: Rows) -> dict[Place, dict[str, Figure]]:
-    """The figure of every tool in every place, of the draws that both it and the file have."""
-    draws: dict[tuple[Place, str], list[NDArray[np.bool_]]] = defaultdict(list)
+    """The figure of every tool in every place."""
+    draws: dict[tuple[Place, str], dict[int, Hits]] = defaultdict(dict)
     for one in rows:
         if one["p_at_1"]:
-            draws[Place(one["pair"], one["help"]), one["tool"]].append(_hits(one))
+            draws[Place(one["pair"], one["help"]), one["tool"]][int(one["draw"])] = _hits(one)
     found: dict[Place, dict[str, Figure]] = defaultdict(dict)
     for (place, tool), of_draws in draws.items():
-        found[place][tool] = _figure(of_draws)
+        found[place][tool] = Figure(of_draws)
     return dict(found)
 
 
-def _hits(one: Mapping[str, str]) -> NDArray[np.bool_]:
+def _hits(one: Mapping[str, str]) -> Hits:
     bits = np.unpackbits(np.frombuffer(bytes.fromhex(one["hits"]), np.uint8))
-    return bits[: int(one["covered"])].astype(bool)
+    return 100 * bits[: int(one["covered"])].astype(np.float64)
 
 
-def _figure(draws: list[NDArray[np.bool_]]) -> Figure:
-    hits = 100 * np.mean(draws, axis=0)  # (q,)
-    return Figure(float(hits.mean()), float(hits.std() / len(hits) ** 0.5), hits)
+def _error(hits: Hits) -> float:
+    return float(hits.std() / len(hits) ** 0.5)
 
 
 def difference(first: Figure, second: Figure) -> Difference:
-    """How much the first is above the second, on the same test words."""
-    each = first.hits - second.hits  # (q,)
-    return Difference(float(each.mean()), float(each.std() / len(each) ** 0.5))
+    """How much the first is above the second, over the draws that both have, if any."""
+    both = sorted(first.draws.keys() & second.draws.keys())
+    each = first.hits(both) - second.hits(both)  # (q,)
+    return Difference(float(each.mean()), _error(each))
 
 
 def best_other(of_tool: Mapping[str, Figure]) -> str | None:
     """The tool with the highest P@1 but muse."""
     others = [tool for tool in of_tool if tool != OURS]
-    return max(others, key=lambda tool: of_tool[tool].p_at_1) if others else None
+    return max(others, key=lambda tool: of_tool[tool].p_at_1, default=None)
 
 
 def _compared(of_tool: Mapping[str, Figure]) -> list[str]:
