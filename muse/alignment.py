@@ -13,10 +13,11 @@ from muse.vectors import Matrix
 class Alignment:
     """The linear maps that bring source and target words into one space.
 
-    `source_map` and `target_map` are (d, d) float32 and act on rows: x W^T.
-    `target_map` is None if the target space does not change (every orthogonal alignment).
-    `method` names the initialisation and, after a colon, its variant; `criterion` is the unsupervised
-    criterion, NaN if unknown.
+    `source_map` (k, d_source) and `target_map` (k, d_target) are float32 and act on rows: x W^T. k is the
+    dimension of the shared space: that of the target if it does not change, `target_map` None.
+    `method` names the initialisation and, after a colon, its variant; over another language it names it and
+    those of both steps: via fr: gromov:rank + identical. `criterion` is the unsupervised criterion, NaN if
+    unknown.
     """
 
     source_map: Matrix
@@ -27,14 +28,28 @@ class Alignment:
     @property
     def init(self) -> str:
         """The initialisation, without its variant: gromov for gromov:length."""
-        return self.method.split(":")[0]
+        return self.inits[0]
+
+    @property
+    def inits(self) -> tuple[str, ...]:
+        """The initialisations of all steps, without their variants; one unless the mapping is a detour.
+
+        >>> Alignment(np.eye(3, dtype=np.float32), method="via fr: gromov:rank + identical").inits
+        ('gromov', 'identical')
+        """
+        steps = self.method.split(" + ")
+        return tuple(step.rpartition(": ")[2].split(":")[0] for step in steps)
 
     @property
     def orthogonality_defect(self) -> float:
-        """The largest entry of |W W^T - I| of the source map; 0 for a rotation.
+        """The largest entry of |W W^T - I| of the source map, or of |W^T W - I| if it has fewer columns.
+
+        It is 0 for a rotation, for a projection onto fewer dimensions, and for an embedding in more of them.
 
         >>> Alignment(np.eye(3, dtype=np.float32)).orthogonality_defect
         0.0
         """
-        gram = self.source_map.astype(np.float64) @ self.source_map.T.astype(np.float64)  # (d, d)
+        wide = self.source_map.astype(np.float64)
+        wide = wide.T if wide.shape[0] > wide.shape[1] else wide  # no more rows than columns
+        gram = wide @ wide.T
         return float(np.abs(gram - np.eye(len(gram))).max())

@@ -26,7 +26,7 @@ class Entry(NamedTuple):
 
 @dataclass(frozen=True)
 class Lexicon:
-    """Pairs (source word, target word) in order, either all with a score or none.
+    """Pairs (source word, target word) in order, either all with a score or none; likewise probabilities.
 
     A word may occur in several pairs: each is one of its translations.
 
@@ -37,13 +37,27 @@ class Lexicon:
 
     pairs: tuple[Pair, ...]
     scores: tuple[float, ...] | None = None
+    probabilities: tuple[float, ...] | None = None
 
     def __post_init__(self) -> None:
-        if self.scores is not None and len(self.scores) != len(self.pairs):
-            raise Mismatch(
-                f"a lexicon needs one score for each pair or none, got {len(self.scores)} scores "
-                f"for {len(self.pairs)} pairs"
-            )
+        for name, numbers in (("score", self.scores), ("probability", self.probabilities)):
+            if numbers is not None and len(numbers) != len(self.pairs):
+                raise Mismatch(
+                    f"a lexicon needs one {name} for each pair or none, got {len(numbers)} for "
+                    f"{len(self.pairs)} pairs"
+                )
+
+    @property
+    def weights(self) -> tuple[float, ...] | None:
+        """How much each pair counts, 0 to 1: its probability, or its score if all scores are in that range.
+
+        None if neither is known; CSLS scores are no weights.
+        """
+        if self.probabilities is not None:
+            return self.probabilities
+        if self.scores is not None and all(0 <= score <= 1 for score in self.scores):
+            return self.scores
+        return None
 
     def __len__(self) -> int:
         return len(self.pairs)
@@ -59,7 +73,9 @@ class Lexicon:
 
     def reversed(self) -> Lexicon:
         """The same pairs and scores from target to source."""
-        return Lexicon(tuple((target, source) for source, target in self.pairs), self.scores)
+        return Lexicon(
+            tuple((target, source) for source, target in self.pairs), self.scores, self.probabilities
+        )
 
     def translations(self) -> dict[str, frozenset[str]]:
         """Each source word with all its translations, in the order of first mention."""

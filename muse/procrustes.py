@@ -1,4 +1,8 @@
-"""Procrustes: the rotation that best maps paired rows onto each other, and correlation weighting."""
+"""Procrustes: the rotation that best maps paired rows onto each other, and correlation weighting.
+
+Between spaces of different dimension W (e, d) is semi-orthogonal: the rows of the larger side are projected
+onto a subspace, chosen by the pairs, of the smaller side's dimension k = min(d, e), and rotated there.
+"""
 
 from __future__ import annotations
 
@@ -13,22 +17,35 @@ FLOOR = 1e-6  # of the largest spread: a direction without spread has no correla
 
 
 def procrustes(source: Tensor, target: Tensor) -> Tensor:
-    """The orthogonal W (d, d) that minimises sum |W x_i - y_i|^2 over paired rows (p, d) and (p, d).
+    """The orthogonal W (e, d) that maximises sum y_i . W x_i over paired rows (p, d) and (p, e).
 
-    W = U V^T with U S V^T = SVD(Y^T X) (Schoenemann, 1966; Conneau et al., 2018, eq. 2).
+    W = U V^T with U S V^T = SVD(Y^T X) (Schoenemann, 1966; Conneau et al., 2018, eq. 2). If d = e, it also
+    minimises sum |W x_i - y_i|^2; if not, W is semi-orthogonal and the decomposition is the thin one.
     The product and the decomposition are in double precision: W is orthogonal to 1e-6 in float32.
     """
     return rotation(target.double().T @ source.double())
 
 
 def rotation(product: Tensor) -> Tensor:
-    """The orthogonal W (d, d), float32, closest to Y^T X (d, d), double: its polar factor U V^T."""
+    """The (semi-)orthogonal W (e, d), float32, closest to Y^T X (e, d), double: its polar factor U V^T."""
     left, _, right = _svd(product)
     return (left @ right).float()
 
 
+def both_mapped(source: Tensor, target: Tensor, mapping: Tensor) -> tuple[Tensor, Tensor]:
+    """Source rows (n, d) and target rows (m, e) in k = min(d, e) dimensions by an orthogonal W (e, d).
+
+    x W^T and y; if the source has fewer dimensions, x and y W instead, which compares them in the subspace
+    that W maps the source to. Projected rows are normalised to unit length again.
+    """
+    e, d = mapping.shape
+    if e == d:
+        return source @ mapping.T, target
+    return (normalize(source @ mapping.T), target) if e < d else (source, normalize(target @ mapping))
+
+
 class CorrelationWeighted(NamedTuple):
-    """A rotation W (d, d) and a symmetric T (d, d) that weights directions by their canonical correlation.
+    """A rotation W (e, d) and a symmetric T (e, e) that weights directions by their canonical correlation.
 
     Source rows become x W^T T, target rows y T; with T = I this is Procrustes.
     """
@@ -40,7 +57,7 @@ class CorrelationWeighted(NamedTuple):
 def correlation_weighted(product: Tensor, source_gram: Tensor, target_gram: Tensor) -> CorrelationWeighted:
     """The Procrustes rotation, and the weighting of its directions by canonical correlation.
 
-    `product` is Y^T X (d, d) over pairs, the others X^T X and Y^T Y (d, d) over words; all double.
+    `product` is Y^T X (e, d) over pairs, the others X^T X (d, d) and Y^T Y (e, e) over words; all double.
     With U S V^T = SVD(Y^T X), direction i is v_i in the source and u_i in the target, and the two
     correlate by rho_i = s_i / sqrt(v_i^T X^T X v_i . u_i^T Y^T Y u_i), up to a common factor.
     T = U diag(rho^1/2) U^T, so that a cosine weights each direction by its correlation. (Re-weighting
@@ -48,10 +65,10 @@ def correlation_weighted(product: Tensor, source_gram: Tensor, target_gram: Tens
     which amplifies directions that cannot be estimated from few pairs in 300 dimensions.)
     """
     left, values, right = _svd(product)
-    spread_x = (right * (right @ source_gram)).sum(dim=1)  # (d,)
-    spread_y = (left * (target_gram @ left)).sum(dim=0)  # (d,)
+    spread_x = (right * (right @ source_gram)).sum(dim=1)  # (k,)
+    spread_y = (left * (target_gram @ left)).sum(dim=0)  # (k,)
     scale = (spread_x * spread_y).sqrt()
-    correlations = values / scale.clamp_min(float(scale.max()) * FLOOR)  # (d,)
+    correlations = values / scale.clamp_min(float(scale.max()) * FLOOR)  # (k,)
     weights = (correlations / correlations.max()).sqrt()
     return CorrelationWeighted((left @ right).float(), ((left * weights) @ left.T).float())
 
@@ -64,19 +81,19 @@ def gram(rows: Tensor) -> Tensor:
 def cross_fitted(
     source: Tensor, target: Tensor, pairs: Tensor, folds: Tensor, grams: tuple[Tensor, Tensor] | None = None
 ) -> Tensor:
-    """The source rows (n, d), each mapped by a fit that left out the pairs of its own fold.
+    """The source rows, (n, e), each mapped by a fit that left out the pairs of its own fold.
 
-    `target` is (m, d), `pairs` (p, 2) row numbers, `folds` (n,) the fold of each source row. With `grams`
-    (see `correlation_weighted`) rows are rotated and weighted, without them only rotated.
+    `source` is (n, d), `target` (m, e), `pairs` (p, 2) row numbers, `folds` (n,) the fold of each source
+    row. With `grams` (see `correlation_weighted`) rows are rotated and weighted, without them only rotated.
 
     A mapping fitted to a wrong pair recovers that pair, and so confirms its own mistakes; a row mapped
     by a fit to other pairs can be corrected. (Cross-fitting as in the estimation of nuisance
     parameters, Chernozhukov et al., 2018.)
     """
-    left, right = source[pairs[:, 0]].double(), target[pairs[:, 1]].double()  # (p, d)
-    product = right.T @ left  # (d, d)
+    left, right = source[pairs[:, 0]].double(), target[pairs[:, 1]].double()  # (p, d), (p, e)
+    product = right.T @ left  # (e, d)
     of_pair = folds[pairs[:, 0]]  # (p,)
-    mapped = torch.empty_like(source)
+    mapped = source.new_empty(len(source), target.shape[1])
     for fold in range(int(folds.max()) + 1):
         own = of_pair == fold
         rows = folds == fold
@@ -90,10 +107,10 @@ def cross_fitted(
 
 
 def _svd(product: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """U (d, d), S (d,) and V^T (d, d) of a (d, d) matrix."""
+    """U (e, k), S (k,) and V^T (k, d) of an (e, d) matrix, k the smaller of e and d."""
     if product.is_cuda:
-        left, values, right = torch.linalg.svd(product)
+        left, values, right = torch.linalg.svd(product, full_matrices=False)
         return left, values, right
     # For a (300, 300) matrix scipy's gesdd takes half of torch's time on a CPU.
-    parts = scipy.linalg.svd(product.numpy(), check_finite=False)
+    parts = scipy.linalg.svd(product.numpy(), full_matrices=False, check_finite=False)
     return torch.from_numpy(parts[0]), torch.from_numpy(parts[1]), torch.from_numpy(parts[2])

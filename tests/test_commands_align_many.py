@@ -26,7 +26,7 @@ from tests.toys import DIMENSION, cloud, write_vec
 COUNT = 600
 LANGUAGES = ("en", "fr", "de", "es")
 LONE = {"space", "init", "criterion", "verdict", "confidence", "agreement", "mutual", "unsupervised",
-        "seconds", "candidates", "words", "peak_memory_mb", "signature"}  # fmt: skip
+        "seconds", "candidates", "words", "peak_memory_mb", "signature", "via"}  # fmt: skip
 
 
 SEVERAL = "muse align --init similarity --threads 1 --src fr --src de --tgt en --out several --quiet"
@@ -218,10 +218,6 @@ BAD: dict[str, tuple[list[object], list[str]]] = {
     "no space": (["--src", "es", "--into", "nowhere"], ["nowhere: expected an aligned space"]),
     "no vectors": (["--src", "fr", "--src", "xx", "--tgt", "en"], ["no vectors for 'xx'"]),
     "small": (["--src", "fr", "--src", "few", "--tgt", "en"], ["few: at least 500 words", "got 499"]),
-    "narrow": (
-        ["--src", "narrow", "--into", "space"],
-        [f"{DIMENSION - 1} for narrow and {DIMENSION} for en"],
-    ),
     "max-vocab": (["--src", "es", "--into", "space", "--max-vocab", 99], ["got 99", "raise --max-vocab"]),
     "resume": (["--src", "es", "--into", "space", "--resume"], ["--resume needs the checkpoints"]),
 }
@@ -233,8 +229,6 @@ def test_bad_input(muse: Command, made: Path, files: Path, name: str) -> None:
     shutil.copytree(made / "pair", files / "space")
     rows = cloud(0, 499)
     write_vec(files / "few.vec", Vectors("few", [f"x{i}" for i in range(499)], rows))
-    rows = cloud(0, COUNT, DIMENSION - 1)
-    write_vec(files / "narrow.vec", Vectors("narrow", [f"x{i}" for i in range(COUNT)], rows))
     before = tree(files)
     refused(align(muse, *arguments), *parts)
     assert tree(files) == before

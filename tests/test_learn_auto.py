@@ -12,12 +12,11 @@ import scipy.linalg
 
 from muse.alignment import Alignment
 from muse.errors import BadSetting, NotConverged
-from muse.learn import auto
 from muse.learn.auto import Candidate, Plan, best, candidates, check_init
+from muse.learn.dimensions import Initialiser
 from muse.learn.initialise import INITIALISATIONS
 from muse.learn.refine import RefineConfig
 from muse.learn.verdict import Verdict
-from muse.lexicon import Lexicon
 from muse.run.checkpoint import Checkpoint
 from muse.run.runtime import Runtime
 from muse.vectors import Matrix
@@ -33,7 +32,7 @@ class Scripted(Plan):
 
     script: dict[str, Matrix | None | Exception]
 
-    def initialisations(self) -> list[tuple[str, auto.Initialiser]]:
+    def initialisations(self) -> list[tuple[str, Initialiser]]:
         return [(name, _initialise(name, what)) for name, what in self.script.items()]
 
 
@@ -44,7 +43,7 @@ def scripted(*rounds: RefineConfig, **script: Matrix | None | Exception) -> Scri
     return plan
 
 
-def _initialise(name: str, what: Matrix | None | Exception) -> auto.Initialiser:
+def _initialise(name: str, what: Matrix | None | Exception) -> Initialiser:
     def initialise(*_: Any) -> Iterator[Alignment]:
         CALLS.append(name)
         if isinstance(what, Exception):
@@ -126,13 +125,9 @@ def test_one_initialisation_alone(init: str) -> None:
     assert {name.split(":")[0] for name, _ in Plan(init).initialisations()} == {init}
 
 
-def test_a_dictionary_is_the_only_initialisation() -> None:
-    plan = Plan("dictionary", lexicon=Lexicon((("a", "b"),)))
-    assert [name for name, _ in plan.initialisations()] == ["dictionary"]
-    with pytest.raises(BadSetting, match="go together"):
-        check_init("dictionary", False)
+def test_unknown_initialisations() -> None:
     with pytest.raises(BadSetting, match="--init must be one of .* got 'magic'"):
-        check_init("magic", False)
+        check_init("magic")
 
 
 def test_best_prefers_the_aligned_to_the_high() -> None:

@@ -7,8 +7,9 @@ import pytest
 import scipy.linalg
 import torch
 from numpy.typing import NDArray
+from torch.nn.functional import normalize
 
-from muse.procrustes import correlation_weighted, cross_fitted, gram, procrustes, rotation
+from muse.procrustes import both_mapped, correlation_weighted, cross_fitted, gram, procrustes, rotation
 from tests.spaces import raw_rows
 from tests.spaces import rotation as drawn
 
@@ -33,6 +34,27 @@ def test_a_planted_rotation(dimension: int) -> None:
 def test_it_is_orthogonal_whatever_the_pairs(count: int) -> None:
     found = procrustes(torch.from_numpy(raw_rows(4, count, 50)), torch.from_numpy(raw_rows(5, count, 50)))
     np.testing.assert_allclose((found.double() @ found.double().T).numpy(), np.eye(50), atol=2e-6)
+
+
+@pytest.mark.parametrize(("d", "e"), [(8, 5), (5, 8)])
+def test_between_dimensions_no_other_semi_orthogonal_map_agrees_better(d: int, e: int) -> None:
+    x, y = torch.from_numpy(raw_rows(6, 90, d)), torch.from_numpy(raw_rows(7, 90, e))
+    found = procrustes(x, y)
+    narrow = found if e < d else found.T
+    torch.testing.assert_close(narrow @ narrow.T, torch.eye(5), atol=2e-6, rtol=0)
+    best = float((x @ found.T * y).sum())
+    for seed in range(50):
+        assert best >= float((x @ torch.from_numpy(drawn(seed)[:e, :d]).T * y).sum())
+
+
+def test_both_mapped_compares_in_the_smaller_space() -> None:
+    wide, narrow = (normalize(torch.from_numpy(raw_rows(seed, 9, d))) for seed, d in ((6, 8), (7, 5)))
+    mapping = torch.from_numpy(drawn(3)[:5])  # (5, 8)
+    one, other = both_mapped(wide, narrow, mapping)
+    torch.testing.assert_close(one, normalize(wide @ mapping.T))
+    torch.testing.assert_close(other, narrow)
+    back = both_mapped(narrow, wide, mapping.T)
+    torch.testing.assert_close(back[0] @ back[1].T, other @ one.T)
 
 
 def test_no_other_rotation_is_closer() -> None:

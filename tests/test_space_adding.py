@@ -99,7 +99,7 @@ def test_what_cannot_be_added(tmp_path: Path) -> None:
         check_addition(tmp_path / "s", ["es"], "fr")
     with pytest.raises(BadFile, match="expected an aligned space, found no such folder"):
         check_addition(tmp_path / "none", ["es"])
-    with pytest.raises(Mismatch, match="es: expected vectors and a mapping of dimension 8, as en has, got 5"):
+    with pytest.raises(Mismatch, match=r"es: expected a mapping of shape \(8, 5\), .* shape \(5, 5\)$"):
         add(tmp_path / "s", tmp_path / "s", new_side(dimension=5))
     with pytest.raises(NotConverged, match="es: mapped vectors must be finite"):
         add(tmp_path / "s", tmp_path / "s", replace(new_side(), mapping=np.full((8, 8), np.nan, np.float32)))

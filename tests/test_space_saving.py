@@ -131,9 +131,9 @@ def test_sides_must_fit_each_other(tmp_path: Path) -> None:
     sides = sides_to_save()
     with pytest.raises(BadSetting, match="the pivot must be one of en, fr; got 'de'"):
         save(tmp_path / "s", pivot="de")
-    with pytest.raises(Mismatch, match="de: expected vectors and a mapping of dimension 8, as en has, got 5"):
+    with pytest.raises(Mismatch, match=r"de: expected a mapping of shape \(8, 5\), .* shape \(5, 5\)$"):
         save(tmp_path / "s", sides={**sides, "de": side_to_save("de", raw_rows(0, 9, 5))})
-    with pytest.raises(Mismatch, match=r"mapping of shape \(8, 5\)"):
+    with pytest.raises(Mismatch, match=r"fr: .* got one of shape \(8, 5\)"):
         save(
             tmp_path / "s", sides={**sides, "fr": replace(sides["fr"], mapping=np.zeros((8, 5), np.float32))}
         )

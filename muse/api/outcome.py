@@ -47,11 +47,13 @@ class Report:
         return {
             "space": str(self.space),
             **_figures(learned),
+            **_supervision(learned),
             "seconds": _rounded(own),
             "candidates": [candidate.as_json() for candidate in learned.candidates],
             "words": {side: self.words[side] for side in (language, self.target)},
             "peak_memory_mb": peak_memory_mb(),
             "signature": str(self.signatures[language]),
+            "via": list(learned.via),
         }
 
 
@@ -61,7 +63,7 @@ def weakest(learned: Mapping[str, Learned]) -> str:
 
 
 def _unsupervised(learned: Learned) -> bool:
-    return learned.alignment.init not in ("identical", "dictionary")
+    return learned.supervision is None and "identical" not in learned.alignment.inits
 
 
 def _figures(learned: Learned) -> dict[str, Any]:
@@ -77,6 +79,10 @@ def _figures(learned: Learned) -> dict[str, Any]:
     }
 
 
+def _supervision(learned: Learned) -> dict[str, Any]:
+    return {} if learned.supervision is None else {"supervision": learned.supervision.as_json()}
+
+
 def _rounded(seconds: Mapping[str, float]) -> dict[str, float]:
     return {stage: round(value, 2) for stage, value in seconds.items()}
 
@@ -85,9 +91,11 @@ def of_language(learned: Learned, config: AlignConfig, words: Mapping[str, int])
     """The entry of one language in the manifest: how it was mapped; `words` as in `signature`."""
     return {
         "method": learned.alignment.method,
+        "via": list(learned.via),
         "criterion": learned.alignment.criterion,
         "verdict": learned.verdict,
         "candidates": [candidate.as_record() for candidate in learned.candidates],
+        **_supervision(learned),
         "history": learned.history,
         "seconds": _rounded(learned.seconds),
         "peak_memory_mb": learned.memory,
@@ -106,6 +114,7 @@ def provenance(
     config, least = request.config, learned[weakest(learned)]
     methods = dict.fromkeys(one.alignment.method for one in learned.values())
     more: dict[str, Any] = {"candidates": [candidate.as_json() for candidate in least.candidates], **before}
+    more |= _supervision(least)
     if joint is not None:
         more["joint"] = joint.as_json()
     return Provenance(
@@ -114,7 +123,7 @@ def provenance(
         seed=config.seed,
         criterion=least.alignment.criterion,
         verdict=least.verdict,
-        inputs=() if request.dictionary is None else (request.dictionary,),
+        inputs=(*([] if request.dictionary is None else [request.dictionary]), *request.via_files()),
         more=more,
     )
 
@@ -130,6 +139,7 @@ def _settings(request: Request) -> dict[str, Any]:
         "joint": config.joint,
         "max_vocab": request.max_vocab,
         "lowercase": request.lowercase,
+        "via": request.via,
     }
 
 

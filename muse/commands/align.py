@@ -49,14 +49,31 @@ OF_WORDS = " (not unsupervised)"
     help="Word vectors of --src, in the same order.  [default: found in embeddings/]",
 )
 @click.option(
+    "--via",
+    multiple=True,
+    metavar="LANG",
+    help="Language for detours only: a --src that fails into --tgt directly is tried over it, as it is over "
+    "the other languages of --src and --into. Repeatable.",
+)
+@click.option(
+    "--via-emb",
+    type=Path,
+    multiple=True,
+    metavar="FILE",
+    help="Word vectors of --via, in the same order.  [default: found in embeddings/]",
+)
+@click.option(
     "--tgt-emb", type=Path, metavar="FILE", help="Word vectors of --tgt.  [default: found in embeddings/]"
 )
 @click.option(
     "--init", default="auto", show_default=True, type=click.Choice(INITIALISATIONS),
-    help="Initialisation; auto tries several, until one is judged aligned.",
+    help="Initialisation; auto tries several, until one is judged aligned; beside a large dictionary, none.",
 )  # fmt: skip
 @click.option(
-    "--dictionary", type=Path, metavar="FILE", help="Translations to learn from; implies --init dictionary."
+    "--dictionary",
+    type=Path,
+    metavar="FILE",
+    help="Translations to learn from; with --init dictionary from them alone.",
 )
 @click.option("--no-identical", is_flag=True, help="Do not let auto fall back on identical strings.")
 @click.option("--max-vocab", type=click.IntRange(1), metavar="N", help="Read only the N most frequent words.")
@@ -120,6 +137,7 @@ def _lines(report: Report) -> list[str]:
         lines += ["", _row("language", language)] * (len(report.learned) > 1) + [
             _row("initialisation", f"{learned.alignment.method}{'' if own['unsupervised'] else OF_WORDS}"),
             _row("criterion", own["criterion"]),
+            *([] if learned.supervision is None else [_row("held out", learned.supervision)]),
             _row("verdict", f"{own['verdict']} (confidence {own['confidence']:.2f})"),
             _row("signature", own["signature"]),
         ]
@@ -145,23 +163,17 @@ def _request(options: dict[str, Any]) -> Request:
     return Request(
         options["sources"], options["target"], options["src_emb"] or None, options["tgt_emb"],
         options["dictionary"], options["out"], options["max_vocab"], options["lower"], options["resume"],
-        _config(options), options["into"],
+        _config(options), options["into"], options["via"], options["via_emb"] or None,
     )  # fmt: skip
 
 
 def _config(options: dict[str, Any]) -> AlignConfig:
-    from muse.learn.auto import ROUNDS, Plan, check_init
+    from muse.learn.auto import ROUNDS, Plan
     from muse.learn.pair import AlignConfig
     from muse.learn.refine import RefineConfig
 
-    init = "dictionary" if options["dictionary"] and options["init"] == "auto" else options["init"]
-    check_init(init, options["dictionary"] is not None)
     refined = options["refine"]
-    plan = Plan(
-        "auto" if init == "dictionary" else init,
-        identical=not options["no_identical"],
-        rounds=ROUNDS if refined and init != "dictionary" else (),
-    )
+    plan = Plan(options["init"], identical=not options["no_identical"], rounds=ROUNDS if refined else ())
     return AlignConfig(
         plan,
         steps=tuple(step.strip() for step in options["normalise"].split(",")),

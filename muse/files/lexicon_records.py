@@ -5,13 +5,21 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from muse.errors import BadFile
 from muse.lexicon import Pair
 
-ScoredPair = tuple[Pair, float | None]
-ReadLine = Callable[[str, str], ScoredPair]  # from a line and its place, for errors
+
+class PairLine(NamedTuple):
+    """A pair with its score and its probability, None where the file has none."""
+
+    pair: Pair
+    score: float | None = None
+    probability: float | None = None
+
+
+ReadLine = Callable[[str, str], PairLine]  # from a line and its place, for errors
 
 _ADVICE = "write the file again with muse induce"
 
@@ -22,15 +30,17 @@ def table_reader(header: str) -> ReadLine | None:
     if names[:2] != ["source", "target"] or "score" not in names:
         return None
     score = names.index("score")
+    probability = names.index("probability") if "probability" in names else None
 
-    def read(line: str, where: str) -> ScoredPair:
+    def read(line: str, where: str) -> PairLine:
         fields = line.removesuffix("\r").split("\t")
         if len(fields) != len(names):
             raise BadFile(
                 f"{where}: expected {len(names)} fields with tabs between as in line 1, got {len(fields)}; "
                 f"{_ADVICE}"
             )
-        return (fields[0], fields[1]), _score(fields[score] or None, where)
+        known = None if probability is None else _probability(fields[probability] or None, where)
+        return PairLine((fields[0], fields[1]), _score(fields[score] or None, where), known)
 
     return read
 
@@ -41,12 +51,13 @@ def object_reader(first: str) -> ReadLine | None:
     return _read_object if {"source", "target"} <= fields.keys() else None
 
 
-def _read_object(line: str, where: str) -> ScoredPair:
+def _read_object(line: str, where: str) -> PairLine:
     fields = _object(line)
     words = [] if fields is None else [fields.get(name) for name in ("source", "target")]
     if fields is None or not all(isinstance(word, str) for word in words):
         raise BadFile(f"{where}: expected a JSON object with source and target, got {line[:60]!r}; {_ADVICE}")
-    return (str(words[0]), str(words[1])), _score(fields.get("score"), where)
+    probability = _probability(fields.get("probability"), where)
+    return PairLine((str(words[0]), str(words[1])), _score(fields.get("score"), where), probability)
 
 
 def _object(line: str) -> dict[str, Any] | None:
@@ -57,7 +68,14 @@ def _object(line: str) -> dict[str, Any] | None:
     return fields if isinstance(fields, dict) else None
 
 
-def _score(field: Any, where: str) -> float | None:
+def _probability(field: Any, where: str) -> float | None:
+    probability = _score(field, where, "probability")
+    if probability is not None and not 0 <= probability <= 1:
+        raise BadFile(f"{where}: expected a probability from 0 to 1, got {field!r}; {_ADVICE}")
+    return probability
+
+
+def _score(field: Any, where: str, name: str = "score") -> float | None:
     if field is None:
         return None
     try:
@@ -65,5 +83,5 @@ def _score(field: Any, where: str) -> float | None:
     except (TypeError, ValueError, OverflowError):
         score = math.nan
     if not math.isfinite(score):
-        raise BadFile(f"{where}: expected a finite number as the score, got {field!r}; {_ADVICE}")
+        raise BadFile(f"{where}: expected a finite number as the {name}, got {field!r}; {_ADVICE}")
     return score

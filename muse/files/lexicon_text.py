@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 
 from muse.errors import BadFile, Mismatch
-from muse.files.lexicon_records import ScoredPair, object_reader, table_reader
+from muse.files.lexicon_records import PairLine, object_reader, table_reader
 from muse.files.source import open_source
 from muse.files.writing import check_unicode, replaced, unwritable
 from muse.lexicon import Lexicon, Pair
@@ -20,7 +20,8 @@ _BLOCK = 1 << 20
 def read_lexicon(path: Path | str) -> Lexicon:
     r"""The pairs of a dictionary, each once, in order; with scores if all lines have a third, tabbed field.
 
-    Reads the MUSE format, and the tables and JSON lines that `muse induce --format` writes.
+    Reads the MUSE format, and the tables and JSON lines that `muse induce --format` writes, with their
+    probabilities.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -30,21 +31,28 @@ def read_lexicon(path: Path | str) -> Lexicon:
     (('cat', 'chat'), ('new york', 'new york'))
     """
     path = Path(path)
-    found: dict[Pair, float | None] = {}
-    for pair, score in _entries(path):
-        found.setdefault(pair, score)
+    found: dict[Pair, PairLine] = {}
+    for line in _entries(path):
+        found.setdefault(line.pair, line)
     if not found:
         raise BadFile(f"{path}: expected at least one pair of words, got only blank lines; check the file")
-    scores = tuple(score for score in found.values() if score is not None)
-    if scores and len(scores) < len(found):
+    scores = _of_all(path, "score", [line.score for line in found.values()])
+    probabilities = _of_all(path, "probability", [line.probability for line in found.values()])
+    return Lexicon(tuple(found), scores, probabilities)
+
+
+def _of_all(path: Path, name: str, numbers: Sequence[float | None]) -> tuple[float, ...] | None:
+    """The numbers, None if no pair has one; BadFile if only some have."""
+    known = tuple(number for number in numbers if number is not None)
+    if known and len(known) < len(numbers):
         raise BadFile(
-            f"{path}: expected a score for every pair or for none, got {len(scores)} for {len(found)} pairs; "
-            "add the missing ones"
+            f"{path}: expected a {name} for every pair or for none, got {len(known)} for {len(numbers)} "
+            "pairs; add the missing ones"
         )
-    return Lexicon(tuple(found), scores or None)
+    return known or None
 
 
-def _entries(path: Path) -> Iterator[ScoredPair]:
+def _entries(path: Path) -> Iterator[PairLine]:
     lines = _lines(path)
     first = next(lines)
     table = table_reader(first)
@@ -74,7 +82,7 @@ def _fields(line: str) -> list[str]:
     return [field for part in line.removesuffix("\r").split(separator) if (field := part.strip(" "))]
 
 
-def _read_pair(line: str, where: str) -> ScoredPair:
+def _read_pair(line: str, where: str) -> PairLine:
     fields = _fields(line)
     score = _score(fields[2]) if len(fields) == 3 and "\t" in line else None
     if len(fields) != 2 and score is None:
@@ -82,7 +90,7 @@ def _read_pair(line: str, where: str) -> ScoredPair:
             f"{where}: expected two words, got {len(fields)} fields ({line.strip()[:60]!r}); "
             "put one pair on a line, with a tab between the two where one has a space"
         )
-    return (fields[0], fields[1]), score
+    return PairLine((fields[0], fields[1]), score)
 
 
 def _score(field: str) -> float | None:

@@ -31,6 +31,7 @@ from muse.version import __version__
 FORMAT, FORMAT_VERSION = "muse-space", 1
 _KEYS = {"format_version": int, "pivot": str, "dimension": int, "languages": dict, "checksums": dict}
 _LANGUAGE_KEYS = {"words": int, "normalisation": list, "hubness": list}
+_OWN_DIMENSION = {"dimension": int}  # of a language's own vectors, if that is not the dimension of the space
 
 
 def write_manifest(folder: Path, manifest: Mapping[str, Any]) -> None:
@@ -114,7 +115,8 @@ def _check_manifest(path: Path, manifest: dict[str, Any]) -> None:
     _check_keys(path, manifest, _KEYS)
     for language, entry in manifest["languages"].items():
         folder_name(language)
-        _check_keys(path, entry, _LANGUAGE_KEYS, where=f"languages.{language}.")
+        keys = _LANGUAGE_KEYS | (_OWN_DIMENSION if "dimension" in entry else {})
+        _check_keys(path, entry, keys, where=f"languages.{language}.")
         for place, other in enumerate(entry["hubness"]):
             _check_keys(path, {place: other}, {place: str}, where=f"languages.{language}.hubness.")
     if manifest["pivot"] not in manifest["languages"]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -13,9 +13,9 @@ import numpy as np
 from muse.alignment import Alignment
 from muse.errors import BadSetting, Mismatch, NotConverged
 from muse.learn.criterion import Criterion, criterion
+from muse.learn.dimensions import Initialiser, in_common_dimensions
 from muse.learn.initialise import INITIALISATIONS
 from muse.learn.initialise.adversarial import AdversarialConfig, adversarial
-from muse.learn.initialise.dictionary import DictionaryConfig, dictionary
 from muse.learn.initialise.gromov import GromovConfig, gromov
 from muse.learn.initialise.identical import IdenticalConfig, identical
 from muse.learn.initialise.similarity import SimilarityConfig, similarity
@@ -37,8 +37,6 @@ ROUNDS = (
 )
 NULL_STREAM = 2_000  # the number of a random stream, above those of the initialisations
 JUDGE_STREAM = 1  # judging has a random stream of its own, so that resuming does not change it
-
-Initialiser = Callable[[Vectors, Vectors, Criterion, np.random.Generator, Runtime], Iterator[Alignment]]
 
 
 @dataclass(frozen=True)
@@ -75,8 +73,9 @@ class Candidate:
 class Plan:
     """Which initialisations to try, and how each is refined.
 
-    `identical` lets auto fall back on identical strings; `lexicon` is for the dictionary. `rounds` are the
-    refinements of an initial mapping, in order, until it is judged aligned.
+    `identical` lets auto fall back on identical strings; `lexicon` are pairs to learn from as well (None:
+    there are none), and with the `init` dictionary from them alone. `rounds` are the refinements of an
+    initial mapping, in order, until it is judged aligned.
     """
 
     init: str = "auto"
@@ -85,27 +84,27 @@ class Plan:
     rounds: tuple[RefineConfig, ...] = ROUNDS
 
     def __post_init__(self) -> None:
-        check_init(self.init, self.lexicon is not None)
+        check_init(self.init)
 
     def initialisations(self) -> list[tuple[str, Initialiser]]:
         """The initialisations to try in turn, each with its name."""
-        if self.lexicon is not None:
-            return [("dictionary", _dictionary(self.lexicon))]
         known: list[tuple[str, Initialiser]] = [
-            (f"gromov:{prior}", _gromov(prior)) for prior in GromovConfig().priors
+            *((f"gromov:{prior}", _gromov(prior)) for prior in GromovConfig().priors),
+            ("similarity", _similarity),
+            ("adversarial", _adversarial),
         ]
-        known += [("similarity", _similarity), ("adversarial", _adversarial), ("identical", _identical)]
+        # Pairs of words are fitted in all dimensions; all else compares spaces of one dimension.
+        known = [(name, in_common_dimensions(initialise)) for name, initialise in known]
+        known.append(("identical", _identical))
         if self.init == "auto":
             return known if self.identical else known[:-1]
         return [(name, initialise) for name, initialise in known if name.split(":")[0] == self.init]
 
 
-def check_init(init: str, dictionary: bool) -> None:
-    """Raise BadSetting if `init` is unknown, or does not agree with whether there is a `dictionary`."""
+def check_init(init: str) -> None:
+    """Raise BadSetting if `init` is unknown."""
     if init not in INITIALISATIONS:
         raise BadSetting(f"--init must be one of {', '.join(INITIALISATIONS)}; got {init!r}")
-    if (init == "dictionary") != dictionary:
-        raise BadSetting("--init dictionary and --dictionary FILE go together, got one without the other")
 
 
 def candidates(
@@ -214,13 +213,6 @@ class _Trial:
 def _gromov(prior: str) -> Initialiser:
     config = GromovConfig(priors=(prior,))
     return lambda x, y, score, rng, run: gromov(x, y, config=config, criterion=score, rng=rng, runtime=run)
-
-
-def _dictionary(lexicon: Lexicon) -> Initialiser:
-    config = DictionaryConfig(lexicon)
-    return lambda x, y, score, rng, run: dictionary(
-        x, y, config=config, criterion=score, rng=rng, runtime=run
-    )
 
 
 def _similarity(

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
+from muse.procrustes import both_mapped
 from muse.search.retrieval import Retrieval, best_targets
 from muse.vectors import Matrix, Vectors
 
@@ -28,12 +29,12 @@ def mean_cosine(source: Tensor, target: Tensor, retrieval: Retrieval | None = No
 def criterion(
     source: Vectors, target: Vectors, *, most_frequent: int = MOST_FREQUENT, device: str = "cpu"
 ) -> Criterion:
-    """A function from a mapping W (d, d) to the criterion over the most frequent words of both sides."""
+    """A function from a mapping W (e, d) to the criterion over the most frequent words of both sides."""
     source_rows, target_rows = (side.most_frequent(most_frequent).tensor(device) for side in (source, target))
 
     def evaluate(mapping: Matrix) -> float:
-        mapped = source_rows @ torch.from_numpy(mapping).to(device).T
+        mapped, keys = both_mapped(source_rows, target_rows, torch.from_numpy(mapping).to(device))
         # During training W need not be orthogonal, so the rows are normalised again.
-        return mean_cosine(torch.nn.functional.normalize(mapped, dim=1), target_rows)
+        return mean_cosine(torch.nn.functional.normalize(mapped, dim=1), keys)
 
     return evaluate

@@ -21,10 +21,11 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor
+from torch.nn.functional import normalize
 
 from muse.learn.refine import RefineConfig, look_up
 from muse.learn.reweight import SIGNIFICANT, standard_errors
-from muse.procrustes import gram, rotation
+from muse.procrustes import both_mapped, gram, rotation
 from muse.run.runtime import Runtime
 from muse.search.retrieval import Retrieval, mutual_neighbours, translations
 from muse.vectors import Matrix, Vectors
@@ -34,8 +35,8 @@ log = logging.getLogger(__name__)
 LOSS = -1.0  # the largest loss of any two languages that is accepted, in standard errors
 
 Pairs = dict[tuple[str, str], Tensor]  # for two languages, the (p, 2) row numbers of their word pairs
-Maps = dict[str, Tensor]  # for each language, its (d, d)
-Products = dict[tuple[str, str], Tensor]  # for two languages, Y^T X (d, d) over their pairs
+Maps = dict[str, Tensor]  # for each language, its (k, d): k of the pivot, d its own
+Products = dict[tuple[str, str], Tensor]  # for two languages, Y^T X (e, d) over their pairs
 
 
 @dataclass(frozen=True)
@@ -71,7 +72,7 @@ class Change:
 
 @dataclass(frozen=True, eq=False)
 class Joint:
-    """The mappings (d, d) of every language but the pivot, and the changes on held-out pairs.
+    """The mappings (k, d) of every language but the pivot, and the changes on held-out pairs.
 
     `weight` is that of pairs without the pivot, 0 if the mappings did not change.
     """
@@ -158,7 +159,8 @@ class Fit:
         with runtime.progress.stage("joint refinement: pairs", len(both)) as tick:
             for done, (source, target) in enumerate(both, 1):
                 x, y = self.rows[source], self.rows[target]
-                pairs = mutual_neighbours(x @ (maps[target].T @ maps[source]).T, y, refining.retrieval)
+                between = maps[target].T @ maps[source]  # (e, d)
+                pairs = mutual_neighbours(*both_mapped(x, y, between), refining.retrieval)
                 grams = gram(x), gram(y)
                 for _ in range(self.config.rounds):
                     pairs = mutual_neighbours(*look_up(x, y, pairs, grams, refining, rng), refining.retrieval)
@@ -167,7 +169,7 @@ class Fit:
         return found
 
     def products(self, pairs: Pairs) -> Products:
-        """Y^T X (d, d) over the pairs of every two languages."""
+        """Y^T X (e, d) over the pairs of every two languages."""
         return {
             (source, target): self.rows[target][own[:, 1]].double().T @ self.rows[source][own[:, 0]].double()
             for (source, target), own in pairs.items()
@@ -177,14 +179,15 @@ class Fit:
         """The products, where those with the pivot are replaced so that they alone would yield `maps`.
 
         W of refinement averages over rounds, which is better than a fit to the pairs of one. So P is
-        replaced by c W X^T X over the pairs, whose polar factor is W, with the same sum of cosines.
+        replaced by c W X^T X W^T W over the pairs, whose polar factor is W, with the same sum of cosines.
         """
         products = self.products(pairs)
         for (source, target), product in products.items():
             if target == self.pivot:
                 mapping, spread = maps[source].double(), gram(self.rows[source][pairs[source, target][:, 0]])
-                scale = (mapping * product).sum() / spread.trace()
-                products[source, target] = scale * mapping @ spread
+                anchor = mapping @ spread @ mapping.T @ mapping
+                scale = (mapping * product).sum() / (mapping * anchor).sum()
+                products[source, target] = scale * anchor
         return products
 
     def solve(self, products: Products, weight: float) -> Maps:
@@ -209,7 +212,7 @@ class Fit:
         return {**maps, self.pivot: torch.eye(len(some), device=some.device)}
 
     def _target_of(self, language: str, maps: Maps, products: Products, weight: float) -> Tensor:
-        """The (d, d) whose polar factor is the best map of a language, given the maps of the others."""
+        """The (k, d) whose polar factor is the best map of a language, given the maps of the others."""
         total = products[language, self.pivot].clone()
         for (source, target), product in products.items():
             if self.pivot in (source, target) or language not in (source, target):
@@ -268,6 +271,6 @@ class Fit:
 
     def _found(self, maps: Maps, key: tuple[str, str], pairs: Tensor) -> Tensor:
         """Whether the words of each of `pairs` (p, 2) are each other's best translations: (p,) bool."""
-        x, y = (self.rows[language][: self.config.tested] @ maps[language].T for language in key)
+        x, y = (normalize(self.rows[language][: self.config.tested] @ maps[language].T) for language in key)
         forward, backward = translations(x, y, Retrieval())
         return (forward[pairs[:, 0]] == pairs[:, 1]) & (backward[pairs[:, 1]] == pairs[:, 0])

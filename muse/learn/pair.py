@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -13,14 +14,20 @@ from muse.alignment import Alignment
 from muse.errors import BadSetting, Mismatch, NotConverged
 from muse.learn.auto import Candidate, Plan, best, candidates
 from muse.learn.criterion import criterion
+from muse.learn.dimensions import in_smaller_space
 from muse.learn.refine import RefineConfig, refine
-from muse.learn.reweight import reweight
+from muse.learn.supervise.choice import Supervision
+from muse.learn.supervised import PairsConfig, are_few, learn_from_pairs
+from muse.learn.tune import tune
 from muse.learn.verdict import Verdict, judge
+from muse.lexicon import Lexicon
 from muse.normalise import DEFAULT_STEPS, Normalisation, check_steps, normalise_
 from muse.run.history import History
 from muse.run.memory import peak_memory_mb
 from muse.run.runtime import Runtime
 from muse.vectors import Vectors
+
+log = logging.getLogger(__name__)
 
 MINIMUM_WORDS = 500  # with fewer there are too few pairs to judge an unsupervised initialisation
 LAST_STREAM = 1_000  # the number of a random stream, above those of the initialisations
@@ -45,6 +52,8 @@ class AlignConfig:
     """With several languages, refine all mappings together at the end: `--joint`."""
     seed: int = 0
     """The random seed: `--seed`."""
+    fixed_target: bool = False
+    """Whether the shared space is the target's whatever its dimension, as for several languages."""
 
     def __post_init__(self) -> None:
         check_steps(self.steps)
@@ -56,7 +65,8 @@ class AlignConfig:
 class Learned:
     """The result of a run: the alignment, the verdict, every candidate tried, seconds by stage.
 
-    `history` has the figures of the last refinement, `memory` the peak memory in MB at the end of each stage.
+    `history` has the figures of the last refinement, `memory` the peak memory in MB at the end of each stage,
+    `via` the languages of a detour, empty for a direct mapping; `supervision` is what was learned from pairs.
     """
 
     alignment: Alignment
@@ -65,6 +75,8 @@ class Learned:
     seconds: dict[str, float] = field(default_factory=dict)
     memory: dict[str, float | None] = field(default_factory=dict)
     history: tuple[dict[str, Any], ...] = ()
+    supervision: Supervision | None = None
+    via: tuple[str, ...] = ()
 
 
 def check_pair(source: Vectors, target: Vectors, *, max_vocab: int | None = None) -> None:
@@ -74,11 +86,6 @@ def check_pair(source: Vectors, target: Vectors, *, max_vocab: int | None = None
     """
     if source.language == target.language:
         raise BadSetting(f"source and target need different names, got {source.language!r} twice")
-    if source.dimension != target.dimension:
-        raise Mismatch(
-            f"both languages need vectors of one dimension, got {source.dimension} for {source.language} and "
-            f"{target.dimension} for {target.language}; train or reduce them to the same size"
-        )
     for side in (source, target):
         if len(side) < MINIMUM_WORDS:
             cut = max_vocab is not None and len(side) >= max_vocab
@@ -99,8 +106,19 @@ def prepare_(vectors: Vectors, steps: Sequence[str]) -> tuple[Vectors, Normalisa
 
 
 def learn(source: Vectors, target: Vectors, *, config: AlignConfig, runtime: Runtime) -> Learned:
-    """The mapping from prepared `source` to prepared `target`: initialised, refined, judged, re-weighted."""
+    """The mapping from prepared `source` to prepared `target`: initialised, refined, judged, re-weighted.
+
+    With the pairs of a lexicon (`config.plan.lexicon`) it is chosen and judged on them instead.
+    """
     check_pair(source, target)
+    if config.plan.lexicon is not None:
+        return _learn_with_pairs(source, target, config.plan.lexicon, config, runtime)
+    if config.plan.init == "dictionary":
+        raise BadSetting("the initialisation dictionary needs a lexicon in the plan, got none")
+    return _learn_without_pairs(source, target, config, runtime)
+
+
+def _learn_without_pairs(source: Vectors, target: Vectors, config: AlignConfig, runtime: Runtime) -> Learned:
     began = time.perf_counter()
     tried = tuple(candidates(source, target, plan=config.plan, seed=config.seed, runtime=runtime))
     alignment = best(tried).alignment
@@ -117,7 +135,44 @@ def learn(source: Vectors, target: Vectors, *, config: AlignConfig, runtime: Run
     null = tried[0].verdict.null  # depends on the vectors alone
     verdict = judge(source, target, alignment, rng=rng, runtime=runtime, null=null)
     if config.reweight and config.refine is not None:  # --no-refine asks for the initial mapping unchanged
-        alignment = reweight(source, target, alignment, rng=rng, runtime=runtime)
+        alignment = tune(source, target, alignment, rng=rng, runtime=runtime)
+    if not config.fixed_target:
+        alignment = in_smaller_space(alignment)
     seconds = {"init": initialised - began, "refine": time.perf_counter() - initialised}
     memory["refine"] = peak_memory_mb()
     return Learned(alignment, verdict, tried, seconds, memory, tuple(history.as_json()))
+
+
+def _learn_with_pairs(
+    source: Vectors, target: Vectors, lexicon: Lexicon, config: AlignConfig, runtime: Runtime
+) -> Learned:
+    """The alignment chosen on the pairs; if these are few, unsupervised ones are candidates."""
+    began, alone = time.perf_counter(), None
+    asked = config.plan.init not in ("auto", "dictionary")
+    few = config.plan.init == "auto" and are_few(lexicon, source, target)
+    if config.refine is not None and (asked or few):
+        try:
+            alone = _learn_without_pairs(source, target, config, runtime)
+        except (NotConverged, Mismatch) as error:
+            log.warning("without the dictionary: %s", error)
+    initialised, memory = time.perf_counter(), {"init": peak_memory_mb()}
+    pairs = PairsConfig(fixed=config.fixed_target or not config.reweight, plain=config.refine is None)
+    learned = learn_from_pairs(
+        source, target, lexicon, unsupervised=_starts(alone), config=pairs, seed=config.seed, runtime=runtime
+    )
+    seconds = {"init": initialised - began, "refine": time.perf_counter() - initialised}
+    memory["refine"] = peak_memory_mb()
+    return Learned(
+        learned.candidate.alignment, learned.candidate.verdict,
+        (*(() if alone is None else alone.candidates), learned.candidate),
+        seconds, memory, () if alone is None else alone.history, supervision=learned.supervision,
+    )  # fmt: skip
+
+
+def _starts(alone: Learned | None) -> list[Candidate]:
+    """What was learned without pairs, and identical strings if they are another."""
+    if alone is None:
+        return []
+    first = Candidate(alone.alignment, alone.verdict, 0.0)
+    others = [one for one in alone.candidates if one.alignment.init == "identical"]
+    return [first, *(one for one in others if one.alignment.method != first.alignment.method)]

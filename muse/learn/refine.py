@@ -18,7 +18,7 @@ from torch import Tensor
 from torch.nn.functional import normalize
 
 from muse.alignment import Alignment
-from muse.procrustes import correlation_weighted, cross_fitted, gram, rotation
+from muse.procrustes import both_mapped, correlation_weighted, cross_fitted, gram, rotation
 from muse.run.runtime import Runtime
 from muse.search.retrieval import Retrieval, mutual_neighbours
 from muse.vectors import Vectors
@@ -77,8 +77,8 @@ def refine(
 def rounds(
     x: Tensor, y: Tensor, mapping: Tensor, config: RefineConfig, rng: np.random.Generator
 ) -> Iterator[tuple[Tensor, float]]:
-    """Yields the mapping (d, d) and the objective of each round on x (n, d) and y (m, d), until it stalls."""
-    mapped, keys, best, stalled = x @ mapping.T, y, -1.0, 0
+    """Yields the mapping (e, d) and the objective of each round on x (n, d) and y (m, e), until it stalls."""
+    (mapped, keys), best, stalled = both_mapped(x, y, mapping), -1.0, 0
     grams = gram(x), gram(y)
     memory = torch.zeros_like(mapping, dtype=torch.float64)
     for _ in range(config.max_rounds):
@@ -86,7 +86,7 @@ def rounds(
         left, right = pairs[:, 0], pairs[:, 1]
         objective = float((mapped[left] * keys[right]).sum() / len(x))
         # Pairs found in every round weigh more than those that depend on the folds.
-        product = y[right].double().T @ x[left].double()  # (d, d)
+        product = y[right].double().T @ x[left].double()  # (e, d)
         memory = MEMORY * memory + product
         yield rotation(memory), objective
         stalled = 0 if objective > best + config.gain else stalled + 1
@@ -104,9 +104,9 @@ def look_up(
     config: RefineConfig,
     rng: np.random.Generator,
 ) -> tuple[Tensor, Tensor]:
-    """The rows x (n, d) and y (m, d) for finding the next pairs: cross-fitted and correlation-weighted."""
+    """The rows x (n, d) and y (m, e) for finding the next pairs: cross-fitted and correlation-weighted."""
     folds = torch.from_numpy(rng.integers(config.folds, size=len(x))).to(x.device)
-    product = y[pairs[:, 1]].double().T @ x[pairs[:, 0]].double()  # (d, d)
+    product = y[pairs[:, 1]].double().T @ x[pairs[:, 0]].double()  # (e, d)
     return cross_fitted(x, y, pairs, folds, grams), normalize(
         y @ correlation_weighted(product, *grams).weighting
     )

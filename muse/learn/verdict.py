@@ -15,7 +15,7 @@ of the odds ratio of the two rates; benchmarks/verdict.py calibrates it.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -24,10 +24,10 @@ from torch.nn.functional import normalize
 
 from muse.alignment import Alignment
 from muse.learn.refine import FIRST_ROUNDS, rounds
-from muse.procrustes import procrustes
+from muse.procrustes import both_mapped, procrustes
 from muse.run.runtime import Runtime
 from muse.search.retrieval import Retrieval, mutual_neighbours, recovered
-from muse.vectors import Matrix, Vectors
+from muse.vectors import Vectors
 
 WORDS = 2_000  # the most frequent words of each side: rarer ones reduce the contrast, and cost time
 FITTED_PAIRS_PER_DIMENSION = 4  # with 2 a half-right mapping passed, with half of all pairs it failed
@@ -37,6 +37,8 @@ FLOOR = 0.01  # rates are clipped to 0.01 and 0.99: beyond, their odds rest on a
 MIDDLE = 0.9  # the log odds ratio at which right and wrong are equally likely
 SLOPE = 4.0  # of the logistic curve from log odds ratio to confidence
 ALIGNED, FAILED = 0.8, 0.2  # confidence at or above, and below
+P_AT_1 = (1.0, 3.0)  # the prior of the P@1 of a right mapping, Beta(1, 3): its mean is .25
+LEAST_CHANCE = 1e-4  # a chance of 0 on few words only means that it was too small to see
 
 
 @dataclass(frozen=True)
@@ -73,7 +75,7 @@ def judge(
     `null` is that of `null_agreement`, measured here if it is not given: it depends on the vectors alone.
     """
     x, y = (side.most_frequent(WORDS).tensor(runtime.device) for side in (source, target))
-    pairs = _mutual(_mapped(x, alignment.source_map), _mapped(y, alignment.target_map))
+    pairs = mutual_neighbours(*_in_shared_space(x, y, alignment), Retrieval())
     agreement = _agreement(x, y, pairs, DRAWS, rng)
     if null is None:
         null = null_agreement(source, target, rng=rng, runtime=runtime)
@@ -88,9 +90,35 @@ def judge(
     )
 
 
-def _mapped(rows: Tensor, mapping: Matrix | None) -> Tensor:
-    """The rows (n, d) of one language in the shared space, of unit length; unchanged without a mapping."""
-    return rows if mapping is None else normalize(rows @ torch.from_numpy(mapping).to(rows.device).T)
+def _in_shared_space(x: Tensor, y: Tensor, alignment: Alignment) -> tuple[Tensor, Tensor]:
+    """The rows (n, d) and (m, e) of both languages, mapped to the shared space, of unit length."""
+    own = torch.from_numpy(alignment.source_map).to(x.device)
+    if alignment.target_map is None:
+        mapped, keys = both_mapped(x, y, own)
+        return normalize(mapped), keys
+    return normalize(x @ own.T), normalize(y @ torch.from_numpy(alignment.target_map).to(y.device).T)
+
+
+def with_pairs(verdict: Verdict, right: int, tested: int, chance: float) -> Verdict:
+    """The verdict where `right` of `tested` held-out words were translated correctly; `chance` is a rate.
+
+    The odds of `verdict`, which alone cannot convince, times the Bayes factor of a right mapping, whose
+    P@1 may be anything (Beta(1, 3)), against one that translates as often as chance.
+    """
+    if not tested:
+        return verdict
+    rate = min(max(chance, LEAST_CHANCE), 0.5)
+    a, b = P_AT_1
+    by_right = _log_beta(right + a, tested - right + b) - _log_beta(a, b)
+    by_chance = right * math.log(rate) + (tested - right) * math.log1p(-rate)
+    prior = min(max(verdict.confidence, FAILED), ALIGNED)
+    odds = math.log(prior / (1 - prior)) + by_right - by_chance
+    confidence = 1 / (1 + math.exp(-min(max(odds, -50), 50)))
+    return replace(verdict, label=_label(confidence), confidence=round(confidence, 4))
+
+
+def _log_beta(a: float, b: float) -> float:
+    return math.lgamma(a) + math.lgamma(b) - math.lgamma(a + b)
 
 
 def log_odds(rate: float) -> float:
@@ -108,9 +136,9 @@ def null_agreement(source: Vectors, target: Vectors, *, rng: np.random.Generator
     own, other = (_principal(side.most_frequent(WORDS).tensor(runtime.device)) for side in (source, target))
     order = np.argsort(rng.random(tuple(other.shape)), axis=0)  # (m, d)
     other = normalize(other.gather(0, torch.from_numpy(order).to(other.device)))
-    axis_to_axis = torch.eye(own.shape[1], device=own.device)
+    axis_to_axis = torch.eye(other.shape[1], own.shape[1], device=own.device)
     *_, (mapping, _) = rounds(own, other, axis_to_axis, FIRST_ROUNDS, rng)
-    pairs = _mutual(own @ mapping.T, other)
+    pairs = mutual_neighbours(*both_mapped(own, other, mapping), Retrieval())
     return _agreement(own, other, pairs, NULL_DRAWS, rng)
 
 
@@ -123,7 +151,7 @@ def _principal(rows: Tensor) -> Tensor:
 
 def _agreement(x: Tensor, y: Tensor, pairs: Tensor, draws: int, rng: np.random.Generator) -> float:
     """The mean share of held-out pairs that a mapping fitted to a draw of the others recovers."""
-    fitted = min(FITTED_PAIRS_PER_DIMENSION * x.shape[1], len(pairs) // 2)
+    fitted = min(FITTED_PAIRS_PER_DIMENSION * min(x.shape[1], y.shape[1]), len(pairs) // 2)
     if fitted == 0:
         return 0.0
     rates = []
@@ -131,13 +159,8 @@ def _agreement(x: Tensor, y: Tensor, pairs: Tensor, draws: int, rng: np.random.G
         shuffled = pairs[torch.from_numpy(rng.permutation(len(pairs))).to(pairs.device)]
         known, held_out = shuffled[:fitted], shuffled[fitted:]
         mapping = procrustes(x[known[:, 0]], y[known[:, 1]])
-        rates.append(float(recovered(x @ mapping.T, y, held_out).double().mean()))
+        rates.append(float(recovered(*both_mapped(x, y, mapping), held_out).double().mean()))
     return float(np.mean(rates))
-
-
-def _mutual(x: Tensor, y: Tensor) -> Tensor:
-    """The rows (p, 2) of mutual CSLS neighbours between mapped x (n, d) and y (m, d)."""
-    return mutual_neighbours(x, y, Retrieval())
 
 
 def _label(confidence: float) -> str:

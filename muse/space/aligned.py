@@ -1,8 +1,9 @@
 """The aligned space: languages whose words share one space, in memory and as a folder on disk.
 
 The folder holds `manifest.json` and, for each language, a folder with `words.txt` (a word a line),
-`vectors.npy` (n, d), `mapping.npy` (d, d), `means.npy` (c, d) and, against other languages,
-`hubness.<other>.npy` (n,), all float32. Nothing in it is a pickle.
+`vectors.npy` (n, k), `mapping.npy` (k, d), `means.npy` (c, d) and, against other languages,
+`hubness.<other>.npy` (n,), all float32; k is the dimension of the space, d that of the language's own
+vectors, which may differ. Nothing in it is a pickle.
 """
 
 from __future__ import annotations
@@ -37,9 +38,9 @@ from muse.vectors import Matrix, Vectors
 
 @dataclass(frozen=True, eq=False)
 class Side:
-    """One language of a space: its mapped rows (n, d) of unit length, the normalisation and the mapping.
+    """One language of a space: its mapped rows (n, k) of unit length, the normalisation and the mapping.
 
-    `mapping` (d, d) acts on normalised rows, x W^T. `hubness` has, for another language, r (n,):
+    `mapping` (k, d) acts on normalised rows, x W^T. `hubness` has, for another language, r (n,):
     the mean cosine of each word to its HUBNESS_K nearest words of that language.
     """
 
@@ -97,11 +98,11 @@ class AlignedSpace:
     def unweighted(self, language: str, most: int) -> Tensor:
         """The rows (n, d) of the `most` frequent words of `language`, rotated into the space, unweighted.
 
-        W = Q P is a rotation Q after a stretch P (its polar decomposition): x W^T becomes x Q^T. If W is
-        a rotation, this equals `tensor` up to rounding in float32.
+        W = Q P is a (semi-)orthogonal Q after a stretch P (its polar decomposition): x W^T becomes x Q^T.
+        If W is orthogonal, this equals `tensor` up to rounding in float32.
         """
-        mapping = torch.from_numpy(self.side(language).mapping).double()  # (d, d)
-        left, _, right = torch.linalg.svd(mapping)
+        mapping = torch.from_numpy(self.side(language).mapping).double()  # (k, d)
+        left, _, right = torch.linalg.svd(mapping, full_matrices=False)
         undone = left @ right @ torch.linalg.pinv(mapping)  # Q W^-1
         rows = self.tensor(language)[:most]
         return normalize(rows @ undone.T.to(rows))
@@ -175,9 +176,10 @@ class AlignedSpace:
     def map_words(self, language: str, matrix: Matrix) -> Matrix:
         """New words of `language`, raw rows (n, d), as rows of unit length in the shared space."""
         side = self.side(language)
-        if matrix.ndim != 2 or matrix.shape[1] != len(side.mapping):
+        d = side.mapping.shape[1]
+        if matrix.ndim != 2 or matrix.shape[1] != d:
             raise Mismatch(
-                f"new words of {language} need rows of {len(side.mapping)} numbers, got an array of shape "
+                f"new words of {language} need rows of {d} numbers, got an array of shape "
                 f"{matrix.shape}; take them from the model that the space was learned from"
             )
         return mapped(side.normalisation.apply(matrix), side.mapping)
@@ -217,11 +219,12 @@ def load_space(
 
 
 def _load_side(folder: Path, language: str, manifest: Mapping[str, Any]) -> Side:
-    entry, d = manifest["languages"][language], manifest["dimension"]
+    entry, k = manifest["languages"][language], manifest["dimension"]
+    d = entry.get("dimension", k)  # of the language's own vectors
     n, steps = entry["words"], tuple(entry["normalisation"])
     check_steps(steps)
     home = folder / folder_name(language)
-    vectors = Vectors(language, read_words(home / WORDS, n), read_array(home / VECTORS, (n, d)))
+    vectors = Vectors(language, read_words(home / WORDS, n), read_array(home / VECTORS, (n, k)))
     means = read_array(home / MEANS, (steps.count("centre"), d))
     hubness = {other: read_array(home / hubness_name(other), (n,)) for other in entry["hubness"]}
-    return Side(vectors, read_array(home / MAPPING, (d, d)), Normalisation(steps, tuple(means)), hubness)
+    return Side(vectors, read_array(home / MAPPING, (k, d)), Normalisation(steps, tuple(means)), hubness)

@@ -52,7 +52,7 @@ class WordVectors:
 
 @dataclass(frozen=True, eq=False)
 class NewWords:
-    """Vectors of one language, and the function `into_space` that maps them: (n, e) to (n, d)."""
+    """Vectors of one language, and the function `into_space` that maps them: (n, d) to (n, k)."""
 
     language: str
     vectors: WordVectors
@@ -63,7 +63,7 @@ class NewWords:
         return bool(word) and (word in self.vectors.known or self.vectors.of_other(word))
 
     def rows(self, words: Sequence[str]) -> Matrix:
-        """The rows (n, d) in the shared space, of unit length, of words that have vectors."""
+        """The rows (n, k) in the shared space, of unit length, of words that have vectors."""
         return self.into_space(self.vectors.raw(words))
 
 
@@ -91,7 +91,7 @@ def own_new_words(space: AlignedSpace, language: str, *, progress: Progress | No
 
 
 def map_new_words(space: AlignedSpace, new_words: NewWords, words: Sequence[str] | None = None) -> Vectors:
-    """The words and their rows (n, d) in the shared space: those given, or all that the space lacks."""
+    """The words and their rows (n, k) in the shared space: those given, or all that the space lacks."""
     language, index = new_words.language, space.vectors(new_words.language).index
     if words is None:
         chosen = [word for word in new_words.vectors.words if word not in index]
@@ -123,7 +123,7 @@ def _opened(path: Path, language: str) -> WordVectors:
 
 def _check_model(space: AlignedSpace, language: str, vectors: WordVectors, common: Sequence[str]) -> None:
     advice = "use vectors of the model that the space was learned from, or map another model's with --fit"
-    d, found = len(space.side(language).mapping), vectors.raw(vectors.words[:1]).shape[1]
+    d, found = space.side(language).mapping.shape[1], vectors.raw(vectors.words[:1]).shape[1]
     if found != d:
         raise Mismatch(
             f"{vectors.path}: new words of {language} need {d} numbers each, got {found}; {advice}"

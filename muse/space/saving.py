@@ -40,7 +40,7 @@ ORTHOGONAL = 1e-3  # the largest defect of a mapping that still counts as a rota
 
 @dataclass(frozen=True, eq=False)
 class SideToSave:
-    """One language to be saved: its *normalised* rows, and the mapping, None for the identity.
+    """One language to be saved: its *normalised* rows (n, d), and the mapping (k, d), None for the identity.
 
     `files` are the files its words came from: their checksums go into the manifest. `more` are
     additional entries for the language in the manifest.
@@ -53,11 +53,11 @@ class SideToSave:
     more: Mapping[str, Any] = field(default_factory=dict)
 
     def map_or_identity(self) -> Matrix:
-        """The mapping (d, d)."""
+        """The mapping (k, d)."""
         return np.eye(self.vectors.dimension, dtype=np.float32) if self.mapping is None else self.mapping
 
     def mapped_rows(self) -> Iterator[Matrix]:
-        """The rows (b, d) in the shared space, chunk by chunk; NotConverged if one is not finite."""
+        """The rows (b, k) in the shared space, chunk by chunk; NotConverged if one is not finite."""
         for begin in range(0, len(self.vectors), CHUNK):
             rows = mapped(self.vectors.matrix[begin : begin + CHUNK], self.mapping)
             if not np.isfinite(rows).all():
@@ -137,18 +137,19 @@ def _check_sides(sides: Mapping[str, SideToSave], pivot: str) -> None:
     if pivot not in sides:
         raise BadSetting(f"the pivot must be one of {', '.join(sides)}; got {pivot!r}")
     for language, side in sides.items():
-        check_side(language, side, sides[pivot].vectors.dimension, pivot)
+        check_side(language, side, len(sides[pivot].map_or_identity()), pivot)
 
 
-def check_side(language: str, side: SideToSave, d: int, pivot: str) -> None:
-    """Raise Mismatch if a side does not fit a space of dimension d, BadSetting if its name is invalid."""
+def check_side(language: str, side: SideToSave, k: int, pivot: str) -> None:
+    """Raise Mismatch if a side does not fit a space of dimension k, BadSetting if its name is invalid."""
     check_language(language, side.vectors.words)
     if not len(side.vectors):
         raise Mismatch(f"{language}: a space needs at least one word of each language, got none")
-    if side.vectors.dimension != d or side.map_or_identity().shape != (d, d):
+    expected = (k, side.vectors.dimension)
+    if side.map_or_identity().shape != expected:
         raise Mismatch(
-            f"{language}: expected vectors and a mapping of dimension {d}, as {pivot} has, got "
-            f"{side.vectors.dimension} and a mapping of shape {side.map_or_identity().shape}"
+            f"{language}: expected a mapping of shape {expected}, from its dimension to that of the space of "
+            f"{pivot}, got one of shape {side.map_or_identity().shape}"
         )
 
 
@@ -158,11 +159,11 @@ def _against(language: str, sides: Mapping[str, SideToSave], pivot: str) -> tupl
 
 def save_side(folder: Path, side: SideToSave) -> None:
     """Write the words, the mapped rows and the mapping of one language to a new folder."""
-    d = side.vectors.dimension
+    k, d = side.map_or_identity().shape
     folder.mkdir()
     write_words(folder / WORDS, side.vectors.words)
-    write_array(folder / VECTORS, (len(side.vectors), d), side.mapped_rows())
-    write_array(folder / MAPPING, (d, d), [side.map_or_identity()])
+    write_array(folder / VECTORS, (len(side.vectors), k), side.mapped_rows())
+    write_array(folder / MAPPING, (k, d), [side.map_or_identity()])
     write_array(folder / MEANS, (len(side.normalisation.means), d), side.normalisation.means)
 
 
@@ -173,7 +174,7 @@ def _save_hubness(
     searcher: Searcher,
 ) -> None:
     def rows(language: str) -> Matrix:
-        shape = (len(sides[language].vectors), sides[language].vectors.dimension)
+        shape = (len(sides[language].vectors), len(sides[language].map_or_identity()))
         return read_array(folder / folder_name(language) / VECTORS, shape)
 
     for language, others in against.items():
@@ -206,7 +207,7 @@ def _manifest(
     return {
         **provenance.more,
         "pivot": pivot,
-        "dimension": sides[pivot].vectors.dimension,
+        "dimension": len(sides[pivot].map_or_identity()),
         "mapping": "orthogonal" if all(map(is_rotation, sides.values())) else "linear",
         "languages": {
             language: language_entry(side, "pivot" if language == pivot else "source", against[language])
@@ -218,10 +219,12 @@ def _manifest(
 
 
 def language_entry(side: SideToSave, role: str, against: Sequence[str]) -> dict[str, Any]:
-    """The entry of one language in the manifest."""
+    """The entry of one language in the manifest; it has the dimension only if the space has another one."""
+    k, d = side.map_or_identity().shape
     return {
         **side.more,
         "role": role,
+        **({} if k == d else {"dimension": d}),
         "words": len(side.vectors),
         "normalisation": side.normalisation.steps,
         "files": [input_file(path) for path in side.files],
@@ -230,11 +233,11 @@ def language_entry(side: SideToSave, role: str, against: Sequence[str]) -> dict[
 
 
 def is_rotation(side: SideToSave) -> bool:
-    """Whether the mapping of a side preserves lengths and angles."""
+    """Whether the mapping of a side is (semi-)orthogonal: it rotates, and weights no direction."""
     return Alignment(side.map_or_identity()).orthogonality_defect < ORTHOGONAL
 
 
 def mapped(rows: Matrix, mapping: Matrix | None) -> Matrix:
-    """Normalised rows (n, d) in the shared space, of unit length."""
+    """Normalised rows (n, d) in the shared space, (n, k), of unit length."""
     # Normalised again: a mapping that is no rotation stretches rows.
     return normalise(rows if mapping is None else rows @ mapping.T, ["unit"])[0]

@@ -20,14 +20,12 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 from torch import Tensor
-from torch.nn.functional import normalize
 
 from muse.alignment import Alignment
 from muse.learn.criterion import Criterion
-from muse.learn.initialise.components import components, principal_axes
-from muse.procrustes import procrustes
+from muse.learn.initialise.stabilise import StabiliseConfig, stabilised, unit_components
 from muse.run.runtime import Runtime
-from muse.search.retrieval import Retrieval, mutual_neighbours, mutual_pairs
+from muse.search.retrieval import mutual_pairs
 from muse.vectors import Vectors
 
 RANK_OFFSET = 50  # log(rank + 50): the order among the 50 most frequent words is uninformative
@@ -44,9 +42,7 @@ class GromovConfig:
     sinkhorn_rounds: int = 30
     priors: tuple[str, ...] = ("rank", "length", "none")
     prior_weight: float = 1.0  # in standard deviations of the transport cost
-    stabilised_on: int = 5_000  # the most frequent words, in the rounds after the transport
-    rounds: int = 30  # at most
-    stable_share: float = 0.98  # it ends once this share of a round's pairs is the same as the round before
+    stabilise: StabiliseConfig = StabiliseConfig()
 
 
 def gromov(
@@ -73,7 +69,7 @@ def gromov(
         distance = _distance(of_source, of_target).to(runtime.device)
         plan = transport(own, other, distance, config, runtime)
         pairs = mutual_pairs(plan.argmax(dim=1), plan.argmax(dim=0))  # (p, 2)
-        mapping = _stabilised(source, target, pairs, config, runtime).cpu().numpy()
+        mapping = stabilised(source, target, pairs, config.stabilise, runtime).cpu().numpy()
         yield Alignment(mapping, method=f"gromov:{prior}", criterion=criterion(mapping))
 
 
@@ -118,34 +114,9 @@ def sinkhorn(cost: Tensor, epsilon: float, rounds: int) -> Tensor:
 
 def similarity_root(side: Vectors, dimensions: int) -> Tensor:
     """F (n, k) such that F F^T is the square root of the similarity matrix of the leading components."""
-    left, values, _ = torch.linalg.svd(_components(side, dimensions), full_matrices=False)
+    left, values, _ = torch.linalg.svd(unit_components(side, dimensions), full_matrices=False)
     factor: Tensor = left * values.sqrt()
     return factor
-
-
-def _components(side: Vectors, dimensions: int) -> Tensor:
-    """The rows along their leading principal axes, (n, k), of unit length."""
-    return normalize(components(side.matrix, principal_axes(side, dimensions)))
-
-
-def _stabilised(
-    source: Vectors, target: Vectors, pairs: Tensor, config: GromovConfig, runtime: Runtime
-) -> Tensor:
-    """The mapping (d, d) fitted to mutual neighbours that rounds of Procrustes have stabilised."""
-    source, target = (side.most_frequent(config.stabilised_on) for side in (source, target))
-    x, y = (_components(side, config.dimensions).to(runtime.device) for side in (source, target))
-    known = torch.full((len(x),), -1, device=pairs.device)  # each word's partner in the round before
-    with runtime.progress.stage("settle", config.rounds) as tick:
-        for done in range(config.rounds):
-            mapping = procrustes(x[pairs[:, 0]], y[pairs[:, 1]])  # (k, k)
-            pairs = mutual_neighbours(x @ mapping.T, y, Retrieval())
-            kept = float((known[pairs[:, 0]] == pairs[:, 1]).double().mean())
-            tick(done + 1, kept=kept)
-            if kept >= config.stable_share:
-                break
-            known = torch.full_like(known, -1).scatter_(0, pairs[:, 0], pairs[:, 1])
-    rows, columns = pairs.T
-    return procrustes(source.tensor(runtime.device)[rows], target.tensor(runtime.device)[columns])
 
 
 def _features(vectors: Vectors, prior: str) -> Tensor | None:

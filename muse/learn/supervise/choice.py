@@ -1,0 +1,222 @@
+"""Choice: the method that translates held-out pairs best, or of equals the simplest."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from muse.learn.supervise.cross_validation import (
+    Folds,
+    HeldOutConfig,
+    HeldOutSearch,
+    Ranks,
+    chance,
+    held_out,
+    wilson,
+)
+from muse.learn.supervise.evidence import Evidence, Maps
+from muse.learn.supervise.methods import (
+    DOUBTED,
+    SETTINGS,
+    Method,
+    canonical_method,
+    contrastive_method,
+    procrustes_method,
+    refined_method,
+    relaxed_method,
+    self_learning_method,
+    unfitted,
+    whitened_method,
+)
+from muse.progress import Tick
+from muse.run.runtime import Runtime
+
+log = logging.getLogger(__name__)
+
+TESTED = 500  # words on which the slow methods are tested
+METHODS = 7 + len(SETTINGS)  # that are tried without any start, for the progress line
+FINAL = HeldOutConfig(targets=30_000, sources=4_000)  # of the figure that is reported
+
+
+@dataclass(frozen=True, eq=False)
+class MethodScore:
+    """A method with the ranks of the held-out words, and the seconds it took to test."""
+
+    method: Method
+    ranks: Ranks
+    seconds: float
+
+    @property
+    def score(self) -> float:
+        """The mean reciprocal rank of the held-out words."""
+        return float(self.ranks.reciprocal.mean()) if len(self.ranks.ranks) else 0.0
+
+    def as_json(self) -> dict[str, Any]:
+        """The fields that `--json` and the manifest show."""
+        right = int((self.ranks.ranks == 1).sum())
+        return {
+            "name": self.method.name,
+            "held_out_p_at_1": round(self.ranks.p_at_1, 2),
+            "ci95": [round(bound, 2) for bound in wilson(right, len(self.ranks.ranks))],
+            "reciprocal_rank": round(self.score, 4),
+            "words": len(self.ranks.words),
+            "seconds": round(self.seconds, 2),
+        }
+
+
+@dataclass(frozen=True)
+class Supervision:
+    """What was learned from pairs: the method chosen, and its P@1 in percent on pairs held out.
+
+    `pairs` are those known in both vocabularies; `right` of `tested` words were translated correctly;
+    `chance` is the P@1 of shuffled translations.
+    """
+
+    pairs: int
+    chosen: str
+    right: int
+    tested: int
+    chance: float
+    candidates: tuple[Mapping[str, Any], ...]
+
+    @property
+    def p_at_1(self) -> float:
+        """P@1 in percent on held-out words."""
+        return 100 * self.right / self.tested if self.tested else 0.0
+
+    def __str__(self) -> str:
+        """The result in one line."""
+        low, high = wilson(self.right, self.tested)
+        return (
+            f"P@1 {self.p_at_1:.1f} [{low:.1f}, {high:.1f}] on {self.tested} words of {self.pairs} pairs "
+            f"(chance {self.chance:.2f})"
+        )
+
+    def as_json(self) -> dict[str, Any]:
+        """The fields that `--json` and the manifest show."""
+        return {
+            "pairs": self.pairs,
+            "chosen": self.chosen,
+            "held_out_p_at_1": round(self.p_at_1, 2),
+            "ci95": [round(bound, 2) for bound in wilson(self.right, self.tested)],
+            "chance": round(self.chance, 4),
+            "candidates": list(self.candidates),
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class _Choice:
+    """What the methods are tested with."""
+
+    evidence: Evidence
+    folds: Folds
+    search: HeldOutSearch
+    fixed: bool
+    seed: Sequence[int]
+    tick: Tick
+    done: list[str] = field(default_factory=list)
+
+    def maps(self, method: Method, evidence: Evidence, *, last: bool = False) -> Maps:
+        found = method.fit(evidence, last)
+        return found.into_target() if self.fixed else found
+
+    def test(self, method: Method) -> MethodScore:
+        began = time.perf_counter()
+        ranks = self.ranks(method, self.search)
+        tested = MethodScore(method, ranks, time.perf_counter() - began)
+        self.done.append(method.name)
+        self.tick(len(self.done))
+        log.info(
+            "%s: P@1 %.1f on %d held-out words (%.1f s)",
+            method.name, tested.ranks.p_at_1, len(tested.ranks.words), tested.seconds,
+        )  # fmt: skip
+        return tested
+
+    def ranks(self, method: Method, search: HeldOutSearch) -> Ranks:
+        """The ranks of held-out words, of fewer folds for a slow method."""
+        most = self.folds.enough(TESTED) if method.slow else self.folds.number
+        fits = [self.maps(method, fitted) for fitted, _ in self.folds.trials[:most]]
+        return held_out(fits, self.folds, search)
+
+    def rng(self) -> np.random.Generator:
+        return np.random.default_rng([*self.seed, 1])
+
+
+def choose(
+    evidence: Evidence,
+    starts: Mapping[str, Maps],
+    *,
+    fixed: bool,
+    plain: bool = False,
+    seed: Sequence[int],
+    runtime: Runtime,
+) -> tuple[Maps, Supervision]:
+    """The maps of the method chosen by cross-validation, fitted to all pairs, and how it was chosen.
+
+    `starts` are maps learned without the pairs, simplest first: candidates themselves, and starts of
+    self-learning. With `fixed` the target does not move; with `plain` Procrustes is the only candidate.
+    """
+    rng = np.random.default_rng([*seed, 0])
+    folds, search = Folds.of(evidence, rng), HeldOutSearch.of(evidence, rng)
+    with runtime.progress.stage("learning from pairs", 1 if plain else METHODS + 2 * len(starts)) as tick:
+        choice = _Choice(evidence, folds, search, fixed, seed, tick)
+        tested = [choice.test(procrustes_method())] if plain else _tested(choice, starts)
+        best = simplest(tested)
+        maps = choice.maps(best.method, evidence, last=True)
+        found = choice.ranks(best.method, HeldOutSearch.of(evidence, rng, FINAL))
+    right = int((found.ranks == 1).sum())
+    supervision = Supervision(
+        len(evidence), best.method.name, right, len(found.ranks), chance(found, evidence),
+        tuple(one.as_json() for one in tested),
+    )  # fmt: skip
+    return maps, supervision
+
+
+def _tested(choice: _Choice, starts: Mapping[str, Maps]) -> list[MethodScore]:
+    """All methods, tested, simplest first.
+
+    Maps fitted to induced pairs too have no more parameters than others, and several times as many pairs for
+    them; and they cover rarer words, which a dictionary seldom has and cross-validation cannot see.
+    """
+    given = [choice.test(unfitted(name, maps)) for name, maps in starts.items()]
+    rotations = [choice.test(method) for method in (procrustes_method(), refined_method(choice.rng))]
+    whitened = choice.test(whitened_method())
+    grid = {config: choice.test(canonical_method(config, choice.rng)) for config in SETTINGS}
+    config = max(grid, key=lambda one: grid[one].score)
+    doubting = canonical_method(replace(config, doubted=DOUBTED), choice.rng)
+    canonicals = [*grid.values(), choice.test(doubting)]
+    inducing = [
+        choice.test(self_learning_method(f"self-learning{name}", start.method, config, choice.rng))
+        for start, name in [*((one, f" from {one.method.name}") for one in given), (grid[config], "")]
+    ]
+    best = max((*given, *canonicals, *inducing), key=lambda one: one.score)
+    trained = [relaxed_method(), contrastive_method(best.method, choice.rng)]
+    return [*inducing, *given, *rotations, whitened, *canonicals, *(choice.test(one) for one in trained)]
+
+
+def simplest(tested: Sequence[MethodScore]) -> MethodScore:
+    """The first that is within one standard error of the best (Breiman et al., 1984, section 3.4.3).
+
+    Compared are the reciprocal ranks of the words that all were tested on; the standard error is that of
+    the difference, word by word.
+    """
+    common = set.intersection(*(set(one.ranks.words.tolist()) for one in tested))
+    scores = [_on(one.ranks, common) for one in tested]
+    best = max(scores, key=lambda of: float(of.mean()) if len(of) else 0.0)
+    for one, own in zip(tested, scores, strict=True):
+        lost = best - own
+        error = float(lost.std(ddof=1)) / np.sqrt(len(lost)) if len(lost) > 1 else 0.0
+        if not len(lost) or float(lost.mean()) <= error:
+            return one
+    raise AssertionError("the best is within one standard error of itself")
+
+
+def _on(ranks: Ranks, words: set[int]) -> np.ndarray[Any, np.dtype[np.float64]]:
+    order = np.argsort(ranks.words)
+    kept = np.isin(ranks.words[order], list(words))
+    return np.asarray(ranks.reciprocal[order][kept])

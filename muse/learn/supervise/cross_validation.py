@@ -1,0 +1,150 @@
+"""Cross-validation: how well maps translate words whose pairs they were not fitted to."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from muse.learn.supervise.evidence import Evidence, Maps
+from muse.search.retrieval import Retrieval
+
+FOLDS = 5
+
+
+class Ranks(NamedTuple):
+    """The rank (q,) of the best known translation of each tested word, from 1, and which words these are."""
+
+    words: NDArray[np.int64]
+    ranks: NDArray[np.int64]
+    answers: NDArray[np.int64]  # the row of the target ranked first
+
+    @property
+    def p_at_1(self) -> float:
+        """The share of words whose best target is a known translation, in percent."""
+        return 100 * float((self.ranks == 1).mean()) if len(self.ranks) else 0.0
+
+    @property
+    def reciprocal(self) -> NDArray[np.float64]:
+        """1 / rank (q,): unlike P@1 it tells near misses from far ones, which counts with few pairs."""
+        return 1.0 / self.ranks
+
+
+@dataclass(frozen=True)
+class HeldOutConfig:
+    """How many of the most frequent targets are searched, and how many source words give their hubness."""
+
+    targets: int = 8_000
+    sources: int = 2_000
+    among: int = 15_000
+
+
+@dataclass(frozen=True, eq=False)
+class Folds:
+    """The fold of each pair of the evidence (p,): all pairs of a source word are in one."""
+
+    evidence: Evidence
+    of_pair: Tensor
+    number: int
+
+    @classmethod
+    def of(cls, evidence: Evidence, rng: np.random.Generator, number: int = FOLDS) -> Folds:
+        """At most `number` folds of about as many source words each, drawn at random."""
+        sources, place = torch.unique(evidence.pairs[:, 0], return_inverse=True)
+        number = min(number, len(sources))
+        drawn = torch.from_numpy(rng.permutation(len(sources)) % max(1, number)).to(place.device)
+        return cls(evidence, drawn[place], number)
+
+    @cached_property
+    def trials(self) -> list[tuple[Evidence, Evidence]]:
+        """What to fit to and what to test on, for each fold; none with fewer than two source words."""
+        own = [self.of_pair == fold for fold in range(self.number if self.number > 1 else 0)]
+        return [(self.evidence.only(~fold), self.evidence.only(fold)) for fold in own]
+
+    def enough(self, words: int) -> int:
+        """The number of folds that together test at least so many source words, if there are as many."""
+        each = len(torch.unique(self.evidence.pairs[:, 0])) / max(1, self.number)
+        return min(len(self.trials), math.ceil(words / each))
+
+
+def held_out(fits: Sequence[Maps], folds: Folds, search: HeldOutSearch) -> Ranks:
+    """The ranks of the words of the first folds, by maps that were fitted to the other folds, in order."""
+    tested = [search.ranks(maps, own) for maps, (_, own) in zip(fits, folds.trials, strict=False)]
+    if not tested:
+        return Ranks(*(np.zeros(0, np.int64) for _ in Ranks._fields))
+    return Ranks(*(np.concatenate(parts) for parts in zip(*tested, strict=True)))
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOutSearch:
+    """The targets (m, dt) among which held-out words are looked up, and the sources (s, ds) for hubness."""
+
+    targets: Tensor
+    sources: Tensor
+    rows: Tensor  # (m,) the row number of each target
+
+    @classmethod
+    def of(
+        cls, evidence: Evidence, rng: np.random.Generator, config: HeldOutConfig | None = None
+    ) -> HeldOutSearch:
+        """Of the most frequent words of both sides, and all translations in the evidence."""
+        config = config or HeldOutConfig()
+        x, y = evidence.vocabulary
+        device = x.device
+        known = evidence.pairs[:, 1][evidence.pairs[:, 1] < len(y)]
+        rows = torch.unique(torch.cat([torch.arange(min(config.targets, len(y)), device=device), known]))
+        drawn = rng.permutation(min(config.among, len(x)))[: config.sources]
+        return cls(y[rows], x[torch.from_numpy(drawn).to(device)], rows)
+
+    def ranks(self, maps: Maps, own: Evidence) -> Ranks:
+        """The ranks, by CSLS, of the source words in `own`; phrases are left out."""
+        tested = (own.pairs[:, 0] < own.words[0]) & (own.pairs[:, 1] < own.words[1])
+        pairs = own.pairs[tested]
+        words, place = torch.unique(pairs[:, 0], return_inverse=True)
+        mapped, targets = maps.of_source(own.x[words]), maps.of_target(self.targets)
+        scores = mapped @ targets.T
+        bias = Retrieval().bias(maps.of_source(self.sources), targets)
+        scores -= 0 if bias is None else bias
+        right = scores[place, torch.searchsorted(self.rows, pairs[:, 1].contiguous())]  # (p,)
+        best = torch.full((len(words),), -torch.inf).to(right)
+        best = best.scatter_reduce(0, place, right, "amax")
+        rank = 1 + (scores > best[:, None]).sum(dim=1)
+        first = self.rows[scores.argmax(dim=1)] if len(words) else words
+        return Ranks(*(part.cpu().numpy() for part in (words, rank, first)))
+
+
+def chance(ranks: Ranks, evidence: Evidence) -> float:
+    """The P@1 in percent of the same answers where words and their translations are shuffled.
+
+    Exact: the mean over all words w and all other words v of whether w's answer is a known translation of v.
+    """
+    pairs = evidence.pairs.cpu().numpy()
+    tested = pairs[np.isin(pairs[:, 0], ranks.words)]
+    rows, counts = np.unique(np.unique(tested, axis=0)[:, 1], return_counts=True)
+    if len(ranks.words) < 2:
+        return 0.0
+    place = np.searchsorted(rows, ranks.answers).clip(max=len(rows) - 1)
+    found = np.where(rows[place] == ranks.answers, counts[place], 0)
+    return 100 * float((found - (ranks.ranks == 1)).mean()) / (len(ranks.words) - 1)
+
+
+def wilson(right: int, tested: int) -> tuple[float, float]:
+    """The 95 % interval of a share, in percent (Wilson, 1927).
+
+    >>> [round(bound, 1) for bound in wilson(5, 10)]
+    [23.7, 76.3]
+    """
+    if not tested:
+        return 0.0, 100.0
+    z, share = 1.959964, right / tested
+    middle = share + z * z / (2 * tested)
+    width = z * math.sqrt(share * (1 - share) / tested + z * z / (4 * tested * tested))
+    scale = 100 / (1 + z * z / tested)
+    return max(0.0, scale * (middle - width)), min(100.0, scale * (middle + width))

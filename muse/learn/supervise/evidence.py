@@ -1,0 +1,89 @@
+"""Evidence: the pairs to learn from, and the maps learned from them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+from torch.nn.functional import normalize
+
+
+class Maps(NamedTuple):
+    """The linear maps of both languages into a shared space: (k, ds) and (k, dt); rows become x A^T."""
+
+    source: Tensor
+    target: Tensor
+
+    def of_source(self, rows: Tensor) -> Tensor:
+        """Source rows (n, ds) in the shared space, (n, k), of unit length."""
+        return normalize(rows @ self.source.T)
+
+    def of_target(self, rows: Tensor) -> Tensor:
+        """Target rows (m, dt) in the shared space, (m, k), of unit length."""
+        return normalize(rows @ self.target.T)
+
+    def into_target(self) -> Maps:
+        """Maps with the same inner products that leave the target as it is: B^T A and I.
+
+        (A x) . (B y) = (B^T A x) . y; cosines differ, because y keeps its own length.
+        """
+        d = self.target.shape[1]
+        return Maps(self.target.T @ self.source, torch.eye(d, dtype=self.source.dtype).to(self.source.device))
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """Rows of both languages, x (n, ds) and y (m, dt), most frequent first, and pairs (p, 2) of row numbers.
+
+    `weights` (p,) say how much each pair counts. `words` are the numbers of rows that are words; rows
+    beyond them are phrases, which are learned from and never searched.
+    """
+
+    x: Tensor
+    y: Tensor
+    pairs: Tensor
+    weights: Tensor
+    words: tuple[int, int]
+
+    @cached_property
+    def left(self) -> Tensor:
+        """The source rows (p, ds) of the pairs, double."""
+        return self.x[self.pairs[:, 0]].double()
+
+    @cached_property
+    def right(self) -> Tensor:
+        """The target rows (p, dt) of the pairs, double."""
+        return self.y[self.pairs[:, 1]].double()
+
+    @cached_property
+    def vocabulary(self) -> tuple[Tensor, Tensor]:
+        """The rows of the words of both languages, without phrases."""
+        return self.x[: self.words[0]], self.y[: self.words[1]]
+
+    def __len__(self) -> int:
+        return len(self.pairs)
+
+    def only(self, kept: Tensor) -> Evidence:
+        """The pairs where `kept` (p,) is true."""
+        return replace(self, pairs=self.pairs[kept], weights=self.weights[kept])
+
+    def plus(self, pairs: Tensor, weight: float = 1.0) -> Evidence:
+        """More pairs (q, 2), each of `weight`."""
+        weights = torch.full((len(pairs),), weight, dtype=self.weights.dtype).to(self.weights)
+        return replace(self, pairs=torch.cat([self.pairs, pairs]), weights=torch.cat([self.weights, weights]))
+
+
+def shared_weight(pairs: Tensor) -> Tensor:
+    """The weights (p,) of pairs (p, 2): 1 / sqrt(c) where the source word has c translations.
+
+    A word with many translations then counts more than one with a single one, but not c times as much.
+
+    >>> shared_weight(torch.tensor([[0, 4], [1, 2], [0, 5], [0, 6], [0, 7]])).tolist()
+    [0.5, 1.0, 0.5, 0.5, 0.5]
+    """
+    _, place, counts = torch.unique(pairs[:, 0], return_inverse=True, return_counts=True)
+    weights: Tensor = counts[place].float().rsqrt()
+    return weights

@@ -1,0 +1,63 @@
+"""Gather: the evidence in a dictionary, as rows of both languages; phrases become the mean of their words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn.functional import normalize
+
+from muse.errors import Mismatch
+from muse.learn.supervise.evidence import Evidence, shared_weight
+from muse.lexicon import Lexicon
+from muse.vectors import Vectors
+
+
+class _Entries:
+    """The rows of one language, and those of the phrases found so far."""
+
+    def __init__(self, vectors: Vectors, device: str) -> None:
+        self.vectors, self.rows = vectors, vectors.tensor(device)
+        self.phrases: dict[str, int] = {}
+        self.means: list[Tensor] = []
+
+    def row(self, entry: str) -> int | None:
+        """The row number of a word or phrase; None if a word is not in the vocabulary."""
+        index = self.vectors.index
+        if entry in index or entry in self.phrases:
+            return index[entry] if entry in index else self.phrases[entry]
+        words = entry.split(" ")
+        if len(words) < 2 or not all(word in index for word in words):
+            return None
+        self.phrases[entry] = len(self.vectors) + len(self.means)
+        self.means.append(normalize(self.rows[[index[word] for word in words]].mean(dim=0), dim=0))
+        return self.phrases[entry]
+
+    def all_rows(self) -> Tensor:
+        return torch.cat([self.rows, torch.stack(self.means)]) if self.means else self.rows
+
+
+def gather(lexicon: Lexicon, source: Vectors, target: Vectors, *, device: str = "cpu") -> Evidence:
+    """The pairs of `lexicon` that both vocabularies know, of normalised `source` and `target`.
+
+    A pair weighs what the lexicon says (`Lexicon.weights`), divided by the square root of the number of
+    translations of its source word. Raise Mismatch if no pair is known.
+    """
+    sides = _Entries(source, device), _Entries(target, device)
+    rows = [(sides[0].row(left), sides[1].row(right)) for left, right in lexicon.pairs]
+    known = [place for place, pair in enumerate(rows) if None not in pair]
+    if not known:
+        raise Mismatch(
+            f"at least one pair of the dictionary must be in both vocabularies, got 0 of {len(lexicon)}; "
+            "check the order of the languages and the letters' case (--lower)"
+        )
+    pairs = torch.tensor([rows[place] for place in known]).to(device)  # (p, 2)
+    weights = torch.tensor(_of(lexicon, known)).to(device) * shared_weight(pairs)
+    return Evidence(sides[0].all_rows(), sides[1].all_rows(), pairs, weights, (len(source), len(target)))
+
+
+def _of(lexicon: Lexicon, known: Sequence[int]) -> np.ndarray[tuple[int], np.dtype[np.float32]]:
+    weights = lexicon.weights
+    return np.array([1.0 if weights is None else weights[place] for place in known], dtype=np.float32)

@@ -1,0 +1,89 @@
+"""Self-learning: the given pairs are kept, and pairs induced with the maps so far are added, in rounds.
+
+As in Artetxe et al. (2017, 2018), with two differences: the maps are canonical (`canonical`), and every
+word is looked up with maps that were not fitted to its own pair, given or induced, so that mistakes are
+not confirmed (`muse.procrustes.cross_fitted`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from muse.learn.supervise.canonical import CanonicalConfig, canonical, in_basis_of
+from muse.learn.supervise.evidence import Evidence, Maps
+from muse.search.retrieval import Retrieval, mutual_neighbours
+
+
+@dataclass(frozen=True)
+class SelfLearningConfig:
+    """The frequency cut-offs, the rounds at each, the folds and the weight of an induced pair."""
+
+    cutoffs: tuple[int, ...] = (2_000, 4_000, 10_000)
+    rounds: tuple[int, ...] = (8, 4, 3)  # at most, at each cut-off
+    share: float = 0.75  # of the smaller vocabulary, as in RefineConfig
+    settled: float = 0.03  # a cut-off is done once fewer of the pairs than this have changed
+    folds: int = 4
+    induced: float = 0.3
+    canonical: CanonicalConfig = CanonicalConfig()
+
+    def up_to(self, cutoff: int) -> SelfLearningConfig:
+        """The same without the cut-offs above `cutoff`."""
+        kept = [place for place, words in enumerate(self.cutoffs) if words <= cutoff]
+        cutoffs, most = (tuple(of[place] for place in kept) for of in (self.cutoffs, self.rounds))
+        return replace(self, cutoffs=cutoffs, rounds=most)
+
+
+def rounds(
+    evidence: Evidence, start: Maps, config: SelfLearningConfig, rng: np.random.Generator
+) -> Iterator[Evidence]:
+    """Yields the evidence of each round: the given pairs, and the mutual neighbours of the other words."""
+    smaller = max(1, int(config.share * min(evidence.words)))
+    current, grown = start, None
+    for cutoff, most in zip(config.cutoffs, config.rounds, strict=True):
+        words = min(cutoff, smaller)
+        before = torch.full((words,), -1).to(evidence.pairs)
+        for _ in range(most):
+            found = _look_up(evidence, grown, current, words, config, rng)
+            induced = found[_unknown(evidence, found)]
+            grown = evidence.plus(induced, config.induced)
+            current = canonical(grown, config.canonical)
+            yield grown
+            now = torch.full_like(before, -1).scatter_(0, found[:, 0], found[:, 1])
+            changed = float((now != before).sum()) / max(1, len(found))
+            before = now
+            if changed < config.settled:
+                break
+        if words == smaller:
+            break
+
+
+def _look_up(
+    evidence: Evidence,
+    grown: Evidence | None,
+    maps: Maps,
+    words: int,
+    config: SelfLearningConfig,
+    rng: np.random.Generator,
+) -> Tensor:
+    """The mutual neighbours (q, 2) among the `words` most frequent; cross-fitted once there are pairs."""
+    x, y = evidence.x[:words], evidence.y[:words]
+    mapped = maps.of_source(x)
+    if grown is not None:
+        folds = torch.from_numpy(rng.integers(config.folds, size=len(evidence.x))).to(x.device)  # (n,)
+        of_pair = folds[grown.pairs[:, 0]]
+        for fold in range(config.folds):
+            others = in_basis_of(canonical(grown.only(of_pair != fold), config.canonical), maps)
+            own = folds[:words] == fold
+            mapped[own] = others.of_source(x[own])
+    return mutual_neighbours(mapped, maps.of_target(y), Retrieval())
+
+
+def _unknown(evidence: Evidence, found: Tensor) -> Tensor:
+    """Whether neither word of each of `found` (q, 2) is in a given pair: (q,) bool."""
+    known = [torch.isin(found[:, side], evidence.pairs[:, side]) for side in (0, 1)]
+    return ~(known[0] | known[1])
