@@ -14,7 +14,7 @@ import argparse
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -28,10 +28,10 @@ from tables import header, heading, row
 
 from muse.alignment import Alignment
 from muse.files import read_lexicon, read_vectors
-from muse.learn.auto import ROUNDS
+from muse.learn.auto import MANY_ROUNDS
 from muse.learn.initialise.gromov import GromovConfig, gromov
 from muse.learn.pair import prepare_
-from muse.learn.refine import RefineConfig, refine
+from muse.learn.refine import FIRST_ROUNDS, RefineConfig, refine
 from muse.learn.verdict import MIDDLE, SLOPE, judge, null_agreement
 from muse.normalise import DEFAULT_STEPS
 from muse.procrustes import procrustes
@@ -39,7 +39,7 @@ from muse.run.runtime import Runtime
 from muse.search.retrieval import Retrieval, best_targets
 from muse.vectors import Matrix, Vectors
 
-FIRST, MANY = ROUNDS  # what auto makes of a start
+FIRST, MANY = FIRST_ROUNDS, replace(MANY_ROUNDS, max_rounds=30, patience=30)  # what auto makes of a start
 RIGHT_EPSILON = GromovConfig(words=800).schedule
 PAIRS = (
     ("zhang-es-en", 2_000), ("en-fr", 4_000), ("en-de", 4_000), ("zhang-it-en", 4_000), ("en-it", 2_000),

@@ -85,3 +85,22 @@ def test_too_few_identical_strings(shared: int) -> None:
                 source, other, config=IdenticalConfig(), criterion=lambda _: 0.0, rng=RNG, runtime=RUNTIME
             )
         )
+
+
+def test_identical_strings_that_mean_something_else_are_left_out() -> None:
+    source, target, turn = pair(400)
+    false = shuffled(target.most_frequent(100))[0].matrix
+    rows = np.concatenate([false, target.matrix[100:]])
+    shared = replace(target, words=source.words, matrix=rows)
+    errors = []
+    for chance in (0.95, 0.0):
+        (found,) = identical(
+            source,
+            shared,
+            config=IdenticalConfig(chance=chance),
+            criterion=lambda _: 0.0,
+            rng=np.random.default_rng(0),
+            runtime=RUNTIME,
+        )
+        errors.append(np.abs(found.source_map - turn).max())
+    assert errors[0] < errors[1] / 2

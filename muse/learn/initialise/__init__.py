@@ -5,11 +5,12 @@ frozen config, the unsupervised criterion, a random generator and the runtime, a
 Alignments, each with its criterion. The caller chooses among them, and may stop the iteration.
 
     gromov        optimal transport between the two similarity matrices
+    evidence      features of single words, sharpened by expectation maximisation
     adversarial   a mapping against a discriminator
     similarity    matched similarity distributions
     identical     identical strings: not strictly unsupervised
     dictionary    a list of translations: supervised
 """
 
-# The values of --init; auto tries the others but the last. Here, --help reads them without importing torch.
-INITIALISATIONS = ("auto", "gromov", "adversarial", "similarity", "identical", "dictionary")
+# The values of --init. Here, --help reads them without importing torch.
+INITIALISATIONS = ("auto", "gromov", "evidence", "adversarial", "similarity", "identical", "dictionary")

@@ -65,7 +65,7 @@ def evidence(
 
 
 def sharpened(x: Tensor, y: Tensor, ratio: Tensor, config: EvidenceConfig, runtime: Runtime) -> Tensor:
-    """The plan (n, m) between unit rows x (n, k) and y (m, k), from the log likelihood `ratio` (n, m) of pairs."""
+    """The plan (n, m) between unit rows x (n, k) and y (m, k), from the log likelihood ratios (n, m)."""
     plan = sinkhorn(-ratio, 1.0, config.sinkhorn_rounds)
     total = sum(steps for _, steps in config.schedule)
     with runtime.progress.stage("evidence", total) as tick:

@@ -15,7 +15,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-import scipy.stats
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
@@ -46,7 +45,7 @@ RANK_OFFSET = 50  # the order among the 50 most frequent words is uninformative
 
 
 def word_features(side: Vectors) -> dict[str, Feature]:
-    """The features of each word, (n,) each, as normal scores; those that are alike for all words are left out.
+    """The features of each word, (n,) each, as normal scores, without those that are the same for all.
 
     `length` is that of the vector before normalisation, `density` the mean similarity to the nearest
     words, `skewness` and `mean` are those of the similarities to all words, `breadth` is the share of
@@ -64,7 +63,7 @@ def word_features(side: Vectors) -> dict[str, Feature]:
         found["length"] = np.log(side.lengths.astype(np.float64))
     found |= {f"neighbours' {name}": feature[near].mean(axis=1) for name, feature in found.items()}
     found["density"] = np.take_along_axis(similar, near, axis=1).mean(axis=1)
-    found["skewness"] = scipy.stats.skew(similar, axis=1)
+    found["skewness"] = _skewness(similar)
     found["mean"] = similar.mean(axis=1)
     found["breadth"] = ((side.matrix @ principal_axes(side, BROAD)) ** 2).sum(axis=1).astype(np.float64)
     return {name: _normal_scores(feature) for name, feature in found.items() if _varies(feature)}
@@ -84,12 +83,20 @@ def log_likelihood_ratio(source: Mapping[str, Feature], target: Mapping[str, Fea
 
 
 def _varies(feature: Feature) -> bool:
-    """Whether a feature tells words apart: it does not if the file had unit lengths, or the words are numbers."""
+    """Whether a feature tells words apart; lengths do not if all vectors of the file had unit length."""
     return float(feature.std()) > 1e-3
 
 
+def _skewness(rows: NDArray[np.float64]) -> Feature:
+    """The third standardised moment of each row (n, m): (n,)."""
+    centred = rows - rows.mean(axis=1, keepdims=True)
+    moments: Feature = (centred**3).mean(axis=1) / (centred**2).mean(axis=1) ** 1.5
+    return moments
+
+
 def _normal_scores(feature: Feature) -> Feature:
-    """The standard normal quantiles of the ranks (n,), ties sharing theirs."""
-    ranks = scipy.stats.rankdata(feature)
-    scores: Feature = scipy.stats.norm.ppf((ranks - 0.5) / len(feature))
+    """The standard normal quantiles of the ranks (n,), ties sharing the mean of theirs."""
+    _, place, counts = np.unique(feature, return_inverse=True, return_counts=True)
+    middle = (np.cumsum(counts) - counts / 2) / len(feature)  # of the ranks of each value, in (0, 1)
+    scores: Feature = torch.special.ndtri(torch.from_numpy(middle)).numpy()[place]
     return scores

@@ -1,7 +1,8 @@
 """Identical strings: names, numerals and loanwords that both vocabularies spell alike.
 
 The cheapest fallback between languages that share an alphabet (Soegaard et al., 2018), and not
-strictly unsupervised: the name of the method is shown with every result.
+strictly unsupervised: the name of the method is shown with every result. Some are spelt alike by chance
+("but", "on" in French and English): a pair is left out if the vectors of the others contradict it.
 """
 
 from __future__ import annotations
@@ -10,12 +11,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+import torch
+from torch.nn.functional import normalize
 
 from muse.alignment import Alignment
 from muse.errors import Mismatch
 from muse.learn.criterion import Criterion
 from muse.learn.initialise.dictionary import DictionaryConfig, dictionary
 from muse.lexicon import Lexicon
+from muse.procrustes import cross_fitted
 from muse.run.runtime import Runtime
 from muse.vectors import Vectors
 
@@ -26,6 +30,8 @@ class IdenticalConfig:
 
     words: int = 20_000
     minimum: int = 10
+    folds: int = 5
+    chance: float = 0.95  # a pair must be more similar than this share of random pairs
 
 
 def identical(
@@ -37,7 +43,7 @@ def identical(
     rng: np.random.Generator,
     runtime: Runtime,
 ) -> Iterator[Alignment]:
-    """Yields one Alignment: Procrustes on the strings that occur in both languages; `rng` is not used.
+    """Yields one Alignment: Procrustes on the strings that occur in both languages, and hold.
 
     Raise Mismatch if fewer than `config.minimum` strings are shared.
     """
@@ -47,6 +53,9 @@ def identical(
             f"identical strings need at least {config.minimum} words spelt alike in both languages, "
             f"got {len(lexicon)}; use another initialisation (--init auto --no-identical)"
         )
+    held = _holding(lexicon, source, target, config, rng)
+    if len(held) >= config.minimum:  # with fewer, the vectors say nothing about any pair
+        lexicon = held
     chosen = DictionaryConfig(lexicon, method="identical")
     yield from dictionary(source, target, config=chosen, criterion=criterion, rng=rng, runtime=runtime)
 
@@ -54,3 +63,18 @@ def identical(
 def identical_strings(source: Vectors, target: Vectors) -> Lexicon:
     """The words that occur in both vocabularies, each paired with itself, in the source's order."""
     return Lexicon(tuple((word, word) for word in source.words if word in target.index))
+
+
+def _holding(
+    lexicon: Lexicon, source: Vectors, target: Vectors, config: IdenticalConfig, rng: np.random.Generator
+) -> Lexicon:
+    """The pairs that are more similar than most random ones, by a mapping that was not fitted to them."""
+    pairs = lexicon.indices(source.index, target.index)  # (p, 2)
+    x, y = torch.from_numpy(source.matrix[pairs[:, 0]]), torch.from_numpy(target.matrix[pairs[:, 1]])
+    rows = torch.arange(len(pairs))
+    folds = torch.from_numpy(rng.permutation(len(pairs)) % config.folds)
+    mapped = normalize(cross_fitted(x, y, torch.stack([rows, rows], dim=1), folds))  # (p, e)
+    other = torch.from_numpy(rng.permutation(len(pairs)))
+    least = (mapped * y[other]).sum(dim=1).quantile(config.chance)
+    holds = (mapped * y).sum(dim=1) > least
+    return Lexicon(tuple(pair for pair, held in zip(lexicon.pairs, holds.tolist(), strict=True) if held))
