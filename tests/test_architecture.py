@@ -52,7 +52,7 @@ ONLY_USERS = {
     "sacrebleu": {"translate.scores"},
     "sacremoses": {"text.tokens"},
     "safetensors": {"export.static_embedding", "systems.hugging_face"},
-    "scipy": {"procrustes", "search.calibration", "learn.initialise.features", "evaluation"},
+    "scipy": {"procrustes", "search.calibration", "evaluation"},
     "sklearn": {"encoders.encoder", "evaluation.classifier", "picture"},
     "tokenizers": {"export.static_embedding", "systems.pieces"},
     "transformers": {"systems.hugging_face"},
