@@ -30,7 +30,7 @@ from muse.vectors import Vectors
 log = logging.getLogger(__name__)
 
 WORDS = 12_000
-ROUNDS = 3  # of self-learning: it begins at a refined mapping
+ROUNDS = 2  # of self-learning: it begins at a refined mapping
 
 Fit = Callable[[Evidence], Maps]
 
@@ -62,8 +62,8 @@ def tune(
         tick(1)
         rivals.append(_rival("whitened maps", whitened, none.plus(_mutual(none, whitened(plain))), half))
         tick(2)
-        config = SelfLearningConfig(cutoffs=(WORDS,), rounds=(ROUNDS,))
-        *_, grown = rounds(none, maps, config, rng)
+        config = SelfLearningConfig(cutoffs=(WORDS,), rounds=(ROUNDS,), share=1.0)
+        *_, grown = rounds(none, _canonical(plain), config, rng)
         tick(3)
         rivals.append(_rival("canonical maps", _canonical, grown, half))
     log.info(
