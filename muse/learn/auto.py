@@ -136,7 +136,7 @@ def candidates(
 
 
 def best(tried: Sequence[Candidate]) -> Candidate:
-    """The candidate with the best verdict: aligned before doubtful, of equals that of the highest criterion."""
+    """The candidate with the best verdict, aligned before doubtful; of equals, the highest criterion."""
     labels = ("failed", "doubtful", "aligned")
     return max(tried, key=lambda one: (labels.index(one.verdict.label), one.alignment.criterion))
 
