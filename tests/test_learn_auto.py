@@ -139,15 +139,16 @@ def test_unknown_initialisations() -> None:
         check_init("magic")
 
 
-def test_best_prefers_the_aligned_to_the_high() -> None:
+def test_best_prefers_the_better_verdict_to_the_higher_criterion() -> None:
     def candidate(label: str, criterion: float) -> Candidate:
         return Candidate(
             Alignment(WRONG, method=label, criterion=criterion), Verdict(label, 0.5, 0.5, 0.5), 1.0
         )
 
-    aligned, high, low = candidate("aligned", 0.3), candidate("failed", 0.9), candidate("doubtful", 0.1)
+    aligned, high, low = candidate("aligned", 0.05), candidate("failed", 0.9), candidate("doubtful", 0.1)
     assert best([low, high, aligned]) is aligned
-    assert best([low, high]) is high
+    assert best([low, high]) is low
+    assert best([high, candidate("failed", 0.5)]) is high
     assert aligned.as_json().keys() >= {"init", "criterion", "verdict", "confidence", "seconds"}
 
 

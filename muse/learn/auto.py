@@ -136,10 +136,9 @@ def candidates(
 
 
 def best(tried: Sequence[Candidate]) -> Candidate:
-    """The candidate judged aligned, if there is one, else that with the highest criterion."""
-    return max(
-        tried, key=lambda candidate: (candidate.verdict.label == "aligned", candidate.alignment.criterion)
-    )
+    """The candidate with the best verdict, aligned before doubtful; of equals, the highest criterion."""
+    labels = ("failed", "doubtful", "aligned")
+    return max(tried, key=lambda one: (labels.index(one.verdict.label), one.alignment.criterion))
 
 
 @dataclass(frozen=True)
