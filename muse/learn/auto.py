@@ -16,7 +16,7 @@ from muse.learn.criterion import Criterion, criterion
 from muse.learn.dimensions import Initialiser, in_common_dimensions
 from muse.learn.initialise import INITIALISATIONS
 from muse.learn.initialise.adversarial import AdversarialConfig, adversarial
-from muse.learn.initialise.evidence import EvidenceConfig, evidence
+from muse.learn.initialise.features import FeaturesConfig, features
 from muse.learn.initialise.gromov import GromovConfig, gromov
 from muse.learn.initialise.identical import IdenticalConfig, identical
 from muse.learn.initialise.similarity import SimilarityConfig, similarity
@@ -235,20 +235,20 @@ def _identical(
     return identical(x, y, config=IdenticalConfig(), criterion=score, rng=rng, runtime=run)
 
 
-def _evidence(
+def _features(
     x: Vectors, y: Vectors, score: Criterion, rng: np.random.Generator, run: Runtime
 ) -> Iterator[Alignment]:
-    return evidence(x, y, config=EvidenceConfig(), criterion=score, rng=rng, runtime=run)
+    return features(x, y, config=FeaturesConfig(), criterion=score, rng=rng, runtime=run)
 
 
 KNOWN: dict[str, Initialiser] = {
     # Pairs of words are fitted in all dimensions; all else compares spaces of one dimension.
     **{f"gromov:{prior}": in_common_dimensions(_gromov(prior)) for prior in GromovConfig().priors},
-    "evidence": in_common_dimensions(_evidence),
+    "features": in_common_dimensions(_features),
     "similarity": in_common_dimensions(_similarity),
     "adversarial": in_common_dimensions(_adversarial),
     "identical": _identical,
 }
 # Adversarial training is not among them: it takes as long as all others together, and solved no pair of
 # languages on which they all had failed.
-AUTO = ("gromov:rank", "evidence", "gromov:length", "identical", "gromov:none", "similarity")
+AUTO = ("gromov:rank", "features", "gromov:length", "identical", "gromov:none", "similarity")

@@ -5,7 +5,7 @@ frozen config, the unsupervised criterion, a random generator and the runtime, a
 Alignments, each with its criterion. The caller chooses among them, and may stop the iteration.
 
     gromov        optimal transport between the two similarity matrices
-    evidence      features of single words, sharpened by expectation maximisation
+    features      features of single words, sharpened by expectation maximisation
     adversarial   a mapping against a discriminator
     similarity    matched similarity distributions
     identical     identical strings: not strictly unsupervised
@@ -13,4 +13,4 @@ Alignments, each with its criterion. The caller chooses among them, and may stop
 """
 
 # The values of --init. Here, --help reads them without importing torch.
-INITIALISATIONS = ("auto", "gromov", "evidence", "adversarial", "similarity", "identical", "dictionary")
+INITIALISATIONS = ("auto", "gromov", "features", "adversarial", "similarity", "identical", "dictionary")

@@ -11,8 +11,8 @@ import torch
 
 from muse.alignment import Alignment
 from muse.learn.criterion import criterion
-from muse.learn.initialise.evidence import EvidenceConfig, evidence, sharpened
-from muse.learn.initialise.features import CORRELATIONS, log_likelihood_ratio, word_features
+from muse.learn.initialise.features import FeaturesConfig, features, sharpened
+from muse.learn.initialise.word_features import CORRELATIONS, log_likelihood_ratio, word_features
 from muse.run.runtime import Runtime
 from muse.vectors import Vectors
 from tests.spaces import rotation
@@ -20,10 +20,10 @@ from tests.toys import pair
 
 
 def run(source: Vectors, target: Vectors) -> Alignment:
-    (found,) = evidence(
+    (found,) = features(
         source,
         target,
-        config=EvidenceConfig(),
+        config=FeaturesConfig(),
         criterion=criterion(source, target),
         rng=np.random.default_rng(0),
         runtime=Runtime(),
@@ -64,7 +64,7 @@ def test_a_feature_that_is_unknown_or_the_same_for_all_is_left_out() -> None:
 def test_a_planted_rotation() -> None:
     source, target, turn = pair(500)
     found = run(source, target)
-    assert (found.method, found.init) == ("evidence", "evidence")
+    assert (found.method, found.init) == ("features", "features")
     assert np.abs(found.source_map - turn).max() < 0.1
     assert found.orthogonality_defect < 1e-5
 
@@ -83,6 +83,6 @@ def test_a_hint_at_the_right_pairs_is_enough(right: float) -> None:
     turn = torch.from_numpy(rotation(1, 30))
     ratio = torch.zeros(200, 200)
     ratio[::4] = right * torch.eye(200)[::4]
-    plan = sharpened(rows, rows @ turn.T, ratio, EvidenceConfig(), Runtime())
+    plan = sharpened(rows, rows @ turn.T, ratio, FeaturesConfig(), Runtime())
     found = float((plan.argmax(dim=1) == torch.arange(200)).double().mean())
     assert found > 0.95 if right else found < 0.2
