@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
 
 SHARED = Path("../shared")
+TEST_SHARE = 4  # of a list that is split, one source word in so many is for the test
 
 
 class Pair(NamedTuple):
@@ -18,33 +20,71 @@ class Pair(NamedTuple):
     target_file: Path
     gold: tuple[Path, ...]  # read as one list
     training: Path | None  # shares no source word with `gold`; None where there is none such
+    lower: bool = False  # lowercase the words of the vectors: the lists are in lower case
+    split: bool = False  # `gold` and `training` are one list, to be split by source word
 
     def arguments(self) -> list[str | Path]:
         """The options of `muse align` that name the languages and their files."""
         files: list[str | Path] = ["--src-emb", self.source_file, "--tgt-emb", self.target_file]
-        return ["--src", self.source, "--tgt", self.target, *files]
+        return ["--src", self.source, "--tgt", self.target, *files, *(["--lower"] if self.lower else [])]
 
     def gold_in(self, folder: Path) -> Path:
-        """The gold list as one file, made in `folder` where it is several."""
-        if len(self.gold) == 1:
+        """The gold list as one file, made in `folder` where it is several or a part of one."""
+        if len(self.gold) == 1 and not self.split:
             return self.gold[0]
-        merged = folder / f"{self.source}-{self.target}.gold.txt"
-        merged.write_text("".join(path.read_text(encoding="utf-8") for path in self.gold), encoding="utf-8")
-        return merged
+        lines = [line for path in self.gold for line in _lines(path) if not self.split or is_for_test(line)]
+        return _written(folder / f"{self.name}.gold.txt", lines)
+
+    def training_in(self, folder: Path) -> Path | None:
+        """The training dictionary, made in `folder` if it is a part of a list; None if there is none."""
+        if self.training is None or not self.split:
+            return self.training
+        lines = [line for line in _lines(self.training) if not is_for_test(line)]
+        return _written(folder / f"{self.name}.training.txt", lines)
+
+
+def is_for_test(line: str) -> bool:
+    """Whether a line of a split list is for the test: a hash of its source word decides.
+
+    >>> is_for_test("ciudad town") == is_for_test("ciudad city")
+    True
+    """
+    return sha256(line.split()[0].encode()).digest()[0] % TEST_SHARE == 0
+
+
+def _lines(path: Path) -> list[str]:
+    return [line for line in path.read_text(encoding="utf-8").split("\n") if line.strip()]
+
+
+def _written(path: Path, lines: list[str]) -> Path:
+    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    return path
 
 
 def find_pair(name: str, shared: Path) -> Pair:
-    """The pair of a name such as "zhang-es-en" (Zhang et al., 2017, 50 d) or "en-fr" (ours, 300 d)."""
+    """The pair of a name such as "en-fr": vectors of ours, 300 d.
+
+    "zhang-es-en" has vectors of Zhang et al. (2017), 50 d, on both sides, "zhang-glove-es-en" GloVe 50 d for
+    English, "web-fr-en" vectors of web text for French.
+    """
     *collection, source, target = name.split("-")
     data = shared / "data"
     lists = data / "dictionaries"
     training = lists / f"{source}-{target}.0-5000.txt"
     gold: tuple[Path, ...] = (lists / f"{source}-{target}.5000-6500.txt",)
-    if collection == ["zhang"]:
-        home = data / "zhang2017" / f"{source}-{target}"
-        own = home / "gold.txt"
-        gold = (own,) if own.exists() else (training, *gold)
-        files = home / f"{source}.vec.gz", home / f"{target}.vec.gz"
-        return Pair(name, source, target, *files, gold, None)
     files = data / "vectors" / f"{source}.vec.gz", data / "vectors" / f"{target}.vec.gz"
-    return Pair(name, source, target, *files, gold, training)
+    if not collection:
+        return Pair(name, source, target, *files, gold, training)
+    if collection == ["web"]:
+        web = data / "vectors-web" / f"{source}.vec.gz"
+        return Pair(name, source, target, web, files[1], gold, training, lower=True)
+    if collection not in (["zhang"], ["zhang", "glove"]):
+        raise SystemExit(f"pairs are named like en-fr, web-fr-en, zhang-es-en, zhang-glove-es-en; got {name}")
+    home = data / "zhang2017" / f"{source}-{target}"
+    own, files = home / "gold.txt", (home / f"{source}.vec.gz", home / f"{target}.vec.gz")
+    if collection == ["zhang", "glove"]:
+        files = files[0], data / "vectors-web" / f"{target}.glove50.vec.gz"
+        if own.exists():
+            return Pair(name, source, target, *files, (own,), own, split=True)
+        return Pair(name, source, target, *files, gold, training)
+    return Pair(name, source, target, *files, (own,) if own.exists() else (training, *gold), None)

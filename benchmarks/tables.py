@@ -51,7 +51,7 @@ def heading(title: str) -> None:
     date = datetime.now(UTC).strftime("%Y-%m-%d")
     machine = f"{_processor()}, {_cores()} cores, {load}"
     print(
-        f"{date}; {machine}; Python {platform.python_version()}, {', '.join(versions)}; commit {_commit()}\n"
+        f"{date}; {machine}; Python {platform.python_version()}, {', '.join(versions)}; commit {commit()}\n"
     )
 
 
@@ -83,7 +83,8 @@ def _cores() -> int:
     return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
 
 
-def _commit() -> str:
+def commit() -> str:
+    """The commit that runs, with -dirty where files differ from it."""
     git = ["git", "-C", str(ROOT), "describe", "--always", "--dirty"]
     return subprocess.run(git, capture_output=True, text=True, check=False).stdout.strip() or "unknown"
 

@@ -92,12 +92,13 @@ def unseen_list(pair: Pair, shared: Path, folder: Path) -> Path:
 
 def measure(pair: Pair, seeds: list[int], shared: Path) -> None:
     """Prints a row for each seed of muse on a pair, beside Procrustes."""
-    if pair.training is None:
-        raise SystemExit(f"{pair.name} has no training dictionary")
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
+        training = pair.training_in(folder)
+        if training is None:
+            raise SystemExit(f"{pair.name} has no training dictionary")
         gold, other = unseen_list(pair, shared, folder), folder / "procrustes"
-        muse("align", *pair.arguments(), "--dictionary", pair.training, "--no-refine", "--out", other)
+        muse("align", *pair.arguments(), "--dictionary", training, "--no-refine", "--out", other)
         for seed in seeds:
             space = folder / f"muse.{seed}"
             muse("align", *pair.arguments(), "--seed", str(seed), "--out", space)

@@ -76,8 +76,10 @@ def main() -> None:
     for pair in pairs:
         found = [measure(pair, seed, ["--init", asked.init, *extra]) for seed in numbers(asked.seeds)]
         sentences.append(summary(pair, found))
-        if asked.supervised and pair.training is not None:
-            measure(pair, 0, ["--dictionary", pair.training, "--no-refine", *extra])
+        if asked.supervised:
+            with tempfile.TemporaryDirectory() as folder:
+                if (training := pair.training_in(Path(folder))) is not None:
+                    measure(pair, 0, ["--dictionary", training, "--no-refine", *extra])
     print("", *sentences, sep="\n")
 
 

@@ -15,8 +15,9 @@ class Alignment:
 
     `source_map` (k, d_source) and `target_map` (k, d_target) are float32 and act on rows: x W^T. k is the
     dimension of the shared space: that of the target if it does not change, `target_map` None.
-    `method` names the initialisation and, after a colon, its variant; `criterion` is the unsupervised
-    criterion, NaN if unknown.
+    `method` names the initialisation and, after a colon, its variant; over another language it names it and
+    those of both steps: via fr: gromov:rank + identical. `criterion` is the unsupervised criterion, NaN if
+    unknown.
     """
 
     source_map: Matrix
@@ -27,7 +28,17 @@ class Alignment:
     @property
     def init(self) -> str:
         """The initialisation, without its variant: gromov for gromov:length."""
-        return self.method.split(":")[0]
+        return self.inits[0]
+
+    @property
+    def inits(self) -> tuple[str, ...]:
+        """The initialisations of all steps, without their variants; one unless the mapping is a detour.
+
+        >>> Alignment(np.eye(3, dtype=np.float32), method="via fr: gromov:rank + identical").inits
+        ('gromov', 'identical')
+        """
+        steps = self.method.split(" + ")
+        return tuple(step.rpartition(": ")[2].split(":")[0] for step in steps)
 
     @property
     def orthogonality_defect(self) -> float:

@@ -26,7 +26,7 @@ from tests.toys import DIMENSION, cloud, write_vec
 COUNT = 600
 LANGUAGES = ("en", "fr", "de", "es")
 LONE = {"space", "init", "criterion", "verdict", "confidence", "agreement", "mutual", "unsupervised",
-        "seconds", "candidates", "words", "peak_memory_mb", "signature"}  # fmt: skip
+        "seconds", "candidates", "words", "peak_memory_mb", "signature", "via"}  # fmt: skip
 
 
 SEVERAL = "muse align --init similarity --threads 1 --src fr --src de --tgt en --out several --quiet"

@@ -12,8 +12,8 @@ import scipy.linalg
 
 from muse.alignment import Alignment
 from muse.errors import BadSetting, NotConverged
-from muse.learn import dimensions
 from muse.learn.auto import Candidate, Plan, best, candidates, check_init
+from muse.learn.dimensions import Initialiser
 from muse.learn.initialise import INITIALISATIONS
 from muse.learn.refine import RefineConfig
 from muse.learn.verdict import Verdict
@@ -32,7 +32,7 @@ class Scripted(Plan):
 
     script: dict[str, Matrix | None | Exception]
 
-    def initialisations(self) -> list[tuple[str, dimensions.Initialiser]]:
+    def initialisations(self) -> list[tuple[str, Initialiser]]:
         return [(name, _initialise(name, what)) for name, what in self.script.items()]
 
 
@@ -43,7 +43,7 @@ def scripted(*rounds: RefineConfig, **script: Matrix | None | Exception) -> Scri
     return plan
 
 
-def _initialise(name: str, what: Matrix | None | Exception) -> dimensions.Initialiser:
+def _initialise(name: str, what: Matrix | None | Exception) -> Initialiser:
     def initialise(*_: Any) -> Iterator[Alignment]:
         CALLS.append(name)
         if isinstance(what, Exception):

@@ -7,7 +7,8 @@ import pytest
 import torch
 
 from muse.alignment import Alignment
-from muse.learn.reweight import reweight, reweighted_maps, standard_errors
+from muse.learn.reweight import reweighted_maps, standard_errors
+from muse.learn.tune import tune
 from muse.normalise import normalise
 from muse.run.runtime import Runtime
 from muse.search.retrieval import Retrieval, best_targets
@@ -34,7 +35,7 @@ def sides(noise: Matrix) -> tuple[Vectors, Vectors, Matrix]:
 def reweighted(noise: Matrix) -> tuple[Alignment, Alignment]:
     source, target, turn = sides(noise)
     start = Alignment(turn, method="m")
-    return start, reweight(source, target, start, rng=np.random.default_rng(0), runtime=Runtime())
+    return start, tune(source, target, start, rng=np.random.default_rng(0), runtime=Runtime())
 
 
 def test_it_is_kept_where_some_directions_are_of_one_side_alone() -> None:

@@ -40,7 +40,7 @@ def test_length_is_the_number_of_pairs() -> None:
 
 
 def test_scores_must_fit() -> None:
-    with pytest.raises(Mismatch, match="one score for each pair or none, got 1 scores for 2 pairs"):
+    with pytest.raises(Mismatch, match="one score for each pair or none, got 1 for 2 pairs"):
         Lexicon((("a", "b"), ("c", "d")), (1.0,))
 
 

@@ -53,6 +53,7 @@ class Report:
             "words": {side: self.words[side] for side in (language, self.target)},
             "peak_memory_mb": peak_memory_mb(),
             "signature": str(self.signatures[language]),
+            "via": list(learned.via),
         }
 
 
@@ -62,7 +63,7 @@ def weakest(learned: Mapping[str, Learned]) -> str:
 
 
 def _unsupervised(learned: Learned) -> bool:
-    return learned.supervision is None and learned.alignment.init != "identical"
+    return learned.supervision is None and "identical" not in learned.alignment.inits
 
 
 def _figures(learned: Learned) -> dict[str, Any]:
@@ -90,6 +91,7 @@ def of_language(learned: Learned, config: AlignConfig, words: Mapping[str, int])
     """The entry of one language in the manifest: how it was mapped; `words` as in `signature`."""
     return {
         "method": learned.alignment.method,
+        "via": list(learned.via),
         "criterion": learned.alignment.criterion,
         "verdict": learned.verdict,
         "candidates": [candidate.as_record() for candidate in learned.candidates],
@@ -121,7 +123,7 @@ def provenance(
         seed=config.seed,
         criterion=least.alignment.criterion,
         verdict=least.verdict,
-        inputs=() if request.dictionary is None else (request.dictionary,),
+        inputs=(*([] if request.dictionary is None else [request.dictionary]), *request.via_files()),
         more=more,
     )
 
@@ -137,6 +139,7 @@ def _settings(request: Request) -> dict[str, Any]:
         "joint": config.joint,
         "max_vocab": request.max_vocab,
         "lowercase": request.lowercase,
+        "via": request.via,
     }
 
 

@@ -37,6 +37,10 @@ class Request:
     """How to learn: initialisation, normalisation, refinement, seed."""
     into: Path | None = None
     """A saved space that the languages are added to, in place of `target`: `--into`."""
+    via: tuple[str, ...] = ()
+    """Languages for detours only, which are not saved: `--via`."""
+    via_file: Path | tuple[Path, ...] | None = None
+    """The vectors of `via`, in the same order: `--via-emb`. None looks them up."""
 
     @property
     def sources(self) -> tuple[str, ...]:
@@ -66,16 +70,19 @@ class Request:
         sources = self.sources
         if not sources:
             raise BadSetting("at least one --src is needed, got none")
-        for language in (*sources, *([] if self.target is None else [self.target])):
+        for language in (*sources, *self.via, *([] if self.target is None else [self.target])):
             check_language(language)
         for language in sources:
             if sources.count(language) > 1:
                 raise BadSetting(f"every --src must be a different language, got {language!r} twice")
-        if self._files and len(self._files) != len(sources):
-            raise BadSetting(
-                f"--src-emb must be given once for each --src, in the same order: got {len(self._files)} "
-                f"files for {len(sources)} languages; give one for each, or none to search for them"
-            )
+        _check_files("--src", _paths(self.source_file), sources)
+        _check_files("--via", _paths(self.via_file), self.via)
+        for language in self.via:
+            if self.via.count(language) > 1 or language in (*sources, self.target):
+                raise BadSetting(
+                    f"every --via must be a language besides --src and --tgt, given once; got {language!r} "
+                    "again; leave it out: the languages of --src serve as detours anyway"
+                )
         self._check_several()
         if self.config.plan.init == "dictionary" and self.dictionary is None:
             raise BadSetting(
@@ -100,10 +107,22 @@ class Request:
 
     def source_files(self) -> tuple[Path, ...]:
         """The file of vectors of each language to map; BadFile if none is found."""
-        return self._files or tuple(locate_vectors(language) for language in self.sources)
+        return _paths(self.source_file) or tuple(map(locate_vectors, self.sources))
 
-    @property
-    def _files(self) -> tuple[Path, ...]:
-        if self.source_file is None:
-            return ()
-        return (self.source_file,) if isinstance(self.source_file, Path) else tuple(self.source_file)
+    def via_files(self) -> tuple[Path, ...]:
+        """The file of vectors of each language for detours only; BadFile if none is found."""
+        return _paths(self.via_file) or tuple(map(locate_vectors, self.via))
+
+
+def _paths(given: Path | tuple[Path, ...] | None) -> tuple[Path, ...]:
+    if given is None:
+        return ()
+    return (given,) if isinstance(given, Path) else tuple(given)
+
+
+def _check_files(option: str, files: tuple[Path, ...], languages: tuple[str, ...]) -> None:
+    if files and len(files) != len(languages):
+        raise BadSetting(
+            f"{option}-emb must be given once for each {option}, in the same order: got {len(files)} "
+            f"files for {len(languages)} languages; give one for each, or none to search for them"
+        )

@@ -13,11 +13,13 @@ import numpy as np
 
 from muse.api.outcome import Report, of_language, provenance, signature
 from muse.api.request import Request
-from muse.errors import MuseError
+from muse.errors import BadSetting, MuseError
 from muse.files import read_lexicon, read_vectors
 from muse.files.locate import locate_vectors
 from muse.files.space_folder import MANIFEST, checksum
-from muse.learn.many import LearnedMany, learn_many
+from muse.files.space_manifest import read_manifest
+from muse.learn.detour import Middle
+from muse.learn.many import LearnedMany, Others, learn_many
 from muse.learn.pair import check_pair, prepare_
 from muse.progress import Progress
 from muse.run.checkpoint import Checkpoint, open_checkpoint
@@ -42,15 +44,23 @@ log = logging.getLogger(__name__)
 # evaluation need: then it is computed on first use.
 HUBNESS_ON_CPU = 50_000 * 50_000
 
-FILES = {"source_file", "target_file", "dictionary", "out", "into"}  # a caller may give these as strings
+FILES = {
+    "source_file",
+    "target_file",
+    "via_file",
+    "dictionary",
+    "out",
+    "into",
+}  # a caller may give these as strings
 
 
 @dataclass(frozen=True, eq=False)
 class _Inputs:
-    """The vectors read: the languages to map, and the target."""
+    """The vectors read: the languages to map, the target, and languages for detours only."""
 
     sources: dict[str, SideToSave]
     target: SideToSave
+    via: dict[str, SideToSave]
 
     def words(self) -> dict[str, int]:
         """The number of words of each language."""
@@ -93,7 +103,10 @@ def run(request: Request, *, device: str = "auto", progress: Progress | None = N
     runtime = Runtime(device, progress, checkpoint)
     try:
         vectors = [side.vectors for side in inputs.sources.values()]
-        learned = learn_many(vectors, inputs.target.vectors, config=request.config, runtime=runtime)
+        learned = learn_many(
+            vectors, inputs.target.vectors, config=request.config, runtime=runtime,
+            others=_others(request, inputs),
+        )  # fmt: skip
     except MuseError:
         checkpoint.abandon()
         raise
@@ -121,20 +134,47 @@ def _resolved(request: Request) -> Request:
     if request.into is None:
         return replace(request, config=config)
     pivot = check_addition(request.into, request.sources, request.target)
+    for language in request.via:
+        if language in read_manifest(request.into)["languages"]:
+            raise BadSetting(
+                f"--via needs a language that {request.into} lacks, got {language!r}; leave it out: the "
+                "languages of the space serve as detours anyway"
+            )
     return replace(request, config=config, target=pivot)
 
 
 def _load(request: Request, progress: Progress) -> _Inputs:
     """Every language, read and checked; the target first."""
     files = dict(zip(request.sources, request.source_files(), strict=True))
+    files |= dict(zip(request.via, request.via_files(), strict=True))
     target = (
         _pivot(request.into) if request.into else _read(request, request.pivot, request.target_file, progress)
     )
-    sources = {}
+    sides = {}
     for language, path in files.items():
-        sources[language] = _read(request, language, path, progress)
-        check_pair(sources[language].vectors, target.vectors, max_vocab=request.max_vocab)
-    return _Inputs(sources, target)
+        sides[language] = _read(request, language, path, progress)
+        check_pair(sides[language].vectors, target.vectors, max_vocab=request.max_vocab)
+    return _Inputs(
+        {language: sides[language] for language in request.sources},
+        target,
+        {language: sides[language] for language in request.via},
+    )
+
+
+def _others(request: Request, inputs: _Inputs) -> Others:
+    """The languages for detours only: those of `--via`, and those of the saved space that did not fail."""
+    saved = []
+    if request.into is not None:
+        space = load_space(request.into, check=False)  # checked when its pivot was read
+        for language in space.languages:
+            entry = space.manifest["languages"][language]
+            verdict = (entry.get("verdict") or space.manifest.get("verdict") or {}).get("label")
+            if language != space.pivot and verdict != "failed":
+                identity = np.eye(space.manifest["dimension"], dtype=np.float32)
+                method, via = entry.get("method", ""), tuple(entry.get("via", ()))
+                aligned = verdict == "aligned"
+                saved.append(Middle(space.vectors(language), identity, method, via, aligned))
+    return Others([side.vectors for side in inputs.via.values()], saved)
 
 
 def _read(request: Request, language: str, path: Path | None, progress: Progress) -> SideToSave:
@@ -159,8 +199,11 @@ def _pivot(folder: Path) -> SideToSave:
 
 def _checkpoint(request: Request, inputs: _Inputs) -> Checkpoint:
     """The checkpoints beside the space, cleared unless resumed; BadSetting if they are of another run."""
-    settings = repr((request.sources, request.target, request.max_vocab, request.lowercase, request.config))
-    files = [path for side in (*inputs.sources.values(), inputs.target) for path in side.files]
+    settings = repr(
+        (request.sources, request.target, request.via, request.max_vocab, request.lowercase, request.config)
+    )
+    sides = (*inputs.sources.values(), *inputs.via.values(), inputs.target)
+    files = [path for side in sides for path in side.files]
     if request.into is not None:
         files.append(request.into / MANIFEST)
     fingerprint = [settings, *(checksum(Path(path)) for path in files)]

@@ -49,6 +49,20 @@ OF_WORDS = " (not unsupervised)"
     help="Word vectors of --src, in the same order.  [default: found in embeddings/]",
 )
 @click.option(
+    "--via",
+    multiple=True,
+    metavar="LANG",
+    help="Language for detours only: a --src that fails into --tgt directly is tried over it, as it is over "
+    "the other languages of --src and --into. Repeatable.",
+)
+@click.option(
+    "--via-emb",
+    type=Path,
+    multiple=True,
+    metavar="FILE",
+    help="Word vectors of --via, in the same order.  [default: found in embeddings/]",
+)
+@click.option(
     "--tgt-emb", type=Path, metavar="FILE", help="Word vectors of --tgt.  [default: found in embeddings/]"
 )
 @click.option(
@@ -149,7 +163,7 @@ def _request(options: dict[str, Any]) -> Request:
     return Request(
         options["sources"], options["target"], options["src_emb"] or None, options["tgt_emb"],
         options["dictionary"], options["out"], options["max_vocab"], options["lower"], options["resume"],
-        _config(options), options["into"],
+        _config(options), options["into"], options["via"], options["via_emb"] or None,
     )  # fmt: skip
 
 

@@ -115,8 +115,9 @@ def _check_manifest(path: Path, manifest: dict[str, Any]) -> None:
     _check_keys(path, manifest, _KEYS)
     for language, entry in manifest["languages"].items():
         folder_name(language)
-        keys = _LANGUAGE_KEYS | (_OWN_DIMENSION if "dimension" in entry else {})
-        _check_keys(path, entry, keys, where=f"languages.{language}.")
+        _check_keys(path, entry, _LANGUAGE_KEYS, where=f"languages.{language}.")
+        if "dimension" in entry:
+            _check_keys(path, entry, _OWN_DIMENSION, where=f"languages.{language}.")
         for place, other in enumerate(entry["hubness"]):
             _check_keys(path, {place: other}, {place: str}, where=f"languages.{language}.hubness.")
     if manifest["pivot"] not in manifest["languages"]:

@@ -1,4 +1,4 @@
-"""Align many: several languages into the space of one, each on its own, then optionally jointly."""
+"""Align many: several languages into one space, each on its own, over another if it fails, or jointly."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from muse.errors import MuseError
+from muse.errors import Mismatch, MuseError, NotConverged
 from muse.learn.criterion import criterion
+from muse.learn.detour import Journey, Middle
 from muse.learn.joint import Joint, refine_jointly
 from muse.learn.pair import LAST_STREAM, AlignConfig, Learned, learn
 from muse.learn.verdict import judge
@@ -18,6 +19,14 @@ from muse.run.runtime import Runtime
 from muse.vectors import Vectors
 
 log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, eq=False)
+class Others:
+    """Languages for detours only: `via` are aligned into the pivot when needed, `saved` are in its space."""
+
+    via: Sequence[Vectors] = ()
+    saved: Sequence[Middle] = ()
 
 
 @dataclass(frozen=True)
@@ -32,27 +41,128 @@ class LearnedMany:
     def seconds(self) -> dict[str, float]:
         """The seconds of each stage, summed over the languages."""
         stages = dict.fromkeys(stage for one in self.languages.values() for stage in one.seconds)
-        total = {stage: sum(one.seconds[stage] for one in self.languages.values()) for stage in stages}
+        total = {
+            stage: sum(one.seconds.get(stage, 0.0) for one in self.languages.values()) for stage in stages
+        }
         return total if self.joint_seconds is None else {**total, "joint": self.joint_seconds}
 
 
 def learn_many(
-    sources: Sequence[Vectors], target: Vectors, *, config: AlignConfig, runtime: Runtime
+    sources: Sequence[Vectors],
+    target: Vectors,
+    *,
+    config: AlignConfig,
+    runtime: Runtime,
+    others: Others | None = None,
 ) -> LearnedMany:
-    """The mappings from prepared `sources` to prepared `target`, which moves only for a single source."""
-    if len(sources) == 1:
-        return LearnedMany({sources[0].language: learn(sources[0], target, config=config, runtime=runtime)})
-    learned = {}
-    for place, source in enumerate(sources, 1):
-        log.info("%s into %s, %d of %d", source.language, target.language, place, len(sources))
-        own = replace(runtime, checkpoint=runtime.checkpoint.of(source.language))
-        try:
-            learned[source.language] = learn(
-                source, target, config=replace(config, reweight=False, fixed_target=True), runtime=own
-            )
-        except MuseError as error:
-            raise type(error)(f"{source.language} into {target.language}: {error}") from error
-    return _jointly(sources, target, learned, config, runtime) if config.joint else LearnedMany(learned)
+    """The mappings from prepared `sources` to prepared `target`, which moves only for a single source.
+
+    A language that fails, or is doubtful, is tried over the others (`muse.learn.detour`).
+    """
+    many = _Many(sources, target, config, runtime)
+    learned, failures = many.directly()
+    learned = many.over_others(learned, others or Others())
+    for language, error in failures.items():
+        if language not in learned:
+            raise error
+    ordered = {source.language: learned[source.language] for source in sources}
+    return _jointly(sources, target, ordered, config, runtime) if config.joint else LearnedMany(ordered)
+
+
+@dataclass(frozen=True, eq=False)
+class _Many:
+    """The languages to align, and how."""
+
+    sources: Sequence[Vectors]
+    target: Vectors
+    config: AlignConfig
+    runtime: Runtime
+
+    @property
+    def own_config(self) -> AlignConfig:
+        """The settings of each language: several share a target that does not move."""
+        if len(self.sources) == 1:
+            return self.config
+        return replace(self.config, reweight=False, fixed_target=True)
+
+    def directly(self) -> tuple[dict[str, Learned], dict[str, MuseError]]:
+        """What was learned for each language directly, and why others failed, which a detour may mend."""
+        learned: dict[str, Learned] = {}
+        failures: dict[str, MuseError] = {}
+        for place, source in enumerate(self.sources, 1):
+            several = len(self.sources) > 1
+            if several:
+                log.info(
+                    "%s into %s, %d of %d", source.language, self.target.language, place, len(self.sources)
+                )
+            own = self._runtime_of(source.language) if several else self.runtime
+            try:
+                learned[source.language] = learn(source, self.target, config=self.own_config, runtime=own)
+            except MuseError as error:
+                named = type(error)(f"{source.language} into {self.target.language}: {error}")
+                failures[source.language] = named if several else error
+                if not isinstance(error, (NotConverged, Mismatch)):
+                    raise failures[source.language] from error
+        return learned, failures
+
+    def over_others(self, learned: dict[str, Learned], others: Others) -> dict[str, Learned]:
+        """`learned` with those languages that a detour improves; what succeeds may help the next."""
+        found = dict(learned)
+        pending = [source for source in self.sources if _needs_detour(found.get(source.language))]
+        if not pending:
+            return found
+        middles = [*self._middles(found), *others.saved, *self._aligned(others.via)]
+        known = {middle.language for middle in middles}
+        fresh = middles
+        while pending and fresh:
+            for source in pending:
+                journey = Journey(source, self.target, self.own_config, self._runtime_of(source.language))
+                usable = [middle for middle in fresh if middle.language != source.language]
+                better = journey.better(found.get(source.language), usable)
+                if better is not None:
+                    found[source.language] = better
+            pending = [source for source in pending if _needs_detour(found.get(source.language))]
+            fresh = [middle for middle in self._middles(found) if middle.language not in known]
+            known |= {middle.language for middle in fresh}
+        return found
+
+    def _middles(self, learned: dict[str, Learned]) -> list[Middle]:
+        """The languages to align that others may go over: those that did not fail."""
+        if len(self.sources) == 1:
+            return []
+        return [
+            Middle.of(source, learned[source.language])
+            for source in self.sources
+            if source.language in learned and learned[source.language].verdict.label != "failed"
+        ]
+
+    def _aligned(self, via: Sequence[Vectors]) -> list[Middle]:
+        """The languages for detours only that do not fail into the pivot."""
+        config = replace(self.config, reweight=False, fixed_target=True)
+        if config.plan.lexicon is not None:
+            config = replace(config, plan=replace(config.plan, init="auto", lexicon=None))
+        middles = []
+        for language in via:
+            log.info("%s into %s, for detours", language.language, self.target.language)
+            own = self._runtime_of(language.language)
+            try:
+                learned = learn(language, self.target, config=config, runtime=own)
+            except MuseError as error:
+                log.warning("%s into %s: %s", language.language, self.target.language, error)
+                continue
+            if learned.verdict.label != "failed":
+                middles.append(Middle.of(language, learned))
+        return middles
+
+    def _runtime_of(self, language: str) -> Runtime:
+        return replace(self.runtime, checkpoint=self.runtime.checkpoint.of(language))
+
+
+def _needs_detour(learned: Learned | None) -> bool:
+    """Whether a mapping is missing or not judged aligned; judged on pairs, whether it failed."""
+    if learned is None:
+        return True
+    return learned.verdict.label in (("failed",) if learned.supervision else ("failed", "doubtful"))
 
 
 def _jointly(

@@ -16,9 +16,9 @@ from muse.learn.auto import Candidate, Plan, best, candidates
 from muse.learn.criterion import criterion
 from muse.learn.dimensions import in_smaller_space
 from muse.learn.refine import RefineConfig, refine
-from muse.learn.reweight import reweight
 from muse.learn.supervise.choice import Supervision
 from muse.learn.supervised import PairsConfig, are_few, learn_from_pairs
+from muse.learn.tune import tune
 from muse.learn.verdict import Verdict, judge
 from muse.lexicon import Lexicon
 from muse.normalise import DEFAULT_STEPS, Normalisation, check_steps, normalise_
@@ -30,7 +30,6 @@ from muse.vectors import Vectors
 log = logging.getLogger(__name__)
 
 MINIMUM_WORDS = 500  # with fewer there are too few pairs to judge an unsupervised initialisation
-UNSUPERVISED = ("gromov", "adversarial", "similarity", "identical")  # initialisations that need no dictionary
 LAST_STREAM = 1_000  # the number of a random stream, above those of the initialisations
 
 
@@ -66,8 +65,8 @@ class AlignConfig:
 class Learned:
     """The result of a run: the alignment, the verdict, every candidate tried, seconds by stage.
 
-    `history` has the figures of the last refinement, `memory` the peak memory in MB at the end of each stage.
-    `supervision` is what was learned from pairs, None without them.
+    `history` has the figures of the last refinement, `memory` the peak memory in MB at the end of each stage,
+    `via` the languages of a detour, empty for a direct mapping; `supervision` is what was learned from pairs.
     """
 
     alignment: Alignment
@@ -77,6 +76,7 @@ class Learned:
     memory: dict[str, float | None] = field(default_factory=dict)
     history: tuple[dict[str, Any], ...] = ()
     supervision: Supervision | None = None
+    via: tuple[str, ...] = ()
 
 
 def check_pair(source: Vectors, target: Vectors, *, max_vocab: int | None = None) -> None:
@@ -115,6 +115,10 @@ def learn(source: Vectors, target: Vectors, *, config: AlignConfig, runtime: Run
         return _learn_with_pairs(source, target, config.plan.lexicon, config, runtime)
     if config.plan.init == "dictionary":
         raise BadSetting("the initialisation dictionary needs a lexicon in the plan, got none")
+    return _learn_without_pairs(source, target, config, runtime)
+
+
+def _learn_without_pairs(source: Vectors, target: Vectors, config: AlignConfig, runtime: Runtime) -> Learned:
     began = time.perf_counter()
     tried = tuple(candidates(source, target, plan=config.plan, seed=config.seed, runtime=runtime))
     alignment = best(tried).alignment
@@ -131,7 +135,7 @@ def learn(source: Vectors, target: Vectors, *, config: AlignConfig, runtime: Run
     null = tried[0].verdict.null  # depends on the vectors alone
     verdict = judge(source, target, alignment, rng=rng, runtime=runtime, null=null)
     if config.reweight and config.refine is not None:  # --no-refine asks for the initial mapping unchanged
-        alignment = reweight(source, target, alignment, rng=rng, runtime=runtime)
+        alignment = tune(source, target, alignment, rng=rng, runtime=runtime)
     if not config.fixed_target:
         alignment = in_smaller_space(alignment)
     seconds = {"init": initialised - began, "refine": time.perf_counter() - initialised}
@@ -142,32 +146,33 @@ def learn(source: Vectors, target: Vectors, *, config: AlignConfig, runtime: Run
 def _learn_with_pairs(
     source: Vectors, target: Vectors, lexicon: Lexicon, config: AlignConfig, runtime: Runtime
 ) -> Learned:
-    """The alignment chosen on the pairs; if these are few, unsupervised initialisations are candidates."""
-    began = time.perf_counter()
-    init, tried = config.plan.init, tuple[Candidate, ...]()
-    if config.refine is not None and (
-        init == "auto" and are_few(lexicon, source, target) or init in UNSUPERVISED
-    ):
+    """The alignment chosen on the pairs; if these are few, unsupervised ones are candidates."""
+    began, alone = time.perf_counter(), None
+    asked = config.plan.init not in ("auto", "dictionary")
+    few = config.plan.init == "auto" and are_few(lexicon, source, target)
+    if config.refine is not None and (asked or few):
         try:
-            tried = tuple(candidates(source, target, plan=config.plan, seed=config.seed, runtime=runtime))
+            alone = _learn_without_pairs(source, target, config, runtime)
         except (NotConverged, Mismatch) as error:
             log.warning("without the dictionary: %s", error)
     initialised, memory = time.perf_counter(), {"init": peak_memory_mb()}
     pairs = PairsConfig(fixed=config.fixed_target or not config.reweight, plain=config.refine is None)
     learned = learn_from_pairs(
-        source, target, lexicon, unsupervised=_starts(tried), config=pairs, seed=config.seed, runtime=runtime
+        source, target, lexicon, unsupervised=_starts(alone), config=pairs, seed=config.seed, runtime=runtime
     )
     seconds = {"init": initialised - began, "refine": time.perf_counter() - initialised}
     memory["refine"] = peak_memory_mb()
-    alignment, verdict = learned.candidate.alignment, learned.candidate.verdict
     return Learned(
-        alignment, verdict, (*tried, learned.candidate), seconds, memory, supervision=learned.supervision
-    )
+        learned.candidate.alignment, learned.candidate.verdict,
+        (*(() if alone is None else alone.candidates), learned.candidate),
+        seconds, memory, () if alone is None else alone.history, supervision=learned.supervision,
+    )  # fmt: skip
 
 
-def _starts(tried: Sequence[Candidate]) -> list[Candidate]:
-    """The best candidate, and identical strings if they are another: each takes a while to test."""
-    if not tried:
+def _starts(alone: Learned | None) -> list[Candidate]:
+    """What was learned without pairs, and identical strings if they are another."""
+    if alone is None:
         return []
-    first = best(tried)
-    return [first, *(one for one in tried if one.alignment.init == "identical" and one is not first)]
+    first = Candidate(alone.alignment, alone.verdict, 0.0)
+    others = [one for one in alone.candidates if one.alignment.init == "identical"]
+    return [first, *(one for one in others if one.alignment.method != first.alignment.method)]

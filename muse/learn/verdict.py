@@ -37,7 +37,7 @@ FLOOR = 0.01  # rates are clipped to 0.01 and 0.99: beyond, their odds rest on a
 MIDDLE = 0.9  # the log odds ratio at which right and wrong are equally likely
 SLOPE = 4.0  # of the logistic curve from log odds ratio to confidence
 ALIGNED, FAILED = 0.8, 0.2  # confidence at or above, and below
-P_AT_1 = (0.5, 1.5)  # the prior of a right mapping's P@1: most are low
+P_AT_1 = (1.0, 3.0)  # the prior of the P@1 of a right mapping, Beta(1, 3): its mean is .25
 LEAST_CHANCE = 1e-4  # a chance of 0 on few words only means that it was too small to see
 
 
@@ -103,7 +103,7 @@ def with_pairs(verdict: Verdict, right: int, tested: int, chance: float) -> Verd
     """The verdict where `right` of `tested` held-out words were translated correctly; `chance` is a rate.
 
     The odds of `verdict`, which alone cannot convince, times the Bayes factor of a right mapping, whose
-    P@1 may be anything (Beta(1/2, 3/2)), against one that translates as often as chance.
+    P@1 may be anything (Beta(1, 3)), against one that translates as often as chance.
     """
     if not tested:
         return verdict

@@ -60,6 +60,8 @@ class Record:
         """Why the chosen candidate was chosen, as `muse.learn.auto.best` does."""
         if not self.candidates:
             return ""
+        if self.entry.get("via"):
+            return "the mapping over another language was judged better than the direct one"
         if any(
             candidate.fields.get("verdict") == "aligned" for candidate in self.candidates if candidate.chosen
         ):

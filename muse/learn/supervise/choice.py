@@ -1,76 +1,69 @@
-"""Choice: the learner that translates held-out pairs best, or of equals the simplest."""
+"""Choice: the method that translates held-out pairs best, or of equals the simplest."""
 
 from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from muse.learn.refine import RefineConfig
-from muse.learn.supervise.canonical import CanonicalConfig, canonical
-from muse.learn.supervise.contrastive import ContrastiveConfig, contrastive
-from muse.learn.supervise.cross_validation import Folds, Ranks, Search, SearchConfig, chance, held_out, wilson
+from muse.learn.supervise.cross_validation import (
+    Folds,
+    HeldOutConfig,
+    HeldOutSearch,
+    Ranks,
+    chance,
+    held_out,
+    wilson,
+)
 from muse.learn.supervise.evidence import Evidence, Maps
-from muse.learn.supervise.orthogonal import orthogonal
-from muse.learn.supervise.refined import refined
-from muse.learn.supervise.relaxed import RelaxedConfig, relaxed
-from muse.learn.supervise.self_learning import SelfLearningConfig, lighter, self_learning
-from muse.learn.supervise.whitened import whitened
+from muse.learn.supervise.methods import (
+    DOUBTED,
+    SETTINGS,
+    Method,
+    canonical_method,
+    contrastive_method,
+    procrustes_method,
+    refined_method,
+    relaxed_method,
+    self_learning_method,
+    unfitted,
+    whitened_method,
+)
+from muse.progress import Tick
 from muse.run.runtime import Runtime
 
 log = logging.getLogger(__name__)
 
-SETTINGS = tuple(
-    CanonicalConfig(shrinkage, power)
-    for shrinkage, power in (
-        (0.1, 1.0),
-        (0.3, 0.5),
-        (0.3, 1.0),
-        (0.5, 0.5),
-        (0.5, 1.0),
-        (0.7, 0.5),
-        (0.9, 0.5),
-    )
-)
-DOUBTED = 0.1
-TESTED = 500  # words on which the slow learners are tested
-LIGHT = 4_000  # their largest cut-off while they are tested
-FINAL = SearchConfig(targets=30_000, sources=4_000)  # of the figure that is reported
-
-Fit = Callable[[Evidence, bool], Maps]  # the flag: as at the end, rather than as in cross-validation
-
-
-@dataclass(frozen=True)
-class Method:
-    """A way to fit maps; `slow` ones are tested on fewer words. The order of a list is that of complexity."""
-
-    name: str
-    fit: Fit
-    slow: bool = False
+TESTED = 500  # words on which the slow methods are tested
+METHODS = 7 + len(SETTINGS)  # that are tried without any start, for the progress line
+FINAL = HeldOutConfig(targets=30_000, sources=4_000)  # of the figure that is reported
 
 
 @dataclass(frozen=True, eq=False)
-class Tested:
-    """A learner with the ranks of the held-out words, and the seconds it took to test."""
+class MethodScore:
+    """A method with the ranks of the held-out words, and the seconds it took to test."""
 
-    learner: Method
+    method: Method
     ranks: Ranks
     seconds: float
+
+    @property
+    def score(self) -> float:
+        """The mean reciprocal rank of the held-out words."""
+        return float(self.ranks.reciprocal.mean()) if len(self.ranks.ranks) else 0.0
 
     def as_json(self) -> dict[str, Any]:
         """The fields that `--json` and the manifest show."""
         right = int((self.ranks.ranks == 1).sum())
         return {
-            "name": self.learner.name,
+            "name": self.method.name,
             "held_out_p_at_1": round(self.ranks.p_at_1, 2),
             "ci95": [round(bound, 2) for bound in wilson(right, len(self.ranks.ranks))],
-            "reciprocal_rank": round(float(self.ranks.reciprocal.mean()), 4)
-            if len(self.ranks.ranks)
-            else 0.0,
+            "reciprocal_rank": round(self.score, 4),
             "words": len(self.ranks.words),
             "seconds": round(self.seconds, 2),
         }
@@ -78,7 +71,7 @@ class Tested:
 
 @dataclass(frozen=True)
 class Supervision:
-    """What was learned from pairs: the learner chosen, and its P@1 in percent on pairs held out.
+    """What was learned from pairs: the method chosen, and its P@1 in percent on pairs held out.
 
     `pairs` are those known in both vocabularies; `right` of `tested` words were translated correctly;
     `chance` is the P@1 of shuffled translations.
@@ -118,29 +111,37 @@ class Supervision:
 
 @dataclass(frozen=True, eq=False)
 class _Choice:
-    """What the learners are tested with."""
+    """What the methods are tested with."""
 
     evidence: Evidence
     folds: Folds
-    search: Search
+    search: HeldOutSearch
     fixed: bool
     seed: Sequence[int]
-    runtime: Runtime
+    tick: Tick
+    done: list[str] = field(default_factory=list)
 
-    def maps(self, learner: Method, evidence: Evidence, *, last: bool = False) -> Maps:
-        found = learner.fit(evidence, last)
+    def maps(self, method: Method, evidence: Evidence, *, last: bool = False) -> Maps:
+        found = method.fit(evidence, last)
         return found.into_target() if self.fixed else found
 
-    def test(self, learner: Method) -> Tested:
+    def test(self, method: Method) -> MethodScore:
         began = time.perf_counter()
-        most = self.folds.enough(TESTED) if learner.slow else self.folds.number
-        fits = [self.maps(learner, fitted) for fitted, _ in self.folds.trials(most)]
-        tested = Tested(learner, held_out(fits, self.folds, self.search), time.perf_counter() - began)
+        ranks = self.ranks(method, self.search)
+        tested = MethodScore(method, ranks, time.perf_counter() - began)
+        self.done.append(method.name)
+        self.tick(len(self.done))
         log.info(
             "%s: P@1 %.1f on %d held-out words (%.1f s)",
-            learner.name, tested.ranks.p_at_1, len(tested.ranks.words), tested.seconds,
+            method.name, tested.ranks.p_at_1, len(tested.ranks.words), tested.seconds,
         )  # fmt: skip
         return tested
+
+    def ranks(self, method: Method, search: HeldOutSearch) -> Ranks:
+        """The ranks of held-out words, of fewer folds for a slow method."""
+        most = self.folds.enough(TESTED) if method.slow else self.folds.number
+        fits = [self.maps(method, fitted) for fitted, _ in self.folds.trials[:most]]
+        return held_out(fits, self.folds, search)
 
     def rng(self) -> np.random.Generator:
         return np.random.default_rng([*self.seed, 1])
@@ -155,49 +156,50 @@ def choose(
     seed: Sequence[int],
     runtime: Runtime,
 ) -> tuple[Maps, Supervision]:
-    """The maps of the learner chosen by cross-validation, fitted to all pairs, and how it was chosen.
+    """The maps of the method chosen by cross-validation, fitted to all pairs, and how it was chosen.
 
     `starts` are maps learned without the pairs, simplest first: candidates themselves, and starts of
     self-learning. With `fixed` the target does not move; with `plain` Procrustes is the only candidate.
     """
     rng = np.random.default_rng([*seed, 0])
-    folds, search = Folds.of(evidence, rng), Search.of(evidence, rng)
-    choice = _Choice(evidence, folds, search, fixed, seed, runtime)
-    tested = [choice.test(_procrustes())] if plain else _tested(choice, starts)
-    best = simplest(tested)
-    maps = choice.maps(best.learner, evidence, last=True)
-    found = _reported(choice, best, rng)
+    folds, search = Folds.of(evidence, rng), HeldOutSearch.of(evidence, rng)
+    with runtime.progress.stage("learning from pairs", 1 if plain else METHODS + 2 * len(starts)) as tick:
+        choice = _Choice(evidence, folds, search, fixed, seed, tick)
+        tested = [choice.test(procrustes_method())] if plain else _tested(choice, starts)
+        best = simplest(tested)
+        maps = choice.maps(best.method, evidence, last=True)
+        found = choice.ranks(best.method, HeldOutSearch.of(evidence, rng, FINAL))
     right = int((found.ranks == 1).sum())
     supervision = Supervision(
-        len(evidence), best.learner.name, right, len(found.ranks), chance(found, evidence),
+        len(evidence), best.method.name, right, len(found.ranks), chance(found, evidence),
         tuple(one.as_json() for one in tested),
     )  # fmt: skip
     return maps, supervision
 
 
-def _tested(choice: _Choice, starts: Mapping[str, Maps]) -> list[Tested]:
-    """All candidates, tested, simplest first."""
-    given = [choice.test(Method(name, _always(maps))) for name, maps in starts.items()]
-    closed = [choice.test(_procrustes())]
-    closed.append(choice.test(Method("whitened", lambda evidence, _: whitened(evidence))))
-    grid = {
-        config: choice.test(Method(f"canonical:{config}", _canonical(config, choice))) for config in SETTINGS
-    }
-    config = max(grid, key=lambda one: _mean(grid[one]))
-    doubting = replace(config, doubted=DOUBTED)
-    closed += [*grid.values(), choice.test(Method(f"canonical:{doubting}", _canonical(doubting, choice)))]
-    best = max((*given, *closed), key=_mean).learner
-    induced = [_refined(choice), _self_learning("self-learning", grid[config].learner, choice)]
-    induced += [
-        _self_learning(f"self-learning from {one.learner.name}", one.learner, choice) for one in given
+def _tested(choice: _Choice, starts: Mapping[str, Maps]) -> list[MethodScore]:
+    """All methods, tested, simplest first.
+
+    Maps fitted to induced pairs too have no more parameters than others, and several times as many pairs for
+    them; and they cover rarer words, which a dictionary seldom has and cross-validation cannot see.
+    """
+    given = [choice.test(unfitted(name, maps)) for name, maps in starts.items()]
+    rotations = [choice.test(method) for method in (procrustes_method(), refined_method(choice.rng))]
+    whitened = choice.test(whitened_method())
+    grid = {config: choice.test(canonical_method(config, choice.rng)) for config in SETTINGS}
+    config = max(grid, key=lambda one: grid[one].score)
+    doubting = canonical_method(replace(config, doubted=DOUBTED), choice.rng)
+    canonicals = [*grid.values(), choice.test(doubting)]
+    inducing = [
+        choice.test(self_learning_method(f"self-learning{name}", start.method, config, choice.rng))
+        for start, name in [*((one, f" from {one.method.name}") for one in given), (grid[config], "")]
     ]
-    trained = [_relaxed(), _contrastive("contrastive", best, choice)]
-    slow = [[choice.test(learner) for learner in learners] for learners in (induced, trained)]
-    # Maps fitted to induced pairs as well have no more parameters, and several times as many pairs for them.
-    return [*given, *closed[:2], *slow[0], *closed[2:], *slow[1]]
+    best = max((*given, *canonicals, *inducing), key=lambda one: one.score)
+    trained = [relaxed_method(), contrastive_method(best.method, choice.rng)]
+    return [*inducing, *given, *rotations, whitened, *canonicals, *(choice.test(one) for one in trained)]
 
 
-def simplest(tested: Sequence[Tested]) -> Tested:
+def simplest(tested: Sequence[MethodScore]) -> MethodScore:
     """The first that is within one standard error of the best (Breiman et al., 1984, section 3.4.3).
 
     Compared are the reciprocal ranks of the words that all were tested on; the standard error is that of
@@ -218,54 +220,3 @@ def _on(ranks: Ranks, words: set[int]) -> np.ndarray[Any, np.dtype[np.float64]]:
     order = np.argsort(ranks.words)
     kept = np.isin(ranks.words[order], list(words))
     return np.asarray(ranks.reciprocal[order][kept])
-
-
-def _mean(tested: Tested) -> float:
-    return float(tested.ranks.reciprocal.mean()) if len(tested.ranks.ranks) else 0.0
-
-
-def _reported(choice: _Choice, best: Tested, rng: np.random.Generator) -> Ranks:
-    """The held-out ranks of the chosen learner among the whole target vocabulary."""
-    search = Search.of(choice.evidence, rng, FINAL)
-    most = choice.folds.enough(TESTED) if best.learner.slow else choice.folds.number
-    fits = [choice.maps(best.learner, fitted) for fitted, _ in choice.folds.trials(most)]
-    return held_out(fits, choice.folds, search)
-
-
-def _always(maps: Maps) -> Fit:
-    return lambda _, __: maps
-
-
-def _procrustes() -> Method:
-    return Method("procrustes", lambda evidence, _: orthogonal(evidence))
-
-
-def _canonical(config: CanonicalConfig, choice: _Choice) -> Fit:
-    return lambda evidence, _: canonical(evidence, config, choice.rng())
-
-
-def _relaxed() -> Method:
-    return Method("rcsls", lambda evidence, _: relaxed(evidence, RelaxedConfig()), slow=True)
-
-
-def _refined(choice: _Choice) -> Method:
-    def fit(evidence: Evidence, last: bool) -> Maps:
-        config = RefineConfig() if last else RefineConfig(cutoffs=(LIGHT,))
-        return refined(evidence, orthogonal(evidence).into_target(), config, choice.rng())
-
-    return Method("refinement", fit, slow=True)
-
-
-def _self_learning(name: str, start: Method, choice: _Choice) -> Method:
-    def fit(evidence: Evidence, last: bool) -> Maps:
-        config = SelfLearningConfig() if last else lighter(SelfLearningConfig(), LIGHT)
-        return self_learning(evidence, start.fit(evidence, last), config, choice.rng())
-
-    return Method(name, fit, slow=True)
-
-
-def _contrastive(name: str, start: Method, choice: _Choice) -> Method:
-    def fit(evidence: Evidence, last: bool) -> Maps:
-        return contrastive(evidence, start.fit(evidence, last), ContrastiveConfig(), choice.rng())
-
-    return Method(name, fit, slow=True)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -16,7 +17,6 @@ from muse.learn.supervise.evidence import Evidence, Maps
 from muse.search.retrieval import Retrieval
 
 FOLDS = 5
-Fit = Callable[[Evidence], Maps]
 
 
 class Ranks(NamedTuple):
@@ -38,7 +38,7 @@ class Ranks(NamedTuple):
 
 
 @dataclass(frozen=True)
-class SearchConfig:
+class HeldOutConfig:
     """How many of the most frequent targets are searched, and how many source words give their hubness."""
 
     targets: int = 8_000
@@ -62,26 +62,28 @@ class Folds:
         drawn = torch.from_numpy(rng.permutation(len(sources)) % max(1, number)).to(place.device)
         return cls(evidence, drawn[place], number)
 
-    def trials(self, most: int | None = None) -> Iterator[tuple[Evidence, Evidence]]:
-        """Yields what to fit to and what to test on, for each of the first `most` folds."""
-        for fold in range(self.number if most is None else min(most, self.number)):
-            own = self.of_pair == fold
-            yield self.evidence.only(~own), self.evidence.only(own)
+    @cached_property
+    def trials(self) -> list[tuple[Evidence, Evidence]]:
+        """What to fit to and what to test on, for each fold; none with fewer than two source words."""
+        own = [self.of_pair == fold for fold in range(self.number if self.number > 1 else 0)]
+        return [(self.evidence.only(~fold), self.evidence.only(fold)) for fold in own]
 
     def enough(self, words: int) -> int:
         """The number of folds that together test at least so many source words, if there are as many."""
         each = len(torch.unique(self.evidence.pairs[:, 0])) / max(1, self.number)
-        return min(self.number, math.ceil(words / each)) if each else 0
+        return min(len(self.trials), math.ceil(words / each))
 
 
-def held_out(fits: Sequence[Maps], folds: Folds, search: Search) -> Ranks:
+def held_out(fits: Sequence[Maps], folds: Folds, search: HeldOutSearch) -> Ranks:
     """The ranks of the words of the first folds, by maps that were fitted to the other folds, in order."""
-    tested = [search.ranks(maps, own) for maps, (_, own) in zip(fits, folds.trials(len(fits)), strict=True)]
+    tested = [search.ranks(maps, own) for maps, (_, own) in zip(fits, folds.trials, strict=False)]
+    if not tested:
+        return Ranks(*(np.zeros(0, np.int64) for _ in Ranks._fields))
     return Ranks(*(np.concatenate(parts) for parts in zip(*tested, strict=True)))
 
 
 @dataclass(frozen=True, eq=False)
-class Search:
+class HeldOutSearch:
     """The targets (m, dt) among which held-out words are looked up, and the sources (s, ds) for hubness."""
 
     targets: Tensor
@@ -89,9 +91,11 @@ class Search:
     rows: Tensor  # (m,) the row number of each target
 
     @classmethod
-    def of(cls, evidence: Evidence, rng: np.random.Generator, config: SearchConfig | None = None) -> Search:
+    def of(
+        cls, evidence: Evidence, rng: np.random.Generator, config: HeldOutConfig | None = None
+    ) -> HeldOutSearch:
         """Of the most frequent words of both sides, and all translations in the evidence."""
-        config = config or SearchConfig()
+        config = config or HeldOutConfig()
         x, y = evidence.vocabulary
         device = x.device
         known = evidence.pairs[:, 1][evidence.pairs[:, 1] < len(y)]

@@ -27,24 +27,37 @@ def relaxed(evidence: Evidence, config: RelaxedConfig) -> Maps:
     """The map W (dt, ds) that descends from Procrustes on the mean of -2 W x . y + r(W x) + r(y).
 
     r(W x) is the mean cosine to the k nearest targets, r(y) to the k nearest mapped sources (Joulin et
-    al., 2018, eq. 7); the rate is halved where the loss rises. The target stays as it is.
+    al., 2018, eq. 7). A step after which the loss is higher is taken back, and the rate halved. The target
+    stays as it is.
     """
     start = orthogonal(evidence).into_target()
-    x, y = (rows[: config.words] for rows in evidence.vocabulary)
-    left, right = evidence.left.to(x), evidence.right.to(y)  # (p, ds), (p, dt)
-    mapping, before, rate, best = start.source, float("inf"), config.rate, start.source
+    descent = _Descent(evidence, config)
+    best, rate = start.source, config.rate
+    lowest, gradient = descent(best)
     for _ in range(config.steps):
-        mapped = x @ mapping.T
-        own = left @ mapping.T
-        of_x, r_x = _neighbourhood(own, y, y, config.k)
-        of_y, r_y = _neighbourhood(right, mapped, x, config.k)
-        loss = float((r_x + r_y - 2 * (own * right).sum(dim=1)).mean())
-        if loss < before:
-            best = mapping
-        rate, before = (rate / 2 if loss > before else rate), min(loss, before)
-        gradient = (of_x - 2 * right).T @ left + right.T @ of_y
-        mapping = mapping - rate / len(evidence) * gradient
-    return Maps(mapping if torch.isfinite(mapping).all() else best, start.target)
+        mapping = best - rate * gradient
+        loss, following = descent(mapping)
+        if loss < lowest:  # not so for NaN either
+            best, lowest, gradient = mapping, loss, following
+        else:
+            rate /= 2
+    return Maps(best, start.target)
+
+
+class _Descent:
+    """The loss of a map W (dt, ds) and its gradient (dt, ds), for the pairs and the most frequent words."""
+
+    def __init__(self, evidence: Evidence, config: RelaxedConfig) -> None:
+        self.x, self.y = (rows[: config.words] for rows in evidence.vocabulary)
+        self.left, self.right = evidence.left.to(self.x), evidence.right.to(self.y)  # (p, ds), (p, dt)
+        self.k = config.k
+
+    def __call__(self, mapping: Tensor) -> tuple[float, Tensor]:
+        mapped, own = self.x @ mapping.T, self.left @ mapping.T
+        of_x, r_x = _neighbourhood(own, self.y, self.y, self.k)
+        of_y, r_y = _neighbourhood(self.right, mapped, self.x, self.k)
+        loss = float((r_x + r_y - 2 * (own * self.right).sum(dim=1)).mean())
+        return loss, ((of_x - 2 * self.right).T @ self.left + self.right.T @ of_y) / len(self.left)
 
 
 def _neighbourhood(queries: Tensor, keys: Tensor, rows: Tensor, k: int) -> tuple[Tensor, Tensor]:

@@ -25,32 +25,28 @@ class SelfLearningConfig:
 
     cutoffs: tuple[int, ...] = (2_000, 4_000, 10_000)
     rounds: tuple[int, ...] = (8, 4, 3)  # at most, at each cut-off
-    share: float = 0.75  # of the smaller vocabulary, as in RefineConfig
+    share: float = 0.75  # of each vocabulary at most: its rarest words have poor vectors
     settled: float = 0.03  # a cut-off is done once fewer of the pairs than this have changed
     folds: int = 4
-    induced: float = 1.0
+    induced: float = 0.3
     canonical: CanonicalConfig = CanonicalConfig()
 
-
-def self_learning(
-    evidence: Evidence, start: Maps, config: SelfLearningConfig, rng: np.random.Generator
-) -> Maps:
-    """The canonical maps of the given pairs and those of the last round."""
-    grown = evidence
-    for grown in rounds(evidence, start, config, rng):  # noqa: B007 - the last one is used
-        pass
-    return canonical(grown, config.canonical)
+    def up_to(self, cutoff: int) -> SelfLearningConfig:
+        """The same without the cut-offs above `cutoff`."""
+        kept = [place for place, words in enumerate(self.cutoffs) if words <= cutoff]
+        cutoffs, most = (tuple(of[place] for place in kept) for of in (self.cutoffs, self.rounds))
+        return replace(self, cutoffs=cutoffs, rounds=most)
 
 
 def rounds(
     evidence: Evidence, start: Maps, config: SelfLearningConfig, rng: np.random.Generator
 ) -> Iterator[Evidence]:
     """Yields the evidence of each round: the given pairs, and the mutual neighbours of the other words."""
-    smaller = max(1, int(config.share * min(evidence.words)))
+    most_of = [max(1, int(config.share * words)) for words in evidence.words]
     current, grown = start, None
     for cutoff, most in zip(config.cutoffs, config.rounds, strict=True):
-        words = min(cutoff, smaller)
-        before = torch.full((words,), -1).to(evidence.pairs)
+        words = min(cutoff, most_of[0]), min(cutoff, most_of[1])
+        before = torch.full((words[0],), -1).to(evidence.pairs)
         for _ in range(most):
             found = _look_up(evidence, grown, current, words, config, rng)
             induced = found[_unknown(evidence, found)]
@@ -62,7 +58,7 @@ def rounds(
             before = now
             if changed < config.settled:
                 break
-        if words == smaller:
+        if words == tuple(most_of):
             break
 
 
@@ -70,19 +66,19 @@ def _look_up(
     evidence: Evidence,
     grown: Evidence | None,
     maps: Maps,
-    words: int,
+    words: tuple[int, int],
     config: SelfLearningConfig,
     rng: np.random.Generator,
 ) -> Tensor:
-    """The mutual neighbours (q, 2) among the `words` most frequent; cross-fitted once there are pairs."""
-    x, y = evidence.x[:words], evidence.y[:words]
+    """The mutual neighbours (q, 2) among the `words` most frequent of each side; cross-fitted once there are pairs."""
+    x, y = evidence.x[: words[0]], evidence.y[: words[1]]
     mapped = maps.of_source(x)
     if grown is not None:
         folds = torch.from_numpy(rng.integers(config.folds, size=len(evidence.x))).to(x.device)  # (n,)
         of_pair = folds[grown.pairs[:, 0]]
         for fold in range(config.folds):
             others = in_basis_of(canonical(grown.only(of_pair != fold), config.canonical), maps)
-            own = folds[:words] == fold
+            own = folds[: words[0]] == fold
             mapped[own] = others.of_source(x[own])
     return mutual_neighbours(mapped, maps.of_target(y), Retrieval())
 
@@ -91,13 +87,3 @@ def _unknown(evidence: Evidence, found: Tensor) -> Tensor:
     """Whether neither word of each of `found` (q, 2) is in a given pair: (q,) bool."""
     known = [torch.isin(found[:, side], evidence.pairs[:, side]) for side in (0, 1)]
     return ~(known[0] | known[1])
-
-
-def lighter(config: SelfLearningConfig, cutoff: int) -> SelfLearningConfig:
-    """The same rounds without the cut-offs above `cutoff`: for cross-validation."""
-    kept = [place for place, words in enumerate(config.cutoffs) if words <= cutoff]
-    return replace(
-        config,
-        cutoffs=tuple(config.cutoffs[place] for place in kept),
-        rounds=tuple(config.rounds[place] for place in kept),
-    )

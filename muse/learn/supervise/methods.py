@@ -1,0 +1,124 @@
+"""Methods: every way to learn from pairs that is tried, with its name, simplest first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from muse.learn.refine import RefineConfig
+from muse.learn.supervise.canonical import CanonicalConfig, canonical
+from muse.learn.supervise.contrastive import ContrastiveConfig, contrastive
+from muse.learn.supervise.evidence import Evidence, Maps
+from muse.learn.supervise.orthogonal import orthogonal
+from muse.learn.supervise.refined import refined
+from muse.learn.supervise.relaxed import RelaxedConfig, relaxed
+from muse.learn.supervise.self_learning import SelfLearningConfig, rounds
+from muse.learn.supervise.whitened import whitened
+
+# Chosen on en-fr, en-de, en-ru and three pairs of unlike corpora, on parts of their training lists.
+SETTINGS = tuple(
+    CanonicalConfig(shrinkage, power)
+    for shrinkage, power in (
+        (0.1, 1.0),
+        (0.3, 0.5),
+        (0.3, 1.0),
+        (0.5, 0.5),
+        (0.5, 1.0),
+        (0.7, 0.5),
+        (0.9, 0.5),
+    )
+)
+DOUBTED = 0.1
+LIGHT = 4_000  # the largest cut-off of the slow methods while they are tested
+
+Fit = Callable[[Evidence, bool], Maps]  # the flag: as at the end, rather than as in cross-validation
+Rng = Callable[[], np.random.Generator]  # the same generator each time: methods differ by nothing else
+
+
+@dataclass(frozen=True, eq=False)
+class Method:
+    """A way to fit maps to evidence; a `slow` one is tested on fewer words.
+
+    `grown` is the evidence together with the pairs that the method induced, for those that induce pairs.
+    """
+
+    name: str
+    fit: Fit
+    slow: bool = False
+    grown: Callable[[Evidence, bool], Evidence] | None = None
+
+
+def unfitted(name: str, maps: Maps) -> Method:
+    """Maps that were learned without the pairs."""
+    return Method(name, lambda _, __: maps)
+
+
+def procrustes_method() -> Method:
+    """Procrustes on the pairs."""
+    return Method("procrustes", lambda evidence, _: orthogonal(evidence))
+
+
+def whitened_method() -> Method:
+    """Whitened and re-weighted maps."""
+    return Method("whitened", lambda evidence, _: whitened(evidence))
+
+
+def canonical_method(config: CanonicalConfig, rng: Rng) -> Method:
+    """Canonical maps of one setting."""
+    return Method(f"canonical:{config}", lambda evidence, _: canonical(evidence, config, rng()))
+
+
+def refined_method(rng: Rng) -> Method:
+    """Refinement as without pairs, from Procrustes."""
+
+    def fit(evidence: Evidence, last: bool) -> Maps:
+        config = RefineConfig() if last else RefineConfig(cutoffs=(LIGHT,))
+        return refined(evidence, orthogonal(evidence).into_target(), config, rng())
+
+    return Method("refinement", fit, slow=True)
+
+
+def relaxed_method() -> Method:
+    """RCSLS."""
+    return Method("rcsls", lambda evidence, _: relaxed(evidence, RelaxedConfig()), slow=True)
+
+
+def self_learning_method(name: str, start: Method, config: CanonicalConfig, rng: Rng) -> Method:
+    """Self-learning that begins with the maps of `start` and ends with canonical maps of `config`."""
+    induction = _Induction(start, rng)
+    return Method(
+        name, lambda evidence, last: canonical(induction.grown(evidence, last), config), True, induction.grown
+    )
+
+
+def contrastive_method(start: Method, rng: Rng) -> Method:
+    """Contrastive training that begins with the maps of `start`, on the pairs that it was fitted to."""
+
+    def fit(evidence: Evidence, last: bool) -> Maps:
+        maps = start.fit(evidence, last)
+        known = evidence if start.grown is None else start.grown(evidence, last)
+        return contrastive(known, maps, ContrastiveConfig(), rng())
+
+    return Method("contrastive" if start.grown is None else f"contrastive after {start.name}", fit, slow=True)
+
+
+@dataclass(frozen=True, eq=False)
+class _Induction:
+    """The rounds of self-learning from one start, run once for each evidence."""
+
+    start: Method
+    rng: Rng
+    known: dict[tuple[int, bool], tuple[Evidence, Evidence]] = field(default_factory=dict)
+
+    def grown(self, evidence: Evidence, last: bool) -> Evidence:
+        """The given pairs and those induced in the last round."""
+        key = id(evidence), last
+        if key not in self.known:
+            config = SelfLearningConfig() if last else SelfLearningConfig().up_to(LIGHT)
+            found = evidence
+            for found in rounds(evidence, self.start.fit(evidence, last), config, self.rng()):  # noqa: B007
+                pass
+            self.known[key] = evidence, found  # the evidence is kept so that its id stays its own
+        return self.known[key][1]

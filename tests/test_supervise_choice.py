@@ -1,0 +1,207 @@
+"""Cross-validation, the choice among methods, and the verdict on held-out pairs."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import scipy.stats
+import torch
+
+from muse.errors import Mismatch
+from muse.learn.supervise.choice import MethodScore, choose, simplest
+from muse.learn.supervise.cross_validation import (
+    Folds,
+    HeldOutConfig,
+    HeldOutSearch,
+    Ranks,
+    chance,
+    held_out,
+    wilson,
+)
+from muse.learn.supervise.evidence import Evidence, Maps
+from muse.learn.supervise.gather import gather
+from muse.learn.supervise.methods import Method, unfitted
+from muse.learn.supervise.orthogonal import orthogonal
+from muse.learn.verdict import Verdict, with_pairs
+from muse.lexicon import Lexicon
+from muse.run.runtime import Runtime
+from tests.test_supervise_methods import COUNT, evidence
+from tests.toys import pair, strangers
+
+
+def test_folds_share_no_source_word_and_leave_no_pair_out() -> None:
+    known = replace(
+        evidence(100), pairs=torch.randint(0, 60, (100, 2), generator=torch.Generator().manual_seed(0))
+    )
+    folds = Folds.of(known, np.random.default_rng(0))
+    tested = [own.pairs for _, own in folds.trials]
+    assert sum(map(len, tested)) == 100
+    for fitted, own in folds.trials:
+        assert not set(fitted.pairs[:, 0].tolist()) & set(own.pairs[:, 0].tolist())
+        assert len(fitted) + len(own) == 100
+
+
+@pytest.mark.parametrize(("pairs", "folds"), [(1, 0), (2, 2), (4, 4), (9, 5)])
+def test_few_words_have_few_folds(pairs: int, folds: int) -> None:
+    assert len(Folds.of(evidence(pairs), np.random.default_rng(0)).trials) == folds
+
+
+def test_ranks_are_those_of_brute_force_csls() -> None:
+    known = evidence(40, noise=0.6)
+    known = replace(
+        known, pairs=torch.cat([known.pairs, known.pairs[:10] + torch.tensor([0, 1])]), weights=torch.ones(50)
+    )
+    lookup = HeldOutSearch.of(
+        known, np.random.default_rng(0), HeldOutConfig(targets=COUNT, sources=COUNT, among=COUNT)
+    )
+    maps = orthogonal(known)
+    found = lookup.ranks(maps, known)
+    u, v = maps.of_source(known.x).numpy(), maps.of_target(known.y).numpy()
+    hubness = np.sort(v @ u.T, axis=1)[:, -10:].mean(axis=1)
+    scores = 2 * u @ v.T - hubness
+    for word, rank, answer in zip(*found, strict=True):
+        gold = [b for a, b in known.pairs.tolist() if a == word]
+        best = max(scores[word, gold])
+        assert rank == 1 + int((scores[word] > best + 1e-6).sum())
+        assert scores[word, answer] == pytest.approx(scores[word].max(), abs=1e-5)
+
+
+def test_held_out_words_are_ranked_by_maps_that_never_saw_them() -> None:
+    known = evidence(60)
+    folds, lookup = (
+        Folds.of(known, np.random.default_rng(0)),
+        HeldOutSearch.of(known, np.random.default_rng(0)),
+    )
+    seen: list[set[int]] = []
+
+    def fit(one: Evidence) -> Maps:
+        seen.append(set(one.pairs[:, 0].tolist()))
+        return orthogonal(one)
+
+    ranks = held_out([fit(fitted) for fitted, _ in folds.trials], folds, lookup)
+    assert sorted(ranks.words.tolist()) == sorted(known.pairs[:, 0].tolist())
+    for place, (_, own) in enumerate(folds.trials):
+        assert not seen[place] & set(own.pairs[:, 0].tolist())
+
+
+def test_chance_is_the_mean_over_shuffled_translations() -> None:
+    rng = np.random.default_rng(0)
+    words, targets = np.arange(40), rng.integers(8, size=40)  # a few targets are common
+    known = replace(evidence(40), pairs=torch.from_numpy(np.stack([words, targets], axis=1)))
+    answers = np.where(rng.random(40) < 0.3, targets, rng.integers(8, size=40))
+    ranks = Ranks(words, np.where(answers == targets, 1, 2), answers)
+    shuffles = []
+    for _ in range(4_000):
+        order = rng.permutation(40)
+        kept = order != words  # a word is no stranger to itself
+        shuffles.append((answers == targets[order])[kept].mean())
+    assert chance(ranks, known) == pytest.approx(100 * np.mean(shuffles), rel=0.03)
+
+
+@pytest.mark.parametrize(("right", "tested"), [(0, 5), (3, 5), (40, 1000), (7, 7)])
+def test_wilsons_interval_is_scipys(right: int, tested: int) -> None:
+    reference = scipy.stats.binomtest(right, tested).proportion_ci(method="wilson")
+    assert wilson(right, tested) == pytest.approx((100 * reference.low, 100 * reference.high), abs=1e-4)
+
+
+def _tested(name: str, ranks: list[int]) -> MethodScore:
+    words = np.arange(len(ranks))
+    maps = Maps(torch.eye(2), torch.eye(2))
+    return MethodScore(unfitted(name, maps), Ranks(words, np.array(ranks), words), 0.0)
+
+
+def test_the_simplest_within_one_standard_error() -> None:
+    good, better = [1, 1, 1, 2] * 50, [1, 1, 1, 1] * 50
+    nearly = [1] * 199 + [2]
+    order = [
+        _tested("bad", [9] * 200),
+        _tested("good", good),
+        _tested("nearly", nearly),
+        _tested("best", better),
+    ]
+    assert simplest(order).method.name == "nearly"
+    assert simplest([_tested("none", []), _tested("neither", [])]).method.name == "none"
+
+
+def test_a_dictionary_of_a_related_language() -> None:
+    known = evidence(200, noise=0.05)
+    maps, supervision = choose(known, {}, fixed=False, seed=[0], runtime=Runtime())
+    fields = supervision.as_json()
+    assert fields["held_out_p_at_1"] > 90 and fields["chance"] < 1
+    assert fields["ci95"][0] < fields["held_out_p_at_1"] <= fields["ci95"][1]
+    assert fields["chosen"] in [one["name"] for one in fields["candidates"]]
+    again, _ = choose(known, {}, fixed=False, seed=[0], runtime=Runtime())
+    assert torch.equal(maps.source, again.source) and torch.equal(maps.target, again.target)
+
+
+def test_a_fixed_target_does_not_move() -> None:
+    maps, _ = choose(evidence(200, noise=0.05), {}, fixed=True, seed=[0], runtime=Runtime())
+    assert torch.equal(maps.target, torch.eye(20))
+
+
+def test_a_dictionary_of_strangers_is_no_better_than_chance() -> None:
+    source, target = strangers()
+    rows = torch.arange(200)
+    known = Evidence(
+        source.tensor(), target.tensor(), torch.stack([rows, rows], dim=1), torch.ones(200), (600, 600)
+    )
+    _, found = choose(known, {}, fixed=False, seed=[0], runtime=Runtime())
+    low, high = found.as_json()["ci95"]
+    assert low < 1 and high < 6
+    verdict = with_pairs(Verdict("aligned", 0.99, 0.5, 0.5), found.right, found.tested, found.chance / 100)
+    assert verdict.label != "aligned"
+
+
+def test_one_pair_cannot_be_tested() -> None:
+    _, found = choose(evidence(1), {}, fixed=False, plain=True, seed=[0], runtime=Runtime())
+    assert (found.tested, found.right, found.p_at_1) == (0, 0, 0.0)
+    before = Verdict("doubtful", 0.5, 0.1, 0.1)
+    assert with_pairs(before, 0, 0, 0.0) == before
+
+
+@pytest.mark.parametrize(("right", "tested", "rate"), [(0, 20, 0.001), (2, 25, 0.002), (60, 500, 0.01)])
+def test_the_verdict_multiplies_odds_by_the_bayes_factor(right: int, tested: int, rate: float) -> None:
+    before = Verdict("doubtful", 0.4, 0.1, 0.1)
+    factor = scipy.stats.betabinom.pmf(right, tested, 1, 3) / scipy.stats.binom.pmf(right, tested, rate)
+    odds = 0.4 / 0.6 * factor
+    assert with_pairs(before, right, tested, rate).confidence == pytest.approx(odds / (1 + odds), abs=1e-4)
+
+
+def test_the_verdict_of_pairs_outweighs_the_one_without() -> None:
+    sure, lost = Verdict("aligned", 0.99, 0.6, 0.6), Verdict("failed", 0.02, 0.1, 0.1)
+    assert with_pairs(lost, 60, 500, 0.001).label == "aligned"  # P@1 12: far above chance
+    assert with_pairs(sure, 0, 500, 0.001).label == "failed"
+    assert with_pairs(sure, 1, 1_000, 0.001).label != "aligned"
+
+
+def test_phrases_are_the_mean_of_their_words() -> None:
+    source, target, _ = pair(50)
+    lexicon = Lexicon((("fr1 fr2", "en3"), ("fr4", "en5 en6"), ("fr1 unknown", "en7"), ("fr8", "en8")))
+    known = gather(lexicon, source, target)
+    assert known.pairs.tolist() == [[50, 3], [4, 50], [8, 8]]
+    mean = source.matrix[1] + source.matrix[2]
+    np.testing.assert_allclose(known.x[50].numpy(), mean / np.linalg.norm(mean), atol=1e-6)
+    assert known.words == (50, 50)
+
+
+def test_probabilities_weigh_pairs() -> None:
+    source, target, _ = pair(50)
+    pairs = (("fr1", "en1"), ("fr2", "en2"), ("fr2", "en3"), ("fr9", "other"))
+    known = gather(Lexicon(pairs, probabilities=(0.5, 1.0, 0.2, 0.9)), source, target)
+    np.testing.assert_allclose(known.weights.numpy(), [0.5, math.sqrt(0.5), 0.2 * math.sqrt(0.5)], rtol=1e-6)
+    assert gather(Lexicon(pairs, scores=(1.2, 0.4, 0.3, 0.1)), source, target).weights[0] == 1.0
+
+
+def test_a_dictionary_of_other_words() -> None:
+    source, target, _ = pair(50)
+    with pytest.raises(Mismatch, match="at least one pair of the dictionary .* got 0 of 1"):
+        gather(Lexicon((("en1", "fr1"),)), source, target)
+
+
+def test_a_slow_method_is_tested_on_fewer_words() -> None:
+    folds = Folds.of(evidence(500), np.random.default_rng(0))
+    assert folds.enough(150) == 2 and folds.enough(10_000) == 5
+    assert Method("any", lambda *_: Maps(torch.eye(2), torch.eye(2)), slow=True).grown is None
