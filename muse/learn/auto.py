@@ -249,6 +249,6 @@ KNOWN: dict[str, Initialiser] = {
     "adversarial": in_common_dimensions(_adversarial),
     "identical": _identical,
 }
-# Adversarial training is not among them: it takes as long as all others together, and solved no pair of
-# languages on which they all had failed.
+# Adversarial training is not among them: it is slow, and solved no pair of languages on which all others had
+# failed (RESULTS.md, "Which initialisation does it take?").
 AUTO = ("gromov:rank", "features", "gromov:length", "identical", "gromov:none", "similarity")

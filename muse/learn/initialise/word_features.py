@@ -3,8 +3,9 @@
 The vectors of two programs or corpora differ in more than a rotation, but a word and its translation still
 tend to be alike in frequency, in length (short words are frequent ones, and a long word has a long
 translation: Zipf's law of abbreviation), in the length of their vectors, in the density of the
-neighbourhood, and in all of this averaged over their neighbours. None is worth much; together they rank the
-translation among the best percent of 1,500 words for one word in ten (in twenty at worst).
+neighbourhood, and in all of this averaged over their neighbours. None is worth much: together they rank the
+translation among the best percent of 1,500 words for 3 to 29 % of words (on eight pairs of languages), the
+rank alone for 0 to 3 %.
 
 For two features with correlation r between translations, both standard normal, the log likelihood ratio
 of "a translation" against "any two words" is -((x^2 + y^2) r^2 - 2 r x y) / (2 (1 - r^2)), up to a constant.
@@ -25,7 +26,7 @@ from muse.vectors import Vectors
 
 Feature = NDArray[np.float64]
 
-# Between translations: about the mean over pairs of languages, programs and corpora.
+# Between translations: set by hand, in view of rank correlations on eleven pairs of languages and corpora.
 CORRELATIONS: Mapping[str, float] = {
     "rank": 0.5,
     "letters": 0.5,
