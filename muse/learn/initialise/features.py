@@ -1,12 +1,12 @@
 """Features: a mapping from features of single words, sharpened by expectation maximisation.
 
-The features (see word_features.py) alone give every pair of words a likelihood ratio. The plan T (n, m) that
-they imply is blurred, but the mapping fitted to it, the rotation closest to Y^T T^T X, averages over thousands
-of words and is better than the plan; with it the plan is made anew from likelihood ratios and cosines together,
-and so on, the cosines weighing more and more. (Entropic transport by turns with Procrustes: Zhang et al., 2017;
-Grave et al., 2019. There it starts from Gromov-Wasserstein or adversarial training, here from features, which
-also stay in the cost.) It solved word2vec against GloVe vectors, from Spanish and from Italian, where
-Gromov-Wasserstein failed; not Russian, nor web text against novels.
+The features (see word_features.py) alone give every pair of words a likelihood ratio. The plan T (n, m)
+that they imply is blurred, but the mapping fitted to it, the rotation closest to Y^T T^T X, averages over
+thousands of words and is better than the plan; with it the plan is made anew from likelihood ratios and
+cosines together, and so on, the cosines weighing more and more. (Entropic transport by turns with
+Procrustes: Zhang et al., 2017; Grave et al., 2019. There it starts from Gromov-Wasserstein or adversarial
+training, here from features, which also stay in the cost.) It solved word2vec against GloVe vectors, from
+Spanish and from Italian, where Gromov-Wasserstein failed; not Russian, nor web text against novels.
 """
 
 from __future__ import annotations

@@ -70,7 +70,7 @@ def _look_up(
     config: SelfLearningConfig,
     rng: np.random.Generator,
 ) -> Tensor:
-    """The mutual neighbours (q, 2) among the `words` most frequent of each side; cross-fitted after the first."""
+    """The mutual neighbours (q, 2) among the most frequent words of each side."""
     x, y = evidence.x[: words[0]], evidence.y[: words[1]]
     mapped = maps.of_source(x)
     if grown is not None:
