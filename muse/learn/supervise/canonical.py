@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from muse.learn.supervise.evidence import Evidence, Maps
+from muse.learn.supervise.evidence import Evidence, Maps, Spread
 from muse.procrustes import rotation
 
 FLOOR = 1e-6  # of the largest eigenvalue: whitening a flat direction would blow up noise
@@ -47,13 +47,8 @@ def canonical(evidence: Evidence, config: CanonicalConfig, rng: np.random.Genera
     if config.doubted and len(evidence) >= 2 * config.folds:
         support = supported(evidence, config, rng or np.random.default_rng(0))
         evidence = evidence.only(support >= support.quantile(config.doubted))
-    weights = evidence.weights.double()[:, None]
-    left, right = evidence.left, evidence.right
-    total = weights.sum()
-    white_x = _whitening(left.T @ (weights * left) / total, config.shrinkage)
-    white_y = _whitening(right.T @ (weights * right) / total, config.shrinkage)
-    product = left.T @ (weights * right) / total  # (ds, dt)
-    u, s, vt = torch.linalg.svd(white_x @ product @ white_y, full_matrices=False)
+    white_x, white_y = (_whitening(spread, config.shrinkage) for spread in evidence.spreads)
+    u, s, vt = torch.linalg.svd(white_x @ evidence.product @ white_y, full_matrices=False)
     scale = s.clamp_min(0)[:, None] ** config.power
     return Maps((scale * (u.T @ white_x)).to(evidence.x), (scale * (vt @ white_y)).to(evidence.y))
 
@@ -84,11 +79,9 @@ def in_basis_of(maps: Maps, other: Maps) -> Maps:
     return Maps(turn @ maps.source, turn @ maps.target)
 
 
-def _whitening(covariance: Tensor, shrinkage: float) -> Tensor:
-    """C^-1/2 (d, d) of a covariance (d, d) that is shrunk towards a sphere of the same trace."""
-    d = len(covariance)
-    sphere = torch.eye(d).to(covariance) * covariance.trace() / d
-    values, vectors = torch.linalg.eigh((1 - shrinkage) * covariance + shrinkage * sphere)
+def _whitening(spread: Spread, shrinkage: float) -> Tensor:
+    """C^-1/2 (d, d) of a covariance that is shrunk towards a sphere of the same trace."""
+    values = (1 - shrinkage) * spread.values + shrinkage * spread.values.mean()
     roots = values.clamp_min(float(values.max()) * FLOOR).rsqrt()
-    whitening: Tensor = (vectors * roots) @ vectors.T
+    whitening: Tensor = (spread.vectors * roots) @ spread.vectors.T
     return whitening

@@ -34,6 +34,13 @@ class Maps(NamedTuple):
         return Maps(self.target.T @ self.source, torch.eye(d, dtype=self.source.dtype).to(self.source.device))
 
 
+class Spread(NamedTuple):
+    """The eigenvalues (d,) and eigenvectors (d, d) of a covariance, double; the same however it is shrunk."""
+
+    values: Tensor
+    vectors: Tensor
+
+
 @dataclass(frozen=True, eq=False)
 class Evidence:
     """Rows of both languages, x (n, ds) and y (m, dt), most frequent first, and pairs (p, 2) of row numbers.
@@ -57,6 +64,23 @@ class Evidence:
     def right(self) -> Tensor:
         """The target rows (p, dt) of the pairs, double."""
         return self.y[self.pairs[:, 1]].double()
+
+    @cached_property
+    def spreads(self) -> tuple[Spread, Spread]:
+        """Those of the weighted X^T X / p and Y^T Y / p of the pairs."""
+        x, y = (torch.linalg.eigh(one.T @ (self._shares * one)) for one in (self.left, self.right))
+        return Spread(*x), Spread(*y)
+
+    @cached_property
+    def product(self) -> Tensor:
+        """The weighted X^T Y / p (ds, dt) of the pairs, double."""
+        return self.left.T @ (self._shares * self.right)
+
+    @cached_property
+    def _shares(self) -> Tensor:
+        """The weights (p, 1), double, as shares of their sum."""
+        wide = self.weights.double()[:, None]
+        return wide / wide.sum()
 
     @cached_property
     def vocabulary(self) -> tuple[Tensor, Tensor]:
