@@ -134,7 +134,8 @@ def _learn_without_pairs(source: Vectors, target: Vectors, config: AlignConfig, 
     alignment = replace(alignment, criterion=score(alignment.source_map))
     null = tried[0].verdict.null  # depends on the vectors alone
     verdict = judge(source, target, alignment, rng=rng, runtime=runtime, null=null)
-    if config.reweight and config.refine is not None:  # --no-refine asks for the initial mapping unchanged
+    # --no-refine asks for the initial mapping unchanged; where it failed, there are no pairs to tune it to.
+    if config.reweight and config.refine is not None and verdict.label != "failed":
         alignment = tune(source, target, alignment, rng=rng, runtime=runtime)
     if not config.fixed_target:
         alignment = in_smaller_space(alignment)
