@@ -12,6 +12,7 @@ import scipy.linalg
 
 from muse.alignment import Alignment
 from muse.errors import BadSetting, NotConverged
+from muse.learn import auto
 from muse.learn.auto import Candidate, Plan, best, candidates, check_init
 from muse.learn.dimensions import Initialiser
 from muse.learn.initialise import INITIALISATIONS
@@ -122,11 +123,16 @@ def test_identical_strings_only_where_allowed() -> None:
     ]
 
 
-def test_a_mapping_that_gets_no_better_is_given_up() -> None:
+@pytest.mark.parametrize(("hopeless", "blocks"), [(auto.HOPELESS, 1), (-np.inf, 2)])
+def test_a_mapping_that_gets_no_better_is_given_up(
+    monkeypatch: pytest.MonkeyPatch, hopeless: float, blocks: int
+) -> None:
+    """A hopeless one after the first block, another after the first that brings nothing."""
+    monkeypatch.setattr(auto, "HOPELESS", hopeless)
     block = RefineConfig(cutoffs=(100,), max_rounds=1)
     (found,) = tried(scripted(block, block, block, block, bad=WRONG))
     assert found.verdict.label == "failed"
-    assert [trace["stage"] for trace in found.history] == ["refine"] * 2
+    assert [trace["stage"] for trace in found.history] == ["refine"] * blocks
 
 
 @pytest.mark.parametrize("init", sorted({*INITIALISATIONS} - {"auto", "dictionary"}))
