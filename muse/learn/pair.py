@@ -17,9 +17,10 @@ from muse.learn.criterion import criterion
 from muse.learn.dimensions import in_smaller_space
 from muse.learn.refine import RefineConfig, refine
 from muse.learn.supervise.choice import Supervision
-from muse.learn.supervised import PairsConfig, are_few, learn_from_pairs
+from muse.learn.supervise.gather import gather
+from muse.learn.supervised import PAIRS_STREAM, are_few, learn_from_pairs
 from muse.learn.tune import tune
-from muse.learn.verdict import Verdict, judge
+from muse.learn.verdict import Verdict, judge, with_pairs
 from muse.lexicon import Lexicon
 from muse.normalise import DEFAULT_STEPS, Normalisation, check_steps, normalise_
 from muse.run.history import History
@@ -149,31 +150,35 @@ def _learn_with_pairs(
 ) -> Learned:
     """The alignment chosen on the pairs; if these are few, unsupervised ones are candidates."""
     began, alone = time.perf_counter(), None
+    evidence = gather(lexicon, source, target, device=runtime.device)  # first: it may know no pair
     asked = config.plan.init not in ("auto", "dictionary")
-    few = config.plan.init == "auto" and are_few(lexicon, source, target)
+    few = config.plan.init == "auto" and are_few(evidence)
     if config.refine is not None and (asked or few):
         try:
             alone = _learn_without_pairs(source, target, config, runtime)
         except (NotConverged, Mismatch) as error:
             log.warning("without the dictionary: %s", error)
     initialised, memory = time.perf_counter(), {"init": peak_memory_mb()}
-    pairs = PairsConfig(fixed=config.fixed_target or not config.reweight, plain=config.refine is None)
-    learned = learn_from_pairs(
-        source, target, lexicon, unsupervised=_starts(alone), config=pairs, seed=config.seed, runtime=runtime
-    )
+    alignment, supervision = learn_from_pairs(
+        evidence, unsupervised=_starts(alone), fixed=config.fixed_target or not config.reweight,
+        plain=config.refine is None, seed=config.seed, runtime=runtime,
+    )  # fmt: skip
+    rng = np.random.default_rng([config.seed, PAIRS_STREAM, 2])
+    null = None if alone is None else alone.verdict.null  # depends on the vectors alone
+    verdict = judge(source, target, alignment, rng=rng, runtime=runtime, null=null)
+    verdict = with_pairs(verdict, supervision.right, supervision.tested, supervision.chance / 100)
+    candidate = Candidate(alignment, verdict, time.perf_counter() - initialised)
     seconds = {"init": initialised - began, "refine": time.perf_counter() - initialised}
     memory["refine"] = peak_memory_mb()
     return Learned(
-        learned.candidate.alignment, learned.candidate.verdict,
-        (*(() if alone is None else alone.candidates), learned.candidate),
-        seconds, memory, () if alone is None else alone.history, supervision=learned.supervision,
+        alignment, verdict, (*(() if alone is None else alone.candidates), candidate),
+        seconds, memory, () if alone is None else alone.history, supervision=supervision,
     )  # fmt: skip
 
 
-def _starts(alone: Learned | None) -> list[Candidate]:
+def _starts(alone: Learned | None) -> list[Alignment]:
     """What was learned without pairs, and identical strings if they are another."""
     if alone is None:
         return []
-    first = Candidate(alone.alignment, alone.verdict, 0.0)
-    others = [one for one in alone.candidates if one.alignment.init == "identical"]
-    return [first, *(one for one in others if one.alignment.method != first.alignment.method)]
+    others = [one.alignment for one in alone.candidates if one.alignment.init == "identical"]
+    return [alone.alignment, *(one for one in others if one.method != alone.alignment.method)]

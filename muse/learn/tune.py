@@ -55,7 +55,7 @@ def tune(
     """
     none = _without_pairs(source, target, runtime.device)
     half = torch.from_numpy(rng.integers(2, size=len(none.x))).to(none.x.device)
-    maps = _as_maps(start, none)
+    maps = Maps.of_mapping(torch.from_numpy(start.source_map).to(none.x))
     plain = none.plus(_mutual(none, maps))
     with runtime.progress.stage("re-weighting", 4) as tick:
         rivals = [_rival("the rotation", orthogonal, plain, half)]
@@ -85,15 +85,6 @@ def _without_pairs(source: Vectors, target: Vectors, device: str) -> Evidence:
     x, y = (side.most_frequent(WORDS).tensor(device) for side in (source, target))
     pairs = torch.zeros(0, 2, dtype=torch.long, device=device)
     return Evidence(x, y, pairs, torch.zeros(0, device=device), (len(x), len(y)))
-
-
-def _as_maps(start: Alignment, evidence: Evidence) -> Maps:
-    """The maps of an orthogonal alignment, in the smaller space if the dimensions differ."""
-    mapping = torch.from_numpy(start.source_map).to(evidence.x)  # (e, d)
-    e, d = mapping.shape
-    if e > d:
-        return Maps(torch.eye(d).to(mapping), mapping.T.contiguous())
-    return Maps(mapping, torch.eye(e).to(mapping))
 
 
 def _mutual(evidence: Evidence, maps: Maps) -> Tensor:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -58,11 +59,10 @@ class MethodScore:
 
     def as_json(self) -> dict[str, Any]:
         """The fields that `--json` and the manifest show."""
-        right = int((self.ranks.ranks == 1).sum())
         return {
             "name": self.method.name,
             "held_out_p_at_1": round(self.ranks.p_at_1, 2),
-            "ci95": [round(bound, 2) for bound in wilson(right, len(self.ranks.ranks))],
+            "ci95": [round(bound, 2) for bound in wilson(self.ranks.right, len(self.ranks.ranks))],
             "reciprocal_rank": round(self.score, 4),
             "words": len(self.ranks.words),
             "seconds": round(self.seconds, 2),
@@ -113,13 +113,12 @@ class Supervision:
 class _Choice:
     """What the methods are tested with."""
 
-    evidence: Evidence
     folds: Folds
     search: HeldOutSearch
     fixed: bool
     seed: Sequence[int]
     tick: Tick
-    done: list[str] = field(default_factory=list)
+    numbers: Iterator[int] = field(default_factory=lambda: count(1))
 
     def maps(self, method: Method, evidence: Evidence, *, last: bool = False) -> Maps:
         found = method.fit(evidence, last)
@@ -129,8 +128,7 @@ class _Choice:
         began = time.perf_counter()
         ranks = self.ranks(method, self.search)
         tested = MethodScore(method, ranks, time.perf_counter() - began)
-        self.done.append(method.name)
-        self.tick(len(self.done))
+        self.tick(next(self.numbers))
         log.info(
             "%s: P@1 %.1f on %d held-out words (%.1f s)",
             method.name, tested.ranks.p_at_1, len(tested.ranks.words), tested.seconds,
@@ -164,14 +162,13 @@ def choose(
     rng = np.random.default_rng([*seed, 0])
     folds, search = Folds.of(evidence, rng), HeldOutSearch.of(evidence, rng)
     with runtime.progress.stage("learning from pairs", 1 if plain else METHODS + 2 * len(starts)) as tick:
-        choice = _Choice(evidence, folds, search, fixed, seed, tick)
+        choice = _Choice(folds, search, fixed, seed, tick)
         tested = [choice.test(procrustes_method())] if plain else _tested(choice, starts)
         best = simplest(tested)
         maps = choice.maps(best.method, evidence, last=True)
         found = choice.ranks(best.method, HeldOutSearch.of(evidence, rng, FINAL))
-    right = int((found.ranks == 1).sum())
     supervision = Supervision(
-        len(evidence), best.method.name, right, len(found.ranks), chance(found, evidence),
+        len(evidence), best.method.name, found.right, len(found.ranks), chance(found, evidence),
         tuple(one.as_json() for one in tested),
     )  # fmt: skip
     return maps, supervision

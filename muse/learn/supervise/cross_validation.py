@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from muse.learn.supervise.evidence import Evidence, Maps
-from muse.search.retrieval import Retrieval
+from muse.search.retrieval import mean_similarity
 
 FOLDS = 5
 
@@ -27,9 +27,14 @@ class Ranks(NamedTuple):
     answers: NDArray[np.int64]  # the row of the target ranked first
 
     @property
+    def right(self) -> int:
+        """The number of words whose best target is a known translation."""
+        return int((self.ranks == 1).sum())
+
+    @property
     def p_at_1(self) -> float:
-        """The share of words whose best target is a known translation, in percent."""
-        return 100 * float((self.ranks == 1).mean()) if len(self.ranks) else 0.0
+        """The share of these words, in percent."""
+        return 100 * self.right / len(self.ranks) if len(self.ranks) else 0.0
 
     @property
     def reciprocal(self) -> NDArray[np.float64]:
@@ -105,13 +110,10 @@ class HeldOutSearch:
 
     def ranks(self, maps: Maps, own: Evidence) -> Ranks:
         """The ranks, by CSLS, of the source words in `own`; phrases are left out."""
-        tested = (own.pairs[:, 0] < own.words[0]) & (own.pairs[:, 1] < own.words[1])
-        pairs = own.pairs[tested]
+        pairs = own.pairs[own.single]
         words, place = torch.unique(pairs[:, 0], return_inverse=True)
         mapped, targets = maps.of_source(own.x[words]), maps.of_target(self.targets)
-        scores = mapped @ targets.T
-        bias = Retrieval().bias(maps.of_source(self.sources), targets)
-        scores -= 0 if bias is None else bias
+        scores = mapped @ targets.T - mean_similarity(targets, maps.of_source(self.sources)) / 2
         right = scores[place, torch.searchsorted(self.rows, pairs[:, 1].contiguous())]  # (p,)
         best = torch.full((len(words),), -torch.inf).to(right)
         best = best.scatter_reduce(0, place, right, "amax")

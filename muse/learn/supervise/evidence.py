@@ -17,6 +17,14 @@ class Maps(NamedTuple):
     source: Tensor
     target: Tensor
 
+    @classmethod
+    def of_mapping(cls, mapping: Tensor) -> Maps:
+        """The maps of an orthogonal W (dt, ds): W and I, or I and W^T into the space of a smaller source."""
+        d_target, d_source = mapping.shape
+        if d_target > d_source:
+            return cls(torch.eye(d_source).to(mapping), mapping.T.contiguous())
+        return cls(mapping, torch.eye(d_target).to(mapping))
+
     def of_source(self, rows: Tensor) -> Tensor:
         """Source rows (n, ds) in the shared space, (n, k), of unit length."""
         return normalize(rows @ self.source.T)
@@ -55,12 +63,12 @@ class Evidence:
     weights: Tensor
     words: tuple[int, int]
 
-    @cached_property
+    @property
     def left(self) -> Tensor:
         """The source rows (p, ds) of the pairs, double."""
         return self.x[self.pairs[:, 0]].double()
 
-    @cached_property
+    @property
     def right(self) -> Tensor:
         """The target rows (p, dt) of the pairs, double."""
         return self.y[self.pairs[:, 1]].double()
@@ -76,13 +84,18 @@ class Evidence:
         """The weighted X^T Y / p (ds, dt) of the pairs, double."""
         return self.left.T @ (self._shares * self.right)
 
-    @cached_property
+    @property
     def _shares(self) -> Tensor:
         """The weights (p, 1), double, as shares of their sum."""
         wide = self.weights.double()[:, None]
         return wide / wide.sum()
 
-    @cached_property
+    @property
+    def single(self) -> Tensor:
+        """Whether each pair is one of words, not phrases: (p,) bool."""
+        return (self.pairs[:, 0] < self.words[0]) & (self.pairs[:, 1] < self.words[1])
+
+    @property
     def vocabulary(self) -> tuple[Tensor, Tensor]:
         """The rows of the words of both languages, without phrases."""
         return self.x[: self.words[0]], self.y[: self.words[1]]

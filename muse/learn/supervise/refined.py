@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import torch
 
 from muse.learn.refine import RefineConfig, rounds
 from muse.learn.supervise.evidence import Evidence, Maps
@@ -16,7 +15,4 @@ def refined(evidence: Evidence, start: Maps, config: RefineConfig, rng: np.rando
     for cutoff in sorted({min(cutoff, smaller) for cutoff in config.cutoffs}):
         x, y = evidence.x[:cutoff], evidence.y[:cutoff]
         *_, (mapping, _) = rounds(x, y, mapping, config, rng)
-    d_target, d_source = mapping.shape
-    if d_target > d_source:  # compared in the smaller space, as in the rounds
-        return Maps(torch.eye(d_source).to(mapping), mapping.T)
-    return Maps(mapping, torch.eye(d_target).to(mapping))
+    return Maps.of_mapping(mapping)
