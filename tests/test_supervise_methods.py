@@ -18,7 +18,7 @@ from muse.learn.supervise.evidence import Evidence, Maps, shared_weight
 from muse.learn.supervise.orthogonal import orthogonal
 from muse.learn.supervise.refined import refined
 from muse.learn.supervise.relaxed import RelaxedConfig, relaxed
-from muse.learn.supervise.self_learning import SelfLearningConfig, rounds
+from muse.learn.supervise.self_learning import SelfLearningConfig, self_learning
 from muse.learn.supervise.whitened import whitened
 from tests.spaces import rotation
 from tests.toys import pair
@@ -162,7 +162,7 @@ def test_self_learning_needs_few_pairs_and_keeps_them() -> None:
     start = canonical(known, CanonicalConfig(0.7))
     assert right(start, known) < 0.5
     config = SelfLearningConfig(share=1.0)
-    *_, grown = rounds(known, start, config, np.random.default_rng(0))
+    grown = self_learning(known, start, config, np.random.default_rng(0))
     assert torch.equal(grown.pairs[:12], known.pairs)
     added = grown.pairs[12:]
     assert not set(added[:, 0].tolist()) & set(known.pairs[:, 0].tolist())
@@ -174,7 +174,7 @@ def test_self_learning_without_any_pair_begins_with_its_start() -> None:
     known = evidence(300, noise=0.03)
     start = orthogonal(known)
     none = known.only(torch.zeros(300, dtype=torch.bool))
-    *_, grown = rounds(none, start, SelfLearningConfig(share=1.0), np.random.default_rng(0))
+    grown = self_learning(none, start, SelfLearningConfig(share=1.0), np.random.default_rng(0))
     assert right(canonical(grown, CanonicalConfig()), known) > 0.95
 
 

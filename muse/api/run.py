@@ -44,14 +44,8 @@ log = logging.getLogger(__name__)
 # evaluation need: then it is computed on first use.
 HUBNESS_ON_CPU = 50_000 * 50_000
 
-FILES = {
-    "source_file",
-    "target_file",
-    "via_file",
-    "dictionary",
-    "out",
-    "into",
-}  # a caller may give these as strings
+# A caller may give these as strings.
+FILES = {"source_file", "target_file", "via_file", "dictionary", "out", "into"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,8 +128,9 @@ def _resolved(request: Request) -> Request:
     if request.into is None:
         return replace(request, config=config)
     pivot = check_addition(request.into, request.sources, request.target)
+    saved = read_manifest(request.into)["languages"]
     for language in request.via:
-        if language in read_manifest(request.into)["languages"]:
+        if language in saved:
             raise BadSetting(
                 f"--via needs a language that {request.into} lacks, got {language!r}; leave it out: the "
                 "languages of the space serve as detours anyway"

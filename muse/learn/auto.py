@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -213,42 +213,23 @@ class _Trial:
         self.runtime.checkpoint.save(f"start-{name}", arrays | {"criterion": np.array(alignment.criterion)})
 
 
-def _gromov(prior: str) -> Initialiser:
-    config = GromovConfig(priors=(prior,))
-    return lambda x, y, score, rng, run: gromov(x, y, config=config, criterion=score, rng=rng, runtime=run)
-
-
-def _similarity(
-    x: Vectors, y: Vectors, score: Criterion, rng: np.random.Generator, run: Runtime
-) -> Iterator[Alignment]:
-    return similarity(x, y, config=SimilarityConfig(), criterion=score, rng=rng, runtime=run)
-
-
-def _adversarial(
-    x: Vectors, y: Vectors, score: Criterion, rng: np.random.Generator, run: Runtime
-) -> Iterator[Alignment]:
-    return adversarial(x, y, config=AdversarialConfig(), criterion=score, rng=rng, runtime=run)
-
-
-def _identical(
-    x: Vectors, y: Vectors, score: Criterion, rng: np.random.Generator, run: Runtime
-) -> Iterator[Alignment]:
-    return identical(x, y, config=IdenticalConfig(), criterion=score, rng=rng, runtime=run)
-
-
-def _features(
-    x: Vectors, y: Vectors, score: Criterion, rng: np.random.Generator, run: Runtime
-) -> Iterator[Alignment]:
-    return features(x, y, config=FeaturesConfig(), criterion=score, rng=rng, runtime=run)
+def _with(initialise: Callable[..., Iterator[Alignment]], config: object) -> Initialiser:
+    """An initialisation with its own config."""
+    return lambda x, y, score, rng, run: initialise(
+        x, y, config=config, criterion=score, rng=rng, runtime=run
+    )
 
 
 KNOWN: dict[str, Initialiser] = {
     # Pairs of words are fitted in all dimensions; all else compares spaces of one dimension.
-    **{f"gromov:{prior}": in_common_dimensions(_gromov(prior)) for prior in GromovConfig().priors},
-    "features": in_common_dimensions(_features),
-    "similarity": in_common_dimensions(_similarity),
-    "adversarial": in_common_dimensions(_adversarial),
-    "identical": _identical,
+    **{
+        f"gromov:{prior}": in_common_dimensions(_with(gromov, GromovConfig(priors=(prior,))))
+        for prior in GromovConfig().priors
+    },
+    "features": in_common_dimensions(_with(features, FeaturesConfig())),
+    "similarity": in_common_dimensions(_with(similarity, SimilarityConfig())),
+    "adversarial": in_common_dimensions(_with(adversarial, AdversarialConfig())),
+    "identical": _with(identical, IdenticalConfig()),
 }
 # Adversarial training is not among them: it is slow, and solved no pair of languages on which all others had
 # failed (RESULTS.md, "Which initialisation does it take?").

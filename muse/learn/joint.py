@@ -24,7 +24,7 @@ from torch import Tensor
 from torch.nn.functional import normalize
 
 from muse.learn.refine import RefineConfig, look_up
-from muse.learn.reweight import SIGNIFICANT, standard_errors
+from muse.learn.significance import SIGNIFICANT, standard_errors
 from muse.procrustes import both_mapped, gram, rotation
 from muse.run.runtime import Runtime
 from muse.search.retrieval import Retrieval, mutual_neighbours, translations

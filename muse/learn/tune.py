@@ -17,11 +17,11 @@ import torch
 from torch import Tensor
 
 from muse.alignment import Alignment
-from muse.learn.reweight import SIGNIFICANT, standard_errors
+from muse.learn.significance import SIGNIFICANT, standard_errors
 from muse.learn.supervise.canonical import CanonicalConfig, canonical
 from muse.learn.supervise.evidence import Evidence, Maps
 from muse.learn.supervise.orthogonal import orthogonal
-from muse.learn.supervise.self_learning import SelfLearningConfig, rounds
+from muse.learn.supervise.self_learning import SelfLearningConfig, self_learning
 from muse.learn.supervise.whitened import whitened
 from muse.run.runtime import Runtime
 from muse.search.retrieval import Retrieval, mutual_neighbours, recovered
@@ -63,7 +63,7 @@ def tune(
         rivals.append(_rival("whitened maps", whitened, none.plus(_mutual(none, whitened(plain))), half))
         tick(2)
         config = SelfLearningConfig(cutoffs=(WORDS,), rounds=(ROUNDS,), share=1.0)
-        *_, grown = rounds(none, _canonical(plain), config, rng)
+        grown = self_learning(none, _canonical(plain), config, rng)
         tick(3)
         rivals.append(_rival("canonical maps", _canonical, grown, half))
     log.info(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import torch
 from torch import Tensor
+from torch.nn.functional import normalize
 
 from muse.errors import NotConverged
 from muse.vectors import Matrix, Vectors
@@ -24,3 +25,8 @@ def components(rows: Matrix, basis: Matrix) -> Tensor:
     # The learning rates then have the same effect in every dimension.
     inside = rows @ basis  # (n, k)
     return torch.tensor(inside / max(float(np.sqrt(np.mean(inside**2))), 1e-12))
+
+
+def unit_components(side: Vectors, dimensions: int) -> Tensor:
+    """The rows along their leading principal axes, (n, k), of unit length."""
+    return normalize(components(side.matrix, principal_axes(side, dimensions)))

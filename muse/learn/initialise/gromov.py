@@ -23,7 +23,8 @@ from torch import Tensor
 
 from muse.alignment import Alignment
 from muse.learn.criterion import Criterion
-from muse.learn.initialise.stabilise import StabiliseConfig, stabilised, unit_components
+from muse.learn.initialise.components import unit_components
+from muse.learn.initialise.stabilise import StabiliseConfig, stabilised
 from muse.run.runtime import Runtime
 from muse.search.retrieval import mutual_pairs
 from muse.vectors import Vectors

@@ -11,9 +11,8 @@ from dataclasses import dataclass
 
 import torch
 from torch import Tensor
-from torch.nn.functional import normalize
 
-from muse.learn.initialise.components import components, principal_axes
+from muse.learn.initialise.components import unit_components
 from muse.procrustes import procrustes
 from muse.run.runtime import Runtime
 from muse.search.retrieval import Retrieval, mutual_neighbours
@@ -48,8 +47,3 @@ def stabilised(
             known = torch.full_like(known, -1).scatter_(0, pairs[:, 0], pairs[:, 1])
     rows, columns = pairs.T
     return procrustes(source.tensor(runtime.device)[rows], target.tensor(runtime.device)[columns])
-
-
-def unit_components(side: Vectors, dimensions: int) -> Tensor:
-    """The rows along their leading principal axes, (n, k), of unit length."""
-    return normalize(components(side.matrix, principal_axes(side, dimensions)))

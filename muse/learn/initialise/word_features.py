@@ -19,9 +19,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
-from torch.nn.functional import normalize
 
-from muse.learn.initialise.components import components, principal_axes
+from muse.learn.initialise.components import principal_axes, unit_components
 from muse.vectors import Vectors
 
 Feature = NDArray[np.float64]
@@ -52,7 +51,7 @@ def word_features(side: Vectors) -> dict[str, Feature]:
     words, `skewness` and `mean` are those of the similarities to all words, `breadth` is the share of
     the vector in the leading components.
     """
-    rows = normalize(components(side.matrix, principal_axes(side, DIMENSIONS))).numpy()  # (n, k)
+    rows = unit_components(side, DIMENSIONS).numpy()  # (n, k)
     similar = (rows @ rows.T).astype(np.float64)  # (n, n)
     np.fill_diagonal(similar, 0)
     near = np.argpartition(similar, -NEIGHBOURS, axis=1)[:, -NEIGHBOURS:]  # (n, 10)

@@ -14,7 +14,7 @@ from muse.learn.supervise.evidence import Evidence, Maps
 from muse.learn.supervise.orthogonal import orthogonal
 from muse.learn.supervise.refined import refined
 from muse.learn.supervise.relaxed import RelaxedConfig, relaxed
-from muse.learn.supervise.self_learning import SelfLearningConfig, rounds
+from muse.learn.supervise.self_learning import SelfLearningConfig, self_learning
 from muse.learn.supervise.whitened import whitened
 
 # Chosen on en-fr, en-de, en-ru and three pairs of unlike corpora, on parts of their training lists.
@@ -117,8 +117,6 @@ class _Induction:
         key = id(evidence), last
         if key not in self.known:
             config = SelfLearningConfig() if last else SelfLearningConfig().up_to(LIGHT)
-            found = evidence
-            for found in rounds(evidence, self.start.fit(evidence, last), config, self.rng()):  # noqa: B007
-                pass
+            found = self_learning(evidence, self.start.fit(evidence, last), config, self.rng())
             self.known[key] = evidence, found  # the evidence is kept so that its id stays its own
         return self.known[key][1]

@@ -7,7 +7,6 @@ not confirmed (`muse.procrustes.cross_fitted`).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -38,21 +37,20 @@ class SelfLearningConfig:
         return replace(self, cutoffs=cutoffs, rounds=most)
 
 
-def rounds(
+def self_learning(
     evidence: Evidence, start: Maps, config: SelfLearningConfig, rng: np.random.Generator
-) -> Iterator[Evidence]:
-    """Yields the evidence of each round: the given pairs, and the mutual neighbours of the other words."""
+) -> Evidence:
+    """The given pairs, and the mutual neighbours of the other words after the last round."""
     most_of = [max(1, int(config.share * words)) for words in evidence.words]
-    current, grown = start, None
+    grown: Evidence | None = None
     for cutoff, most in zip(config.cutoffs, config.rounds, strict=True):
         words = min(cutoff, most_of[0]), min(cutoff, most_of[1])
         before = torch.full((words[0],), -1).to(evidence.pairs)
         for _ in range(most):
-            found = _look_up(evidence, grown, current, words, config, rng)
+            maps = start if grown is None else canonical(grown, config.canonical)
+            found = _look_up(evidence, grown, maps, words, config, rng)
             induced = found[_unknown(evidence, found)]
             grown = evidence.plus(induced, config.induced)
-            current = canonical(grown, config.canonical)
-            yield grown
             now = torch.full_like(before, -1).scatter_(0, found[:, 0], found[:, 1])
             changed = float((now != before).sum()) / max(1, len(found))
             before = now
@@ -60,6 +58,7 @@ def rounds(
                 break
         if words == tuple(most_of):
             break
+    return evidence if grown is None else grown
 
 
 def _look_up(

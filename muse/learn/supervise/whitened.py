@@ -1,11 +1,42 @@
-"""Whitened: maps that whiten, rotate, weight directions by their correlation and undo the whitening."""
+"""Whitened: maps that whiten, rotate, weight directions by their correlation and undo the whitening.
+
+The last step of Artetxe et al. (2018), from their framework of 2018 (AAAI), section 3. The maps are no
+longer isometries and the target moves too.
+"""
 
 from __future__ import annotations
 
-from muse.learn.reweight import reweighted_maps
+import torch
+from torch import Tensor
+
 from muse.learn.supervise.evidence import Evidence, Maps
+
+POWER = 0.5  # of the singular values, on either side
+FLOOR = 1e-6  # of the largest eigenvalue: whitening a flat direction would blow up noise
 
 
 def whitened(evidence: Evidence) -> Maps:
     """The maps of Artetxe et al. (2018, AAAI, section 3), steps 1 to 4, unweighted; see `reweighted_maps`."""
     return Maps(*reweighted_maps(evidence.left, evidence.right))
+
+
+def reweighted_maps(source: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
+    """The maps (k, d) and (k, e) of both sides from paired rows (p, d) and (p, e); k = min(d, e).
+
+    With whitening Wx = (X^T X)^-1/2 and U S V^T = SVD(Wx X^T Y Wy): the source goes through
+    Wx U S^r U^T Wx^-1 U, the target through Wy V S^r V^T Wy^-1 V (as right factors of rows).
+    """
+    x, y = source.double(), target.double()
+    (white_x, colour_x), (white_y, colour_y) = _whitening(x), _whitening(y)
+    u, s, vt = torch.linalg.svd(white_x @ (x.T @ y) @ white_y, full_matrices=False)
+    weights = torch.diag(s**POWER)
+    left = white_x @ u @ weights @ u.T @ colour_x @ u
+    right = white_y @ vt.T @ weights @ vt @ colour_y @ vt.T
+    return left.T.float(), right.T.float()
+
+
+def _whitening(rows: Tensor) -> tuple[Tensor, Tensor]:
+    """(X^T X)^-1/2 and its inverse, (d, d) each."""
+    values, vectors = torch.linalg.eigh(rows.T @ rows)
+    roots = values.clamp_min(float(values.max()) * FLOOR).sqrt()
+    return vectors @ torch.diag(1 / roots) @ vectors.T, vectors @ torch.diag(roots) @ vectors.T

@@ -7,7 +7,8 @@ import pytest
 import torch
 
 from muse.alignment import Alignment
-from muse.learn.reweight import reweighted_maps, standard_errors
+from muse.learn.significance import standard_errors
+from muse.learn.supervise.whitened import reweighted_maps
 from muse.learn.tune import tune
 from muse.normalise import normalise
 from muse.run.runtime import Runtime
