@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from muse.search.largest import largest_in_columns, largest_in_rows
-from muse.search.neighbours import Neighbours, merged, tile_sizes
+from muse.search.neighbours import Neighbours, Step, merged, tile_sizes
 
 KEPT = 640 * 2**20
 
@@ -42,11 +42,16 @@ class Products:
     source: Tensor
     target: Tensor
 
-    def nearest(self, k: int, biases: tuple[Tensor | None, Tensor | None] = (None, None)) -> Both:
+    def nearest(
+        self,
+        k: int,
+        biases: tuple[Tensor | None, Tensor | None] = (None, None),
+        step: Step | None = None,
+    ) -> Both:
         """The k best of the other side for all rows of both, exactly.
 
         `biases` are those of the sources (n,) and of the targets (m,), subtracted from the products when a
-        source or target is looked up.
+        source or target is looked up. `step` is called with the number of sources done.
         """
         own = [_nothing(self.source) for _ in range(_blocks(self.source, self._sizes[0]))]
         other = [_nothing(self.target) for _ in range(_blocks(self.target, self._sizes[1]))]
@@ -59,11 +64,13 @@ class Products:
             own[row] = _with(own[row], largest_in_rows(scores, k), columns.start, k)
             scores = _less(products, None if biases[0] is None else biases[0][:, None], rows, room)
             other[column] = _with(other[column], largest_in_columns(scores, k), rows.start, k)
+            if step is not None and columns.stop == len(self.target):
+                step(rows.stop)
         return Both(_joined(own), _joined(other))
 
-    def hubness(self, k: int) -> tuple[Tensor, Tensor]:
+    def hubness(self, k: int, step: Step | None = None) -> tuple[Tensor, Tensor]:
         """The mean product of every source (n,) and target (m,) with the k nearest rows of the other side."""
-        found = self.nearest(k)
+        found = self.nearest(k, step=step)
         return found.of_source.scores.mean(dim=1), found.of_target.scores.mean(dim=1)
 
     @property
