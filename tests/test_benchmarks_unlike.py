@@ -1,0 +1,65 @@
+"""The ideas of benchmarks/unlike_starts.py: on an easy pair they find what is there, and strings match."""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from muse.learn.pair import prepare_
+from muse.normalise import DEFAULT_STEPS
+from muse.vectors import Vectors
+
+ROOT = Path(__file__).resolve().parents[1]
+DIMENSION, CENTRES = 60, 20
+WORDS = {"independent components": 400}  # of which the others need fewer
+EXACT = (
+    "Gromov-Wasserstein", "iterative normalisation", "same spectrum", "leading components removed",
+    "whitening", "partial transport", "KL-relaxed transport", "features as prior", "features",
+    "frequency bands", "independent components", "strings",
+)  # fmt: skip
+
+
+@pytest.fixture
+def module(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """A function that imports a module of the benchmarks."""
+    monkeypatch.syspath_prepend(ROOT / "benchmarks")
+    return importlib.import_module
+
+
+def easy_pair(words: int) -> tuple[Vectors, Vectors]:
+    """Clustered vectors of different lengths, and the same rotated, with a little noise."""
+    rng = np.random.default_rng(0)
+    centres = rng.standard_normal((CENTRES, DIMENSION))[rng.integers(CENTRES, size=words)]
+    noise = rng.gamma(2, 0.5, (words, DIMENSION)) * rng.standard_normal((words, DIMENSION))
+    rows = (centres + noise) * (np.arange(DIMENSION) + 1.0) ** -0.4
+    rotation = np.linalg.qr(rng.standard_normal((DIMENSION, DIMENSION)))[0]
+    other = rows @ rotation + 0.02 * rng.standard_normal(rows.shape)
+    names = ["x" * int(rng.integers(2, 9)) + str(place) for place in range(words)]
+    sides = (Vectors(name, names, one.astype(np.float32)) for name, one in (("aa", rows), ("bb", other)))
+    x, y = (prepare_(side, DEFAULT_STEPS)[0] for side in sides)
+    return x, y
+
+
+@pytest.mark.parametrize("idea", EXACT)
+def test_an_idea_recovers_a_rotation(module: Any, idea: str) -> None:
+    words = WORDS.get(idea, 200)
+    pairs = module("unlike_ideas").IDEAS[idea](*easy_pair(words), np.random.default_rng(0)).numpy()
+    assert len(pairs) > 0.9 * words
+    assert (pairs[:, 0] == pairs[:, 1]).mean() > 0.9
+
+
+def test_a_word_and_its_transliteration_have_the_same_skeleton(module: Any) -> None:
+    skeleton = module("unlike_strings").skeleton
+    cyrillic, latin = ["метод", "философ", "вариант"], ["method", "philosoph", "variant"]
+    assert [skeleton(word) for word in cyrillic] == [skeleton(word) for word in latin]
+    assert len({skeleton(word) for word in [*latin, "варианты", "методы"]}) == 5
+
+
+def test_strings_match_identical_words_and_others_only_over_scripts(module: Any) -> None:
+    match = module("unlike_strings").identical_and_transliterated
+    source, target = ["метод", "php", "да", "moral"], ["method", "da", "morall", "php"]
+    assert match(source, target) == [(1, 3), (0, 0)]  # да is too short, moral in the same script
