@@ -134,6 +134,9 @@ IDEAS: dict[str, Start] = {
     "features": by_transport.features,
     "frequency bands": by_transport.frequency_bands,
     "independent components": independent_components,
+    "more words": by_transport.plain,
     "strings": strings,
 }
 STRINGS = "strings"
+WORDS = {"more words": 4_000, STRINGS: 10_000}  # the most frequent ones of either side
+OTHER_WORDS = 1_500
