@@ -1,4 +1,4 @@
-"""Similar distributions, identical strings and dictionaries as initialisations."""
+"""Similar distributions and identical strings as initialisations."""
 
 from __future__ import annotations
 
@@ -9,11 +9,8 @@ import pytest
 
 from muse.errors import Mismatch
 from muse.learn.criterion import criterion
-from muse.learn.initialise.dictionary import DictionaryConfig, dictionary
 from muse.learn.initialise.identical import IdenticalConfig, identical, identical_strings
 from muse.learn.initialise.similarity import SimilarityConfig, similarity
-from muse.lexicon import Lexicon
-from muse.procrustes import procrustes
 from muse.run.runtime import Runtime
 from tests.toys import pair, shuffled
 
@@ -32,30 +29,6 @@ def test_similarity_finds_a_planted_rotation_in_any_order() -> None:
         assert found.criterion == pytest.approx(score(found.source_map))
         if len(other) == len(source):
             assert np.abs(found.source_map - turn).max() < 0.2
-
-
-def test_a_dictionary_is_procrustes_on_its_pairs() -> None:
-    source, target, turn = pair(300)
-    lexicon = Lexicon(tuple((f"fr{row}", f"en{row}") for row in range(100)) + (("fr1", "cat"), ("x", "en1")))
-    (found,) = dictionary(
-        source,
-        target,
-        config=DictionaryConfig(lexicon),
-        criterion=criterion(source, target),
-        rng=RNG,
-        runtime=RUNTIME,
-    )
-    expected = procrustes(source.tensor()[:100], target.tensor()[:100]).numpy()
-    assert np.array_equal(found.source_map, expected)
-    assert np.abs(found.source_map - turn).max() < 0.1
-    assert found.method == "dictionary"
-
-
-def test_a_dictionary_of_other_words() -> None:
-    source, target, _ = pair(300)
-    config = DictionaryConfig(Lexicon((("en1", "fr1"), ("chat", "cat"))))
-    with pytest.raises(Mismatch, match="got 0 of 2; check the order of the languages"):
-        list(dictionary(source, target, config=config, criterion=lambda _: 0.0, rng=RNG, runtime=RUNTIME))
 
 
 def test_identical_strings() -> None:

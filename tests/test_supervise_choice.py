@@ -28,8 +28,7 @@ from muse.learn.supervise.orthogonal import orthogonal
 from muse.learn.verdict import Verdict, with_pairs
 from muse.lexicon import Lexicon
 from muse.run.runtime import Runtime
-from tests.test_supervise_methods import COUNT, evidence
-from tests.toys import pair, strangers
+from tests.toys import COUNT, evidence, pair, strangers
 
 
 def test_folds_share_no_source_word_and_leave_no_pair_out() -> None:

@@ -12,8 +12,9 @@ from torch import Tensor
 from torch.nn.functional import normalize
 
 from muse.learn.refine import RefineConfig
-from muse.learn.supervise.canonical import CanonicalConfig, canonical, in_basis_of, supported
+from muse.learn.supervise.canonical import CanonicalConfig, canonical, in_basis_of
 from muse.learn.supervise.contrastive import ContrastiveConfig, contrastive
+from muse.learn.supervise.doubted import supported, without_doubted
 from muse.learn.supervise.evidence import Evidence, Maps, shared_weight
 from muse.learn.supervise.orthogonal import orthogonal
 from muse.learn.supervise.refined import refined
@@ -21,20 +22,7 @@ from muse.learn.supervise.relaxed import RelaxedConfig, relaxed
 from muse.learn.supervise.self_learning import SelfLearningConfig, self_learning
 from muse.learn.supervise.whitened import whitened
 from tests.spaces import rotation
-from tests.toys import pair
-
-COUNT = 600
-
-
-def evidence(pairs: int = 300, dimension: int = 20, noise: float = 0.1, wrong: float = 0.0) -> Evidence:
-    """A toy language and its noisy rotation; `pairs` words at random, a share of them paired wrongly."""
-    source, target, _ = pair(COUNT, dimension, noise)
-    rng = np.random.default_rng(3)
-    rows = torch.from_numpy(np.sort(rng.permutation(COUNT)[:pairs]))
-    known = torch.stack([rows, rows], dim=1)
-    count = int(wrong * pairs)
-    known[:count, 1] = known[:count, 1].roll(1)
-    return Evidence(source.tensor(), target.tensor(), known, torch.ones(pairs), (COUNT, COUNT))
+from tests.toys import COUNT, evidence
 
 
 def right(maps: Maps, of: Evidence) -> float:
@@ -116,7 +104,8 @@ def test_wrong_pairs_are_told_and_left_out() -> None:
     known = evidence(200, wrong=0.1, noise=0.02)
     support = supported(known, CanonicalConfig(), np.random.default_rng(0))
     assert support[20:].quantile(0.1) > support[:20].quantile(0.9)
-    plain, doubting = (canonical(known, CanonicalConfig(doubted=share)) for share in (0.0, 0.1))
+    kept = without_doubted(known, 0.1, CanonicalConfig(), np.random.default_rng(0))
+    plain, doubting = (canonical(one, CanonicalConfig()) for one in (known, kept))
     clean = canonical(known.only(torch.arange(200) >= 20), CanonicalConfig())
     of_clean = _cosines(clean, known)
     assert (_cosines(doubting, known) - of_clean).norm() < 0.2 * (_cosines(plain, known) - of_clean).norm()

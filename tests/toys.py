@@ -6,14 +6,17 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
 from muse.learn.pair import prepare_
+from muse.learn.supervise.evidence import Evidence
 from muse.vectors import Matrix, Vectors
 from tests.spaces import rotation
 
 SPECTRUM = 0.9  # the decay of a cloud's variances: words have directions that matter more
 DIMENSION = 20
+COUNT = 600  # words of a toy language
 
 
 def cloud(seed: int, count: int, dimension: int = DIMENSION) -> Matrix:
@@ -68,3 +71,14 @@ def write_vec(path: Path, vectors: Vectors, header: bool = True) -> Path:
         lines.append(f"{word} " + " ".join(f"{value:.5f}" for value in row))
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return path
+
+
+def evidence(pairs: int = 300, dimension: int = 20, noise: float = 0.1, wrong: float = 0.0) -> Evidence:
+    """A toy language and its noisy rotation; `pairs` words at random, a share of them paired wrongly."""
+    source, target, _ = pair(COUNT, dimension, noise)
+    rng = np.random.default_rng(3)
+    rows = torch.from_numpy(np.sort(rng.permutation(COUNT)[:pairs]))
+    known = torch.stack([rows, rows], dim=1)
+    count = int(wrong * pairs)
+    known[:count, 1] = known[:count, 1].roll(1)
+    return Evidence(source.tensor(), target.tensor(), known, torch.ones(pairs), (COUNT, COUNT))

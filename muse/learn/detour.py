@@ -19,7 +19,7 @@ from torch.nn.functional import normalize
 
 from muse.alignment import Alignment
 from muse.errors import MuseError
-from muse.learn.auto import Candidate, Plan
+from muse.learn.auto import Candidate
 from muse.learn.criterion import criterion
 from muse.learn.dimensions import in_smaller_space
 from muse.learn.pair import LAST_STREAM, AlignConfig, Learned, learn
@@ -105,7 +105,7 @@ class Journey:
         log.info("%s into %s over %s", source.language, target.language, middle.language)
         own = replace(self.runtime, checkpoint=self.runtime.checkpoint.of(middle.language))
         try:
-            step = learn(source, middle.vectors, config=_of_step(self.config), runtime=own)
+            step = learn(source, middle.vectors, config=self.config.into_fixed().without_pairs(), runtime=own)
         except MuseError as error:
             log.warning("%s into %s: %s", source.language, middle.language, error)
             return None
@@ -152,14 +152,6 @@ class Journey:
         if not config.fixed_target:
             alignment = in_smaller_space(alignment)
         return replace(best, alignment=alignment)
-
-
-def _of_step(config: AlignConfig) -> AlignConfig:
-    """The settings of a step to another language: no translations are known for it, and it does not move."""
-    plan = config.plan
-    if plan.lexicon is not None:
-        plan = Plan(identical=plan.identical)
-    return replace(config, plan=plan, reweight=False, fixed_target=True)
 
 
 def nearest_first(source: Vectors, middles: Sequence[Middle]) -> list[Middle]:

@@ -83,7 +83,7 @@ class _Many:
         """The settings of each language: several share a target that does not move."""
         if len(self.sources) == 1:
             return self.config
-        return replace(self.config, reweight=False, fixed_target=True)
+        return self.config.into_fixed()
 
     def directly(self) -> tuple[dict[str, Learned], dict[str, MuseError]]:
         """What was learned for each language directly, and why others failed, which a detour may mend."""
@@ -138,9 +138,7 @@ class _Many:
 
     def _aligned(self, via: Sequence[Vectors]) -> list[Middle]:
         """The languages for detours only that do not fail into the pivot."""
-        config = replace(self.config, reweight=False, fixed_target=True)
-        if config.plan.lexicon is not None:
-            config = replace(config, plan=replace(config.plan, init="auto", lexicon=None))
+        config = self.config.into_fixed().without_pairs()
         middles = []
         for language in via:
             log.info("%s into %s, for detours", language.language, self.target.language)

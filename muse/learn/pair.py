@@ -61,6 +61,16 @@ class AlignConfig:
         if not self.steps or self.steps[-1] != "unit":
             raise BadSetting(f"the normalisation must end with unit, got {','.join(self.steps) or 'nothing'}")
 
+    def into_fixed(self) -> AlignConfig:
+        """The settings of a mapping into a space that does not move."""
+        return replace(self, reweight=False, fixed_target=True)
+
+    def without_pairs(self) -> AlignConfig:
+        """The settings for two languages of which no translations are known."""
+        if self.plan.lexicon is None:
+            return self
+        return replace(self, plan=replace(self.plan, init="auto", lexicon=None))
+
 
 @dataclass(frozen=True)
 class Learned:

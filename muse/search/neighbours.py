@@ -10,6 +10,7 @@ from torch import Tensor
 
 from muse.errors import BadSetting, MissingExtra
 from muse.installation import install_extra
+from muse.search.largest import largest_in_rows
 
 # One tile of similarities: 2,048 x 8,192 float32 is 64 MB, wide enough to keep the product at full speed.
 TILE_QUERIES = 2_048
@@ -106,13 +107,14 @@ def _torch_block(queries: Tensor, keys: Tensor, k: int, bias: Tensor | None, roo
         scores = torch.mm(queries, tile.T, out=room[: len(queries), : len(tile)])  # (b, t)
         if bias is not None:
             scores -= bias[start : start + len(tile)]
-        found = scores.topk(min(k, len(tile)), dim=1)  # (b, k)
-        best = _merge(best, Neighbours(found.values, found.indices + start), k)
+        values, columns = largest_in_rows(scores, k)  # (b, k)
+        best = merged(best, Neighbours(values, columns + start), k)
         start += len(tile)
     return best
 
 
-def _merge(first: Neighbours, second: Neighbours, k: int) -> Neighbours:
+def merged(first: Neighbours, second: Neighbours, k: int) -> Neighbours:
+    """The k best keys of those that two searches found for the same queries."""
     scores = torch.cat([first.scores, second.scores], dim=1)
     indices = torch.cat([first.indices, second.indices], dim=1)
     top = scores.topk(min(k, scores.shape[1]), dim=1)

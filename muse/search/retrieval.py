@@ -17,6 +17,7 @@ import torch
 from torch import Tensor
 
 from muse.errors import BadSetting
+from muse.search.both_ways import Products
 from muse.search.neighbours import Neighbours, Step, nearest, tile_sizes
 
 METHODS = ("csls", "nn", "isf")
@@ -85,7 +86,15 @@ def log_partition(queries: Tensor, keys: Tensor, *, beta: float, step: Step | No
 
 def translations(source: Tensor, target: Tensor, retrieval: Retrieval) -> tuple[Tensor, Tensor]:
     """The best target of every source (n,) and the best source of every target (m,), as row numbers."""
-    return best_targets(source, target, retrieval), best_targets(target, source, retrieval)
+    if retrieval.backend == "faiss":
+        return best_targets(source, target, retrieval), best_targets(target, source, retrieval)
+    products = Products(source, target)
+    if retrieval.method == "csls":
+        own, other = (hubness / 2 for hubness in products.hubness(retrieval.k))
+        found = products.nearest(1, (own, other))
+    else:
+        found = products.nearest(1, (retrieval.bias(target, source), retrieval.bias(source, target)))
+    return found.of_source.indices[:, 0], found.of_target.indices[:, 0]
 
 
 def best_targets(source: Tensor, target: Tensor, retrieval: Retrieval) -> Tensor:

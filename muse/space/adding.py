@@ -94,8 +94,7 @@ def _save_hubness(
     target = read_array(path(pivot), (manifest["languages"][pivot]["words"], d))  # (m, d)
     for language, side in sides.items():
         rows = read_array(path(language), (len(side.vectors), d))  # (n, d)
-        searcher.save_hubness(path(language).parent, pivot, rows, target)
-        searcher.save_hubness(path(pivot).parent, language, target, rows)
+        searcher.save_hubness(folder, (language, pivot), (rows, target))
 
 
 def _grown(

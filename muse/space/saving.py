@@ -30,7 +30,7 @@ from muse.files.space_folder import (
 from muse.files.space_manifest import input_file, is_space, write_manifest
 from muse.normalise import Normalisation, normalise
 from muse.progress import Progress
-from muse.search.retrieval import mean_similarity
+from muse.search.both_ways import Products
 from muse.vectors import Matrix, Vectors
 
 HUBNESS_K = 10  # the neighbourhood of the hubness on disk: k of the default retrieval
@@ -117,8 +117,8 @@ def save_space(
 ) -> None:
     """Write the space of `sides` atomically, replacing an earlier space.
 
-    `hubness` adds, between the pivot and every other language, what CSLS needs for each word: two
-    searches for each language, on `device`.
+    `hubness` adds, between the pivot and every other language, what CSLS needs for each word: a search
+    for each language, on `device`.
     """
     folder = Path(folder).resolve()
     check_out(folder)
@@ -128,8 +128,8 @@ def save_space(
             for language, side in sides.items():
                 save_side(partial / folder_name(language), side)
             against = {language: _against(language, sides, pivot) if hubness else () for language in sides}
-            searcher = Searcher(device, progress or Progress(quiet=True))
-            _save_hubness(partial, sides, against, searcher)
+            if hubness:
+                _save_hubness(partial, sides, pivot, Searcher(device, progress or Progress(quiet=True)))
             write_manifest(partial, _manifest(sides, pivot, provenance, against))
 
 
@@ -167,19 +167,14 @@ def save_side(folder: Path, side: SideToSave) -> None:
     write_array(folder / MEANS, (len(side.normalisation.means), d), side.normalisation.means)
 
 
-def _save_hubness(
-    folder: Path,
-    sides: Mapping[str, SideToSave],
-    against: Mapping[str, tuple[str, ...]],
-    searcher: Searcher,
-) -> None:
+def _save_hubness(folder: Path, sides: Mapping[str, SideToSave], pivot: str, searcher: Searcher) -> None:
     def rows(language: str) -> Matrix:
         shape = (len(sides[language].vectors), len(sides[language].map_or_identity()))
         return read_array(folder / folder_name(language) / VECTORS, shape)
 
-    for language, others in against.items():
-        for other in others:
-            searcher.save_hubness(folder / folder_name(language), other, rows(language), rows(other))
+    for language in sides:
+        if language != pivot:
+            searcher.save_hubness(folder, (language, pivot), (rows(language), rows(pivot)))
 
 
 @dataclass(frozen=True)
@@ -189,12 +184,13 @@ class Searcher:
     device: str
     progress: Progress
 
-    def save_hubness(self, folder: Path, against: str, rows: Matrix, others: Matrix) -> None:
-        """Write to a language's folder the hubness of its rows (n, d) against another's rows (m, d)."""
-        own, keys = (torch.from_numpy(matrix).to(self.device) for matrix in (rows, others))
-        with self.progress.stage(f"hubs for {against}", len(rows)) as tick:
-            r = mean_similarity(own, keys, k=HUBNESS_K, step=tick).cpu().numpy()  # (n,)
-        write_array(folder / hubness_name(against), r.shape, [r])
+    def save_hubness(self, folder: Path, languages: tuple[str, str], rows: tuple[Matrix, Matrix]) -> None:
+        """Write to the folders of two languages the hubness of their rows (n, d) and (m, d)."""
+        x, y = (torch.from_numpy(matrix).to(self.device) for matrix in rows)
+        with self.progress.stage(f"hubs of {' and '.join(languages)}", len(x)) as tick:
+            found = Products(x, y).hubness(HUBNESS_K, step=tick)
+        for own, other, r in zip(languages, reversed(languages), found, strict=True):
+            write_array(folder / folder_name(own) / hubness_name(other), (len(r),), [r.cpu().numpy()])
 
 
 def _manifest(

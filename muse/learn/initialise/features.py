@@ -20,12 +20,11 @@ from torch import Tensor
 from muse.alignment import Alignment
 from muse.learn.criterion import Criterion
 from muse.learn.initialise.components import unit_components
-from muse.learn.initialise.gromov import sinkhorn
+from muse.learn.initialise.sinkhorn import sinkhorn
 from muse.learn.initialise.stabilise import StabiliseConfig, stabilised
 from muse.learn.initialise.word_features import log_likelihood_ratio, word_features
 from muse.procrustes import rotation
 from muse.run.runtime import Runtime
-from muse.search.retrieval import mutual_pairs
 from muse.vectors import Vectors
 
 
@@ -60,8 +59,7 @@ def features(
     ratio = log_likelihood_ratio(word_features(x), word_features(y)).to(runtime.device)  # (n, m)
     own, other = (unit_components(side, config.dimensions).to(runtime.device) for side in (x, y))
     plan = sharpened(own, other, ratio, config, runtime)
-    pairs = mutual_pairs(plan.argmax(dim=1), plan.argmax(dim=0))  # (p, 2)
-    mapping = stabilised(source, target, pairs, config.stabilise, runtime).cpu().numpy()
+    mapping = stabilised(source, target, plan, config.stabilise, runtime).cpu().numpy()
     yield Alignment(mapping, method="features", criterion=criterion(mapping))
 
 

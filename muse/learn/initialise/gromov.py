@@ -24,12 +24,11 @@ from torch import Tensor
 from muse.alignment import Alignment
 from muse.learn.criterion import Criterion
 from muse.learn.initialise.components import unit_components
+from muse.learn.initialise.sinkhorn import sinkhorn
 from muse.learn.initialise.stabilise import StabiliseConfig, stabilised
+from muse.learn.initialise.word_features import log_ranks
 from muse.run.runtime import Runtime
-from muse.search.retrieval import mutual_pairs
 from muse.vectors import Vectors
-
-RANK_OFFSET = 50  # log(rank + 50): the order among the 50 most frequent words is uninformative
 
 
 @dataclass(frozen=True)
@@ -69,8 +68,7 @@ def gromov(
             continue
         distance = _distance(of_source, of_target).to(runtime.device)
         plan = transport(own, other, distance, config, runtime)
-        pairs = mutual_pairs(plan.argmax(dim=1), plan.argmax(dim=0))  # (p, 2)
-        mapping = stabilised(source, target, pairs, config.stabilise, runtime).cpu().numpy()
+        mapping = stabilised(source, target, plan, config.stabilise, runtime).cpu().numpy()
         yield Alignment(mapping, method=f"gromov:{prior}", criterion=criterion(mapping))
 
 
@@ -94,25 +92,6 @@ def transport(x: Tensor, y: Tensor, prior: Tensor, config: GromovConfig, runtime
     return plan
 
 
-def sinkhorn(cost: Tensor, epsilon: float, rounds: int) -> Tensor:
-    """The plan (n, m) of least cost . T - epsilon H(T) with uniform marginals (Cuturi, 2013).
-
-    The first round is in the log domain, which avoids overflow in any row or column; the others are
-    matrix-vector products. The marginal of the rows is exact, that of the columns in the limit.
-    """
-    n, m = cost.shape
-    log_kernel = cost / -epsilon
-    log_kernel = log_kernel - torch.logsumexp(log_kernel, dim=1, keepdim=True)
-    kernel = (log_kernel - torch.logsumexp(log_kernel, dim=0, keepdim=True)).exp_()
-    tiny = torch.finfo(kernel.dtype).tiny
-    rows = kernel.new_ones(n)
-    columns = kernel.new_ones(m)
-    for _ in range(rounds):
-        columns = (1 / m) / (rows @ kernel).clamp_min(tiny)
-        rows = (1 / n) / (kernel @ columns).clamp_min(tiny)
-    return rows[:, None] * kernel * columns
-
-
 def similarity_root(side: Vectors, dimensions: int) -> Tensor:
     """F (n, k) such that F F^T is the square root of the similarity matrix of the leading components."""
     left, values, _ = torch.linalg.svd(unit_components(side, dimensions), full_matrices=False)
@@ -125,7 +104,7 @@ def _features(vectors: Vectors, prior: str) -> Tensor | None:
     if prior == "none":
         return torch.zeros(len(vectors))
     if prior == "rank":
-        return torch.log(torch.arange(len(vectors)) + 1.0 + RANK_OFFSET)
+        return log_ranks(len(vectors)).float()
     lengths = vectors.lengths
     if lengths is None or lengths.min() <= 0 or np.log(lengths).std() < 1e-3:  # the file had unit lengths
         return None

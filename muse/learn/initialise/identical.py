@@ -12,14 +12,14 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
+from torch import Tensor
 from torch.nn.functional import normalize
 
 from muse.alignment import Alignment
 from muse.errors import Mismatch
 from muse.learn.criterion import Criterion
-from muse.learn.initialise.dictionary import DictionaryConfig, dictionary
 from muse.lexicon import Lexicon
-from muse.procrustes import cross_fitted
+from muse.procrustes import cross_fitted, procrustes
 from muse.run.runtime import Runtime
 from muse.vectors import Vectors
 
@@ -53,11 +53,13 @@ def identical(
             f"identical strings need at least {config.minimum} words spelt alike in both languages, "
             f"got {len(lexicon)}; use another initialisation (--init auto --no-identical)"
         )
-    held = _holding(lexicon, source, target, config, rng)
-    if len(held) >= config.minimum:  # with fewer, the vectors say nothing about any pair
-        lexicon = held
-    chosen = DictionaryConfig(lexicon, method="identical")
-    yield from dictionary(source, target, config=chosen, criterion=criterion, rng=rng, runtime=runtime)
+    pairs = torch.from_numpy(lexicon.indices(source.index, target.index)).to(runtime.device)  # (p, 2)
+    x, y = source.tensor(runtime.device)[pairs[:, 0]], target.tensor(runtime.device)[pairs[:, 1]]
+    holds = _holding(x, y, config, rng)
+    if int(holds.sum()) < config.minimum:  # then the vectors say nothing about any pair
+        holds = torch.ones_like(holds)
+    mapping = procrustes(x[holds], y[holds]).cpu().numpy()
+    yield Alignment(mapping, method="identical", criterion=criterion(mapping))
 
 
 def identical_strings(source: Vectors, target: Vectors) -> Lexicon:
@@ -65,16 +67,14 @@ def identical_strings(source: Vectors, target: Vectors) -> Lexicon:
     return Lexicon(tuple((word, word) for word in source.words if word in target.index))
 
 
-def _holding(
-    lexicon: Lexicon, source: Vectors, target: Vectors, config: IdenticalConfig, rng: np.random.Generator
-) -> Lexicon:
-    """The pairs that are more similar than most random ones, by a mapping that was not fitted to them."""
-    pairs = lexicon.indices(source.index, target.index)  # (p, 2)
-    x, y = torch.from_numpy(source.matrix[pairs[:, 0]]), torch.from_numpy(target.matrix[pairs[:, 1]])
-    rows = torch.arange(len(pairs))
-    folds = torch.from_numpy(rng.permutation(len(pairs)) % config.folds)
+def _holding(x: Tensor, y: Tensor, config: IdenticalConfig, rng: np.random.Generator) -> Tensor:
+    """Whether paired rows (p, d) and (p, e) are more similar than most random pairs, (p,) bool.
+
+    Each is mapped by a rotation that was not fitted to it.
+    """
+    rows = torch.arange(len(x), device=x.device)
+    folds = torch.from_numpy(rng.permutation(len(x)) % config.folds).to(x.device)
     mapped = normalize(cross_fitted(x, y, torch.stack([rows, rows], dim=1), folds))  # (p, e)
-    other = torch.from_numpy(rng.permutation(len(pairs)))
+    other = torch.from_numpy(rng.permutation(len(x))).to(x.device)
     least = (mapped * y[other]).sum(dim=1).quantile(config.chance)
-    holds = (mapped * y).sum(dim=1) > least
-    return Lexicon(tuple(pair for pair, held in zip(lexicon.pairs, holds.tolist(), strict=True) if held))
+    return (mapped * y).sum(dim=1) > least

@@ -15,7 +15,7 @@ from torch import Tensor
 from muse.learn.initialise.components import unit_components
 from muse.procrustes import procrustes
 from muse.run.runtime import Runtime
-from muse.search.retrieval import Retrieval, mutual_neighbours
+from muse.search.retrieval import Retrieval, mutual_neighbours, mutual_pairs
 from muse.vectors import Vectors
 
 
@@ -30,9 +30,10 @@ class StabiliseConfig:
 
 
 def stabilised(
-    source: Vectors, target: Vectors, pairs: Tensor, config: StabiliseConfig, runtime: Runtime
+    source: Vectors, target: Vectors, plan: Tensor, config: StabiliseConfig, runtime: Runtime
 ) -> Tensor:
-    """The mapping (d, d) fitted to the mutual neighbours that rounds from the `pairs` (p, 2) end with."""
+    """The mapping (d, d) after rounds that begin with the mutual maxima of the transport plan (n, m)."""
+    pairs = mutual_pairs(plan.argmax(dim=1), plan.argmax(dim=0))  # (p, 2)
     source, target = (side.most_frequent(config.words) for side in (source, target))
     x, y = (unit_components(side, config.dimensions).to(runtime.device) for side in (source, target))
     known = torch.full((len(x),), -1, device=pairs.device)  # each word's partner in the round before

@@ -19,8 +19,9 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
+from torch.nn.functional import normalize
 
-from muse.learn.initialise.components import principal_axes, unit_components
+from muse.learn.initialise.components import components, principal_axes
 from muse.vectors import Vectors
 
 Feature = NDArray[np.float64]
@@ -51,12 +52,13 @@ def word_features(side: Vectors) -> dict[str, Feature]:
     words, `skewness` and `mean` are those of the similarities to all words, `breadth` is the share of
     the vector in the leading components.
     """
-    rows = unit_components(side, DIMENSIONS).numpy()  # (n, k)
+    inside = components(side.matrix, principal_axes(side, DIMENSIONS))  # (n, k)
+    rows = normalize(inside).numpy()
     similar = (rows @ rows.T).astype(np.float64)  # (n, n)
     np.fill_diagonal(similar, 0)
     near = np.argpartition(similar, -NEIGHBOURS, axis=1)[:, -NEIGHBOURS:]  # (n, 10)
     found: dict[str, Feature] = {
-        "rank": np.log(np.arange(len(side)) + 1.0 + RANK_OFFSET),
+        "rank": log_ranks(len(side)).numpy(),
         "letters": np.array([len(word) for word in side.words], dtype=np.float64),
     }
     if side.lengths is not None and side.lengths.min() > 0:
@@ -65,8 +67,13 @@ def word_features(side: Vectors) -> dict[str, Feature]:
     found["density"] = np.take_along_axis(similar, near, axis=1).mean(axis=1)
     found["skewness"] = _skewness(similar)
     found["mean"] = similar.mean(axis=1)
-    found["breadth"] = ((side.matrix @ principal_axes(side, BROAD)) ** 2).sum(axis=1).astype(np.float64)
+    found["breadth"] = (inside[:, :BROAD] ** 2).sum(dim=1).double().numpy()
     return {name: _normal_scores(feature) for name, feature in found.items() if _varies(feature)}
+
+
+def log_ranks(count: int) -> Tensor:
+    """The logarithm of each word's frequency rank, (n,), double, almost level among the first words."""
+    return torch.log(torch.arange(count).double() + 1.0 + RANK_OFFSET)
 
 
 def log_likelihood_ratio(source: Mapping[str, Feature], target: Mapping[str, Feature]) -> Tensor:

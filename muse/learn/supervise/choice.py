@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
 
@@ -22,11 +22,11 @@ from muse.learn.supervise.cross_validation import (
 )
 from muse.learn.supervise.evidence import Evidence, Maps
 from muse.learn.supervise.methods import (
-    DOUBTED,
     SETTINGS,
     Method,
     canonical_method,
     contrastive_method,
+    doubting_method,
     procrustes_method,
     refined_method,
     relaxed_method,
@@ -183,10 +183,9 @@ def _tested(choice: _Choice, starts: Mapping[str, Maps]) -> list[MethodScore]:
     given = [choice.test(unfitted(name, maps)) for name, maps in starts.items()]
     rotations = [choice.test(method) for method in (procrustes_method(), refined_method(choice.rng))]
     whitened = choice.test(whitened_method())
-    grid = {config: choice.test(canonical_method(config, choice.rng)) for config in SETTINGS}
+    grid = {config: choice.test(canonical_method(config)) for config in SETTINGS}
     config = max(grid, key=lambda one: grid[one].score)
-    doubting = canonical_method(replace(config, doubted=DOUBTED), choice.rng)
-    canonicals = [*grid.values(), choice.test(doubting)]
+    canonicals = [*grid.values(), choice.test(doubting_method(config, choice.rng))]
     inducing = [
         choice.test(self_learning_method(f"self-learning{name}", start.method, config, choice.rng))
         for start, name in [*((one, f" from {one.method.name}") for one in given), (grid[config], "")]

@@ -10,6 +10,8 @@ import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
+from muse.learn.supervise.moments import CrossMoments
+
 
 class Maps(NamedTuple):
     """The linear maps of both languages into a shared space: (k, ds) and (k, dt); rows become x A^T."""
@@ -42,13 +44,6 @@ class Maps(NamedTuple):
         return Maps(self.target.T @ self.source, torch.eye(d, dtype=self.source.dtype).to(self.source.device))
 
 
-class Spread(NamedTuple):
-    """The eigenvalues (d,) and eigenvectors (d, d) of a covariance, double; the same however it is shrunk."""
-
-    values: Tensor
-    vectors: Tensor
-
-
 @dataclass(frozen=True, eq=False)
 class Evidence:
     """Rows of both languages, x (n, ds) and y (m, dt), most frequent first, and pairs (p, 2) of row numbers.
@@ -74,21 +69,9 @@ class Evidence:
         return self.y[self.pairs[:, 1]].double()
 
     @cached_property
-    def spreads(self) -> tuple[Spread, Spread]:
-        """Those of the weighted X^T X / p and Y^T Y / p of the pairs."""
-        x, y = (torch.linalg.eigh(one.T @ (self._shares * one)) for one in (self.left, self.right))
-        return Spread(*x), Spread(*y)
-
-    @cached_property
-    def product(self) -> Tensor:
-        """The weighted X^T Y / p (ds, dt) of the pairs, double."""
-        return self.left.T @ (self._shares * self.right)
-
-    @property
-    def _shares(self) -> Tensor:
-        """The weights (p, 1), double, as shares of their sum."""
-        wide = self.weights.double()[:, None]
-        return wide / wide.sum()
+    def moments(self) -> CrossMoments:
+        """The moments of the pairs, kept: maps of many settings are fitted to them."""
+        return CrossMoments.of(self.left, self.right, self.weights)
 
     @property
     def single(self) -> Tensor:

@@ -10,6 +10,7 @@ import numpy as np
 from muse.learn.refine import RefineConfig
 from muse.learn.supervise.canonical import CanonicalConfig, canonical
 from muse.learn.supervise.contrastive import ContrastiveConfig, contrastive
+from muse.learn.supervise.doubted import without_doubted
 from muse.learn.supervise.evidence import Evidence, Maps
 from muse.learn.supervise.orthogonal import orthogonal
 from muse.learn.supervise.refined import refined
@@ -65,9 +66,18 @@ def whitened_method() -> Method:
     return Method("whitened", lambda evidence, _: whitened(evidence))
 
 
-def canonical_method(config: CanonicalConfig, rng: Rng) -> Method:
+def canonical_method(config: CanonicalConfig) -> Method:
     """Canonical maps of one setting."""
-    return Method(f"canonical:{config}", lambda evidence, _: canonical(evidence, config, rng()))
+    return Method(f"canonical:{config}", lambda evidence, _: canonical(evidence, config))
+
+
+def doubting_method(config: CanonicalConfig, rng: Rng) -> Method:
+    """Canonical maps of one setting, without the pairs that the others support least."""
+
+    def fit(evidence: Evidence, last: bool) -> Maps:
+        return canonical(without_doubted(evidence, DOUBTED, config, rng()), config)
+
+    return Method(f"canonical:{config},{DOUBTED:g}", fit)
 
 
 def refined_method(rng: Rng) -> Method:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import torch
 from torch import Tensor
+from torch.nn.functional import embedding_bag
 
 from muse.learn.supervise.evidence import Evidence, Maps
 from muse.learn.supervise.orthogonal import orthogonal
-
-BLOCK = 2_048
+from muse.search.neighbours import nearest
 
 
 @dataclass(frozen=True)
@@ -62,9 +61,5 @@ class _Descent:
 
 def _neighbourhood(queries: Tensor, keys: Tensor, rows: Tensor, k: int) -> tuple[Tensor, Tensor]:
     """The mean (q, d) of the `rows` of each query's k nearest keys (m, d), and the mean score (q,)."""
-    means, scores = [], []
-    for block in torch.split(queries, BLOCK):
-        top = (block @ keys.T).topk(min(k, len(keys)), dim=1)
-        means.append(rows[top.indices].mean(dim=1))
-        scores.append(top.values.mean(dim=1))
-    return torch.cat(means), torch.cat(scores)
+    found = nearest(queries, keys, k)
+    return embedding_bag(found.indices, rows, mode="mean"), found.scores.mean(dim=1)

@@ -12,8 +12,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 import torch
 from torch import Tensor
+from torch.nn.functional import normalize
 
-from muse.learn.supervise.canonical import CanonicalConfig, canonical, in_basis_of
+from muse.learn.supervise.canonical import CanonicalConfig, canonical, in_basis_of, of_moments
 from muse.learn.supervise.evidence import Evidence, Maps
 from muse.search.retrieval import Retrieval, mutual_neighbours
 
@@ -76,9 +77,9 @@ def _look_up(
         folds = torch.from_numpy(rng.integers(config.folds, size=len(evidence.x))).to(x.device)  # (n,)
         of_pair = folds[grown.pairs[:, 0]]
         for fold in range(config.folds):
-            others = in_basis_of(canonical(grown.only(of_pair != fold), config.canonical), maps)
+            others = of_moments(grown.moments - grown.only(of_pair == fold).moments, config.canonical)
             own = folds[: words[0]] == fold
-            mapped[own] = others.of_source(x[own])
+            mapped[own] = normalize(x[own] @ in_basis_of(others, maps).source.to(x).T)
     return mutual_neighbours(mapped, maps.of_target(y), Retrieval())
 
 

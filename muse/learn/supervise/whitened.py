@@ -10,9 +10,9 @@ import torch
 from torch import Tensor
 
 from muse.learn.supervise.evidence import Evidence, Maps
+from muse.learn.supervise.moments import CrossMoments
 
 POWER = 0.5  # of the singular values, on either side
-FLOOR = 1e-6  # of the largest eigenvalue: whitening a flat direction would blow up noise
 
 
 def whitened(evidence: Evidence) -> Maps:
@@ -26,17 +26,11 @@ def reweighted_maps(source: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
     With whitening Wx = (X^T X)^-1/2 and U S V^T = SVD(Wx X^T Y Wy): the source goes through
     Wx U S^r U^T Wx^-1 U, the target through Wy V S^r V^T Wy^-1 V (as right factors of rows).
     """
-    x, y = source.double(), target.double()
-    (white_x, colour_x), (white_y, colour_y) = _whitening(x), _whitening(y)
-    u, s, vt = torch.linalg.svd(white_x @ (x.T @ y) @ white_y, full_matrices=False)
+    moments = CrossMoments.of(source.double(), target.double(), torch.ones(len(source)).to(source))
+    white_x, white_y = (spread.power(-0.5) for spread in moments.spreads)
+    colour_x, colour_y = (spread.power(0.5) for spread in moments.spreads)
+    u, s, vt = torch.linalg.svd(white_x @ moments.covariance @ white_y, full_matrices=False)
     weights = torch.diag(s**POWER)
     left = white_x @ u @ weights @ u.T @ colour_x @ u
     right = white_y @ vt.T @ weights @ vt @ colour_y @ vt.T
     return left.T.float(), right.T.float()
-
-
-def _whitening(rows: Tensor) -> tuple[Tensor, Tensor]:
-    """(X^T X)^-1/2 and its inverse, (d, d) each."""
-    values, vectors = torch.linalg.eigh(rows.T @ rows)
-    roots = values.clamp_min(float(values.max()) * FLOOR).sqrt()
-    return vectors @ torch.diag(1 / roots) @ vectors.T, vectors @ torch.diag(roots) @ vectors.T
