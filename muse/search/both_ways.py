@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from muse.search.largest import largest_in_columns, largest_in_rows
-from muse.search.neighbours import Neighbours, Step, merged, tile_sizes
+from muse.search.neighbours import Neighbours, Step, merged, nearest, tile_sizes
 
 KEPT = 640 * 2**20
 
@@ -37,10 +37,14 @@ class Both(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Products:
-    """The inner products of unit rows `source` (n, d) and `target` (m, d), tile by tile."""
+    """The inner products of unit rows `source` (n, d) and `target` (m, d), tile by tile.
+
+    With the `backend` faiss, which answers queries and shows no products, both directions are searched apart.
+    """
 
     source: Tensor
     target: Tensor
+    backend: str = "auto"
 
     def nearest(
         self,
@@ -53,6 +57,9 @@ class Products:
         `biases` are those of the sources (n,) and of the targets (m,), subtracted from the products when a
         source or target is looked up. `step` is called with the number of sources done.
         """
+        if self.backend == "faiss":
+            there = nearest(self.source, self.target, k, bias=biases[1], backend=self.backend)
+            return Both(there, nearest(self.target, self.source, k, bias=biases[0], backend=self.backend))
         own = [_nothing(self.source) for _ in range(_blocks(self.source, self._sizes[0]))]
         other = [_nothing(self.target) for _ in range(_blocks(self.target, self._sizes[1]))]
         room = self.source.new_empty(0)
