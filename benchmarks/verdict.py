@@ -1,11 +1,12 @@
 """How well the verdict tells right mappings from wrong ones, over runs whose outcome is known.
 
-    python benchmarks/verdict.py [--jobs 2] [--shared ../shared]
+    python benchmarks/verdict.py [--jobs 2] [--shared ../shared] [--unlike]
 
 Outcome: good where P@1 is above half of what Procrustes on the other half of the gold list gives, and
 that is at least 5 %; failed otherwise. Where nothing corresponds (strangers, shuffled coordinates) every
 run has failed. The gold lists serve only to know the outcome. The constants of muse/learn/verdict.py were
-chosen with runs on the conditions of CHOSEN_ON in view ("fit"); the others are "held out".
+chosen with runs on the conditions of CHOSEN_ON in view ("fit"); the others are "held out". `--unlike`
+makes the runs on vectors of unlike corpora and programs alone.
 """
 
 from __future__ import annotations
@@ -29,7 +30,9 @@ from tables import header, heading, row
 from muse.alignment import Alignment
 from muse.files import read_lexicon, read_vectors
 from muse.learn.auto import MANY_ROUNDS
+from muse.learn.initialise.features import FeaturesConfig, features
 from muse.learn.initialise.gromov import GromovConfig, gromov
+from muse.learn.initialise.identical import IdenticalConfig, identical
 from muse.learn.pair import prepare_
 from muse.learn.refine import FIRST_ROUNDS, RefineConfig, refine
 from muse.learn.verdict import MIDDLE, SLOPE, judge, null_agreement
@@ -46,6 +49,10 @@ PAIRS = (
     ("de-fr", 4_000), ("en-fr", 1_000), ("fr-en", 2_000), ("zhang-es-en", 600), ("en-ru", 2_000),
     ("de-en", 4_000), ("fr-de", 4_000), ("it-en", 4_000), ("fr-it", 4_000),
 )  # fmt: skip
+UNLIKE = (
+    ("web-fr-en", 4_000), ("zhang-glove-es-en", 4_000), ("zhang-glove-it-en", 4_000), ("ru-en", 4_000),
+    ("en-ru", 8_000), ("web-fr-en", 10_000),
+)  # fmt: skip
 COPIES = (("en", 600), ("de", 2_000), ("fr", 1_500))
 NOISES = (0.3, 1.0, 1.5, 4.0)  # in standard deviations of the vectors
 SPECTRA: dict[str, Callable[[int], NDArray[Any]]] = {
@@ -54,6 +61,10 @@ SPECTRA: dict[str, Callable[[int], NDArray[Any]]] = {
     "rank^-1": lambda d: np.arange(1, d + 1) ** -1.0,
     "0.9^rank": lambda d: 0.9 ** np.arange(d),
 }
+UNLIKE_STARTS: tuple[tuple[str, Callable[..., Iterator[Alignment]], object], ...] = (
+    ("identical strings", identical, IdenticalConfig()),
+    ("features", features, FeaturesConfig()),
+)
 SIZES = ((20, 600), (50, 2_000), (100, 600), (300, 2_000))
 SHUFFLED = ("coordinates shuffled", "directions random")
 CHOSEN_ON = ("zhang-es-en", "en-fr", "en-de", "en and its copy", "strangers")
@@ -112,12 +123,13 @@ class Condition:
 
     def transported(self, schedule: tuple[tuple[float, int], ...]) -> Matrix:
         """The Gromov-Wasserstein start at the epsilons of a schedule."""
-        config = GromovConfig(words=800, priors=("rank",), schedule=schedule)
-        rng = np.random.default_rng(0)
-        found = gromov(
-            self.source, self.target, config=config, criterion=lambda _: 0.0, rng=rng, runtime=Runtime()
-        )
-        return next(found).source_map
+        return self.started(gromov, GromovConfig(words=800, priors=("rank",), schedule=schedule))
+
+    def started(self, initialise: Callable[..., Iterator[Alignment]], config: object) -> Matrix:
+        """The mapping of an initialisation."""
+        rng, sides = np.random.default_rng(0), (self.source, self.target)
+        made = initialise(*sides, config=config, criterion=lambda _: 0.0, rng=rng, runtime=Runtime())
+        return next(made).source_map
 
     @cached_property
     def null(self) -> float:
@@ -162,7 +174,10 @@ def of_pair(name: str, words: int, shared: Path) -> Iterator[Row]:
     """The runs on a real pair, cut to its `words` most frequent words."""
     pair = find_pair(name, shared)
     files = ((pair.source_file, pair.source), (pair.target_file, pair.target))
-    sides = [read_vectors(path, language=language, max_vocab=words) for path, language in files]
+    sides = [
+        read_vectors(path, language=language, max_vocab=words, lowercase=pair.lower)
+        for path, language in files
+    ]
     lists = [*([pair.training] if pair.training else []), *pair.gold]
     source, target = (prepare_(side, DEFAULT_STEPS)[0] for side in sides)
     gold = np.concatenate([read_lexicon(path).indices(source.index, target.index) for path in lists])
@@ -172,6 +187,11 @@ def of_pair(name: str, words: int, shared: Path) -> Iterator[Row]:
     landed = case.refined(right)
     yield case.judged("dictionary", right, supervised)
     yield case.judged("dictionary, refined", landed, supervised)
+    if (name, words) in UNLIKE:
+        for name_of, initialise, config in UNLIKE_STARTS:
+            start = case.started(initialise, config)
+            yield case.judged(f"{name_of}, refined", case.refined(start), supervised)
+            yield case.judged(f"{name_of}, many rounds", case.refined(start, MANY), supervised)
     lost = rotation(source.dimension)
     yield case.judged("random start, refined", case.refined(lost), supervised)
     yield case.judged("random start, many rounds", case.refined(lost, MANY), supervised)
@@ -232,9 +252,12 @@ def _prepared(rows: NDArray[np.floating]) -> Vectors:
     return prepare_(Vectors("xx", words, np.array(rows, np.float32)), DEFAULT_STEPS)[0]
 
 
-def conditions(shared: Path) -> list[Callable[[], Iterator[Row]]]:
+def conditions(shared: Path, unlike: bool) -> list[Callable[[], Iterator[Row]]]:
     """Every condition as the function that makes its runs; the last ones take longest."""
     found: list[Callable[[], Iterator[Row]]] = []
+    found += [partial(of_pair, name, words, shared) for name, words in UNLIKE]
+    if unlike:
+        return found
     found += [partial(of_pair, name, words, shared) for name, words in PAIRS]
     found += [partial(of_copies, language, words, shared) for language, words in COPIES]
     found += [partial(of_shuffled, way, shared) for way in SHUFFLED]
@@ -253,6 +276,8 @@ def confusion(title: str, rows: list[Row]) -> None:
     header(("outcome", "runs", "aligned", "doubtful", "failed", "mean confidence", "gain"))
     for outcome, name in ((True, "good"), (False, "failed")):
         of = [found for found in rows if found.good is outcome]
+        if not of:
+            continue
         counts = [sum(found.label == label for found in of) for label in ("aligned", "doubtful", "failed")]
         gains = [found.gain for found in of]
         sure = f"{np.mean([found.confidence for found in of]):.3f}"
@@ -276,12 +301,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--shared", type=Path, default=SHARED)
+    parser.add_argument("--unlike", action="store_true", help="unlike corpora and programs alone")
     asked = parser.parse_args()
     heading("The verdict on runs of known outcome")
     header(COLUMNS)
     parts: dict[str, list[Row]] = {"fit": [], "held out": []}
     with ProcessPoolExecutor(asked.jobs) as pool:
-        for rows in pool.map(_made, conditions(asked.shared)):
+        for rows in pool.map(_made, conditions(asked.shared, asked.unlike)):
             part = "fit" if rows[0].condition.startswith(CHOSEN_ON) else "held out"
             parts[part] += rows
             for found in rows:
@@ -290,7 +316,8 @@ def main() -> None:
                 row([found.condition, part, found.run, *scores, *(f"{value:.2f}" for value in found[6:10])])
     everything = [found for rows in parts.values() for found in rows]
     for part, rows in (*parts.items(), ("all", everything)):
-        confusion(part, rows)
+        if rows:
+            confusion(part, rows)
     calibration(everything)
     aligned = MIDDLE + np.log(4) / SLOPE
     worst = max(found.gain for found in everything if not found.good)

@@ -17,7 +17,7 @@ from torch.nn.functional import normalize
 
 from muse.errors import BadSetting, Mismatch
 from muse.progress import Progress, Tick
-from muse.search.neighbours import nearest
+from muse.search.both_ways import Products
 from muse.search.pair_score import PairScore
 from muse.vectors import Matrix
 
@@ -73,7 +73,7 @@ def mine(
     if not all(map(len, kept)):
         return Mined(np.empty((0, 2), np.int64), np.empty(0, np.float32))
     x, y = (_unit(side[rows], config) for side, rows in zip((source, target), kept, strict=True))
-    with (progress or Progress(quiet=True)).stage("candidates", len(x) + len(y)) as tick:
+    with (progress or Progress(quiet=True)).stage("candidates", len(x)) as tick:
         pairs, scores = _candidates(x, y, config, tick)  # (p, 2), (p,)
     best = _mutual(pairs, scores)
     if config.threshold is not None:
@@ -91,8 +91,7 @@ def _unit(rows: Matrix, config: MiningConfig) -> Tensor:
 def _candidates(x: Tensor, y: Tensor, config: MiningConfig, tick: Tick) -> tuple[Rows, Values]:
     # Each pair of neighbours, in either direction, once (p, 2), and its score (p,).
     k = config.score.k
-    there = nearest(x, y, k, backend=config.backend, step=tick)
-    back = nearest(y, x, k, backend=config.backend, step=lambda done: tick(len(x) + done))
+    there, back = Products(x, y, config.backend).nearest(k, step=tick)
     own, other = there.scores.mean(dim=1), back.scores.mean(dim=1)  # (n,), (m,)
     first = [torch.arange(len(x), device=x.device)[:, None].expand_as(there.indices), back.indices]
     second = [there.indices, torch.arange(len(y), device=y.device)[:, None].expand_as(back.indices)]

@@ -7,12 +7,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from muse.alignment import Alignment
 from muse.errors import BadSetting, Mismatch
 from muse.learn.auto import Plan
 from muse.learn.pair import MINIMUM_WORDS, AlignConfig, check_pair, learn, prepare_
 from muse.normalise import normalise
 from muse.progress import Progress
 from muse.run.runtime import Runtime
+from tests.spaces import rotation
 from tests.toys import pair, raw_pair
 
 CONFIG = AlignConfig(Plan("similarity"))
@@ -38,6 +40,18 @@ def test_the_callers_progress_is_called_with_all_that_the_history_keeps() -> Non
     kept = [(trace["stage"], step) for trace in traces for step in trace["steps"]]
     assert ("refine", 1) in kept
     assert set(kept) <= set(called)
+
+
+def test_refinement_that_loses_a_right_mapping_is_not_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    source, target, turn = pair()
+
+    def lost(*_: object, **__: object) -> list[Alignment]:
+        return [Alignment(rotation(4, len(turn)))]
+
+    monkeypatch.setattr("muse.learn.pair.refine", lost)
+    learned = learn(source, target, config=CONFIG, runtime=Runtime())
+    assert learned.verdict == learned.candidates[0].verdict
+    assert np.abs(learned.alignment.source_map - turn).max() < 0.1
 
 
 @pytest.mark.parametrize("steps", [(), ("centre",), ("unit", "centre")])

@@ -15,7 +15,7 @@ import pytest
 from muse.files.space_manifest import is_space
 from muse.installation import install_extra
 from muse.normalise import normalise
-from muse.report.record import records
+from muse.report.record import records, supervision_json
 from muse.space import Provenance, SideToSave, save_space
 from muse.vectors import Vectors
 from tests.command import Command, align_arguments, tree
@@ -42,6 +42,21 @@ CANDIDATES = [
     {"method": "gromov:none", "criterion": 0.31, "verdict": "failed", "confidence": 0.1, "history": []},
     {"method": "similarity", "criterion": 0.42, **VERDICT, "verdict": "aligned", "history": HISTORY},
 ]
+METHODS: list[dict[str, Any]] = [
+    {"name": "self-learning", "held_out_p_at_1": 71.25, "ci95": [60.54, 80.01], "words": 80},
+    {
+        "name": "procrustes",
+        "held_out_p_at_1": 12.5,
+        "ci95": [6.93, 21.48],
+        "reciprocal_rank": 0.2,
+        "words": 80,
+    },
+    {"name": "<script>rcsls</script>", "held_out_p_at_1": "x", "ci95": [140, None], "words": []},
+]
+SUPERVISION = {
+    "pairs": 4321, "chosen": "procrustes", "held_out_p_at_1": 11.25, "ci95": [6.03, 20.02], "chance": 0.456,
+    "candidates": METHODS,
+}  # fmt: skip
 
 
 class Page(HTMLParser):
@@ -52,14 +67,26 @@ class Page(HTMLParser):
         self.tags: list[str] = []
         self.loads: list[str] = []
         self.text = ""
+        self.rows: list[list[str]] = []  # of tables
+        self.cell = False
         self.feed(text)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.tags.append(tag)
+        if tag == "tr":
+            self.rows.append([])
+        if tag in ("td", "th"):
+            self.cell = True
+            self.rows[-1].append("")
         self.loads += [value or "" for name, value in attrs if name in ("src", "href", "srcset", "data")]
+
+    def handle_endtag(self, tag: str) -> None:
+        self.cell = self.cell and tag not in ("td", "th")
 
     def handle_data(self, data: str) -> None:
         self.text += data
+        if self.cell:
+            self.rows[-1][-1] += data.strip()
 
 
 def named(count: int) -> list[str]:
@@ -68,13 +95,17 @@ def named(count: int) -> list[str]:
     return [*HOSTILE, *("word" + letters[i // 26] + letters[i % 26] for i in range(count))][:count]
 
 
-def with_history(folder: Path) -> Path:
-    """A space fr-en in which row i of one language is row i of the other, with a history."""
+def with_history(folder: Path, **others: Any) -> Path:
+    """A space fr-en in which row i of one language is row i of the other, with a history.
+
+    `others` are further entries of the mapped language in the manifest.
+    """
     rows, fitted = normalise(np.random.default_rng(0).normal(size=(120, 12)).astype(np.float32), STEPS)
     noise = np.random.default_rng(1).normal(0, 0.25, rows.shape).astype(np.float32)
     noise[: len(HOSTILE)] = 0  # so these are among the best entries, which a page shows
     more = {"method": "similarity", "verdict": VERDICT, "candidates": CANDIDATES, "history": HISTORY}
     more |= {"seconds": {"init": 2.5, "refine": 1.5}, "peak_memory_mb": {"init": 300.0, "refine": None}}
+    more |= others
     sides = {
         "fr": SideToSave(Vectors("fr", named(120), rows), fitted, more=more),
         "en": SideToSave(Vectors("en", [f"{word}x" for word in named(120)], rows + noise), fitted),
@@ -253,3 +284,88 @@ def test_the_provenance_of_old_spaces_still_reports() -> None:
     (record,) = records(json.loads(json.dumps(manifest)), "fr", "en")
     assert record.verdict == {"label": "aligned"}
     assert record.reason == ""
+
+
+def test_what_was_learned_from_a_dictionary_is_shown(muse: Command, tmp_path: Path) -> None:
+    space = with_history(tmp_path, supervision=SUPERVISION, method="dictionary:procrustes")
+    told = muse("report", space, "--json", "-q").json
+    assert told["supervision"] == SUPERVISION
+    page = page_of(tmp_path / "fr-en.html")
+    text = " ".join(page.text.split())
+    for fact in ("4,321 pairs", "P@1 = 11.2 [6.0, 20.0]", "chance is 0.46", "shuffled translations, is 0.46"):
+        assert fact in text, fact
+    assert "No dictionary was used" not in text
+    tried = [row for row in page.rows if row[0] in [method["name"] for method in METHODS]]
+    assert [row[:3] for row in tried] == [
+        ["self-learning", "71.2", "60.5 to 80.0"],
+        ["procrustes", "12.5", "6.9 to 21.5"],
+        ["<script>rcsls</script>", "–", "140.0 to –"],
+    ]
+    assert [row[-1] for row in tried] == ["", "yes", ""]
+    assert "script" not in page.tags
+
+
+def test_what_align_learns_from_pairs_is_what_a_report_shows(muse: Command, tmp_path: Path) -> None:
+    source, target, _ = raw_pair()
+    files = [write_vec(tmp_path / f"{side.language}.vec", side) for side in (source, target)]
+    pairs = tmp_path / "pairs.txt"
+    pairs.write_text("".join(f"fr{row} en{row}\n" for row in range(50)), encoding="utf-8")
+    plain = ["--dictionary", pairs, "--no-refine", "--json", "-q"]
+    aligned = muse(*align_arguments(*files, tmp_path / "space", *plain))
+    assert aligned.code == 0, aligned.err
+    told = muse("report", tmp_path / "space", "--json", "-q").json
+    assert told["supervision"] == aligned.json["supervision"]
+    (tried,) = (row for row in page_of(tmp_path / "space.html").rows if row[0] == "procrustes")
+    assert tried[1] == f"{aligned.json['supervision']['candidates'][0]['held_out_p_at_1']:.1f}"
+
+
+def test_a_space_without_a_dictionary_says_nothing_of_one(reported: tuple[Path, Any]) -> None:
+    folder, told = reported
+    text = page_of(folder / "page.html").text
+    assert "Learning from the dictionary" not in text
+    assert "held out; chance" not in text
+    assert "No dictionary was used" in text
+    assert not {"supervision", "languages"} & set(told)
+
+
+def record_of(**entry: Any) -> Any:
+    (record,) = records({"pivot": "en", "languages": {"fr": entry}, "supervision": SUPERVISION}, "fr", "en")
+    return record
+
+
+@pytest.mark.parametrize("entry", [7, None, [], "procrustes"])
+def test_supervision_of_another_make_is_left_out(entry: Any) -> None:
+    assert record_of(supervision=entry).supervision is None
+
+
+@pytest.mark.parametrize("tried", [None, 7, {}, [3, None]])
+def test_methods_of_another_make_are_left_out(tried: Any) -> None:
+    supervision = record_of(supervision={"chosen": "procrustes", "candidates": tried}).supervision
+    assert supervision.methods == ()
+    assert not supervision.tested
+
+
+def test_each_language_has_its_own_supervision() -> None:
+    entries = {"fr": {"supervision": SUPERVISION}, "de": {"method": "similarity"}}
+    found = records({"pivot": "en", "languages": entries, "supervision": SUPERVISION}, "fr", "de")
+    assert [record.supervision is None for record in found] == [False, True]
+    assert supervision_json(found) == {"languages": {"fr": {"supervision": SUPERVISION}}}
+
+
+def test_the_method_of_the_pairs_is_the_one_chosen_though_another_was_judged_aligned() -> None:
+    tried = [CANDIDATES[1], {"method": "dictionary:procrustes", "verdict": "doubtful"}]
+    record = record_of(supervision=SUPERVISION, method="dictionary:procrustes", candidates=tried)
+    assert [candidate.chosen for candidate in record.candidates] == [False, True]
+    assert "pairs of the dictionary" in record.reason
+
+
+def test_pairs_that_allow_no_test_do_not_carry_the_verdict() -> None:
+    untested = {**SUPERVISION, "candidates": [{**METHODS[1], "words": 0}]}
+    assert record_of(supervision=SUPERVISION).judged_on_pairs
+    assert not record_of(supervision=untested).judged_on_pairs
+    assert not record_of(supervision=SUPERVISION, via=["de"]).judged_on_pairs
+
+
+def test_an_interval_is_drawn_within_its_scale() -> None:
+    methods = record_of(supervision=SUPERVISION).supervision.methods
+    assert [method.interval for method in methods] == [(71.25, 60.54, 80.01), (12.5, 6.93, 21.48), None]

@@ -60,3 +60,17 @@ def test_every_backend_finds_the_same(method: str) -> None:
     x, y = sides(300, 211)
     ours, faiss = (translations(x, y, Retrieval(method, backend=one)) for one in ("torch", "faiss"))
     assert all(torch.equal(one, other) for one, other in zip(ours, faiss, strict=True))
+
+
+@pytest.mark.parametrize("kept", [True, False])
+def test_biases_of_any_size_are_brute_force(kept: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(both_ways, "KEPT", 2**30 if kept else 0)
+    x, y = sides(700, 333)
+    drawn = np.random.default_rng(0)
+    own, other = (torch.from_numpy(drawn.exponential(0.3, size).astype(np.float32)) for size in (700, 333))
+    found = Products(x, y).nearest(3, (own, other))
+    cosines = x @ y.T
+    for ours, scores in ((found.of_source, cosines - other), (found.of_target, cosines.T - own)):
+        expected = scores.sort(dim=1, descending=True)
+        torch.testing.assert_close(ours.scores, expected.values[:, :3])
+        assert torch.equal(ours.indices, expected.indices[:, :3])

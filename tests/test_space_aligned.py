@@ -118,18 +118,58 @@ def test_bias_uses_what_is_stored(space: AlignedSpace, monkeypatch: pytest.Monke
         raise AssertionError("searched again")
 
     monkeypatch.setattr(Retrieval, "bias", never)
+    monkeypatch.setattr("muse.space.aligned.hubness_of_both", never)
     assert space.bias("fr", "en", Retrieval()) is not None
     with pytest.raises(AssertionError, match="searched again"):
         space.bias("fr", "en", Retrieval(k=9))
 
 
-def test_a_space_without_hubness_computes_it(tmp_path: Path) -> None:
-    save_space(tmp_path / "s", sides_to_save(), pivot="en", provenance=PROVENANCE, hubness=False)
-    space = load_space(tmp_path / "s")
+def without_hubness(folder: Path) -> AlignedSpace:
+    save_space(folder, sides_to_save(), pivot="en", provenance=PROVENANCE, hubness=False)
+    return load_space(folder)
+
+
+def test_a_space_without_hubness_finds_it_once_and_keeps_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    space = without_hubness(tmp_path / "s")
     assert not list((tmp_path / "s").rglob("hubness*"))
     found = space.bias("fr", "en", Retrieval())
     assert found is not None
     torch.testing.assert_close(found, mean_similarity(space.tensor("en"), space.tensor("fr")) / 2)
+    monkeypatch.setattr("muse.space.aligned.hubness_of_both", None)
+    again = load_space(tmp_path / "s")
+    for one, other in (("fr", "en"), ("en", "fr")):
+        kept, first = (of.bias(one, other, Retrieval()) for of in (again, space))
+        assert kept is not None and first is not None
+        assert torch.equal(kept, first)
+
+
+@pytest.mark.parametrize("broken", [b"", b"\x93NUMPY", None])
+def test_a_broken_hubness_is_found_again(tmp_path: Path, broken: bytes | None) -> None:
+    space = without_hubness(tmp_path / "s")
+    expected = space.bias("fr", "en", Retrieval())
+    path = tmp_path / "s" / "en" / "hubness.fr.npy"
+    if broken is None:
+        np.save(path, np.full(len(space.vectors("en")), np.nan, np.float32))
+    else:
+        path.write_bytes(broken)
+    found = load_space(tmp_path / "s").bias("fr", "en", Retrieval())
+    assert found is not None and expected is not None
+    assert torch.equal(found, expected)
+
+
+def test_a_folder_that_cannot_be_written_keeps_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    space = without_hubness(tmp_path / "s")
+
+    def full(*_: object) -> None:
+        raise OSError("no space")
+
+    monkeypatch.setattr("muse.space.hubness.write_array", full)
+    assert space.bias("fr", "en", Retrieval()) is not None
+    assert not list((tmp_path / "s").rglob("*hubness*"))
 
 
 def test_direction(tmp_path: Path) -> None:

@@ -40,10 +40,6 @@ __all__ = ["align", "pick_device", "run"]
 
 log = logging.getLogger(__name__)
 
-# For more pairs of words, a CPU takes minutes for the hubness of both sides, which only translation and
-# evaluation need: then it is computed on first use.
-HUBNESS_ON_CPU = 50_000 * 50_000
-
 # A caller may give these as strings.
 FILES = {"source_file", "target_file", "via_file", "dictionary", "out", "into"}
 
@@ -214,8 +210,7 @@ def _save(
         more = of_language(one, request.config, pair)
         target_map = one.alignment.target_map  # None if several languages share the target
         sides[language] = replace(inputs.sources[language], mapping=one.alignment.source_map, more=more)
-    most = max(words[language] for language in sides) * words[request.pivot]
-    hubness = runtime.device == "cuda" or most <= HUBNESS_ON_CPU
+    hubness = runtime.device == "cuda"  # seconds there; on a CPU it is found at first use
     made = provenance(request, learned.languages, learned.joint, before)
     if request.into is not None:
         add_to_space(

@@ -120,7 +120,9 @@ def align(**options: Any) -> int:
         )
     from muse.api.run import run
     from muse.progress import Progress
+    from muse.run.memory import keep_freed_memory
 
+    keep_freed_memory()
     report = run(_request(options), device=options["device"], progress=Progress(quiet=options["quiet"]))
     fields = report.as_json()
     shown = json.dumps(fields, ensure_ascii=False) if options["as_json"] else "\n".join(_lines(report))

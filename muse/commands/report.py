@@ -39,7 +39,7 @@ def report(space: Path, out: Path | None, as_json: bool, **options: Any) -> None
     It shows how the space was learned, what the verdict rests on, and how good the space is. The page is
     self-contained; its figures are also written as PNG files.
     """
-    from muse.report import check_page, gather_facts, require_report, write_report
+    from muse.report import check_page, gather_facts, require_report, supervision_json, write_report
 
     require_report()
     folder = space.resolve()
@@ -52,6 +52,7 @@ def report(space: Path, out: Path | None, as_json: bool, **options: Any) -> None
         measured = None if facts.accuracy is None else facts.accuracy.as_json()
         signature = str(facts.signature if facts.accuracy is None else facts.accuracy.signature)
         fields = {**written.as_json(), "signature": signature, "accuracy": measured}
+        fields |= supervision_json(facts.records)
         click.echo(json.dumps(fields, ensure_ascii=False))
         return
     click.echo(f"{written.page}, with {len(written.figures)} figures")

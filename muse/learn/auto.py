@@ -21,7 +21,7 @@ from muse.learn.initialise.gromov import GromovConfig, gromov
 from muse.learn.initialise.identical import IdenticalConfig, identical
 from muse.learn.initialise.similarity import SimilarityConfig, similarity
 from muse.learn.refine import FIRST_ROUNDS, RefineConfig, refine
-from muse.learn.verdict import Verdict, judge, null_agreement
+from muse.learn.verdict import LABELS, Verdict, judge, null_agreement
 from muse.lexicon import Lexicon
 from muse.run.history import History
 from muse.run.runtime import Runtime
@@ -138,8 +138,7 @@ def candidates(
 
 def best(tried: Sequence[Candidate]) -> Candidate:
     """The candidate with the best verdict, aligned before doubtful; of equals, the highest criterion."""
-    labels = ("failed", "doubtful", "aligned")
-    return max(tried, key=lambda one: (labels.index(one.verdict.label), one.alignment.criterion))
+    return max(tried, key=lambda one: (LABELS.index(one.verdict.label), one.alignment.criterion))
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from muse.learn.supervise.choice import Supervision
 from muse.learn.supervise.gather import gather
 from muse.learn.supervised import PAIRS_STREAM, are_few, learn_from_pairs
 from muse.learn.tune import tune
-from muse.learn.verdict import Verdict, judge, with_pairs
+from muse.learn.verdict import LABELS, Verdict, judge, with_pairs
 from muse.lexicon import Lexicon
 from muse.normalise import DEFAULT_STEPS, Normalisation, check_steps, normalise_
 from muse.run.history import History
@@ -132,19 +132,11 @@ def learn(source: Vectors, target: Vectors, *, config: AlignConfig, runtime: Run
 def _learn_without_pairs(source: Vectors, target: Vectors, config: AlignConfig, runtime: Runtime) -> Learned:
     began = time.perf_counter()
     tried = tuple(candidates(source, target, plan=config.plan, seed=config.seed, runtime=runtime))
-    alignment = best(tried).alignment
     initialised, memory = time.perf_counter(), {"init": peak_memory_mb()}
     history = History()
     runtime = replace(runtime, progress=runtime.progress.with_callback(history.record))
     rng = np.random.default_rng([config.seed, LAST_STREAM])
-    if config.refine is not None:
-        *_, alignment = refine(source, target, alignment, config=config.refine, rng=rng, runtime=runtime)
-    if not np.isfinite(alignment.source_map).all():
-        raise NotConverged("the refined mapping must be finite, got NaN; the vectors may be degenerate")
-    score = criterion(source, target, device=runtime.device)
-    alignment = replace(alignment, criterion=score(alignment.source_map))
-    null = tried[0].verdict.null  # depends on the vectors alone
-    verdict = judge(source, target, alignment, rng=rng, runtime=runtime, null=null)
+    alignment, verdict = _refined(source, target, best(tried), config, rng, runtime)
     # --no-refine asks for the initial mapping unchanged; where it failed, there are no pairs to tune it to.
     if config.reweight and config.refine is not None and verdict.label != "failed":
         alignment = tune(source, target, alignment, rng=rng, runtime=runtime)
@@ -153,6 +145,28 @@ def _learn_without_pairs(source: Vectors, target: Vectors, config: AlignConfig, 
     seconds = {"init": initialised - began, "refine": time.perf_counter() - initialised}
     memory["refine"] = peak_memory_mb()
     return Learned(alignment, verdict, tried, seconds, memory, tuple(history.as_json()))
+
+
+def _refined(
+    source: Vectors,
+    target: Vectors,
+    start: Candidate,
+    config: AlignConfig,
+    rng: np.random.Generator,
+    runtime: Runtime,
+) -> tuple[Alignment, Verdict]:
+    """What refinement makes of `start`, with its verdict, or `start` itself where that has a better one."""
+    found, score = start.alignment, criterion(source, target, device=runtime.device)
+    if config.refine is not None:
+        *_, found = refine(source, target, found, config=config.refine, rng=rng, runtime=runtime)
+    if not np.isfinite(found.source_map).all():
+        raise NotConverged("the refined mapping must be finite, got NaN; the vectors may be degenerate")
+    null = start.verdict.null  # depends on the vectors alone
+    verdict = judge(source, target, found, rng=rng, runtime=runtime, null=null)
+    if LABELS.index(verdict.label) < LABELS.index(start.verdict.label):
+        log.info("refined: %s (%.2f), so the initial mapping is kept", verdict.label, verdict.confidence)
+        found, verdict = start.alignment, start.verdict
+    return replace(found, criterion=score(found.source_map)), verdict
 
 
 def _learn_with_pairs(

@@ -36,6 +36,7 @@ NULL_DRAWS = 2
 FLOOR = 0.01  # rates are clipped to 0.01 and 0.99: beyond, their odds rest on a handful of pairs
 MIDDLE = 0.9  # the log odds ratio at which right and wrong are equally likely
 SLOPE = 4.0  # of the logistic curve from log odds ratio to confidence
+LABELS = ("failed", "doubtful", "aligned")  # from worst to best
 ALIGNED, FAILED = 0.8, 0.2  # confidence at or above, and below
 P_AT_1 = (1.0, 3.0)  # the prior of the P@1 of a right mapping, Beta(1, 3): its mean is .25
 LEAST_CHANCE = 1e-4  # a chance of 0 on few words only means that it was too small to see

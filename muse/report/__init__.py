@@ -2,6 +2,7 @@
 
 from muse.report.facts import Facts, ReportConfig, gather_facts
 from muse.report.page import WrittenReport, check_page, require_report, write_report
+from muse.report.record import supervision_json
 
 __all__ = [
     "Facts",
@@ -10,5 +11,6 @@ __all__ = [
     "check_page",
     "gather_facts",
     "require_report",
+    "supervision_json",
     "write_report",
 ]

@@ -6,9 +6,11 @@ left out.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+from muse.report.supervision import SupervisionRecord, supervision_of
 
 Curve = list[tuple[float, float]]
 Stage = tuple[str, float | None, float | None]  # with its seconds and the peak of memory so far, in MB
@@ -38,17 +40,26 @@ class CandidateRecord:
 
 @dataclass(frozen=True)
 class Record:
-    """How one language was mapped: its entry in the manifest, the candidates, the last refinement."""
+    """How one language was mapped: its entry in the manifest, the candidates, the last refinement.
+
+    `supervision` is what was learned from a dictionary, None without one.
+    """
 
     language: str
     entry: Mapping[str, Any]
     candidates: tuple[CandidateRecord, ...]
     refinement: tuple[StageCurves, ...]
+    supervision: SupervisionRecord | None = None
 
     @property
     def verdict(self) -> Mapping[str, Any]:
         """The verdict with its figures; empty if there is none."""
         return _mapping(self.entry.get("verdict"))
+
+    @property
+    def judged_on_pairs(self) -> bool:
+        """Whether the verdict rests on pairs of the dictionary that were held out."""
+        return self.supervision is not None and self.supervision.tested and not self.entry.get("via")
 
     @property
     def stages(self) -> list[Stage]:
@@ -62,6 +73,8 @@ class Record:
             return ""
         if self.entry.get("via"):
             return "the mapping over another language was judged better than the direct one"
+        if self.supervision is not None:
+            return "the pairs of the dictionary decided, as shown below"
         if any(
             candidate.fields.get("verdict") == "aligned" for candidate in self.candidates if candidate.chosen
         ):
@@ -69,6 +82,18 @@ class Record:
         if len(self.candidates) == 1:
             return "no other was tried"
         return "none was judged aligned, and it has the highest criterion"
+
+
+def supervision_json(found: Sequence[Record]) -> dict[str, Any]:
+    """The entries on learning from a dictionary, placed as in `muse align --json`; none without one."""
+    entries = {
+        record.language: {"supervision": dict(record.supervision.fields)}
+        for record in found
+        if record.supervision is not None
+    }
+    if len(found) == 1:
+        return next(iter(entries.values()), {})
+    return {"languages": entries} if entries else {}
 
 
 def stages_of(entry: Mapping[str, Any]) -> list[Stage]:
@@ -94,20 +119,23 @@ def _whole(manifest: Mapping[str, Any]) -> dict[str, Any]:
 
 def _record(language: str, entry: Mapping[str, Any]) -> Record:
     tried = [fields for fields in _list(entry.get("candidates")) if isinstance(fields, Mapping)]
-    methods = [fields.get("method") for fields in tried]
-    chosen = _chosen(tried, str(entry.get("method")), methods)
+    supervision = supervision_of(entry)
+    chosen = _chosen(tried, entry, on_pairs=supervision is not None)
     candidates = tuple(
         CandidateRecord(fields, tuple(_traces(fields.get("history"))), place == chosen)
         for place, fields in enumerate(tried)
     )
-    return Record(language, entry, candidates, tuple(_traces(entry.get("history"))))
+    return Record(language, entry, candidates, tuple(_traces(entry.get("history"))), supervision)
 
 
-def _chosen(tried: list[Mapping[str, Any]], method: str, methods: list[Any]) -> int:
+def _chosen(tried: list[Mapping[str, Any]], entry: Mapping[str, Any], *, on_pairs: bool) -> int:
+    methods = [fields.get("method") for fields in tried]
+    if on_pairs and entry.get("method") in methods:  # whatever the verdicts on those without pairs
+        return methods.index(entry["method"])
     aligned = [i for i, fields in enumerate(tried) if fields.get("verdict") == "aligned"]
     if aligned:
         return aligned[-1]
-    return methods.index(method) if method in methods else -1
+    return methods.index(entry.get("method")) if entry.get("method") in methods else -1
 
 
 def _traces(history: object) -> Iterator[StageCurves]:

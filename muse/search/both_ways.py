@@ -14,8 +14,9 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from muse.search.kept import Kept
 from muse.search.largest import largest_in_columns, largest_in_rows
-from muse.search.neighbours import Neighbours, Step, merged, tile_sizes
+from muse.search.neighbours import Neighbours, Step, merged, nearest, tile_sizes
 
 KEPT = 640 * 2**20
 
@@ -37,10 +38,14 @@ class Both(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Products:
-    """The inner products of unit rows `source` (n, d) and `target` (m, d), tile by tile."""
+    """The inner products of unit rows `source` (n, d) and `target` (m, d), tile by tile.
+
+    With the `backend` faiss, which answers queries and shows no products, both directions are searched apart.
+    """
 
     source: Tensor
     target: Tensor
+    backend: str = "auto"
 
     def nearest(
         self,
@@ -53,6 +58,15 @@ class Products:
         `biases` are those of the sources (n,) and of the targets (m,), subtracted from the products when a
         source or target is looked up. `step` is called with the number of sources done.
         """
+        if self.backend == "faiss":
+            there = nearest(self.source, self.target, k, bias=biases[1], backend=self.backend)
+            return Both(there, nearest(self.target, self.source, k, bias=biases[0], backend=self.backend))
+        if self._kept is not None:
+            own, other = min(k, len(self.target)), min(k, len(self.source))
+            return Both(self._kept.of_source(own, biases[1]), self._kept.of_target(other, biases[0]))
+        return self._by_tiles(k, biases, step)
+
+    def _by_tiles(self, k: int, biases: tuple[Tensor | None, Tensor | None], step: Step | None) -> Both:
         own = [_nothing(self.source) for _ in range(_blocks(self.source, self._sizes[0]))]
         other = [_nothing(self.target) for _ in range(_blocks(self.target, self._sizes[1]))]
         room = self.source.new_empty(0)
@@ -78,21 +92,18 @@ class Products:
         return tile_sizes(self.source)
 
     @cached_property
-    def _kept(self) -> Tensor | None:
-        """All products (n, m), if they fit."""
+    def _kept(self) -> Kept | None:
+        """All products, if they fit."""
         size = len(self.source) * len(self.target) * self.source.element_size()
-        return self.source @ self.target.T if size <= KEPT else None
+        return Kept.of(self.source, self.target) if size <= KEPT else None
 
     def _tiles(self) -> Iterator[Tile]:
-        """Yields the tiles, row by row; each is overwritten by the next unless all are kept."""
+        """Yields the tiles, row by row; each is overwritten by the next."""
         (height, width), n, m = self._sizes, len(self.source), len(self.target)
-        room = self.source.new_empty(0 if self._kept is not None else height * width)
+        room = self.source.new_empty(height * width)
         for top in range(0, n, height):
             for left in range(0, m, width):
                 rows, columns = slice(top, min(n, top + height)), slice(left, min(m, left + width))
-                if self._kept is not None:
-                    yield Tile(rows, columns, self._kept[rows, columns])
-                    continue
                 size = rows.stop - rows.start, columns.stop - columns.start
                 out = room[: size[0] * size[1]].view(size)
                 yield Tile(rows, columns, torch.mm(self.source[rows], self.target[columns].T, out=out))

@@ -86,9 +86,7 @@ def log_partition(queries: Tensor, keys: Tensor, *, beta: float, step: Step | No
 
 def translations(source: Tensor, target: Tensor, retrieval: Retrieval) -> tuple[Tensor, Tensor]:
     """The best target of every source (n,) and the best source of every target (m,), as row numbers."""
-    if retrieval.backend == "faiss":
-        return best_targets(source, target, retrieval), best_targets(target, source, retrieval)
-    products = Products(source, target)
+    products = Products(source, target, retrieval.backend)
     if retrieval.method == "csls":
         own, other = (hubness / 2 for hubness in products.hubness(retrieval.k))
         found = products.nearest(1, (own, other))

@@ -32,7 +32,8 @@ from muse.files.space_manifest import read_manifest, verify
 from muse.normalise import Normalisation, check_steps
 from muse.progress import Progress
 from muse.search.retrieval import Retrieval
-from muse.space.saving import HUBNESS_K, mapped
+from muse.space.hubness import HUBNESS_K, hubness_of_both, keep, read_kept
+from muse.space.saving import mapped
 from muse.vectors import Matrix, Vectors
 
 
@@ -54,7 +55,8 @@ class Side:
 class AlignedSpace:
     """Languages in the space of one of them, the pivot; `manifest` records how it was made.
 
-    `progress` shows the progress of searches that the space itself runs.
+    `progress` shows the progress of searches that the space itself runs; `folder` is where the space was
+    loaded from, which keeps what they find.
 
     >>> import numpy as np
     >>> rows, steps = np.eye(2, dtype=np.float32), Normalisation(("unit",), ())
@@ -68,8 +70,10 @@ class AlignedSpace:
     manifest: Mapping[str, Any] = field(default_factory=dict)
     device: str = "cpu"
     progress: Progress = field(default_factory=lambda: Progress(quiet=True), repr=False)
+    folder: Path | None = None
     # Caches, so that a server need not move or compute these for every request.
     _rows: dict[str, Tensor] = field(default_factory=dict, init=False, repr=False)
+    _found: dict[tuple[str, str], Tensor] = field(default_factory=dict, init=False, repr=False)
     _biases: dict[tuple[str, str, Retrieval], Tensor | None] = field(
         default_factory=dict, init=False, repr=False
     )
@@ -185,18 +189,31 @@ class AlignedSpace:
         return mapped(side.normalisation.apply(matrix), side.mapping)
 
     def hubness(self, language: str, against: str) -> Tensor | None:
-        """The stored hubness r (n,) of the words of `language` against another one, or None."""
+        """The hubness r (n,) of the words of `language` against another one, None before it was needed."""
         stored = self.side(language).hubness.get(against)
-        return None if stored is None else torch.from_numpy(stored).to(self.device)
+        if stored is None:
+            return self._found.get((language, against))
+        return torch.from_numpy(stored).to(self.device)
 
     def bias(self, source: str, target: str, retrieval: Retrieval) -> Tensor | None:
-        """`retrieval.bias` (m,) of all targets for all sources: stored on disk, or computed once."""
+        """`retrieval.bias` (m,) of all targets for all sources: stored on disk, or found once and kept."""
         key = (source, target, retrieval)
         if key not in self._biases:
-            stored = (retrieval.method, retrieval.k) == ("csls", HUBNESS_K)
-            r = self.hubness(target, source) if stored else None  # (m,)
-            self._biases[key] = self._find_bias(source, target, retrieval) if r is None else r / 2
+            if (retrieval.method, retrieval.k) == ("csls", HUBNESS_K):
+                r = self.hubness(target, source)  # (m,)
+                self._biases[key] = (self._find_hubness(source, target) if r is None else r) / 2
+            else:
+                self._biases[key] = self._find_bias(source, target, retrieval)
         return self._biases[key]
+
+    def _find_hubness(self, source: str, target: str) -> Tensor:
+        """The hubness (m,) of the targets; that of the sources, found with it, is kept too."""
+        languages, rows = (source, target), (self.tensor(source), self.tensor(target))
+        found = hubness_of_both(languages, rows, self.progress)
+        if self.folder is not None:
+            keep(self.folder, languages, found)
+        self._found[(source, target)], self._found[(target, source)] = found
+        return found[1]
 
     def _find_bias(self, source: str, target: str, retrieval: Retrieval) -> Tensor | None:
         with self.progress.stage(f"hubs of {target} for {source}", len(self.vectors(target))) as tick:
@@ -215,7 +232,7 @@ def load_space(
     if check:
         verify(folder, manifest)
     sides = {language: _load_side(folder, language, manifest) for language in manifest["languages"]}
-    return AlignedSpace(sides, manifest["pivot"], manifest, device, progress or Progress(quiet=True))
+    return AlignedSpace(sides, manifest["pivot"], manifest, device, progress or Progress(quiet=True), folder)
 
 
 def _load_side(folder: Path, language: str, manifest: Mapping[str, Any]) -> Side:
@@ -227,4 +244,5 @@ def _load_side(folder: Path, language: str, manifest: Mapping[str, Any]) -> Side
     vectors = Vectors(language, read_words(home / WORDS, n), read_array(home / VECTORS, (n, k)))
     means = read_array(home / MEANS, (steps.count("centre"), d))
     hubness = {other: read_array(home / hubness_name(other), (n,)) for other in entry["hubness"]}
+    hubness |= read_kept(folder, language, manifest["languages"].keys() - hubness.keys(), n)
     return Side(vectors, read_array(home / MAPPING, (k, d)), Normalisation(steps, tuple(means)), hubness)

@@ -30,10 +30,9 @@ from muse.files.space_folder import (
 from muse.files.space_manifest import input_file, is_space, write_manifest
 from muse.normalise import Normalisation, normalise
 from muse.progress import Progress
-from muse.search.both_ways import Products
+from muse.space.hubness import hubness_of_both
 from muse.vectors import Matrix, Vectors
 
-HUBNESS_K = 10  # the neighbourhood of the hubness on disk: k of the default retrieval
 CHUNK = 16_384  # rows mapped at once: 20 MB at d = 300
 ORTHOGONAL = 1e-3  # the largest defect of a mapping that still counts as a rotation
 
@@ -187,8 +186,7 @@ class Searcher:
     def save_hubness(self, folder: Path, languages: tuple[str, str], rows: tuple[Matrix, Matrix]) -> None:
         """Write to the folders of two languages the hubness of their rows (n, d) and (m, d)."""
         x, y = (torch.from_numpy(matrix).to(self.device) for matrix in rows)
-        with self.progress.stage(f"hubs of {' and '.join(languages)}", len(x)) as tick:
-            found = Products(x, y).hubness(HUBNESS_K, step=tick)
+        found = hubness_of_both(languages, (x, y), self.progress)
         for own, other, r in zip(languages, reversed(languages), found, strict=True):
             write_array(folder / folder_name(own) / hubness_name(other), (len(r),), [r.cpu().numpy()])
 

@@ -52,13 +52,12 @@ def contrastive(evidence: Evidence, start: Maps, config: ContrastiveConfig, rng:
 
 def _loss(u: Tensor, v: Tensor, a: Tensor, b: Tensor, known: Tensor, scale: float) -> Tensor:
     """The mean cross-entropy of the pairs (a, b) of rows of u (n, k) and v (m, k)."""
-    forward, backward = scale * u[a] @ v.T, scale * v[b] @ u.T  # (c, m), (c, n)
-    right = forward.gather(1, b[:, None])  # (c, 1)
-    negatives = [
-        forward.masked_fill(known[a], -torch.inf),
-        backward.masked_fill(known[:, b].T, -torch.inf),
-    ]
-    return (torch.logsumexp(torch.cat([right, *negatives], dim=1), dim=1) - right[:, 0]).mean()
+    left, right = scale * u[a], v[b]
+    told = (left * right).sum(dim=1)  # (c,)
+    wrong_targets = (left @ v.T).masked_fill_(known[a], -torch.inf)  # (c, m)
+    wrong_sources = (scale * right @ u.T).masked_fill_(known.T[b], -torch.inf)  # (c, n)
+    negatives = torch.logaddexp(*(torch.logsumexp(one, dim=1) for one in (wrong_targets, wrong_sources)))
+    return (torch.logaddexp(told, negatives) - told).mean()
 
 
 def _keys(evidence: Evidence, side: int, words: int) -> tuple[Tensor, Tensor]:

@@ -1,0 +1,57 @@
+"""Hubness of a space: what CSLS needs of every word, found at first use and kept in the space's folder."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+
+import numpy as np
+from torch import Tensor
+
+from muse.errors import BadFile
+from muse.files.atomic import atomic_path
+from muse.files.space_folder import folder_name, hubness_name, read_array, write_array
+from muse.progress import Progress
+from muse.search.both_ways import Products
+from muse.vectors import Matrix
+
+HUBNESS_K = 10  # the neighbourhood of the hubness on disk: k of the default retrieval
+
+log = logging.getLogger(__name__)
+
+
+def hubness_of_both(
+    languages: tuple[str, str], rows: tuple[Tensor, Tensor], progress: Progress
+) -> tuple[Tensor, Tensor]:
+    """The mean cosine of each row (n, d) and (m, d) to its HUBNESS_K nearest of the other language."""
+    with progress.stage(f"hubs of {' and '.join(languages)}", len(rows[0])) as tick:
+        return Products(*rows).hubness(HUBNESS_K, step=tick)
+
+
+def read_kept(folder: Path, language: str, others: Iterable[str], count: int) -> dict[str, Matrix]:
+    """The hubness (n,) of the `count` words of a language against `others`, where it was kept.
+
+    What is no such array is left out: it is then found again.
+    """
+    found = {}
+    for other in others:
+        path = folder / folder_name(language) / hubness_name(other)
+        if path.exists():
+            with suppress(BadFile):
+                kept = read_array(path, (count,))
+                if np.isfinite(kept).all():
+                    found[other] = kept
+    return found
+
+
+def keep(folder: Path, languages: tuple[str, str], found: tuple[Tensor, Tensor]) -> None:
+    """Write the hubness of both languages to the folder of their space, if it is writable."""
+    for own, other, r in zip(languages, reversed(languages), found, strict=True):
+        path = folder / folder_name(own) / hubness_name(other)
+        try:
+            with atomic_path(path) as partial:
+                write_array(partial, (len(r),), [r.cpu().numpy()])
+        except OSError as error:
+            log.debug("%s: not kept, %s", path, error)
