@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import scipy.linalg
+import scipy.stats
 import torch
 from torch import Tensor
 from torch.nn.functional import normalize
@@ -14,12 +15,12 @@ from torch.nn.functional import normalize
 from muse.learn.refine import RefineConfig
 from muse.learn.supervise.canonical import CanonicalConfig, canonical, in_basis_of
 from muse.learn.supervise.contrastive import ContrastiveConfig, contrastive
-from muse.learn.supervise.doubted import supported, without_doubted
 from muse.learn.supervise.evidence import Evidence, Maps, shared_weight
 from muse.learn.supervise.orthogonal import orthogonal
 from muse.learn.supervise.refined import refined
 from muse.learn.supervise.relaxed import RelaxedConfig, relaxed
 from muse.learn.supervise.self_learning import SelfLearningConfig, self_learning
+from muse.learn.supervise.trimmed import Support, probability_right, supported, trimmed
 from muse.learn.supervise.whitened import whitened
 from tests.spaces import rotation
 from tests.toys import COUNT, evidence
@@ -100,15 +101,33 @@ def test_rotating_both_languages_changes_no_cosine(method: str) -> None:
     np.testing.assert_allclose(before.numpy(), after.numpy(), atol=1e-3)
 
 
-def test_wrong_pairs_are_told_and_left_out() -> None:
+def test_wrong_pairs_are_told_and_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     known = evidence(200, wrong=0.1, noise=0.02)
     support = supported(known, CanonicalConfig(), np.random.default_rng(0))
-    assert support[20:].quantile(0.1) > support[:20].quantile(0.9)
-    kept = without_doubted(known, 0.1, CanonicalConfig(), np.random.default_rng(0))
-    plain, doubting = (canonical(one, CanonicalConfig()) for one in (known, kept))
+    assert support.own[20:].quantile(0.1) > support.own[:20].quantile(0.9)
+    probable = probability_right(support)
+    assert float(probable[:20].max()) < 0.5 < float(probable[20:].quantile(0.05))
+    monkeypatch.setattr("muse.learn.supervise.trimmed.LEAST_PAIRS", 100)
+    kept = trimmed(known, CanonicalConfig(), np.random.default_rng(0))
+    plain, robust = (canonical(one, CanonicalConfig()) for one in (known, kept))
     clean = canonical(known.only(torch.arange(200) >= 20), CanonicalConfig())
     of_clean = _cosines(clean, known)
-    assert (_cosines(doubting, known) - of_clean).norm() < 0.2 * (_cosines(plain, known) - of_clean).norm()
+    assert (_cosines(robust, known) - of_clean).norm() < 0.2 * (_cosines(plain, known) - of_clean).norm()
+
+
+def test_probabilities_are_those_of_the_mixture_they_were_drawn_from() -> None:
+    drawn = np.random.default_rng(0)
+    wrong, right_ = drawn.normal(0, 0.1, 400), drawn.normal(0.35, 0.12, 1_600)
+    own = torch.from_numpy(np.concatenate([wrong, right_]))
+    found = probability_right(Support(own, torch.from_numpy(drawn.normal(0, 0.1, 2_000)))).numpy()
+    densities = 0.8 * scipy.stats.norm.pdf(own, 0.35, 0.12), 0.2 * scipy.stats.norm.pdf(own, 0, 0.1)
+    assert np.abs(found - densities[0] / sum(densities)).mean() < 0.02
+
+
+def test_a_clean_dictionary_is_taken_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("muse.learn.supervise.trimmed.LEAST_PAIRS", 100)
+    known = evidence(200, noise=0.02)
+    assert trimmed(known, CanonicalConfig(), np.random.default_rng(0)) is known
 
 
 def test_two_fits_in_one_basis() -> None:

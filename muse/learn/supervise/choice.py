@@ -26,11 +26,11 @@ from muse.learn.supervise.methods import (
     Method,
     canonical_method,
     contrastive_method,
-    doubting_method,
     procrustes_method,
     refined_method,
     relaxed_method,
     self_learning_method,
+    trimmed_method,
     unfitted,
     whitened_method,
 )
@@ -40,7 +40,9 @@ from muse.run.runtime import Runtime
 log = logging.getLogger(__name__)
 
 TESTED = 500  # words on which the slow methods are tested
-METHODS = 7 + len(SETTINGS)  # that are tried without any start, for the progress line
+METHODS = 5 + len(SETTINGS)  # that are tried without any start, for the progress line
+TRAINED = 2  # RCSLS and contrastive training
+LEAST_TO_TRAIN = 500  # pairs: training forgets rare words, and fewer pairs cannot show that it did
 FINAL = HeldOutConfig(targets=30_000, sources=4_000)  # of the figure that is reported
 
 
@@ -116,6 +118,7 @@ class _Choice:
     folds: Folds
     search: HeldOutSearch
     fixed: bool
+    trains: bool
     seed: Sequence[int]
     tick: Tick
     numbers: Iterator[int] = field(default_factory=lambda: count(1))
@@ -161,8 +164,10 @@ def choose(
     """
     rng = np.random.default_rng([*seed, 0])
     folds, search = Folds.of(evidence, rng), HeldOutSearch.of(evidence, rng)
-    with runtime.progress.stage("learning from pairs", 1 if plain else METHODS + 2 * len(starts)) as tick:
-        choice = _Choice(folds, search, fixed, seed, tick)
+    trains = len(evidence) >= LEAST_TO_TRAIN
+    steps = METHODS + TRAINED * trains + 2 * len(starts)
+    with runtime.progress.stage("learning from pairs", 1 if plain else steps) as tick:
+        choice = _Choice(folds, search, fixed, trains, seed, tick)
         tested = [choice.test(procrustes_method())] if plain else _tested(choice, starts)
         best = simplest(tested)
         maps = choice.maps(best.method, evidence, last=True)
@@ -185,13 +190,13 @@ def _tested(choice: _Choice, starts: Mapping[str, Maps]) -> list[MethodScore]:
     whitened = choice.test(whitened_method())
     grid = {config: choice.test(canonical_method(config)) for config in SETTINGS}
     config = max(grid, key=lambda one: grid[one].score)
-    canonicals = [*grid.values(), choice.test(doubting_method(config, choice.rng))]
+    canonicals = [*grid.values(), choice.test(trimmed_method(config, choice.rng))]
     inducing = [
         choice.test(self_learning_method(f"self-learning{name}", start.method, config, choice.rng))
         for start, name in [*((one, f" from {one.method.name}") for one in given), (grid[config], "")]
     ]
     best = max((*given, *canonicals, *inducing), key=lambda one: one.score)
-    trained = [relaxed_method(), contrastive_method(best.method, choice.rng)]
+    trained = [relaxed_method(), contrastive_method(best.method, choice.rng)] if choice.trains else []
     return [*inducing, *given, *rotations, whitened, *canonicals, *(choice.test(one) for one in trained)]
 
 

@@ -10,12 +10,12 @@ import numpy as np
 from muse.learn.refine import RefineConfig
 from muse.learn.supervise.canonical import CanonicalConfig, canonical
 from muse.learn.supervise.contrastive import ContrastiveConfig, contrastive
-from muse.learn.supervise.doubted import without_doubted
 from muse.learn.supervise.evidence import Evidence, Maps
 from muse.learn.supervise.orthogonal import orthogonal
 from muse.learn.supervise.refined import refined
 from muse.learn.supervise.relaxed import RelaxedConfig, relaxed
 from muse.learn.supervise.self_learning import SelfLearningConfig, self_learning
+from muse.learn.supervise.trimmed import trimmed
 from muse.learn.supervise.whitened import whitened
 
 # Chosen on en-fr, en-de, en-ru and three pairs of unlike corpora, on parts of their training lists.
@@ -31,7 +31,6 @@ SETTINGS = tuple(
         (0.9, 0.5),
     )
 )
-DOUBTED = 0.1
 LIGHT = 4_000  # the largest cut-off of the slow methods while they are tested
 
 Fit = Callable[[Evidence, bool], Maps]  # the flag: as at the end, rather than as in cross-validation
@@ -71,13 +70,13 @@ def canonical_method(config: CanonicalConfig) -> Method:
     return Method(f"canonical:{config}", lambda evidence, _: canonical(evidence, config))
 
 
-def doubting_method(config: CanonicalConfig, rng: Rng) -> Method:
-    """Canonical maps of one setting, without the pairs that the others support least."""
+def trimmed_method(config: CanonicalConfig, rng: Rng) -> Method:
+    """Canonical maps of one setting, without the pairs that the others contradict."""
 
     def fit(evidence: Evidence, last: bool) -> Maps:
-        return canonical(without_doubted(evidence, DOUBTED, config, rng()), config)
+        return canonical(trimmed(evidence, config, rng()), config)
 
-    return Method(f"canonical:{config},{DOUBTED:g}", fit)
+    return Method(f"canonical:{config},trimmed", fit)
 
 
 def refined_method(rng: Rng) -> Method:
@@ -123,10 +122,11 @@ class _Induction:
     known: dict[tuple[int, bool], tuple[Evidence, Evidence]] = field(default_factory=dict)
 
     def grown(self, evidence: Evidence, last: bool) -> Evidence:
-        """The given pairs and those induced in the last round."""
+        """The given pairs that hold and those induced in the last round."""
         key = id(evidence), last
         if key not in self.known:
             config = SelfLearningConfig() if last else SelfLearningConfig().up_to(LIGHT)
-            found = self_learning(evidence, self.start.fit(evidence, last), config, self.rng())
+            held = trimmed(evidence, config.canonical, self.rng())
+            found = self_learning(held, self.start.fit(held, last), config, self.rng())
             self.known[key] = evidence, found  # the evidence is kept so that its id stays its own
         return self.known[key][1]
