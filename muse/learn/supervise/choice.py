@@ -180,7 +180,7 @@ def choose(
 
 
 def _tested(choice: _Choice, starts: Mapping[str, Maps]) -> list[MethodScore]:
-    """All methods, tested, simplest first.
+    """All methods, tested, simplest first: what was learned without the pairs needs no fit at all.
 
     Maps fitted to induced pairs too have no more parameters than others, and several times as many pairs for
     them; and they cover rarer words, which a dictionary seldom has and cross-validation cannot see.
@@ -197,7 +197,7 @@ def _tested(choice: _Choice, starts: Mapping[str, Maps]) -> list[MethodScore]:
     ]
     best = max((*given, *canonicals, *inducing), key=lambda one: one.score)
     trained = [relaxed_method(), contrastive_method(best.method, choice.rng)] if choice.trains else []
-    return [*inducing, *given, *rotations, whitened, *canonicals, *(choice.test(one) for one in trained)]
+    return [*given, *inducing, *rotations, whitened, *canonicals, *(choice.test(one) for one in trained)]
 
 
 def simplest(tested: Sequence[MethodScore]) -> MethodScore:
