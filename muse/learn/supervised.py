@@ -13,7 +13,7 @@ from muse.learn.supervise.choice import Supervision, choose
 from muse.learn.supervise.evidence import Evidence, Maps
 from muse.run.runtime import Runtime
 
-FEW = 1_000  # with fewer source words in the pairs, unsupervised initialisations are candidates too
+FEW = 2_000  # with fewer source words in the pairs, unsupervised initialisations are candidates too
 PAIRS_STREAM = 3_000  # the number of a random stream, above those of the initialisations
 
 
