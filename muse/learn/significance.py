@@ -15,6 +15,7 @@ def standard_errors(before: Tensor, after: Tensor) -> float:
     `before` and `after` (p,) say for each case whether it is right. With b cases gained and c lost:
     (b - c) / sqrt(b + c), 0 if none changed.
 
+    >>> import torch
     >>> standard_errors(torch.tensor([True, False]), torch.tensor([True, True]))
     1.0
     """

@@ -63,7 +63,10 @@ class Products:
             return Both(there, nearest(self.target, self.source, k, bias=biases[0], backend=self.backend))
         if self._kept is not None:
             own, other = min(k, len(self.target)), min(k, len(self.source))
-            return Both(self._kept.of_source(own, biases[1]), self._kept.of_target(other, biases[0]))
+            found = Both(self._kept.of_source(own, biases[1]), self._kept.of_target(other, biases[0]))
+            if step is not None:
+                step(len(self.source))
+            return found
         return self._by_tiles(k, biases, step)
 
     def _by_tiles(self, k: int, biases: tuple[Tensor | None, Tensor | None], step: Step | None) -> Both:
