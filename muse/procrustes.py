@@ -8,10 +8,14 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
 import scipy.linalg
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn.functional import normalize
+
+from muse.errors import NotConverged
 
 FLOOR = 1e-6  # of the largest spread: a direction without spread has no correlation
 
@@ -28,7 +32,7 @@ def procrustes(source: Tensor, target: Tensor) -> Tensor:
 
 def rotation(product: Tensor) -> Tensor:
     """The (semi-)orthogonal W (e, d), float32, closest to Y^T X (e, d), double: its polar factor U V^T."""
-    left, _, right = _svd(product)
+    left, _, right = svd(product)
     return (left @ right).float()
 
 
@@ -64,7 +68,7 @@ def correlation_weighted(product: Tensor, source_gram: Tensor, target_gram: Tens
     by singular values after whitening: Artetxe et al., 2018 (AAAI). Correlations need no whitening,
     which amplifies directions that cannot be estimated from few pairs in 300 dimensions.)
     """
-    left, values, right = _svd(product)
+    left, values, right = svd(product)
     spread_x = (right * (right @ source_gram)).sum(dim=1)  # (k,)
     spread_y = (left * (target_gram @ left)).sum(dim=0)  # (k,)
     scale = (spread_x * spread_y).sqrt()
@@ -106,11 +110,25 @@ def cross_fitted(
     return mapped
 
 
-def _svd(product: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """U (e, k), S (k,) and V^T (k, d) of an (e, d) matrix, k the smaller of e and d."""
+def svd(product: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """U (e, k), S (k,) and V^T (k, d) of an (e, d) matrix, k the smaller of e and d.
+
+    Raise NotConverged if the matrix has none, as one with NaN.
+    """
     if product.is_cuda:
         left, values, right = torch.linalg.svd(product, full_matrices=False)
         return left, values, right
     # For a (300, 300) matrix scipy's gesdd takes half of torch's time on a CPU.
-    parts = scipy.linalg.svd(product.numpy(), full_matrices=False, check_finite=False)
+    matrix = product.numpy()
+    try:
+        parts = scipy.linalg.svd(matrix, full_matrices=False, check_finite=False)
+    except np.linalg.LinAlgError:  # divide and conquer may stall on many equal singular values
+        parts = _slow_svd(matrix)
     return torch.from_numpy(parts[0]), torch.from_numpy(parts[1]), torch.from_numpy(parts[2])
+
+
+def _slow_svd(matrix: NDArray[np.floating]) -> tuple[NDArray[np.floating], ...]:
+    try:
+        return tuple(scipy.linalg.svd(matrix, full_matrices=False, lapack_driver="gesvd"))
+    except (np.linalg.LinAlgError, ValueError) as error:
+        raise NotConverged(f"a matrix must have singular values, got none ({error})") from error

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 import scipy.linalg
@@ -9,7 +11,8 @@ import torch
 from numpy.typing import NDArray
 from torch.nn.functional import normalize
 
-from muse.procrustes import both_mapped, correlation_weighted, cross_fitted, gram, procrustes, rotation
+from muse.errors import NotConverged
+from muse.procrustes import both_mapped, correlation_weighted, cross_fitted, gram, procrustes, rotation, svd
 from tests.spaces import raw_rows
 from tests.spaces import rotation as drawn
 
@@ -119,3 +122,20 @@ def test_cross_fitting_maps_a_row_by_the_pairs_of_the_other_folds() -> None:
         rows = x[folds == fold] @ fit.rotation.T @ fit.weighting
         torch.testing.assert_close(found[folds == fold], rows / rows.norm(dim=1, keepdim=True))
         torch.testing.assert_close(turned[folds == fold], x[folds == fold] @ fit.rotation.T)
+
+
+def test_a_decomposition_that_stalls_is_made_another_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    matrix = torch.from_numpy(np.random.default_rng(0).normal(size=(6, 4)))
+    expected, fast = svd(matrix), scipy.linalg.svd
+
+    def stalls(*parts: Any, lapack_driver: str = "gesdd", **more: Any) -> Any:
+        if lapack_driver == "gesdd":
+            raise np.linalg.LinAlgError("SVD did not converge")
+        return fast(*parts, lapack_driver=lapack_driver, **more)
+
+    monkeypatch.setattr(scipy.linalg, "svd", stalls)
+    left, values, right = svd(matrix)
+    torch.testing.assert_close(values, expected[1])
+    torch.testing.assert_close(left * values @ right, matrix)
+    with pytest.raises(NotConverged, match="must have singular values"):
+        svd(matrix * torch.nan)

@@ -10,11 +10,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import torch
-
 from muse.learn.supervise.evidence import Evidence, Maps
 from muse.learn.supervise.moments import CrossMoments
-from muse.procrustes import rotation
+from muse.procrustes import rotation, svd
 
 
 @dataclass(frozen=True)
@@ -42,7 +40,7 @@ def canonical(evidence: Evidence, config: CanonicalConfig) -> Maps:
 def of_moments(moments: CrossMoments, config: CanonicalConfig) -> Maps:
     """The same from the moments of the pairs, double."""
     white_x, white_y = (spread.power(-0.5, config.shrinkage) for spread in moments.spreads)
-    u, s, vt = torch.linalg.svd(white_x @ moments.covariance @ white_y, full_matrices=False)
+    u, s, vt = svd(white_x @ moments.covariance @ white_y)
     scale = s.clamp_min(0)[:, None] ** config.power
     return Maps(scale * (u.T @ white_x), scale * (vt @ white_y))
 

@@ -197,7 +197,15 @@ def _tested(choice: _Choice, starts: Mapping[str, Maps]) -> list[MethodScore]:
     ]
     best = max((*given, *canonicals, *inducing), key=lambda one: one.score)
     trained = [relaxed_method(), contrastive_method(best.method, choice.rng)] if choice.trains else []
-    return [*given, *inducing, *rotations, whitened, *canonicals, *(choice.test(one) for one in trained)]
+    of_starts = [one for pair in zip(given, inducing, strict=False) for one in pair]  # the best start first
+    return [
+        *of_starts,
+        inducing[-1],
+        *rotations,
+        whitened,
+        *canonicals,
+        *(choice.test(one) for one in trained),
+    ]
 
 
 def simplest(tested: Sequence[MethodScore]) -> MethodScore:

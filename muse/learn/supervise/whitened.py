@@ -11,6 +11,7 @@ from torch import Tensor
 
 from muse.learn.supervise.evidence import Evidence, Maps
 from muse.learn.supervise.moments import CrossMoments
+from muse.procrustes import svd
 
 POWER = 0.5  # of the singular values, on either side
 
@@ -29,7 +30,7 @@ def reweighted_maps(source: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
     moments = CrossMoments.of(source.double(), target.double(), torch.ones(len(source)).to(source))
     white_x, white_y = (spread.power(-0.5) for spread in moments.spreads)
     colour_x, colour_y = (spread.power(0.5) for spread in moments.spreads)
-    u, s, vt = torch.linalg.svd(white_x @ moments.covariance @ white_y, full_matrices=False)
+    u, s, vt = svd(white_x @ moments.covariance @ white_y)
     weights = torch.diag(s**POWER)
     left = white_x @ u @ weights @ u.T @ colour_x @ u
     right = white_y @ vt.T @ weights @ vt @ colour_y @ vt.T
