@@ -31,14 +31,14 @@ DIMENSION = 300
 
 
 def make_space(folder: Path, words: int, seed: int) -> Path:
-    """A space fr, en of `words` random words each, without hubness, as `muse align` saves one so large."""
+    """A space fr, en of `words` random words each, as `muse align` saves one."""
     sides = {}
     for number, language in enumerate(("fr", "en")):
         rng = np.random.default_rng([seed, number])
         rows, fitted = normalise(rng.normal(size=(words, DIMENSION)).astype(np.float32))
         names = [f"{language}{row}" for row in range(words)]
         sides[language] = SideToSave(Vectors(language, names, rows), fitted)
-    save_space(folder, sides, pivot="en", provenance=Provenance("random"), hubness=False)
+    save_space(folder, sides, pivot="en", provenance=Provenance("random"))
     return folder
 
 

@@ -22,7 +22,7 @@ from unlike_transport import DIMENSIONS, GRAPH_WORDS
 from muse.learn.initialise.components import unit_components
 from muse.learn.initialise.sinkhorn import sinkhorn
 from muse.procrustes import rotation
-from muse.search.retrieval import Retrieval, mutual_neighbours, mutual_pairs
+from muse.search.retrieval import Retrieval, mutual_neighbours
 from muse.vectors import Vectors
 
 CLUSTERS = 20
@@ -70,7 +70,7 @@ def clusters(x: Vectors, y: Vectors, rng: np.random.Generator) -> Tensor:
     x_described, y_described = (normalize(torch.cat(one, dim=1)) for one in described)
     pairs = mutual_neighbours(x_described, y_described, Retrieval())
     for _ in range(10):
-        mapping = rotation((other[pairs[:, 1]].T @ own[pairs[:, 0]]).double()).float()
+        mapping = rotation((other[pairs[:, 1]].T @ own[pairs[:, 0]]).double())
         pairs = mutual_neighbours(own @ mapping.T, other, Retrieval())
     return pairs
 
@@ -93,7 +93,7 @@ def independent_components(x: Vectors, y: Vectors, rng: np.random.Generator) -> 
         if not turn:
             plan = sinkhorn(torch.cdist(shapes[0], shapes[1]), 0.1, 100)
         similar = normalize(found[0] @ plan) @ normalize(found[1]).T  # (n, m)
-        pairs = mutual_pairs(similar.argmax(dim=1), similar.argmax(dim=0))
+        pairs = by_transport.maxima(similar)
         plan = sinkhorn(-(found[0][pairs[:, 0]].T @ found[1][pairs[:, 1]]) / len(pairs), 0.1, 100)
     return pairs
 
@@ -106,7 +106,7 @@ def _independent(rows: Tensor, rng: np.random.Generator) -> Tensor:
     for _ in range(200):
         values = torch.tanh(white @ axes.T)
         slopes = (1 - values**2).mean(dim=0)
-        axes = rotation((values.T @ white / len(white) - slopes[:, None] * axes).double()).float()
+        axes = rotation((values.T @ white / len(white) - slopes[:, None] * axes).double())
     inside: Tensor = white @ axes.T
     positive: Tensor = inside * (inside**3).mean(dim=0).sign()
     return positive

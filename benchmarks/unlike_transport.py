@@ -116,12 +116,12 @@ def relaxed(x: Vectors, y: Vectors, rng: np.random.Generator) -> Tensor:
     """Zhao et al. (2020): marginals relaxed by KL, both directions at once, by turns with Procrustes."""
     own, other = (unit_components(side, DIMENSIONS) for side in (x, y))
     pairs = plain(x, y, rng)
-    mapping = rotation((other[pairs[:, 1]].T @ own[pairs[:, 0]]).double()).float()
+    mapping = rotation((other[pairs[:, 1]].T @ own[pairs[:, 0]]).double())
     for epsilon in np.geomspace(0.2, 0.03, 30).tolist():
         cosines = own @ mapping.T @ other.T  # (n, m)
         forward, backward = _unbalanced(-cosines, epsilon), _unbalanced(-cosines.T, epsilon)
         plan = forward + backward.T
-        mapping = rotation((other.T @ (plan.T @ own)).double()).float()
+        mapping = rotation((other.T @ (plan.T @ own)).double())
     return maxima(plan)
 
 
@@ -145,7 +145,7 @@ def goat(x: Vectors, y: Vectors, rng: np.random.Generator) -> Tensor:
     a, b = own @ own.T, other @ other.T
     pairs = plain(x.most_frequent(GRAPH_WORDS), y.most_frequent(GRAPH_WORDS), rng)
     for _ in range(3):
-        mapping = rotation((other[pairs[:, 1]].T @ own[pairs[:, 0]]).double()).float()
+        mapping = rotation((other[pairs[:, 1]].T @ own[pairs[:, 0]]).double())
         plan = sinkhorn(-(own @ mapping.T @ other.T), 0.05, 30)
         for step in range(10):
             gradient = a @ plan @ b
@@ -171,7 +171,7 @@ def _convex(own: Tensor, other: Tensor) -> Tensor:
         gradient = a @ (a @ plan - plan @ b) - (a @ plan - plan @ b) @ b
         found = sinkhorn(gradient / gradient.std().clamp_min(1e-9), 0.05, 30) * len(a)
         plan += (found - plan) * 2 / (step + 2)
-    return rotation((other[: len(b)].T @ plan.T @ own[: len(a)]).double()).float()
+    return rotation((other[: len(b)].T @ plan.T @ own[: len(a)]).double())
 
 
 def _in_batches(
@@ -182,7 +182,7 @@ def _in_batches(
         for _ in range(steps):
             a, b = (rows[torch.from_numpy(rng.permutation(len(rows))[:batch])] for rows in (own, other))
             plan = sinkhorn(-(a @ mapping.T @ b.T), 0.05, 15)  # of mass 1
-            mapping = rotation((mapping + 4 * b.T @ plan.T @ a).double()).float()
+            mapping = rotation((mapping + 4 * b.T @ plan.T @ a).double())
     cosines = own @ mapping.T @ other.T  # (n, m)
     plan = sinkhorn(-cosines, 0.05, 30)
     return float((plan * cosines).sum()), plan

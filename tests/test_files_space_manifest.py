@@ -16,8 +16,8 @@ from tests.spaces import saved
 
 FILES = [
     f"{language}/{name}"
-    for language, other in (("en", "fr"), ("fr", "en"))
-    for name in ("words.txt", "vectors.npy", "mapping.npy", "means.npy", f"hubness.{other}.npy")
+    for language in ("en", "fr")
+    for name in ("words.txt", "vectors.npy", "mapping.npy", "means.npy")
 ]
 
 
@@ -134,13 +134,11 @@ def test_a_missing_or_odd_entry_is_named(folder: Path, key: str, value: object) 
 LANGUAGES: list[tuple[Any, str]] = [
     ({"fr": {}, "en": {}}, "expected languages.fr.words to be of type int, got None"),
     ({"fr": 3}, "expected languages.fr.words to be of type int, got 3"),
-    ({"fr": {"words": 1, "normalisation": [], "hubness": []}}, "expected the pivot among the languages"),
-    ({"..": {"words": 1, "normalisation": [], "hubness": []}}, "a language needs a name"),
-    ({"en": {"words": 40, "normalisation": ["unit"], "hubness": [3]}}, "expected languages.en.hubness"),
-    ({"en": {"words": 40, "normalisation": ["whiten"], "hubness": []}}, "a normalisation step must be"),
-    ({"en": {"words": 40, "normalisation": [["unit"]], "hubness": []}}, "a normalisation step must be"),
-    ({"en": {"words": 40, "normalisation": ["unit"], "hubness": ["de"]}}, "hubness.de.npy: expected a file"),
-    ({"en": {"words": -1, "normalisation": [], "hubness": []}}, "words.txt: expected -1 words"),
+    ({"fr": {"words": 1, "normalisation": []}}, "expected the pivot among the languages"),
+    ({"..": {"words": 1, "normalisation": []}}, "a language needs a name"),
+    ({"en": {"words": 40, "normalisation": ["whiten"]}}, "a normalisation step must be"),
+    ({"en": {"words": 40, "normalisation": [["unit"]]}}, "a normalisation step must be"),
+    ({"en": {"words": -1, "normalisation": []}}, "words.txt: expected -1 words"),
 ]
 
 
@@ -153,7 +151,7 @@ def test_odd_languages(folder: Path, languages: Any, message: str) -> None:
 
 def test_the_manifest_cannot_lead_out_of_the_folder(folder: Path, tmp_path: Path) -> None:
     (folder / "en").rename(tmp_path / "outside")
-    entry = {"words": 40, "normalisation": ["unit", "centre", "unit"], "hubness": []}
+    entry = {"words": 40, "normalisation": ["unit", "centre", "unit"]}
     change(folder, languages={"../outside": entry}, pivot="../outside")
     with pytest.raises(BadFile, match="%2Foutside/words.txt: expected a file"):
         load_space(folder, check=False)

@@ -8,8 +8,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 from muse.errors import BadFile, BadSetting, Mismatch, NotConverged
+from muse.search.retrieval import Retrieval
 from muse.space import Provenance, SideToSave, add_to_space, check_addition, load_space
 from muse.space import adding as space_adding
 from tests.command import tree
@@ -39,8 +41,7 @@ def test_the_others_keep_every_byte(tmp_path: Path, elsewhere: bool) -> None:
         name: data for name, data in before.items() if name != "manifest.json"
     }
     assert set(after) - set(before) == {
-        "en/hubness.es.npy", "es", *(f"es/{name}" for name in ("words.txt", "vectors.npy", "mapping.npy")),
-        "es/means.npy", "es/hubness.en.npy",
+        "es", *(f"es/{name}" for name in ("words.txt", "vectors.npy", "mapping.npy", "means.npy")),
     }  # fmt: skip
     if elsewhere:
         assert tree(tmp_path / "s") == before
@@ -58,20 +59,23 @@ def test_the_new_language_is_there_as_if_it_had_been_from_the_start(tmp_path: Pa
     np.testing.assert_allclose(space.vectors("es").matrix, mapped, atol=1e-6)
     for one, other in (("es", "en"), ("en", "es")):
         cosines = np.sort(space.vectors(one).matrix @ space.vectors(other).matrix.T, axis=1)
-        stored = space.hubness(one, other)
-        assert stored is not None
-        np.testing.assert_allclose(stored.numpy(), cosines[:, -10:].mean(axis=1), atol=1e-5)
-    assert space.hubness("es", "fr") is None
+        bias = space.bias(other, one, Retrieval())
+        assert bias is not None
+        np.testing.assert_allclose(2 * bias.numpy(), cosines[:, -10:].mean(axis=1), atol=1e-5)
     assert space.manifest["languages"]["es"]["verdict"] == SURE
     assert space.method("es", "en") == "similarity"
     assert space.method("fr", "en") == "gromov"  # that of the space, where a language names none
     assert space.manifest["mapping"] == "orthogonal"
 
 
-def test_without_hubness_none_is_promised(tmp_path: Path) -> None:
-    saved(tmp_path / "s", "fr")
-    add(tmp_path / "s", tmp_path / "s", hubness=False)
-    assert load_space(tmp_path / "s").hubness("en", "es") is None
+def test_hubness_that_was_kept_is_kept_on(tmp_path: Path) -> None:
+    bias = saved(tmp_path / "s", "fr").bias("fr", "en", Retrieval())
+    add(tmp_path / "s", tmp_path / "s")
+    space = load_space(tmp_path / "s")
+    found = space.hubness("en", "fr")
+    assert found is not None and bias is not None
+    assert torch.equal(found / 2, bias)
+    assert space.hubness("en", "es") is None
 
 
 def test_the_verdict_on_the_whole_is_the_worst(tmp_path: Path) -> None:

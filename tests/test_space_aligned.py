@@ -90,6 +90,8 @@ def test_arrays_are_mapped_and_a_change_stays_in_memory(space: AlignedSpace, tmp
 def test_stored_hubness_is_the_mean_cosine_to_the_ten_nearest(space: AlignedSpace) -> None:
     fr, en = space.vectors("fr").matrix, space.vectors("en").matrix
     cosines = fr.astype(np.float64) @ en.T
+    assert space.hubness("fr", "en") is None
+    space.bias("fr", "en", Retrieval())  # finds both
     for language, against, table in (("fr", "en", cosines), ("en", "fr", cosines.T)):
         expected = np.sort(table, axis=1)[:, -10:].mean(axis=1)
         stored = space.hubness(language, against)
@@ -117,22 +119,18 @@ def test_bias_uses_what_is_stored(space: AlignedSpace, monkeypatch: pytest.Monke
     def never(*_: object) -> None:
         raise AssertionError("searched again")
 
+    first = space.bias("fr", "en", Retrieval())
+    assert first is not None
     monkeypatch.setattr(Retrieval, "bias", never)
     monkeypatch.setattr("muse.space.aligned.hubness_of_both", never)
-    assert space.bias("fr", "en", Retrieval()) is not None
+    assert space.bias("fr", "en", Retrieval()) is first
+    assert space.bias("en", "fr", Retrieval()) is not None
     with pytest.raises(AssertionError, match="searched again"):
         space.bias("fr", "en", Retrieval(k=9))
 
 
-def without_hubness(folder: Path) -> AlignedSpace:
-    save_space(folder, sides_to_save(), pivot="en", provenance=PROVENANCE, hubness=False)
-    return load_space(folder)
-
-
-def test_a_space_without_hubness_finds_it_once_and_keeps_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    space = without_hubness(tmp_path / "s")
+def test_a_space_finds_hubness_once_and_keeps_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    space = saved(tmp_path / "s")
     assert not list((tmp_path / "s").rglob("hubness*"))
     found = space.bias("fr", "en", Retrieval())
     assert found is not None
@@ -147,7 +145,7 @@ def test_a_space_without_hubness_finds_it_once_and_keeps_it(
 
 @pytest.mark.parametrize("broken", [b"", b"\x93NUMPY", None])
 def test_a_broken_hubness_is_found_again(tmp_path: Path, broken: bytes | None) -> None:
-    space = without_hubness(tmp_path / "s")
+    space = saved(tmp_path / "s")
     expected = space.bias("fr", "en", Retrieval())
     path = tmp_path / "s" / "en" / "hubness.fr.npy"
     if broken is None:
@@ -162,7 +160,7 @@ def test_a_broken_hubness_is_found_again(tmp_path: Path, broken: bytes | None) -
 def test_a_folder_that_cannot_be_written_keeps_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    space = without_hubness(tmp_path / "s")
+    space = saved(tmp_path / "s")
 
     def full(*_: object) -> None:
         raise OSError("no space")
@@ -190,9 +188,9 @@ def test_direction_among_several(tmp_path: Path) -> None:
         space.direction()
     with pytest.raises(BadSetting, match="different languages, got 'fr' twice"):
         space.direction("fr", "fr")
-    assert space.hubness("en", "de") is not None
     assert space.hubness("fr", "de") is None
     assert space.bias("fr", "de", Retrieval()) is not None
+    assert space.hubness("fr", "de") is not None
 
 
 def test_an_unknown_language_is_told_the_known_ones(space: AlignedSpace) -> None:

@@ -37,8 +37,8 @@ def test_the_files_of_a_space(tmp_path: Path) -> None:
     names = {"words.txt", "vectors.npy", "mapping.npy", "means.npy"}
     assert contents(tmp_path / "a" / "b" / "s").keys() == {
         "manifest.json",
-        *(f"en/{name}" for name in names | {"hubness.fra_Latn.npy"}),
-        *(f"fra_Latn/{name}" for name in names | {"hubness.en.npy"}),
+        *(f"en/{name}" for name in names),
+        *(f"fra_Latn/{name}" for name in names),
     }
     assert [path.name for path in (tmp_path / "a" / "b").iterdir()] == ["s"]
 
@@ -62,7 +62,6 @@ def test_the_manifest_says_how_it_was_made(tmp_path: Path) -> None:
         "words": 39,
         "normalisation": ["unit", "centre", "unit"],
         "files": [{"path": str(source), "sha256": digest}, {"path": str(tmp_path / "gone"), "sha256": None}],
-        "hubness": ["en"],
     }
     assert manifest["languages"]["en"]["role"] == "pivot"
     assert manifest["inputs"] == [{"path": str(source), "sha256": digest}]
@@ -105,7 +104,8 @@ def test_any_name_of_a_language_will_do(tmp_path: Path, language: str) -> None:
     space = saved(tmp_path / "s", language)
     assert space.languages == ("en", language)
     assert len(space.vectors(language)) == 39
-    assert space.hubness("en", language) is not None
+    assert space.bias(language, "en", Retrieval()) is not None
+    assert load_space(tmp_path / "s").hubness("en", language) is not None
     assert [path.name for path in tmp_path.iterdir()] == ["s"]
     assert len(list((tmp_path / "s").iterdir())) == 3
 
@@ -224,7 +224,7 @@ FAULTS: list[tuple[BaseException, type[BaseException], str]] = [
 ]
 
 
-@pytest.mark.parametrize("call", range(8))  # two sides with three arrays each, and two of hubness
+@pytest.mark.parametrize("call", range(6))  # two sides with three arrays each
 @pytest.mark.parametrize(
     ("fault", "kind", "message"), FAULTS, ids=["full", "quota", "broken", "ctrl-c", "memory"]
 )
@@ -279,7 +279,7 @@ def test_saving_holds_no_second_copy_in_memory(tmp_path: Path) -> None:
     sides = sides_to_save(count=60_000, dimension=64)  # 15 MB each
     tracemalloc.start()
     try:
-        save(tmp_path / "s", sides=sides, hubness=False)
+        save(tmp_path / "s", sides=sides)
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()

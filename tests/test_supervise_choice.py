@@ -109,7 +109,7 @@ def test_wilsons_interval_is_scipys(right: int, tested: int) -> None:
 def _tested(name: str, ranks: list[int]) -> MethodScore:
     words = np.arange(len(ranks))
     maps = Maps(torch.eye(2), torch.eye(2))
-    return MethodScore(unfitted(name, maps), Ranks(words, np.array(ranks), words), 0.0)
+    return MethodScore(unfitted(name, maps), [], Ranks(words, np.array(ranks), words), 0.0)
 
 
 def test_the_simplest_within_one_standard_error() -> None:

@@ -210,22 +210,15 @@ def _save(
         more = of_language(one, request.config, pair)
         target_map = one.alignment.target_map  # None if several languages share the target
         sides[language] = replace(inputs.sources[language], mapping=one.alignment.source_map, more=more)
-    hubness = runtime.device == "cuda"  # seconds there; on a CPU it is found at first use
     made = provenance(request, learned.languages, learned.joint, before)
     if request.into is not None:
-        add_to_space(
-            request.folder, request.into, sides, provenance=made, hubness=hubness, device=runtime.device,
-            progress=runtime.progress,
-        )  # fmt: skip
+        add_to_space(request.folder, request.into, sides, provenance=made)
         return
     save_space(
         request.folder,
         {**sides, request.pivot: replace(inputs.target, mapping=target_map)},
         pivot=request.pivot,
         provenance=made,
-        hubness=hubness,
-        device=runtime.device,
-        progress=runtime.progress,
     )
 
 

@@ -67,7 +67,7 @@ class TrainedEncoder(SentenceEncoder):
         for language in self.trained_for:
             side = self.space.side(language)
             rows = self.tables.get(language, side.vectors.matrix)
-            sides[language] = replace(side, vectors=replace(side.vectors, matrix=rows), hubness={})
+            sides[language] = replace(side, vectors=replace(side.vectors, matrix=rows))
         return AlignedSpace(sides, self.space.pivot, self.space.manifest)
 
     @cached_property

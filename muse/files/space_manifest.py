@@ -23,14 +23,13 @@ from muse.files.space_folder import (
     WORDS,
     checksum,
     folder_name,
-    hubness_name,
     unreadable,
 )
 from muse.version import __version__
 
 FORMAT, FORMAT_VERSION = "muse-space", 1
 _KEYS = {"format_version": int, "pivot": str, "dimension": int, "languages": dict, "checksums": dict}
-_LANGUAGE_KEYS = {"words": int, "normalisation": list, "hubness": list}
+_LANGUAGE_KEYS = {"words": int, "normalisation": list}
 _OWN_DIMENSION = {"dimension": int}  # of a language's own vectors, if that is not the dimension of the space
 
 
@@ -118,8 +117,6 @@ def _check_manifest(path: Path, manifest: dict[str, Any]) -> None:
         _check_keys(path, entry, _LANGUAGE_KEYS, where=f"languages.{language}.")
         if "dimension" in entry:
             _check_keys(path, entry, _OWN_DIMENSION, where=f"languages.{language}.")
-        for place, other in enumerate(entry["hubness"]):
-            _check_keys(path, {place: other}, {place: str}, where=f"languages.{language}.hubness.")
     if manifest["pivot"] not in manifest["languages"]:
         raise BadFile(f"{path}: expected the pivot among the languages, got {manifest['pivot']!r}; {AGAIN}")
 
@@ -135,9 +132,8 @@ def _check_keys(path: Path, part: Any, keys: Mapping[Any, type], where: str = ""
 
 def verify(folder: Path, manifest: Mapping[str, Any]) -> None:
     """Raise BadFile, naming the file, if a file of the space is missing or differs from its checksum."""
-    for language, entry in manifest["languages"].items():
-        names = [WORDS, VECTORS, MAPPING, MEANS, *map(hubness_name, entry["hubness"])]
-        for name in (f"{folder_name(language)}/{name}" for name in names):
+    for language in manifest["languages"]:
+        for name in (f"{folder_name(language)}/{name}" for name in (WORDS, VECTORS, MAPPING, MEANS)):
             _verify_file(folder / name, manifest["checksums"].get(name))
 
 

@@ -92,10 +92,10 @@ def most_frequent(space: AlignedSpace, count: int) -> AlignedSpace:
     if all(len(side.vectors) <= count for side in space.sides.values()):
         return space
     sides = {
-        # The hubness on disk is against all words, so it does not apply.
-        language: replace(side, vectors=side.vectors.most_frequent(count), hubness={})
+        language: replace(side, vectors=side.vectors.most_frequent(count))
         for language, side in space.sides.items()
     }
+    # Without the folder: the hubness there is against all words.
     return AlignedSpace(sides, space.pivot, space.manifest, space.device)
 
 

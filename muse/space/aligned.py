@@ -24,7 +24,6 @@ from muse.files.space_folder import (
     VECTORS,
     WORDS,
     folder_name,
-    hubness_name,
     read_array,
     read_words,
 )
@@ -41,14 +40,12 @@ from muse.vectors import Matrix, Vectors
 class Side:
     """One language of a space: its mapped rows (n, k) of unit length, the normalisation and the mapping.
 
-    `mapping` (k, d) acts on normalised rows, x W^T. `hubness` has, for another language, r (n,):
-    the mean cosine of each word to its HUBNESS_K nearest words of that language.
+    `mapping` (k, d) acts on normalised rows, x W^T.
     """
 
     vectors: Vectors
     mapping: Matrix
     normalisation: Normalisation
-    hubness: Mapping[str, Matrix] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +70,7 @@ class AlignedSpace:
     folder: Path | None = None
     # Caches, so that a server need not move or compute these for every request.
     _rows: dict[str, Tensor] = field(default_factory=dict, init=False, repr=False)
-    _found: dict[tuple[str, str], Tensor] = field(default_factory=dict, init=False, repr=False)
+    _hubness: dict[tuple[str, str], Tensor] = field(default_factory=dict, init=False, repr=False)
     _biases: dict[tuple[str, str, Retrieval], Tensor | None] = field(
         default_factory=dict, init=False, repr=False
     )
@@ -189,11 +186,16 @@ class AlignedSpace:
         return mapped(side.normalisation.apply(matrix), side.mapping)
 
     def hubness(self, language: str, against: str) -> Tensor | None:
-        """The hubness r (n,) of the words of `language` against another one, None before it was needed."""
-        stored = self.side(language).hubness.get(against)
-        if stored is None:
-            return self._found.get((language, against))
-        return torch.from_numpy(stored).to(self.device)
+        """The hubness r (n,) of the words of `language` against another one, None before it was needed.
+
+        It is the mean cosine of each word to its HUBNESS_K nearest words of that language.
+        """
+        key = (language, against)
+        if key not in self._hubness and self.folder is not None:
+            kept = read_kept(self.folder, language, against, len(self.vectors(language)))
+            if kept is not None:
+                self._hubness[key] = torch.from_numpy(kept).to(self.device)
+        return self._hubness.get(key)
 
     def bias(self, source: str, target: str, retrieval: Retrieval) -> Tensor | None:
         """`retrieval.bias` (m,) of all targets for all sources: stored on disk, or found once and kept."""
@@ -212,7 +214,7 @@ class AlignedSpace:
         found = hubness_of_both(languages, rows, self.progress)
         if self.folder is not None:
             keep(self.folder, languages, found)
-        self._found[(source, target)], self._found[(target, source)] = found
+        self._hubness[(source, target)], self._hubness[(target, source)] = found
         return found[1]
 
     def _find_bias(self, source: str, target: str, retrieval: Retrieval) -> Tensor | None:
@@ -243,6 +245,4 @@ def _load_side(folder: Path, language: str, manifest: Mapping[str, Any]) -> Side
     home = folder / folder_name(language)
     vectors = Vectors(language, read_words(home / WORDS, n), read_array(home / VECTORS, (n, k)))
     means = read_array(home / MEANS, (steps.count("centre"), d))
-    hubness = {other: read_array(home / hubness_name(other), (n,)) for other in entry["hubness"]}
-    hubness |= read_kept(folder, language, manifest["languages"].keys() - hubness.keys(), n)
-    return Side(vectors, read_array(home / MAPPING, (k, d)), Normalisation(steps, tuple(means)), hubness)
+    return Side(vectors, read_array(home / MAPPING, (k, d)), Normalisation(steps, tuple(means)))

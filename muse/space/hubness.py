@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
-from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -30,20 +28,14 @@ def hubness_of_both(
         return Products(*rows).hubness(HUBNESS_K, step=tick)
 
 
-def read_kept(folder: Path, language: str, others: Iterable[str], count: int) -> dict[str, Matrix]:
-    """The hubness (n,) of the `count` words of a language against `others`, where it was kept.
-
-    What is no such array is left out: it is then found again.
-    """
-    found = {}
-    for other in others:
-        path = folder / folder_name(language) / hubness_name(other)
-        if path.exists():
-            with suppress(BadFile):
-                kept = read_array(path, (count,))
-                if np.isfinite(kept).all():
-                    found[other] = kept
-    return found
+def read_kept(folder: Path, language: str, against: str, count: int) -> Matrix | None:
+    """The hubness (n,) kept of the `count` words of a language; None if there is none, or a broken one."""
+    path = folder / folder_name(language) / hubness_name(against)
+    try:
+        kept = read_array(path, (count,)) if path.exists() else None
+    except BadFile:  # it is then found again
+        return None
+    return kept if kept is not None and np.isfinite(kept).all() else None
 
 
 def keep(folder: Path, languages: tuple[str, str], found: tuple[Tensor, Tensor]) -> None:

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
 
 from muse.alignment import Alignment
 from muse.errors import BadSetting, Mismatch, NotConverged
@@ -21,16 +20,12 @@ from muse.files.space_folder import (
     WORDS,
     check_words,
     folder_name,
-    hubness_name,
-    read_array,
     write_array,
     write_words,
     writing,
 )
 from muse.files.space_manifest import input_file, is_space, write_manifest
 from muse.normalise import Normalisation, normalise
-from muse.progress import Progress
-from muse.space.hubness import hubness_of_both
 from muse.vectors import Matrix, Vectors
 
 CHUNK = 16_384  # rows mapped at once: 20 MB at d = 300
@@ -110,15 +105,8 @@ def save_space(
     *,
     pivot: str,
     provenance: Provenance,
-    hubness: bool = True,
-    device: str = "cpu",
-    progress: Progress | None = None,
 ) -> None:
-    """Write the space of `sides` atomically, replacing an earlier space.
-
-    `hubness` adds, between the pivot and every other language, what CSLS needs for each word: a search
-    for each language, on `device`.
-    """
+    """Write the space of `sides` atomically, replacing an earlier space."""
     folder = Path(folder).resolve()
     check_out(folder)
     _check_sides(sides, pivot)
@@ -126,10 +114,7 @@ def save_space(
         with atomic_folder(folder) as partial:
             for language, side in sides.items():
                 save_side(partial / folder_name(language), side)
-            against = {language: _against(language, sides, pivot) if hubness else () for language in sides}
-            if hubness:
-                _save_hubness(partial, sides, pivot, Searcher(device, progress or Progress(quiet=True)))
-            write_manifest(partial, _manifest(sides, pivot, provenance, against))
+            write_manifest(partial, _manifest(sides, pivot, provenance))
 
 
 def _check_sides(sides: Mapping[str, SideToSave], pivot: str) -> None:
@@ -152,10 +137,6 @@ def check_side(language: str, side: SideToSave, k: int, pivot: str) -> None:
         )
 
 
-def _against(language: str, sides: Mapping[str, SideToSave], pivot: str) -> tuple[str, ...]:
-    return tuple(other for other in sides if other != language) if language == pivot else (pivot,)
-
-
 def save_side(folder: Path, side: SideToSave) -> None:
     """Write the words, the mapped rows and the mapping of one language to a new folder."""
     k, d = side.map_or_identity().shape
@@ -166,36 +147,10 @@ def save_side(folder: Path, side: SideToSave) -> None:
     write_array(folder / MEANS, (len(side.normalisation.means), d), side.normalisation.means)
 
 
-def _save_hubness(folder: Path, sides: Mapping[str, SideToSave], pivot: str, searcher: Searcher) -> None:
-    def rows(language: str) -> Matrix:
-        shape = (len(sides[language].vectors), len(sides[language].map_or_identity()))
-        return read_array(folder / folder_name(language) / VECTORS, shape)
-
-    for language in sides:
-        if language != pivot:
-            searcher.save_hubness(folder, (language, pivot), (rows(language), rows(pivot)))
-
-
-@dataclass(frozen=True)
-class Searcher:
-    """Computes the hubness of languages on `device`, showing `progress`."""
-
-    device: str
-    progress: Progress
-
-    def save_hubness(self, folder: Path, languages: tuple[str, str], rows: tuple[Matrix, Matrix]) -> None:
-        """Write to the folders of two languages the hubness of their rows (n, d) and (m, d)."""
-        x, y = (torch.from_numpy(matrix).to(self.device) for matrix in rows)
-        found = hubness_of_both(languages, (x, y), self.progress)
-        for own, other, r in zip(languages, reversed(languages), found, strict=True):
-            write_array(folder / folder_name(own) / hubness_name(other), (len(r),), [r.cpu().numpy()])
-
-
 def _manifest(
     sides: Mapping[str, SideToSave],
     pivot: str,
     provenance: Provenance,
-    against: Mapping[str, tuple[str, ...]],
 ) -> dict[str, Any]:
     made = {key: getattr(provenance, key) for key in ("method", "settings", "seed", "criterion", "verdict")}
     return {
@@ -204,7 +159,7 @@ def _manifest(
         "dimension": len(sides[pivot].map_or_identity()),
         "mapping": "orthogonal" if all(map(is_rotation, sides.values())) else "linear",
         "languages": {
-            language: language_entry(side, "pivot" if language == pivot else "source", against[language])
+            language: language_entry(side, "pivot" if language == pivot else "source")
             for language, side in sides.items()
         },
         **made,
@@ -212,7 +167,7 @@ def _manifest(
     }
 
 
-def language_entry(side: SideToSave, role: str, against: Sequence[str]) -> dict[str, Any]:
+def language_entry(side: SideToSave, role: str) -> dict[str, Any]:
     """The entry of one language in the manifest; it has the dimension only if the space has another one."""
     k, d = side.map_or_identity().shape
     return {
@@ -222,7 +177,6 @@ def language_entry(side: SideToSave, role: str, against: Sequence[str]) -> dict[
         "words": len(side.vectors),
         "normalisation": side.normalisation.steps,
         "files": [input_file(path) for path in side.files],
-        "hubness": against,
     }
 
 

@@ -50,7 +50,6 @@ class Explorer:
     name: str
     seed: int = 0
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
-    _ready: set[Direction] = field(default_factory=set, repr=False)
     _pictures: dict[Direction, Picture | MuseError] = field(default_factory=dict, repr=False)
     _working: set[tuple[str, Direction]] = field(default_factory=set, repr=False)
     _translators: dict[tuple[Direction, Retrieval], Translator] = field(default_factory=dict, repr=False)
@@ -115,8 +114,7 @@ class Explorer:
         """
         source, target = direction
         pairs = len(self.space.vectors(source)) * len(self.space.vectors(target))
-        stored = source in self.space.side(target).hubness
-        if stored or pairs <= AT_ONCE or direction in self._ready:
+        if pairs <= AT_ONCE or self.space.hubness(target, source) is not None:
             return Retrieval("csls")
         if pairs <= LATER:
             self._in_background("hubness", direction, self._find_hubness)
@@ -154,7 +152,6 @@ class Explorer:
 
     def _find_hubness(self, direction: Direction) -> None:
         self.space.bias(*direction, Retrieval("csls"))
-        self._ready.add(direction)
 
     def _draw(self, direction: Direction) -> None:
         try:

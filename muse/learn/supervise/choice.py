@@ -48,9 +48,10 @@ FINAL = HeldOutConfig(targets=30_000, sources=4_000)  # of the figure that is re
 
 @dataclass(frozen=True, eq=False)
 class MethodScore:
-    """A method with the ranks of the held-out words, and the seconds it took to test."""
+    """A method with its maps for the first folds, the ranks of their words, and the seconds that took."""
 
     method: Method
+    fits: Sequence[Maps]
     ranks: Ranks
     seconds: float
 
@@ -129,8 +130,9 @@ class _Choice:
 
     def test(self, method: Method) -> MethodScore:
         began = time.perf_counter()
-        ranks = self.ranks(method, self.search)
-        tested = MethodScore(method, ranks, time.perf_counter() - began)
+        fits = self.fits(method)
+        ranks = held_out(fits, self.folds, self.search)
+        tested = MethodScore(method, fits, ranks, time.perf_counter() - began)
         self.tick(next(self.numbers))
         log.info(
             "%s: P@1 %.1f on %d held-out words (%.1f s)",
@@ -138,11 +140,10 @@ class _Choice:
         )  # fmt: skip
         return tested
 
-    def ranks(self, method: Method, search: HeldOutSearch) -> Ranks:
-        """The ranks of held-out words, of fewer folds for a slow method."""
+    def fits(self, method: Method) -> list[Maps]:
+        """The maps fitted without one fold after the other, to fewer of them for a slow method."""
         most = self.folds.enough(TESTED) if method.slow else self.folds.number
-        fits = [self.maps(method, fitted) for fitted, _ in self.folds.trials[:most]]
-        return held_out(fits, self.folds, search)
+        return [self.maps(method, fitted) for fitted, _ in self.folds.trials[:most]]
 
     def rng(self) -> np.random.Generator:
         return np.random.default_rng([*self.seed, 1])
@@ -171,7 +172,7 @@ def choose(
         tested = [choice.test(procrustes_method())] if plain else _tested(choice, starts)
         best = simplest(tested)
         maps = choice.maps(best.method, evidence, last=True)
-        found = choice.ranks(best.method, HeldOutSearch.of(evidence, rng, FINAL))
+        found = held_out(best.fits, folds, HeldOutSearch.of(evidence, rng, FINAL))
     supervision = Supervision(
         len(evidence), best.method.name, found.right, len(found.ranks), chance(found, evidence),
         tuple(one.as_json() for one in tested),
@@ -185,27 +186,21 @@ def _tested(choice: _Choice, starts: Mapping[str, Maps]) -> list[MethodScore]:
     Maps fitted to induced pairs too have no more parameters than others, and several times as many pairs for
     them; and they cover rarer words, which a dictionary seldom has and cross-validation cannot see.
     """
-    given = [choice.test(unfitted(name, maps)) for name, maps in starts.items()]
     rotations = [choice.test(method) for method in (procrustes_method(), refined_method(choice.rng))]
     whitened = choice.test(whitened_method())
     grid = {config: choice.test(canonical_method(config)) for config in SETTINGS}
     config = max(grid, key=lambda one: grid[one].score)
     canonicals = [*grid.values(), choice.test(trimmed_method(config, choice.rng))]
-    inducing = [
-        choice.test(self_learning_method(f"self-learning{name}", start.method, config, choice.rng))
-        for start, name in [*((one, f" from {one.method.name}") for one in given), (grid[config], "")]
-    ]
-    best = max((*given, *canonicals, *inducing), key=lambda one: one.score)
+    inducing = []
+    for name, maps in starts.items():
+        start = unfitted(name, maps)
+        learning = self_learning_method(f"self-learning from {name}", start, config, choice.rng)
+        inducing += [choice.test(start), choice.test(learning)]
+    learning = self_learning_method("self-learning", grid[config].method, config, choice.rng)
+    inducing.append(choice.test(learning))
+    best = max((*inducing, *canonicals), key=lambda one: one.score)
     trained = [relaxed_method(), contrastive_method(best.method, choice.rng)] if choice.trains else []
-    of_starts = [one for pair in zip(given, inducing, strict=False) for one in pair]  # the best start first
-    return [
-        *of_starts,
-        inducing[-1],
-        *rotations,
-        whitened,
-        *canonicals,
-        *(choice.test(one) for one in trained),
-    ]
+    return [*inducing, *rotations, whitened, *canonicals, *map(choice.test, trained)]
 
 
 def simplest(tested: Sequence[MethodScore]) -> MethodScore:
