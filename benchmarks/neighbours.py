@@ -24,7 +24,8 @@ from torch.nn import functional
 from muse.errors import MissingExtra
 from muse.files import read_vectors
 from muse.normalise import DEFAULT_STEPS, normalise
-from muse.search.neighbours import Neighbours, nearest, tile_sizes
+from muse.search.found import Neighbours
+from muse.search.neighbours import nearest, tile_sizes
 from muse.search.retrieval import mean_similarity
 
 TOLERANCE = 1e-5  # scores nearer than this are a tie

@@ -13,7 +13,8 @@ from muse.errors import BadSetting
 from muse.lexicon import Entry, Lexicon
 from muse.progress import Progress
 from muse.search.calibration import CANDIDATES, WORDS, Calibration, calibrate
-from muse.search.neighbours import Neighbours, nearest
+from muse.search.found import Neighbours
+from muse.search.neighbours import nearest
 from muse.search.retrieval import Retrieval
 from muse.space import AlignedSpace
 

@@ -13,7 +13,8 @@ from muse import induce as module
 from muse.errors import BadSetting
 from muse.induce import Limits, induce
 from muse.lexicon import Lexicon
-from muse.search.neighbours import Neighbours, nearest
+from muse.search.found import Neighbours
+from muse.search.neighbours import nearest
 from muse.search.retrieval import Retrieval
 from muse.space import AlignedSpace
 from tests.spaces import saved

@@ -9,7 +9,7 @@ from torch.nn.functional import normalize
 
 from muse.search import both_ways, neighbours
 from muse.search.both_ways import Products
-from muse.search.largest import largest_in_columns, largest_in_rows
+from muse.search.lines import largest_in_rows, row_length
 from muse.search.retrieval import Retrieval, translations
 
 SIZES = ((1_500, 70), (131, 1_417), (40, 9))
@@ -21,17 +21,17 @@ def sides(n: int, m: int) -> tuple[torch.Tensor, torch.Tensor]:
 
 
 @pytest.mark.parametrize("k", [1, 10])
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", [(70, 2_000), (131, 417), (9, 40)])
 def test_the_largest_are_those_of_a_sort(size: tuple[int, int], k: int) -> None:
+    rows, columns = size
+    padded = torch.full((rows, row_length(columns)), -torch.inf)
     scores = torch.randn(*size, generator=torch.Generator().manual_seed(1)).round(decimals=1)  # with ties
-    for values, places, rows in (
-        (*largest_in_rows(scores, k), scores),
-        (*largest_in_columns(scores, k), scores.T),
-    ):
-        expected = rows.sort(dim=1, descending=True).values[:, :k]
-        assert torch.equal(values, expected)
-        assert torch.equal(rows.gather(1, places), expected)
-        assert all(len(set(own)) == len(own) for own in places.tolist())
+    padded[:, :columns] = scores
+    found = largest_in_rows(padded, columns, k)
+    expected = scores.sort(dim=1, descending=True).values[:, :k]
+    assert torch.equal(found.scores, expected)
+    assert torch.equal(scores.gather(1, found.indices), expected)
+    assert all(len(set(own)) == len(own) for own in found.indices.tolist())
 
 
 @pytest.mark.parametrize("kept", [True, False])
@@ -63,14 +63,21 @@ def test_every_backend_finds_the_same(method: str) -> None:
 
 
 @pytest.mark.parametrize("kept", [True, False])
-def test_biases_of_any_size_are_brute_force(kept: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("known", [1, 3])
+def test_biases_of_any_size_are_brute_force(kept: bool, known: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(both_ways, "KEPT", 2**30 if kept else 0)
     x, y = sides(700, 333)
     drawn = np.random.default_rng(0)
     own, other = (torch.from_numpy(drawn.exponential(0.3, size).astype(np.float32)) for size in (700, 333))
-    found = Products(x, y).nearest(3, (own, other))
+    products = Products(x, y)
+    forward, backward = products.best((own, other), products.nearest(known))
     cosines = x @ y.T
-    for ours, scores in ((found.of_source, cosines - other), (found.of_target, cosines.T - own)):
-        expected = scores.sort(dim=1, descending=True)
-        torch.testing.assert_close(ours.scores, expected.values[:, :3])
-        assert torch.equal(ours.indices, expected.indices[:, :3])
+    assert torch.equal(forward, (cosines - other).argmax(dim=1))
+    assert torch.equal(backward, (cosines - own[:, None]).argmax(dim=0))
+
+
+def test_the_first_of_equals_is_best() -> None:
+    x, y = torch.eye(4), torch.eye(4)[[0, 0, 1, 1, 2, 2, 3, 3]]
+    forward, backward = translations(x, y, Retrieval(k=1))
+    assert forward.tolist() == [0, 2, 4, 6]
+    assert backward.tolist() == [0, 0, 1, 1, 2, 2, 3, 3]

@@ -22,7 +22,8 @@ from torch import Tensor
 from muse.errors import BadSetting
 from muse.files.writing import check_place, replaced
 from muse.progress import Progress, Tick
-from muse.search.neighbours import Neighbours, nearest
+from muse.search.found import Neighbours
+from muse.search.neighbours import nearest
 from muse.search.probability import csls_probabilities, fit_temperature, held_out_scores
 from muse.search.retrieval import Retrieval
 from muse.space import AlignedSpace

@@ -9,7 +9,7 @@ from pathlib import Path
 
 _STATUS = Path("/proc/self/status")
 _MMAP_MAX, _TRIM_THRESHOLD = -4, -1  # parameters of mallopt(3)
-_NEVER = 2**31 - 1  # bytes of free memory above which the C library returns some
+_NEVER = -1  # instead of the bytes of free memory above which the C library returns some
 
 
 def peak_memory_mb() -> float | None:

@@ -11,22 +11,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-import torch
 from torch import Tensor
 
-from muse.search.kept import Kept
-from muse.search.largest import largest_in_columns, largest_in_rows
-from muse.search.neighbours import Neighbours, Step, merged, nearest, tile_sizes
+from muse.search.found import Neighbours, merged
+from muse.search.lines import GROUP
+from muse.search.neighbours import Step, nearest
+from muse.search.similarity_matrix import SimilarityMatrix
 
-KEPT = 640 * 2**20
-
-
-class Tile(NamedTuple):
-    """The inner products (b, t) of some sources and targets, and which these are."""
-
-    rows: slice
-    columns: slice
-    products: Tensor
+KEPT = 1_650_000_000  # 20,000 sources by 20,000 targets
 
 
 class Both(NamedTuple):
@@ -38,7 +30,7 @@ class Both(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Products:
-    """The inner products of unit rows `source` (n, d) and `target` (m, d), tile by tile.
+    """The inner products of unit rows `source` (n, d) and `target` (m, d).
 
     With the `backend` faiss, which answers queries and shows no products, both directions are searched apart.
     """
@@ -47,87 +39,61 @@ class Products:
     target: Tensor
     backend: str = "auto"
 
-    def nearest(
-        self,
-        k: int,
-        biases: tuple[Tensor | None, Tensor | None] = (None, None),
-        step: Step | None = None,
-    ) -> Both:
-        """The k best of the other side for all rows of both, exactly.
+    def nearest(self, k: int, step: Step | None = None) -> Both:
+        """The k best of the other side for all rows of both; `step` is called with the sources done."""
+        if self.backend == "faiss":
+            there = nearest(self.source, self.target, k, backend=self.backend, step=step)
+            return Both(there, nearest(self.target, self.source, k, backend=self.backend))
+        of_source, of_target = [], Neighbours.none(self.target)
+        for start, matrix in self._matrices():
+            of_source.append(matrix.rows.nearest(k))
+            of_target = merged(of_target, matrix.columns.nearest(k).after(start), k)
+            if step is not None:
+                step(start + len(matrix.rows))
+        return Both(Neighbours.joined(of_source), of_target)
+
+    def best(self, biases: tuple[Tensor, Tensor], known: Both) -> tuple[Tensor, Tensor]:
+        """The best target of every source (n,), and the best source of every target (m,), exactly.
 
         `biases` are those of the sources (n,) and of the targets (m,), subtracted from the products when a
-        source or target is looked up. `step` is called with the number of sources done.
+        source or target is looked up; `known` are the nearest without them, one or more.
         """
         if self.backend == "faiss":
-            there = nearest(self.source, self.target, k, bias=biases[1], backend=self.backend)
-            return Both(there, nearest(self.target, self.source, k, bias=biases[0], backend=self.backend))
-        if self._kept is not None:
-            own, other = min(k, len(self.target)), min(k, len(self.source))
-            found = Both(self._kept.of_source(own, biases[1]), self._kept.of_target(other, biases[0]))
-            if step is not None:
-                step(len(self.source))
-            return found
-        return self._by_tiles(k, biases, step)
-
-    def _by_tiles(self, k: int, biases: tuple[Tensor | None, Tensor | None], step: Step | None) -> Both:
-        own = [_nothing(self.source) for _ in range(_blocks(self.source, self._sizes[0]))]
-        other = [_nothing(self.target) for _ in range(_blocks(self.target, self._sizes[1]))]
-        room = self.source.new_empty(0)
-        for rows, columns, products in self._tiles():
-            if room.shape != products.shape:
-                room = torch.empty_like(products)
-            row, column = rows.start // self._sizes[0], columns.start // self._sizes[1]
-            scores = _less(products, biases[1], columns, room)
-            own[row] = _with(own[row], largest_in_rows(scores, k), columns.start, k)
-            scores = _less(products, None if biases[0] is None else biases[0][:, None], rows, room)
-            other[column] = _with(other[column], largest_in_columns(scores, k), rows.start, k)
-            if step is not None and columns.stop == len(self.target):
-                step(rows.stop)
-        return Both(_joined(own), _joined(other))
+            there = nearest(self.source, self.target, 1, bias=biases[1], backend=self.backend)
+            back = nearest(self.target, self.source, 1, bias=biases[0], backend=self.backend)
+            return there.indices[:, 0], back.indices[:, 0]
+        of_source, best_source = [], _best(known.of_target, biases[0])
+        for start, matrix in self._matrices():
+            rows = slice(start, start + len(matrix.rows))
+            best_target = _best(Neighbours(*(part[rows] for part in known.of_source)), biases[1])
+            of_source.append(matrix.rows.best(biases[1], best_target))
+            best_source = matrix.columns.best(biases[0][rows], best_source, first=start)
+        return Neighbours.joined(of_source).indices[:, 0], best_source.indices[:, 0]
 
     def hubness(self, k: int, step: Step | None = None) -> tuple[Tensor, Tensor]:
         """The mean product of every source (n,) and target (m,) with the k nearest rows of the other side."""
         found = self.nearest(k, step=step)
         return found.of_source.scores.mean(dim=1), found.of_target.scores.mean(dim=1)
 
+    def _matrices(self) -> Iterator[tuple[int, SimilarityMatrix]]:
+        """Yields the first source of each matrix and the matrix; a single one is kept."""
+        if self._height >= len(self.source):
+            yield 0, self._whole
+            return
+        for start in range(0, len(self.source), self._height):
+            yield start, SimilarityMatrix.of(self.source[start : start + self._height], self.target)
+
     @property
-    def _sizes(self) -> tuple[int, int]:
-        return tile_sizes(self.source)
+    def _height(self) -> int:
+        """The number of sources in a matrix."""
+        return max(1, KEPT // (GROUP * self.source.element_size() * len(self.target))) * GROUP
 
     @cached_property
-    def _kept(self) -> Kept | None:
-        """All products, if they fit."""
-        size = len(self.source) * len(self.target) * self.source.element_size()
-        return Kept.of(self.source, self.target) if size <= KEPT else None
-
-    def _tiles(self) -> Iterator[Tile]:
-        """Yields the tiles, row by row; each is overwritten by the next."""
-        (height, width), n, m = self._sizes, len(self.source), len(self.target)
-        room = self.source.new_empty(height * width)
-        for top in range(0, n, height):
-            for left in range(0, m, width):
-                rows, columns = slice(top, min(n, top + height)), slice(left, min(m, left + width))
-                size = rows.stop - rows.start, columns.stop - columns.start
-                out = room[: size[0] * size[1]].view(size)
-                yield Tile(rows, columns, torch.mm(self.source[rows], self.target[columns].T, out=out))
+    def _whole(self) -> SimilarityMatrix:
+        return SimilarityMatrix.of(self.source, self.target)
 
 
-def _blocks(rows: Tensor, size: int) -> int:
-    return -(-len(rows) // size)
-
-
-def _nothing(like: Tensor) -> Neighbours:
-    return Neighbours(like.new_empty(0, 0), like.new_empty(0, 0, dtype=torch.long))
-
-
-def _less(products: Tensor, bias: Tensor | None, where: slice, room: Tensor) -> Tensor:
-    return products if bias is None else torch.sub(products, bias[where], out=room)
-
-
-def _with(best: Neighbours, found: tuple[Tensor, Tensor], start: int, k: int) -> Neighbours:
-    new = Neighbours(found[0], found[1] + start)
-    return merged(best, new, k) if len(best.scores) else new
-
-
-def _joined(parts: list[Neighbours]) -> Neighbours:
-    return Neighbours(torch.cat([one.scores for one in parts]), torch.cat([one.indices for one in parts]))
+def _best(known: Neighbours, bias: Tensor) -> Neighbours:
+    """The best (q, 1) of known neighbours (q, k), once the bias (m,) of each is subtracted."""
+    best = (known.scores - bias[known.indices]).max(dim=1, keepdim=True)
+    return Neighbours(best.values, known.indices.gather(1, best.indices))

@@ -37,7 +37,7 @@ from torch.nn.functional import normalize
 
 from muse.errors import Mismatch
 from muse.procrustes import cross_fitted
-from muse.search.neighbours import Neighbours
+from muse.search.found import Neighbours
 from muse.search.probability import COLDEST, HOTTEST, csls_probabilities, fit_temperature
 from muse.search.retrieval import Retrieval, mutual_neighbours
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import torch
@@ -10,7 +10,8 @@ from torch import Tensor
 
 from muse.errors import BadSetting, MissingExtra
 from muse.installation import install_extra
-from muse.search.largest import largest_in_rows
+from muse.search.found import Neighbours, merged
+from muse.search.lines import largest_in_rows, row_length
 
 # One tile of similarities: 2,048 x 8,192 float32 is 64 MB, wide enough to keep the product at full speed.
 TILE_QUERIES = 2_048
@@ -39,13 +40,6 @@ def set_threads(threads: int) -> None:
 
     torch.set_num_threads(threads)
     faiss.omp_set_num_threads(threads)
-
-
-class Neighbours(NamedTuple):
-    """The best keys of each query, best first: `scores` (q, k) float32 and `indices` (q, k) int64."""
-
-    scores: Tensor
-    indices: Tensor
 
 
 Step = Callable[[int], object]  # a callback: called with the number of queries answered so far
@@ -82,7 +76,7 @@ def nearest(
         done += len(block)
         if step is not None:
             step(done)
-    return Neighbours(torch.cat([one.scores for one in found]), torch.cat([one.indices for one in found]))
+    return Neighbours.joined(found)
 
 
 def tile_sizes(tensor: Tensor) -> tuple[int, int]:
@@ -94,31 +88,23 @@ def tile_sizes(tensor: Tensor) -> tuple[int, int]:
 def _torch(queries: Tensor, keys: Tensor, k: int, bias: Tensor | None) -> Search:
     rows, columns = tile_sizes(queries)
     # One tile, reused: allocating a new one each time costs a quarter of the search on a CPU in page faults.
-    room = queries.new_empty(min(rows, len(queries)), min(columns, len(keys)))
-    return lambda block: _torch_block(block, keys, k, bias, room)
+    columns = min(columns, len(keys))
+    room = queries.new_empty(min(rows, len(queries)), row_length(columns))
+    return lambda block: _torch_block(block, torch.split(keys, columns), k, bias, room[: len(block)])
 
 
-def _torch_block(queries: Tensor, keys: Tensor, k: int, bias: Tensor | None, room: Tensor) -> Neighbours:
-    best = Neighbours(
-        queries.new_empty(len(queries), 0), queries.new_empty(len(queries), 0, dtype=torch.long)
-    )
-    start = 0
-    for tile in torch.split(keys, room.shape[1]):
-        scores = torch.mm(queries, tile.T, out=room[: len(queries), : len(tile)])  # (b, t)
+def _torch_block(
+    queries: Tensor, tiles: Sequence[Tensor], k: int, bias: Tensor | None, room: Tensor
+) -> Neighbours:
+    best, start = Neighbours.none(queries), 0
+    for tile in tiles:
+        scores = torch.mm(queries, tile.T, out=room[:, : len(tile)])  # (b, t)
         if bias is not None:
             scores -= bias[start : start + len(tile)]
-        values, columns = largest_in_rows(scores, k)  # (b, k)
-        best = merged(best, Neighbours(values, columns + start), k)
+        room[:, len(tile) :] = -torch.inf  # the last tile has fewer columns
+        best = merged(best, largest_in_rows(room, len(tile), k).after(start), k)
         start += len(tile)
     return best
-
-
-def merged(first: Neighbours, second: Neighbours, k: int) -> Neighbours:
-    """The k best keys of those that two searches found for the same queries."""
-    scores = torch.cat([first.scores, second.scores], dim=1)
-    indices = torch.cat([first.indices, second.indices], dim=1)
-    top = scores.topk(min(k, scores.shape[1]), dim=1)
-    return Neighbours(top.values, indices.gather(1, top.indices))
 
 
 def _faiss(queries: Tensor, keys: Tensor, k: int, bias: Tensor | None) -> Search:

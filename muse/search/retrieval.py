@@ -18,7 +18,8 @@ from torch import Tensor
 
 from muse.errors import BadSetting
 from muse.search.both_ways import Products
-from muse.search.neighbours import Neighbours, Step, nearest, tile_sizes
+from muse.search.found import Neighbours
+from muse.search.neighbours import Step, nearest, tile_sizes
 
 METHODS = ("csls", "nn", "isf")
 
@@ -87,24 +88,25 @@ def log_partition(queries: Tensor, keys: Tensor, *, beta: float, step: Step | No
 def translations(source: Tensor, target: Tensor, retrieval: Retrieval) -> tuple[Tensor, Tensor]:
     """The best target of every source (n,) and the best source of every target (m,), as row numbers."""
     products = Products(source, target, retrieval.backend)
+    known = products.nearest(retrieval.k if retrieval.method == "csls" else 1)
+    if retrieval.method == "nn":
+        return known.of_source.indices[:, 0], known.of_target.indices[:, 0]
     if retrieval.method == "csls":
-        own, other = (hubness / 2 for hubness in products.hubness(retrieval.k))
-        found = products.nearest(1, (own, other))
+        own, other = (found.scores.mean(dim=1) / 2 for found in known)
     else:
-        found = products.nearest(1, (retrieval.bias(target, source), retrieval.bias(source, target)))
-    return found.of_source.indices[:, 0], found.of_target.indices[:, 0]
+        sides, beta = (source, target), retrieval.beta
+        own, other = (log_partition(*of, beta=beta) / beta for of in (sides, sides[::-1]))
+    return products.best((own, other), known)
 
 
 def best_targets(source: Tensor, target: Tensor, retrieval: Retrieval) -> Tensor:
     """The row number (n,) of the best target of every source."""
-    bias = retrieval.bias(source, target)
-    return nearest(source, target, 1, bias=bias, backend=retrieval.backend).indices[:, 0]
+    return translations(source, target, retrieval)[0]
 
 
 def recovered(source: Tensor, target: Tensor, pairs: Tensor) -> Tensor:
     """Whether the target of each of `pairs` (p, 2) is the best of its source by CSLS: (p,) bool."""
-    bias = Retrieval().bias(source, target)
-    return nearest(source[pairs[:, 0]], target, 1, bias=bias).indices[:, 0] == pairs[:, 1]
+    return best_targets(source, target, Retrieval())[pairs[:, 0]] == pairs[:, 1]
 
 
 def mutual_neighbours(source: Tensor, target: Tensor, retrieval: Retrieval) -> Tensor:

@@ -1,0 +1,38 @@
+"""Found: what a search returns, the best keys of each query."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+
+class Neighbours(NamedTuple):
+    """The best keys of each query, best first: `scores` (q, k) float32 and `indices` (q, k) int64."""
+
+    scores: Tensor
+    indices: Tensor
+
+    @classmethod
+    def none(cls, queries: Tensor) -> Neighbours:
+        """Those of queries (q, d) that have found nothing yet."""
+        return cls(queries.new_empty(len(queries), 0), queries.new_empty(len(queries), 0, dtype=torch.long))
+
+    @classmethod
+    def joined(cls, parts: Sequence[Neighbours]) -> Neighbours:
+        """The neighbours of the queries of all parts, one part after the other."""
+        return cls(torch.cat([one.scores for one in parts]), torch.cat([one.indices for one in parts]))
+
+    def after(self, keys: int) -> Neighbours:
+        """The same where so many other keys come first."""
+        return Neighbours(self.scores, self.indices + keys)
+
+
+def merged(first: Neighbours, second: Neighbours, k: int) -> Neighbours:
+    """The k best keys of those that two searches found for the same queries."""
+    scores = torch.cat([first.scores, second.scores], dim=1)
+    indices = torch.cat([first.indices, second.indices], dim=1)
+    top = scores.topk(min(k, scores.shape[1]), dim=1)
+    return Neighbours(top.values, indices.gather(1, top.indices))
