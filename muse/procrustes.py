@@ -31,7 +31,7 @@ def procrustes(source: Tensor, target: Tensor) -> Tensor:
 
 
 def rotation(product: Tensor) -> Tensor:
-    """The (semi-)orthogonal W (e, d), float32, closest to Y^T X (e, d), double: its polar factor U V^T."""
+    """The (semi-)orthogonal W (e, d), float32, closest to Y^T X (e, d): its polar factor U V^T."""
     left, _, right = svd(product)
     return (left @ right).float()
 

@@ -40,10 +40,10 @@ class CrossMoments:
 
     @classmethod
     def of(cls, left: Tensor, right: Tensor, weights: Tensor) -> CrossMoments:
-        """Those of paired rows (p, ds) and (p, dt), double, with weights (p,)."""
-        wide = weights.double()[:, None]
-        x, y = wide * left, wide * right
-        return cls(float(wide.sum()), left.T @ x, right.T @ y, left.T @ y)
+        """Those of paired rows (p, ds) and (p, dt) with weights (p,), summed in their precision."""
+        x, y = weights[:, None] * left, weights[:, None] * right
+        sums = (one.double() for one in (left.T @ x, right.T @ y, left.T @ y))
+        return cls(float(weights.double().sum()), *sums)
 
     def __sub__(self, other: CrossMoments) -> CrossMoments:
         return CrossMoments(
