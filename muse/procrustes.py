@@ -61,7 +61,7 @@ class CorrelationWeighted(NamedTuple):
 def correlation_weighted(product: Tensor, source_gram: Tensor, target_gram: Tensor) -> CorrelationWeighted:
     """The Procrustes rotation, and the weighting of its directions by canonical correlation.
 
-    `product` is Y^T X (e, d) over pairs, the others X^T X (d, d) and Y^T Y (e, e) over words; all double.
+    `product` is Y^T X (e, d) over pairs, the others X^T X (d, d) and Y^T Y (e, e) over words.
     With U S V^T = SVD(Y^T X), direction i is v_i in the source and u_i in the target, and the two
     correlate by rho_i = s_i / sqrt(v_i^T X^T X v_i . u_i^T Y^T Y u_i), up to a common factor.
     T = U diag(rho^1/2) U^T, so that a cosine weights each direction by its correlation. (Re-weighting
@@ -78,8 +78,8 @@ def correlation_weighted(product: Tensor, source_gram: Tensor, target_gram: Tens
 
 
 def gram(rows: Tensor) -> Tensor:
-    """X^T X (d, d), double, of rows (n, d)."""
-    return rows.T.double() @ rows.double()
+    """X^T X (d, d) of rows (n, d)."""
+    return rows.T @ rows
 
 
 def cross_fitted(
@@ -92,9 +92,9 @@ def cross_fitted(
 
     A mapping fitted to a wrong pair recovers that pair, and so confirms its own mistakes; a row mapped
     by a fit to other pairs can be corrected. (Cross-fitting as in the estimation of nuisance
-    parameters, Chernozhukov et al., 2018.)
+    parameters, Chernozhukov et al., 2018.) The fits are in the precision of the rows.
     """
-    left, right = source[pairs[:, 0]].double(), target[pairs[:, 1]].double()  # (p, d), (p, e)
+    left, right = source[pairs[:, 0]], target[pairs[:, 1]]  # (p, d), (p, e)
     product = right.T @ left  # (e, d)
     of_pair = folds[pairs[:, 0]]  # (p,)
     mapped = source.new_empty(len(source), target.shape[1])

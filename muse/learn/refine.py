@@ -86,8 +86,7 @@ def rounds(
         left, right = pairs[:, 0], pairs[:, 1]
         objective = float((mapped[left] * keys[right]).sum() / len(x))
         # Pairs found in every round weigh more than those that depend on the folds.
-        product = y[right].double().T @ x[left].double()  # (e, d)
-        memory = MEMORY * memory + product
+        memory = MEMORY * memory + y[right].T @ x[left]  # (e, d)
         yield rotation(memory), objective
         stalled = 0 if objective > best + config.gain else stalled + 1
         best = max(best, objective)
@@ -106,7 +105,5 @@ def look_up(
 ) -> tuple[Tensor, Tensor]:
     """The rows x (n, d) and y (m, e) for finding the next pairs: cross-fitted and correlation-weighted."""
     folds = torch.from_numpy(rng.integers(config.folds, size=len(x))).to(x.device)
-    product = y[pairs[:, 1]].double().T @ x[pairs[:, 0]].double()  # (e, d)
-    return cross_fitted(x, y, pairs, folds, grams), normalize(
-        y @ correlation_weighted(product, *grams).weighting
-    )
+    fit = correlation_weighted(y[pairs[:, 1]].T @ x[pairs[:, 0]], *grams)
+    return cross_fitted(x, y, pairs, folds, grams), normalize(y @ fit.weighting)
