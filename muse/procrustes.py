@@ -115,16 +115,13 @@ def svd(product: Tensor) -> tuple[Tensor, Tensor, Tensor]:
 
     Raise NotConverged if the matrix has none, as one with NaN.
     """
-    if product.is_cuda:
-        left, values, right = torch.linalg.svd(product, full_matrices=False)
-        return left, values, right
-    # For a (300, 300) matrix scipy's gesdd takes half of torch's time on a CPU.
-    matrix = product.numpy()
     try:
-        parts = scipy.linalg.svd(matrix, full_matrices=False, check_finite=False)
-    except np.linalg.LinAlgError:  # divide and conquer may stall on many equal singular values
-        parts = _slow_svd(matrix)
-    return torch.from_numpy(parts[0]), torch.from_numpy(parts[1]), torch.from_numpy(parts[2])
+        left, values, right = torch.linalg.svd(product, full_matrices=False)
+    except torch.linalg.LinAlgError:  # divide and conquer may stall on many equal singular values
+        left, values, right = (
+            torch.from_numpy(part).to(product) for part in _slow_svd(product.cpu().numpy())
+        )
+    return left, values, right
 
 
 def _slow_svd(matrix: NDArray[np.floating]) -> tuple[NDArray[np.floating], ...]:
