@@ -11,12 +11,12 @@ from torch import Tensor
 
 from muse.errors import BadSetting
 from muse.lexicon import Entry, Lexicon
-from muse.progress import Progress
+from muse.search.approximate import Approximation
 from muse.search.calibration import CANDIDATES, WORDS, Calibration, calibrate
 from muse.search.found import Neighbours
-from muse.search.neighbours import nearest
 from muse.search.retrieval import Retrieval
 from muse.space import AlignedSpace
+from muse.space.direction import Direction
 
 BATCH = 2_048  # source words at once: a mutual search allocates (b, k, k)
 
@@ -49,31 +49,6 @@ class Limits:
         return Limits(self.top, self.mutual, self.target_max, self.source_max, self.min_probability)
 
 
-@dataclass(frozen=True, eq=False)
-class _Search:
-    """The rows x (n, d), y (m, d) of one direction and what CSLS subtracts from the cosines of each."""
-
-    x: Tensor
-    y: Tensor
-    of_source: Tensor | None  # (n,)
-    of_target: Tensor | None  # (m,)
-    retrieval: Retrieval
-
-    def best(self, begin: int, top: int) -> Neighbours:
-        """The `top` best targets (b, k), with scores, of the batch of sources that starts at `begin`."""
-        x = self.x[begin : begin + BATCH]
-        found = nearest(x, self.y, top, bias=self.of_target, backend=self.retrieval.backend)
-        if self.retrieval.method != "csls" or self.of_source is None:
-            return found
-        # CSLS is 2 cos - r(x) - r(y), and a bias is r / 2.
-        own = self.of_source[begin : begin + BATCH, None]
-        return Neighbours(2 * (found.scores - own), found.indices)
-
-    def back(self, top: int) -> Tensor:
-        """The `top` best sources (m, k) of every target."""
-        return nearest(self.y, self.x, top, bias=self.of_source, backend=self.retrieval.backend).indices
-
-
 def induce(
     space: AlignedSpace,
     *,
@@ -104,18 +79,21 @@ def entries(
     limits: Limits,
     retrieval: Retrieval | None = None,
     rng: np.random.Generator | None = None,
-    progress: Progress | None = None,
+    approximation: Approximation | None = None,
 ) -> Iterator[Entry]:
     """The entries of a dictionary, by frequency of the source word, then best translation first.
 
     They are generated batch by batch. With `rng`, for the calibration, each has the probability of
-    `muse.search.calibration` among the CANDIDATES (or `top`, if more) best translations of its word.
+    `muse.search.calibration` among the CANDIDATES (or `top`, if more) best translations of its word. The
+    search is exact unless an `approximation` says when it need not be.
     """
     source, target = space.direction(source, target)
-    retrieval = retrieval or Retrieval()
+    retrieval, approximation = retrieval or Retrieval(), approximation or Approximation("exact")
     if limits.min_probability is not None and rng is None:
         raise BadSetting("--min-probability needs an rng to compute probabilities, got none")
-    search = _search(space, source, target, limits, retrieval)
+    looked_up = limits.top if rng is None else max(limits.top, CANDIDATES)
+    direction = Direction(space, (source, target), (limits.source_max, limits.target_max))
+    search = direction.search(retrieval, approximation, looked_up)
     calibration = None
     if rng is not None:
         # Calibrated on the whole space: a probability must not depend on how many words are written.
@@ -125,30 +103,19 @@ def entries(
         calibration = calibrate(*rows, rng=rng, retrieval=retrieval, unweighted=unweighted)
     back = search.back(limits.top) if limits.mutual else None  # (m, k)
     words, translations = space.vectors(source).words, space.vectors(target).words
-    with (progress or Progress(quiet=True)).stage(f"{source}-{target}", len(search.x)) as tick:
-        for begin in range(0, len(search.x), BATCH):
-            for row, column, score, rank, probability in _batch(search, begin, limits, calibration, back):
+    count = len(direction.rows[0])
+    with space.progress.stage(f"{source}-{target}", count) as tick:
+        for begin in range(0, count, BATCH):
+            found = search.best(slice(begin, begin + BATCH), looked_up)
+            for row, column, score, rank, probability in _batch(found, begin, limits, calibration, back):
                 yield Entry(words[row], translations[column], score, rank, probability)
-            tick(min(begin + BATCH, len(search.x)))
-
-
-def _search(space: AlignedSpace, source: str, target: str, limits: Limits, retrieval: Retrieval) -> _Search:
-    x, y = space.tensor(source), space.tensor(target)
-    n, m = (limits.source_max or len(x)), (limits.target_max or len(y))
-    if n >= len(x) and m >= len(y):  # the biases stored with the space are for all of its words
-        of_source, of_target = space.bias(target, source, retrieval), space.bias(source, target, retrieval)
-    else:
-        x, y = x[:n], y[:m]
-        of_source, of_target = retrieval.bias(y, x), retrieval.bias(x, y)
-    return _Search(x, y, of_source, of_target, retrieval)
+            tick(min(begin + BATCH, count))
 
 
 def _batch(
-    search: _Search, begin: int, limits: Limits, calibration: Calibration | None, back: Tensor | None
+    found: Neighbours, begin: int, limits: Limits, calibration: Calibration | None, back: Tensor | None
 ) -> Iterator[tuple[int, int, float, int, float | None]]:
     # Row, column, score, rank and probability of the pairs of a batch that are within the limits.
-    looked_up = limits.top if calibration is None else max(limits.top, CANDIDATES)
-    found = search.best(begin, looked_up)
     scores, columns = found.scores[:, : limits.top], found.indices[:, : limits.top]  # (b, k)
     rows = torch.arange(begin, begin + len(columns), device=columns.device)[:, None].expand_as(columns)
     kept = torch.ones_like(columns, dtype=torch.bool)

@@ -16,8 +16,9 @@ from torch import Tensor
 from torch.nn.functional import normalize
 
 from muse.errors import BadSetting, Mismatch
-from muse.progress import Progress, Tick
-from muse.search.both_ways import Products
+from muse.progress import Progress
+from muse.search.approximate import Approximation
+from muse.search.both_ways import Both, Products
 from muse.search.pair_score import PairScore
 from muse.vectors import Matrix
 
@@ -27,12 +28,13 @@ Values = NDArray[np.float32]
 
 @dataclass(frozen=True)
 class MiningConfig:
-    """The score of pairs, the lowest score kept (None: all), and the search backend for candidates."""
+    """The score of pairs, the lowest score kept (None: all), and how candidates are searched."""
 
     score: PairScore = PairScore()
     threshold: float | None = None
     backend: str = "auto"
     device: str = "cpu"
+    approximation: Approximation = Approximation("exact")
 
     def __post_init__(self) -> None:
         if self.score.method == "isf":
@@ -73,8 +75,7 @@ def mine(
     if not all(map(len, kept)):
         return Mined(np.empty((0, 2), np.int64), np.empty(0, np.float32))
     x, y = (_unit(side[rows], config) for side, rows in zip((source, target), kept, strict=True))
-    with (progress or Progress(quiet=True)).stage("candidates", len(x)) as tick:
-        pairs, scores = _candidates(x, y, config, tick)  # (p, 2), (p,)
+    pairs, scores = _candidates(x, y, config, progress or Progress(quiet=True))  # (p, 2), (p,)
     best = _mutual(pairs, scores)
     if config.threshold is not None:
         best &= scores >= config.threshold
@@ -88,10 +89,9 @@ def _unit(rows: Matrix, config: MiningConfig) -> Tensor:
     return normalize(torch.from_numpy(np.ascontiguousarray(rows, np.float32)).to(config.device))
 
 
-def _candidates(x: Tensor, y: Tensor, config: MiningConfig, tick: Tick) -> tuple[Rows, Values]:
+def _candidates(x: Tensor, y: Tensor, config: MiningConfig, progress: Progress) -> tuple[Rows, Values]:
     # Each pair of neighbours, in either direction, once (p, 2), and its score (p,).
-    k = config.score.k
-    there, back = Products(x, y, config.backend).nearest(k, step=tick)
+    there, back = _nearest(x, y, config, progress)
     own, other = there.scores.mean(dim=1), back.scores.mean(dim=1)  # (n,), (m,)
     first = [torch.arange(len(x), device=x.device)[:, None].expand_as(there.indices), back.indices]
     second = [there.indices, torch.arange(len(y), device=y.device)[:, None].expand_as(back.indices)]
@@ -100,6 +100,17 @@ def _candidates(x: Tensor, y: Tensor, config: MiningConfig, tick: Tick) -> tuple
     scores = config.score.score(cosines, own[rows], other[columns]).cpu().numpy()
     codes, once = np.unique((rows * len(y) + columns).cpu().numpy(), return_index=True)
     return np.stack(np.divmod(codes, len(y)), axis=1), scores[once]
+
+
+def _nearest(x: Tensor, y: Tensor, config: MiningConfig, progress: Progress) -> Both:
+    k, approximation = config.score.k, config.approximation
+    if not approximation.applies(x, y):
+        with progress.stage("candidates", len(x)) as tick:
+            return Products(x, y, config.backend).nearest(k, step=tick)
+    with progress.stage("candidates of the source", len(x)) as tick:
+        there = approximation.nearest(x, y, k, tick)
+    with progress.stage("candidates of the target", len(y)) as tick:
+        return Both(there, approximation.nearest(y, x, k, tick))
 
 
 def _mutual(pairs: Rows, scores: Values) -> NDArray[np.bool_]:

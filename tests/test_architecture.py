@@ -39,7 +39,7 @@ SEE_LEARNING = {"learn", "api", "commands"}
 
 ONLY_USERS = {
     "click": {"cli", "commands"},
-    "faiss": {"search.neighbours"},
+    "faiss": {"search.approximate", "search.neighbours"},
     "fastapi": {"web"},
     "fasttext": {"files.fasttext_model"},
     "gensim": {"exchange.gensim_vectors"},

@@ -93,12 +93,26 @@ def test_a_least_probability(muse: Command, space: Path) -> None:
 
 @pytest.mark.parametrize("form", FORMS)
 def test_nothing_probable_enough_leaves_no_file(muse: Command, space: Path, form: str) -> None:
-    before = tree(space.parent)
     more = ["--both", "--format", form, "--min-probability", 1]
     ended = muse("induce", space, "--out", space.parent / "d", *more)
     assert (ended.code, ended.out, len(ended.errors)) == (1, "", 1)
     assert "got none; lower --min-probability" in ended.err
-    assert tree(space.parent) == before
+    assert list(space.parent.iterdir()) == [space]
+
+
+def test_an_approximate_search_says_how_good_it_is(muse: Command, space: Path) -> None:
+    out = space.parent / "d.txt"
+    exact = muse("induce", space, "--out", out, "--mutual", "--json").json
+    pairs = out.read_text(encoding="utf-8")
+    found = muse("induce", space, "--out", out, "--mutual", "--search", "approximate", "--json").json
+    assert (exact["searches"], exact["pairs"]) == ([], found["pairs"])
+    fields = {"search": "exact", "recall_at_1": 1.0}  # so few words are searched exactly all the same
+    assert [{key: one[key] for key in fields} for one in found["searches"]] == [fields, fields]
+    assert out.read_text(encoding="utf-8") == pairs
+    assert (
+        "approximate search: recall@1 100.0 %"
+        in muse("induce", space, "--out", out, "--search", "approximate").out
+    )
 
 
 def test_a_second_file_that_fails_takes_the_first_along(muse: Command, space: Path) -> None:

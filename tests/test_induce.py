@@ -122,7 +122,7 @@ def test_entries_are_made_as_they_are_read(monkeypatch: pytest.MonkeyPatch) -> N
         searched.append(len(queries))
         return nearest(queries, *rest, **options)
 
-    monkeypatch.setattr(module, "nearest", counting)
+    monkeypatch.setattr("muse.space.direction.nearest", counting)
     stream = module.entries(noisy_space(6), limits=Limits(top=2))
     assert [next(stream).source for _ in range(10)] == [f"s{i // 2}" for i in range(10)]
     assert searched == [5]

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from muse.commands.options import common, direction, open_space
+from muse.commands.options import common, direction, open_space, search
 
 if TYPE_CHECKING:
     from muse.files.lexicon_formats import Write
     from muse.induce import Limits
+    from muse.lexicon import Entry
+    from muse.search.approximate import Recall
     from muse.space import AlignedSpace
 
 
@@ -49,6 +51,7 @@ if TYPE_CHECKING:
     help="Format to write; tsv and jsonl include scores, ranks and probabilities.",
 )  # fmt: skip
 @direction
+@search
 @common
 def induce(space: Path, out: Path, form: str, both: bool, as_json: bool, **options: Any) -> None:
     """Write a bilingual dictionary induced from a SPACE.
@@ -68,14 +71,18 @@ def induce(space: Path, out: Path, form: str, both: bool, as_json: bool, **optio
     wanted = [_Wanted(out, source, target, limits)]
     if both:
         wanted.append(_Wanted(_reverse(out), target, source, limits.reversed()))
-    counts = _write(loaded, wanted, form, options)
+    recalls: list[Recall] = []
+    counts = _write(loaded, wanted, form, options, recalls)
     shown = [{"pairs": count, "out": str(one.out)} for one, count in zip(wanted, counts, strict=True)]
     if as_json:
-        fields = {**shown[0], **({"reverse": shown[1]} if both else {}), "peak_memory_mb": peak_memory_mb()}
+        fields = {**shown[0], **({"reverse": shown[1]} if both else {})}
+        fields |= {"searches": [one.as_json() for one in recalls], "peak_memory_mb": peak_memory_mb()}
         click.echo(json.dumps(fields, ensure_ascii=False))
         return
     for one in shown:
         click.echo(f"{one['pairs']} pairs in {one['out']}")
+    for recall in recalls:
+        click.echo(f"approximate search: {recall}")
 
 
 class _Wanted(NamedTuple):
@@ -94,7 +101,13 @@ def _reverse(out: Path) -> Path:
     return out.with_name(f"{plain.stem}.reverse{plain.suffix}{packed}")
 
 
-def _write(space: AlignedSpace, wanted: Sequence[_Wanted], form: str, options: dict[str, Any]) -> list[int]:
+def _write(
+    space: AlignedSpace,
+    wanted: Sequence[_Wanted],
+    form: str,
+    options: dict[str, Any],
+    recalls: list[Recall],
+) -> list[int]:
     # The number of pairs in each file; the files appear only once all are complete.
     from muse.files.lexicon_formats import dictionary_writer
 
@@ -102,24 +115,33 @@ def _write(space: AlignedSpace, wanted: Sequence[_Wanted], form: str, options: d
         writers = [files.enter_context(dictionary_writer(one.out, form=form)) for one in wanted]
         probable = form != "muse" or options["min_probability"] is not None
         return [
-            _fill(write, one, space, probable, options) for write, one in zip(writers, wanted, strict=True)
+            _fill(write, one, _found(one, space, probable, options, recalls))
+            for write, one in zip(writers, wanted, strict=True)
         ]
 
 
-def _fill(write: Write, wanted: _Wanted, space: AlignedSpace, probable: bool, options: dict[str, Any]) -> int:
-    # Writes the entries of one direction and returns their number.
+def _found(
+    wanted: _Wanted, space: AlignedSpace, probable: bool, options: dict[str, Any], recalls: list[Recall]
+) -> Iterator[Entry]:
+    # The entries of one direction; the recall of an approximate search is added to `recalls`.
     import numpy as np
 
-    from muse.errors import Mismatch
     from muse.induce import entries
+    from muse.search.approximate import Approximation
     from muse.search.retrieval import Retrieval
 
-    found = entries(
+    return entries(
         space, wanted.source, wanted.target, limits=wanted.limits,
         retrieval=Retrieval(options["method"], backend=options["backend"]),
         rng=np.random.default_rng(options["seed"]) if probable else None,
-        progress=space.progress,
+        approximation=Approximation(options["search"], options["seed"], recalls.append),
     )  # fmt: skip
+
+
+def _fill(write: Write, wanted: _Wanted, found: Iterable[Entry]) -> int:
+    # Writes the entries of one direction and returns their number.
+    from muse.errors import Mismatch
+
     count = 0
     for entry in found:
         write(entry)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from muse.commands.encoders import encoded, encoder_options, open_encoder
-from muse.commands.options import backend, common, open_space
+from muse.commands.options import backend, common, open_space, search
 from muse.version import __version__
 
 if TYPE_CHECKING:
@@ -51,6 +51,7 @@ log = logging.getLogger(__name__)
 )  # fmt: skip
 @encoder_options
 @backend
+@search
 @common
 def mine(space: Path, out: Path, as_json: bool, **options: Any) -> None:
     """Mine sentence pairs from texts in two languages.
@@ -93,11 +94,15 @@ def mine(space: Path, out: Path, as_json: bool, **options: Any) -> None:
 def _config(options: dict[str, Any]) -> MiningConfig:
     from muse.mining import MiningConfig
     from muse.run.runtime import pick_device
+    from muse.search.approximate import Approximation
     from muse.search.pair_score import PairScore
 
     method = "nn" if options["score"] == "cosine" else options["score"]
     score = PairScore(method, k=options["neighbours"])
-    return MiningConfig(score, options["threshold"], options["backend"], pick_device(options["device"]))
+    return MiningConfig(
+        score, options["threshold"], options["backend"], pick_device(options["device"]),
+        Approximation(options["search"], options["seed"]),
+    )  # fmt: skip
 
 
 class _Side(NamedTuple):

@@ -95,6 +95,14 @@ def backend(command: F) -> F:
     )(command)  # fmt: skip
 
 
+def search(command: F) -> F:
+    """The option that chooses between exact and approximate search."""
+    return click.option(
+        "--search", default="auto", show_default=True, type=click.Choice(["auto", "exact", "approximate"]),
+        help="How to search; auto is approximate for more than 80,000 by 80,000. The recall is measured.",
+    )(command)  # fmt: skip
+
+
 def given(*names: str) -> list[str]:
     """Those of the named parameters that the user gave, as typed on the command line: --lm-weight."""
     context = click.get_current_context()

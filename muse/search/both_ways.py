@@ -62,10 +62,10 @@ class Products:
             there = nearest(self.source, self.target, 1, bias=biases[1], backend=self.backend)
             back = nearest(self.target, self.source, 1, bias=biases[0], backend=self.backend)
             return there.indices[:, 0], back.indices[:, 0]
-        of_source, best_source = [], _best(known.of_target, biases[0])
+        of_source, best_source = [], known.of_target.less(biases[0], 1)
         for start, matrix in self._matrices():
             rows = slice(start, start + len(matrix.rows))
-            best_target = _best(Neighbours(*(part[rows] for part in known.of_source)), biases[1])
+            best_target = known.of_source.of(rows).less(biases[1], 1)
             of_source.append(matrix.rows.best(biases[1], best_target))
             best_source = matrix.columns.best(biases[0][rows], best_source, first=start)
         return Neighbours.joined(of_source).indices[:, 0], best_source.indices[:, 0]
@@ -91,9 +91,3 @@ class Products:
     @cached_property
     def _whole(self) -> SimilarityMatrix:
         return SimilarityMatrix.of(self.source, self.target)
-
-
-def _best(known: Neighbours, bias: Tensor) -> Neighbours:
-    """The best (q, 1) of known neighbours (q, k), once the bias (m,) of each is subtracted."""
-    best = (known.scores - bias[known.indices]).max(dim=1, keepdim=True)
-    return Neighbours(best.values, known.indices.gather(1, best.indices))

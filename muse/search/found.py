@@ -25,9 +25,19 @@ class Neighbours(NamedTuple):
         """The neighbours of the queries of all parts, one part after the other."""
         return cls(torch.cat([one.scores for one in parts]), torch.cat([one.indices for one in parts]))
 
+    def of(self, queries: slice) -> Neighbours:
+        """Those of some queries."""
+        return Neighbours(self.scores[queries], self.indices[queries])
+
     def after(self, keys: int) -> Neighbours:
         """The same where so many other keys come first."""
         return Neighbours(self.scores, self.indices + keys)
+
+    def less(self, bias: Tensor | None, top: int) -> Neighbours:
+        """The `top` best of these once the `bias` (m,) of each key is subtracted."""
+        scores = self.scores if bias is None else self.scores - bias[self.indices]
+        best = scores.topk(min(top, scores.shape[1]), dim=1)
+        return Neighbours(best.values, self.indices.gather(1, best.indices))
 
 
 def merged(first: Neighbours, second: Neighbours, k: int) -> Neighbours:

@@ -1,0 +1,149 @@
+"""Approximate search: quantised keys in lists, the best candidates compared exactly, recall measured.
+
+faiss finds candidates by short codes (four bits for two coordinates, inverted lists; Jegou et al., 2011;
+Andre et al., 2015) and compares the best of these exactly. What that misses depends on the vectors. So
+before it answers, a search is held against the exact one on a sample of the queries; it looks through more
+lists and more candidates until its recall is LEAST, and if that is never so, the exact search is used.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from muse.errors import BadSetting
+from muse.search.found import Neighbours
+from muse.search.neighbours import Step, nearest
+
+log = logging.getLogger(__name__)
+
+SAMPLE = 1_000  # queries
+LEAST = 0.995  # the share of the sample whose best key must be found
+WORTHWHILE = 80_000**2  # products: fewer take an exact search less than a minute
+MODES = ("auto", "exact", "approximate")
+FEW = 10_000  # keys: an exact search takes less than learning the codes
+LISTS = 2.3  # in square roots of the number of keys
+TRAINED_ON = 60  # keys a list
+BLOCK = 8_192  # queries at a time
+
+
+class Depth(NamedTuple):
+    """How thoroughly is searched: the share of the lists, and how many candidates are compared exactly."""
+
+    lists: float
+    candidates: int
+
+
+DEPTHS = (Depth(0.15, 120), Depth(0.3, 300), Depth(0.6, 1_000))
+
+
+@dataclass(frozen=True)
+class Recall:
+    """The share of the sample whose best key was found, and the depth that this took; None: exact search."""
+
+    at_1: float
+    queries: int
+    depth: Depth | None
+
+    def __str__(self) -> str:
+        """The measurement in words."""
+        return f"recall@1 {100 * self.at_1:.1f} % on {self.queries} queries"
+
+    def as_json(self) -> dict[str, Any]:
+        """The fields that `--json` shows."""
+        return {
+            "search": "exact" if self.depth is None else "approximate",
+            "recall_at_1": round(self.at_1, 4),
+            "queries": self.queries,
+        }
+
+
+@dataclass(frozen=True)
+class Approximation:
+    """When to search approximately: `mode` is one of MODES; `report` gets every recall that is measured."""
+
+    mode: str = "exact"
+    seed: int = 0
+    report: Callable[[Recall], object] = log.info
+
+    def __post_init__(self) -> None:
+        if self.mode not in MODES:
+            raise BadSetting(f"--search must be one of {', '.join(MODES)}; got {self.mode!r}")
+
+    def applies(self, queries: Tensor, keys: Tensor) -> bool:
+        """Whether these are so many that it pays, or it was asked for; a GPU is fast enough as it is."""
+        if self.mode == "auto":
+            return len(queries) * len(keys) > WORTHWHILE and not keys.is_cuda
+        return self.mode == "approximate"
+
+    def nearest(self, queries: Tensor, keys: Tensor, k: int, step: Step | None = None) -> Neighbours:
+        """The k nearest keys (m, d) of every query (q, d), as far as they are found."""
+        rng = np.random.default_rng(self.seed)
+        found, recall = approximately_nearest(queries, keys, k, rng=rng, step=step)
+        self.report(recall)
+        return found
+
+
+class Index:
+    """An approximate index of keys (m, d) of unit length, on the CPU."""
+
+    def __init__(self, keys: Tensor, rng: np.random.Generator) -> None:
+        """`rng` draws the keys that the codes are learned from."""
+        import faiss
+
+        self.keys = keys
+        rows = _even(keys)
+        self._lists = max(1, round(LISTS * len(rows) ** 0.5))
+        recipe = f"IVF{self._lists},PQ{rows.shape[1] // 2}x4fs,RFlat"
+        self._index: Any = faiss.index_factory(rows.shape[1], recipe, faiss.METRIC_INNER_PRODUCT)
+        drawn = rng.permutation(len(rows))[: TRAINED_ON * self._lists]
+        self._index.train(rows[np.sort(drawn)])
+        self._index.add(rows)
+
+    def search(self, queries: Tensor, k: int, depth: Depth, step: Step | None = None) -> Neighbours:
+        """The k nearest keys found for every query (q, d), with exact cosines."""
+        import faiss
+
+        lists = max(1, round(depth.lists * self._lists))
+        settings = f"nprobe={lists},k_factor_rf={max(1, depth.candidates / k):g}"
+        space: Any = faiss.ParameterSpace()  # whose stubs know one of its two signatures
+        space.set_index_parameters(self._index, settings)
+        found, done = [], 0
+        for block in torch.split(queries, BLOCK):
+            scores, indices = self._index.search(_even(block), min(k, len(self.keys)))
+            found.append(Neighbours(torch.from_numpy(scores), torch.from_numpy(indices)))
+            done += len(block)
+            if step is not None:
+                step(done)
+        return Neighbours.joined(found)
+
+
+def approximately_nearest(
+    queries: Tensor, keys: Tensor, k: int, *, rng: np.random.Generator, step: Step | None = None
+) -> tuple[Neighbours, Recall]:
+    """The k nearest keys (m, d) of every query (q, d), and the recall of this search on a sample of them."""
+    if len(keys) < FEW:
+        return nearest(queries, keys, k, step=step), Recall(1.0, len(queries), None)
+    index = Index(keys, rng)
+    sample = queries[torch.from_numpy(np.sort(rng.permutation(len(queries))[:SAMPLE]))]
+    best = nearest(sample, keys, 1).scores[:, 0]
+    for depth in DEPTHS:
+        # The same product may differ in the last bit from one library to another.
+        right = index.search(sample, k, depth).scores[:, 0] >= best - 1e-6
+        recall = Recall(float(right.double().mean()), len(sample), depth)
+        log.info("%s in %g of the lists, %d candidates a query", recall, depth.lists, depth.candidates)
+        if recall.at_1 >= LEAST:
+            return index.search(queries, k, depth, step), recall
+    log.info("that is too low: the exact search is used")
+    return nearest(queries, keys, k, step=step), Recall(1.0, len(sample), None)
+
+
+def _even(rows: Tensor) -> np.ndarray[Any, np.dtype[np.float32]]:
+    """The rows (n, d) with a column of zeros where d is odd: codes are of two coordinates."""
+    return torch.nn.functional.pad(rows, (0, rows.shape[1] % 2)).cpu().numpy()

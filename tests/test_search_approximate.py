@@ -1,0 +1,90 @@
+"""Approximate search: held against the exact one, deepened, and given up where it misses too much."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from torch.nn.functional import normalize
+
+from muse.errors import BadSetting
+from muse.mining import MiningConfig, mine
+from muse.search import approximate
+from muse.search.approximate import DEPTHS, Approximation, Index, Recall, approximately_nearest
+from muse.search.neighbours import nearest
+
+D = 33  # odd
+
+
+def drawn(seed: int, count: int) -> torch.Tensor:
+    """Random rows (count, D) of unit length, in a spectrum that falls as that of word vectors."""
+    rows = torch.randn(count, D, generator=torch.Generator().manual_seed(seed))
+    return normalize(rows / (1 + torch.arange(D)) ** 0.5)
+
+
+@pytest.fixture(scope="module")
+def sides() -> tuple[torch.Tensor, torch.Tensor]:
+    """Queries and keys: each query is a key with noise."""
+    keys = drawn(1, 15_000)
+    return normalize(keys[:12_000] + 0.5 * drawn(2, 12_000)), keys
+
+
+def test_scores_are_exact_and_recall_is_true(sides: tuple[torch.Tensor, torch.Tensor]) -> None:
+    x, y = sides
+    found, recall = approximately_nearest(x, y, 5, rng=np.random.default_rng(0))
+    assert recall.depth in DEPTHS
+    assert recall.queries == 1_000
+    torch.testing.assert_close(found.scores, (x[:, None] * y[found.indices]).sum(dim=2))
+    best = nearest(x, y, 1).scores[:, 0]
+    right = float((found.scores[:, 0] >= best - 1e-6).double().mean())
+    assert right > 0.98
+    assert recall.at_1 == pytest.approx(right, abs=0.015)  # six standard errors of the sample
+
+
+def test_deeper_finds_more(sides: tuple[torch.Tensor, torch.Tensor]) -> None:
+    x, y = sides
+    index = Index(y, np.random.default_rng(0))
+    best = nearest(x, y, 1).scores[:, 0]
+    shares = [float((index.search(x, 1, one).scores[:, 0] >= best - 1e-6).double().mean()) for one in DEPTHS]
+    assert shares == sorted(shares)
+    assert shares[-1] > 0.999
+
+
+def test_what_misses_too_much_is_not_trusted(
+    sides: tuple[torch.Tensor, torch.Tensor], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    x, y = sides
+    monkeypatch.setattr(approximate, "DEPTHS", (approximate.Depth(1e-9, 1),))
+    found, recall = approximately_nearest(x, y, 3, rng=np.random.default_rng(0))
+    assert recall == Recall(1.0, 1_000, None)
+    assert torch.equal(found.indices, nearest(x, y, 3).indices)
+
+
+def test_few_keys_are_searched_exactly() -> None:
+    rows = drawn(3, 200)
+    found, recall = approximately_nearest(rows, rows, 1, rng=np.random.default_rng(0))
+    assert found.indices[:, 0].tolist() == list(range(200))
+    assert recall == Recall(1.0, 200, None)
+
+
+def test_when_it_applies() -> None:
+    many = torch.empty(80_001, 0)
+    assert Approximation("auto").applies(many, many)
+    assert not Approximation("auto").applies(many, many[: 80_000 - 2])
+    assert not Approximation("exact").applies(many, many)
+    assert Approximation("approximate").applies(many[:1], many[:1])
+    with pytest.raises(BadSetting, match="--search must be one of auto, exact, approximate; got 'fast'"):
+        Approximation("fast")
+
+
+def test_mining_finds_the_same_pairs(sides: tuple[torch.Tensor, torch.Tensor]) -> None:
+    x = sides[0]
+    y = normalize(x + 0.05 * torch.randn(x.shape, generator=torch.Generator().manual_seed(5)))
+    exact = mine(x.numpy(), y.numpy())
+    recalls: list[Recall] = []
+    asked = MiningConfig(approximation=Approximation("approximate", report=recalls.append))
+    found = mine(x.numpy(), y.numpy(), config=asked)
+    common = set(map(tuple, exact.pairs.tolist())) & set(map(tuple, found.pairs.tolist()))
+    assert len(common) > 0.99 * len(exact)
+    assert len(recalls) == 2
+    assert min(recall.at_1 for recall in recalls) >= 0.995
