@@ -1,11 +1,13 @@
 """How fast the exact search for neighbours is: torch, faiss, and the bare matrix product under both.
 
     python benchmarks/neighbours.py [--sizes 20000,200000] [--queries 20000] [--dimension 300] [--k 10]
+    python benchmarks/neighbours.py --mutual --sizes 20000
 
 For each size m: q queries against m keys, plain inner product ("nn") and CSLS. The limit of the
 hardware is the product alone, in the tiles that the search takes; CSLS needs two. "of the product"
 is the product's time over the search's: 1 would be a search that costs nothing. "same" is the share
 of queries whose k neighbours are those of torch on the CPU, ties and the last digits aside.
+--mutual measures mutual CSLS neighbours of as many sources as targets; there the limit is one product.
 --vectors FILE takes real vectors instead of random clusters.
 """
 
@@ -24,9 +26,10 @@ from torch.nn import functional
 from muse.errors import MissingExtra
 from muse.files import read_vectors
 from muse.normalise import DEFAULT_STEPS, normalise
+from muse.run.memory import keep_freed_memory
 from muse.search.found import Neighbours
 from muse.search.neighbours import nearest, tile_sizes
-from muse.search.retrieval import mean_similarity
+from muse.search.retrieval import Retrieval, mean_similarity, mutual_neighbours
 
 TOLERANCE = 1e-5  # scores nearer than this are a tie
 BACKENDS = ("torch", "faiss")
@@ -118,6 +121,33 @@ def compare(queries: Tensor, keys: Tensor, *, device: str, k: int, repeat: int) 
             )
 
 
+def compare_both_ways(x: Tensor, y: Tensor, *, k: int, repeat: int) -> None:
+    """Prints the rows of mutual CSLS neighbours, and of the one product that they cannot do without."""
+    limit = _product_seconds(x, y, repeat)
+    row(["cpu", len(x), len(y), "product", "torch", f"{limit:.2f}", "", "", ""])
+    expected: set[tuple[int, int]] = set()
+    for backend in BACKENDS:
+        seconds = float("inf")
+        for _ in range(repeat):
+            began = time.perf_counter()
+            pairs = mutual_neighbours(x, y, Retrieval(k=k, backend=backend))
+            seconds = min(seconds, time.perf_counter() - began)
+        found = {(i, j) for i, j in pairs.tolist()}
+        expected = expected or found
+        agreed = f"{100 * len(found & expected) / len(expected):.2f} %"
+        share = f"{limit / seconds:.2f}"
+        row(["cpu", len(x), len(y), "mutual csls", backend, f"{seconds:.2f}", "", share, agreed])
+
+
+def _product_seconds(x: Tensor, y: Tensor, repeat: int) -> float:
+    room, best = torch.empty(len(x), len(y)), float("inf")
+    for _ in range(repeat):
+        began = time.perf_counter()
+        torch.mm(x, y.T, out=room)
+        best = min(best, time.perf_counter() - began)
+    return best
+
+
 def main() -> None:
     """Compares all sizes on the CPU, and on the GPU where there is one."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
@@ -127,6 +157,7 @@ def main() -> None:
     parser.add_argument("--k", type=int, default=10)
     parser.add_argument("--repeat", type=int, default=2)
     parser.add_argument("--threads", type=int, help="of torch and faiss  [default: all]")
+    parser.add_argument("--mutual", action="store_true", help="both ways, as many sources as targets")
     parser.add_argument("--vectors", type=Path, help="a file of real vectors; its words search one another")
     asked = parser.parse_args()
     if asked.threads:
@@ -134,6 +165,7 @@ def main() -> None:
 
         torch.set_num_threads(asked.threads)
         faiss.omp_set_num_threads(asked.threads)
+    keep_freed_memory()  # as in `muse align`
     devices = ["cpu", "cuda"] if torch.cuda.is_available() else ["cpu"]
     heading(f"Exact neighbours, k = {asked.k}")
     if torch.cuda.is_available():
@@ -143,6 +175,10 @@ def main() -> None:
     for size in map(int, asked.sizes.split(",")):
         keys = clustered(size, asked.dimension, seed=0) if rows is None else rows[:size]
         queries = clustered(asked.queries, asked.dimension, seed=1) if rows is None else rows[: asked.queries]
+        if asked.mutual:
+            sources = clustered(size, asked.dimension, seed=1)
+            compare_both_ways(sources, keys, k=asked.k, repeat=asked.repeat)
+            continue
         for device in devices:
             compare(queries, keys, device=device, k=asked.k, repeat=asked.repeat)
 

@@ -29,7 +29,7 @@ WORTHWHILE = 80_000**2  # products: fewer take an exact search less than a minut
 MODES = ("auto", "exact", "approximate")
 FEW = 10_000  # keys: an exact search takes less than learning the codes
 LISTS = 2.3  # in square roots of the number of keys
-TRAINED_ON = 60  # keys a list
+TRAINED_ON = 40  # keys a list
 BLOCK = 8_192  # queries at a time
 
 

@@ -1,0 +1,151 @@
+"""Approximate search: seconds and recall of faiss' indices, and what `muse induce` makes of them.
+
+    python benchmarks/approximate.py --shared SHARED [--words 200000] [--queries 20000] [--k 20] [--induce]
+
+Two sides of so many rows are made of mutual translations of English and French novels, each row with noise of
+half its length: nearest neighbours are then close to one another, which is hard. Every index is searched with
+some queries, and its seconds are scaled to all; recall is of 1,000 other queries, against exact search: the
+share whose best key is found, and of the ten best; the error is that of the hubness, the mean of ten cosines.
+--induce writes a dictionary of mutual pairs instead, with exact and with approximate search, and compares the
+two.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+import time
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import faiss
+import numpy as np
+import torch
+from pairs import SHARED, find_pair
+from tables import header, heading, muse, row
+from torch import Tensor
+from torch.nn.functional import normalize
+
+from muse.files import read_lexicon, read_vectors
+from muse.learn.pair import prepare_
+from muse.normalise import DEFAULT_STEPS
+from muse.normalise import normalise as normalised
+from muse.procrustes import procrustes
+from muse.search.neighbours import nearest
+from muse.search.retrieval import Retrieval, mutual_neighbours
+from muse.space import Provenance, SideToSave, save_space
+from muse.vectors import Vectors
+
+NOISE = 0.5
+SAMPLE = 1_000
+TRAINED_ON = 40  # keys a list
+RECIPES = (
+    ("Flat", ""),
+    ("IVF1024,Flat", "nprobe=16"),
+    ("IVF1024,Flat", "nprobe=64"),
+    ("HNSW16,Flat", "efSearch=64"),
+    ("IVF1024,SQ8", "nprobe=32"),
+    ("PQ150x4fs,RFlat", "k_factor_rf=6"),
+    ("IVF1024,PQ75x4fs,RFlat", "nprobe=160,k_factor_rf=12"),
+    ("IVF1024,PQ150x4fs,RFlat", "nprobe=64,k_factor_rf=6"),
+    ("IVF1024,PQ150x4fs,RFlat", "nprobe=160,k_factor_rf=6"),
+    ("IVF1024,PQ150x4fs,RFlat", "nprobe=320,k_factor_rf=15"),
+)
+
+
+class Sides(NamedTuple):
+    """Queries (n, d) and keys (n, d)."""
+
+    queries: Tensor
+    keys: Tensor
+
+
+def sides(words: int, shared: Path) -> Sides:
+    """Rows drawn from mutual translations, with noise."""
+    pair = find_pair("en-fr", shared)
+    files = ((pair.source, pair.source_file), (pair.target, pair.target_file))
+    own, other = (prepare_(read_vectors(file, language=name), DEFAULT_STEPS)[0] for name, file in files)
+    x, y = own.tensor(), other.tensor()
+    if pair.training is None:
+        raise SystemExit("en-fr has no training list")
+    pairs = torch.from_numpy(read_lexicon(pair.training).indices(own.index, other.index))
+    for _ in range(2):
+        x = x @ procrustes(x[pairs[:, 0]], y[pairs[:, 1]]).T
+        pairs = mutual_neighbours(x[:20_000], y[:20_000], Retrieval())
+    rng = np.random.default_rng(0)
+    drawn = pairs[torch.from_numpy(rng.integers(len(pairs), size=words))]
+    scale = NOISE / x.shape[1] ** 0.5
+    noisy = (
+        rows[drawn[:, side]]
+        + scale * torch.from_numpy(rng.standard_normal((words, x.shape[1]), dtype=np.float32))
+        for side, rows in enumerate((x, y))
+    )
+    return Sides(*(normalize(rows) for rows in noisy))
+
+
+def measure(recipe: str, settings: str, given: Sides, queries: int, k: int) -> list[object]:
+    """The row of an index."""
+    rng = np.random.default_rng(0)
+    keys, every = given.keys.numpy(), given.queries.numpy()
+    sample = np.sort(rng.permutation(len(every))[:SAMPLE])
+    exact = nearest(given.queries[sample], given.keys, k).scores.numpy()
+    began = time.perf_counter()
+    index: Any = faiss.index_factory(keys.shape[1], recipe, faiss.METRIC_INNER_PRODUCT)
+    index.train(keys[np.sort(rng.permutation(len(keys))[: TRAINED_ON * 1_024])])
+    index.add(keys)
+    built = time.perf_counter() - began
+    if settings:
+        space: Any = faiss.ParameterSpace()
+        space.set_index_parameters(index, settings)
+    began = time.perf_counter()
+    index.search(every[:queries], k)
+    seconds = (time.perf_counter() - began) * len(every) / queries
+    found = index.search(every[sample], k)[0]
+    at_1 = 100 * (found[:, 0] >= exact[:, 0] - 1e-6).mean()
+    at_10 = 100 * (found[:, :10] >= exact[:, 9:10] - 1e-6).mean()
+    error = np.abs(found[:, :10].mean(axis=1) - exact[:, :10].mean(axis=1)).max()
+    return [recipe, settings, f"{built:.1f}", f"{seconds:.1f}", f"{at_1:.1f}", f"{at_10:.1f}", f"{error:.4f}"]
+
+
+def induce(given: Sides) -> None:
+    """Prints the rows of `muse induce` with both searches."""
+    header(["search", "wall s", "peak MB", "pairs", "of the exact pairs", "recall measured in the run"])
+    with tempfile.TemporaryDirectory() as name:
+        folder, made = Path(name), {}
+        for language, rows in zip(("yy", "xx"), reversed(given), strict=True):
+            unit, fitted = normalised(rows.numpy(), ["unit"])
+            words = [f"{language}{i}" for i in range(len(unit))]
+            made[language] = SideToSave(Vectors(language, words, unit), fitted, None)
+        exact: set[tuple[str, str]] = set()
+        for search in ("exact", "approximate"):  # each on a space that keeps no hubness yet
+            save_space(folder / search, made, pivot="yy", provenance=Provenance("synthetic"))
+            out = folder / f"{search}.txt"
+            run = muse("induce", folder / search, "--mutual", "--search", search, "--out", out)
+            pairs = set(read_lexicon(out).pairs)
+            exact = exact or pairs
+            recalls = ", ".join(f"{100 * one['recall_at_1']:.1f}" for one in run.fields["searches"])
+            share = f"{100 * len(pairs & exact) / len(exact):.2f} %"
+            row([search, run.seconds, f"{run.fields['peak_memory_mb']:.0f}", len(pairs), share, recalls])
+
+
+def main() -> None:
+    """Prints the table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--shared", type=Path, default=SHARED)
+    parser.add_argument("--words", type=int, default=200_000)
+    parser.add_argument("--queries", type=int, default=20_000)
+    parser.add_argument("--k", type=int, default=20)
+    parser.add_argument("--induce", action="store_true")
+    asked = parser.parse_args()
+    heading(f"Approximate search, {asked.words} x {asked.words}, k = {asked.k}")
+    given = sides(asked.words, asked.shared)
+    if asked.induce:
+        induce(given)
+        return
+    header(["index", "settings", "build s", "search s", "recall@1", "recall@10", "largest error of hubness"])
+    for recipe, settings in RECIPES:
+        row(measure(recipe, settings, given, asked.queries, asked.k))
+
+
+if __name__ == "__main__":
+    main()
