@@ -110,7 +110,7 @@ def test_an_approximate_search_says_how_good_it_is(muse: Command, space: Path) -
     assert [{key: one[key] for key in fields} for one in found["searches"]] == [fields, fields]
     assert out.read_text(encoding="utf-8") == pairs
     assert (
-        "approximate search: recall@1 100.0 %"
+        "approximate search: recall@1 100.0 %, recall@10 100.0 %"
         in muse("induce", space, "--out", out, "--search", "approximate").out
     )
 

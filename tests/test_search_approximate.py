@@ -39,6 +39,17 @@ def test_scores_are_exact_and_recall_is_true(sides: tuple[torch.Tensor, torch.Te
     right = float((found.scores[:, 0] >= best - 1e-6).double().mean())
     assert right > 0.98
     assert recall.at_1 == pytest.approx(right, abs=0.015)  # six standard errors of the sample
+    five = nearest(x, y, 5).scores[:, 4:]
+    assert recall.at_10 == pytest.approx(float((found.scores >= five - 1e-6).double().mean()), abs=0.015)
+
+
+def test_a_query_whose_lists_have_too_few_keys_is_searched_exactly(
+    sides: tuple[torch.Tensor, torch.Tensor],
+) -> None:
+    x, y = sides[0][:50], sides[1]
+    found = Index(y, np.random.default_rng(0)).search(x, 1_000, approximate.Depth(1e-9, 1))
+    assert (found.indices >= 0).all()
+    torch.testing.assert_close(found.scores, nearest(x, y, 1_000).scores)
 
 
 def test_deeper_finds_more(sides: tuple[torch.Tensor, torch.Tensor]) -> None:
@@ -56,7 +67,7 @@ def test_what_misses_too_much_is_not_trusted(
     x, y = sides
     monkeypatch.setattr(approximate, "DEPTHS", (approximate.Depth(1e-9, 1),))
     found, recall = approximately_nearest(x, y, 3, rng=np.random.default_rng(0))
-    assert recall == Recall(1.0, 1_000, None)
+    assert recall == Recall(1.0, 1.0, 1_000, None)
     assert torch.equal(found.indices, nearest(x, y, 3).indices)
 
 
@@ -64,7 +75,7 @@ def test_few_keys_are_searched_exactly() -> None:
     rows = drawn(3, 200)
     found, recall = approximately_nearest(rows, rows, 1, rng=np.random.default_rng(0))
     assert found.indices[:, 0].tolist() == list(range(200))
-    assert recall == Recall(1.0, 200, None)
+    assert recall == Recall(1.0, 1.0, 200, None)
 
 
 def test_when_it_applies() -> None:
