@@ -55,7 +55,8 @@ class Recall:
 
     def __str__(self) -> str:
         """The measurement in words."""
-        return f"recall@1 {100 * self.at_1:.1f} %, recall@{BEST} {100 * self.at_10:.1f} % on {self.queries} queries"
+        shares = f"recall@1 {100 * self.at_1:.1f} %, recall@{BEST} {100 * self.at_10:.1f} %"
+        return f"{shares} on {self.queries} queries"
 
     def as_json(self) -> dict[str, Any]:
         """The fields that `--json` shows."""
