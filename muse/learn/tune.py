@@ -30,7 +30,6 @@ from muse.vectors import Vectors
 log = logging.getLogger(__name__)
 
 WORDS = 12_000
-TESTED = 8_000  # of them, the most frequent: pairs of these are held out
 ROUNDS = 2  # of self-learning: it begins at a refined mapping
 
 Fit = Callable[[Evidence], Maps]
@@ -42,7 +41,7 @@ class _Rival(NamedTuple):
     name: str
     fit: Fit
     evidence: Evidence
-    found: Tensor  # (TESTED,) bool, by source word
+    found: Tensor  # (n,) bool, by source word
 
 
 def tune(
@@ -95,12 +94,10 @@ def _mutual(evidence: Evidence, maps: Maps) -> Tensor:
 
 def _rival(name: str, fit: Fit, evidence: Evidence, half: Tensor) -> _Rival:
     """The rival with the pairs of each word of x that a fit to the other half of the words recovers."""
-    x, y = evidence.x[:TESTED], evidence.y[:TESTED]
-    tested = (evidence.pairs < TESTED).all(dim=1)
-    found = torch.zeros(len(x), dtype=torch.bool, device=half.device)
+    found = torch.zeros(len(evidence.x), dtype=torch.bool, device=half.device)
     for part in (0, 1):
         own = half[evidence.pairs[:, 0]] == part
         maps = fit(evidence.only(~own))
-        held = evidence.pairs[own & tested]
-        found[held[:, 0]] = recovered(maps.of_source(x), maps.of_target(y), held)
+        held = evidence.pairs[own]
+        found[held[:, 0]] = recovered(maps.of_source(evidence.x), maps.of_target(evidence.y), held)
     return _Rival(name, fit, evidence, found)
