@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
+from muse.learn.initialise.gromov import GromovConfig
 from muse.learn.refine import RefineConfig
 from muse.learn.supervise.canonical import CanonicalConfig, canonical, in_basis_of
 from muse.learn.supervise.contrastive import ContrastiveConfig, contrastive
@@ -20,6 +21,7 @@ from muse.learn.supervise.orthogonal import orthogonal
 from muse.learn.supervise.refined import refined
 from muse.learn.supervise.relaxed import RelaxedConfig, relaxed
 from muse.learn.supervise.self_learning import SelfLearningConfig, self_learning
+from muse.learn.supervise.transported import TransportedConfig, transported
 from muse.learn.supervise.trimmed import Support, probability_right, supported, trimmed
 from muse.learn.supervise.whitened import whitened
 from tests.spaces import rotation
@@ -184,6 +186,24 @@ def test_self_learning_without_any_pair_begins_with_its_start() -> None:
     none = known.only(torch.zeros(300, dtype=torch.bool))
     grown = self_learning(none, start, SelfLearningConfig(share=1.0), np.random.default_rng(0))
     assert right(canonical(grown, CanonicalConfig()), known) > 0.95
+
+
+def test_transport_finds_more_pairs_with_the_given_ones() -> None:
+    known = evidence(8, noise=0.3)
+    shuffled = torch.randperm(len(known.x), generator=torch.Generator().manual_seed(0))  # ranks tell nothing
+    known = replace(
+        known,
+        y=known.y[shuffled],
+        pairs=torch.stack([known.pairs[:, 0], torch.argsort(shuffled)[known.pairs[:, 1]]], dim=1),
+    )
+    config = TransportedConfig(gromov=GromovConfig(words=len(known.x), dimensions=20))
+
+    def share(mass: float) -> float:
+        found = transported(known, replace(config, mass=mass)).pairs[len(known) :]
+        return float((shuffled[found[:, 1]] == found[:, 0]).double().mean())
+
+    assert torch.equal(transported(known, config).pairs[: len(known)], known.pairs)
+    assert share(0.2) > share(0.0) + 0.2
 
 
 def test_refined_is_a_rotation_and_holds_a_right_start() -> None:

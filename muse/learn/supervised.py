@@ -13,13 +13,7 @@ from muse.learn.supervise.choice import Supervision, choose
 from muse.learn.supervise.evidence import Evidence, Maps
 from muse.run.runtime import Runtime
 
-FEW = 2_000  # with fewer source words in the pairs, unsupervised initialisations are candidates too
 PAIRS_STREAM = 3_000  # the number of a random stream, above those of the initialisations
-
-
-def are_few(evidence: Evidence) -> bool:
-    """Whether the pairs are so few that unsupervised initialisations may know more than they teach."""
-    return len(torch.unique(evidence.pairs[evidence.single, 0])) < FEW
 
 
 def learn_from_pairs(

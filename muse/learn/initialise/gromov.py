@@ -16,14 +16,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor
+from torch.nn.functional import normalize
 
 from muse.alignment import Alignment
 from muse.learn.criterion import Criterion
-from muse.learn.initialise.components import unit_components
+from muse.learn.initialise.components import leading_axes, unit_components
 from muse.learn.initialise.sinkhorn import sinkhorn
 from muse.learn.initialise.stabilise import StabiliseConfig, stabilised
 from muse.learn.initialise.word_features import log_ranks
@@ -72,19 +74,27 @@ def gromov(
         yield Alignment(mapping, method=f"gromov:{prior}", criterion=criterion(mapping))
 
 
-def transport(x: Tensor, y: Tensor, prior: Tensor, config: GromovConfig, runtime: Runtime) -> Tensor:
+def transport(
+    x: Tensor,
+    y: Tensor,
+    prior: Tensor,
+    config: GromovConfig,
+    runtime: Runtime,
+    given: Tensor | float = 0.0,
+) -> Tensor:
     """The plan (n, m) between two similarity matrices x x^T and y y^T, with a prior cost (n, m).
 
     `x` is (n, k), `y` (m, k). Projected mirror descent: linearise the square loss at T, which gives the cost
     -Cx T Cy, scale it to unit deviation so that epsilon has the same effect for every pair of languages,
-    solve with Sinkhorn, repeat.
+    solve with Sinkhorn, repeat. `given` (k, k) is X^T Y over known pairs, each times its mass, which is added
+    to that of the plan, 1.
     """
     n, m = prior.shape
     plan = torch.full_like(prior, 1 / (n * m))
     total = sum(steps for _, steps in config.schedule)
     with runtime.progress.stage("gromov", total) as tick:
         for done, epsilon in enumerate(eps for eps, steps in config.schedule for _ in range(steps)):
-            cost = -(x @ (x.T @ plan @ y) @ y.T)  # (n, m)
+            cost = -(x @ (x.T @ plan @ y + given) @ y.T)  # (n, m)
             objective = -float((cost * plan).sum())  # of the previous plan
             cost = cost / cost.std() + config.prior_weight * prior
             plan = sinkhorn(cost, epsilon, config.sinkhorn_rounds)
@@ -97,6 +107,30 @@ def similarity_root(side: Vectors, dimensions: int) -> Tensor:
     left, values, _ = torch.linalg.svd(unit_components(side, dimensions), full_matrices=False)
     factor: Tensor = left * values.sqrt()
     return factor
+
+
+class SimilarityRoot(NamedTuple):
+    """The leading axes (d, k) of a language, and the map (k, k) of components to `similarity_root`."""
+
+    axes: Tensor
+    turn: Tensor
+
+    @classmethod
+    def of(cls, rows: Tensor, dimensions: int) -> SimilarityRoot:
+        """That of rows (n, d) of unit length."""
+        axes = torch.from_numpy(leading_axes(rows.cpu().numpy(), dimensions)).to(rows)
+        _, values, right = torch.linalg.svd(normalize(rows @ axes), full_matrices=False)
+        return cls(axes, right.T / values.clamp_min(1e-6).sqrt())
+
+    def __call__(self, rows: Tensor) -> Tensor:
+        """The rows (q, d), which need not be among those it was made of, as rows of the root, (q, k)."""
+        found: Tensor = normalize(rows @ self.axes) @ self.turn
+        return found
+
+
+def prior_on_ranks(n: int, m: int) -> Tensor:
+    """The prior cost (n, m) of words by their frequency ranks, of unit deviation."""
+    return _distance(log_ranks(n).float(), log_ranks(m).float())
 
 
 def _features(vectors: Vectors, prior: str) -> Tensor | None:

@@ -30,6 +30,7 @@ from muse.learn.supervise.methods import (
     refined_method,
     relaxed_method,
     self_learning_method,
+    transport_method,
     trimmed_method,
     unfitted,
     whitened_method,
@@ -41,7 +42,9 @@ log = logging.getLogger(__name__)
 
 TESTED = 500  # words on which the slow methods are tested
 METHODS = 5 + len(SETTINGS)  # that are tried without any start, for the progress line
+TRANSPORTS = 2  # with self-learning and without
 TRAINED = 2  # RCSLS and contrastive training
+FEW = 2_000  # with fewer source words in the pairs, transport and unsupervised initialisations may know more
 LEAST_TO_TRAIN = 500  # pairs: training forgets rare words, and fewer pairs cannot show that it did
 FINAL = HeldOutConfig(targets=30_000, sources=4_000)  # of the figure that is reported
 
@@ -119,6 +122,7 @@ class _Choice:
     folds: Folds
     search: HeldOutSearch
     fixed: bool
+    few: bool
     trains: bool
     seed: Sequence[int]
     tick: Tick
@@ -165,10 +169,10 @@ def choose(
     """
     rng = np.random.default_rng([*seed, 0])
     folds, search = Folds.of(evidence, rng), HeldOutSearch.of(evidence, rng)
-    trains = len(evidence) >= LEAST_TO_TRAIN
-    steps = METHODS + TRAINED * trains + 2 * len(starts)
+    few, trains = evidence.source_words < FEW, len(evidence) >= LEAST_TO_TRAIN
+    steps = METHODS + TRANSPORTS * few + TRAINED * trains + 2 * len(starts)
     with runtime.progress.stage("learning from pairs", 1 if plain else steps) as tick:
-        choice = _Choice(folds, search, fixed, trains, seed, tick)
+        choice = _Choice(folds, search, fixed, few, trains, seed, tick)
         tested = [choice.test(procrustes_method())] if plain else _tested(choice, starts)
         best = simplest(tested)
         maps = choice.maps(best.method, evidence, last=True)
@@ -196,6 +200,10 @@ def _tested(choice: _Choice, starts: Mapping[str, Maps]) -> list[MethodScore]:
         start = unfitted(name, maps)
         learning = self_learning_method(f"self-learning from {name}", start, config, choice.rng)
         inducing += [choice.test(start), choice.test(learning)]
+    if choice.few:
+        transport = transport_method(config)
+        learning = self_learning_method("self-learning from transport", transport, config, choice.rng)
+        inducing += [choice.test(learning), choice.test(transport)]
     learning = self_learning_method("self-learning", grid[config].method, config, choice.rng)
     inducing.append(choice.test(learning))
     best = max((*inducing, *canonicals), key=lambda one: one.score)

@@ -80,6 +80,11 @@ class Evidence:
         return (self.pairs[:, 0] < self.words[0]) & (self.pairs[:, 1] < self.words[1])
 
     @property
+    def source_words(self) -> int:
+        """The number of different source words in the pairs, phrases aside."""
+        return len(torch.unique(self.pairs[self.single, 0]))
+
+    @property
     def vocabulary(self) -> tuple[Tensor, Tensor]:
         """The rows of the words of both languages, without phrases."""
         return self.x[: self.words[0]], self.y[: self.words[1]]

@@ -15,6 +15,7 @@ from muse.learn.supervise.orthogonal import orthogonal
 from muse.learn.supervise.refined import refined
 from muse.learn.supervise.relaxed import RelaxedConfig, relaxed
 from muse.learn.supervise.self_learning import SelfLearningConfig, self_learning
+from muse.learn.supervise.transported import TransportedConfig, transported
 from muse.learn.supervise.trimmed import trimmed
 from muse.learn.supervise.whitened import whitened
 
@@ -34,6 +35,7 @@ SETTINGS = tuple(
 LIGHT = 4_000  # the largest cut-off of the slow methods while they are tested
 
 Fit = Callable[[Evidence, bool], Maps]  # the flag: as at the end, rather than as in cross-validation
+Induce = Callable[[Evidence, bool], Evidence]
 Rng = Callable[[], np.random.Generator]  # the same generator each time: methods differ by nothing else
 
 
@@ -47,7 +49,7 @@ class Method:
     name: str
     fit: Fit
     slow: bool = False
-    grown: Callable[[Evidence, bool], Evidence] | None = None
+    grown: Induce | None = None
 
 
 def unfitted(name: str, maps: Maps) -> Method:
@@ -94,12 +96,20 @@ def relaxed_method() -> Method:
     return Method("rcsls", lambda evidence, _: relaxed(evidence, RelaxedConfig()), slow=True)
 
 
+def transport_method(config: CanonicalConfig) -> Method:
+    """Canonical maps of `config` on the pairs and those that transport finds with them."""
+    return _inducing("transport", lambda evidence, _: transported(evidence, TransportedConfig()), config)
+
+
 def self_learning_method(name: str, start: Method, config: CanonicalConfig, rng: Rng) -> Method:
     """Self-learning that begins with the maps of `start` and ends with canonical maps of `config`."""
-    induction = _Induction(start, rng)
-    return Method(
-        name, lambda evidence, last: canonical(induction.grown(evidence, last), config), True, induction.grown
-    )
+
+    def induce(evidence: Evidence, last: bool) -> Evidence:
+        settings = SelfLearningConfig() if last else SelfLearningConfig().up_to(LIGHT)
+        held = trimmed(evidence, settings.canonical, rng())
+        return self_learning(held, start.fit(held, last), settings, rng())
+
+    return _inducing(name, induce, config)
 
 
 def contrastive_method(start: Method, rng: Rng) -> Method:
@@ -113,20 +123,24 @@ def contrastive_method(start: Method, rng: Rng) -> Method:
     return Method("contrastive" if start.grown is None else f"contrastive after {start.name}", fit, slow=True)
 
 
+def _inducing(name: str, induce: Induce, config: CanonicalConfig) -> Method:
+    induction = _Induction(induce)
+    return Method(
+        name, lambda evidence, last: canonical(induction.grown(evidence, last), config), True, induction.grown
+    )
+
+
 @dataclass(frozen=True, eq=False)
 class _Induction:
-    """The rounds of self-learning from one start, run once for each evidence."""
+    """The given pairs that hold and those induced, found once for each evidence."""
 
-    start: Method
-    rng: Rng
+    induce: Induce
     known: dict[tuple[int, bool], tuple[Evidence, Evidence]] = field(default_factory=dict)
 
     def grown(self, evidence: Evidence, last: bool) -> Evidence:
-        """The given pairs that hold and those induced in the last round."""
+        """The evidence with the induced pairs."""
         key = id(evidence), last
         if key not in self.known:
-            config = SelfLearningConfig() if last else SelfLearningConfig().up_to(LIGHT)
-            held = trimmed(evidence, config.canonical, self.rng())
-            found = self_learning(held, self.start.fit(held, last), config, self.rng())
-            self.known[key] = evidence, found  # the evidence is kept so that its id stays its own
+            # The evidence is kept so that its id stays its own.
+            self.known[key] = evidence, self.induce(evidence, last)
         return self.known[key][1]
