@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from muse.learn.supervise.canonical import CanonicalConfig
 from muse.learn.supervise.cross_validation import (
     Folds,
     HeldOutConfig,
@@ -144,6 +145,11 @@ class _Choice:
         )  # fmt: skip
         return tested
 
+    def self_learning(self, start: Method, config: CanonicalConfig) -> MethodScore:
+        """Self-learning from a start, tested."""
+        name = "self-learning" if start.name.startswith("canonical") else f"self-learning from {start.name}"
+        return self.test(self_learning_method(name, start, config, self.rng))
+
     def fits(self, method: Method) -> list[Maps]:
         """The maps fitted without one fold after the other, to fewer of them for a slow method."""
         most = self.folds.enough(TESTED) if method.slow else self.folds.number
@@ -170,7 +176,8 @@ def choose(
     rng = np.random.default_rng([*seed, 0])
     folds, search = Folds.of(evidence, rng), HeldOutSearch.of(evidence, rng)
     few, trains = evidence.source_words < FEW, len(evidence) >= LEAST_TO_TRAIN
-    steps = METHODS + TRANSPORTS * few + TRAINED * trains + 2 * len(starts)
+    # At most: whether a start serves, or transport is tried, shows on the way.
+    steps = METHODS + max(TRANSPORTS * few, len(starts)) + TRAINED * trains + len(starts)
     with runtime.progress.stage("learning from pairs", 1 if plain else steps) as tick:
         choice = _Choice(folds, search, fixed, few, trains, seed, tick)
         tested = [choice.test(procrustes_method())] if plain else _tested(choice, starts)
@@ -188,27 +195,26 @@ def _tested(choice: _Choice, starts: Mapping[str, Maps]) -> list[MethodScore]:
     """All methods, tested, simplest first: what was learned without the pairs needs no fit at all.
 
     Maps fitted to induced pairs too have no more parameters than others, and several times as many pairs for
-    them; and they cover rarer words, which a dictionary seldom has and cross-validation cannot see.
+    them; and they cover rarer words, which a dictionary seldom has and cross-validation cannot see. A start
+    that ranks held-out pairs worse than canonical maps do is none for self-learning; where there is no other,
+    transport is tried instead, if the pairs are few.
     """
     rotations = [choice.test(method) for method in (procrustes_method(), refined_method(choice.rng))]
     whitened = choice.test(whitened_method())
     grid = {config: choice.test(canonical_method(config)) for config in SETTINGS}
     config = max(grid, key=lambda one: grid[one].score)
     canonicals = [*grid.values(), choice.test(trimmed_method(config, choice.rng))]
-    inducing = []
-    for name, maps in starts.items():
-        start = unfitted(name, maps)
-        learning = self_learning_method(f"self-learning from {name}", start, config, choice.rng)
-        inducing += [choice.test(start), choice.test(learning)]
-    if choice.few:
+    given = [choice.test(unfitted(name, maps)) for name, maps in starts.items()]
+    good = [start for start in given if start.score >= grid[config].score]
+    inducing = [one for start in good for one in (start, choice.self_learning(start.method, config))]
+    if choice.few and not good:
         transport = transport_method(config)
-        learning = self_learning_method("self-learning from transport", transport, config, choice.rng)
-        inducing += [choice.test(learning), choice.test(transport)]
-    learning = self_learning_method("self-learning", grid[config].method, config, choice.rng)
-    inducing.append(choice.test(learning))
+        inducing += [choice.self_learning(transport, config), choice.test(transport)]
+    inducing.append(choice.self_learning(grid[config].method, config))
+    fitted = [*rotations, whitened, *canonicals, *(start for start in given if start not in good)]
     best = max((*inducing, *canonicals), key=lambda one: one.score)
     trained = [relaxed_method(), contrastive_method(best.method, choice.rng)] if choice.trains else []
-    return [*inducing, *rotations, whitened, *canonicals, *map(choice.test, trained)]
+    return [*inducing, *fitted, *map(choice.test, trained)]
 
 
 def simplest(tested: Sequence[MethodScore]) -> MethodScore:
