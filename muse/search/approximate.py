@@ -107,7 +107,7 @@ class Index:
         self._index.add(rows)
 
     def search(self, queries: Tensor, k: int, depth: Depth, step: Step | None = None) -> Neighbours:
-        """The k nearest keys found for every query (q, d), with exact cosines."""
+        """The k nearest keys found for every query (q, d), on its device, with exact cosines."""
         import faiss
 
         lists = max(1, round(depth.lists * self._lists))
@@ -117,7 +117,7 @@ class Index:
         found, done = [], 0
         for block in torch.split(queries, BLOCK):
             scores, indices = self._index.search(_even(block), min(k, len(self.keys)))
-            found.append(Neighbours(torch.from_numpy(scores), torch.from_numpy(indices)))
+            found.append(Neighbours(*(torch.from_numpy(one).to(block.device) for one in (scores, indices))))
             done += len(block)
             if step is not None:
                 step(done)
