@@ -9,7 +9,9 @@ import pytest
 import torch
 from torch import Tensor
 
+from muse.errors import MissingExtra
 from muse.run.runtime import pick_device
+from muse.search.neighbours import nearest
 from tests.devices import Generator, RefusedByCuda, pretended_gpu
 
 
@@ -56,3 +58,10 @@ def test_the_pretended_gpu_lets_pass_what_cuda_does(monkeypatch: pytest.MonkeyPa
         assert there.cpu() is not there and there.to("cuda") is there
         assert gpu.copied_back == [4, 4]
     assert torch.equal(drawn, torch.rand(2, generator=Generator().manual_seed(1)))
+
+
+def test_faiss_without_a_gpu_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pretended_gpu(monkeypatch):
+        rows = torch.eye(3, device="cuda")
+        with pytest.raises(MissingExtra, match="faiss-gpu"):
+            nearest(rows, rows, 1, backend="faiss")
