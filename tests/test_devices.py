@@ -162,7 +162,8 @@ def chosen(runtime: Runtime) -> Found:
 
 
 def refinement(runtime: Runtime) -> Found:
-    found = refine(SOURCE, TARGET, START, config=RefineConfig(cutoffs=(200, 300)), rng=rng(), runtime=runtime)
+    config = RefineConfig(cutoffs=(200, N), share=1.0)
+    found = refine(SOURCE, TARGET, START, config=config, rng=rng(), runtime=runtime)
     return [one.source_map for one in found]
 
 
