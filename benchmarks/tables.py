@@ -11,7 +11,7 @@ import sys
 import time
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -47,12 +47,19 @@ def heading(title: str) -> None:
     """Prints the title, the command that is running, and on what: date, machine, versions, commit."""
     print(f"### {title}\n\n    python {shlex.join(sys.argv)}\n")
     load = f"load {os.getloadavg()[0]:.1f} at the start" if hasattr(os, "getloadavg") else ""
-    versions = [f"{name} {version(name)}" for name in ("torch", "numpy", "faiss-cpu")]
+    versions = [f"{name} {_version(name)}" for name in ("torch", "numpy", "faiss-cpu")]
     date = datetime.now(UTC).strftime("%Y-%m-%d")
     machine = f"{_processor()}, {_cores()} cores, {load}"
     print(
         f"{date}; {machine}; Python {platform.python_version()}, {', '.join(versions)}; commit {commit()}\n"
     )
+
+
+def _version(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:  # as of faiss-cpu where faiss-gpu stands in its place
+        return "not installed"
 
 
 def header(columns: Sequence[str]) -> None:

@@ -111,7 +111,7 @@ class Index:
         self._index.add(rows)
 
     def search(self, queries: Tensor, k: int, depth: Depth, step: Step | None = None) -> Neighbours:
-        """The k nearest keys found for every query (q, d), with exact cosines."""
+        """The k nearest keys found for every query (q, d), on its device, with exact cosines."""
         import faiss
 
         lists = max(1, round(depth.lists * self._lists))
@@ -127,7 +127,8 @@ class Index:
         return Neighbours.joined(found)
 
     def _found(self, queries: Tensor, k: int) -> Neighbours:
-        found = Neighbours(*map(torch.from_numpy, self._index.search(_even(queries), k)))
+        searched = self._index.search(_even(queries), k)
+        found = Neighbours(*(torch.from_numpy(part).to(queries.device) for part in searched))
         few = (found.indices < 0).any(dim=1)  # the lists looked through had fewer keys
         if few.any():
             found.scores[few], found.indices[few] = nearest(queries[few], self.keys, k)

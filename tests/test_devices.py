@@ -1,0 +1,309 @@
+"""Devices: every stage runs on a pretended GPU, mixes no devices, and finds what it finds on the CPU."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from muse.alignment import Alignment
+from muse.errors import NotConverged
+from muse.evaluation.sentences import Queries, sentence_ranks
+from muse.learn.criterion import criterion
+from muse.learn.initialise.adversarial import AdversarialConfig, adversarial
+from muse.learn.initialise.features import FeaturesConfig, features
+from muse.learn.initialise.gromov import GromovConfig, gromov
+from muse.learn.initialise.identical import IdenticalConfig, identical
+from muse.learn.initialise.similarity import SimilarityConfig, similarity
+from muse.learn.joint import JointConfig, refine_jointly
+from muse.learn.refine import RefineConfig, refine
+from muse.learn.supervise.canonical import CanonicalConfig, canonical
+from muse.learn.supervise.choice import choose
+from muse.learn.supervise.contrastive import ContrastiveConfig, contrastive
+from muse.learn.supervise.evidence import Evidence, Maps
+from muse.learn.supervise.gather import gather
+from muse.learn.supervise.orthogonal import orthogonal
+from muse.learn.supervise.refined import refined
+from muse.learn.supervise.relaxed import RelaxedConfig, relaxed
+from muse.learn.supervise.self_learning import SelfLearningConfig, self_learning
+from muse.learn.supervise.transported import TransportedConfig, transported
+from muse.learn.supervise.trimmed import trimmed
+from muse.learn.supervise.whitened import whitened
+from muse.learn.tune import tune
+from muse.learn.verdict import judge
+from muse.lexicon import Lexicon
+from muse.mining import MiningConfig, mine
+from muse.procrustes import correlation_weighted, cross_fitted, gram, procrustes, svd
+from muse.run.runtime import Runtime
+from muse.search import approximate, both_ways
+from muse.search.approximate import Approximation
+from muse.search.both_ways import Products
+from muse.search.calibration import calibrate
+from muse.search.neighbours import nearest
+from muse.search.pair_score import PairScore
+from muse.search.probability import held_out_scores
+from muse.search.retrieval import METHODS, Retrieval, log_partition, translations
+from muse.search.similarity_matrix import SimilarityMatrix
+from muse.vectors import Vectors
+from tests.devices import on_gpu, pretended_gpu
+from tests.spaces import plain_space
+from tests.toys import pair
+
+N, D = 400, 20
+SOURCE, TARGET, TURN = pair(N, D, noise=0.1)
+START = Alignment(TURN, method="m")
+WRONG = 60  # of the pairs of the evidence
+
+Found = Sequence[Tensor | NDArray[Any] | float]
+Stage = Callable[[Runtime], Found]
+
+
+def rng() -> np.random.Generator:
+    return np.random.default_rng(0)
+
+
+def sides(runtime: Runtime) -> tuple[Tensor, Tensor]:
+    """Both languages, the source rotated: (N, D) each."""
+    x = SOURCE.tensor(runtime.device) @ torch.from_numpy(TURN.T.copy()).to(runtime.device)
+    return x, TARGET.tensor(runtime.device)
+
+
+def evidence(runtime: Runtime, wrong: int = 0) -> Evidence:
+    """Most words with their translations, of which the first `wrong` are not, and ten phrases."""
+    names = [(f"fr{row}", f"en{(row + 7) % N if row < wrong else row}") for row in range(N - 20)]
+    phrases = [(f"fr{row} fr{row + 1}", f"en{row} en{row + 1}") for row in range(N - 20, N - 10)]
+    return gather(Lexicon((*names, *phrases)), SOURCE, TARGET, device=runtime.device)
+
+
+def initial(method: Callable[..., Iterator[Alignment]], config: object) -> Stage:
+    """The stage of an initialisation."""
+
+    def stage(runtime: Runtime) -> Found:
+        score = criterion(SOURCE, TARGET, device=runtime.device)
+        found = method(SOURCE, TARGET, config=config, criterion=score, rng=rng(), runtime=runtime)
+        return [part for one in found for part in (one.source_map, one.criterion)]
+
+    return stage
+
+
+def whole_searches(runtime: Runtime) -> Found:
+    x, y = sides(runtime)
+    matrix = SimilarityMatrix.of(x[:100], y)
+    return [*matrix.rows.nearest(3), *matrix.columns.nearest(3), *nearest(x, y, 10, bias=y[:, 0])]
+
+
+def both_directions(runtime: Runtime) -> Found:
+    products = Products(*sides(runtime))
+    known = products.nearest(5)
+    biases = tuple(one.scores.mean(dim=1) / 2 for one in known)
+    return [
+        *known.of_source,
+        *known.of_target,
+        *products.best((biases[0], biases[1]), known),
+        *products.hubness(3),
+    ]
+
+
+def retrievals(runtime: Runtime) -> Found:
+    x, y = sides(runtime)
+    found: list[Tensor] = [log_partition(x, y, beta=30.0)]
+    for method in METHODS:
+        how = Retrieval(method)
+        found += [*translations(x, y, how), *how.translate(x, y, 3, bias=how.bias(x, y))]
+    return [*found, *(part for method in ("nn", "csls", "isf") for part in PairScore(method).sides(x, y))]
+
+
+def probabilities(runtime: Runtime) -> Found:
+    x, y = sides(runtime)
+    fitted = [calibrate(x, y, rng=rng()), calibrate(x, y, rng=rng(), unweighted=(x, y))]
+    numbers = [number for one in fitted for number in (one.closed_set, one.open_set, one.none)]
+    return [*numbers, *held_out_scores(x, y, top=5, rng=rng())]
+
+
+def rotations(runtime: Runtime) -> Found:
+    x, y = sides(runtime)
+    rows = torch.arange(N, device=x.device)
+    folds, grams = rows % 5, (gram(x), gram(y))
+    pairs = torch.stack([rows, rows], dim=1)
+    fitted = [cross_fitted(x, y, pairs, folds, known) for known in (None, grams)]
+    return [procrustes(x, y), *correlation_weighted(y.T @ x, *grams), *fitted]
+
+
+def fits(runtime: Runtime) -> Found:
+    known = evidence(runtime)
+    quick = SelfLearningConfig(cutoffs=(200,), rounds=(2,))
+    start = canonical(known, CanonicalConfig())
+    grown = self_learning(known, start, quick, rng())
+    maps = [
+        start, orthogonal(known), whitened(known), relaxed(known, RelaxedConfig(steps=2)),
+        contrastive(known, start, ContrastiveConfig(steps=2), rng()), canonical(grown, CanonicalConfig()),
+        refined(known, orthogonal(known), RefineConfig(cutoffs=(200,), max_rounds=2), rng()),
+    ]  # fmt: skip
+    return [part for one in maps for part in one]
+
+
+def led_by_pairs(runtime: Runtime) -> Found:
+    known = evidence(runtime)
+    few = known.only((torch.arange(len(known)) < 20).to(runtime.device))
+    found = transported(few, TransportedConfig(gromov=GromovConfig(words=300)))
+    return [found.pairs, found.weights]
+
+
+def without_mistakes(runtime: Runtime) -> Found:
+    kept = trimmed(evidence(runtime, WRONG), CanonicalConfig(), rng())
+    assert len(kept) < N - 10  # some were left out
+    return [kept.pairs, kept.weights]
+
+
+def chosen(runtime: Runtime) -> Found:
+    start = Maps.of_mapping(torch.from_numpy(TURN).to(runtime.device))
+    maps, supervision = choose(
+        evidence(runtime, WRONG), {"gromov": start}, fixed=False, seed=[0], runtime=runtime
+    )
+    return [*maps, supervision.p_at_1, supervision.chance]
+
+
+def refinement(runtime: Runtime) -> Found:
+    config = RefineConfig(cutoffs=(200, N), share=1.0)
+    found = refine(SOURCE, TARGET, START, config=config, rng=rng(), runtime=runtime)
+    return [one.source_map for one in found]
+
+
+def verdict(runtime: Runtime) -> Found:
+    found = judge(SOURCE, TARGET, START, rng=rng(), runtime=runtime)
+    moved = judge(
+        SOURCE, TARGET, replace(START, target_map=np.eye(D, dtype="f4")), rng=rng(), runtime=runtime
+    )
+    return [found.confidence, found.agreement, found.null, moved.agreement]
+
+
+def reweighting(runtime: Runtime) -> Found:
+    found = tune(SOURCE, TARGET, START, rng=rng(), runtime=runtime)
+    return [found.source_map, *([] if found.target_map is None else [found.target_map])]
+
+
+def jointly(runtime: Runtime) -> Found:
+    third = Vectors("it", [f"it{row}" for row in range(N)], SOURCE.matrix @ TURN)
+    start = {"fr": TURN, "it": TURN @ TURN}
+    config = JointConfig(share=1.0, rounds=1)
+    found = refine_jointly([SOURCE, third, TARGET], start, rng=rng(), runtime=runtime, config=config)
+    return [*found.mappings.values(), *(float(one.after) for one in found.changes)]
+
+
+def mined(mode: str) -> Stage:
+    def stage(runtime: Runtime) -> Found:
+        config = MiningConfig(device=runtime.device, approximation=Approximation(mode))
+        found = mine(SOURCE.matrix @ TURN.T, TARGET.matrix, config=config)
+        return [found.pairs, found.scores]
+
+    return stage
+
+
+def sentences(runtime: Runtime) -> Found:
+    gold = np.arange(N)
+    queries = Queries(SOURCE.matrix @ TURN.T, TARGET.matrix, gold)
+    return [sentence_ranks(queries, PairScore(method), device=runtime.device) for method in ("nn", "margin")]
+
+
+def looked_up(runtime: Runtime) -> Found:
+    space = plain_space(SOURCE.matrix @ TURN.T, TARGET.matrix, list(SOURCE.words), list(TARGET.words))
+    space = replace(space, device=runtime.device)
+    found = [space.translate("fr3", top=5, retrieval=Retrieval(method)) for method in METHODS]
+    return [score for best in found for _, score in best] + [space.unweighted("fr", 50)]
+
+
+QUICK = AdversarialConfig(restarts=3, survivors=1, prune_from=1, epochs=2, steps=20, hidden=32, dimensions=10)
+STAGES: dict[str, Stage] = {
+    "search": whole_searches,
+    "both directions": both_directions,
+    "retrieval": retrievals,
+    "probability": probabilities,
+    "procrustes": rotations,
+    "gromov": initial(gromov, GromovConfig(words=300)),
+    "features": initial(features, FeaturesConfig(words=300)),
+    "similarity": initial(similarity, SimilarityConfig()),
+    "identical": initial(identical, IdenticalConfig()),
+    "adversarial": initial(adversarial, QUICK),
+    "refinement": refinement,
+    "verdict": verdict,
+    "re-weighting": reweighting,
+    "joint refinement": jointly,
+    "fits to pairs": fits,
+    "trimming": without_mistakes,
+    "transport led by pairs": led_by_pairs,
+    "choice": chosen,
+    "mining": mined("exact"),
+    "approximate mining": mined("approximate"),
+    "sentences": sentences,
+    "space": looked_up,
+}
+# These hand a matrix to numpy or to an index on the CPU, once a side, and not in a loop.
+COPY_A_MATRIX = {"similarity", "mining", "approximate mining"}
+
+
+@pytest.fixture(autouse=True)
+def _small(monkeypatch: pytest.MonkeyPatch) -> None:
+    # So that a toy has several blocks of products, an index, and words that both languages spell alike.
+    monkeypatch.setattr(both_ways, "KEPT", 4 * 8 * N * 20)
+    monkeypatch.setattr(approximate, "FEW", 100)
+    monkeypatch.setattr(approximate, "TRAINED_ON", 8)
+    monkeypatch.setattr("muse.learn.supervise.trimmed.LEAST_PAIRS", 100)
+    monkeypatch.setattr("muse.learn.supervise.choice.LEAST_TO_TRAIN", 100)
+    monkeypatch.setattr(
+        "muse.learn.initialise.identical.identical_strings",
+        lambda *_: Lexicon(tuple((f"fr{row}", f"en{row}") for row in range(N))),
+    )
+
+
+@pytest.mark.parametrize("name", STAGES)
+def test_a_stage_finds_on_the_gpu_what_it_finds_on_the_cpu(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected = [_plain(part) for part in STAGES[name](Runtime("cpu"))]
+    with pretended_gpu(monkeypatch) as gpu:
+        found = STAGES[name](Runtime("cuda"))
+        copied = list(gpu.copied_back)
+        there = [_plain(part) for part in found]
+    assert len(there) == len(expected)
+    for own, other in zip(there, expected, strict=True):
+        np.testing.assert_allclose(own, other, rtol=1e-4, atol=1e-5)
+    assert gpu.arrivals  # it was there
+    if name not in COPY_A_MATRIX:
+        assert max(copied, default=0) < N * D
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("name", STAGES)
+def test_a_stage_runs_on_a_gpu(name: str) -> None:
+    both = ([_plain(part) for part in STAGES[name](Runtime(device))] for device in ("cpu", "cuda"))
+    for own, other in zip(*both, strict=True):
+        assert own.shape == other.shape
+        if name != "adversarial":  # it draws other random numbers on a GPU
+            # A singular vector has either sign, and with it a direction of both maps.
+            np.testing.assert_allclose(np.abs(own), np.abs(other), atol=0.02)
+
+
+def _plain(part: Tensor | NDArray[Any] | float) -> NDArray[Any]:
+    return part.detach().cpu().numpy() if isinstance(part, Tensor) else np.asarray(part)
+
+
+def test_a_decomposition_that_fails_on_the_gpu_is_made_on_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    matrix = np.random.default_rng(0).normal(size=(4, 3))
+    with pretended_gpu(monkeypatch), monkeypatch.context() as patch:
+        patch.setattr(torch.linalg, "svd", _stalls)
+        parts = svd(torch.tensor(matrix, device="cuda"))
+        assert all(map(on_gpu, parts))
+        left, values, right = (part.cpu().numpy() for part in parts)
+        with pytest.raises(NotConverged):
+            svd(torch.full((2, 2), torch.nan, device="cuda"))
+    np.testing.assert_allclose((left * values) @ right, matrix, atol=1e-9)
+
+
+def _stalls(*_: object, **__: object) -> None:
+    raise RuntimeError("the algorithm failed to converge")
