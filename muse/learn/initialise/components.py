@@ -15,12 +15,7 @@ def principal_axes(side: Vectors, k: int) -> Matrix:
     """The k leading principal axes of the rows, (d, k), in descending order of variance."""
     if not np.isfinite(side.matrix).all():
         raise NotConverged(f"{side.language}: vectors must be finite, found nan or inf; repair their file")
-    return leading_axes(side.matrix, k)
-
-
-def leading_axes(rows: Matrix, k: int) -> Matrix:
-    """The k leading principal axes of finite rows (n, d), as (d, k), in descending order of variance."""
-    wide = rows.astype(np.float64)
+    wide = side.matrix.astype(np.float64)
     axes = np.linalg.eigh(wide.T @ wide)[1]  # (d, d), in ascending order of variance
     return np.asarray(axes[:, ::-1][:, :k], dtype=np.float32)
 

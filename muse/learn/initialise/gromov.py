@@ -25,7 +25,7 @@ from torch.nn.functional import normalize
 
 from muse.alignment import Alignment
 from muse.learn.criterion import Criterion
-from muse.learn.initialise.components import leading_axes, unit_components
+from muse.learn.initialise.components import unit_components
 from muse.learn.initialise.sinkhorn import sinkhorn
 from muse.learn.initialise.stabilise import StabiliseConfig, stabilised
 from muse.learn.initialise.word_features import log_ranks
@@ -118,7 +118,8 @@ class SimilarityRoot(NamedTuple):
     @classmethod
     def of(cls, rows: Tensor, dimensions: int) -> SimilarityRoot:
         """That of rows (n, d) of unit length."""
-        axes = torch.from_numpy(leading_axes(rows.cpu().numpy(), dimensions)).to(rows)
+        wide = rows.double()
+        axes = torch.linalg.eigh(wide.T @ wide)[1].flip(1)[:, :dimensions].to(rows)  # widest first
         _, values, right = torch.linalg.svd(normalize(rows @ axes), full_matrices=False)
         return cls(axes, right.T / values.clamp_min(1e-6).sqrt())
 
