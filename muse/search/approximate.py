@@ -3,7 +3,7 @@
 faiss finds candidates by short codes (four bits for two coordinates, inverted lists; Jegou et al., 2011;
 Andre et al., 2015) and compares the best of these exactly. What that misses depends on the vectors. So
 before it answers, a search is held against the exact one on a sample of the queries; it looks through more
-lists and more candidates until its recall is LEAST, and if that is never so, the exact search is used.
+lists and more candidates until its recall is high enough, and if it never is, the exact search is used.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ log = logging.getLogger(__name__)
 SAMPLE = 1_000  # queries
 BEST = 10  # neighbours, as many as hubness is the mean of
 LEAST = 0.995  # the share of the sample whose best key must be found
+LEAST_OF_TEN = 0.97  # of the ten best, which hubness is the mean of
 WORTHWHILE = 80_000**2  # products: fewer take an exact search less than a minute
 MODES = ("auto", "exact", "approximate")
 FEW = 10_000  # keys: an exact search takes less than learning the codes
@@ -147,7 +148,7 @@ def approximately_nearest(
     for depth in DEPTHS:
         recall = _recall(index.search(sample, k, depth).scores, exact, depth)
         log.info("%s in %g of the lists, %d candidates a query", recall, depth.lists, depth.candidates)
-        if recall.at_1 >= LEAST:
+        if recall.at_1 >= LEAST and recall.at_10 >= LEAST_OF_TEN:
             return index.search(queries, k, depth, step), recall
     log.info("that is too low: the exact search is used")
     return nearest(queries, keys, k, step=step), Recall(1.0, 1.0, len(sample), None)
