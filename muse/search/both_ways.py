@@ -19,6 +19,9 @@ from muse.search.neighbours import Step, nearest
 from muse.search.similarity_matrix import SimilarityMatrix
 
 KEPT = 1_650_000_000  # 20,000 sources by 20,000 targets
+PASSING = (
+    400_000_000  # bytes of a matrix that is not kept: while one is searched, the one before is still held
+)
 
 
 class Both(NamedTuple):
@@ -86,7 +89,9 @@ class Products:
     @property
     def _height(self) -> int:
         """The number of sources in a matrix."""
-        return max(1, KEPT // (GROUP * self.source.element_size() * len(self.target))) * GROUP
+        group = GROUP * self.source.element_size() * len(self.target)  # bytes of as many sources
+        whole = len(self.source) * group <= KEPT * GROUP
+        return len(self.source) if whole else max(1, min(KEPT, PASSING) // group) * GROUP
 
     @cached_property
     def _whole(self) -> SimilarityMatrix:
