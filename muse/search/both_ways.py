@@ -19,7 +19,7 @@ from muse.search.neighbours import Step, nearest
 from muse.search.similarity_matrix import SimilarityMatrix
 
 KEPT = 1_650_000_000  # 20,000 sources by 20,000 targets
-PASSING = (
+PASSING = 400_000_000  # bytes of one that is not kept: it is made while the one before is still held
     400_000_000  # bytes of a matrix that is not kept: while one is searched, the one before is still held
 )
 
