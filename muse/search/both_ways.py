@@ -20,8 +20,6 @@ from muse.search.similarity_matrix import SimilarityMatrix
 
 KEPT = 1_650_000_000  # 20,000 sources by 20,000 targets
 PASSING = 400_000_000  # bytes of one that is not kept: it is made while the one before is still held
-    400_000_000  # bytes of a matrix that is not kept: while one is searched, the one before is still held
-)
 
 
 class Both(NamedTuple):
