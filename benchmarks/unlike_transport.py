@@ -11,7 +11,7 @@ from torch.nn.functional import normalize
 
 from muse.learn.initialise.components import unit_components
 from muse.learn.initialise.features import FeaturesConfig, sharpened
-from muse.learn.initialise.gromov import GromovConfig, similarity_root, transport
+from muse.learn.initialise.gromov import GromovConfig, prior_on_ranks, similarity_root, transport
 from muse.learn.initialise.sinkhorn import sinkhorn
 from muse.learn.initialise.word_features import log_likelihood_ratio, log_ranks, word_features
 from muse.normalise import normalise
@@ -39,8 +39,7 @@ def maxima(plan: Tensor) -> Tensor:
 
 def ranks(x: Vectors, y: Vectors) -> Tensor:
     """The squared difference (n, m) of the logarithms of the frequency ranks, of unit deviation."""
-    squares = rank_gaps(x, y) ** 2
-    return squares / squares.std()
+    return prior_on_ranks(len(x), len(y))
 
 
 def rank_gaps(x: Vectors, y: Vectors) -> Tensor:

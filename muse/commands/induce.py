@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from muse.files.lexicon_formats import Write
     from muse.induce import Limits
     from muse.lexicon import Entry
-    from muse.search.approximate import Recall
+    from muse.search.approximate import Approximation, Recall
     from muse.space import AlignedSpace
 
 
@@ -60,6 +60,7 @@ def induce(space: Path, out: Path, form: str, both: bool, as_json: bool, **optio
     """
     from muse.induce import Limits
     from muse.run.memory import peak_memory_mb
+    from muse.search.approximate import Approximation
 
     loaded = open_space(space, options["device"], options["quiet"])
     source, target = loaded.direction(options["source"], options["target"])
@@ -72,7 +73,8 @@ def induce(space: Path, out: Path, form: str, both: bool, as_json: bool, **optio
     if both:
         wanted.append(_Wanted(_reverse(out), target, source, limits.reversed()))
     recalls: list[Recall] = []
-    counts = _write(loaded, wanted, form, options, recalls)
+    approximation = Approximation(options["search"], options["seed"], recalls.append)
+    counts = _write(loaded, wanted, form, options, approximation)
     shown = [{"pairs": count, "out": str(one.out)} for one, count in zip(wanted, counts, strict=True)]
     if as_json:
         fields = {**shown[0], **({"reverse": shown[1]} if both else {})}
@@ -106,7 +108,7 @@ def _write(
     wanted: Sequence[_Wanted],
     form: str,
     options: dict[str, Any],
-    recalls: list[Recall],
+    approximation: Approximation,
 ) -> list[int]:
     # The number of pairs in each file; the files appear only once all are complete.
     from muse.files.lexicon_formats import dictionary_writer
@@ -115,26 +117,29 @@ def _write(
         writers = [files.enter_context(dictionary_writer(one.out, form=form)) for one in wanted]
         probable = form != "muse" or options["min_probability"] is not None
         return [
-            _fill(write, one, _found(one, space, probable, options, recalls))
+            _fill(write, one, _found(one, space, probable, options, approximation))
             for write, one in zip(writers, wanted, strict=True)
         ]
 
 
 def _found(
-    wanted: _Wanted, space: AlignedSpace, probable: bool, options: dict[str, Any], recalls: list[Recall]
+    wanted: _Wanted,
+    space: AlignedSpace,
+    probable: bool,
+    options: dict[str, Any],
+    approximation: Approximation,
 ) -> Iterator[Entry]:
-    # The entries of one direction; the recall of an approximate search is added to `recalls`.
+    # The entries of one direction.
     import numpy as np
 
     from muse.induce import entries
-    from muse.search.approximate import Approximation
     from muse.search.retrieval import Retrieval
 
     return entries(
         space, wanted.source, wanted.target, limits=wanted.limits,
         retrieval=Retrieval(options["method"], backend=options["backend"]),
         rng=np.random.default_rng(options["seed"]) if probable else None,
-        approximation=Approximation(options["search"], options["seed"], recalls.append),
+        approximation=approximation,
     )  # fmt: skip
 
 

@@ -184,10 +184,8 @@ class Fit:
         products = self.products(pairs)
         for (source, target), product in products.items():
             if target == self.pivot:
-                mapping, spread = (
-                    maps[source].double(),
-                    gram(self.rows[source][pairs[source, target][:, 0]].double()),
-                )
+                mapping, own = maps[source].double(), pairs[source, target][:, 0]
+                spread = gram(self.rows[source][own].double())
                 anchor = mapping @ spread @ mapping.T @ mapping
                 scale = (mapping * product).sum() / (mapping * anchor).sum()
                 products[source, target] = scale * anchor

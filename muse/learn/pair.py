@@ -16,7 +16,7 @@ from muse.learn.auto import Candidate, Plan, best, candidates
 from muse.learn.criterion import criterion
 from muse.learn.dimensions import in_smaller_space
 from muse.learn.refine import RefineConfig, refine
-from muse.learn.supervise.choice import FEW, Supervision
+from muse.learn.supervise.choice import Supervision, are_few
 from muse.learn.supervise.gather import gather
 from muse.learn.supervised import PAIRS_STREAM, learn_from_pairs
 from muse.learn.tune import tune
@@ -176,7 +176,7 @@ def _learn_with_pairs(
     began, alone = time.perf_counter(), None
     evidence = gather(lexicon, source, target, device=runtime.device)  # first: it may know no pair
     asked = config.plan.init not in ("auto", "dictionary")
-    few = config.plan.init == "auto" and evidence.source_words < FEW
+    few = config.plan.init == "auto" and are_few(evidence)
     if config.refine is not None and (asked or few):
         try:
             alone = _learn_without_pairs(source, target, config, runtime)

@@ -45,7 +45,7 @@ TESTED = 500  # words on which the slow methods are tested
 METHODS = 5 + len(SETTINGS)  # that are tried without any start, for the progress line
 TRANSPORTS = 2  # with self-learning and without
 TRAINED = 2  # RCSLS and contrastive training
-FEW = 2_000  # with fewer source words in the pairs, transport and unsupervised initialisations may know more
+FEW = 2_000  # source words
 LEAST_TO_TRAIN = 500  # pairs: training forgets rare words, and fewer pairs cannot show that it did
 FINAL = HeldOutConfig(targets=30_000, sources=4_000)  # of the figure that is reported
 
@@ -123,8 +123,6 @@ class _Choice:
     folds: Folds
     search: HeldOutSearch
     fixed: bool
-    few: bool
-    trains: bool
     seed: Sequence[int]
     tick: Tick
     numbers: Iterator[int] = field(default_factory=lambda: count(1))
@@ -145,10 +143,9 @@ class _Choice:
         )  # fmt: skip
         return tested
 
-    def self_learning(self, start: Method, config: CanonicalConfig) -> MethodScore:
+    def self_learning_from(self, start: Method, config: CanonicalConfig) -> MethodScore:
         """Self-learning from a start, tested."""
-        name = "self-learning" if start.name.startswith("canonical") else f"self-learning from {start.name}"
-        return self.test(self_learning_method(name, start, config, self.rng))
+        return self.test(self_learning_method(f"self-learning from {start.name}", start, config, self.rng))
 
     def fits(self, method: Method) -> list[Maps]:
         """The maps fitted without one fold after the other, to fewer of them for a slow method."""
@@ -157,6 +154,11 @@ class _Choice:
 
     def rng(self) -> np.random.Generator:
         return np.random.default_rng([*self.seed, 1])
+
+
+def are_few(evidence: Evidence) -> bool:
+    """Whether transport and unsupervised initialisations may know more than the pairs teach."""
+    return evidence.source_words < FEW
 
 
 def choose(
@@ -175,11 +177,11 @@ def choose(
     """
     rng = np.random.default_rng([*seed, 0])
     folds, search = Folds.of(evidence, rng), HeldOutSearch.of(evidence, rng)
-    few, trains = evidence.source_words < FEW, len(evidence) >= LEAST_TO_TRAIN
     # At most: whether a start serves, or transport is tried, shows on the way.
-    steps = METHODS + max(TRANSPORTS * few, len(starts)) + TRAINED * trains + len(starts)
+    steps = METHODS + max(TRANSPORTS * are_few(evidence), len(starts)) + len(starts)
+    steps += TRAINED * (len(evidence) >= LEAST_TO_TRAIN)
     with runtime.progress.stage("learning from pairs", 1 if plain else steps) as tick:
-        choice = _Choice(folds, search, fixed, few, trains, seed, tick)
+        choice = _Choice(folds, search, fixed, seed, tick)
         tested = [choice.test(procrustes_method())] if plain else _tested(choice, starts)
         best = simplest(tested)
         maps = choice.maps(best.method, evidence, last=True)
@@ -206,14 +208,17 @@ def _tested(choice: _Choice, starts: Mapping[str, Maps]) -> list[MethodScore]:
     canonicals = [*grid.values(), choice.test(trimmed_method(config, choice.rng))]
     given = [choice.test(unfitted(name, maps)) for name, maps in starts.items()]
     good = [start for start in given if start.score >= grid[config].score]
-    inducing = [one for start in good for one in (start, choice.self_learning(start.method, config))]
-    if choice.few and not good:
+    inducing = [one for start in good for one in (start, choice.self_learning_from(start.method, config))]
+    evidence = choice.folds.evidence
+    if are_few(evidence) and not good:
         transport = transport_method(config)
-        inducing += [choice.self_learning(transport, config), choice.test(transport)]
-    inducing.append(choice.self_learning(grid[config].method, config))
+        inducing += [choice.self_learning_from(transport, config), choice.test(transport)]
+    plain = self_learning_method("self-learning", grid[config].method, config, choice.rng)
+    inducing.append(choice.test(plain))
     fitted = [*rotations, whitened, *canonicals, *(start for start in given if start not in good)]
     best = max((*inducing, *canonicals), key=lambda one: one.score)
-    trained = [relaxed_method(), contrastive_method(best.method, choice.rng)] if choice.trains else []
+    trains = len(evidence) >= LEAST_TO_TRAIN
+    trained = [relaxed_method(), contrastive_method(best.method, choice.rng)] if trains else []
     return [*inducing, *fitted, *map(choice.test, trained)]
 
 

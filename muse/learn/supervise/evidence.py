@@ -92,6 +92,11 @@ class Evidence:
     def __len__(self) -> int:
         return len(self.pairs)
 
+    def unknown(self, found: Tensor) -> Tensor:
+        """Whether neither word of each of `found` (q, 2) is in one of the pairs: (q,) bool."""
+        known = [torch.isin(found[:, side], self.pairs[:, side]) for side in (0, 1)]
+        return ~(known[0] | known[1])
+
     def only(self, kept: Tensor) -> Evidence:
         """The pairs where `kept` (p,) is true."""
         return replace(self, pairs=self.pairs[kept], weights=self.weights[kept])

@@ -50,7 +50,7 @@ def self_learning(
         for _ in range(most):
             maps = start if grown is None else canonical(grown, config.canonical)
             found = _look_up(evidence, grown, maps, words, config, rng)
-            induced = found[_unknown(evidence, found)]
+            induced = found[evidence.unknown(found)]
             grown = evidence.plus(induced, config.induced)
             now = torch.full_like(before, -1).scatter_(0, found[:, 0], found[:, 1])
             changed = float((now != before).sum()) / max(1, len(found))
@@ -81,9 +81,3 @@ def _look_up(
             own = folds[: words[0]] == fold
             mapped[own] = normalize(x[own] @ in_basis_of(others, maps).source.to(x).T)
     return mutual_neighbours(mapped, maps.of_target(y), Retrieval())
-
-
-def _unknown(evidence: Evidence, found: Tensor) -> Tensor:
-    """Whether neither word of each of `found` (q, 2) is in a given pair: (q,) bool."""
-    known = [torch.isin(found[:, side], evidence.pairs[:, side]) for side in (0, 1)]
-    return ~(known[0] | known[1])

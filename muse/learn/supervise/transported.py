@@ -10,8 +10,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import torch
-
 from muse.learn.initialise.gromov import GromovConfig, SimilarityRoot, prior_on_ranks, transport
 from muse.learn.supervise.evidence import Evidence
 from muse.run.runtime import Runtime
@@ -38,5 +36,4 @@ def transported(evidence: Evidence, config: TransportedConfig) -> Evidence:
     prior = prior_on_ranks(len(x), len(y)).to(x)
     plan = transport(roots[0](x), roots[1](y), prior, config.gromov, Runtime(device=x.device.type), given)
     found = mutual_pairs(plan.argmax(dim=1), plan.argmax(dim=0))
-    known = torch.isin(found[:, 0], evidence.pairs[:, 0]) | torch.isin(found[:, 1], evidence.pairs[:, 1])
-    return evidence.plus(found[~known], config.induced)
+    return evidence.plus(found[evidence.unknown(found)], config.induced)
