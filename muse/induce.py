@@ -88,7 +88,7 @@ def entries(
     search is exact unless an `approximation` says when it need not be.
     """
     source, target = space.direction(source, target)
-    retrieval, approximation = retrieval or Retrieval(), approximation or Approximation("exact")
+    retrieval, approximation = retrieval or Retrieval(), approximation or Approximation()
     if limits.min_probability is not None and rng is None:
         raise BadSetting("--min-probability needs an rng to compute probabilities, got none")
     looked_up = limits.top if rng is None else max(limits.top, CANDIDATES)

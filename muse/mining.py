@@ -34,7 +34,7 @@ class MiningConfig:
     threshold: float | None = None
     backend: str = "auto"
     device: str = "cpu"
-    approximation: Approximation = Approximation("exact")
+    approximation: Approximation = Approximation()
 
     def __post_init__(self) -> None:
         if self.score.method == "isf":

@@ -87,9 +87,10 @@ class Products:
     @property
     def _height(self) -> int:
         """The number of sources in a matrix."""
-        group = GROUP * self.source.element_size() * len(self.target)  # bytes of as many sources
-        whole = len(self.source) * group <= KEPT * GROUP
-        return len(self.source) if whole else max(1, min(KEPT, PASSING) // group) * GROUP
+        row = self.source.element_size() * len(self.target)  # bytes
+        if len(self.source) * row <= KEPT:
+            return len(self.source)
+        return max(1, PASSING // (row * GROUP)) * GROUP
 
     @cached_property
     def _whole(self) -> SimilarityMatrix:
