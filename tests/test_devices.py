@@ -24,7 +24,7 @@ from muse.learn.initialise.similarity import SimilarityConfig, similarity
 from muse.learn.joint import JointConfig, refine_jointly
 from muse.learn.refine import RefineConfig, refine
 from muse.learn.supervise.canonical import CanonicalConfig, canonical
-from muse.learn.supervise.choice import choose
+from muse.learn.supervise.choice import Start, choose
 from muse.learn.supervise.contrastive import ContrastiveConfig, contrastive
 from muse.learn.supervise.evidence import Evidence, Maps
 from muse.learn.supervise.gather import gather
@@ -164,7 +164,7 @@ def without_mistakes(runtime: Runtime) -> Found:
 def chosen(runtime: Runtime) -> Found:
     start = Maps.of_mapping(torch.from_numpy(TURN).to(runtime.device))
     maps, supervision = choose(
-        evidence(runtime, WRONG), {"gromov": start}, fixed=False, seed=[0], runtime=runtime
+        evidence(runtime, WRONG), [Start("gromov", start)], fixed=False, seed=[0], runtime=runtime
     )
     return [*maps, supervision.p_at_1, supervision.chance]
 

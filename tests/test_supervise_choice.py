@@ -11,7 +11,7 @@ import scipy.stats
 import torch
 
 from muse.errors import Mismatch
-from muse.learn.supervise.choice import MethodScore, choose, simplest
+from muse.learn.supervise.choice import MethodScore, Start, choose, simplest
 from muse.learn.supervise.cross_validation import (
     Folds,
     HeldOutConfig,
@@ -127,17 +127,17 @@ def test_the_simplest_within_one_standard_error() -> None:
 
 def test_a_dictionary_of_a_related_language() -> None:
     known = evidence(200, noise=0.05)
-    maps, supervision = choose(known, {}, fixed=False, seed=[0], runtime=Runtime())
+    maps, supervision = choose(known, [], fixed=False, seed=[0], runtime=Runtime())
     fields = supervision.as_json()
     assert fields["held_out_p_at_1"] > 90 and fields["chance"] < 1
     assert fields["ci95"][0] < fields["held_out_p_at_1"] <= fields["ci95"][1]
     assert fields["chosen"] in [one["name"] for one in fields["candidates"]]
-    again, _ = choose(known, {}, fixed=False, seed=[0], runtime=Runtime())
+    again, _ = choose(known, [], fixed=False, seed=[0], runtime=Runtime())
     assert torch.equal(maps.source, again.source) and torch.equal(maps.target, again.target)
 
 
 def test_a_fixed_target_does_not_move() -> None:
-    maps, _ = choose(evidence(200, noise=0.05), {}, fixed=True, seed=[0], runtime=Runtime())
+    maps, _ = choose(evidence(200, noise=0.05), [], fixed=True, seed=[0], runtime=Runtime())
     assert torch.equal(maps.target, torch.eye(20))
 
 
@@ -147,15 +147,36 @@ def test_a_dictionary_of_strangers_is_no_better_than_chance() -> None:
     known = Evidence(
         source.tensor(), target.tensor(), torch.stack([rows, rows], dim=1), torch.ones(200), (600, 600)
     )
-    _, found = choose(known, {}, fixed=False, seed=[0], runtime=Runtime())
+    _, found = choose(known, [], fixed=False, seed=[0], runtime=Runtime())
     low, high = found.as_json()["ci95"]
     assert low < 1 and high < 6
     verdict = with_pairs(Verdict("aligned", 0.99, 0.5, 0.5), found.right, found.tested, found.chance / 100)
     assert verdict.label != "aligned"
 
 
+def test_a_start_that_failed_comes_after_its_equals_and_transport() -> None:
+    maps = orthogonal(evidence(300, noise=0.05))
+
+    def tried(failed: bool) -> list[str]:
+        start = Start("start", maps, failed)
+        _, found = choose(evidence(6, noise=0.05), [start], fixed=False, seed=[0], runtime=Runtime())
+        return [str(one["name"]) for one in found.candidates]
+
+    trusted, failed = tried(failed=False), tried(failed=True)
+    assert trusted[:2] == ["start", "self-learning from start"]
+    assert failed[-2:] == ["start", "self-learning from start"]
+    assert "transport" in failed and "transport" not in trusted
+
+
+def test_a_start_that_failed_is_taken_where_it_is_better() -> None:
+    known = evidence(300, noise=0.05, wrong=0.97)
+    start = Start("start", orthogonal(evidence(300, noise=0.05)), failed=True)
+    _, found = choose(known, [start], fixed=False, seed=[0], runtime=Runtime())
+    assert found.chosen == "start"
+
+
 def test_one_pair_cannot_be_tested() -> None:
-    _, found = choose(evidence(1), {}, fixed=False, plain=True, seed=[0], runtime=Runtime())
+    _, found = choose(evidence(1), [], fixed=False, plain=True, seed=[0], runtime=Runtime())
     assert (found.tested, found.right, found.p_at_1) == (0, 0, 0.0)
     before = Verdict("doubtful", 0.5, 0.1, 0.1)
     assert with_pairs(before, 0, 0, 0.0) == before

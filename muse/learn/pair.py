@@ -200,9 +200,10 @@ def _learn_with_pairs(
     )  # fmt: skip
 
 
-def _starts(alone: Learned | None) -> list[Alignment]:
+def _starts(alone: Learned | None) -> list[Candidate]:
     """What was learned without pairs, and identical strings if they are another."""
     if alone is None:
         return []
-    others = [one.alignment for one in alone.candidates if one.alignment.init == "identical"]
-    return [alone.alignment, *(one for one in others if one.method != alone.alignment.method)]
+    found = Candidate(alone.alignment, alone.verdict, sum(alone.seconds.values()))
+    others = [one for one in alone.candidates if one.alignment.init == "identical"]
+    return [found, *(one for one in others if one.alignment.method != found.alignment.method)]

@@ -8,8 +8,9 @@ import torch
 
 from muse.alignment import Alignment
 from muse.errors import NotConverged
+from muse.learn.auto import Candidate
 from muse.learn.criterion import MOST_FREQUENT, mean_cosine
-from muse.learn.supervise.choice import Supervision, choose
+from muse.learn.supervise.choice import Start, Supervision, choose
 from muse.learn.supervise.evidence import Evidence, Maps
 from muse.run.runtime import Runtime
 
@@ -19,7 +20,7 @@ PAIRS_STREAM = 3_000  # the number of a random stream, above those of the initia
 def learn_from_pairs(
     evidence: Evidence,
     *,
-    unsupervised: Sequence[Alignment],
+    unsupervised: Sequence[Candidate],
     fixed: bool,
     plain: bool,
     seed: int,
@@ -30,7 +31,10 @@ def learn_from_pairs(
     `unsupervised` were learned without the pairs: candidates, and starts of self-learning. `fixed` and
     `plain` as in `choose`.
     """
-    starts = {one.method: _maps(one, evidence) for one in unsupervised}
+    starts = [
+        Start(one.alignment.method, _maps(one.alignment, evidence), one.verdict.label == "failed")
+        for one in unsupervised
+    ]
     maps, supervision = choose(
         evidence, starts, fixed=fixed, plain=plain, seed=[seed, PAIRS_STREAM], runtime=runtime
     )

@@ -51,6 +51,15 @@ FINAL = HeldOutConfig(targets=30_000, sources=4_000)  # of the figure that is re
 
 
 @dataclass(frozen=True, eq=False)
+class Start:
+    """Maps that were learned without the pairs, and whether the verdict without pairs calls them failed."""
+
+    name: str
+    maps: Maps
+    failed: bool = False
+
+
+@dataclass(frozen=True, eq=False)
 class MethodScore:
     """A method with its maps for the first folds, the ranks of their words, and the seconds that took."""
 
@@ -163,7 +172,7 @@ def are_few(evidence: Evidence) -> bool:
 
 def choose(
     evidence: Evidence,
-    starts: Mapping[str, Maps],
+    starts: Sequence[Start],
     *,
     fixed: bool,
     plain: bool = False,
@@ -178,7 +187,7 @@ def choose(
     rng = np.random.default_rng([*seed, 0])
     folds, search = Folds.of(evidence, rng), HeldOutSearch.of(evidence, rng)
     # At most: whether a start serves, or transport is tried, shows on the way.
-    steps = METHODS + max(TRANSPORTS * are_few(evidence), len(starts)) + len(starts)
+    steps = METHODS + TRANSPORTS * are_few(evidence) + 2 * len(starts)
     steps += TRAINED * (len(evidence) >= LEAST_TO_TRAIN)
     with runtime.progress.stage("learning from pairs", 1 if plain else steps) as tick:
         choice = _Choice(folds, search, fixed, seed, tick)
@@ -193,30 +202,34 @@ def choose(
     return maps, supervision
 
 
-def _tested(choice: _Choice, starts: Mapping[str, Maps]) -> list[MethodScore]:
+def _tested(choice: _Choice, starts: Sequence[Start]) -> list[MethodScore]:
     """All methods, tested, simplest first: what was learned without the pairs needs no fit at all.
 
     Maps fitted to induced pairs too have no more parameters than others, and several times as many pairs for
     them; and they cover rarer words, which a dictionary seldom has and cross-validation cannot see. A start
-    that ranks held-out pairs worse than canonical maps do is none for self-learning; where there is no other,
-    transport is tried instead, if the pairs are few.
+    that ranks held-out pairs worse than canonical maps do is none for self-learning. One that failed comes
+    last: a few pairs cannot show that it is better than its equals. Where no start serves but failed ones,
+    transport is tried too, if the pairs are few.
     """
     rotations = [choice.test(method) for method in (procrustes_method(), refined_method(choice.rng))]
     whitened = choice.test(whitened_method())
     grid = {config: choice.test(canonical_method(config)) for config in SETTINGS}
     config = max(grid, key=lambda one: grid[one].score)
     canonicals = [*grid.values(), choice.test(trimmed_method(config, choice.rng))]
-    given = [choice.test(unfitted(name, maps)) for name, maps in starts.items()]
-    good = [start for start in given if start.score >= grid[config].score]
-    inducing = [one for start in good for one in (start, choice.self_learning_from(start.method, config))]
+    inducing, others = list[MethodScore](), list[MethodScore]()
+    for start in starts:
+        given = choice.test(unfitted(start.name, start.maps))
+        serves = given.score >= grid[config].score
+        grown = [choice.self_learning_from(given.method, config)] if serves else []
+        (inducing if serves and not start.failed else others).extend([given, *grown])
     evidence = choice.folds.evidence
-    if are_few(evidence) and not good:
+    if are_few(evidence) and not inducing:
         transport = transport_method(config)
         inducing += [choice.self_learning_from(transport, config), choice.test(transport)]
     plain = self_learning_method("self-learning", grid[config].method, config, choice.rng)
     inducing.append(choice.test(plain))
-    fitted = [*rotations, whitened, *canonicals, *(start for start in given if start not in good)]
-    best = max((*inducing, *canonicals), key=lambda one: one.score)
+    fitted = [*rotations, whitened, *canonicals, *others]
+    best = max((*inducing, *canonicals, *others), key=lambda one: one.score)
     trains = len(evidence) >= LEAST_TO_TRAIN
     trained = [relaxed_method(), contrastive_method(best.method, choice.rng)] if trains else []
     return [*inducing, *fitted, *map(choice.test, trained)]
