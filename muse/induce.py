@@ -16,7 +16,7 @@ from muse.search.calibration import CANDIDATES, WORDS, Calibration, calibrate
 from muse.search.found import Neighbours
 from muse.search.retrieval import Retrieval
 from muse.space import AlignedSpace
-from muse.space.direction import Direction
+from muse.space.direction import Direction, MakeSearch, search_with
 
 BATCH = 2_048  # source words at once: a mutual search allocates (b, k, k)
 
@@ -79,21 +79,21 @@ def entries(
     limits: Limits,
     retrieval: Retrieval | None = None,
     rng: np.random.Generator | None = None,
-    approximation: Approximation | None = None,
+    search: MakeSearch | None = None,
 ) -> Iterator[Entry]:
     """The entries of a dictionary, by frequency of the source word, then best translation first.
 
     They are generated batch by batch. With `rng`, for the calibration, each has the probability of
     `muse.search.calibration` among the CANDIDATES (or `top`, if more) best translations of its word. The
-    search is exact unless an `approximation` says when it need not be.
+    search is exact unless another `search` is given.
     """
     source, target = space.direction(source, target)
-    retrieval, approximation = retrieval or Retrieval(), approximation or Approximation()
+    retrieval = retrieval or Retrieval()
     if limits.min_probability is not None and rng is None:
         raise BadSetting("--min-probability needs an rng to compute probabilities, got none")
     looked_up = limits.top if rng is None else max(limits.top, CANDIDATES)
     direction = Direction(space, (source, target), (limits.source_max, limits.target_max))
-    search = direction.search(retrieval, approximation, looked_up)
+    found_by = (search or search_with(Approximation()))(direction, retrieval, looked_up)
     calibration = None
     if rng is not None:
         # Calibrated on the whole space: a probability must not depend on how many words are written.
@@ -101,12 +101,12 @@ def entries(
         if space.manifest.get("mapping") == "linear":
             unweighted = space.unweighted(source, WORDS), space.unweighted(target, WORDS)
         calibration = calibrate(*rows, rng=rng, retrieval=retrieval, unweighted=unweighted)
-    back = search.back(limits.top) if limits.mutual else None  # (m, k)
+    back = found_by.back(limits.top) if limits.mutual else None  # (m, k)
     words, translations = space.vectors(source).words, space.vectors(target).words
     count = len(direction.rows[0])
     with space.progress.stage(f"{source}-{target}", count) as tick:
         for begin in range(0, count, BATCH):
-            found = search.best(slice(begin, begin + BATCH), looked_up)
+            found = found_by.best(slice(begin, begin + BATCH), looked_up)
             for row, column, score, rank, probability in _batch(found, begin, limits, calibration, back):
                 yield Entry(words[row], translations[column], score, rank, probability)
             tick(min(begin + BATCH, count))

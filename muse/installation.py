@@ -29,6 +29,7 @@ EXTRAS: dict[str, tuple[str, ...]] = {
     "gpu": ("faiss-gpu-cu12",),
     "networks": ("tokenizers",),
     "parquet": ("pyarrow",),
+    "ray": ("pyarrow", "ray"),
     "report": ("jinja2", "matplotlib", "scikit-learn"),
     "sklearn": ("scikit-learn",),
     "transformers": ("transformers",),

@@ -75,36 +75,41 @@ def mine(
     if not all(map(len, kept)):
         return Mined(np.empty((0, 2), np.int64), np.empty(0, np.float32))
     x, y = (_unit(side[rows], config) for side, rows in zip((source, target), kept, strict=True))
-    pairs, scores = _candidates(x, y, config, progress or Progress(quiet=True))  # (p, 2), (p,)
+    found = paired(_nearest(x, y, config, progress or Progress(quiet=True)), config)
+    return Mined(np.stack([kept[side][found.pairs[:, side]] for side in (0, 1)], axis=1), found.scores)
+
+
+def paired(found: Both, config: MiningConfig) -> Mined:
+    """The pairs among what all sentences of both texts have found (n, k) and (m, k)."""
+    pairs, scores = _candidates(found, config.score)  # (p, 2), (p,)
     best = _mutual(pairs, scores)
     if config.threshold is not None:
         best &= scores >= config.threshold
     pairs, scores = pairs[best], scores[best]
     order = np.lexsort((pairs[:, 1], pairs[:, 0], -scores))
-    rows = np.stack([kept[0][pairs[order, 0]], kept[1][pairs[order, 1]]], axis=1)
-    return Mined(rows, scores[order])
+    return Mined(pairs[order], scores[order])
 
 
 def _unit(rows: Matrix, config: MiningConfig) -> Tensor:
     return normalize(torch.from_numpy(np.ascontiguousarray(rows, np.float32)).to(config.device))
 
 
-def _candidates(x: Tensor, y: Tensor, config: MiningConfig, progress: Progress) -> tuple[Rows, Values]:
+def _candidates(found: Both, score: PairScore) -> tuple[Rows, Values]:
     # Each pair of neighbours, in either direction, once (p, 2), and its score (p,).
-    there, back = _nearest(x, y, config, progress)
+    there, back = found
     own, other = there.scores.mean(dim=1), back.scores.mean(dim=1)  # (n,), (m,)
-    first = [torch.arange(len(x), device=x.device)[:, None].expand_as(there.indices), back.indices]
-    second = [there.indices, torch.arange(len(y), device=y.device)[:, None].expand_as(back.indices)]
+    first = [torch.arange(len(own), device=own.device)[:, None].expand_as(there.indices), back.indices]
+    second = [there.indices, torch.arange(len(other), device=own.device)[:, None].expand_as(back.indices)]
     rows, columns = (torch.cat([part.reshape(-1) for part in side]) for side in (first, second))
     cosines = torch.cat([there.scores.reshape(-1), back.scores.reshape(-1)])
-    scores = config.score.score(cosines, own[rows], other[columns]).cpu().numpy()
-    codes, once = np.unique((rows * len(y) + columns).cpu().numpy(), return_index=True)
-    return np.stack(np.divmod(codes, len(y)), axis=1), scores[once]
+    scores = score.score(cosines, own[rows], other[columns]).cpu().numpy()
+    codes, once = np.unique((rows * len(other) + columns).cpu().numpy(), return_index=True)
+    return np.stack(np.divmod(codes, len(other)), axis=1), scores[once]
 
 
 def _nearest(x: Tensor, y: Tensor, config: MiningConfig, progress: Progress) -> Both:
     k, approximation = config.score.k, config.approximation
-    if not approximation.applies(x, y):
+    if not approximation.applies(len(x), len(y), on_gpu=y.is_cuda):
         with progress.stage("candidates", len(x)) as tick:
             return Products(x, y, config.backend).nearest(k, step=tick)
     with progress.stage("candidates of the source", len(x)) as tick:

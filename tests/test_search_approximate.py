@@ -10,7 +10,8 @@ from torch.nn.functional import normalize
 from muse.errors import BadSetting
 from muse.mining import MiningConfig, mine
 from muse.search import approximate
-from muse.search.approximate import DEPTHS, Approximation, Index, Recall, approximately_nearest
+from muse.search.approximate import DEPTHS, Approximation, Index, Recall
+from muse.search.found import Neighbours
 from muse.search.neighbours import nearest
 
 D = 33  # odd
@@ -29,9 +30,16 @@ def sides() -> tuple[torch.Tensor, torch.Tensor]:
     return normalize(keys[:12_000] + 0.5 * drawn(2, 12_000)), keys
 
 
+def searched(queries: torch.Tensor, keys: torch.Tensor, k: int) -> tuple[Neighbours, Recall]:
+    """What is found, and the recall that is reported."""
+    recalls: list[Recall] = []
+    found = Approximation("approximate", report=recalls.append).nearest(queries, keys, k)
+    return found, recalls[0]
+
+
 def test_scores_are_exact_and_recall_is_true(sides: tuple[torch.Tensor, torch.Tensor]) -> None:
     x, y = sides
-    found, recall = approximately_nearest(x, y, 5, rng=np.random.default_rng(0))
+    found, recall = searched(x, y, 5)
     assert recall.depth in DEPTHS
     assert recall.queries == 1_000
     torch.testing.assert_close(found.scores, (x[:, None] * y[found.indices]).sum(dim=2))
@@ -66,24 +74,24 @@ def test_what_misses_too_much_is_not_trusted(
 ) -> None:
     x, y = sides
     monkeypatch.setattr(approximate, "DEPTHS", (approximate.Depth(1e-9, 1),))
-    found, recall = approximately_nearest(x, y, 3, rng=np.random.default_rng(0))
+    found, recall = searched(x, y, 3)
     assert recall == Recall(1.0, 1.0, 1_000, None)
     assert torch.equal(found.indices, nearest(x, y, 3).indices)
 
 
 def test_few_keys_are_searched_exactly() -> None:
     rows = drawn(3, 200)
-    found, recall = approximately_nearest(rows, rows, 1, rng=np.random.default_rng(0))
+    found, recall = searched(rows, rows, 1)
     assert found.indices[:, 0].tolist() == list(range(200))
     assert recall == Recall(1.0, 1.0, 200, None)
 
 
 def test_when_it_applies() -> None:
-    many = torch.empty(80_001, 0)
-    assert Approximation("auto").applies(many, many)
-    assert not Approximation("auto").applies(many, many[: 80_000 - 2])
-    assert not Approximation("exact").applies(many, many)
-    assert Approximation("approximate").applies(many[:1], many[:1])
+    assert Approximation("auto").applies(80_001, 80_001)
+    assert not Approximation("auto").applies(80_001, 79_998)
+    assert not Approximation("auto").applies(80_001, 80_001, on_gpu=True)
+    assert not Approximation("exact").applies(80_001, 80_001)
+    assert Approximation("approximate").applies(1, 1)
     with pytest.raises(BadSetting, match="--search must be one of auto, exact, approximate; got 'fast'"):
         Approximation("fast")
 

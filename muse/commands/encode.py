@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 
 from muse.commands.encoders import fitted
-from muse.commands.options import common
+from muse.commands.options import cluster, common, one_machine_only
 
 if TYPE_CHECKING:
     from muse.encoders.encoder import SentenceEncoder
@@ -26,6 +26,10 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 STDIN = "standard input"
+SHOWN = (
+    "{sentences} sentences in {out}: {dimension} numbers each, {encoder}; {empty} empty, "
+    "{unknown} of {tokens} tokens unknown"
+)
 
 
 @click.command()
@@ -52,6 +56,7 @@ STDIN = "standard input"
 @click.option(
     "--save", type=Path, metavar="FOLDER", help="Save the encoder, with what it learned from --fit."
 )
+@cluster
 @common
 def encode(
     space: Path, lang: str, name: str, source: Path | None, out: Path | None, as_json: bool, **options: Any
@@ -64,6 +69,11 @@ def encode(
     from muse.progress import Progress
 
     began = time.perf_counter()
+    if options["address"] is not None:
+        fields = _on_cluster(space, lang, name, source, out, options)
+        fields["seconds"] = time.perf_counter() - began
+        click.echo(json.dumps(fields) if as_json else SHOWN.format(**fields))
+        return
     _check_places(out, options["save"])
     sentences = _sentences(source, options["column"])
     counted = Progress(quiet=options["quiet"]).through("sentences", sentences, 0, len)
@@ -78,11 +88,31 @@ def encode(
     if as_json:
         click.echo(json.dumps(fields if out is not None else fields | {"vectors": kept}))
     elif out is not None:
-        shown = "{sentences} sentences in {out}: {dimension} numbers each, {encoder}; {empty} empty, "
-        shown += "{unknown} of {tokens} tokens unknown" + (
-            "; {truncated} cut short" if counts.truncated else ""
-        )
-        click.echo(shown.format(**fields))
+        click.echo((SHOWN + ("; {truncated} cut short" if counts.truncated else "")).format(**fields))
+
+
+def _on_cluster(
+    space: Path, lang: str, name: str, source: Path | None, out: Path | None, options: dict[str, Any]
+) -> dict[str, Any]:
+    from muse.cluster.encoding import Text, encode
+    from muse.cluster.run import Run, files_as_settings, spaces_as_settings
+    from muse.errors import BadSetting
+    from muse.progress import Progress
+
+    one_machine_only("device")
+    if source is None or out is None:
+        raise BadSetting("--ray needs --input and --out, which several machines read and write; give both")
+    _check_places(None, options["save"])
+    encoder = _encoder(space, lang, name, options)
+    spaces = (space, *options["also"])
+    settings = {
+        "command": "encode", "encoder": encoder.name, "language": lang, "column": options["column"],
+        "spaces": spaces_as_settings(*spaces), "input": files_as_settings(source),
+        "fit": files_as_settings(options["fit"]),
+    }  # fmt: skip
+    run = Run(out, options["address"], settings, Progress(quiet=options["quiet"]))
+    found = encode(encoder, spaces, Text(source, lang, options["column"]), run)
+    return {**found, "dimension": encoder.dimension, "encoder": encoder.name}
 
 
 def _check_places(out: Path | None, save: Path | None) -> None:

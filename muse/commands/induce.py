@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
+from dataclasses import astuple
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from muse.commands.options import common, direction, open_space, search
+from muse.commands.options import cluster, common, direction, one_machine_only, open_space, search
 
 if TYPE_CHECKING:
     from muse.files.lexicon_formats import Write
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
 )  # fmt: skip
 @direction
 @search
+@cluster
 @common
 def induce(space: Path, out: Path, form: str, both: bool, as_json: bool, **options: Any) -> None:
     """Write a bilingual dictionary induced from a SPACE.
@@ -69,6 +71,9 @@ def induce(space: Path, out: Path, form: str, both: bool, as_json: bool, **optio
         options["src_max"] or options["max_vocab"], options["tgt_max"] or options["max_vocab"],
         options["min_probability"],
     )  # fmt: skip
+    if options["address"] is not None:
+        _on_cluster(_Wanted(out, source, target, limits), loaded, {**options, "space": space}, as_json)
+        return
     wanted = [_Wanted(out, source, target, limits)]
     if both:
         wanted.append(_Wanted(_reverse(out), target, source, limits.reversed()))
@@ -94,6 +99,30 @@ class _Wanted(NamedTuple):
     source: str
     target: str
     limits: Limits
+
+
+def _on_cluster(wanted: _Wanted, space: AlignedSpace, options: dict[str, Any], as_json: bool) -> None:
+    from muse.cluster.induction import induce
+    from muse.cluster.run import Run, spaces_as_settings
+    from muse.search.approximate import Approximation
+    from muse.search.retrieval import Retrieval
+
+    one_machine_only("form", "both", "backend", "device")
+    recalls: list[Recall] = []
+    languages, names = (wanted.source, wanted.target), ("method", "search", "seed")
+    settings = {
+        "command": "induce", "spaces": spaces_as_settings(options["space"]), "languages": list(languages),
+        "limits": list(astuple(wanted.limits)), **{name: options[name] for name in names},
+    }  # fmt: skip
+    found = induce(
+        space, languages, Run(wanted.out, options["address"], settings, space.progress),
+        limits=wanted.limits, retrieval=Retrieval(options["method"]),
+        approximation=Approximation(options["search"], options["seed"], recalls.append),
+    )  # fmt: skip
+    fields = {**found, "searches": [one.as_json() for one in recalls]}
+    click.echo(
+        json.dumps(fields, ensure_ascii=False) if as_json else f"{found['pairs']} pairs in {found['out']}"
+    )
 
 
 def _reverse(out: Path) -> Path:
@@ -134,12 +163,13 @@ def _found(
 
     from muse.induce import entries
     from muse.search.retrieval import Retrieval
+    from muse.space.direction import search_with
 
     return entries(
         space, wanted.source, wanted.target, limits=wanted.limits,
         retrieval=Retrieval(options["method"], backend=options["backend"]),
         rng=np.random.default_rng(options["seed"]) if probable else None,
-        approximation=approximation,
+        search=search_with(approximation),
     )  # fmt: skip
 
 

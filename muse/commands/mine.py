@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import json
 import logging
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 from muse.commands.encoders import encoded, encoder_options, open_encoder
-from muse.commands.options import backend, common, open_space, search
+from muse.commands.options import backend, cluster, common, one_machine_only, open_space, search
 from muse.version import __version__
 
 if TYPE_CHECKING:
     from muse.encoders.encoder import SentenceEncoder
     from muse.evaluation.mining import MiningScore
-    from muse.mining import Mined, MiningConfig
+    from muse.mining import MiningConfig, Values
     from muse.progress import Progress
     from muse.vectors import Matrix
 
 log = logging.getLogger(__name__)
+
+SIDES = ("source", "target")
 
 
 @click.command()
@@ -52,6 +55,7 @@ log = logging.getLogger(__name__)
 @encoder_options
 @backend
 @search
+@cluster
 @common
 def mine(space: Path, out: Path, as_json: bool, **options: Any) -> None:
     """Mine sentence pairs from texts in two languages.
@@ -67,11 +71,14 @@ def mine(space: Path, out: Path, as_json: bool, **options: Any) -> None:
     from muse.mining import mine
 
     config = _config(options)
-    check_place(out)
     languages = (options["src_lang"], options["tgt_lang"])
     if languages[0] == languages[1]:
         raise BadSetting(f"pairs are mined between two languages, got {languages[0]!r} twice")
-    texts = [read_sentences(options[side]) for side in ("source", "target")]
+    if options["address"] is not None:
+        _on_cluster(space, out, config, options, as_json)
+        return
+    check_place(out)
+    texts = [read_sentences(options[side]) for side in SIDES]
     known = _known(options["gold"], texts)
     loaded = open_space(space, config.device, options["quiet"])
     for language in languages:
@@ -82,13 +89,41 @@ def mine(space: Path, out: Path, as_json: bool, **options: Any) -> None:
         for text, language in zip(texts, languages, strict=True)
     ]
     found = mine(sides[0].rows, sides[1].rows, config=config, progress=loaded.progress)
-    lines = (
-        (float(value), sides[0].sentences[row], sides[1].sentences[column])
-        for value, (row, column) in zip(found.scores, found.pairs, strict=True)
+    pairs = [(sides[0].sentences[row], sides[1].sentences[column]) for row, column in found.pairs]
+    write_scored_pairs(out, ((float(value), *pair) for value, pair in zip(found.scores, pairs, strict=True)))
+    score = None if known is None else _score(found.scores, pairs, known, config.threshold)
+    counts = {name: side.counts for name, side in zip(SIDES, sides, strict=True)}
+    made = f"{config.score} | encoder:{encoder.name}"
+    _print_result(_Written(len(pairs), out, counts, made, score), as_json)
+
+
+def _on_cluster(space: Path, out: Path, config: MiningConfig, options: dict[str, Any], as_json: bool) -> None:
+    from muse.cluster.encoding import Text
+    from muse.cluster.mining import mine, mined
+    from muse.cluster.run import Run, files_as_settings, spaces_as_settings
+    from muse.files.sentence_text import read_sentences
+
+    one_machine_only("backend", "device")
+    languages = (options["src_lang"], options["tgt_lang"])
+    texts = tuple(Text(options[side], language) for side, language in zip(SIDES, languages, strict=True))
+    known = (
+        _known(options["gold"], [read_sentences(text.path) for text in texts]) if options["gold"] else None
     )
-    count = write_scored_pairs(out, lines)
-    score = None if known is None else _score(found, sides, known, config.threshold)
-    _print_result(_Written(count, out, sides, f"{config.score} | encoder:{encoder.name}", score), as_json)
+    loaded = open_space(space, config.device, options["quiet"])
+    for language in languages:
+        loaded.side(language)
+    encoder = open_encoder(loaded, options)
+    settings = {
+        "command": "mine", "encoder": encoder.name, "languages": list(languages),
+        "fit": list(options["fit_files"]), "spaces": spaces_as_settings(space), "score": str(config.score),
+        "threshold": config.threshold, "search": options["search"], "seed": options["seed"],
+        **{side: files_as_settings(options[side]) for side in SIDES},
+    }  # fmt: skip
+    run = Run(out, options["address"], settings, loaded.progress)
+    found = mine(encoder, space, (texts[0], texts[1]), run, config)
+    score = None if known is None else _score(*mined(out), known, config.threshold)
+    counts, made = {side: found[side] for side in SIDES}, f"{config.score} | encoder:{encoder.name}"
+    _print_result(_Written(found["pairs"], out, counts, made, score), as_json)
 
 
 def _config(options: dict[str, Any]) -> MiningConfig:
@@ -142,31 +177,29 @@ def _known(gold: Path | None, texts: list[list[str]]) -> set[tuple[str, str]] | 
 
 
 def _score(
-    found: Mined, sides: list[_Side], known: set[tuple[str, str]], threshold: float | None
+    scores: Values, pairs: Sequence[tuple[str, str]], known: set[tuple[str, str]], threshold: float | None
 ) -> MiningScore:
     """The quality of the mined pairs at the threshold or, without it, at the best threshold."""
     import numpy as np
 
     from muse.evaluation.mining import Judged
 
-    pairs = ((sides[0].sentences[row], sides[1].sentences[column]) for row, column in found.pairs)
-    judged = Judged(found.scores, np.array([pair in known for pair in pairs], np.bool_), len(known))
+    judged = Judged(scores, np.array([pair in known for pair in pairs], np.bool_), len(known))
     return judged.best() if threshold is None else judged.at(threshold)
 
 
 class _Written(NamedTuple):
-    """The pairs written, their file, the texts, the score, and the quality if a gold list was given."""
+    """The number of pairs, their file, counts by side, the score, and the quality if there is a gold list."""
 
     pairs: int
     out: Path
-    sides: list[_Side]
+    sides: dict[str, dict[str, int]]
     made: str
     score: MiningScore | None
 
 
 def _print_result(written: _Written, as_json: bool) -> None:
-    pairs, out, sides, made, score = written
-    named = dict(zip(("source", "target"), (side.counts for side in sides), strict=True))
+    pairs, out, named, made, score = written
     if as_json:
         gold = {} if score is None else {"gold": score.as_json()}
         fields = {

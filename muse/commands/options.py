@@ -103,6 +103,23 @@ def search(command: F) -> F:
     )(command)  # fmt: skip
 
 
+def cluster(command: F) -> F:
+    """The option that runs a command on a Ray cluster."""
+    return click.option(
+        "--ray", "address", metavar="ADDRESS",
+        help="Run on a Ray cluster: local (started here), auto, HOST:PORT or ray://HOST:PORT. --out is then "
+        "a folder of Parquet files; the same command again resumes a run that was cut off.",
+    )(command)  # fmt: skip
+
+
+def one_machine_only(*names: str) -> None:
+    """Raise BadSetting if one of these options was given beside --ray."""
+    from muse.errors import BadSetting
+
+    for option in given(*names):
+        raise BadSetting(f"{option} is for one machine; leave it out, or leave out --ray")
+
+
 def given(*names: str) -> list[str]:
     """Those of the named parameters that the user gave, as typed on the command line: --lm-weight."""
     context = click.get_current_context()

@@ -10,7 +10,7 @@ from muse.errors import BadFile
 from muse.files.source import open_source
 
 _BLOCK = 1 << 16
-_BOM = b"\xef\xbb\xbf"
+BOM = b"\xef\xbb\xbf"
 
 
 class Stream(Protocol):
@@ -33,11 +33,17 @@ def read_blocks(stream: Stream, name: str) -> Iterator[list[str]]:
     yield from _blocks(stream.read1, name)
 
 
+def lines_of(data: bytes, name: str, number: int) -> list[str]:
+    """The lines of a part of a text, without line ends; the first is line `number` of what `name` names."""
+    lines = data.removesuffix(b"\n").split(b"\n")
+    return [_decoded(line, name, place) for place, line in enumerate(lines, number)]
+
+
 def _blocks(read: Callable[[int], bytes], name: str) -> Iterator[list[str]]:
     number, begun = 1, [b""]  # of the line that is still incomplete
     while data := read(_BLOCK):
         if number == 1 and begun == [b""]:
-            data = data.removeprefix(_BOM)
+            data = data.removeprefix(BOM)
         begun.append(data)
         if b"\n" not in data:
             continue

@@ -109,6 +109,12 @@ def _only_member(path: Path, stack: ExitStack) -> IO[bytes]:
     )
 
 
+def is_packed(path: Path) -> bool:
+    """Whether a file is compressed; BadFile if it cannot be read or is empty."""
+    with open_source(path) as source:
+        return source.packed
+
+
 @contextmanager
 def unpacked_path(source: Source) -> Iterator[Path]:
     """A path to the decompressed content: the file itself, or a temporary copy for the block."""

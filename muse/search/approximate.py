@@ -81,18 +81,23 @@ class Approximation:
         if self.mode not in MODES:
             raise BadSetting(f"--search must be one of {', '.join(MODES)}; got {self.mode!r}")
 
-    def applies(self, queries: Tensor, keys: Tensor) -> bool:
+    def applies(self, queries: int, keys: int, *, on_gpu: bool = False) -> bool:
         """Whether these are so many that it pays, or it was asked for; a GPU is fast enough as it is."""
         if self.mode == "auto":
-            return len(queries) * len(keys) > WORTHWHILE and not keys.is_cuda
+            return queries * keys > WORTHWHILE and not on_gpu
         return self.mode == "approximate"
 
     def nearest(self, queries: Tensor, keys: Tensor, k: int, step: Step | None = None) -> Neighbours:
         """The k nearest keys (m, d) of every query (q, d), as far as they are found."""
         rng = np.random.default_rng(self.seed)
-        found, recall = approximately_nearest(queries, keys, k, rng=rng, step=step)
-        self.report(recall)
-        return found
+        drawn = np.sort(rng.permutation(len(queries))[:SAMPLE])
+        prepared = Prepared.of(queries[torch.from_numpy(drawn)], keys, k, rng)
+        self.report(prepared.recall)
+        return prepared.search(queries, step)
+
+    def prepared(self, sample: Tensor, keys: Tensor, k: int) -> Prepared:
+        """A search of the keys (m, d), as deep as a sample (s, d) of the queries needs it."""
+        return Prepared.of(sample, keys, k, np.random.default_rng(self.seed))
 
 
 class Index:
@@ -136,22 +141,36 @@ class Index:
         return found
 
 
-def approximately_nearest(
-    queries: Tensor, keys: Tensor, k: int, *, rng: np.random.Generator, step: Step | None = None
-) -> tuple[Neighbours, Recall]:
-    """The k nearest keys (m, d) of every query (q, d), and the recall of this search on a sample of them."""
-    if len(keys) < FEW:
-        return nearest(queries, keys, k, step=step), Recall(1.0, 1.0, len(queries), None)
-    index = Index(keys, rng)
-    sample = queries[torch.from_numpy(np.sort(rng.permutation(len(queries))[:SAMPLE]))]
-    exact = nearest(sample, keys, min(k, BEST)).scores
-    for depth in DEPTHS:
-        recall = _recall(index.search(sample, k, depth).scores, exact, depth)
-        log.info("%s in %g of the lists, %d candidates a query", recall, depth.lists, depth.candidates)
-        if recall.at_1 >= LEAST and recall.at_10 >= LEAST_OF_TEN:
-            return index.search(queries, k, depth, step), recall
-    log.info("that is too low: the exact search is used")
-    return nearest(queries, keys, k, step=step), Recall(1.0, 1.0, len(sample), None)
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """A search for the k nearest of keys (m, d) with its recall; without an index, an exact one."""
+
+    keys: Tensor
+    k: int
+    recall: Recall
+    index: Index | None = None
+
+    @classmethod
+    def of(cls, sample: Tensor, keys: Tensor, k: int, rng: np.random.Generator) -> Prepared:
+        """The search with the least depth of which the recall on a sample (s, d) of the queries is enough."""
+        exactly = cls(keys, k, Recall(1.0, 1.0, len(sample), None))
+        if len(keys) < FEW:
+            return exactly
+        index = Index(keys, rng)
+        exact = nearest(sample, keys, min(k, BEST)).scores
+        for depth in DEPTHS:
+            recall = _recall(index.search(sample, k, depth).scores, exact, depth)
+            log.info("%s in %g of the lists, %d candidates a query", recall, depth.lists, depth.candidates)
+            if recall.at_1 >= LEAST and recall.at_10 >= LEAST_OF_TEN:
+                return cls(keys, k, recall, index)
+        log.info("that is too low: the exact search is used")
+        return exactly
+
+    def search(self, queries: Tensor, step: Step | None = None) -> Neighbours:
+        """The nearest keys of every query (q, d), as far as they are found."""
+        if self.index is None or self.recall.depth is None:
+            return nearest(queries, self.keys, self.k, step=step)
+        return self.index.search(queries, self.k, self.recall.depth, step)
 
 
 def _recall(found: Tensor, exact: Tensor, depth: Depth) -> Recall:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
@@ -24,6 +25,10 @@ class Search(Protocol):
 
     def back(self, top: int) -> Tensor:
         """The `top` best sources (m, k) of every target."""
+
+
+# From the direction, the method of retrieval, and how many translations of a word are wanted at most.
+MakeSearch = Callable[["Direction", Retrieval, int], Search]
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,35 +99,52 @@ class Direction:
 
     def search(self, retrieval: Retrieval, approximation: Approximation, most: int) -> Search:
         """The search, for at most so many translations of a word; isf, a sum over all words, is exact."""
-        if approximation.applies(*self.rows) and retrieval.method != "isf":
-            return self._approximate(retrieval, approximation, most)
         (x, y), (source, target) = self.rows, self.languages
-        if self._whole:
+        if approximation.applies(len(x), len(y), on_gpu=y.is_cuda) and retrieval.method != "isf":
+            return self._approximate(retrieval, approximation, candidates(most, retrieval))
+        if self.whole:
             biases = self.space.bias(target, source, retrieval), self.space.bias(source, target, retrieval)
         else:
             biases = retrieval.bias(y, x), retrieval.bias(x, y)
         return Exact(x, y, Biases(*biases, retrieval.method), retrieval.backend)
 
     @property
-    def _whole(self) -> bool:
+    def whole(self) -> bool:
         """Whether these are all words: the hubness kept with the space is against all of them."""
         pairs = zip(self.rows, self.languages, strict=True)
         return all(len(rows) == len(self.space.vectors(language)) for rows, language in pairs)
 
-    def _approximate(self, retrieval: Retrieval, approximation: Approximation, most: int) -> Approximate:
-        # CSLS reorders the nearest: it chooses among twice as many as are asked for.
-        (x, y), (source, target), count = self.rows, self.languages, 2 * max(most, retrieval.k)
+    def _approximate(self, retrieval: Retrieval, approximation: Approximation, count: int) -> Approximate:
+        (x, y), (source, target) = self.rows, self.languages
         with self.space.progress.stage(f"nearest {target} of {source}", len(x)) as tick:
             of_source = approximation.nearest(x, y, count, tick)
         with self.space.progress.stage(f"nearest {source} of {target}", len(y)) as tick:
             of_target = approximation.nearest(y, x, count, tick)
-        if retrieval.method == "nn":
-            return Approximate(of_source, of_target, Biases(None, None, "nn"))
-        own = self._bias(source, target, of_source, retrieval.k)
-        other = self._bias(target, source, of_target, retrieval.k)
-        return Approximate(of_source, of_target, Biases(own, other, "csls"))
+        return Approximate(of_source, of_target, self.biases(of_source, of_target, retrieval))
 
-    def _bias(self, language: str, against: str, found: Neighbours, k: int) -> Tensor:
-        """Half the hubness (n,) of the words of a language, kept with the space or of what was found."""
-        kept = self.space.hubness(language, against) if self._whole and k == HUBNESS_K else None
-        return (found.scores[:, :k].mean(dim=1) if kept is None else kept) / 2
+    def kept_hubness(self, retrieval: Retrieval) -> tuple[Tensor | None, Tensor | None]:
+        """The hubness of source (n,) and target (m,), each None where the space has not kept it."""
+        if not self.whole or retrieval.k != HUBNESS_K:
+            return None, None
+        source, target = self.languages
+        return self.space.hubness(source, target), self.space.hubness(target, source)
+
+    def biases(self, of_source: Neighbours, of_target: Neighbours, retrieval: Retrieval) -> Biases:
+        """The biases by the hubness that the space has kept, else by that of what all words have found."""
+        if retrieval.method == "nn":
+            return Biases(None, None, "nn")
+        own, other = (
+            (found.scores[:, : retrieval.k].mean(dim=1) if kept is None else kept) / 2
+            for found, kept in zip((of_source, of_target), self.kept_hubness(retrieval), strict=True)
+        )
+        return Biases(own, other, retrieval.method)
+
+
+def candidates(most: int, retrieval: Retrieval) -> int:
+    """How many of the nearest are searched, of which the `most` best are wanted: CSLS reorders them."""
+    return 2 * max(most, retrieval.k)
+
+
+def search_with(approximation: Approximation) -> MakeSearch:
+    """The search of a direction, exact unless an `approximation` says when it need not be."""
+    return lambda direction, retrieval, most: direction.search(retrieval, approximation, most)

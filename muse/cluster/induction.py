@@ -1,0 +1,139 @@
+"""Induction on a cluster: the search of one direction of a space, divided among machines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any
+
+import numpy as np
+from torch import Tensor
+
+from muse.cluster.blocks import WordBlocks, word_blocks
+from muse.cluster.run import Run, Site
+from muse.cluster.shards import KeySearch, look_up
+from muse.errors import BadSetting
+from muse.files.parts import PartFolder
+from muse.induce import Limits, entries
+from muse.lexicon import Entry
+from muse.search.approximate import Approximation
+from muse.search.found import Neighbours
+from muse.search.retrieval import Retrieval
+from muse.space import AlignedSpace
+from muse.space.direction import Approximate, Biases, Direction, MakeSearch, Search, candidates
+
+SOURCE, TARGET = 0, 1
+ENTRIES = 65_536  # in a part of the dictionary
+
+
+def search_on(site: Site, approximation: Approximation) -> MakeSearch:
+    """The search of a direction on a cluster, exact unless `approximation` says when it need not be."""
+
+    def make(direction: Direction, retrieval: Retrieval, most: int) -> Search:
+        if retrieval.method == "isf":
+            raise BadSetting("--retrieval isf needs all words on one machine; leave out --ray, or take csls")
+        spread = _Spread(site, direction, approximation)
+        if not spread.approximate:
+            return _Exact(spread, spread.biases(retrieval), most)
+        count = candidates(most, retrieval)
+        there = spread.nearest("targets", SOURCE, count)
+        back = spread.nearest("sources", TARGET, count)
+        return Approximate(there, back, direction.biases(there, back, retrieval))
+
+    return make
+
+
+@dataclass(frozen=True, eq=False)
+class _Spread:
+    """One direction on a cluster."""
+
+    site: Site
+    direction: Direction
+    approximation: Approximation
+    blocks: tuple[WordBlocks, WordBlocks] = field(init=False)
+
+    def __post_init__(self) -> None:
+        sides = zip(self.direction.languages, self.direction.most, strict=True)
+        found = tuple(word_blocks(self.direction.space, language, most) for language, most in sides)
+        object.__setattr__(self, "blocks", found)
+
+    @property
+    def approximate(self) -> bool:
+        """Whether it is not exact."""
+        return self.approximation.applies(*(blocks.starts[-1] for blocks in self.blocks))
+
+    def nearest(self, name: str, side: int, k: int, bias: Tensor | None = None) -> Neighbours:
+        """The k nearest (n, k) of the other side, less their `bias`, for all words of a side."""
+        queries, keys = self.blocks[side], self.blocks[1 - side]
+        k = min(k, keys.starts[-1])
+        less = None if bias is None else bias.cpu().numpy()
+        return look_up(name, KeySearch(queries, keys, k, less, self.approximation), self.site)
+
+    def biases(self, retrieval: Retrieval) -> Biases:
+        """The biases by the hubness of all words, found now where the space has not kept it."""
+        if retrieval.method == "nn":
+            return Biases(None, None, "nn")
+        kept, found = self.direction.kept_hubness(retrieval), []
+        for side, hubness in zip((SOURCE, TARGET), kept, strict=True):
+            name = f"hubs of {self.direction.languages[side]}"
+            found.append(
+                self.nearest(name, side, retrieval.k).scores.mean(dim=1) if hubness is None else hubness
+            )
+        return Biases(found[0] / 2, found[1] / 2, retrieval.method)
+
+
+@dataclass(frozen=True, eq=False)
+class _Exact:
+    """An exact search on a cluster, whose results for all words are read once."""
+
+    spread: _Spread
+    biases: Biases
+    most: int
+    _found: list[Neighbours] = field(default_factory=list)
+
+    def best(self, rows: slice, top: int) -> Neighbours:
+        """The `top` best targets (b, k), with scores, of a batch of sources."""
+        if not self._found:
+            self._found.append(self.spread.nearest("targets", SOURCE, self.most, self.biases.of_target))
+        found = self._found[0].of(rows)
+        return self.biases.scored(Neighbours(found.scores[:, :top], found.indices[:, :top]), rows)
+
+    def back(self, top: int) -> Tensor:
+        """The `top` best sources (m, k) of every target."""
+        return self.spread.nearest("sources", TARGET, top, self.biases.of_source).indices
+
+
+def induce(
+    space: AlignedSpace,
+    languages: tuple[str, str],
+    run: Run,
+    *,
+    limits: Limits,
+    retrieval: Retrieval,
+    approximation: Approximation,
+) -> dict[str, Any]:
+    """Write a dictionary in parts, with the columns row, source, target, score, rank and probability."""
+    run.check()
+    if (done := run.result()) is not None:
+        return done
+    with run.begun(0) as site:
+        rng = np.random.default_rng(approximation.seed)
+        search = search_on(site, approximation)
+        found = entries(space, *languages, limits=limits, retrieval=retrieval, rng=rng, search=search)
+        return site.finish(pairs=_write(site.parts, found))
+
+
+def _write(parts: PartFolder, found: Iterable[Entry]) -> int:
+    """Write the entries of a dictionary to the parts, in order, and return how many there are."""
+    entries, count, number = iter(found), 0, 0
+    while batch := list(islice(entries, ENTRIES)):
+        parts.write(number, {
+            "row": np.arange(count, count + len(batch)),
+            "source": [entry.source for entry in batch], "target": [entry.target for entry in batch],
+            "score": np.array([entry.score for entry in batch], np.float32),
+            "rank": np.array([entry.rank for entry in batch], np.int64),
+            "probability": np.array([entry.probability for entry in batch], np.float64),
+        })  # fmt: skip
+        count, number = count + len(batch), number + 1
+    return count

@@ -1,0 +1,142 @@
+"""Mining on a cluster: both texts encoded and searched in parts, and the pairs that are found."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from muse.cluster.blocks import SentenceBlocks
+from muse.cluster.encoding import ROW, SENTENCE, Encoding, SavedEncoder, Text
+from muse.cluster.run import Run, Site
+from muse.cluster.shards import KeySearch, look_up
+from muse.cluster.stage import Make
+from muse.encoders.encoder import SentenceEncoder
+from muse.files.atomic import atomic_path
+from muse.files.parts import PartFolder, open_parts
+from muse.files.pieces import TextPiece, pieces
+from muse.mining import Mined, MiningConfig, Values, paired
+from muse.search.both_ways import Both
+
+SIDES = ("source", "target")
+DIGEST = "digest"
+PAIRS = 65_536  # in a part
+
+
+@dataclass(frozen=True)
+class Digests:
+    """The job of condensing every sentence to two numbers, (0, 0) for one that is empty."""
+
+    pieces: tuple[TextPiece, ...]
+    parts: PartFolder
+
+    def begin(self) -> Make:
+        """A function that condenses the sentences of a piece."""
+        return self._digest
+
+    def _digest(self, number: int) -> None:
+        digests = [
+            blake2b(line.encode(), digest_size=16).digest() if line.strip() else bytes(16)
+            for line in self.pieces[number].sentences()
+        ]
+        self.parts.write(number, {DIGEST: np.frombuffer(b"".join(digests), np.int64).reshape(-1, 2)})
+
+
+@dataclass(frozen=True, eq=False)
+class EncodedText:
+    """The distinct sentences of a text that have a vector, in parts, and counts of what was left out."""
+
+    parts: PartFolder
+    counts: dict[str, int]
+
+    @property
+    def blocks(self) -> SentenceBlocks:
+        """Their rows."""
+        sizes = [len(self.parts.read(number, ROW)[0]) for number in range(self.parts.count)]
+        return SentenceBlocks(self.parts, (0, *np.cumsum(sizes).tolist()))
+
+    def sentences(self) -> list[str]:
+        """The sentences, in order."""
+        return [text for number in range(self.parts.count) for text in self.parts.read(number, SENTENCE)[0]]
+
+
+def mine(
+    encoder: SentenceEncoder, space: Path, texts: tuple[Text, Text], run: Run, config: MiningConfig
+) -> dict[str, Any]:
+    """Write pairs in parts, best first: row, score, source, target; returns the counts."""
+    run.check()
+    if (done := run.result()) is not None:
+        return done
+    found_in = [tuple(pieces(text.path, text.column)) for text in texts]
+    with run.begun(0) as site:
+        saved = SavedEncoder.of(encoder, site.encoder, (space,))
+        sides = [
+            _encoded(site, side, Encoding(saved, text.language, found, site.parts))
+            for side, text, found in zip(SIDES, texts, found_in, strict=True)
+        ]
+        found = _searched(site, sides, config)
+        _write(site.parts, found, [side.sentences() for side in sides])
+        counts = {side: one.counts for side, one in zip(SIDES, sides, strict=True)}
+        return site.finish(pairs=len(found), **counts)
+
+
+def _encoded(site: Site, side: str, encoding: Encoding) -> EncodedText:
+    """The text of a side encoded; of repeated sentences only the first."""
+    lines = encoding.pieces[-1].first + encoding.pieces[-1].rows
+    digests = site.parts.stage(f"digests-of-{side}", len(encoding.pieces))
+    site.make(f"lines of the {side}", digests, Digests(encoding.pieces, digests))
+    empty, first = _distinct(digests)
+    only = digests.folder / "only.npy"
+    with atomic_path(only) as partial, partial.open("wb") as stream:
+        np.save(stream, first)
+    rows = site.parts.stage(f"rows-of-{side}", len(encoding.pieces))
+    site.make(f"sentences of the {side}", rows, replace(encoding, parts=rows, only=only))
+    kept = int(first.sum())
+    return EncodedText(rows, {
+        "lines": lines, "empty": int(empty.sum()), "repeated": lines - int(empty.sum()) - kept,
+        "unknown": kept - rows.counts()["rows"],
+    })  # fmt: skip
+
+
+def _searched(site: Site, sides: Sequence[EncodedText], config: MiningConfig) -> Mined:
+    x, y = (side.blocks for side in sides)
+    if not x.starts[-1] or not y.starts[-1]:
+        return Mined(np.empty((0, 2), np.int64), np.empty(0, np.float32))
+    found = []
+    for side, queries, keys in ((SIDES[0], x, y), (SIDES[1], y, x)):
+        k = min(config.score.k, keys.starts[-1])
+        search = KeySearch(queries, keys, k, approximation=config.approximation)
+        found.append(look_up(f"candidates of the {side}", search, site))
+    return paired(Both(*found), config)
+
+
+def _distinct(digests: PartFolder) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Whether each sentence (n,) is empty, and whether it is the first of its kind and not empty."""
+    found = np.concatenate([digests.read(number, DIGEST)[0] for number in range(digests.count)])  # (n, 2)
+    empty = np.asarray(~found.any(axis=1))
+    first = np.zeros(len(found), np.bool_)
+    first[np.unique(found.view("V16").ravel(), return_index=True)[1]] = True
+    return empty, first & ~empty
+
+
+def _write(parts: PartFolder, found: Mined, sentences: Sequence[Sequence[str]]) -> None:
+    for number, begin in enumerate(range(0, max(len(found), 1), PAIRS)):
+        pairs = found.pairs[begin : begin + PAIRS]
+        parts.write(number, {
+            "row": np.arange(begin, begin + len(pairs)), "score": found.scores[begin : begin + PAIRS],
+            "source": [sentences[0][row] for row in pairs[:, 0]],
+            "target": [sentences[1][row] for row in pairs[:, 1]],
+        })  # fmt: skip
+
+
+def mined(folder: Path) -> tuple[Values, list[tuple[str, str]]]:
+    """The scores (p,) and the pairs of sentences in the parts of a complete run."""
+    parts = open_parts(folder)
+    read = [parts.read(number, "score", "source", "target") for number in range(parts.count)]
+    scores = np.concatenate([one for one, _, _ in read])
+    return scores, [pair for _, *sides in read for pair in zip(*sides, strict=True)]

@@ -1,0 +1,130 @@
+"""Shards: the keys of a search divided among actors, each of which answers all queries from its own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from muse.cluster.blocks import Blocks, sample_of
+from muse.cluster.connection import Cluster, require_ray
+from muse.cluster.run import Site
+from muse.cluster.stage import Make, make_parts
+from muse.files.parts import PartFolder
+from muse.search.approximate import SAMPLE, Approximation, Prepared, Recall
+from muse.search.found import Neighbours, merged
+from muse.search.neighbours import nearest, set_threads
+from muse.vectors import Matrix
+
+SCORE, INDEX = "score", "index"
+LITTLE = 0.01  # CPUs that Ray counts for what waits for others, or must find room when it is replaced
+
+
+@dataclass(frozen=True, eq=False)
+class KeySearch:
+    """A search: the k nearest keys of all queries, less the `bias` (m,) of the keys.
+
+    It is exact, or approximate where `approximation` says so, without a bias then.
+    """
+
+    queries: Blocks
+    keys: Blocks
+    k: int
+    bias: Matrix | None = None
+    approximation: Approximation = Approximation()
+
+    @property
+    def approximate(self) -> bool:
+        """Whether it is not exact."""
+        return self.approximation.applies(self.queries.starts[-1], self.keys.starts[-1])
+
+
+class Shard:
+    """The keys of some blocks, in an actor."""
+
+    def __init__(self, search: KeySearch, blocks: range, sample: Tensor | None, threads: int) -> None:
+        set_threads(threads)
+        starts = search.keys.starts
+        self._search, self._first = search, starts[blocks.start]
+        self._keys = torch.cat([search.keys.read(block) for block in blocks])
+        self._bias = None
+        if search.bias is not None:
+            self._bias = torch.from_numpy(np.array(search.bias[self._first : starts[blocks.stop]]))
+        self._prepared: Prepared | None = None
+        if sample is not None:
+            self._prepared = search.approximation.prepared(sample, self._keys, search.k)
+
+    def recall(self) -> Recall | None:
+        """The recall among these keys; None where the search is exact."""
+        return None if self._prepared is None else self._prepared.recall
+
+    def nearest(self, block: int) -> Neighbours:
+        """The nearest of these keys for every query of a block, numbered among all keys."""
+        queries = self._search.queries.read(block)
+        if not len(self._keys):
+            return Neighbours.none(queries)
+        if self._prepared is not None:
+            return self._prepared.search(queries).after(self._first)
+        return nearest(queries, self._keys, self._search.k, bias=self._bias).after(self._first)
+
+
+@dataclass(frozen=True, eq=False)
+class Answers:
+    """The job of asking all shards for a block, and of writing the nearest of what they found."""
+
+    shards: Sequence[Any]
+    k: int
+    parts: PartFolder
+
+    def begin(self) -> Make:
+        """A function that answers the queries of a block."""
+        return self._answer
+
+    def _answer(self, block: int) -> None:
+        found = require_ray().get([shard.nearest.remote(block) for shard in self.shards])
+        best = found[0]
+        for other in found[1:]:
+            best = merged(best, other, self.k)
+        self.parts.write(block, {SCORE: best.scores.numpy(), INDEX: best.indices.numpy()})
+
+
+def look_up(name: str, search: KeySearch, site: Site) -> Neighbours:
+    """What all queries find (q, k), kept under the name of the search until the run is complete."""
+    parts = site.parts.stage(name.replace(" ", "-"), len(search.queries.starts) - 1)
+    if parts.missing():
+        shards, waiting = _shards(search, site.cluster), 2 * site.cluster.cpus
+        answers = Answers(shards, search.k, parts)
+        make_parts(name, parts, answers, waiting, cpus=LITTLE, progress=site.progress)
+        for shard in shards:
+            require_ray().kill(shard)
+    return Neighbours.joined([_read(parts, block) for block in range(parts.count)])
+
+
+def _shards(search: KeySearch, cluster: Cluster) -> list[Any]:
+    ray = require_ray()
+    blocks, sample = len(search.keys.starts) - 1, None
+    if search.approximate:
+        sample = sample_of(search.queries, SAMPLE, np.random.default_rng(search.approximation.seed))
+    actor = ray.remote(Shard).options(
+        # One a machine; where that is lost, another has room for it.
+        num_cpus=LITTLE, scheduling_strategy="SPREAD", max_restarts=-1, max_task_retries=-1,
+    )  # fmt: skip
+    ends = np.linspace(0, blocks, min(cluster.machines, blocks) + 1).astype(int).tolist()
+    threads = max(1, cluster.cpus // cluster.machines)
+    shards = [
+        actor.remote(search, range(begin, end), sample, threads)
+        for begin, end in zip(ends, ends[1:], strict=False)
+    ]
+    recalls = [one for one in ray.get([shard.recall.remote() for shard in shards]) if one is not None]
+    if recalls:
+        search.approximation.report(min(recalls, key=lambda one: one.at_1))
+    return shards
+
+
+def _read(parts: PartFolder, block: int) -> Neighbours:
+    scores, indices = parts.read(block, SCORE, INDEX)
+    return Neighbours(torch.from_numpy(np.array(scores)), torch.from_numpy(np.array(indices)))

@@ -1,0 +1,217 @@
+"""On a Ray cluster of any size, encode, mine and induce find what they find without one."""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from pyarrow import dataset
+
+from muse.files.parts import MANIFEST, WORK
+from muse.files.pieces import SIZE
+from muse.normalise import Normalisation, normalise
+from muse.space import SideToSave, save_space
+from muse.vectors import Vectors
+from tests.command import Command
+from tests.spaces import PROVENANCE
+
+pytest.importorskip("ray")
+
+PIECES = 3  # of a text
+WORDS = 20_000  # two blocks
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a space and two texts of several pieces, some lines of which are repeated or empty."""
+    folder, rng = tmp_path_factory.mktemp("cluster"), np.random.default_rng(0)
+    rows, steps = rng.normal(size=(WORDS, 16)).astype(np.float32), Normalisation(("unit",), ())
+    sides = {}
+    for language in ("en", "fr"):
+        noisy = normalise(rows + 0.2 * rng.normal(size=rows.shape).astype(np.float32), ["unit"])[0]
+        names = [f"{language}{row}" for row in range(WORDS)]
+        sides[language] = SideToSave(Vectors(language, names, noisy), steps)
+    save_space(folder / "space", sides, pivot="en", provenance=PROVENANCE)
+    bags = rng.integers(WORDS, size=(int((PIECES - 0.5) * SIZE), 6))
+    for language in ("en", "fr"):
+        lines = [" ".join(f"{language}{word}" for word in bag) for bag in bags]
+        lines[5:9] = ["", lines[0], "unknown", lines[SIZE + 1]]
+        (folder / f"text.{language}").write_text("\n".join(lines) + "\n")
+    return folder
+
+
+def command(home: Path, name: str, out: Path | str) -> list[str]:
+    """One of the three commands, with its input."""
+    space = str(home / "space")
+    text = {language: str(home / f"text.{language}") for language in ("en", "fr")}
+    options = {
+        "encode": ["--lang", "en", "--encoder", "power-mean", "--input", text["en"]],
+        "mine": ["--src-lang", "en", "--tgt-lang", "fr", "--source", text["en"], "--target", text["fr"]],
+        "induce": ["--src", "en", "--tgt", "fr", "--top", "3"],
+    }
+    return [name, space, *options[name], "--out", str(out), "--json"]
+
+
+@contextmanager
+def cluster(raylets: int) -> Iterator[Any]:
+    """So many raylets of one CPU each on this machine."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        from ray.cluster_utils import Cluster
+
+        made = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
+        try:
+            for _ in range(raylets - 1):
+                made.add_node(num_cpus=1)
+            yield made
+        finally:
+            made.shutdown()  # type: ignore[no-untyped-call]
+            del made
+            gc.collect()  # Ray leaves files open, of which Python warns when it finds them
+
+
+def begin(arguments: list[str], address: str) -> subprocess.Popen[str]:
+    """A command on the cluster, in a process of its own."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "muse", *arguments, "--ray", address],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+
+
+def end(process: subprocess.Popen[str]) -> dict[str, Any]:
+    """What the command prints with --json."""
+    out, err = process.communicate(timeout=600)
+    assert process.returncode == 0, err
+    fields: dict[str, Any] = json.loads(out)
+    return fields
+
+
+def rows_of(folder: Path) -> list[dict[str, Any]]:
+    """The rows of all parts, which must be in order."""
+    rows: list[dict[str, Any]] = dataset.dataset(folder).to_table().to_pylist()
+    assert [row["row"] for row in rows] == list(range(len(rows)))
+    return rows
+
+
+def check(home: Path, name: str, out: Path, fields: dict[str, Any], muse: Command) -> None:
+    """The parts must hold what the command finds without a cluster."""
+    found, alone = rows_of(out), home / f"{name}.npy"
+    printed = json.loads(muse(*command(home, name, alone), *(["--format", "jsonl"] * (name == "induce"))).out)
+    if name == "encode":
+        vectors = np.array([row["vector"] for row in found], np.float32)
+        np.testing.assert_allclose(vectors, np.load(alone), atol=1e-5)
+        assert [row["sentence"] for row in found] == (home / "text.en").read_text().split("\n")[:-1]
+        same = ["sentences", "empty", "tokens", "unknown", "truncated", "dimension", "encoder"]
+    elif name == "mine":
+        lines = [line.split("\t") for line in alone.read_text().splitlines()]
+        assert {(row["source"], row["target"]) for row in found} == {(one, two) for _, one, two in lines}
+        assert [row["score"] for row in found] == pytest.approx([float(line[0]) for line in lines], abs=6e-5)
+        same = ["pairs", "source", "target", "signature"]
+    else:
+        entries = [json.loads(line) for line in alone.read_text().splitlines()]
+        for key in ("source", "target", "rank"):
+            assert [row[key] for row in found] == [entry[key] for entry in entries]
+        for key in ("score", "probability"):
+            assert [row[key] for row in found] == pytest.approx([entry[key] for entry in entries], abs=1e-5)
+        same = ["pairs"]
+    assert {key: fields[key] for key in same} == {key: printed[key] for key in same}
+    assert not (out / WORK).exists()
+
+
+def test_a_cluster_of_its_own(home: Path, tmp_path: Path, muse: Command) -> None:
+    arguments = command(home, "encode", tmp_path / "out")
+    check(home, "encode", tmp_path / "out", end(begin(arguments, "local")), muse)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("raylets", [1, 2, 4])
+def test_the_same_on_any_number_of_machines(home: Path, tmp_path: Path, muse: Command, raylets: int) -> None:
+    with cluster(raylets) as found:
+        for name in ("encode", "mine", "induce"):
+            fields = end(begin(command(home, name, tmp_path / name), found.address))
+            assert fields.get("machines", raylets) == raylets
+            check(home, name, tmp_path / name, fields, muse)
+
+
+def killed(sign: str) -> bool:
+    """Kills an actor whose name begins like this, if there is one."""
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            named = (process / "cmdline").read_bytes().startswith(f"ray::{sign}".encode())
+        except OSError:
+            continue
+        if named:
+            os.kill(int(process.name), signal.SIGKILL)
+            return True
+    return False
+
+
+def once(done: Callable[[], bool], process: subprocess.Popen[str]) -> None:
+    """Waits until something is done, which must be before the process ends."""
+    while not done():
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.02)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["encode", "mine", "induce"])
+def test_what_is_killed_is_replaced(home: Path, tmp_path: Path, muse: Command, name: str) -> None:
+    out = tmp_path / "out"
+    with cluster(2) as found:
+        process = begin(command(home, name, out), found.address)
+        once(lambda: (out / MANIFEST).exists(), process)
+        once(lambda: killed("MapWorker" if name == "encode" else "Shard"), process)
+        time.sleep(1)
+        found.remove_node(next(node for node in found.list_all_nodes() if node is not found.head_node))
+        fields = end(process)
+    check(home, name, out, fields, muse)
+
+
+@pytest.mark.slow
+def test_a_run_that_was_cut_off_goes_on(home: Path, tmp_path: Path, muse: Command) -> None:
+    out = tmp_path / "out"
+    with cluster(1) as found:
+        process = begin(command(home, "encode", out), found.address)
+        once(lambda: len(list(out.glob("part-*"))) > 1, process)
+        process.kill()
+        process.wait()
+        done = {path: path.stat().st_mtime_ns for path in out.glob("part-*")}
+        assert len(done) < PIECES and not json.loads((out / MANIFEST).read_bytes())["complete"]
+        fields = end(begin(command(home, "encode", out), found.address))
+        assert {path: path.stat().st_mtime_ns for path in done} == done
+    check(home, "encode", out, fields, muse)
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("encode {space} --lang en --out {out}", "--ray needs --input and --out"),
+        ("induce {space} --out {out} --both", "--both is for one machine"),
+        ("induce {space} --out {space}", "space exists and holds no parts"),
+        ("induce {space} --out {text}", "text.en: expected a folder to write in"),
+        ("mine {space} --src-lang en --tgt-lang fr --source {text} --target {text} --out {out} "
+         "--backend torch", "--backend is for one machine"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_told_before_a_cluster_is_sought(
+    home: Path, tmp_path: Path, muse: Command, line: str, message: str
+) -> None:
+    places = {"space": home / "space", "out": tmp_path / "out", "text": home / "text.en"}
+    arguments = shlex.split(line.format(**places))
+    ended = muse(*arguments, "--ray", "nowhere:1")
+    assert ended.code == 1
+    assert len(ended.errors) == 1 and message in ended.errors[0]
+    assert not (tmp_path / "out").exists()
