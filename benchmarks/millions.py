@@ -2,10 +2,10 @@
 
     python benchmarks/millions.py FOLDER [--words 2000000] [--most 200000] [--shared ../shared]
 
-FOLDER gets two files of text, en.vec and fr.vec, unless they are there. They begin with the real words; the
-others are real words that translate each other, with noise of half their length. `--most` limits the sources
-of which translations are induced; the target is searched as a whole. P@1 is of the real words' list, among
-all targets. The seconds and the peak of memory are a user's.
+FOLDER gets two files of text, en.vec and fr.vec, unless they are there. They begin with the real words; each
+of the others lies between two of them, at the same place in both languages, with noise of half its length.
+`--most` limits the sources of which translations are induced; all targets are searched. P@1 is of the
+real words' list, among all targets. The seconds and the peak of memory are a user's.
 """
 
 from __future__ import annotations
@@ -36,20 +36,27 @@ def make_files(folder: Path, words: int, shared: Path) -> None:
         for one, two in read_lexicon(pair.training or pair.gold[0]).pairs
         if one in sides[0].index and two in sides[1].index
     ]
-    drawn = np.array(known)[rng.integers(len(known), size=words)]  # (n, 2)
-    for side, rows in zip(sides, drawn.T, strict=True):
+    drawn = np.array(known)[rng.integers(len(known), size=(2, words))]  # (2, n, 2)
+    shares = rng.random((words, 1), dtype=np.float32)
+    for place, side in enumerate(sides):
         names = [*side.words, *(f"{side.language}~{number}" for number in range(words - len(side)))]
-        matrix = np.concatenate([side.matrix, noisy(side, rows[len(side) :], rng)])
-        write_vectors_text(folder / f"{side.language}.vec", names[:words], matrix[:words], decimals=3)
+        rare = between(side, drawn[:, len(side) :, place], shares[len(side) :], rng)
+        matrix = np.concatenate([side.matrix, rare])[:words]
+        write_vectors_text(folder / f"{side.language}.vec", names[:words], matrix, decimals=3)
 
 
-def noisy(side: Vectors, rows: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.float32]:
-    """The vectors (n, d) of these rows with noise."""
-    found = side.matrix[rows]
-    scale = NOISE * np.linalg.norm(found, axis=1, keepdims=True) / side.dimension**0.5
+def between(
+    side: Vectors, rows: NDArray[np.int64], shares: NDArray[np.float32], rng: np.random.Generator
+) -> NDArray[np.float32]:
+    """Vectors (n, d) between those of two rows (2, n), by shares (n, 1), with noise."""
+    found = np.empty((len(shares), side.dimension), np.float32)
     for begin in range(0, len(found), 16_384):  # never a second matrix
-        part = found[begin : begin + 16_384]
-        part += scale[begin : begin + 16_384] * rng.standard_normal(part.shape, dtype=np.float32)
+        part = slice(begin, begin + 16_384)
+        one, two = side.matrix[rows[:, part]]
+        found[part] = shares[part] * one + (1 - shares[part]) * two
+        lengths = np.linalg.norm(found[part], axis=1, keepdims=True)
+        noise = rng.standard_normal(found[part].shape, dtype=np.float32)
+        found[part] += NOISE / side.dimension**0.5 * lengths * noise
     return found
 
 

@@ -10,7 +10,7 @@ from torch.nn.functional import normalize
 from muse.errors import BadSetting
 from muse.mining import MiningConfig, mine
 from muse.search import approximate
-from muse.search.approximate import DEPTHS, Approximation, Index, Recall
+from muse.search.approximate import LISTS_TRIED, MANY, Approximation, Depth, Index, Recall
 from muse.search.found import Neighbours
 from muse.search.neighbours import nearest
 
@@ -40,7 +40,7 @@ def searched(queries: torch.Tensor, keys: torch.Tensor, k: int) -> tuple[Neighbo
 def test_scores_are_exact_and_recall_is_true(sides: tuple[torch.Tensor, torch.Tensor]) -> None:
     x, y = sides
     found, recall = searched(x, y, 5)
-    assert recall.depth in DEPTHS
+    assert recall.depth is not None and recall.depth.lists in LISTS_TRIED
     assert recall.queries == 1_000
     torch.testing.assert_close(found.scores, (x[:, None] * y[found.indices]).sum(dim=2))
     best = nearest(x, y, 1).scores[:, 0]
@@ -64,7 +64,8 @@ def test_deeper_finds_more(sides: tuple[torch.Tensor, torch.Tensor]) -> None:
     x, y = sides
     index = Index(y, np.random.default_rng(0))
     best = nearest(x, y, 1).scores[:, 0]
-    shares = [float((index.search(x, 1, one).scores[:, 0] >= best - 1e-6).double().mean()) for one in DEPTHS]
+    found = [index.search(x, 1, Depth(lists, MANY)).scores[:, 0] for lists in LISTS_TRIED]
+    shares = [float((one >= best - 1e-6).double().mean()) for one in found]
     assert shares == sorted(shares)
     assert shares[-1] > 0.999
 
@@ -73,7 +74,8 @@ def test_what_misses_too_much_is_not_trusted(
     sides: tuple[torch.Tensor, torch.Tensor], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     x, y = sides
-    monkeypatch.setattr(approximate, "DEPTHS", (approximate.Depth(1e-9, 1),))
+    monkeypatch.setattr(approximate, "LISTS_TRIED", (1e-9,))
+    monkeypatch.setattr(approximate, "MANY", 1)
     found, recall = searched(x, y, 3)
     assert recall == Recall(1.0, 1.0, 1_000, None)
     assert torch.equal(found.indices, nearest(x, y, 3).indices)

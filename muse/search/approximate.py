@@ -2,14 +2,14 @@
 
 faiss finds candidates by short codes (four bits for two coordinates, inverted lists; Jegou et al., 2011;
 Andre et al., 2015) and compares the best of these exactly. What that misses depends on the vectors. So
-before it answers, a search is held against the exact one on a sample of the queries; it looks through more
-lists and more candidates until its recall is high enough, and if it never is, the exact search is used.
+before it answers, a search is held against the exact one on a sample of the queries; it looks through as many
+lists, and compares as many candidates, as its recall needs, and if that is too low, the exact search is used.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -42,7 +42,10 @@ class Depth(NamedTuple):
     candidates: int
 
 
-DEPTHS = (Depth(0.15, 120), Depth(0.3, 300), Depth(0.6, 1_000))
+# Tried in order: the lists with MANY candidates, then the candidates in as many lists as that takes.
+LISTS_TRIED = (0.01, 0.02, 0.04, 0.07, 0.1, 0.13, 0.16, 0.2, 0.3, 0.5)
+CANDIDATES_TRIED = (120, 200, 400, 800, 1_200)
+MANY = 2_000
 
 
 @dataclass(frozen=True)
@@ -53,6 +56,11 @@ class Recall:
     at_10: float
     queries: int
     depth: Depth | None
+
+    @property
+    def enough(self) -> bool:
+        """Whether so little is missed that the search can be trusted."""
+        return self.at_1 >= LEAST and self.at_10 >= LEAST_OF_TEN
 
     def __str__(self) -> str:
         """The measurement in words."""
@@ -108,22 +116,20 @@ class Index:
         import faiss
 
         self.keys = keys
-        rows = _even(keys)
+        self._rows = rows = _even(keys)
         self._lists = max(1, round(LISTS * len(rows) ** 0.5))
-        recipe = f"IVF{self._lists},PQ{rows.shape[1] // 2}x4fs,RFlat"
-        self._index: Any = faiss.index_factory(rows.shape[1], recipe, faiss.METRIC_INNER_PRODUCT)
+        recipe = f"IVF{self._lists},PQ{rows.shape[1] // 2}x4fs"
+        self._codes: Any = faiss.index_factory(rows.shape[1], recipe, faiss.METRIC_INNER_PRODUCT)
         drawn = rng.permutation(len(rows))[: TRAINED_ON * self._lists]
-        self._index.train(rows[np.sort(drawn)])
-        self._index.add(rows)
+        self._codes.train(rows[np.sort(drawn)])
+        self._codes.add(rows)
+        self._exact = _flat(rows)
+        self._index: Any = faiss.IndexRefine(self._codes, self._exact)
 
     def search(self, queries: Tensor, k: int, depth: Depth, step: Step | None = None) -> Neighbours:
         """The k nearest keys found for every query (q, d), on its device, with exact cosines."""
-        import faiss
-
-        lists = max(1, round(depth.lists * self._lists))
-        settings = f"nprobe={lists},k_factor_rf={max(1, depth.candidates / k):g}"
-        space: Any = faiss.ParameterSpace()  # whose stubs know one of its two signatures
-        space.set_index_parameters(self._index, settings)
+        self._codes.nprobe = max(1, round(depth.lists * self._lists))
+        self._index.k_factor = max(1.0, depth.candidates / k)
         found, done = [], 0
         for block in torch.split(queries, BLOCK):
             found.append(self._found(block, min(k, len(self.keys))))
@@ -139,6 +145,26 @@ class Index:
         if few.any():
             found.scores[few], found.indices[few] = nearest(queries[few], self.keys, k)
         return found
+
+
+def _flat(rows: np.ndarray[Any, np.dtype[np.float32]]) -> Any:
+    """Faiss' index of all rows (m, d), without a copy of them where it can read another's; keep the rows."""
+    import faiss
+
+    index: Any = faiss.IndexFlatIP(rows.shape[1])
+    if not hasattr(index.codes, "view_data"):  # before faiss 1.11
+        index.add(rows)
+        return index
+    codes, place, size = index.codes, faiss.swig_ptr(rows.view(np.uint8).reshape(-1)), rows.nbytes
+    codes.is_owned, codes.view_data, codes.view_size, codes.c_ptr, codes.c_size = (
+        False,
+        place,
+        size,
+        place,
+        size,
+    )
+    index.ntotal = len(rows)
+    return index
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,13 +184,22 @@ class Prepared:
             return exactly
         index = Index(keys, rng)
         exact = nearest(sample, keys, min(k, BEST)).scores
-        for depth in DEPTHS:
-            recall = _recall(index.search(sample, k, depth).scores, exact, depth)
-            log.info("%s in %g of the lists, %d candidates a query", recall, depth.lists, depth.candidates)
-            if recall.at_1 >= LEAST and recall.at_10 >= LEAST_OF_TEN:
-                return cls(keys, k, recall, index)
-        log.info("that is too low: the exact search is used")
-        return exactly
+
+        def first_enough(depths: Iterable[Depth]) -> Recall | None:
+            for depth in depths:
+                recall = _recall(index.search(sample, k, depth).scores, exact, depth)
+                log.info("%s in %g of the lists, %d candidates", recall, depth.lists, depth.candidates)
+                if recall.enough:
+                    return recall
+            return None
+
+        most = first_enough(Depth(lists, MANY) for lists in LISTS_TRIED)
+        if most is None or most.depth is None:
+            log.info("that is too low: the exact search is used")
+            return exactly
+        lists = most.depth.lists
+        fewer = first_enough(Depth(lists, candidates) for candidates in CANDIDATES_TRIED)
+        return cls(keys, k, fewer or most, index)
 
     def search(self, queries: Tensor, step: Step | None = None) -> Neighbours:
         """The nearest keys of every query (q, d), as far as they are found."""
@@ -183,4 +218,6 @@ def _recall(found: Tensor, exact: Tensor, depth: Depth) -> Recall:
 
 def _even(rows: Tensor) -> np.ndarray[Any, np.dtype[np.float32]]:
     """The rows (n, d) with a column of zeros where d is odd: codes are of two coordinates."""
-    return torch.nn.functional.pad(rows, (0, rows.shape[1] % 2)).cpu().numpy()
+    if rows.shape[1] % 2:  # else without a copy
+        rows = torch.nn.functional.pad(rows, (0, 1))
+    return rows.cpu().numpy()
