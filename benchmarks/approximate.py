@@ -123,7 +123,7 @@ def induce(given: Sides) -> None:
             run = muse("induce", folder / search, "--mutual", "--search", search, "--out", out)
             pairs = set(read_lexicon(out).pairs)
             exact = exact or pairs
-            recalls = ", ".join(f"{100 * one['recall_at_1']:.1f}" for one in run.fields["searches"])
+            recalls = f"{100 * run.fields['search']['recall']:.1f}" if "search" in run.fields else ""
             share = f"{100 * len(pairs & exact) / len(exact):.2f} %"
             row([search, run.seconds, f"{run.fields['peak_memory_mb']:.0f}", len(pairs), share, recalls])
 

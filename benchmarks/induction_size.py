@@ -81,7 +81,7 @@ def main() -> None:
         after = product(source, target, PASSES)
     cpu = used.ru_utime + used.ru_stime - spent.ru_utime - spent.ru_stime
     whole = Cost((before.wall + after.wall) / 2, (before.cpu + after.cpu) / 2)
-    recalls = [f"{100 * one['recall_at_1']:.1f}" for one in run.fields["searches"]]
+    recalls = [f"{100 * run.fields['search']['recall']:.1f}"] if "search" in run.fields else []
     header([
         "words", "d", "options", "recall@1", "pairs", "wall s", "CPU s", "product wall s", "product CPU s",
         "ratio wall", "ratio CPU", "peak MB", "both matrices MB",

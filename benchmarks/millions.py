@@ -1,28 +1,34 @@
-"""Time and memory by stage for files of millions of words: align, save, induce.
+"""Time and memory by stage for files of up to millions of words: align, save, induce, evaluate.
 
-    python benchmarks/millions.py FOLDER [--words 2000000] [--most 200000] [--shared ../shared]
+    python benchmarks/millions.py FOLDER --out FILE.csv [--sizes 10000,100000,2000000] [--most 200000]
+        [--shared ../shared]
 
-FOLDER gets two files of text, en.vec and fr.vec, unless they are there. They begin with the real words; each
-of the others lies between two of them, at the same place in both languages, with noise of half its length.
-`--most` limits the sources of which translations are induced; all targets are searched. P@1 is of the
-real words' list, among all targets. The seconds and the peak of memory are a user's.
+FOLDER gets two files of text, en.vec and fr.vec, of the largest of the sizes, unless they are there. They
+begin with the real words; each of the others lies between two of them, at the same place in both languages,
+with noise of half its length. `--most` limits the sources of which translations are induced; all targets are
+searched. P@1 is of the real words' list, among all targets. The seconds and the peak of memory are a user's.
+One row a size and stage is appended to FILE.csv; sizes that are there are not measured again.
 """
 
 from __future__ import annotations
 
 import argparse
+import csv
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from pairs import SHARED, find_pair
-from tables import header, heading, muse, row
+from tables import Run, commit, header, heading, muse, row, today
 
 from muse.files import read_lexicon, read_vectors, write_vectors_text
 from muse.vectors import Vectors
 
 NOISE = 0.5  # in lengths of the vector
 STAGES = ("load", "init", "refine", "save")
+COLUMNS = ("words", "stage", "seconds", "peak_mb", "result", "commit", "date")
 
 
 def make_files(folder: Path, words: int, shared: Path) -> None:
@@ -60,30 +66,27 @@ def between(
     return found
 
 
-def measure(folder: Path, most: int, shared: Path) -> None:
-    """Prints the rows of all commands."""
+def measured(folder: Path, words: int, most: int, shared: Path) -> Iterator[dict[str, Any]]:
+    """Yields the rows of a size, stage by stage."""
     pair, space = find_pair("en-fr", shared), folder / "space"
     files: list[str | Path] = ["--src-emb", folder / "en.vec", "--tgt-emb", folder / "fr.vec"]
-    header(["command", "stage", "seconds", "peak MB", "result"])
-    aligned = muse("align", "--src", "en", "--tgt", "fr", *files, "--out", space)
+    direction = ["--src", "en", "--tgt", "fr"]
+    aligned = muse("align", *direction, *files, "--max-vocab", str(words), "--out", space)
     for stage in STAGES:
-        row(["align", stage, float(aligned.fields["seconds"][stage]), "", ""])
-    row(["align", "all", aligned.seconds, float(aligned.fields["peak_memory_mb"]), aligned.fields["verdict"]])
-    out: list[str | Path] = [
-        "--src",
-        "en",
-        "--tgt",
-        "fr",
-        "--src-max",
-        str(most),
-        "--out",
-        folder / "induced.txt",
-    ]
-    induced = muse("induce", space, *out)
-    found = f"{induced.fields['pairs']} pairs, {induced.fields['searches']}"
-    row(["induce", f"{most} sources", induced.seconds, float(induced.fields["peak_memory_mb"]), found])
-    scored = muse("evaluate", space, "--dictionary", pair.gold[0], "--src", "en", "--tgt", "fr")
-    row(["evaluate", "", scored.seconds, "", f"P@1 {scored.fields['p_at_1']}"])
+        yield {"stage": stage, "seconds": round(float(aligned.fields["seconds"][stage]), 1)}
+    yield _whole("align", aligned, aligned.fields["verdict"])
+    out = ["--src-max", str(most), "--out", str(folder / "induced.txt")]
+    induced = muse("induce", space, *direction, *out)
+    recall = induced.fields.get("search", {}).get("recall")
+    yield _whole("induce", induced, "exact" if recall is None else f"recall {recall:.3f}")
+    scored = muse("evaluate", space, "--dictionary", pair.gold[0], *direction)
+    yield _whole("evaluate", scored, f"P@1 {scored.fields['p_at_1']:.1f}")
+
+
+def _whole(command: str, run: Run, result: str) -> dict[str, Any]:
+    peak = run.fields.get("peak_memory_mb")
+    seen = "" if peak is None else round(float(peak))
+    return {"stage": command, "seconds": round(run.seconds, 1), "peak_mb": seen, "result": result}
 
 
 def main() -> None:
@@ -91,15 +94,38 @@ def main() -> None:
     form = argparse.RawDescriptionHelpFormatter
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=form)
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--words", type=int, default=2_000_000)
+    parser.add_argument("--out", type=Path, required=True, metavar="FILE.csv")
+    parser.add_argument("--sizes", default="10000,30000,100000,300000,1000000,2000000")
     parser.add_argument("--most", type=int, default=200_000)
     parser.add_argument("--shared", type=Path, default=SHARED)
     asked = parser.parse_args()
     asked.folder.mkdir(parents=True, exist_ok=True)
+    sizes = [int(size) for size in asked.sizes.split(",")]
     if not all((asked.folder / name).exists() for name in ("en.vec", "fr.vec")):
-        make_files(asked.folder, asked.words, asked.shared)
-    heading(f"{asked.words:,} words a side")
-    measure(asked.folder, asked.most, asked.shared)
+        make_files(asked.folder, max(sizes), asked.shared)
+    heading("Up to millions of words")
+    header(COLUMNS)
+    done = set()
+    if asked.out.exists():
+        with asked.out.open(encoding="utf-8", newline="") as file:
+            done = {int(one["words"]) for one in csv.DictReader(file)}
+    with asked.out.open("a", encoding="utf-8", newline="") as file:
+        table = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+        if not done:
+            table.writeheader()
+        for words in (size for size in sizes if size not in done):
+            for one in measured(asked.folder, words, asked.most, asked.shared):
+                full = {
+                    "words": words,
+                    "peak_mb": "",
+                    "result": "",
+                    **one,
+                    "commit": commit(),
+                    "date": today(),
+                }
+                table.writerow(full)
+                file.flush()
+                row([full[column] for column in COLUMNS])
 
 
 if __name__ == "__main__":

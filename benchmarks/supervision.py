@@ -25,7 +25,6 @@ import shlex
 import tempfile
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
-from datetime import UTC, datetime
 from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -36,7 +35,7 @@ from pairs import SHARED
 from supervision_cells import Cell, applies, task
 from supervision_table import show
 from supervision_tools import TOOLS, Options
-from tables import commit, numbers
+from tables import commit, numbers, today
 
 PAIRS = "en-fr,en-de,en-it,en-ru,ru-en,web-fr-en,zhang-glove-es-en,zhang-glove-it-en"
 COLUMNS = (
@@ -58,7 +57,7 @@ def measure(cell: Cell, place: Place) -> dict[str, Any]:
     """The row of a cell; where a tool breaks down, its error is in the column of the setting."""
     asked = task(cell, place.shared, place.folder)
     row: dict[str, Any] = {**cell._asdict(), "pairs": asked.lines}
-    row |= {"commit": commit(), "date": datetime.now(UTC).strftime("%Y-%m-%d")}
+    row |= {"commit": commit(), "date": today()}
     try:
         found = TOOLS[cell.tool](asked, place.options)
     except RuntimeError as error:

@@ -48,11 +48,9 @@ def heading(title: str) -> None:
     print(f"### {title}\n\n    python {shlex.join(sys.argv)}\n")
     load = f"load {os.getloadavg()[0]:.1f} at the start" if hasattr(os, "getloadavg") else ""
     versions = [f"{name} {_version(name)}" for name in ("torch", "numpy", "faiss-cpu")]
-    date = datetime.now(UTC).strftime("%Y-%m-%d")
     machine = f"{_processor()}, {_cores()} cores, {load}"
-    print(
-        f"{date}; {machine}; Python {platform.python_version()}, {', '.join(versions)}; commit {commit()}\n"
-    )
+    python = f"Python {platform.python_version()}"
+    print(f"{today()}; {machine}; {python}, {', '.join(versions)}; commit {commit()}\n")
 
 
 def _version(name: str) -> str:
@@ -88,6 +86,11 @@ def _processor() -> str:
 
 def _cores() -> int:
     return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
+
+
+def today() -> str:
+    """The date, in the time zone of all tables."""
+    return datetime.now(UTC).strftime("%Y-%m-%d")
 
 
 def commit() -> str:

@@ -105,9 +105,9 @@ def test_an_approximate_search_says_how_good_it_is(muse: Command, space: Path) -
     exact = muse("induce", space, "--out", out, "--mutual", "--json").json
     pairs = out.read_text(encoding="utf-8")
     found = muse("induce", space, "--out", out, "--mutual", "--search", "approximate", "--json").json
-    assert (exact["searches"], exact["pairs"]) == ([], found["pairs"])
-    fields = {"search": "exact", "recall_at_1": 1.0}  # so few words are searched exactly all the same
-    assert [{key: one[key] for key in fields} for one in found["searches"]] == [fields, fields]
+    assert "search" not in exact and exact["pairs"] == found["pairs"]
+    fields = {"method": "exact", "recall": 1.0}  # so few words are searched exactly all the same
+    assert {key: found["search"][key] for key in fields} == fields
     assert out.read_text(encoding="utf-8") == pairs
     assert (
         "approximate search: recall@1 100.0 %, recall@10 100.0 %"

@@ -10,8 +10,12 @@ import pytest
 import torch
 
 from muse.errors import BadSetting, Mismatch
+from muse.evaluation.score import space_signature
+from muse.normalise import Normalisation, normalise
+from muse.search.approximate import Approximation, Recall
 from muse.search.retrieval import Retrieval, mean_similarity
-from muse.space import AlignedSpace, load_space, save_space
+from muse.space import AlignedSpace, SideToSave, load_space, save_space
+from muse.vectors import Vectors
 from tests.spaces import PROVENANCE, plain_space, raw_rows, saved, side_to_save, sides_to_save, words
 
 
@@ -97,7 +101,39 @@ def test_stored_hubness_is_the_mean_cosine_to_the_ten_nearest(space: AlignedSpac
         stored = space.hubness(language, against)
         assert stored is not None
         np.testing.assert_allclose(stored.numpy(), expected, atol=1e-6)
-    assert space.hubness("fr", "de") is None
+    with pytest.raises(BadSetting, match="the languages of this space are en, fr; got 'de'"):
+        space.hubness("fr", "de")
+
+
+def test_hubness_of_very_many_words_is_approximate_and_kept_as_such(tmp_path: Path) -> None:
+    rng, steps = np.random.default_rng(0), Normalisation(("unit",), ())
+    rows = rng.normal(size=(11_000, 8)).astype(np.float32)
+    sides = {}
+    for name in ("fr", "en"):
+        unit = normalise(rows + 0.3 * rng.normal(size=rows.shape).astype(np.float32), ["unit"])[0]
+        words = [f"{name}{row}" for row in range(len(unit))]
+        sides[name] = SideToSave(Vectors(name, words, unit), steps)
+    save_space(tmp_path / "s", sides, pivot="en", provenance=PROVENANCE)
+    recalls: list[Recall] = []
+    asked = Approximation("approximate", report=recalls.append)
+    space, csls = load_space(tmp_path / "s", approximation=asked), Retrieval()
+    found = space.bias("fr", "en", csls)
+    assert found is not None and [recall.enough for recall in recalls] == [True, True]
+    again = load_space(tmp_path / "s", approximation=asked)
+    kept = again.bias("fr", "en", csls)
+    assert kept is not None and torch.equal(kept, found) and len(recalls) == 2
+    signed = space_signature(again, "fr", "en", retrieval="csls:10")
+    assert "| search:approximate |" in str(signed)
+    # An exact space does not take it, and what that has found is better.
+    exact = load_space(tmp_path / "s")
+    assert exact.hubness("en", "fr") is None
+    bias = exact.bias("fr", "en", csls)
+    assert bias is not None
+    torch.testing.assert_close(found, bias, atol=0.01, rtol=0)
+    better = load_space(tmp_path / "s", approximation=asked)
+    kept = better.bias("fr", "en", csls)
+    assert kept is not None and torch.equal(kept, bias)
+    assert "search" not in str(space_signature(better, "fr", "en", retrieval="csls:10"))
 
 
 @pytest.mark.parametrize(

@@ -72,7 +72,7 @@ class Site:
 
     def finish(self, **fields: Any) -> dict[str, Any]:
         """The fields, written to the manifest; what was found on the way is removed."""
-        found = {**fields, "out": str(self.parts.folder), "machines": self.cluster.machines}
+        found = {**fields, "machines": self.cluster.machines}
         self.parts.finish({"result": found})
         return found
 

@@ -112,7 +112,7 @@ def _on_cluster(
     }  # fmt: skip
     run = Run(out, options["address"], settings, Progress(quiet=options["quiet"]))
     found = encode(encoder, spaces, Text(source, lang, options["column"]), run)
-    return {**found, "dimension": encoder.dimension, "encoder": encoder.name}
+    return {**found, "dimension": encoder.dimension, "encoder": encoder.name, "out": str(out)}
 
 
 def _check_places(out: Path | None, save: Path | None) -> None:

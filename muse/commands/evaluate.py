@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from muse.commands.encoders import encoder_options
-from muse.commands.options import backend, common, given, languages
+from muse.commands.options import backend, common, given, languages, search
 
 Report = tuple[dict[str, Any], list[str]]  # the fields of --json, and the lines to print without
 # Each task: the module that does it, its function, and the options that it cannot do without.
@@ -107,6 +107,7 @@ FILE: dict[str, Any] = {"type": Path, "metavar": "FILE"}
 )  # fmt: skip
 @languages
 @backend
+@search
 @encoder_options
 @common
 def evaluate(space: Path, task: str, as_json: bool, **options: Any) -> None:

@@ -12,6 +12,7 @@ from muse.commands.options import open_space, retrievals
 if TYPE_CHECKING:
     from muse.evaluation.words import WordScore
     from muse.lexicon import Lexicon
+    from muse.search.approximate import Recall
     from muse.search.retrieval import Retrieval
     from muse.space import AlignedSpace
 
@@ -39,14 +40,17 @@ def words(space: Path, options: dict[str, Any]) -> tuple[dict[str, Any], list[st
         raise click.UsageError("--retrieval margin is for --task sentences.")
     from muse.evaluation.significance import check_comparable
     from muse.files import read_lexicon
+    from muse.search.approximate import Approximation, worst
 
     lexicon = read_lexicon(options["dictionary"])
-    loaded = open_space(space, options["device"], options["quiet"])
+    recalls: list[Recall] = []
+    approximation = Approximation(options["search"], options["seed"], recalls.append)
+    loaded = open_space(space, options["device"], options["quiet"], approximation)
     source, target = loaded.direction(options["source"], options["target"])
     options = {**options, "source": source, "target": target}
     other = None
     if options["against"] is not None:
-        other = open_space(options["against"], options["device"], options["quiet"])
+        other = open_space(options["against"], options["device"], options["quiet"], approximation)
         check_comparable(loaded, other, source, target)
     fields, lines = {}, []
     for retrieval in retrievals(options["methods"], options["backend"]):
@@ -61,7 +65,7 @@ def words(space: Path, options: dict[str, Any]) -> tuple[dict[str, Any], list[st
     if options["hubness"]:
         found["hubness"], more = _hubness(loaded, options)
         lines += more
-    return found, lines
+    return {**found, **worst(recalls)}, [*lines, *(f"approximate search: {recall}" for recall in recalls)]
 
 
 def _score(space: AlignedSpace, lexicon: Lexicon, retrieval: Retrieval, options: dict[str, Any]) -> WordScore:

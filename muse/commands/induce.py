@@ -62,9 +62,11 @@ def induce(space: Path, out: Path, form: str, both: bool, as_json: bool, **optio
     """
     from muse.induce import Limits
     from muse.run.memory import peak_memory_mb
-    from muse.search.approximate import Approximation
+    from muse.search.approximate import Approximation, worst
 
-    loaded = open_space(space, options["device"], options["quiet"])
+    recalls: list[Recall] = []
+    approximation = Approximation(options["search"], options["seed"], recalls.append)
+    loaded = open_space(space, options["device"], options["quiet"], approximation)
     source, target = loaded.direction(options["source"], options["target"])
     limits = Limits(
         options["top"], options["mutual"],
@@ -72,18 +74,20 @@ def induce(space: Path, out: Path, form: str, both: bool, as_json: bool, **optio
         options["min_probability"],
     )  # fmt: skip
     if options["address"] is not None:
-        _on_cluster(_Wanted(out, source, target, limits), loaded, {**options, "space": space}, as_json)
+        wanted_parts = _Wanted(out, source, target, limits)
+        found = _on_cluster(wanted_parts, loaded, {**options, "space": space}, approximation)
+        fields = {**found, "out": str(out), **worst(recalls)}
+        line = f"{found['pairs']} pairs in {out}"
+        click.echo(json.dumps(fields, ensure_ascii=False) if as_json else line)
         return
     wanted = [_Wanted(out, source, target, limits)]
     if both:
         wanted.append(_Wanted(_reverse(out), target, source, limits.reversed()))
-    recalls: list[Recall] = []
-    approximation = Approximation(options["search"], options["seed"], recalls.append)
     counts = _write(loaded, wanted, form, options, approximation)
     shown = [{"pairs": count, "out": str(one.out)} for one, count in zip(wanted, counts, strict=True)]
     if as_json:
         fields = {**shown[0], **({"reverse": shown[1]} if both else {})}
-        fields |= {"searches": [one.as_json() for one in recalls], "peak_memory_mb": peak_memory_mb()}
+        fields |= {**worst(recalls), "peak_memory_mb": peak_memory_mb()}
         click.echo(json.dumps(fields, ensure_ascii=False))
         return
     for one in shown:
@@ -101,28 +105,24 @@ class _Wanted(NamedTuple):
     limits: Limits
 
 
-def _on_cluster(wanted: _Wanted, space: AlignedSpace, options: dict[str, Any], as_json: bool) -> None:
+def _on_cluster(
+    wanted: _Wanted, space: AlignedSpace, options: dict[str, Any], approximation: Approximation
+) -> dict[str, Any]:
     from muse.cluster.induction import induce
     from muse.cluster.run import Run, spaces_as_settings
-    from muse.search.approximate import Approximation
     from muse.search.retrieval import Retrieval
 
     one_machine_only("form", "both", "backend", "device")
-    recalls: list[Recall] = []
     languages, names = (wanted.source, wanted.target), ("method", "search", "seed")
     settings = {
         "command": "induce", "spaces": spaces_as_settings(options["space"]), "languages": list(languages),
         "limits": list(astuple(wanted.limits)), **{name: options[name] for name in names},
     }  # fmt: skip
-    found = induce(
-        space, languages, Run(wanted.out, options["address"], settings, space.progress),
-        limits=wanted.limits, retrieval=Retrieval(options["method"]),
-        approximation=Approximation(options["search"], options["seed"], recalls.append),
+    run = Run(wanted.out, options["address"], settings, space.progress)
+    return induce(
+        space, languages, run,
+        limits=wanted.limits, retrieval=Retrieval(options["method"]), approximation=approximation,
     )  # fmt: skip
-    fields = {**found, "searches": [one.as_json() for one in recalls]}
-    click.echo(
-        json.dumps(fields, ensure_ascii=False) if as_json else f"{found['pairs']} pairs in {found['out']}"
-    )
 
 
 def _reverse(out: Path) -> Path:

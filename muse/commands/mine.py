@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from muse.evaluation.mining import MiningScore
     from muse.mining import MiningConfig, Values
     from muse.progress import Progress
+    from muse.search.approximate import Recall
     from muse.vectors import Matrix
 
 log = logging.getLogger(__name__)
@@ -70,12 +71,13 @@ def mine(space: Path, out: Path, as_json: bool, **options: Any) -> None:
     from muse.files.writing import check_place
     from muse.mining import mine
 
-    config = _config(options)
+    recalls: list[Recall] = []
+    config = _config(options, recalls)
     languages = (options["src_lang"], options["tgt_lang"])
     if languages[0] == languages[1]:
         raise BadSetting(f"pairs are mined between two languages, got {languages[0]!r} twice")
     if options["address"] is not None:
-        _on_cluster(space, out, config, options, as_json)
+        _on_cluster(space, out, config, {**options, "as_json": as_json}, recalls)
         return
     check_place(out)
     texts = [read_sentences(options[side]) for side in SIDES]
@@ -94,10 +96,12 @@ def mine(space: Path, out: Path, as_json: bool, **options: Any) -> None:
     score = None if known is None else _score(found.scores, pairs, known, config.threshold)
     counts = {name: side.counts for name, side in zip(SIDES, sides, strict=True)}
     made = f"{config.score} | encoder:{encoder.name}"
-    _print_result(_Written(len(pairs), out, counts, made, score), as_json)
+    _print_result(_Written(len(pairs), out, counts, made, score, recalls), as_json)
 
 
-def _on_cluster(space: Path, out: Path, config: MiningConfig, options: dict[str, Any], as_json: bool) -> None:
+def _on_cluster(
+    space: Path, out: Path, config: MiningConfig, options: dict[str, Any], recalls: list[Recall]
+) -> None:
     from muse.cluster.encoding import Text
     from muse.cluster.mining import mine, mined
     from muse.cluster.run import Run, files_as_settings, spaces_as_settings
@@ -123,10 +127,10 @@ def _on_cluster(space: Path, out: Path, config: MiningConfig, options: dict[str,
     found = mine(encoder, space, (texts[0], texts[1]), run, config)
     score = None if known is None else _score(*mined(out), known, config.threshold)
     counts, made = {side: found[side] for side in SIDES}, f"{config.score} | encoder:{encoder.name}"
-    _print_result(_Written(found["pairs"], out, counts, made, score), as_json)
+    _print_result(_Written(found["pairs"], out, counts, made, score, recalls), options["as_json"])
 
 
-def _config(options: dict[str, Any]) -> MiningConfig:
+def _config(options: dict[str, Any], recalls: list[Recall]) -> MiningConfig:
     from muse.mining import MiningConfig
     from muse.run.runtime import pick_device
     from muse.search.approximate import Approximation
@@ -136,7 +140,7 @@ def _config(options: dict[str, Any]) -> MiningConfig:
     score = PairScore(method, k=options["neighbours"])
     return MiningConfig(
         score, options["threshold"], options["backend"], pick_device(options["device"]),
-        Approximation(options["search"], options["seed"]),
+        Approximation(options["search"], options["seed"], recalls.append),
     )  # fmt: skip
 
 
@@ -189,17 +193,20 @@ def _score(
 
 
 class _Written(NamedTuple):
-    """The number of pairs, their file, counts by side, the score, and the quality if there is a gold list."""
+    """The number of pairs, their file, counts by side, the score, its quality on a gold list, the recalls."""
 
     pairs: int
     out: Path
     sides: dict[str, dict[str, int]]
     made: str
     score: MiningScore | None
+    recalls: list[Recall]
 
 
 def _print_result(written: _Written, as_json: bool) -> None:
-    pairs, out, named, made, score = written
+    from muse.search.approximate import worst
+
+    pairs, out, named, made, score, recalls = written
     if as_json:
         gold = {} if score is None else {"gold": score.as_json()}
         fields = {
@@ -207,6 +214,7 @@ def _print_result(written: _Written, as_json: bool) -> None:
             "out": str(out),
             **named,
             **gold,
+            **worst(recalls),
             "signature": f"{made} | muse {__version__}",
         }
         click.echo(json.dumps(fields, ensure_ascii=False))
@@ -216,5 +224,7 @@ def _print_result(written: _Written, as_json: bool) -> None:
             "%s: %d lines, left out %d empty, %d repeated, %d without a known word", side, *counts.values()
         )
     click.echo(f"{pairs} pairs in {out} | {made}")
+    for recall in recalls:
+        click.echo(f"approximate search: {recall}")
     if score is not None:
         click.echo(f"{score} | {made}")

@@ -14,6 +14,7 @@ import click
 from click.core import ParameterSource
 
 if TYPE_CHECKING:
+    from muse.search.approximate import Approximation
     from muse.search.retrieval import Retrieval
     from muse.space import AlignedSpace
 
@@ -131,13 +132,16 @@ def given(*names: str) -> list[str]:
     ]
 
 
-def open_space(folder: Path, device: str, quiet: bool) -> AlignedSpace:
+def open_space(
+    folder: Path, device: str, quiet: bool, approximation: Approximation | None = None
+) -> AlignedSpace:
     """The space in `folder`, on this device; searches in it show their progress unless `quiet`."""
     from muse.progress import Progress
     from muse.run.runtime import pick_device
     from muse.space import load_space
 
-    return load_space(folder, device=pick_device(device), progress=Progress(quiet=quiet))
+    progress = Progress(quiet=quiet)
+    return load_space(folder, device=pick_device(device), progress=progress, approximation=approximation)
 
 
 def retrievals(methods: Sequence[str], backend: str) -> list[Retrieval]:

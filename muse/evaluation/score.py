@@ -88,6 +88,7 @@ def space_signature(
 ) -> Signature:
     """The signature of a score of `space` from `source` to `target`."""
     sides = (space.side(source), space.side(target))
+    approximate = retrieval.startswith("csls") and space.is_approximate(source, target)
     steps = list(dict.fromkeys(",".join(side.normalisation.steps) for side in sides))
     return Signature(
         retrieval,
@@ -98,7 +99,7 @@ def space_signature(
         vocabulary=(len(sides[0].vectors), len(sides[1].vectors)),
         gold=gold,
         coverage=coverage,
-        more=more,
+        more=(*more, *(["search:approximate"] if approximate else [])),
     )
 
 

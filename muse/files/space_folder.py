@@ -34,9 +34,9 @@ def folder_name(language: str) -> str:
     return name
 
 
-def hubness_name(against: str) -> str:
-    """The name of the file with the hubness against another language."""
-    return f"hubness.{folder_name(against)}.npy"
+def hubness_name(against: str, *, approximate: bool) -> str:
+    """The name of the file with the hubness against another language, by exact or approximate search."""
+    return f"hubness.{folder_name(against)}{'.approximate' if approximate else ''}.npy"
 
 
 def checksum(path: Path) -> str:

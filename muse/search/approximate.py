@@ -9,7 +9,7 @@ lists, and compares as many candidates, as its recall needs, and if that is too 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -70,11 +70,16 @@ class Recall:
     def as_json(self) -> dict[str, Any]:
         """The fields that `--json` shows."""
         return {
-            "search": "exact" if self.depth is None else "approximate",
-            "recall_at_1": round(self.at_1, 4),
+            "method": "exact" if self.depth is None else "approximate",
+            "recall": round(self.at_1, 4),
             f"recall_at_{BEST}": round(self.at_10, 4),
             "queries": self.queries,
         }
+
+
+def worst(recalls: Sequence[Recall]) -> dict[str, Any]:
+    """The field `search` of `--json`: the lowest recall, or nothing where all searches were exact."""
+    return {"search": min(recalls, key=lambda one: one.at_1).as_json()} if recalls else {}
 
 
 @dataclass(frozen=True)

@@ -2,12 +2,13 @@
 
 The folder holds `manifest.json` and, for each language, a folder with `words.txt` (a word a line),
 `vectors.npy` (n, k), `mapping.npy` (k, d), `means.npy` (c, d) and, against other languages,
-`hubness.<other>.npy` (n,), all float32; k is the dimension of the space, d that of the language's own
-vectors, which may differ. Nothing in it is a pickle.
+`hubness.<other>.npy` or `hubness.<other>.approximate.npy` (n,), all float32; k is the dimension of the space,
+d that of the language's own vectors, which may differ. Nothing in it is a pickle.
 """
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -30,10 +31,19 @@ from muse.files.space_folder import (
 from muse.files.space_manifest import read_manifest, verify
 from muse.normalise import Normalisation, check_steps
 from muse.progress import Progress
+from muse.search.approximate import Approximation, Recall
 from muse.search.retrieval import Retrieval
-from muse.space.hubness import HUBNESS_K, hubness_of_both, keep, read_kept
+from muse.space.hubness import (
+    HUBNESS_K,
+    approximate_hubness_of_both,
+    hubness_of_both,
+    keep,
+    read_kept,
+)
 from muse.space.saving import mapped
 from muse.vectors import Matrix, Vectors
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +63,7 @@ class AlignedSpace:
     """Languages in the space of one of them, the pivot; `manifest` records how it was made.
 
     `progress` shows the progress of searches that the space itself runs; `folder` is where the space was
-    loaded from, which keeps what they find.
+    loaded from, which keeps what they find; `approximation` says when they need not be exact.
 
     >>> import numpy as np
     >>> rows, steps = np.eye(2, dtype=np.float32), Normalisation(("unit",), ())
@@ -68,6 +78,7 @@ class AlignedSpace:
     device: str = "cpu"
     progress: Progress = field(default_factory=lambda: Progress(quiet=True), repr=False)
     folder: Path | None = None
+    approximation: Approximation = field(default_factory=Approximation, repr=False)
     # Caches, so that a server need not move or compute these for every request.
     _rows: dict[str, Tensor] = field(default_factory=dict, init=False, repr=False)
     _hubness: dict[tuple[str, str], Tensor] = field(default_factory=dict, init=False, repr=False)
@@ -192,10 +203,20 @@ class AlignedSpace:
         """
         key = (language, against)
         if key not in self._hubness and self.folder is not None:
-            kept = read_kept(self.folder, language, against, len(self.vectors(language)))
+            approximate = self.is_approximate(language, against)
+            kept = read_kept(
+                self.folder, language, against, len(self.vectors(language)), approximate=approximate
+            )
             if kept is not None:
                 self._hubness[key] = torch.from_numpy(kept).to(self.device)
         return self._hubness.get(key)
+
+    def is_approximate(self, source: str, target: str) -> bool:
+        """Whether the hubness between two languages need not be exact, and is not kept in the folder."""
+        rows = self.tensor(source), self.tensor(target)
+        if not self.approximation.applies(len(rows[0]), len(rows[1]), on_gpu=rows[1].is_cuda):
+            return False
+        return self.folder is None or read_kept(self.folder, target, source, len(rows[1])) is None
 
     def bias(self, source: str, target: str, retrieval: Retrieval) -> Tensor | None:
         """`retrieval.bias` (m,) of all targets for all sources: stored on disk, or found once and kept."""
@@ -211,9 +232,13 @@ class AlignedSpace:
     def _find_hubness(self, source: str, target: str) -> Tensor:
         """The hubness (m,) of the targets; that of the sources, found with it, is kept too."""
         languages, rows = (source, target), (self.tensor(source), self.tensor(target))
-        found = hubness_of_both(languages, rows, self.progress)
+        approximate = self.is_approximate(source, target)
+        if approximate:
+            found = approximate_hubness_of_both(languages, rows, self.progress, self.approximation)
+        else:
+            found = hubness_of_both(languages, rows, self.progress)
         if self.folder is not None:
-            keep(self.folder, languages, found)
+            keep(self.folder, languages, found, approximate=approximate)
         self._hubness[(source, target)], self._hubness[(target, source)] = found
         return found[1]
 
@@ -223,18 +248,31 @@ class AlignedSpace:
 
 
 def load_space(
-    folder: Path | str, *, device: str = "cpu", check: bool = True, progress: Progress | None = None
+    folder: Path | str,
+    *,
+    device: str = "cpu",
+    check: bool = True,
+    progress: Progress | None = None,
+    approximation: Approximation | None = None,
 ) -> AlignedSpace:
     """The space saved in `folder`, its arrays memory-mapped; BadFile if it is broken.
 
-    `check` reads every file once, to compare its checksum with the manifest; the space gets `progress`.
+    `check` reads every file once, to compare its checksum with the manifest; the space gets `progress` and
+    `approximation`. Without one, it searches very large vocabularies approximately, and logs the recall.
     """
     folder = Path(folder)
     manifest = read_manifest(folder)
     if check:
         verify(folder, manifest)
     sides = {language: _load_side(folder, language, manifest) for language in manifest["languages"]}
-    return AlignedSpace(sides, manifest["pivot"], manifest, device, progress or Progress(quiet=True), folder)
+    return AlignedSpace(
+        sides, manifest["pivot"], manifest, device, progress or Progress(quiet=True), folder,
+        approximation or Approximation("auto", report=_log_recall),
+    )  # fmt: skip
+
+
+def _log_recall(recall: Recall) -> None:
+    log.info("approximate search: %s", recall)
 
 
 def _load_side(folder: Path, language: str, manifest: Mapping[str, Any]) -> Side:

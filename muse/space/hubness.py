@@ -12,6 +12,7 @@ from muse.errors import BadFile
 from muse.files.atomic import atomic_path
 from muse.files.space_folder import folder_name, hubness_name, read_array, write_array
 from muse.progress import Progress
+from muse.search.approximate import Approximation
 from muse.search.both_ways import Products
 from muse.vectors import Matrix
 
@@ -28,9 +29,23 @@ def hubness_of_both(
         return Products(*rows).hubness(HUBNESS_K, step=tick)
 
 
-def read_kept(folder: Path, language: str, against: str, count: int) -> Matrix | None:
+def approximate_hubness_of_both(
+    languages: tuple[str, str], rows: tuple[Tensor, Tensor], progress: Progress, approximation: Approximation
+) -> tuple[Tensor, Tensor]:
+    """The same, of the nearest rows that an approximate search finds."""
+    found = []
+    for own, other in ((0, 1), (1, 0)):
+        with progress.stage(f"hubs of {languages[own]}", len(rows[own])) as tick:
+            nearest = approximation.nearest(rows[own], rows[other], HUBNESS_K, tick)
+        found.append(nearest.scores.mean(dim=1))
+    return found[0], found[1]
+
+
+def read_kept(
+    folder: Path, language: str, against: str, count: int, *, approximate: bool = False
+) -> Matrix | None:
     """The hubness (n,) kept of the `count` words of a language; None if there is none, or a broken one."""
-    path = folder / folder_name(language) / hubness_name(against)
+    path = folder / folder_name(language) / hubness_name(against, approximate=approximate)
     try:
         kept = read_array(path, (count,)) if path.exists() else None
     except BadFile:  # it is then found again
@@ -38,10 +53,16 @@ def read_kept(folder: Path, language: str, against: str, count: int) -> Matrix |
     return kept if kept is not None and np.isfinite(kept).all() else None
 
 
-def keep(folder: Path, languages: tuple[str, str], found: tuple[Tensor, Tensor]) -> None:
+def keep(
+    folder: Path,
+    languages: tuple[str, str],
+    found: tuple[Tensor, Tensor],
+    *,
+    approximate: bool = False,
+) -> None:
     """Write the hubness of both languages to the folder of their space, if it is writable."""
     for own, other, r in zip(languages, reversed(languages), found, strict=True):
-        path = folder / folder_name(own) / hubness_name(other)
+        path = folder / folder_name(own) / hubness_name(other, approximate=approximate)
         try:
             with atomic_path(path) as partial:
                 write_array(partial, (len(r),), [r.cpu().numpy()])

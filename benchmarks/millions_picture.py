@@ -1,0 +1,65 @@
+"""The picture of time and memory by the number of words, from the rows of benchmarks/millions.py, as SVG.
+
+python benchmarks/millions_picture.py [--rows FILE.csv] [--out FILE.svg]
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import matplotlib as mpl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from tables import ROOT
+
+ROWS, OUT = ROOT / "benchmarks/results/millions.csv", ROOT / "docs/pages/pictures/millions.svg"
+COMMANDS = {"align": "#1f5fa8", "induce": "#c2410c"}
+
+
+def draw(axes: Axes, rows: Sequence[Mapping[str, str]], column: str, scale: float, title: str) -> None:
+    """A panel: a column of both commands by the number of words."""
+    for command, colour in COMMANDS.items():
+        own = [row for row in rows if row["stage"] == command]
+        words = [int(row["words"]) for row in own]
+        values = [float(row[column]) * scale for row in own]
+        axes.plot(words, values, marker="o", color=colour)
+        axes.annotate(command, (words[-1], values[-1]), (6, 0), textcoords="offset points", color=colour,
+                      va="center", weight="bold")  # fmt: skip
+    axes.set_title(title, loc="left", fontsize=11)
+    axes.set(xscale="log", xlabel="words a side")
+    axes.set_xlim(None, 5e6)
+    axes.set_xticks([1e4, 1e5, 1e6], ["10,000", "100,000", "1,000,000"])
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.grid(axis="y", color="#d1d5db", linewidth=0.7)
+
+
+def picture(rows: Sequence[Mapping[str, str]]) -> Figure:
+    """Seconds and memory side by side."""
+    figure = Figure(figsize=(8.4, 3.4), layout="constrained")
+    left, right = figure.subplots(1, 2)
+    draw(left, rows, "seconds", 1, "Seconds on two cores")
+    left.set(yscale="log")
+    draw(right, rows, "peak_mb", 1e-3, "Peak of memory in GB")
+    right.set_ylim(0, 8.4)
+    right.axhline(8, color="#6b7280", linewidth=0.8, linestyle="--")
+    right.annotate("8 GB", (1e4, 8), (0, -11), textcoords="offset points", color="#6b7280", fontsize=9)
+    return figure
+
+
+def main() -> None:
+    """Writes the picture."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--rows", type=Path, default=ROWS, metavar="FILE.csv")
+    parser.add_argument("--out", type=Path, default=OUT, metavar="FILE.svg")
+    asked = parser.parse_args()
+    with asked.rows.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    mpl.rcParams.update({"svg.hashsalt": "muse", "svg.fonttype": "none", "font.family": "sans-serif"})
+    picture(rows).savefig(asked.out, metadata={"Date": None})
+
+
+if __name__ == "__main__":
+    main()
