@@ -37,6 +37,7 @@ SEARCHES = ("look", "sentence-systems", "which-file")  # pages that a small spac
 NEEDS = {  # the packages of extras that the blocks of a page need
     "fetch.md": ("requests",),
     "encode.md": ("sklearn",),
+    "many-machines.md": ("pyarrow", "ray"),
     "look.md": ("fastapi", "jinja2", "matplotlib", "sklearn", "uvicorn"),
     "measure-sentences.md": ("sklearn",),
     "sentence-systems.md": ("tokenizers",),

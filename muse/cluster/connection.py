@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
@@ -31,6 +32,7 @@ def connected(address: str) -> Iterator[Cluster]:
 
     local starts one on this machine, which ends with the block. Raise BadSetting if there is none.
     """
+    os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")  # of a replaced worker it tells at length
     ray = require_ray()
     # Ray prints to stdout what its machines report; there, results go.
     with redirect_stdout(sys.stderr):

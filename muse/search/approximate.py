@@ -44,8 +44,8 @@ class Depth(NamedTuple):
 
 # Tried in order: the lists with MANY candidates, then the candidates in as many lists as that takes.
 LISTS_TRIED = (0.01, 0.02, 0.04, 0.07, 0.1, 0.13, 0.16, 0.2, 0.3, 0.5)
-CANDIDATES_TRIED = (120, 200, 400, 800, 1_200)
-MANY = 2_000
+CANDIDATES_TRIED = (120, 200, 400, 800, 1_600, 3_200, 6_400)
+MANY = 2_000, 0.005  # at least so many, and this share of the keys
 
 
 @dataclass(frozen=True)
@@ -198,12 +198,13 @@ class Prepared:
                     return recall
             return None
 
-        most = first_enough(Depth(lists, MANY) for lists in LISTS_TRIED)
+        many = max(MANY[0], round(MANY[1] * len(keys)))
+        most = first_enough(Depth(lists, many) for lists in LISTS_TRIED)
         if most is None or most.depth is None:
             log.info("that is too low: the exact search is used")
             return exactly
         lists = most.depth.lists
-        fewer = first_enough(Depth(lists, candidates) for candidates in CANDIDATES_TRIED)
+        fewer = first_enough(Depth(lists, candidates) for candidates in CANDIDATES_TRIED if candidates < many)
         return cls(keys, k, fewer or most, index)
 
     def search(self, queries: Tensor, step: Step | None = None) -> Neighbours:
