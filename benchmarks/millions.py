@@ -6,8 +6,8 @@
 FOLDER gets two files of text, en.vec and fr.vec, of the largest of the sizes, unless they are there. They
 begin with the real words; each of the others lies between two of them, at the same place in both languages,
 with noise of half its length. `--most` limits the sources of which translations are induced; all targets are
-searched, and all words for hubness. The seconds and the peak of memory are a user's. One row a size and stage is
-appended to FILE.csv; sizes that are there are not measured again.
+searched, and all words for hubness. The seconds and the peak of memory are a user's. One row a size and stage
+is appended to FILE.csv; sizes that are there are not measured again.
 """
 
 from __future__ import annotations

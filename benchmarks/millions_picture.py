@@ -26,7 +26,8 @@ def draw(axes: Axes, rows: Sequence[Mapping[str, str]], column: str, scale: floa
         words = [int(row["words"]) for row in own]
         values = [float(row[column]) * scale for row in own]
         axes.plot(words, values, marker="o", color=colour)
-        axes.annotate(command, (words[-1], values[-1]), (6, 0), textcoords="offset points", color=colour,
+        above = 5 if command == "align" else -5  # so that the names do not touch
+        axes.annotate(command, (words[-1], values[-1]), (6, above), textcoords="offset points", color=colour,
                       va="center", weight="bold")  # fmt: skip
     axes.set_title(title, loc="left", fontsize=11)
     axes.set(xscale="log", xlabel="words a side")

@@ -36,6 +36,7 @@ PURPOSES = {
     "gpu": "faiss on the GPU, as one of two ways to search there",
     "networks": "word pieces of the sentence encoders that muse train learns from text",
     "parquet": "Parquet: muse export, muse encode, and vectors to read",
+    "ray": "more than one machine: muse encode, muse mine and muse induce with --ray",
     "report": "muse report: one page about a space",
     "sklearn": "sentence encoders as scikit-learn's estimators",
     "transformers": "a Hugging Face encoder as the core: muse train --core",
