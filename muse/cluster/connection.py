@@ -66,6 +66,7 @@ def require_ray() -> Any:
     try:
         import ray
         import ray.data
+        import ray.util.client
     except ImportError as error:
         raise MissingExtra(f"--ray needs Ray, which is missing; run {install_extra('ray')}") from error
     return ray

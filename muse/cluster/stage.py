@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, Protocol
 
 from muse.cluster.connection import require_ray
@@ -46,17 +46,34 @@ def make_parts(
     missing = parts.missing()
     if not missing:
         return
-    data = require_ray().data
-    _silence(data)
-    actors = data.ActorPoolStrategy(min_size=1, max_size=min(workers, len(missing)))
-    rows = data.from_items([{"part": number} for number in missing], override_num_blocks=len(missing))
-    made = rows.map_batches(_worker(job), batch_size=1, compute=actors, num_cpus=cpus)
+    ray, pool = require_ray(), (min(workers, len(missing)), cpus)
     try:
         with progress.stage(name, parts.count) as tick:
-            for done, _ in enumerate(made.iter_rows(), parts.count - len(missing) + 1):
-                tick(done)
-    except require_ray().exceptions.RayError as error:
+            if not ray.util.client.ray.is_connected():
+                for done, _ in enumerate(_made(job, missing, *pool), parts.count - len(missing) + 1):
+                    tick(done)
+                return
+            # Ray Data does not run at the other end of ray://, so a task on the cluster runs it.
+            task = ray.remote(num_cpus=0)(_make_all).remote(job, missing, *pool)
+            while ray.wait([task], timeout=1)[1]:
+                tick(parts.count - len(parts.missing()))
+            ray.get(task)
+    except ray.exceptions.RayError as error:
         raise _of_user(error) or error from None
+
+
+def _made(job: Work, missing: list[int], workers: int, cpus: float) -> Iterator[object]:
+    """Yields something for each part that is made."""
+    data = require_ray().data
+    _silence(data)
+    rows = data.from_items([{"part": number} for number in missing], override_num_blocks=len(missing))
+    actors = data.ActorPoolStrategy(min_size=1, max_size=workers)
+    yield from rows.map_batches(_worker(job), batch_size=1, compute=actors, num_cpus=cpus).iter_rows()
+
+
+def _make_all(job: Work, missing: list[int], workers: int, cpus: float) -> None:
+    for _ in _made(job, missing, workers, cpus):
+        pass
 
 
 def _of_user(error: BaseException | None) -> MuseError | None:
