@@ -12,6 +12,7 @@ from torch import Tensor
 from torch.nn.functional import normalize
 
 from muse.errors import BadSetting
+from muse.files.parquet import VECTOR
 from muse.files.parts import PartFolder
 from muse.files.space_folder import VECTORS, folder_name
 from muse.space import AlignedSpace
@@ -53,7 +54,7 @@ class SentenceBlocks(Blocks):
 
     def read(self, block: int) -> Tensor:
         """The rows (b, d) of a block."""
-        (rows,) = self.parts.read(block, "vector")
+        (rows,) = self.parts.read(block, VECTOR)
         return normalize(torch.from_numpy(np.array(rows)))
 
 

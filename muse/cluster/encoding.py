@@ -13,12 +13,13 @@ from muse.cluster.run import Run
 from muse.cluster.stage import Make
 from muse.encoders.encoder import SentenceEncoder
 from muse.encoders.reading import blocks
+from muse.files.parquet import SENTENCE, VECTOR
 from muse.files.parts import PartFolder
 from muse.files.pieces import TextPiece, pieces
 from muse.space import load_space
 from muse.vectors import Matrix
 
-ROW, SENTENCE, VECTOR = "row", "sentence", "vector"
+ROW = "row"
 COUNTS = ("empty", "tokens", "unknown", "truncated")
 
 
@@ -94,7 +95,6 @@ def encode(encoder: SentenceEncoder, spaces: tuple[Path, ...], text: Text, run: 
 
     `spaces` are those that the encoder was made for.
     """
-    run.check()
     if (done := run.result()) is not None:
         return done
     found = tuple(pieces(text.path, text.column))

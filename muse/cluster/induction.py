@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cached_property
 from itertools import islice
 from typing import Any
 
@@ -35,11 +36,10 @@ def search_on(site: Site, approximation: Approximation) -> MakeSearch:
             raise BadSetting("--retrieval isf needs all words on one machine; leave out --ray, or take csls")
         spread = _Spread(site, direction, approximation)
         if not spread.approximate:
-            return _Exact(spread, spread.biases(retrieval), most)
+            return _Exact(spread, direction.biases(spread.hubs(retrieval.k), retrieval), most)
         count = candidates(most, retrieval)
-        there = spread.nearest("targets", SOURCE, count)
-        back = spread.nearest("sources", TARGET, count)
-        return Approximate(there, back, direction.biases(there, back, retrieval))
+        found = spread.nearest("targets", SOURCE, count), spread.nearest("sources", TARGET, count)
+        return Approximate(*found, direction.biases(lambda side: found[side], retrieval))
 
     return make
 
@@ -51,12 +51,13 @@ class _Spread:
     site: Site
     direction: Direction
     approximation: Approximation
-    blocks: tuple[WordBlocks, WordBlocks] = field(init=False)
 
-    def __post_init__(self) -> None:
+    @cached_property
+    def blocks(self) -> tuple[WordBlocks, WordBlocks]:
+        """The rows of source and target."""
         sides = zip(self.direction.languages, self.direction.most, strict=True)
-        found = tuple(word_blocks(self.direction.space, language, most) for language, most in sides)
-        object.__setattr__(self, "blocks", found)
+        source, target = (word_blocks(self.direction.space, language, most) for language, most in sides)
+        return source, target
 
     @property
     def approximate(self) -> bool:
@@ -70,17 +71,9 @@ class _Spread:
         less = None if bias is None else bias.cpu().numpy()
         return look_up(name, KeySearch(queries, keys, k, less, self.approximation), self.site)
 
-    def biases(self, retrieval: Retrieval) -> Biases:
-        """The biases by the hubness of all words, found now where the space has not kept it."""
-        if retrieval.method == "nn":
-            return Biases(None, None, "nn")
-        kept, found = self.direction.kept_hubness(retrieval), []
-        for side, hubness in zip((SOURCE, TARGET), kept, strict=True):
-            name = f"hubs of {self.direction.languages[side]}"
-            found.append(
-                self.nearest(name, side, retrieval.k).scores.mean(dim=1) if hubness is None else hubness
-            )
-        return Biases(found[0] / 2, found[1] / 2, retrieval.method)
+    def hubs(self, k: int) -> Callable[[int], Neighbours]:
+        """What finds the k nearest, of which hubness is the mean, for all words of a side."""
+        return lambda side: self.nearest(f"hubs of {self.direction.languages[side]}", side, k)
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,13 +83,15 @@ class _Exact:
     spread: _Spread
     biases: Biases
     most: int
-    _found: list[Neighbours] = field(default_factory=list)
+
+    @cached_property
+    def targets(self) -> Neighbours:
+        """The `most` best targets (n, k) of all sources."""
+        return self.spread.nearest("targets", SOURCE, self.most, self.biases.of_target)
 
     def best(self, rows: slice, top: int) -> Neighbours:
         """The `top` best targets (b, k), with scores, of a batch of sources."""
-        if not self._found:
-            self._found.append(self.spread.nearest("targets", SOURCE, self.most, self.biases.of_target))
-        found = self._found[0].of(rows)
+        found = self.targets.of(rows)
         return self.biases.scored(Neighbours(found.scores[:, :top], found.indices[:, :top]), rows)
 
     def back(self, top: int) -> Tensor:
@@ -114,7 +109,6 @@ def induce(
     approximation: Approximation,
 ) -> dict[str, Any]:
     """Write a dictionary in parts, with the columns row, source, target, score, rank and probability."""
-    run.check()
     if (done := run.result()) is not None:
         return done
     with run.begun(0) as site:

@@ -12,12 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from muse.cluster.blocks import SentenceBlocks
-from muse.cluster.encoding import ROW, SENTENCE, Encoding, SavedEncoder, Text
+from muse.cluster.encoding import Encoding, SavedEncoder, Text
 from muse.cluster.run import Run, Site
 from muse.cluster.shards import KeySearch, look_up
 from muse.cluster.stage import Make
 from muse.encoders.encoder import SentenceEncoder
 from muse.files.atomic import atomic_path
+from muse.files.parquet import SENTENCE
 from muse.files.parts import PartFolder, open_parts
 from muse.files.pieces import TextPiece, pieces
 from muse.mining import Mined, MiningConfig, Values, paired
@@ -57,8 +58,7 @@ class EncodedText:
     @property
     def blocks(self) -> SentenceBlocks:
         """Their rows."""
-        sizes = [len(self.parts.read(number, ROW)[0]) for number in range(self.parts.count)]
-        return SentenceBlocks(self.parts, (0, *np.cumsum(sizes).tolist()))
+        return SentenceBlocks(self.parts, (0, *np.cumsum(self.parts.sizes()).tolist()))
 
     def sentences(self) -> list[str]:
         """The sentences, in order."""
@@ -69,7 +69,6 @@ def mine(
     encoder: SentenceEncoder, space: Path, texts: tuple[Text, Text], run: Run, config: MiningConfig
 ) -> dict[str, Any]:
     """Write pairs in parts, best first: row, score, source, target; returns the counts."""
-    run.check()
     if (done := run.result()) is not None:
         return done
     found_in = [tuple(pieces(text.path, text.column)) for text in texts]

@@ -12,6 +12,7 @@ from muse.cluster.connection import Cluster, connected, require_ray
 from muse.cluster.stage import Work, make_parts
 from muse.files.parts import MANIFEST as PARTS_MANIFEST
 from muse.files.parts import PartFolder, begin_parts, check_parts, read_manifest
+from muse.files.pieces import files_of
 from muse.files.space_folder import MANIFEST, checksum
 from muse.progress import Progress
 from muse.version import __version__
@@ -29,13 +30,13 @@ class Run:
     settings: Mapping[str, Any]
     progress: Progress
 
-    def check(self) -> None:
-        """Raise MissingExtra without Ray or pyarrow, and BadSetting if `out` holds anything else."""
+    def result(self) -> dict[str, Any] | None:
+        """What `finish` has written, if the run is complete.
+
+        Raise MissingExtra without Ray or pyarrow, and BadSetting if `out` holds anything else.
+        """
         require_ray()
         check_parts(self.out, self._named)
-
-    def result(self) -> dict[str, Any] | None:
-        """What `finish` has written, if the run is complete."""
         if not (self.out / PARTS_MANIFEST).exists():
             return None
         found = read_manifest(self.out)
@@ -44,7 +45,6 @@ class Run:
     @contextmanager
     def begun(self, count: int) -> Iterator[Site]:
         """The site, where `out` is to have so many parts."""
-        self.check()
         with connected(self.address) as cluster:
             yield Site(cluster, begin_parts(self.out.resolve(), count, self._named), self.progress)
 
@@ -86,5 +86,4 @@ def files_as_settings(path: Path | None) -> list[list[Any]]:
     """What tells the state of a file, or of the files in a folder, from another: names, sizes, times."""
     if path is None:
         return []
-    files = sorted(file for file in path.iterdir() if file.is_file()) if path.is_dir() else [path]
-    return [[str(file), file.stat().st_size, file.stat().st_mtime_ns] for file in files]
+    return [[str(file), file.stat().st_size, file.stat().st_mtime_ns] for file in files_of(path)]

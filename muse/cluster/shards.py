@@ -56,7 +56,8 @@ class Shard:
             self._bias = torch.from_numpy(np.array(search.bias[self._first : starts[blocks.stop]]))
         self._prepared: Prepared | None = None
         if sample is not None:
-            self._prepared = search.approximation.prepared(sample, self._keys, search.k)
+            rng = np.random.default_rng(search.approximation.seed)
+            self._prepared = Prepared.of(sample, self._keys, search.k, rng)
 
     def recall(self) -> Recall | None:
         """The recall among these keys; None where the search is exact."""

@@ -26,10 +26,6 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 STDIN = "standard input"
-SHOWN = (
-    "{sentences} sentences in {out}: {dimension} numbers each, {encoder}; {empty} empty, "
-    "{unknown} of {tokens} tokens unknown"
-)
 
 
 @click.command()
@@ -72,7 +68,7 @@ def encode(
     if options["address"] is not None:
         fields = _on_cluster(space, lang, name, source, out, options)
         fields["seconds"] = time.perf_counter() - began
-        click.echo(json.dumps(fields) if as_json else SHOWN.format(**fields))
+        click.echo(json.dumps(fields) if as_json else _shown(fields))
         return
     _check_places(out, options["save"])
     sentences = _sentences(source, options["column"])
@@ -88,7 +84,13 @@ def encode(
     if as_json:
         click.echo(json.dumps(fields if out is not None else fields | {"vectors": kept}))
     elif out is not None:
-        click.echo((SHOWN + ("; {truncated} cut short" if counts.truncated else "")).format(**fields))
+        click.echo(_shown(fields))
+
+
+def _shown(fields: dict[str, Any]) -> str:
+    shown = "{sentences} sentences in {out}: {dimension} numbers each, {encoder}; {empty} empty, "
+    shown += "{unknown} of {tokens} tokens unknown"
+    return (shown + ("; {truncated} cut short" if fields["truncated"] else "")).format(**fields)
 
 
 def _on_cluster(

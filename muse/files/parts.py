@@ -1,6 +1,6 @@
 """Parts: a folder of Parquet files that are written apart, and a manifest that says what they are.
 
-Each part appears complete or not at all, so a run that was cut off goes on with the parts that are missing.
+Each part appears complete or not at all: a run that was cut off is resumed with the parts that are missing.
 Names that begin with an underscore are left out by those who read the folder as one table.
 """
 
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -62,6 +62,12 @@ class PartFolder:
             table = file.read(list(columns))
         return [_column(table.column(name).combine_chunks()) for name in columns]
 
+    def sizes(self) -> list[int]:
+        """The number of rows in each part."""
+        from pyarrow import parquet
+
+        return [parquet.read_metadata(self.path(number)).num_rows for number in range(self.count)]
+
     def counts(self) -> dict[str, int]:
         """The sums over all parts of their counts, and their `rows`."""
         from pyarrow import parquet
@@ -75,7 +81,7 @@ class PartFolder:
         return total
 
     def stage(self, name: str, count: int) -> PartFolder:
-        """PartFolder of what is found on the way."""
+        """So many parts of what is found on the way."""
         found = PartFolder(self.folder / WORK / name, count)
         make_parents(found.path(0))
         return found
@@ -157,9 +163,3 @@ def _column(array: Any) -> Any:
     if not pa.types.is_fixed_size_list(array.type):
         return array.to_numpy(zero_copy_only=False)
     return array.flatten().to_numpy(zero_copy_only=False).reshape(len(array), array.type.list_size)
-
-
-def ranges(rows: int, size: int) -> Iterator[slice]:
-    """The rows of each part, `size` at a time."""
-    for begin in range(0, rows, size):
-        yield slice(begin, min(begin + size, rows))

@@ -61,7 +61,7 @@ def pieces(path: Path, column: str | None = None, size: int = SIZE) -> list[Text
     nothing to read.
     """
     found: list[TextPiece] = []
-    for file in _files(path):
+    for file in files_of(path):
         first = found[-1].first + found[-1].rows if found else 0
         found += _of_parquet(file, first, column, size) if is_parquet(file) else _of_text(file, first, size)
     if not found:
@@ -69,7 +69,8 @@ def pieces(path: Path, column: str | None = None, size: int = SIZE) -> list[Text
     return found
 
 
-def _files(path: Path) -> list[Path]:
+def files_of(path: Path) -> list[Path]:
+    """The file itself, or the files of a folder in the order of their names, without hidden ones."""
     if not path.is_dir():
         return [path]
     return sorted(file for file in path.iterdir() if file.is_file() and file.name[0] not in "._")

@@ -108,10 +108,6 @@ class Approximation:
         self.report(prepared.recall)
         return prepared.search(queries, step)
 
-    def prepared(self, sample: Tensor, keys: Tensor, k: int) -> Prepared:
-        """A search of the keys (m, d), as deep as a sample (s, d) of the queries needs it."""
-        return Prepared.of(sample, keys, k, np.random.default_rng(self.seed))
-
 
 class Index:
     """An approximate index of keys (m, d) of unit length, on the CPU."""
@@ -160,14 +156,10 @@ def _flat(rows: np.ndarray[Any, np.dtype[np.float32]]) -> Any:
     if not hasattr(index.codes, "view_data"):  # before faiss 1.11
         index.add(rows)
         return index
-    codes, place, size = index.codes, faiss.swig_ptr(rows.view(np.uint8).reshape(-1)), rows.nbytes
-    codes.is_owned, codes.view_data, codes.view_size, codes.c_ptr, codes.c_size = (
-        False,
-        place,
-        size,
-        place,
-        size,
-    )
+    codes = index.codes
+    codes.is_owned = False
+    codes.view_data = codes.c_ptr = faiss.swig_ptr(rows.view(np.uint8).reshape(-1))
+    codes.view_size = codes.c_size = rows.nbytes
     index.ntotal = len(rows)
     return index
 

@@ -203,7 +203,7 @@ class AlignedSpace:
         """
         key = (language, against)
         if key not in self._hubness and self.folder is not None:
-            approximate = self.is_approximate(language, against)
+            approximate = self.is_approximate(against, language)
             kept = read_kept(
                 self.folder, language, against, len(self.vectors(language)), approximate=approximate
             )

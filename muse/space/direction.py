@@ -102,14 +102,14 @@ class Direction:
         (x, y), (source, target) = self.rows, self.languages
         if approximation.applies(len(x), len(y), on_gpu=y.is_cuda) and retrieval.method != "isf":
             return self._approximate(retrieval, approximation, candidates(most, retrieval))
-        if self.whole:
+        if self._whole:
             biases = self.space.bias(target, source, retrieval), self.space.bias(source, target, retrieval)
         else:
             biases = retrieval.bias(y, x), retrieval.bias(x, y)
         return Exact(x, y, Biases(*biases, retrieval.method), retrieval.backend)
 
     @property
-    def whole(self) -> bool:
+    def _whole(self) -> bool:
         """Whether these are all words: the hubness kept with the space is against all of them."""
         pairs = zip(self.rows, self.languages, strict=True)
         return all(len(rows) == len(self.space.vectors(language)) for rows, language in pairs)
@@ -120,22 +120,26 @@ class Direction:
             of_source = approximation.nearest(x, y, count, tick)
         with self.space.progress.stage(f"nearest {source} of {target}", len(y)) as tick:
             of_target = approximation.nearest(y, x, count, tick)
-        return Approximate(of_source, of_target, self.biases(of_source, of_target, retrieval))
+        found = of_source, of_target
+        return Approximate(*found, self.biases(lambda side: found[side], retrieval))
 
-    def kept_hubness(self, retrieval: Retrieval) -> tuple[Tensor | None, Tensor | None]:
+    def _kept_hubness(self, retrieval: Retrieval) -> tuple[Tensor | None, Tensor | None]:
         """The hubness of source (n,) and target (m,), each None where the space has not kept it."""
-        if not self.whole or retrieval.k != HUBNESS_K:
+        if not self._whole or retrieval.k != HUBNESS_K:
             return None, None
         source, target = self.languages
         return self.space.hubness(source, target), self.space.hubness(target, source)
 
-    def biases(self, of_source: Neighbours, of_target: Neighbours, retrieval: Retrieval) -> Biases:
-        """The biases by the hubness that the space has kept, else by that of what all words have found."""
+    def biases(self, found: Callable[[int], Neighbours], retrieval: Retrieval) -> Biases:
+        """The biases by the hubness that the space has kept, else by that of what all words have found.
+
+        `found` gives the nearest of the other side, k or more, for side 0, the source, and for side 1.
+        """
         if retrieval.method == "nn":
             return Biases(None, None, "nn")
         own, other = (
-            (found.scores[:, : retrieval.k].mean(dim=1) if kept is None else kept) / 2
-            for found, kept in zip((of_source, of_target), self.kept_hubness(retrieval), strict=True)
+            (found(side).scores[:, : retrieval.k].mean(dim=1) if kept is None else kept) / 2
+            for side, kept in enumerate(self._kept_hubness(retrieval))
         )
         return Biases(own, other, retrieval.method)
 
