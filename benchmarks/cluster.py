@@ -15,46 +15,33 @@ import argparse
 import gzip
 import json
 import tempfile
-import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from pairs import SHARED
 from pyarrow import dataset
+from raylets import cluster
 from tables import header, heading, muse, row
 
 LANGUAGES = ("en", "fr")
 
 
-@contextmanager
-def cluster(raylets: int) -> Iterator[str]:
-    """The address of a cluster of so many raylets of one CPU on this machine."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        from ray.cluster_utils import Cluster
-
-        made = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
-        try:
-            for _ in range(raylets - 1):
-                made.add_node(num_cpus=1)
-            yield str(made.address)
-        finally:
-            made.shutdown()  # type: ignore[no-untyped-call]
-
-
 def make_texts(folder: Path, sentences: int, pairs: int, shared: Path) -> None:
     """Writes the texts to mine, en and fr, and those to encode: long.en and, with one part, short.en."""
     for language in LANGUAGES:
-        packed = shared / "data" / "parallel" / f"multi30k.train.{language}.gz"
-        lines = gzip.decompress(packed.read_bytes()).decode().splitlines()
-        (folder / language).write_text("\n".join(lines[:pairs]) + "\n", encoding="utf-8")
-        drawn = np.random.default_rng(0).integers(len(lines), size=(sentences, 2))
-        joined = [f"{lines[one]} {lines[two]}" for one, two in drawn]
-        (folder / f"long.{language}").write_text("\n".join(joined) + "\n", encoding="utf-8")
-        (folder / f"short.{language}").write_text("\n".join(joined[:100]) + "\n", encoding="utf-8")
+        (folder / language).write_text("\n".join(captions(language, shared)[:pairs]) + "\n", encoding="utf-8")
+    lines = captions("en", shared)
+    drawn = np.random.default_rng(0).integers(len(lines), size=(sentences, 2))
+    joined = [f"{lines[one]} {lines[two]}" for one, two in drawn]
+    (folder / "long.en").write_text("\n".join(joined) + "\n", encoding="utf-8")
+    (folder / "short.en").write_text("\n".join(joined[:100]) + "\n", encoding="utf-8")
+
+
+def captions(language: str, shared: Path) -> list[str]:
+    """The lines of Multi30k's training set."""
+    packed = shared / "data" / "parallel" / f"multi30k.train.{language}.gz"
+    return gzip.decompress(packed.read_bytes()).decode().splitlines()
 
 
 def commands(space: Path, folder: Path) -> dict[str, list[str | Path]]:
@@ -101,10 +88,10 @@ def measure(space: Path, folder: Path, raylets: list[int]) -> None:
         alone[name] = numbers_of(out, name)
         row([name, "no Ray", run.seconds, len(alone[name][0]), ""])
     for count in raylets:
-        with cluster(count) as address:
+        with cluster(count) as made:
             for name, arguments in commands(space, folder).items():
                 out = folder / f"{name}-{count}"
-                run = muse(*arguments, "--ray", address, "--out", out)
+                run = muse(*arguments, "--ray", str(made.address), "--out", out)
                 keys, numbers = numbers_of(out, name)
                 same = keys == alone[name][0]
                 differ = f"{np.abs(numbers - alone[name][1]).max():.0e}" if same else "other rows"

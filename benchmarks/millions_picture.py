@@ -5,15 +5,12 @@ python benchmarks/millions_picture.py [--rows FILE.csv] [--out FILE.svg]
 
 from __future__ import annotations
 
-import argparse
-import csv
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from tables import ROOT
+from tables import ROOT, rows_to_draw
 
 ROWS, OUT = ROOT / "benchmarks/results/millions.csv", ROOT / "docs/pages/pictures/millions.svg"
 COMMANDS = {"align": "#1f5fa8", "induce": "#c2410c"}
@@ -52,14 +49,9 @@ def picture(rows: Sequence[Mapping[str, str]]) -> Figure:
 
 def main() -> None:
     """Writes the picture."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--rows", type=Path, default=ROWS, metavar="FILE.csv")
-    parser.add_argument("--out", type=Path, default=OUT, metavar="FILE.svg")
-    asked = parser.parse_args()
-    with asked.rows.open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
+    rows, out = rows_to_draw(ROWS, OUT)
     mpl.rcParams.update({"svg.hashsalt": "muse", "svg.fonttype": "none", "font.family": "sans-serif"})
-    picture(rows).savefig(asked.out, metadata={"Date": None})
+    picture(rows).savefig(out, metadata={"Date": None})
 
 
 if __name__ == "__main__":

@@ -8,17 +8,14 @@ words. Cells without a row are left out.
 
 from __future__ import annotations
 
-import argparse
-import csv
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from itertools import pairwise
-from pathlib import Path
 from typing import NamedTuple
 
 from draws import IDENTICAL, NONE
 from supervision_table import SIGNIFICANT, Figure, Place, figures
-from tables import ROOT
+from tables import ROOT, rows_to_draw
 
 ROWS, OUT = ROOT / "benchmarks/results/supervision.csv", ROOT / "docs/pages/pictures/help.svg"
 HEADINGS = ("Vectors of one kind", "Vectors of different kinds")
@@ -161,13 +158,8 @@ def picture(rows: Sequence[Mapping[str, str]]) -> str:
 
 def main() -> None:
     """Writes the picture."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--rows", type=Path, default=ROWS, metavar="FILE.csv")
-    parser.add_argument("--out", type=Path, default=OUT, metavar="FILE.svg")
-    asked = parser.parse_args()
-    with asked.rows.open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
-    asked.out.write_text(picture(rows), encoding="utf-8")
+    rows, out = rows_to_draw(ROWS, OUT)
+    out.write_text(picture(rows), encoding="utf-8")
 
 
 if __name__ == "__main__":

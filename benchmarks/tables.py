@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import argparse
+import csv
 import json
 import os
 import platform
@@ -110,3 +112,13 @@ def numbers(text: str) -> list[int]:
         first, _, last = part.partition("-")
         found.extend(range(int(first), int(last or first) + 1))
     return found
+
+
+def rows_to_draw(rows: Path, out: Path) -> tuple[list[dict[str, str]], Path]:
+    """The rows of a CSV file and where their picture goes, as --rows and --out say; else these."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--rows", type=Path, default=rows, metavar="FILE.csv")
+    parser.add_argument("--out", type=Path, default=out, metavar="FILE.svg")
+    asked = parser.parse_args()
+    with asked.rows.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file)), asked.out

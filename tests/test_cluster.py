@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import gc
+import importlib
 import json
 import os
 import shlex
 import signal
+import socket
 import subprocess
 import sys
 import time
-import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager, closing
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +30,7 @@ from tests.spaces import PROVENANCE
 
 pytest.importorskip("ray")
 
+ROOT = Path(__file__).parents[1]
 PIECES = 3  # of a text
 WORDS = 20_000  # two blocks
 
@@ -65,22 +66,15 @@ def command(home: Path, name: str, out: Path | str) -> list[str]:
     return [name, space, *options[name], "--out", str(out), "--json"]
 
 
-@contextmanager
-def cluster(raylets: int) -> Iterator[Any]:
-    """So many raylets of one CPU each on this machine."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        from ray.cluster_utils import Cluster
+Clusters = Callable[..., AbstractContextManager[Any]]
 
-        made = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
-        try:
-            for _ in range(raylets - 1):
-                made.add_node(num_cpus=1)
-            yield made
-        finally:
-            made.shutdown()  # type: ignore[no-untyped-call]
-            del made
-            gc.collect()  # Ray leaves files open, of which Python warns when it finds them
+
+@pytest.fixture
+def cluster(monkeypatch: pytest.MonkeyPatch) -> Clusters:
+    """A function that starts a cluster of so many raylets."""
+    monkeypatch.syspath_prepend(ROOT / "benchmarks")
+    made: Clusters = importlib.import_module("raylets").cluster
+    return made
 
 
 def begin(arguments: list[str], address: str) -> subprocess.Popen[str]:
@@ -138,11 +132,26 @@ def test_a_cluster_of_its_own(home: Path, tmp_path: Path, muse: Command) -> None
 
 @pytest.mark.slow
 @pytest.mark.parametrize("raylets", [1, 2, 4])
-def test_the_same_on_any_number_of_machines(home: Path, tmp_path: Path, muse: Command, raylets: int) -> None:
+def test_the_same_on_any_number_of_machines(
+    home: Path, tmp_path: Path, muse: Command, cluster: Clusters, raylets: int
+) -> None:
     with cluster(raylets) as found:
         for name in ("encode", "mine", "induce"):
             fields = end(begin(command(home, name, tmp_path / name), found.address))
             assert fields.get("machines", raylets) == raylets
+            check(home, name, tmp_path / name, fields, muse)
+
+
+@pytest.mark.slow
+def test_a_client_is_served_by_a_cluster_elsewhere(
+    home: Path, tmp_path: Path, muse: Command, cluster: Clusters
+) -> None:
+    with closing(socket.socket()) as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    with cluster(1, ray_client_server_port=port):
+        for name in ("encode", "induce"):
+            fields = end(begin(command(home, name, tmp_path / name), f"ray://127.0.0.1:{port}"))
             check(home, name, tmp_path / name, fields, muse)
 
 
@@ -168,7 +177,9 @@ def once(done: Callable[[], bool], process: subprocess.Popen[str]) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["encode", "mine", "induce"])
-def test_what_is_killed_is_replaced(home: Path, tmp_path: Path, muse: Command, name: str) -> None:
+def test_what_is_killed_is_replaced(
+    home: Path, tmp_path: Path, muse: Command, cluster: Clusters, name: str
+) -> None:
     out = tmp_path / "out"
     with cluster(2) as found:
         process = begin(command(home, name, out), found.address)
@@ -181,7 +192,7 @@ def test_what_is_killed_is_replaced(home: Path, tmp_path: Path, muse: Command, n
 
 
 @pytest.mark.slow
-def test_a_run_that_was_cut_off_goes_on(home: Path, tmp_path: Path, muse: Command) -> None:
+def test_a_run_that_was_cut_off_goes_on(home: Path, tmp_path: Path, muse: Command, cluster: Clusters) -> None:
     out = tmp_path / "out"
     with cluster(1) as found:
         process = begin(command(home, "encode", out), found.address)
