@@ -1,13 +1,14 @@
 """Approximate search: seconds and recall of faiss' indices, and what `muse induce` makes of them.
 
-    python benchmarks/approximate.py --shared SHARED [--words 200000] [--queries 20000] [--k 20] [--induce]
+    python benchmarks/approximate.py --shared SHARED [--words 200000] [--queries 20000] [--k 20]
+        [--induce | --rows SOURCE.npy,TARGET.npy]
 
 Two sides of so many rows are made of mutual translations of English and French novels, each row with noise of
-half its length: nearest neighbours are then close to one another, which is hard. Every index is searched with
-some queries, and its seconds are scaled to all; recall is of 1,000 other queries, against exact search: the
-share whose best key is found, and of the ten best; the error is that of the hubness, the mean of ten cosines.
---induce writes a dictionary of mutual pairs instead, with exact and with approximate search, and compares the
-two.
+half its length: nearest neighbours are then close to one another, which is hard. --rows names files of other
+rows instead, as benchmarks/mining_size.py writes them. Every index is searched with some queries, and its
+seconds are scaled to all; recall is of 1,000 other queries, against exact search: the share whose best key is
+found, and of the ten best; the error is that of the hubness, the mean of ten cosines. --induce writes a
+dictionary of mutual pairs instead, with exact and with approximate search, and compares the two.
 """
 
 from __future__ import annotations
@@ -39,17 +40,19 @@ from muse.vectors import Vectors
 NOISE = 0.5
 SAMPLE = 1_000
 TRAINED_ON = 40  # keys a list
-RECIPES = (
-    ("Flat", ""),
-    ("IVF1024,Flat", "nprobe=16"),
-    ("IVF1024,Flat", "nprobe=64"),
-    ("HNSW16,Flat", "efSearch=64"),
-    ("IVF1024,SQ8", "nprobe=32"),
-    ("PQ150x4fs,RFlat", "k_factor_rf=6"),
-    ("IVF1024,PQ75x4fs,RFlat", "nprobe=160,k_factor_rf=12"),
-    ("IVF1024,PQ150x4fs,RFlat", "nprobe=64,k_factor_rf=6"),
-    ("IVF1024,PQ150x4fs,RFlat", "nprobe=160,k_factor_rf=6"),
-    ("IVF1024,PQ150x4fs,RFlat", "nprobe=320,k_factor_rf=15"),
+LISTS = 2.3  # in square roots of the number of keys
+RECIPES = (  # of so many lists, and what share of them is looked through
+    ("Flat", 0, ""),
+    ("IVF{lists},Flat", 0.016, ""),
+    ("IVF{lists},Flat", 0.063, ""),
+    ("HNSW16,Flat", 0, "efSearch=64"),
+    ("IVF{lists},SQ8", 0.031, ""),
+    ("PQ{half}x4fs,RFlat", 0, "k_factor_rf=6"),
+    ("IVF{lists},PQ{quarter}x4fs,RFlat", 0.16, "k_factor_rf=12"),
+    ("IVF{lists},PQ{half}x4fs,RFlat", 0.063, "k_factor_rf=6"),
+    ("IVF{lists},PQ{half}x4fs,RFlat", 0.16, "k_factor_rf=6"),
+    ("IVF{lists},PQ{half}x4fs,RFlat", 0.31, "k_factor_rf=15"),
+    ("IVF{lists},PQ{half}x4fs,RFlat", 0.31, "k_factor_rf=60"),
 )
 
 
@@ -83,6 +86,20 @@ def sides(words: int, shared: Path) -> Sides:
     return Sides(*(normalize(rows) for rows in noisy))
 
 
+def rows_of(files: str) -> Sides:
+    """The rows of two .npy files, SOURCE,TARGET, of unit length and without those of zeros."""
+    loaded = (np.load(file, mmap_mode="r") for file in files.split(","))
+    return Sides(*(normalize(torch.from_numpy(rows[rows.any(axis=1)])) for rows in loaded))
+
+
+def made_for(keys: Tensor, recipe: tuple[str, float, str]) -> tuple[str, str]:
+    """The index and its settings for keys (m, d)."""
+    (name, share, settings), lists = recipe, round(LISTS * len(keys) ** 0.5)
+    probes = [f"nprobe={round(share * lists)}"] if share else []
+    name = name.format(lists=lists, half=keys.shape[1] // 2, quarter=keys.shape[1] // 4)
+    return name, ",".join([*probes, *([settings] if settings else [])])
+
+
 def measure(recipe: str, settings: str, given: Sides, queries: int, k: int) -> list[object]:
     """The row of an index."""
     rng = np.random.default_rng(0)
@@ -91,7 +108,8 @@ def measure(recipe: str, settings: str, given: Sides, queries: int, k: int) -> l
     exact = nearest(given.queries[sample], given.keys, k).scores.numpy()
     began = time.perf_counter()
     index: Any = faiss.index_factory(keys.shape[1], recipe, faiss.METRIC_INNER_PRODUCT)
-    index.train(keys[np.sort(rng.permutation(len(keys))[: TRAINED_ON * 1_024])])
+    trained_on = round(TRAINED_ON * LISTS * len(keys) ** 0.5)
+    index.train(keys[np.sort(rng.permutation(len(keys))[:trained_on])])
     index.add(keys)
     built = time.perf_counter() - began
     if settings:
@@ -135,16 +153,18 @@ def main() -> None:
     parser.add_argument("--words", type=int, default=200_000)
     parser.add_argument("--queries", type=int, default=20_000)
     parser.add_argument("--k", type=int, default=20)
+    parser.add_argument("--rows", metavar="SOURCE.npy,TARGET.npy")
     parser.add_argument("--induce", action="store_true")
     asked = parser.parse_args()
-    heading(f"Approximate search, {asked.words} x {asked.words}, k = {asked.k}")
-    given = sides(asked.words, asked.shared)
+    given = rows_of(asked.rows) if asked.rows else sides(asked.words, asked.shared)
+    heading(f"Approximate search, {len(given.queries)} x {len(given.keys)}, k = {asked.k}")
     if asked.induce:
         induce(given)
         return
     header(["index", "settings", "build s", "search s", "recall@1", "recall@10", "largest error of hubness"])
-    for recipe, settings in RECIPES:
-        row(measure(recipe, settings, given, asked.queries, asked.k))
+    for recipe in RECIPES:
+        name, settings = made_for(given.keys, recipe)
+        row(measure(name, settings, given, asked.queries, asked.k))
 
 
 if __name__ == "__main__":

@@ -12,7 +12,6 @@ the time of a command on one part of a text: Ray's processes, each of which impo
 from __future__ import annotations
 
 import argparse
-import gzip
 import json
 import tempfile
 from pathlib import Path
@@ -22,6 +21,7 @@ import numpy as np
 from pairs import SHARED
 from pyarrow import dataset
 from raylets import cluster
+from sentence_sets import captions
 from tables import header, heading, muse, row
 
 LANGUAGES = ("en", "fr")
@@ -36,12 +36,6 @@ def make_texts(folder: Path, sentences: int, pairs: int, shared: Path) -> None:
     joined = [f"{lines[one]} {lines[two]}" for one, two in drawn]
     (folder / "long.en").write_text("\n".join(joined) + "\n", encoding="utf-8")
     (folder / "short.en").write_text("\n".join(joined[:100]) + "\n", encoding="utf-8")
-
-
-def captions(language: str, shared: Path) -> list[str]:
-    """The lines of Multi30k's training set."""
-    packed = shared / "data" / "parallel" / f"multi30k.train.{language}.gz"
-    return gzip.decompress(packed.read_bytes()).decode().splitlines()
 
 
 def commands(space: Path, folder: Path) -> dict[str, list[str | Path]]:

@@ -35,6 +35,11 @@ def beside_english(space: AlignedSpace) -> str:
     return next(name for name in space.languages if name != PIVOT)
 
 
+def captions(language: str, shared: Path) -> list[str]:
+    """The lines of Multi30k's training set."""
+    return list(read_lines(shared / "data" / "parallel" / f"multi30k.train.{language}.gz"))
+
+
 def training(data: Path, language: str) -> Aligned:
     """Tatoeba's training pairs, in random order, since the file has the short ones first; none without."""
     path = data / "parallel" / f"tatoeba.en-{language}.train.tsv.gz"
