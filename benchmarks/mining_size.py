@@ -1,0 +1,68 @@
+"""`muse mine` on a million sentences: seconds, memory, the recall it measures, and the pairs it finds.
+
+    python benchmarks/mining_size.py SPACE FOLDER [--sentences 1000000] [--search auto] [--shared ../shared]
+
+SPACE has en and fr. A sentence is two captions of Multi30k, joined, and its translation the same two in the
+other language, so every sentence shares half its words with many others. FOLDER gets both texts and, for
+`benchmarks/approximate.py --rows`, their vectors, means of words of 300 dimensions. `found` is the share of
+the translations that are among the pairs. The seconds are a user's, from start to exit.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+import numpy as np
+from pairs import SHARED
+from sentence_sets import captions
+from tables import header, heading, muse, row
+
+LANGUAGES = ("en", "fr")
+TWICE = 1.2  # as many are drawn as make up for those drawn twice
+
+
+def joined(sentences: int, shared: Path) -> list[tuple[str, str]]:
+    """So many translations of joined captions, no sentence of which is in two."""
+    sides = [captions(language, shared) for language in LANGUAGES]
+    drawn = np.random.default_rng(0).integers(len(sides[0]), size=(round(TWICE * sentences), 2))
+    english = {f"{sides[0][i]} {sides[0][j]}": f"{sides[1][i]} {sides[1][j]}" for i, j in drawn}
+    french = {two: one for one, two in english.items()}
+    return [(one, two) for two, one in french.items()][:sentences]
+
+
+def main() -> None:
+    """Writes the texts and their vectors, and prints a row."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("space", type=Path)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--sentences", type=int, default=1_000_000)
+    parser.add_argument("--search", default="auto")
+    parser.add_argument("--shared", type=Path, default=SHARED)
+    asked = parser.parse_args()
+    heading(f"Mining {asked.sentences} x {asked.sentences} sentences")
+    pairs = joined(asked.sentences, asked.shared)
+    texts = [asked.folder / f"{language}.txt" for language in LANGUAGES]
+    for side, path in enumerate(texts):
+        path.write_text("".join(f"{pair[side]}\n" for pair in pairs), encoding="utf-8")
+    header(["command", "wall s", "peak MB", "result", "found", "recall measured in the run"])
+    for language, path in zip(LANGUAGES, texts, strict=True):
+        out = path.with_suffix(".npy")
+        run = muse("encode", asked.space, "--lang", language, "--input", path, "--out", out)
+        row([f"encode {language}", run.seconds, "", run.fields["sentences"], "", ""])
+    mined = asked.folder / "mined.tsv"
+    languages = ["--src-lang", "en", "--tgt-lang", "fr"]
+    run = muse(
+        "mine", asked.space, *languages, "--source", texts[0], "--target", texts[1],
+        "--search", asked.search, "--out", mined,
+    )  # fmt: skip
+    with mined.open(encoding="utf-8") as file:
+        found = {tuple(line.rstrip("\n").split("\t")[1:]) for line in file}
+    share = f"{100 * len(found.intersection(pairs)) / len(pairs):.2f} %"
+    recall = f"{100 * run.fields['search']['recall']:.1f} %" if "search" in run.fields else "exact"
+    peak = f"{run.fields['peak_memory_mb']:.0f}" if "peak_memory_mb" in run.fields else ""
+    row(["mine", run.seconds, peak, len(found), share, recall])
+
+
+if __name__ == "__main__":
+    main()
