@@ -2,8 +2,8 @@
 
     python benchmarks/mining_size.py SPACE FOLDER [--sentences 1000000] [--search auto] [--shared ../shared]
 
-SPACE has en and fr. A sentence is two captions of Multi30k, joined, and its translation the same two in the
-other language, so every sentence shares half its words with many others. FOLDER gets both texts and, for
+SPACE has en and fr. A sentence is two of Tatoeba, joined, and its translation the same two in the other
+language, so every sentence shares half its words with some others. FOLDER gets both texts and, for
 `benchmarks/approximate.py --rows`, their vectors, means of words of 300 dimensions. `found` is the share of
 the translations that are among the pairs. The seconds are a user's, from start to exit.
 """
@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 from pairs import SHARED
-from sentence_sets import captions
+from sentence_sets import training
 from tables import header, heading, muse, row
 
 LANGUAGES = ("en", "fr")
@@ -23,10 +23,10 @@ TWICE = 1.2  # as many are drawn as make up for those drawn twice
 
 
 def joined(sentences: int, shared: Path) -> list[tuple[str, str]]:
-    """So many translations of joined captions, no sentence of which is in two."""
-    sides = [captions(language, shared) for language in LANGUAGES]
-    drawn = np.random.default_rng(0).integers(len(sides[0]), size=(round(TWICE * sentences), 2))
-    english = {f"{sides[0][i]} {sides[0][j]}": f"{sides[1][i]} {sides[1][j]}" for i, j in drawn}
+    """So many translations of joined sentences, none of which is in two."""
+    text = training(shared / "data", "fr")
+    drawn = np.random.default_rng(0).integers(len(text.english), size=(round(TWICE * sentences), 2))
+    english = {f"{text.english[i]} {text.english[j]}": f"{text.other[i]} {text.other[j]}" for i, j in drawn}
     french = {two: one for one, two in english.items()}
     return [(one, two) for two, one in french.items()][:sentences]
 

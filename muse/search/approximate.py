@@ -110,17 +110,24 @@ class Approximation:
 
 
 class Index:
-    """An approximate index of keys (m, d) of unit length, on the CPU."""
+    """An approximate index of keys (m, d) of unit length, on the CPU.
+
+    It compares distances, which on unit length order keys as cosines do: the same codes lose less of them,
+    above all where all keys point nearly the same way, as the means of sentences do.
+    """
 
     def __init__(self, keys: Tensor, rng: np.random.Generator) -> None:
         """`rng` draws the keys that the codes are learned from."""
         import faiss
 
         self.keys = keys
-        self._rows = rows = _even(keys)
+        rows = _even(keys)
+        kept = np.flatnonzero(_squares(rows))  # a row of zeros is a neighbour of none
+        rows = rows if len(kept) == len(rows) else rows[kept]  # mostly no copy
+        self._rows, self._places = rows, torch.from_numpy(kept)
         self._lists = max(1, round(LISTS * len(rows) ** 0.5))
         recipe = f"IVF{self._lists},PQ{rows.shape[1] // 2}x4fs"
-        self._codes: Any = faiss.index_factory(rows.shape[1], recipe, faiss.METRIC_INNER_PRODUCT)
+        self._codes: Any = faiss.index_factory(rows.shape[1], recipe, faiss.METRIC_L2)
         drawn = rng.permutation(len(rows))[: TRAINED_ON * self._lists]
         self._codes.train(rows[np.sort(drawn)])
         self._codes.add(rows)
@@ -140,8 +147,11 @@ class Index:
         return Neighbours.joined(found)
 
     def _found(self, queries: Tensor, k: int) -> Neighbours:
-        searched = self._index.search(_even(queries), k)
-        found = Neighbours(*(torch.from_numpy(part).to(queries.device) for part in searched))
+        rows = _even(queries)
+        distances, indices = map(torch.from_numpy, self._index.search(rows, k))  # |q - y|^2
+        cosines = (1 + torch.from_numpy(_squares(rows))[:, None] - distances) / 2
+        indices = torch.where(indices < 0, indices, self._places[indices])
+        found = Neighbours(cosines.to(queries.device), indices.to(queries.device))
         few = (found.indices < 0).any(dim=1)  # the lists looked through had fewer keys
         if few.any():
             found.scores[few], found.indices[few] = nearest(queries[few], self.keys, k)
@@ -152,7 +162,7 @@ def _flat(rows: np.ndarray[Any, np.dtype[np.float32]]) -> Any:
     """Faiss' index of all rows (m, d), without a copy of them where it can read another's; keep the rows."""
     import faiss
 
-    index: Any = faiss.IndexFlatIP(rows.shape[1])
+    index: Any = faiss.IndexFlatL2(rows.shape[1])
     if not hasattr(index.codes, "view_data"):  # before faiss 1.11
         index.add(rows)
         return index
@@ -212,6 +222,12 @@ def _recall(found: Tensor, exact: Tensor, depth: Depth) -> Recall:
     right = found[:, : exact.shape[1]] >= exact[:, -1:] - 1e-6
     first = found[:, 0] >= exact[:, 0] - 1e-6
     return Recall(float(first.double().mean()), float(right.double().mean()), len(found), depth)
+
+
+def _squares(rows: np.ndarray[Any, np.dtype[np.float32]]) -> np.ndarray[Any, np.dtype[np.float32]]:
+    """The squares of the lengths (n,) of rows (n, d), without a copy of the rows."""
+    squares: np.ndarray[Any, np.dtype[np.float32]] = np.einsum("nd,nd->n", rows, rows)
+    return squares
 
 
 def _even(rows: Tensor) -> np.ndarray[Any, np.dtype[np.float32]]:
