@@ -39,20 +39,22 @@ from muse.vectors import Vectors
 
 NOISE = 0.5
 SAMPLE = 1_000
+SAME = 1e-6  # the rounding of cosines
 TRAINED_ON = 40  # keys a list
 LISTS = 2.3  # in square roots of the number of keys
-RECIPES = (  # of so many lists, and what share of them is looked through
-    ("Flat", 0, ""),
-    ("IVF{lists},Flat", 0.016, ""),
-    ("IVF{lists},Flat", 0.063, ""),
-    ("HNSW16,Flat", 0, "efSearch=64"),
-    ("IVF{lists},SQ8", 0.031, ""),
-    ("PQ{half}x4fs,RFlat", 0, "k_factor_rf=6"),
-    ("IVF{lists},PQ{quarter}x4fs,RFlat", 0.16, "k_factor_rf=12"),
-    ("IVF{lists},PQ{half}x4fs,RFlat", 0.063, "k_factor_rf=6"),
-    ("IVF{lists},PQ{half}x4fs,RFlat", 0.16, "k_factor_rf=6"),
-    ("IVF{lists},PQ{half}x4fs,RFlat", 0.31, "k_factor_rf=15"),
-    ("IVF{lists},PQ{half}x4fs,RFlat", 0.31, "k_factor_rf=60"),
+PRODUCT, DISTANCE = "product", "distance"
+RECIPES = (  # what is compared, how many lists, and what share of them is looked through
+    (PRODUCT, "Flat", 0, ""),
+    (PRODUCT, "IVF{lists},Flat", 0.016, ""),
+    (PRODUCT, "IVF{lists},Flat", 0.063, ""),
+    (PRODUCT, "HNSW16,Flat", 0, "efSearch=64"),
+    (PRODUCT, "IVF{lists},SQ8", 0.031, ""),
+    (PRODUCT, "IVF{lists},PQ{half}x4fs,RFlat", 0.16, "k_factor_rf=20"),
+    (DISTANCE, "PQ{half}x4fs,RFlat", 0, "k_factor_rf=20"),
+    (DISTANCE, "IVF{lists},PQ{quarter}x4fs,RFlat", 0.16, "k_factor_rf=20"),
+    (DISTANCE, "IVF{lists},PQ{half}x4fs,RFlat", 0.063, "k_factor_rf=20"),
+    (DISTANCE, "IVF{lists},PQ{half}x4fs,RFlat", 0.16, "k_factor_rf=20"),
+    (DISTANCE, "IVF{lists},PQ{half}x4fs,RFlat", 0.31, "k_factor_rf=40"),
 )
 
 
@@ -92,22 +94,23 @@ def rows_of(files: str) -> Sides:
     return Sides(*(normalize(torch.from_numpy(rows[rows.any(axis=1)])) for rows in loaded))
 
 
-def made_for(keys: Tensor, recipe: tuple[str, float, str]) -> tuple[str, str]:
+def made_for(keys: Tensor, recipe: tuple[str, str, float, str]) -> tuple[str, str]:
     """The index and its settings for keys (m, d)."""
-    (name, share, settings), lists = recipe, round(LISTS * len(keys) ** 0.5)
+    (_, name, share, settings), lists = recipe, round(LISTS * len(keys) ** 0.5)
     probes = [f"nprobe={round(share * lists)}"] if share else []
     name = name.format(lists=lists, half=keys.shape[1] // 2, quarter=keys.shape[1] // 4)
     return name, ",".join([*probes, *([settings] if settings else [])])
 
 
-def measure(recipe: str, settings: str, given: Sides, queries: int, k: int) -> list[object]:
+def measure(metric: str, recipe: str, settings: str, given: Sides, asked: argparse.Namespace) -> list[object]:
     """The row of an index."""
-    rng = np.random.default_rng(0)
+    rng, k = np.random.default_rng(0), asked.k
     keys, every = given.keys.numpy(), given.queries.numpy()
     sample = np.sort(rng.permutation(len(every))[:SAMPLE])
     exact = nearest(given.queries[sample], given.keys, k).scores.numpy()
     began = time.perf_counter()
-    index: Any = faiss.index_factory(keys.shape[1], recipe, faiss.METRIC_INNER_PRODUCT)
+    compared = faiss.METRIC_INNER_PRODUCT if metric == PRODUCT else faiss.METRIC_L2
+    index: Any = faiss.index_factory(keys.shape[1], recipe, compared)
     trained_on = round(TRAINED_ON * LISTS * len(keys) ** 0.5)
     index.train(keys[np.sort(rng.permutation(len(keys))[:trained_on])])
     index.add(keys)
@@ -115,14 +118,17 @@ def measure(recipe: str, settings: str, given: Sides, queries: int, k: int) -> l
     if settings:
         space: Any = faiss.ParameterSpace()
         space.set_index_parameters(index, settings)
+    queries = every[np.sort(rng.permutation(len(every))[: asked.queries])]
     began = time.perf_counter()
-    index.search(every[:queries], k)
-    seconds = (time.perf_counter() - began) * len(every) / queries
+    index.search(queries, k)
+    seconds = (time.perf_counter() - began) * len(every) / len(queries)
     found = index.search(every[sample], k)[0]
-    at_1 = 100 * (found[:, 0] >= exact[:, 0] - 1e-6).mean()
-    at_10 = 100 * (found[:, :10] >= exact[:, 9:10] - 1e-6).mean()
+    found = found if metric == PRODUCT else 1 - found / 2  # of rows of unit length
+    at_1 = 100 * (found[:, 0] >= exact[:, 0] - SAME).mean()
+    at_10 = 100 * (found[:, :10] >= exact[:, 9:10] - SAME).mean()
     error = np.abs(found[:, :10].mean(axis=1) - exact[:, :10].mean(axis=1)).max()
-    return [recipe, settings, f"{built:.1f}", f"{seconds:.1f}", f"{at_1:.1f}", f"{at_10:.1f}", f"{error:.4f}"]
+    figures = (f"{built:.1f}", f"{seconds:.1f}", f"{at_1:.1f}", f"{at_10:.1f}", f"{error:.4f}")
+    return [metric, recipe, settings, *figures]
 
 
 def induce(given: Sides) -> None:
@@ -161,10 +167,21 @@ def main() -> None:
     if asked.induce:
         induce(given)
         return
-    header(["index", "settings", "build s", "search s", "recall@1", "recall@10", "largest error of hubness"])
+    header(
+        [
+            "compared",
+            "index",
+            "settings",
+            "build s",
+            "search s",
+            "recall@1",
+            "recall@10",
+            "largest error of hubness",
+        ]
+    )
     for recipe in RECIPES:
         name, settings = made_for(given.keys, recipe)
-        row(measure(name, settings, given, asked.queries, asked.k))
+        row(measure(recipe[0], name, settings, given, asked))
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ from torch.nn.functional import normalize
 from muse.errors import BadSetting
 from muse.mining import MiningConfig, mine
 from muse.search import approximate
-from muse.search.approximate import LISTS_TRIED, MANY, Approximation, Depth, Index, Recall
+from muse.search.approximate import LISTS_TRIED, MANY, ONE_WAY, Approximation, Depth, Index, Recall
 from muse.search.found import Neighbours
 from muse.search.neighbours import nearest
 
@@ -37,8 +37,10 @@ def searched(queries: torch.Tensor, keys: torch.Tensor, k: int) -> tuple[Neighbo
     return found, recalls[0]
 
 
-def test_scores_are_exact_and_recall_is_true(sides: tuple[torch.Tensor, torch.Tensor]) -> None:
-    x, y = sides
+@pytest.mark.parametrize("common", [0, 1])  # the length of what all rows have in common
+def test_scores_are_exact_and_recall_is_true(sides: tuple[torch.Tensor, torch.Tensor], common: int) -> None:
+    x, y = (normalize(rows + common * torch.eye(D)[1]) for rows in sides)
+    assert (float(y.mean(dim=0).square().sum()) > ONE_WAY) == bool(common)
     found, recall = searched(x, y, 5)
     assert recall.depth is not None and recall.depth.lists in LISTS_TRIED
     assert recall.queries == 1_000

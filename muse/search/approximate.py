@@ -32,7 +32,8 @@ MODES = ("auto", "exact", "approximate")
 FEW = 10_000  # keys: an exact search takes less than learning the codes
 LISTS = 2.3  # in square roots of the number of keys
 TRAINED_ON = 40  # keys a list
-BLOCK = 8_192  # queries at a time
+ONE_WAY = 0.1  # squared length of the mean of unit rows: of centred words .002, of means of words .6
+BLOCK = 1_024  # queries at a time: of more, faiss keeps too much to stay in the cache
 
 
 class Depth(NamedTuple):
@@ -112,8 +113,8 @@ class Approximation:
 class Index:
     """An approximate index of keys (m, d) of unit length, on the CPU.
 
-    It compares distances, which on unit length order keys as cosines do: the same codes lose less of them,
-    above all where all keys point nearly the same way, as the means of sentences do.
+    Where the keys point nearly the same way, as means of sentences do, it compares distances, of which codes
+    lose less there, else inner products, of which they lose less elsewhere.
     """
 
     def __init__(self, keys: Tensor, rng: np.random.Generator) -> None:
@@ -127,11 +128,13 @@ class Index:
         self._rows, self._places = rows, torch.from_numpy(kept)
         self._lists = max(1, round(LISTS * len(rows) ** 0.5))
         recipe = f"IVF{self._lists},PQ{rows.shape[1] // 2}x4fs"
-        self._codes: Any = faiss.index_factory(rows.shape[1], recipe, faiss.METRIC_L2)
+        self._by_distance = float((rows.mean(axis=0) ** 2).sum()) > ONE_WAY
+        metric = faiss.METRIC_L2 if self._by_distance else faiss.METRIC_INNER_PRODUCT
+        self._codes: Any = faiss.index_factory(rows.shape[1], recipe, metric)
         drawn = rng.permutation(len(rows))[: TRAINED_ON * self._lists]
         self._codes.train(rows[np.sort(drawn)])
         self._codes.add(rows)
-        self._exact = _flat(rows)
+        self._exact = _flat(rows, metric)
         self._index: Any = faiss.IndexRefine(self._codes, self._exact)
 
     def search(self, queries: Tensor, k: int, depth: Depth, step: Step | None = None) -> Neighbours:
@@ -148,8 +151,9 @@ class Index:
 
     def _found(self, queries: Tensor, k: int) -> Neighbours:
         rows = _even(queries)
-        distances, indices = map(torch.from_numpy, self._index.search(rows, k))  # |q - y|^2
-        cosines = (1 + torch.from_numpy(_squares(rows))[:, None] - distances) / 2
+        cosines, indices = map(torch.from_numpy, self._index.search(rows, k))
+        if self._by_distance:
+            cosines = (1 + torch.from_numpy(_squares(rows))[:, None] - cosines) / 2
         indices = torch.where(indices < 0, indices, self._places[indices])
         found = Neighbours(cosines.to(queries.device), indices.to(queries.device))
         few = (found.indices < 0).any(dim=1)  # the lists looked through had fewer keys
@@ -158,11 +162,11 @@ class Index:
         return found
 
 
-def _flat(rows: np.ndarray[Any, np.dtype[np.float32]]) -> Any:
+def _flat(rows: np.ndarray[Any, np.dtype[np.float32]], metric: int) -> Any:
     """Faiss' index of all rows (m, d), without a copy of them where it can read another's; keep the rows."""
     import faiss
 
-    index: Any = faiss.IndexFlatL2(rows.shape[1])
+    index: Any = faiss.IndexFlat(rows.shape[1], metric)
     if not hasattr(index.codes, "view_data"):  # before faiss 1.11
         index.add(rows)
         return index
