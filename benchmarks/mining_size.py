@@ -1,4 +1,4 @@
-"""`muse mine` on a million sentences: seconds, memory, the recall it measures, and the pairs it finds.
+"""`muse mine` on a million sentences: seconds, the recall it measures, and the pairs it finds.
 
     python benchmarks/mining_size.py SPACE FOLDER [--sentences 1000000] [--search auto] [--shared ../shared]
 
@@ -45,11 +45,11 @@ def main() -> None:
     texts = [asked.folder / f"{language}.txt" for language in LANGUAGES]
     for side, path in enumerate(texts):
         path.write_text("".join(f"{pair[side]}\n" for pair in pairs), encoding="utf-8")
-    header(["command", "wall s", "peak MB", "result", "found", "recall measured in the run"])
+    header(["command", "wall s", "result", "found", "recall measured in the run"])
     for language, path in zip(LANGUAGES, texts, strict=True):
         out = path.with_suffix(".npy")
         run = muse("encode", asked.space, "--lang", language, "--input", path, "--out", out)
-        row([f"encode {language}", run.seconds, "", run.fields["sentences"], "", ""])
+        row([f"encode {language}", run.seconds, run.fields["sentences"], "", ""])
     mined = asked.folder / "mined.tsv"
     languages = ["--src-lang", "en", "--tgt-lang", "fr"]
     run = muse(
@@ -60,8 +60,7 @@ def main() -> None:
         found = {tuple(line.rstrip("\n").split("\t")[1:]) for line in file}
     share = f"{100 * len(found.intersection(pairs)) / len(pairs):.2f} %"
     recall = f"{100 * run.fields['search']['recall']:.1f} %" if "search" in run.fields else "exact"
-    peak = f"{run.fields['peak_memory_mb']:.0f}" if "peak_memory_mb" in run.fields else ""
-    row(["mine", run.seconds, peak, len(found), share, recall])
+    row(["mine", run.seconds, len(found), share, recall])
 
 
 if __name__ == "__main__":

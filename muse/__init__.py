@@ -7,11 +7,21 @@ from typing import Any
 from muse.errors import MuseError
 from muse.version import __version__
 
-__all__ = ["AlignConfig", "MuseError", "__version__", "align", "load_encoder", "load_space", "read_vectors"]
+__all__ = [
+    "AlignConfig",
+    "MuseError",
+    "__version__",
+    "align",
+    "embed",
+    "load_encoder",
+    "load_space",
+    "read_vectors",
+]
 
 _HOMES = {
     "AlignConfig": "muse.learn.pair",
     "align": "muse.api.run",
+    "embed": "muse.embedding",
     "load_encoder": "muse.api.encoders",
     "load_space": "muse.space",
     "read_vectors": "muse.files",

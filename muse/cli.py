@@ -9,6 +9,7 @@ import click
 
 from muse.commands.align import align
 from muse.commands.doctor import doctor
+from muse.commands.embed import embed
 from muse.commands.encode import encode
 from muse.commands.evaluate import evaluate
 from muse.commands.export import export
@@ -72,6 +73,7 @@ def commands() -> None:
 for command in (
     align,
     doctor,
+    embed,
     encode,
     evaluate,
     export,

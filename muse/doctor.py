@@ -30,6 +30,7 @@ PACKAGES = (
 )
 # What each extra is for.
 PURPOSES = {
+    "embed": "muse embed: a warning of other languages in a text; texts in Parquet",
     "eval": "BLEU and chrF of muse translate; the classifier of muse evaluate",
     "exchange": "gensim, pandas and sentence-transformers: muse.exchange, muse export",
     "fetch": "muse fetch: published vectors and dictionaries",

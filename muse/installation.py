@@ -23,6 +23,7 @@ REQUIRED = {
 }
 # What each extra of setup.cfg installs beside muse.
 EXTRAS: dict[str, tuple[str, ...]] = {
+    "embed": ("py3langid", "pyarrow"),
     "eval": ("sacrebleu", "scikit-learn"),
     "exchange": ("gensim", "pandas", "safetensors", "tokenizers"),
     "fetch": ("requests",),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from muse.commands.align_text import check_texts, embed_texts, text_options
 from muse.commands.options import common
 from muse.learn.initialise import INITIALISATIONS
 
@@ -65,6 +66,7 @@ OF_WORDS = " (not unsupervised)"
 @click.option(
     "--tgt-emb", type=Path, metavar="FILE", help="Word vectors of --tgt.  [default: found in embeddings/]"
 )
+@text_options
 @click.option(
     "--init", default="auto", show_default=True, type=click.Choice(INITIALISATIONS),
     help="Initialisation; auto tries several, until one is judged aligned; beside a large dictionary, none.",
@@ -123,7 +125,10 @@ def align(**options: Any) -> int:
     from muse.run.memory import keep_freed_memory
 
     keep_freed_memory()
-    report = run(_request(options), device=options["device"], progress=Progress(quiet=options["quiet"]))
+    request, texts = _request(options), check_texts(options)
+    request.check()
+    embed_texts(texts, seed=options["seed"], quiet=options["quiet"])
+    report = run(request, device=options["device"], progress=Progress(quiet=options["quiet"]))
     fields = report.as_json()
     shown = json.dumps(fields, ensure_ascii=False) if options["as_json"] else "\n".join(_lines(report))
     click.echo(shown)

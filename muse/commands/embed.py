@@ -1,0 +1,79 @@
+"""muse embed: train word vectors on text, for alignment."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from muse.commands.options import common
+
+if TYPE_CHECKING:
+    from muse.embedding import EmbedConfig
+
+
+@click.command()
+@click.argument("texts", nargs=-1, required=True, type=Path, metavar="TEXT...")
+@click.option("--lang", required=True, metavar="LANG", help="Language of the text.")
+@click.option(
+    "--out", required=True, type=Path, metavar="FILE.vec", help="File for the vectors; may end in .vec.gz."
+)
+@click.option(
+    "--model", type=Path, metavar="FILE.bin",
+    help="Keep the fastText model too: it has vectors of words that the text lacks.",
+)  # fmt: skip
+@click.option("--dim", default=300, show_default=True, metavar="N", help="Number of dimensions.")
+@click.option(
+    "--epochs", type=int, metavar="N", help="Times to read the text.  [default: 5 to 15, more if it is short]"
+)
+@click.option("--window", default=5, show_default=True, metavar="N", help="Words of context on either side.")
+@click.option("--negatives", default=10, show_default=True, metavar="N", help="Negatives for each example.")
+@click.option("--min-count", default=5, show_default=True, metavar="N", help="Leave out rarer words.")
+@click.option(
+    "--ngrams", default="3-6", show_default=True, metavar="MIN-MAX", help="Lengths of subwords; 0-0: none."
+)
+@click.option(
+    "--max-vocab", default=200_000, show_default=True, metavar="N", help="Write the N most frequent words."
+)
+@click.option("--keep-case", is_flag=True, help="Keep capitals; by default, words are lowercased.")
+@click.option("--column", metavar="NAME", help="Column with the text in Parquet.  [default: the only one]")
+@common
+def embed(texts: tuple[Path, ...], quiet: bool, as_json: bool, **options: Any) -> None:
+    """Train word vectors on TEXT with fastText.
+
+    A TEXT has a sentence or a paragraph on each line. It may be compressed, a .tsv with the text in its last
+    column, Parquet, or a folder of such files. It is tokenised, and lowercased. Give text of the same kind in
+    both languages, and as much as you have: below 5 million words alignment is at risk. With --threads 1 the
+    same text gives the same vectors; with more, similar ones.
+    """
+    from muse.embedding import embed
+    from muse.progress import Progress
+
+    made = embed(
+        texts, options["out"], language=options["lang"], config=_config(options), column=options["column"],
+        model=options["model"], progress=Progress(quiet=quiet),
+    )  # fmt: skip
+    if as_json:
+        click.echo(json.dumps(made.as_json(), ensure_ascii=False))
+        return
+    click.echo(f"{made.words:,} words in {made.out}, from {made.tokens:,} tokens, read {made.epochs} times")
+    click.echo(f"next: muse align --src {options['lang']} --tgt LANG --src-emb {made.out}")
+
+
+def _config(options: dict[str, Any]) -> EmbedConfig:
+    import torch
+
+    from muse.embedding import EmbedConfig
+    from muse.errors import BadSetting
+
+    shortest, _, longest = options["ngrams"].partition("-")
+    if not (shortest.isdigit() and longest.isdigit()):
+        raise BadSetting(f"--ngrams must be MIN-MAX, such as 3-6, got {options['ngrams']!r}")
+    return EmbedConfig(
+        dimension=options["dim"], epochs=options["epochs"], window=options["window"],
+        negatives=options["negatives"], least_count=options["min_count"],
+        ngrams=(int(shortest), int(longest)), most_words=options["max_vocab"],
+        keep_case=options["keep_case"], threads=torch.get_num_threads(), seed=options["seed"],
+    )  # fmt: skip

@@ -1,0 +1,7 @@
+"""Embedding: word vectors from text, trained by fastText with settings for alignment."""
+
+from muse.embedding.corpus import Corpus, write_corpus
+from muse.embedding.settings import EmbedConfig
+from muse.embedding.training import Embedded, embed
+
+__all__ = ["Corpus", "EmbedConfig", "Embedded", "embed", "write_corpus"]

@@ -1,0 +1,95 @@
+"""Corpus: the tokens of texts in one file, a line each, as fastText reads them, and a sample of the lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from muse.errors import BadFile
+from muse.files.parquet import is_parquet
+from muse.files.pieces import files_of, pieces
+from muse.files.plain_text import read_lines
+from muse.progress import Progress
+from muse.text.tokens import Tokeniser
+
+SAMPLE = 2_000  # lines at least, where there are as many
+TOGETHER = 1_000  # lines written at once
+RESERVED = "</s>"  # fastText's mark of the end of a line
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """A file of tokens: its lines, its tokens, and lines of the texts at even distances."""
+
+    path: Path
+    lines: int
+    tokens: int
+    sample: tuple[str, ...]
+
+
+def write_corpus(
+    texts: Sequence[Path],
+    out: Path,
+    *,
+    language: str,
+    keep_case: bool = False,
+    column: str | None = None,
+    progress: Progress | None = None,
+) -> Corpus:
+    """Writes the tokens of all texts to `out`, separated by spaces, in lower case unless `keep_case`.
+
+    A text is a file with sentences or paragraphs on lines, compressed or not, a .tsv, of which the last
+    column is read, Parquet, of which `column` is, or a folder of these. It is read a few lines at a time.
+    Raise BadFile if there are no words.
+    """
+    tokeniser, lines, tokens = Tokeniser(language), 0, 0
+    sample = _Sample()
+    with (
+        (progress or Progress(quiet=True)).stage("tokens", 0) as tick,
+        out.open("w", encoding="utf-8") as file,
+    ):
+        written: list[str] = []
+        for line in _lines(texts, column):
+            found = [token for token in tokeniser.tokens(line) if token != RESERVED]
+            if not found:
+                continue
+            sample.add(line, lines)
+            lines, tokens = lines + 1, tokens + len(found)
+            joined = " ".join(found)
+            written.append(joined if keep_case else joined.lower())
+            if len(written) == TOGETHER:
+                file.write("".join(f"{one}\n" for one in written))
+                written.clear()
+                tick(lines)
+        file.write("".join(f"{one}\n" for one in written))
+    if not tokens:
+        named = ", ".join(map(str, texts))
+        raise BadFile(f"{named}: expected text, got {lines} lines with a word; check the name")
+    return Corpus(out, lines, tokens, tuple(sample.lines))
+
+
+def _lines(texts: Sequence[Path], column: str | None) -> Iterator[str]:
+    for text in texts:
+        for file in files_of(text):
+            if is_parquet(file):
+                for piece in pieces(file, column):
+                    yield from piece.sentences()
+            elif ".tsv" in file.suffixes:
+                yield from (line.rpartition("\t")[2] for line in read_lines(file))
+            else:
+                yield from read_lines(file)
+
+
+class _Sample:
+    """Lines at even distances, at most twice SAMPLE, whatever the length of the text."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self._distance = 1
+
+    def add(self, line: str, number: int) -> None:
+        if number % self._distance == 0:
+            self.lines.append(line)
+        if len(self.lines) == 2 * SAMPLE:
+            self.lines, self._distance = self.lines[::2], 2 * self._distance

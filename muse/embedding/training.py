@@ -1,0 +1,151 @@
+"""Training: fastText on a corpus, in a process of its own, and its words and vectors as a .vec file."""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any, cast
+
+from muse.embedding.corpus import RESERVED, Corpus, write_corpus
+from muse.embedding.fasttext_process import TOLD
+from muse.embedding.other_languages import lines_by_language, warnings
+from muse.embedding.settings import EmbedConfig
+from muse.errors import BadFile
+from muse.files import read_vectors
+from muse.files.atomic import atomic_path
+from muse.files.writing import check_place, write_vectors_text
+from muse.progress import Progress, Tick
+from muse.run.memory import peak_memory_mb
+
+log = logging.getLogger(__name__)
+
+FEW = 5_000_000  # tokens below which alignment without help is at risk (RESULTS.md)
+DECIMALS = 5
+STEPS = 1_000  # of the progress line
+_SHARE = re.compile(r"Progress:\s*([0-9.]+)%")
+_PROCESS = "muse.embedding.fasttext_process"
+
+
+@dataclass(frozen=True)
+class Embedded:
+    """What was trained: the file, its words, the tokens read, the epochs, the seconds of each stage."""
+
+    out: Path
+    words: int
+    tokens: int
+    lines: int
+    epochs: int
+    seconds: dict[str, float]
+    warnings: tuple[str, ...]
+
+    def as_json(self) -> dict[str, Any]:
+        """The fields that `--json` shows."""
+        seconds = {name: round(value, 2) for name, value in self.seconds.items()}
+        return {
+            "out": str(self.out), "words": self.words, "tokens": self.tokens, "lines": self.lines,
+            "epochs": self.epochs, "seconds": seconds, "warnings": list(self.warnings),
+            "peak_memory_mb": peak_memory_mb(),
+        }  # fmt: skip
+
+
+def embed(
+    texts: Sequence[Path | str],
+    out: Path | str,
+    *,
+    language: str,
+    config: EmbedConfig | None = None,
+    column: str | None = None,
+    model: Path | None = None,
+    progress: Progress | None = None,
+) -> Embedded:
+    """Trains word vectors on texts, as `write_corpus` reads them; `out` has the most frequent words first.
+
+    With `model` the fastText model is kept there too: it knows vectors of words that the text does not have.
+    Raise BadFile where there is no text, or no word often enough.
+    """
+    config, progress, out = config or EmbedConfig(), progress or Progress(quiet=True), Path(out)
+    for place in (out, *([model] if model else [])):
+        check_place(place)
+    with tempfile.TemporaryDirectory(dir=out.parent, prefix=".embed-") as folder:
+        began = time.perf_counter()
+        corpus = write_corpus(
+            [Path(text) for text in texts], Path(folder) / "tokens", language=language,
+            keep_case=config.keep_case, column=column, progress=progress,
+        )  # fmt: skip
+        told = tuple(_warnings(corpus, language))
+        for line in told:
+            log.warning("%s: %s", language, line)
+        read, epochs, trained = (
+            time.perf_counter(),
+            config.epochs_for(corpus.tokens),
+            Path(folder) / "model.bin",
+        )
+        _train(corpus, trained, config, epochs, progress)
+        fitted = time.perf_counter()
+        words = _write(trained, out, language, config.most_words)
+        if model is not None:
+            with atomic_path(model) as place:
+                trained.replace(place)
+        seconds = {"read": read - began, "train": fitted - read, "save": time.perf_counter() - fitted}
+    return Embedded(out, words, corpus.tokens, corpus.lines, epochs, seconds, told)
+
+
+def _warnings(corpus: Corpus, language: str) -> Iterator[str]:
+    if corpus.tokens < FEW:
+        yield (
+            f"{corpus.tokens:,} tokens are little: below {FEW:,} an alignment without help is at risk; add "
+            "text, or a few translations with muse align --dictionary"
+        )
+    yield from warnings(lines_by_language(corpus.sample), language)
+
+
+def _train(corpus: Corpus, out: Path, config: EmbedConfig, epochs: int, progress: Progress) -> None:
+    shortest, longest = config.ngrams
+    settings = {
+        "input": str(corpus.path), "model": "skipgram", "dim": config.dimension, "ws": config.window,
+        "epoch": epochs, "neg": config.negatives, "minCount": config.least_count, "minn": shortest,
+        "maxn": longest, "bucket": config.buckets(corpus.tokens), "thread": config.threads,
+        "seed": config.seed, "verbose": 2,
+    }  # fmt: skip
+    command = [sys.executable, "-m", _PROCESS, str(out), json.dumps(settings)]
+    # In a process of its own it can be interrupted, and what it prints is read instead of shown.
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            with progress.stage("train", STEPS) as tick:
+                last = _follow(cast(IO[str], process.stderr), tick)
+        except BaseException:
+            process.kill()
+            raise
+    if process.returncode == TOLD:
+        raise BadFile(
+            f"fastText needs words that stand at least {config.least_count} times in the text, got: {last}; "
+            "give more text, or lower --min-count"
+        )
+    if process.returncode:  # most likely the system ended it
+        raise MemoryError(f"fastText ended with {process.returncode}: {last}")
+
+
+def _follow(stream: IO[str], tick: Tick) -> str:
+    """The last line that the process prints; its progress is shown."""
+    last = ""
+    for line in stream:  # fastText ends its lines by a return, which universal newlines read as an end
+        last = line.strip() or last
+        if share := _SHARE.search(line):
+            tick(round(STEPS * float(share[1]) / 100))
+    return last
+
+
+def _write(model: Path, out: Path, language: str, most: int) -> int:
+    """Writes the vectors of the most frequent words; their number."""
+    vectors = read_vectors(model, language=language, max_vocab=most + 1)
+    kept = [row for row, word in enumerate(vectors.words) if word != RESERVED][:most]
+    write_vectors_text(out, [vectors.words[row] for row in kept], vectors.matrix[kept], decimals=DECIMALS)
+    return len(kept)

@@ -1,0 +1,68 @@
+"""muse align from two texts: vectors are trained, kept where later runs find them, and aligned."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from muse.files import read_vectors
+from tests.command import Command, refused_leaving
+
+WORDS, TOPICS, LINES = 600, 20, 3_000
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A working directory with the texts fr.txt and en.txt, whose words have the same topics."""
+    rng = np.random.default_rng(0)
+    for language in ("fr", "en"):
+        topics = rng.integers(TOPICS, size=(LINES, 1))
+        words = topics + TOPICS * rng.integers(WORDS // TOPICS, size=(LINES, 10))
+        lines = [" ".join(f"{language}{word}" for word in line) for line in words]
+        (tmp_path / f"{language}.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("muse.embedding.settings.EPOCHS", (1, 1))
+    return tmp_path
+
+
+def test_from_two_texts_to_a_space(folder: Path, muse: Command) -> None:
+    pair = ["align", "--src", "fr", "--tgt", "en"]
+    ended = muse(*pair, "--src-text", "fr.txt", "--tgt-text", "en.txt", "--out", "space", "--json", "-q")
+    assert ended.code in (0, 3), ended.err
+    assert ended.json["words"] == {"fr": WORDS, "en": WORDS}
+    kept = read_vectors(folder / "embeddings" / "fr.vec", language="fr")
+    assert set(kept.words) == {f"fr{word}" for word in range(WORDS)}
+    again = muse(*pair, "--out", "again", "--max-vocab", "500", "--json", "-q")
+    assert again.json["words"] == {"fr": 500, "en": 500}  # found by their languages
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--src-text", "fr.txt", "--src-emb", "fr.vec"], "--src-text replaces --src-emb, got both"),
+        (["--tgt-text", "en.txt", "--tgt-emb", "en.vec"], "--tgt-text replaces --tgt-emb, got both"),
+        (["--src", "de", "--src-text", "fr.txt"], "once for each --src, got 1 for 2"),
+        (["--src-text", "no.txt"], "no.txt: expected the text of 'fr', found no such file"),
+        (["--tgt-text", "en.txt", "--init", "dictionary"], "--init dictionary needs the pairs"),
+    ],
+)
+def test_what_is_wrong_is_told_before_training(
+    folder: Path, muse: Command, options: list[str], message: str
+) -> None:
+    refused_leaving(folder, muse, ["align", "--src", "fr", "--tgt", "en", *options, "-q"], message)
+
+
+def test_vectors_that_are_there_are_not_replaced(folder: Path, muse: Command) -> None:
+    (folder / "embeddings").mkdir()
+    (folder / "embeddings" / "en.vec").write_text("mine")
+    texts = ["--src-text", "fr.txt", "--tgt-text", "en.txt"]
+    refused_leaving(
+        folder, muse, ["align", "--src", "fr", "--tgt", "en", *texts, "-q"], "en.vec is there already"
+    )
+
+
+def test_a_text_of_the_target_needs_a_target(folder: Path, muse: Command) -> None:
+    arguments: list[object] = ["align", "--src", "fr", "--into", "space", "--tgt-text", "en.txt", "-q"]
+    refused_leaving(folder, muse, arguments, "--tgt-text needs --tgt LANG")

@@ -1,0 +1,49 @@
+"""muse embed, end to end: from text to vectors that can be aligned, and every bad input."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from muse.files import read_vectors
+from tests.command import Command, refused_leaving
+
+TINY = ["--dim", "8", "--epochs", "1", "--min-count", "1", "--threads", "1"]
+
+
+@pytest.fixture
+def text(tmp_path: Path) -> Path:
+    (tmp_path / "t.txt").write_text("the cat and the dog\nthe dog and a bird\n" * 200)
+    return tmp_path / "t.txt"
+
+
+def test_vectors_are_written(muse: Command, text: Path) -> None:
+    out = text.with_name("en.vec.gz")
+    fields = muse("embed", text, text, "--lang", "en", "--out", out, *TINY, "--json").json
+    assert (fields["out"], fields["words"], fields["tokens"], fields["lines"]) == (str(out), 6, 4_000, 800)
+    assert set(fields["seconds"]) == {"read", "train", "save"}
+    assert read_vectors(out, language="en").words[0] == "the"
+
+
+def test_what_is_printed_says_what_comes_next(muse: Command, text: Path) -> None:
+    out = text.with_name("en.vec")
+    ended = muse("embed", text, "--lang", "en", "--out", out, *TINY)
+    first, last = ended.out.splitlines()
+    assert first == f"6 words in {out}, from 2,000 tokens, read 1 times"
+    assert last == f"next: muse align --src en --tgt LANG --src-emb {out}"
+    assert "en: 2,000 tokens are little" in ended.err
+    assert "Progress" not in ended.err  # fastText's own
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--ngrams", "three"], "--ngrams must be MIN-MAX, such as 3-6, got 'three'"),
+        (["--dim", "0"], "--dim must be at least 1, got 0"),
+        (["--min-count", "9999"], "fastText needs words that stand at least 9999 times"),
+    ],
+)
+def test_bad_settings(muse: Command, text: Path, options: list[str], message: str) -> None:
+    out = text.with_name("en.vec")
+    refused_leaving(text.parent, muse, ["embed", text, "--lang", "en", "--out", out, *options, "-q"], message)
