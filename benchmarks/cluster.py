@@ -1,7 +1,7 @@
 """muse encode, mine and induce on a Ray cluster: seconds by the number of machines, and the same results.
 
     python benchmarks/cluster.py SPACE [--raylets 1,2,4] [--sentences 400000] [--pairs 29000]
-        [--shared ../shared]
+        [--commands start,encode,mine,induce] [--shared ../shared]
 
 SPACE has en and fr. The machines are raylets of one CPU each on this one, so more of them than it has cores
 gain nothing. Beside each command is the same without Ray on one thread; `differ` is the largest difference of
@@ -71,11 +71,12 @@ def numbers_of(path: Path, name: str) -> tuple[list[Any], np.ndarray[Any, Any]]:
     return keys, np.array([entry["score"] for entry in entries])
 
 
-def measure(space: Path, folder: Path, raylets: list[int]) -> None:
+def measure(space: Path, folder: Path, raylets: list[int], names: list[str]) -> None:
     """Prints a row for every command, without Ray and on each number of raylets."""
     header(["command", "machines", "seconds", "result", "differ"])
     alone = {}
-    for name, arguments in commands(space, folder).items():
+    asked = {name: commands(space, folder)[name] for name in names}
+    for name, arguments in asked.items():
         out = folder / f"{name}.npy"
         more = ["--format", "jsonl"] if name == "induce" else []
         run = muse(*arguments, *more, "--threads", "1", "--out", out)
@@ -83,7 +84,7 @@ def measure(space: Path, folder: Path, raylets: list[int]) -> None:
         row([name, "no Ray", run.seconds, len(alone[name][0]), ""])
     for count in raylets:
         with cluster(count) as made:
-            for name, arguments in commands(space, folder).items():
+            for name, arguments in asked.items():
                 out = folder / f"{name}-{count}"
                 run = muse(*arguments, "--ray", str(made.address), "--out", out)
                 keys, numbers = numbers_of(out, name)
@@ -100,12 +101,14 @@ def main() -> None:
     parser.add_argument("--raylets", default="1,2,4")
     parser.add_argument("--sentences", type=int, default=400_000)
     parser.add_argument("--pairs", type=int, default=29_000)
+    parser.add_argument("--commands", default="start,encode,mine,induce")
     parser.add_argument("--shared", type=Path, default=SHARED)
     asked = parser.parse_args()
     heading("Encode, mine and induce on a Ray cluster")
     with tempfile.TemporaryDirectory() as folder:
         make_texts(Path(folder), asked.sentences, asked.pairs, asked.shared)
-        measure(asked.space, Path(folder), [int(count) for count in asked.raylets.split(",")])
+        raylets = [int(count) for count in asked.raylets.split(",")]
+        measure(asked.space, Path(folder), raylets, asked.commands.split(","))
 
 
 if __name__ == "__main__":

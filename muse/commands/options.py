@@ -47,7 +47,7 @@ def common(command: F) -> F:
     def run(*, quiet: bool, verbose: bool, threads: int | None, **options: Any) -> Any:
         level = logging.ERROR if quiet else logging.DEBUG if verbose else logging.INFO
         logging.basicConfig(level=level, format="%(message)s", stream=sys.stderr, force=True)
-        for chatty in ("faiss", "sacrebleu"):  # they log every step
+        for chatty in ("faiss", "py3langid", "sacrebleu"):  # they log every step
             logging.getLogger(chatty).setLevel(logging.WARNING)
         if threads is not None:
             from muse.search.neighbours import set_threads
