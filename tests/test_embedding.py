@@ -18,6 +18,7 @@ from muse.embedding.other_languages import lines_by_language, warnings
 from muse.errors import BadFile, BadSetting
 from muse.files import read_vectors
 from muse.files.fasttext_model import load_fasttext
+from muse.progress import Progress
 
 LINES = ["L'eau de la Mer.", "", "Deux mots</s> ; 12:45 !", "  ", "Été"]
 TOKENS = "l' eau de la mer .\ndeux mots < / s > ; 12:45 !\nété\n"
@@ -79,6 +80,14 @@ def test_capitals_are_kept_if_asked(tmp_path: Path) -> None:
     assert (tmp_path / "out").read_text() == "La Mer\n"
 
 
+def test_progress_is_towards_the_letters_of_the_files(tmp_path: Path) -> None:
+    (tmp_path / "t").write_text("one two\n" * 3_000)
+    seen: list[tuple[str, int]] = []
+    progress = Progress(quiet=True, callback=lambda stage, done, _: seen.append((stage, done)))
+    write_corpus([tmp_path / "t"], tmp_path / "out", language="en", progress=progress)
+    assert seen == [("letters", 8_000), ("letters", 16_000), ("letters", 24_000)]
+
+
 def test_the_sample_is_at_even_distances_and_bounded(tmp_path: Path) -> None:
     count = 9 * SAMPLE + 5
     (tmp_path / "t").write_text("".join(f"n{line}\n" for line in range(count)))
@@ -131,7 +140,7 @@ def test_what_cannot_be_trained_is_refused_and_nothing_is_left(tmp_path: Path) -
     for name, message in (
         ("empty", "expected text, got 0 lines with a word"),
         ("rare", "fastText needs words that stand at least 5 times"),
-        ("nowhere", "nowhere"),
+        ("nowhere", "nowhere: expected text, or a folder of it, found no such file"),
     ):
         with pytest.raises(BadFile, match=message):
             embed([tmp_path / name], tmp_path / "x.vec", language="xx")

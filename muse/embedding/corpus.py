@@ -10,6 +10,7 @@ from muse.errors import BadFile
 from muse.files.parquet import is_parquet
 from muse.files.pieces import files_of, pieces
 from muse.files.plain_text import read_lines
+from muse.files.source import is_packed
 from muse.progress import Progress
 from muse.text.tokens import Tokeniser
 
@@ -43,14 +44,12 @@ def write_corpus(
     column is read, Parquet, of which `column` is, or a folder of these. It is read a few lines at a time.
     Raise BadFile if there are no words.
     """
-    tokeniser, lines, tokens = Tokeniser(language), 0, 0
-    sample = _Sample()
-    with (
-        (progress or Progress(quiet=True)).stage("tokens", 0) as tick,
-        out.open("w", encoding="utf-8") as file,
-    ):
-        written: list[str] = []
-        for line in _lines(texts, column):
+    files, progress = _files(texts), progress or Progress(quiet=True)
+    tokeniser, sample, written = Tokeniser(language), _Sample(), list[str]()
+    lines = tokens = letters = 0
+    with progress.stage("letters", _letters(files)) as tick, out.open("w", encoding="utf-8") as file:
+        for line in _lines(files, column):
+            letters += len(line) + 1
             found = [token for token in tokeniser.tokens(line) if token != RESERVED]
             if not found:
                 continue
@@ -61,7 +60,7 @@ def write_corpus(
             if len(written) == TOGETHER:
                 file.write("".join(f"{one}\n" for one in written))
                 written.clear()
-                tick(lines)
+                tick(letters)
         file.write("".join(f"{one}\n" for one in written))
     if not tokens:
         named = ", ".join(map(str, texts))
@@ -69,16 +68,30 @@ def write_corpus(
     return Corpus(out, lines, tokens, tuple(sample.lines))
 
 
-def _lines(texts: Sequence[Path], column: str | None) -> Iterator[str]:
+def _files(texts: Sequence[Path]) -> list[Path]:
+    """The files of all texts; BadFile if one of them is not there, before any is read."""
     for text in texts:
-        for file in files_of(text):
-            if is_parquet(file):
-                for piece in pieces(file, column):
-                    yield from piece.sentences()
-            elif ".tsv" in file.suffixes:
-                yield from (line.rpartition("\t")[2] for line in read_lines(file))
-            else:
-                yield from read_lines(file)
+        if not text.exists():
+            raise BadFile(f"{text}: expected text, or a folder of it, found no such file; check its name")
+    return [file for text in texts for file in files_of(text)]
+
+
+def _letters(files: Sequence[Path]) -> int:
+    """The most letters that the files may have; 0 where that is unknown, as of packed ones."""
+    if any(is_parquet(file) or is_packed(file) for file in files):
+        return 0
+    return sum(file.stat().st_size for file in files)
+
+
+def _lines(files: Sequence[Path], column: str | None) -> Iterator[str]:
+    for file in files:
+        if is_parquet(file):
+            for piece in pieces(file, column):
+                yield from piece.sentences()
+        elif ".tsv" in file.suffixes:
+            yield from (line.rpartition("\t")[2] for line in read_lines(file))
+        else:
+            yield from read_lines(file)
 
 
 class _Sample:
