@@ -45,7 +45,7 @@ def embed(texts: tuple[Path, ...], quiet: bool, as_json: bool, **options: Any) -
 
     A TEXT has a sentence or a paragraph on each line. It may be compressed, a .tsv with the text in its last
     column, Parquet, or a folder of such files. It is tokenised, and lowercased. Give text of the same kind in
-    both languages, and as much as you have: below 5 million words alignment is at risk. With --threads 1 the
+    both languages, and as much as you have: vectors of fewer than 5 million tokens are noisy. With --threads 1 the
     same text gives the same vectors; with more, similar ones.
     """
     from muse.embedding import embed

@@ -6,9 +6,7 @@ from dataclasses import dataclass
 
 from muse.errors import BadSetting
 
-# From benchmarks/embedding.py: on a few million tokens more epochs are worth more than anything else, and on
-# a hundred million they change nothing.
-SEEN = 30_000_000  # tokens to read in all, in whole epochs
+SEEN = 30_000_000  # tokens to read in all, as far as EPOCHS allow: little text must be read more often
 EPOCHS = (5, 15)  # at least, at most
 BUCKETS = (500_000, 2_000_000)  # fastText has 2,000,000, which take 2.4 GB in 300 dimensions
 

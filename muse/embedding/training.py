@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -27,7 +28,7 @@ from muse.run.memory import peak_memory_mb
 
 log = logging.getLogger(__name__)
 
-FEW = 5_000_000  # tokens below which alignment without help is at risk (RESULTS.md)
+FEW = 5_000_000  # tokens; a rule of thumb
 DECIMALS = 5
 STEPS = 1_000  # of the progress line
 _SHARE = re.compile(r"Progress:\s*([0-9.]+)%")
@@ -83,17 +84,14 @@ def embed(
         told = tuple(_warnings(corpus, language))
         for line in told:
             log.warning("%s: %s", language, line)
-        read, epochs, trained = (
-            time.perf_counter(),
-            config.epochs_for(corpus.tokens),
-            Path(folder) / "model.bin",
-        )
+        read, trained = time.perf_counter(), Path(folder) / "model.bin"
+        epochs = config.epochs_for(corpus.tokens)
         _train(corpus, trained, config, epochs, progress)
         fitted = time.perf_counter()
         words = _write(trained, out, language, config.most_words)
         if model is not None:
             with atomic_path(model) as place:
-                trained.replace(place)
+                shutil.move(trained, place)
         seconds = {"read": read - began, "train": fitted - read, "save": time.perf_counter() - fitted}
     return Embedded(out, words, corpus.tokens, corpus.lines, epochs, seconds, told)
 
@@ -101,8 +99,8 @@ def embed(
 def _warnings(corpus: Corpus, language: str) -> Iterator[str]:
     if corpus.tokens < FEW:
         yield (
-            f"{corpus.tokens:,} tokens are little: below {FEW:,} an alignment without help is at risk; add "
-            "text, or a few translations with muse align --dictionary"
+            f"{corpus.tokens:,} tokens are little: vectors of fewer than {FEW:,} are noisy; add text, or help "
+            "muse align with a few translations (--dictionary)"
         )
     yield from warnings(lines_by_language(corpus.sample), language)
 
