@@ -45,8 +45,8 @@ def embed(texts: tuple[Path, ...], quiet: bool, as_json: bool, **options: Any) -
 
     A TEXT has a sentence or a paragraph on each line. It may be compressed, a .tsv with the text in its last
     column, Parquet, or a folder of such files. It is tokenised, and lowercased. Give text of the same kind in
-    both languages, and as much as you have: vectors of fewer than 5 million tokens are noisy. With --threads 1 the
-    same text gives the same vectors; with more, similar ones.
+    both languages, and as much as you have: vectors of fewer than 5 million tokens are noisy. With
+    --threads 1 the same text gives the same vectors; with more, similar ones.
     """
     from muse.embedding import embed
     from muse.progress import Progress

@@ -99,8 +99,8 @@ def embed(
 def _warnings(corpus: Corpus, language: str) -> Iterator[str]:
     if corpus.tokens < FEW:
         yield (
-            f"{corpus.tokens:,} tokens are little: vectors of fewer than {FEW:,} are noisy; add text, or help "
-            "muse align with a few translations (--dictionary)"
+            f"{corpus.tokens:,} tokens are little: vectors of fewer than {FEW:,} are noisy; add text, or "
+            "help muse align with a few translations (--dictionary)"
         )
     yield from warnings(lines_by_language(corpus.sample), language)
 
