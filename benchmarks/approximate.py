@@ -32,16 +32,19 @@ from muse.learn.pair import prepare_
 from muse.normalise import DEFAULT_STEPS
 from muse.normalise import normalise as normalised
 from muse.procrustes import procrustes
+from muse.search.approximate import LISTS, TRAINED_ON
 from muse.search.neighbours import nearest
 from muse.search.retrieval import Retrieval, mutual_neighbours
 from muse.space import Provenance, SideToSave, save_space
 from muse.vectors import Vectors
 
+COLUMNS = (
+    "compared", "index", "settings", "build s", "search s", "recall@1", "recall@10",
+    "largest error of hubness",
+)  # fmt: skip
 NOISE = 0.5
 SAMPLE = 1_000
 SAME = 1e-6  # the rounding of cosines
-TRAINED_ON = 40  # keys a list
-LISTS = 2.3  # in square roots of the number of keys
 PRODUCT, DISTANCE = "product", "distance"
 RECIPES = (  # what is compared, how many lists, and what share of them is looked through
     (PRODUCT, "Flat", 0, ""),
@@ -167,18 +170,7 @@ def main() -> None:
     if asked.induce:
         induce(given)
         return
-    header(
-        [
-            "compared",
-            "index",
-            "settings",
-            "build s",
-            "search s",
-            "recall@1",
-            "recall@10",
-            "largest error of hubness",
-        ]
-    )
+    header(COLUMNS)
     for recipe in RECIPES:
         name, settings = made_for(given.keys, recipe)
         row(measure(recipe[0], name, settings, given, asked))

@@ -15,6 +15,7 @@ import csv
 import shlex
 import tempfile
 from pathlib import Path
+from typing import Any
 
 from pairs import SHARED
 from tables import commit, header, heading, muse, row, today
@@ -26,7 +27,7 @@ COLUMNS = (
 LISTS = {"development": "0-5000", "test": "5000-6500"}
 
 
-def embedded(folder: Path, language: str, settings: str, shared: Path) -> dict[str, object]:
+def embedded(folder: Path, language: str, settings: str, shared: Path) -> dict[str, Any]:
     """What `muse embed` prints for a language, trained once for all pairs."""
     out = folder / f"{language}.vec"
     text = shared / "data" / "text" / f"novels.{language}.tsv.gz"
@@ -66,23 +67,19 @@ def measured(asked: argparse.Namespace, settings: str) -> list[dict[str, object]
         languages = dict.fromkeys(language for pair in pairs for language in pair)
         made = {one: embedded(folder, one, settings, asked.shared) for one in languages}
         for source, target in pairs:
-            files: list[str | Path] = [
-                "--src-emb",
-                folder / f"{source}.vec",
-                "--tgt-emb",
-                folder / f"{target}.vec",
-            ]
+            own, other = (folder / f"{language}.vec" for language in (source, target))
+            files: list[str | Path] = ["--src-emb", own, "--tgt-emb", other]
             run = muse("align", "--src", source, "--tgt", target, *files, "--out", folder / "space")
             gold = asked.shared / "data" / "dictionaries" / f"{source}-{target}.{LISTS[asked.gold]}.txt"
             score = muse("evaluate", folder / "space", "--src", source, "--tgt", target, "--dictionary", gold)
             low, high = score.fields["ci95"]
             found.append({
                 "pair": f"{source}-{target}", "settings": settings, "gold": asked.gold,
-                "tokens": sum(int(str(made[one]["tokens"])) for one in (source, target)),
+                "tokens": sum(made[one]["tokens"] for one in (source, target)),
                 "words": " ".join(str(made[one]["words"]) for one in (source, target)),
-                "seconds_embed": round(sum(float(str(made[one]["seconds"])) for one in (source, target)), 1),
+                "seconds_embed": round(sum(made[one]["seconds"] for one in (source, target)), 1),
                 "seconds_align": round(run.seconds, 1),
-                "peak_mb": max(float(str(made[one]["peak_memory_mb"])) for one in (source, target)),
+                "peak_mb": max(made[one]["peak_memory_mb"] for one in (source, target)),
                 "verdict": run.fields["verdict"], "confidence": round(run.fields["confidence"], 2),
                 "p_at_1": round(score.fields["p_at_1"], 1), "ci95_low": round(low, 1),
                 "ci95_high": round(high, 1), "covered": score.fields["covered"],

@@ -19,13 +19,13 @@ from sentence_sets import training
 from tables import header, heading, muse, row
 
 LANGUAGES = ("en", "fr")
-TWICE = 1.2  # as many are drawn as make up for those drawn twice
+DRAWN = 1.2  # for each sentence: some are drawn twice
 
 
 def joined(sentences: int, shared: Path) -> list[tuple[str, str]]:
     """So many translations of joined sentences, none of which is in two."""
     text = training(shared / "data", "fr")
-    drawn = np.random.default_rng(0).integers(len(text.english), size=(round(TWICE * sentences), 2))
+    drawn = np.random.default_rng(0).integers(len(text.english), size=(round(DRAWN * sentences), 2))
     english = {f"{text.english[i]} {text.english[j]}": f"{text.other[i]} {text.other[j]}" for i, j in drawn}
     french = {two: one for one, two in english.items()}
     return [(one, two) for two, one in french.items()][:sentences]

@@ -1,4 +1,4 @@
-"""Embedding: word vectors from text, trained by fastText with settings for alignment."""
+"""Embedding: word vectors from text, trained by fastText."""
 
 from muse.embedding.corpus import Corpus, write_corpus
 from muse.embedding.settings import EmbedConfig

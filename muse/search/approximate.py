@@ -127,12 +127,13 @@ class Index:
         rows = rows if len(kept) == len(rows) else rows[kept]  # mostly no copy
         self._rows, self._places = rows, torch.from_numpy(kept)
         self._lists = max(1, round(LISTS * len(rows) ** 0.5))
-        recipe = f"IVF{self._lists},PQ{rows.shape[1] // 2}x4fs"
-        self._by_distance = float((rows.mean(axis=0) ** 2).sum()) > ONE_WAY
-        metric = faiss.METRIC_L2 if self._by_distance else faiss.METRIC_INNER_PRODUCT
-        self._codes: Any = faiss.index_factory(rows.shape[1], recipe, metric)
         drawn = rng.permutation(len(rows))[: TRAINED_ON * self._lists]
-        self._codes.train(rows[np.sort(drawn)])
+        sample = rows[np.sort(drawn)]
+        self._by_distance = float((sample.mean(axis=0) ** 2).sum()) > ONE_WAY
+        metric = faiss.METRIC_L2 if self._by_distance else faiss.METRIC_INNER_PRODUCT
+        recipe = f"IVF{self._lists},PQ{rows.shape[1] // 2}x4fs"
+        self._codes: Any = faiss.index_factory(rows.shape[1], recipe, metric)
+        self._codes.train(sample)
         self._codes.add(rows)
         self._exact = _flat(rows, metric)
         self._index: Any = faiss.IndexRefine(self._codes, self._exact)
