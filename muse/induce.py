@@ -12,10 +12,12 @@ from torch import Tensor
 from muse.errors import BadSetting
 from muse.lexicon import Entry, Lexicon
 from muse.search.approximate import Approximation
-from muse.search.calibration import CANDIDATES, WORDS, Calibration, calibrate
+from muse.search.calibration import CANDIDATES
 from muse.search.found import Neighbours
+from muse.search.probability import Calibration
 from muse.search.retrieval import Retrieval
 from muse.space import AlignedSpace
+from muse.space.calibrated import calibrated
 from muse.space.direction import Direction, MakeSearch, search_with
 
 BATCH = 2_048  # source words at once: a mutual search allocates (b, k, k)
@@ -96,11 +98,7 @@ def entries(
     found_by = (search or search_with(Approximation()))(direction, retrieval, looked_up)
     calibration = None
     if rng is not None:
-        # Calibrated on the whole space: a probability must not depend on how many words are written.
-        rows, unweighted = (space.tensor(source), space.tensor(target)), None
-        if space.manifest.get("mapping") == "linear":
-            unweighted = space.unweighted(source, WORDS), space.unweighted(target, WORDS)
-        calibration = calibrate(*rows, rng=rng, retrieval=retrieval, unweighted=unweighted)
+        calibration = calibrated(space, source, target, rng=rng, retrieval=retrieval)
     back = found_by.back(limits.top) if limits.mutual else None  # (m, k)
     words, translations = space.vectors(source).words, space.vectors(target).words
     count = len(direction.rows[0])

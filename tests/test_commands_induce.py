@@ -133,5 +133,5 @@ def test_usage(muse: Command, space: Path, more: list[object]) -> None:
 def test_pairs_without_probabilities_cost_no_calibration(
     muse: Command, space: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("muse.induce.calibrate", None)
+    monkeypatch.setattr("muse.induce.calibrated", None)
     assert muse("induce", space, "--out", space.parent / "d.txt").code == 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -109,11 +110,41 @@ def test_what_is_refused(muse: Command, space: Path) -> None:
     both = ["--ngrams", "--vectors", here / "fr.vec"]
     refused(muse("translate", space, "le", *both), "--ngrams and --vectors exclude each other")
     refused(muse("translate", space, "le", "--vectors", here / "no.vec"), "no.vec")
-    refused(muse("translate", space, "le", "minous", "--vectors", here / "fr.vec"), "'minous' is not among")
+    refused(muse("translate", space, "minous", "--vectors", here / "fr.vec"), "'minous' is not among")
     refused(translate(muse, space, "--reference", here / "no.txt", stdin="le\n"), "no.txt")
     refused_late = translate(muse, space, "--reference", here / "en.txt", stdin="le\n")
     assert refused_late.code == 1
     assert "got 9 for 1" in refused_late.errors[0]
+
+
+def test_words_with_their_worth(muse: Command, space: Path) -> None:
+    words = ["Chat", "l'homme", "the", "chta"]
+    ended = muse("translate", space, *words, "--top", 2)
+    assert ended.code == 0
+    first, second = ended.out.splitlines()
+    assert re.fullmatch(r"Chat\tcat \d\.\d{3} \(\d+ %\)  \w+ -?\d\.\d{3} \(\d+ %\)", first)
+    assert second.startswith("l'homme\tman ")
+    assert ended.err.splitlines() == [
+        "'the' is not among the 14 words of fr; it is a word of en; check --src and --tgt",
+        "'chta' is not among the 14 words of fr; did you mean chat?",
+    ]
+    found = muse("translate", space, *words, "--top", 2, "--json").json
+    assert found["forms"] == {"Chat": "chat", "l'homme": "homme"}
+    assert found["unknown"]["the"] == {"suggestions": [], "languages": ["en"]}
+    assert found["unknown"]["chta"] == {"suggestions": ["chat"], "languages": []}
+    best = found["answers"]["Chat"][0]
+    assert (best["target"], best["mutual"], best["grade"]) == ("cat", True, "trusted")
+    assert [[one["target"], one["score"]] for one in found["answers"]["Chat"]] == found["translations"][
+        "Chat"
+    ]
+
+
+def test_weak_answers_are_named(muse: Command, space: Path) -> None:
+    (space / "fr" / "calibration.en.json").write_text('{"closed_set": 10, "open_set": 10, "none": 3}')
+    ended = muse("translate", space, "chat", "--top", 1)
+    assert ended.err == "chat: no translation to trust, the best has 11 %\n"
+    assert ended.out.startswith("chat\tcat")
+    assert "probability" not in muse("translate", space, "chat", "--retrieval", "nn").err
 
 
 def test_words_that_are_new(muse: Command, space: Path) -> None:

@@ -8,7 +8,8 @@ import torch
 
 from muse.errors import Mismatch
 from muse.learn.supervise.whitened import reweighted_maps
-from muse.search.calibration import CANDIDATES, Calibration, answers, calibrate, fit_open_set, in_halves
+from muse.search.calibration import CANDIDATES, answers, calibrate, fit_open_set, in_halves
+from muse.search.probability import Calibration
 from muse.search.retrieval import Retrieval, mutual_neighbours
 from tests.toys import pair
 

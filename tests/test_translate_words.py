@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from pathlib import Path
 
 import numpy as np
@@ -11,8 +10,7 @@ import pytest
 from muse.errors import BadSetting
 from muse.induce import induce
 from muse.search.retrieval import Retrieval
-from muse.translate import spellings, translate_words
-from muse.translate.words import CANDIDATES
+from muse.translate import translate_words
 from muse.vectors import Vectors
 from tests.spaces import plain_space, saved
 from tests.test_evaluation_words import RETRIEVALS, noisy_space
@@ -67,45 +65,10 @@ def test_an_unknown_word_gets_advice() -> None:
     space = plain_space(np.eye(7, dtype=np.float32), np.eye(7, dtype=np.float32), FRENCH, list("abcdefg"))
     with pytest.raises(BadSetting, match=r"'maisom' is not among the 7 words of fr; did you mean maison\?"):
         translate_words(space, ["chat", "maisom"])
-    with pytest.raises(BadSetting, match=r"fr \(nor are 2 others\); did you mean chat\?"):
-        translate_words(space, ["CHAT", "x", "y"])
+    with pytest.raises(BadSetting, match="'a' is not .* it is a word of en"):
+        translate_words(space, ["CHAT", "a"])
+    assert list(translate_words(space, ["CHAT", "l'Été"], top=1)) == ["CHAT", "l'Été"]
     with pytest.raises(BadSetting, match="; check its spelling and its language"):
         translate_words(space, ["qqqqqq"])
     with pytest.raises(BadSetting, match="'' is not among the 7 words of fr"):
         translate_words(space, [""])
-
-
-@pytest.mark.parametrize(
-    ("word", "expected"),
-    [
-        ("Maison", ["maison", "saison", "raison"]),
-        ("PARIS", ["Paris"]),
-        ("paris", ["Paris"]),
-        ("otan", ["OTAN"]),
-        ("été", ["Été"]),
-        ("maisno", ["maison"]),
-        ("zzz", []),
-    ],
-)
-def test_spellings(word: str, expected: list[str]) -> None:
-    found = spellings(word, vectors(FRENCH))
-    assert found[0] == expected[0] if expected else not found
-    assert set(expected) <= set(found)
-
-
-def test_few_words_of_a_large_vocabulary_are_compared_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    compared: list[int] = []
-    close_matches = difflib.get_close_matches
-
-    def counting(word: str, among: list[str], n: int, cutoff: float) -> list[str]:
-        compared.append(len(among))
-        return close_matches(word, among, n, cutoff)
-
-    monkeypatch.setattr(difflib, "get_close_matches", counting)
-    rng = np.random.default_rng(0)
-    letters = np.array(list("etaoinshrdlu"))
-    endings = list(dict.fromkeys("".join(letters[rng.integers(12, size=7)]) for _ in range(30_000)))
-    large = vectors([*(f"e{ending}" for ending in endings), *(f"t{ending}" for ending in endings[:900])])
-    for word in (f"e{endings[5_000]}", f"t{endings[500]}"):
-        assert word in spellings(word[:-1] + "ü", large)
-    assert compared == [CANDIDATES, 900]  # the most frequent alone, and none that begins and ends otherwise

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 
 from muse.commands.options import common, direction, given, open_space
+from muse.commands.word_answers import show_words
 
 if TYPE_CHECKING:
     from muse.files.plain_text import Stream
@@ -72,9 +73,10 @@ STDIN = "standard input"
 def translate(space: Path, words: tuple[str, ...], method: str, as_json: bool, **options: Any) -> None:
     """Translate each WORD, or the text on stdin word by word.
 
-    Words are printed with several translations and their scores. Text keeps its punctuation, numbers and
-    capitals; a word without a vector is copied, unless --vectors or --ngrams supplies one. --lm (from muse
-    train-lm, or any ARPA file) picks, from each word's --top candidates, the sequence that reads best.
+    Words are printed with several translations, their scores and, with CSLS, their probabilities. Text keeps
+    its punctuation, numbers, names and capitals; a word without a vector is copied, unless --vectors or
+    --ngrams supplies one. --lm (from muse train-lm, or any ARPA file) picks, from each word's --top
+    candidates, the sequence that reads best.
     """
     from muse.search.retrieval import Retrieval
     from muse.space.new_words import load_new_words, own_new_words
@@ -92,7 +94,7 @@ def translate(space: Path, words: tuple[str, ...], method: str, as_json: bool, *
         new_words = load_new_words(loaded, options["source"], options["vectors"], fit=options["fit"])
     retrieval = Retrieval(method, backend=options["backend"])
     if words:
-        _translate_words(loaded, words, new_words, retrieval, as_json=as_json, **options)
+        show_words(loaded, words, new_words, retrieval, as_json=as_json, **options)
     else:
         _translate_text(loaded, model, new_words, retrieval, as_json=as_json, **options)
 
@@ -111,28 +113,6 @@ def _check_options(words: tuple[str, ...], options: dict[str, Any]) -> None:
         raise click.UsageError(f"{idle[0]} needs text on stdin, got words to translate; leave it out.")
     if not words and options["lm"] is None and (idle := given("top", "lm_weight", "beam")):
         raise click.UsageError(f"{idle[0]} needs --lm to translate text, got none; leave it out.")
-
-
-def _translate_words(
-    space: AlignedSpace,
-    words: tuple[str, ...],
-    new_words: NewWords | None,
-    retrieval: Retrieval,
-    *,
-    as_json: bool,
-    **options: Any,
-) -> None:
-    from muse.translate import translate_words
-
-    found = translate_words(
-        space, words, source=options["source"], target=options["target"], top=options["top"],
-        retrieval=retrieval, new_words=new_words,
-    )  # fmt: skip
-    if as_json:
-        click.echo(json.dumps({"translations": found}, ensure_ascii=False))
-        return
-    for word, candidates in found.items():
-        click.echo(f"{word}\t" + "  ".join(f"{target} {score:.3f}" for target, score in candidates))
 
 
 def _translate_text(

@@ -39,6 +39,11 @@ def hubness_name(against: str, *, approximate: bool) -> str:
     return f"hubness.{folder_name(against)}{'.approximate' if approximate else ''}.npy"
 
 
+def calibration_name(target: str) -> str:
+    """The name of the file with the calibration of translations into another language."""
+    return f"calibration.{folder_name(target)}.json"
+
+
 def checksum(path: Path) -> str:
     """The sha256 of a file, in hexadecimal."""
     digest = hashlib.sha256()

@@ -27,7 +27,6 @@ mostly shared by the halves.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import scipy.optimize
@@ -38,7 +37,7 @@ from torch.nn.functional import normalize
 from muse.errors import Mismatch
 from muse.procrustes import cross_fitted
 from muse.search.found import Neighbours
-from muse.search.probability import COLDEST, HOTTEST, csls_probabilities, fit_temperature
+from muse.search.probability import COLDEST, HOTTEST, Calibration, fit_temperature, with_none
 from muse.search.retrieval import Retrieval, mutual_neighbours
 
 CANDIDATES = 10  # over which a probability is distributed
@@ -47,28 +46,6 @@ FOLDS = 20  # of the words, each rotated by a fit to the pairs of the others
 FARTHEST = 4.0  # bounds the score of "none of them", since CSLS lies between -4 and 2
 
 Rows = tuple[Tensor, Tensor]  # of the source (n, d) and of the target (m, d), of unit length, in one space
-
-
-@dataclass(frozen=True)
-class Calibration:
-    """The temperatures of the closed-set and the open-set model, and the latter's score of "none"."""
-
-    closed_set: float
-    open_set: float
-    none: float
-
-    def probabilities(self, scores: Tensor) -> Tensor:
-        """The probability (q, k) that each candidate translates its query, from CSLS `scores` (q, k).
-
-        The sum over a query's candidates is 1 at most; the rest is the probability that none of them does.
-
-        >>> calibration = Calibration(closed_set=0.1, open_set=0.1, none=0.1)
-        >>> calibration.probabilities(torch.tensor([[0.2, 0.1]])).round(decimals=2).tolist()
-        [[0.6499999761581421, 0.23999999463558197]]
-        """
-        closed_set = csls_probabilities(scores, self.closed_set)
-        open_set = csls_probabilities(_with_none(scores, self.none), self.open_set)[:, :-1]
-        return (closed_set + open_set) / 2
 
 
 def calibrate(
@@ -138,10 +115,6 @@ def _column(candidates: Tensor, others: Tensor) -> Tensor:
     return torch.where(same.any(dim=1), same.int().argmax(dim=1), -1)
 
 
-def _with_none(scores: Tensor, none: float) -> Tensor:
-    return torch.cat([scores, scores.new_full((len(scores), 1), none)], dim=1)  # (q, k + 1)
-
-
 def fit_open_set(scores: Tensor, right: Tensor) -> tuple[float, float]:
     """The temperature and the score of "none" of highest likelihood, from CSLS `scores` (q, k).
 
@@ -152,7 +125,7 @@ def fit_open_set(scores: Tensor, right: Tensor) -> tuple[float, float]:
 
     def loss(logs: tuple[float, float]) -> float:
         temperature, none = float(np.exp(logs[0])), logs[1]
-        found = torch.log_softmax(_with_none(table, none) / temperature, dim=1).gather(1, answer)
+        found = torch.log_softmax(with_none(table, none) / temperature, dim=1).gather(1, answer)
         return -float(found.mean())
 
     limits = [(np.log(COLDEST), np.log(HOTTEST)), (-FARTHEST, FARTHEST)]

@@ -5,6 +5,8 @@ p(y | x) = exp(CSLS(x, y) / T) / sum_z exp(CSLS(x, z) / T), z over the candidate
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import torch
 from torch import Tensor
@@ -29,6 +31,33 @@ def csls_probabilities(scores: Tensor, temperature: float) -> Tensor:
     if not temperature > 0:
         raise BadSetting(f"a temperature must be greater than 0, got {temperature}")
     return torch.softmax(scores / temperature, dim=1)
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """The temperatures of the closed-set and the open-set model, and the latter's score of "none"."""
+
+    closed_set: float
+    open_set: float
+    none: float
+
+    def probabilities(self, scores: Tensor) -> Tensor:
+        """The probability (q, k) that each candidate translates its query, from CSLS `scores` (q, k).
+
+        The sum over a query's candidates is 1 at most; the rest is the probability that none of them does.
+
+        >>> calibration = Calibration(closed_set=0.1, open_set=0.1, none=0.1)
+        >>> calibration.probabilities(torch.tensor([[0.2, 0.1]])).round(decimals=2).tolist()
+        [[0.6499999761581421, 0.23999999463558197]]
+        """
+        closed_set = csls_probabilities(scores, self.closed_set)
+        open_set = csls_probabilities(with_none(scores, self.none), self.open_set)[:, :-1]
+        return (closed_set + open_set) / 2
+
+
+def with_none(scores: Tensor, none: float) -> Tensor:
+    """The `scores` (q, k) of candidates, and beside them that of one more, "none of them": (q, k + 1)."""
+    return torch.cat([scores, scores.new_full((len(scores), 1), none)], dim=1)
 
 
 def fit_temperature(scores: Tensor, right: Tensor) -> float:

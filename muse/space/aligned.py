@@ -2,8 +2,9 @@
 
 The folder holds `manifest.json` and, for each language, a folder with `words.txt` (a word a line),
 `vectors.npy` (n, k), `mapping.npy` (k, d), `means.npy` (c, d) and, against other languages,
-`hubness.<other>.npy` or `hubness.<other>.approximate.npy` (n,), all float32; k is the dimension of the space,
-d that of the language's own vectors, which may differ. Nothing in it is a pickle.
+`hubness.<other>.npy` or `hubness.<other>.approximate.npy` (n,), all float32, and `calibration.<other>.json`;
+k is the dimension of the space, d that of the language's own vectors, which may differ. Nothing in it is a
+pickle.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ from muse.files.space_manifest import read_manifest, verify
 from muse.normalise import Normalisation, check_steps
 from muse.progress import Progress
 from muse.search.approximate import Approximation, Recall
+from muse.search.probability import Calibration
 from muse.search.retrieval import Retrieval
 from muse.space.hubness import (
     HUBNESS_K,
@@ -63,7 +65,8 @@ class AlignedSpace:
     """Languages in the space of one of them, the pivot; `manifest` records how it was made.
 
     `progress` shows the progress of searches that the space itself runs; `folder` is where the space was
-    loaded from, which keeps what they find; `approximation` says when they need not be exact.
+    loaded from, which keeps what they find; `approximation` says when they need not be exact;
+    `calibrations` are those found so far, by source and target (`muse.space.calibrated`).
 
     >>> import numpy as np
     >>> rows, steps = np.eye(2, dtype=np.float32), Normalisation(("unit",), ())
@@ -79,6 +82,7 @@ class AlignedSpace:
     progress: Progress = field(default_factory=lambda: Progress(quiet=True), repr=False)
     folder: Path | None = None
     approximation: Approximation = field(default_factory=Approximation, repr=False)
+    calibrations: dict[tuple[str, str], Calibration] = field(default_factory=dict, init=False, repr=False)
     # Caches, so that a server need not move or compute these for every request.
     _rows: dict[str, Tensor] = field(default_factory=dict, init=False, repr=False)
     _hubness: dict[tuple[str, str], Tensor] = field(default_factory=dict, init=False, repr=False)

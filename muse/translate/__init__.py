@@ -1,14 +1,20 @@
 """Translate: words, and text word by word, with an aligned space."""
 
+from muse.translate.answers import Answer, WordAnswer, answer_words
 from muse.translate.scores import Quality, quality
+from muse.translate.spelling import find_form, spellings
 from muse.translate.text import Choice, TextConfig, Translator
-from muse.translate.words import neighbours, spellings, translate_words
+from muse.translate.words import neighbours, translate_words
 
 __all__ = [
+    "Answer",
+    "WordAnswer",
+    "answer_words",
     "Choice",
     "Quality",
     "TextConfig",
     "Translator",
+    "find_form",
     "neighbours",
     "quality",
     "spellings",

@@ -14,6 +14,13 @@ _ELIDED = {
     "c'": "ce", "d'": "de", "j'": "je", "jusqu'": "jusque", "l'": "le", "lorsqu'": "lorsque", "m'": "me",
     "n'": "ne", "puisqu'": "puisque", "qu'": "que", "s'": "se", "t'": "te",
 }  # fmt: skip
+# What may stand before an apostrophe and is a word of its own: l'amour is amour, dell'arte is arte.
+_BEFORE = {
+    "fr": frozenset(elided[:-1] for elided in _ELIDED) | {"quoiqu"},
+    "it": frozenset("all anch bell c coll com d dall dell dov gl l m n nell nessun quell quest".split())
+    | frozenset("s sant sull t tutt un v".split()),
+    "ca": frozenset("l d s m t n".split()),
+}
 _ELISIONS = {full: elided for elided, full in _ELIDED.items() if full != "ce"} | {"la": "l'"}
 _CAPITAL_NOUNS = ("de", "deu", "ger", "lb", "ltz")  # languages that write every noun with a capital
 # Parts of words in a vocabulary, and in text.
@@ -36,6 +43,18 @@ def forms(token: str) -> list[str]:
     """
     bare = token.strip("'")
     return list(dict.fromkeys(form for form in (token, token.lower(), bare, bare.lower()) if form))
+
+
+def without_elision(word: str, language: str) -> str:
+    """The word without an elided article or pronoun before it or, in English, without a final 's.
+
+    >>> [without_elision(word, "fr") for word in ("l'amour", "aujourd'hui")]
+    ['amour', "aujourd'hui"]
+    """
+    before, apostrophe, after = word.partition("'")
+    if language == "en":
+        return word.removesuffix("'s") or word
+    return after if apostrophe and after and before.lower() in _BEFORE.get(language, ()) else word
 
 
 def elide(words: Sequence[str], language: str) -> list[str]:

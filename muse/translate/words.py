@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Sequence
 
 import torch
@@ -13,14 +12,9 @@ from muse.search.neighbours import nearest
 from muse.search.retrieval import Retrieval
 from muse.space import AlignedSpace
 from muse.space.new_words import NewWords
-from muse.vectors import Vectors
+from muse.translate.spelling import find_form, not_found
 
 Translation = tuple[str, float]
-
-SUGGESTIONS = 3
-ALIKE = 0.7  # the least difflib ratio of a suggestion: 0.83 for maisno and maison, 0.75 for chta and chat
-LENGTH_APART = 2  # letters by which a suggestion may be longer or shorter
-CANDIDATES = 20_000  # the most frequent words that difflib compares one by one: about 0.2 s
 
 
 def translate_words(
@@ -35,11 +29,13 @@ def translate_words(
 ) -> dict[str, list[Translation]]:
     """Each word with its `top` best translations and their scores, best first.
 
-    Raise BadSetting, with the nearest spellings, for a word in neither the space nor `new_words`.
+    A word is looked up in the form that the vocabulary has (`muse.translate.find_form`). Raise BadSetting,
+    with advice, for a word in neither the space nor `new_words`; `answer_words` goes on without it.
 
     >>> import numpy as np
     >>> from muse.normalise import Normalisation
     >>> from muse.space import Side
+    >>> from muse.vectors import Vectors
     >>> rows, steps = np.eye(2, dtype=np.float32), Normalisation(("unit",), ())
     >>> sides = {"fr": Side(Vectors("fr", ["chat", "chien"], rows), rows, steps)}
     >>> sides["en"] = Side(Vectors("en", ["cat", "dog"], rows), rows, steps)
@@ -50,15 +46,28 @@ def translate_words(
     if top < 1:
         raise BadSetting(f"--top must be at least 1, got {top}")
     words = list(dict.fromkeys(words))
-    rows = rows_of(space, source, words, new_words)
-    unknown = [word for word in words if word not in rows]
-    if unknown:
-        raise BadSetting(_unknown(unknown, space.vectors(source)))
+    forms = forms_of(space, source, words, new_words)
+    for word, form in forms.items():
+        if form is None:
+            raise BadSetting(not_found(space, source, word))
     if not words:
         return {}
-    queries = torch.stack([rows[word] for word in words])  # (q, d)
+    rows = rows_of(space, source, list(filter(None, forms.values())), new_words)
+    queries = torch.stack([rows[forms[word] or ""] for word in words])  # (q, d)
     found = space.look_up(queries, (source, target), top=top, retrieval=retrieval or Retrieval())
     return dict(zip(words, found, strict=True))
+
+
+def forms_of(
+    space: AlignedSpace, language: str, words: Sequence[str], new_words: NewWords | None
+) -> dict[str, str | None]:
+    """For each word the entry of the vocabulary that it stands for, or itself if `new_words` has it."""
+    vectors = space.vectors(language)
+    forms = {word: find_form(word, vectors) for word in words}
+    for word, form in forms.items():
+        if form is None and new_words is not None and new_words.has(word):
+            forms[word] = word
+    return forms
 
 
 def rows_of(
@@ -81,6 +90,7 @@ def neighbours(
     >>> import numpy as np
     >>> from muse.normalise import Normalisation
     >>> from muse.space import Side
+    >>> from muse.vectors import Vectors
     >>> rows, steps = np.eye(2, dtype=np.float32), Normalisation(("unit",), ())
     >>> sides = {name: Side(Vectors(name, ["a", "b"], rows), rows, steps) for name in ("fr", "en")}
     >>> neighbours(AlignedSpace(sides, "en"), "fr", "a", among=["fr", "en"], top=1)
@@ -88,7 +98,7 @@ def neighbours(
     """
     row = space.vectors(language).index.get(word)
     if row is None:
-        raise BadSetting(_unknown([word], space.vectors(language)))
+        raise BadSetting(not_found(space, language, word))
     query, found = space.tensor(language)[row][None], {}  # (1, d)
     for other in among:
         same = other == language
@@ -97,35 +107,3 @@ def neighbours(
         words = space.vectors(other).words
         found[other] = [(words[j], score) for j, score in pairs if not (same and j == row)][:top]
     return found
-
-
-def spellings(word: str, vectors: Vectors) -> list[str]:
-    """Words of `vectors` that may be the intended spelling of `word`, the likeliest first.
-
-    >>> spellings("Maisno", Vectors("fr", ["maison", "raison", "eau"], torch.zeros(3, 1).numpy()))
-    ['maison']
-    """
-    folded = word.casefold()
-    forms = [form for form in (word.lower(), word.capitalize(), word.upper()) if form in vectors.index]
-    close = difflib.get_close_matches(folded, _candidates(folded, vectors), n=SUGGESTIONS, cutoff=ALIKE)
-    return list(dict.fromkeys([*forms, *close]))[:SUGGESTIONS]
-
-
-def _candidates(word: str, vectors: Vectors) -> list[str]:
-    # difflib takes 10 us a word: compare only words of similar length with the same first or last letter.
-    first, last = word[:1], word[-1:]
-    near = range(len(word) - LENGTH_APART, len(word) + LENGTH_APART + 1)
-    found = []
-    for candidate in vectors.words:
-        if len(candidate) in near and (candidate[:1] == first or candidate[-1:] == last):
-            found.append(candidate)
-            if len(found) == CANDIDATES:
-                break
-    return found
-
-
-def _unknown(words: Sequence[str], vectors: Vectors) -> str:
-    others = f" (nor are {len(words) - 1} others)" if len(words) > 1 else ""
-    close = spellings(words[0], vectors)
-    advice = f"did you mean {', '.join(close)}?" if close else "check its spelling and its language"
-    return f"{words[0]!r} is not among the {len(vectors)} words of {vectors.language}{others}; {advice}"

@@ -1,0 +1,81 @@
+"""The words of muse translate: their answers as lines for people, or as JSON."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from muse.search.retrieval import Retrieval
+    from muse.space import AlignedSpace
+    from muse.space.new_words import NewWords
+    from muse.translate.answers import Answer, WordAnswer
+
+log = logging.getLogger(__name__)
+
+
+def show_words(
+    space: AlignedSpace,
+    words: Sequence[str],
+    new_words: NewWords | None,
+    retrieval: Retrieval,
+    *,
+    as_json: bool,
+    **options: Any,
+) -> None:
+    """Print the answers; unknown and doubtful words are named on stderr. BadSetting if no word is known."""
+    from muse.errors import BadSetting
+    from muse.space.calibrated import KEPT, find_calibration
+    from muse.translate.answers import answer_words
+    from muse.translate.spelling import not_found
+
+    direction = options["source"], options["target"]
+    if (retrieval.method, retrieval.k) == KEPT:
+        find_calibration(space, *direction)
+    found = answer_words(
+        space, words, source=direction[0], target=direction[1],
+        top=options["top"], retrieval=retrieval, new_words=new_words,
+    )  # fmt: skip
+    problems = [not_found(space, direction[0], one.word) for one in found if one.form is None]
+    known = [one for one in found if one.form is not None]
+    if not known:
+        raise BadSetting("; ".join(problems))
+    if as_json:
+        click.echo(json.dumps(_fields(found), ensure_ascii=False))
+    for one in known if not as_json else ():
+        click.echo(f"{one.word}\t" + "  ".join(map(_shown, one.answers)))
+    for problem in problems:
+        log.warning("%s", problem)
+    for one in known:
+        if one.grade == "weak":
+            log.warning("%s: no translation to trust, the best has %s", one.word, _percent(one.answers[0]))
+
+
+def _fields(found: Sequence[WordAnswer]) -> dict[str, Any]:
+    known = [one for one in found if one.form is not None]
+    return {
+        "translations": {one.word: [[a.target, a.score] for a in one.answers] for one in known},
+        "answers": {one.word: [{**asdict(a), "grade": a.grade} for a in one.answers] for one in known},
+        "forms": {one.word: one.form for one in known},
+        "unknown": {
+            one.word: {"suggestions": one.suggestions, "languages": one.languages}
+            for one in found
+            if one.form is None
+        },
+    }
+
+
+def _shown(answer: Answer) -> str:
+    text = f"{answer.target} {answer.score:.3f}"
+    if answer.probability is not None:
+        text += f" ({_percent(answer)})"
+    return click.style(text, dim=True) if answer.grade == "weak" else text
+
+
+def _percent(answer: Answer) -> str:
+    return f"{100 * (answer.probability or 0):.0f} %"

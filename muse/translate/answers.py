@@ -1,0 +1,159 @@
+"""Answers: translations of words with their probability, and advice for words that are not there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+from torch import Tensor
+
+from muse.errors import BadSetting
+from muse.search.calibration import CANDIDATES
+from muse.search.retrieval import Retrieval
+from muse.space import AlignedSpace
+from muse.space.calibrated import KEPT, known_calibration
+from muse.space.new_words import NewWords
+from muse.translate.spelling import languages_with, spellings
+from muse.translate.words import Translation, forms_of, rows_of
+
+# The least probability of a translation to be shown as trustworthy, and below which it is shown as weak: of
+# those above the first 90 % are right, of those below the second 30 % (benchmarks/answers.py).
+TRUSTED, WEAK = 0.8, 0.4
+
+Grade = Literal["trusted", "likely", "weak"]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A translation, its score, its probability (None: not known), and whether both are best for each other.
+
+    `mutual` is whether the word looked up is itself the best translation of `target`. Probabilities are
+    those of `muse.search.calibration`.
+    """
+
+    target: str
+    score: float
+    probability: float | None
+    mutual: bool
+
+    @property
+    def grade(self) -> Grade | None:
+        """How far the translation can be trusted, by its probability; None if that is not known."""
+        if self.probability is None:
+            return None
+        return "trusted" if self.probability >= TRUSTED else "weak" if self.probability < WEAK else "likely"
+
+
+@dataclass(frozen=True)
+class WordAnswer:
+    """What a space says of a word: the entry that was looked up (`form`) and its translations, best first.
+
+    Of an unknown word, which has no form, similar spellings and the other languages that have it.
+    """
+
+    word: str
+    form: str | None
+    answers: tuple[Answer, ...] = ()
+    suggestions: tuple[str, ...] = ()
+    languages: tuple[str, ...] = ()
+
+    @property
+    def grade(self) -> Grade | None:
+        """How far the best translation can be trusted; None if there is none or it is not known."""
+        return self.answers[0].grade if self.answers else None
+
+
+def answer_words(
+    space: AlignedSpace,
+    words: Sequence[str],
+    *,
+    source: str | None = None,
+    target: str | None = None,
+    top: int = 10,
+    retrieval: Retrieval | None = None,
+    new_words: NewWords | None = None,
+) -> list[WordAnswer]:
+    """The answer to each word, in order; an unknown word takes nothing from the others.
+
+    Probabilities are given with the default retrieval, once `muse.space.calibrated` has found them.
+
+    >>> import numpy as np
+    >>> from muse.normalise import Normalisation
+    >>> from muse.space import Side
+    >>> from muse.vectors import Vectors
+    >>> rows, steps = np.eye(2, dtype=np.float32), Normalisation(("unit",), ())
+    >>> sides = {"fr": Side(Vectors("fr", ["chat", "chien"], rows), rows, steps)}
+    >>> sides["en"] = Side(Vectors("en", ["cat", "dog"], rows), rows, steps)
+    >>> for found in answer_words(AlignedSpace(sides, "en"), ["Chien", "dog"], top=1):
+    ...     print(found.word, found.form, [one.target for one in found.answers], found.languages)
+    Chien chien ['dog'] ()
+    dog None [] ('en',)
+    """
+    source, target = space.direction(source, target)
+    if top < 1:
+        raise BadSetting(f"--top must be at least 1, got {top}")
+    forms = forms_of(space, source, words, new_words)
+    known = list(dict.fromkeys(form for form in forms.values() if form is not None))
+    found = answers_of(
+        space, rows_of(space, source, known, new_words), (source, target),
+        top=top, retrieval=retrieval or Retrieval(),
+    )  # fmt: skip
+    return [
+        _unknown(space, source, word) if form is None else WordAnswer(word, form, found[form])
+        for word, form in ((word, forms[word]) for word in words)
+    ]
+
+
+def answers_of(
+    space: AlignedSpace,
+    rows: Mapping[str, Tensor],
+    direction: tuple[str, str],
+    *,
+    top: int,
+    retrieval: Retrieval,
+) -> dict[str, tuple[Answer, ...]]:
+    """The `top` best translations, best first, of words with these rows (d,) in the shared space."""
+    if not rows:
+        return {}
+    queries = torch.stack(list(rows.values()))  # (q, d)
+    found = space.look_up(queries, direction, top=max(top, CANDIDATES), retrieval=retrieval)
+    probable = _probabilities(space, found, direction, retrieval)
+    back = _best_back(space, [target for best in found for target, _ in best[:top]], direction, retrieval)
+    return {
+        word: tuple(
+            Answer(target, score, chance, back[target] == word)
+            for (target, score), chance in zip(best[:top], chances, strict=False)
+        )
+        for word, best, chances in zip(rows, found, probable, strict=True)
+    }
+
+
+def _probabilities(
+    space: AlignedSpace, found: list[list[Translation]], direction: tuple[str, str], retrieval: Retrieval
+) -> Sequence[Sequence[float | None]]:
+    calibration = known_calibration(space, *direction)
+    if calibration is None or (retrieval.method, retrieval.k) != KEPT:
+        return [[None] * len(best) for best in found]
+    scores = torch.tensor([[score for _, score in best] for best in found])  # (q, k)
+    return calibration.probabilities(scores).tolist()
+
+
+def _best_back(
+    space: AlignedSpace, targets: Sequence[str], direction: tuple[str, str], retrieval: Retrieval
+) -> dict[str, str]:
+    """The best translation of each target into the source language."""
+    source, target = direction
+    words = list(dict.fromkeys(targets))
+    index, rows = space.vectors(target).index, space.tensor(target)
+    queries = rows[[index[word] for word in words]]  # (q, d)
+    found = space.look_up(queries, (target, source), top=1, retrieval=retrieval)
+    return {word: best[0][0] for word, best in zip(words, found, strict=True)}
+
+
+def _unknown(space: AlignedSpace, language: str, word: str) -> WordAnswer:
+    suggestions = spellings(word, space.vectors(language))
+    return WordAnswer(
+        word, None, (), tuple(suggestions), tuple(languages_with(space, word, besides=language))
+    )

@@ -1,0 +1,78 @@
+"""Answers against the induced dictionary, which knows the same scores, probabilities and mutual pairs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from muse.errors import BadSetting
+from muse.induce import Limits, entries
+from muse.search.retrieval import Retrieval
+from muse.space.calibrated import find_calibration
+from muse.translate import Answer, WordAnswer, answer_words
+from muse.translate.answers import TRUSTED, WEAK
+from tests.spaces import plain_space, saved
+from tests.test_evaluation_words import RETRIEVALS, noisy_space
+
+
+@pytest.mark.parametrize("retrieval", RETRIEVALS, ids=str)
+def test_mutual_pairs_are_those_of_the_induced_dictionary(retrieval: Retrieval) -> None:
+    space = noisy_space(6)
+    found = answer_words(
+        space, space.vectors("fr").words, source="fr", target="en", top=1, retrieval=retrieval
+    )
+    limits = Limits(top=1, mutual=True)
+    expected = {e.source: e.target for e in entries(space, "fr", "en", limits=limits, retrieval=retrieval)}
+    assert {one.word: one.answers[0].target for one in found if one.answers[0].mutual} == expected
+    assert 0 < len(expected) < len(found)
+
+
+def test_probabilities_are_those_of_the_induced_dictionary(tmp_path: Path) -> None:
+    space = saved(tmp_path / "s", plain=True)
+    words = space.vectors("fr").words
+    assert answer_words(space, words[:1])[0].answers[0].probability is None  # until they are asked for
+    find_calibration(space, "fr", "en")
+    found = {one.word: one for one in answer_words(space, words, top=2)}
+    rng = np.random.default_rng(0)
+    for entry in entries(space, "fr", "en", limits=Limits(top=2), rng=rng):
+        answer = found[entry.source].answers[entry.rank - 1]
+        assert answer.target == entry.target
+        assert answer.score == pytest.approx(entry.score, abs=1e-5)
+        assert answer.probability == pytest.approx(entry.probability, abs=1e-4)
+
+
+def test_no_probability_of_other_scores_than_those_calibrated(tmp_path: Path) -> None:
+    space = saved(tmp_path / "s", plain=True)
+    find_calibration(space, "fr", "en")
+    for retrieval in (Retrieval("nn"), Retrieval("csls", 5)):
+        (one,) = answer_words(space, ["fr1"], retrieval=retrieval)
+        assert (one.answers[0].probability, one.grade) == (None, None)
+
+
+def test_unknown_words_take_nothing_from_the_others() -> None:
+    eye = np.eye(3, dtype=np.float32)
+    space = plain_space(eye, eye, ["roi", "reine", "chat"], ["king", "queen", "cat"])
+    words = ["Roi", "king", "riene", "zzz", "chat", "Roi"]
+    found = answer_words(space, words, top=1, retrieval=Retrieval("nn"))
+    assert [one.word for one in found] == words
+    assert [one.form for one in found] == ["roi", None, None, None, "chat", "roi"]
+    assert found[0].answers == (Answer("king", 1.0, None, True),)
+    assert found[1] == WordAnswer("king", None, languages=("en",))
+    assert found[2].suggestions == ("reine",)
+    assert found[3] == WordAnswer("zzz", None)
+    assert answer_words(space, []) == []
+    with pytest.raises(BadSetting, match="--top must be at least 1, got 0"):
+        answer_words(space, ["roi"], top=0)
+
+
+@pytest.mark.parametrize(
+    ("probability", "grade"),
+    [(None, None), (1.0, "trusted"), (TRUSTED, "trusted"), (0.6, "likely"), (WEAK, "likely"), (0.1, "weak")],
+)
+def test_grades(probability: float | None, grade: str | None) -> None:
+    answer = Answer("x", 0.1, probability, mutual=False)
+    assert answer.grade == grade
+    assert WordAnswer("y", "y", (answer,)).grade == grade
+    assert WordAnswer("y", None).grade is None
