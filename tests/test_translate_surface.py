@@ -43,8 +43,11 @@ def test_parts_of_words() -> None:
     assert [in_text(word, "fr") for word in ("l", "qu", "la")] == ["l'", "qu'", "la"]
     assert [in_text(word, "en") for word in ("s", "i", "la")] == ["'s", "I", "la"]
     assert in_text("l", "xx") == "l"
-    assert forms("L'") == ["L'", "l'", "L", "l"]
-    assert forms("'") == ["'"]
+    assert forms("L'", "it") == ["L'", "l'", "L", "l"]
+    assert forms("L'", "fr") == ["le", "L'", "l'", "L", "l"]
+    assert forms("C'", "fr")[0] == "cela"
+    assert forms("'", "fr") == ["'"]
+    assert [in_text(part, "en") for part in ("s", "re", "ve")] == ["'s", "are", "have"]
 
 
 @pytest.mark.parametrize(

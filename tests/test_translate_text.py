@@ -49,6 +49,9 @@ def translate(line: str, **options: object) -> str:
         ("le week-end", "the week-end"),
         ("un chat-huant", "a chat-huant"),
         ("Le Chat", "The Cat"),
+        ("il mange le Chat Homme", "he eats the Chat Homme"),
+        ("un homme, 12 d", "a man, 12 of"),
+        ("un homme, 12 min", "a man, 12 min"),
         ("il est Tom", "he is Tom"),
         ("TOM", "THOMAS"),
         ("\u00ab Il est à 12:45 \u00bb (un chat).", "\u00ab He is to 12:45 \u00bb (a cat)."),
@@ -139,3 +142,14 @@ def test_quality() -> None:
     found = quality(worse, lines)[0]
     assert found.ci95[0] <= found.value <= found.ci95[1] < 100
     assert str(found).startswith(f"BLEU = {found.value:.2f} [")
+
+
+def test_choices_say_what_is_kept() -> None:
+    translator = Translator(toy(), config=TextConfig(Retrieval("nn"), top=2))
+    found = translator.choices("L'homme est Tom, 3 km")
+    assert [one.token for one in found] == ["L'", "homme", "est", "Tom", ",", "3", "km"]
+    assert [one.form for one in found] == ["le", "homme", "est", "tom", None, None, None]
+    assert [one.kept for one in found] == [False, False, False, True, True, True, True]
+    assert [answer.target for answer in found[0].options][:1] == ["The"]
+    assert [(answer.target, answer.mutual) for answer in found[1].options][:1] == [("man", True)]
+    assert found[-1].options == ()

@@ -15,6 +15,7 @@ from muse.search.retrieval import Retrieval
 from muse.space import AlignedSpace
 from muse.space.calibrated import KEPT, known_calibration
 from muse.space.new_words import NewWords
+from muse.translate.own_spelling import with_own_spelling
 from muse.translate.spelling import languages_with, spellings
 from muse.translate.words import Translation, forms_of, rows_of
 
@@ -114,12 +115,16 @@ def answers_of(
     top: int,
     retrieval: Retrieval,
 ) -> dict[str, tuple[Answer, ...]]:
-    """The `top` best translations, best first, of words with these rows (d,) in the shared space."""
+    """The `top` best translations, best first, of words with these rows (d,) in the shared space.
+
+    A translation that is spelled like the word is preferred (`muse.translate.own_spelling`).
+    """
     if not rows:
         return {}
     queries = torch.stack(list(rows.values()))  # (q, d)
     found = space.look_up(queries, direction, top=max(top, CANDIDATES), retrieval=retrieval)
-    probable = _probabilities(space, found, direction, retrieval)
+    found = with_own_spelling(space, rows, found, direction, retrieval)
+    probable = probabilities(space, found, direction, retrieval)
     back = _best_back(space, [target for best in found for target, _ in best[:top]], direction, retrieval)
     return {
         word: tuple(
@@ -130,9 +135,10 @@ def answers_of(
     }
 
 
-def _probabilities(
+def probabilities(
     space: AlignedSpace, found: list[list[Translation]], direction: tuple[str, str], retrieval: Retrieval
 ) -> Sequence[Sequence[float | None]]:
+    """The probability of each of the CANDIDATES or more translations found; None until calibrated."""
     calibration = known_calibration(space, *direction)
     if calibration is None or (retrieval.method, retrieval.k) != KEPT:
         return [[None] * len(best) for best in found]
@@ -149,6 +155,8 @@ def _best_back(
     index, rows = space.vectors(target).index, space.tensor(target)
     queries = rows[[index[word] for word in words]]  # (q, d)
     found = space.look_up(queries, (target, source), top=1, retrieval=retrieval)
+    rows_by_word = dict(zip(words, queries, strict=True))
+    found = with_own_spelling(space, rows_by_word, found, (target, source), retrieval)
     return {word: best[0][0] for word, best in zip(words, found, strict=True)}
 
 

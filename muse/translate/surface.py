@@ -14,6 +14,7 @@ _ELIDED = {
     "c'": "ce", "d'": "de", "j'": "je", "jusqu'": "jusque", "l'": "le", "lorsqu'": "lorsque", "m'": "me",
     "n'": "ne", "puisqu'": "puisque", "qu'": "que", "s'": "se", "t'": "te",
 }  # fmt: skip
+_FULL = _ELIDED | {"c'": "cela"}  # c'est is "it is", where ce is mostly "this"
 # What may stand before an apostrophe and is a word of its own: l'amour is amour, dell'arte is arte.
 _BEFORE = {
     "fr": frozenset(elided[:-1] for elided in _ELIDED) | {"quoiqu"},
@@ -26,23 +27,26 @@ _CAPITAL_NOUNS = ("de", "deu", "ger", "lb", "ltz")  # languages that write every
 # Parts of words in a vocabulary, and in text.
 _PARTS = {
     "fr": {elided[:-1]: elided for elided in _ELIDED},
-    "en": {part: f"'{part}" for part in ("s", "t", "d", "m", "ll", "re", "ve")} | {"i": "I"},
+    "en": {"i": "I", "s": "'s", "t": "'t", "d": "'d", "m": "am", "re": "are", "ve": "have", "ll": "will"},
 }
 
 
 def in_text(word: str, language: str) -> str:
-    """The form in text of a word of the vocabulary: l' for l in French, 's for s in English."""
+    """The form in text of a word of the vocabulary: l' for l in French, are for re in English."""
     return _PARTS.get(language, {}).get(word, word)
 
 
-def forms(token: str) -> list[str]:
-    """The forms in which a vocabulary may contain a token of a text, the most similar first.
+def forms(token: str, language: str) -> list[str]:
+    """The forms in which a vocabulary may contain a token of a text, the best first.
 
-    >>> forms("L'")
-    ["L'", "l'", 'L', 'l']
+    An elided word is best looked up in full: the vector of a part is mostly about the words that it precedes.
+
+    >>> forms("L'", "fr"), forms("dogs'", "en")
+    (['le', "L'", "l'", 'L', 'l'], ["dogs'", 'dogs'])
     """
     bare = token.strip("'")
-    return list(dict.fromkeys(form for form in (token, token.lower(), bare, bare.lower()) if form))
+    full = _FULL.get(token.lower(), "") if language == "fr" else ""
+    return list(dict.fromkeys(form for form in (full, token, token.lower(), bare, bare.lower()) if form))
 
 
 def without_elision(word: str, language: str) -> str:

@@ -12,6 +12,7 @@ from muse.search.neighbours import nearest
 from muse.search.retrieval import Retrieval
 from muse.space import AlignedSpace
 from muse.space.new_words import NewWords
+from muse.translate.expressions import expression_row
 from muse.translate.spelling import find_form, not_found
 
 Translation = tuple[str, float]
@@ -73,10 +74,17 @@ def forms_of(
 def rows_of(
     space: AlignedSpace, language: str, words: Sequence[str], new_words: NewWords | None
 ) -> dict[str, Tensor]:
-    """The row (d,) in the shared space of each word that the space or else `new_words` contains."""
-    index, tensor = space.vectors(language).index, space.tensor(language)
-    rows = {word: tensor[index[word]] for word in words if word in index}
-    new = [word for word in words if word not in index and new_words is not None and new_words.has(word)]
+    """The row (d,) in the shared space of each word that the space or else `new_words` contains.
+
+    Words with spaces between are an expression (`muse.translate.expressions`), if the space has them all.
+    """
+    vectors, tensor = space.vectors(language), space.tensor(language)
+    index, rows = vectors.index, {}
+    for word in words:
+        row = tensor[index[word]] if word in index else expression_row(word, vectors, tensor)
+        if row is not None:
+            rows[word] = row
+    new = [word for word in words if word not in rows and new_words is not None and new_words.has(word)]
     if new and new_words is not None:
         rows.update(zip(new, torch.from_numpy(new_words.rows(new)).to(tensor.device), strict=True))
     return rows

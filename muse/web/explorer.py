@@ -93,7 +93,7 @@ class Explorer:
         # One for each direction and retrieval, since it caches words.
         key = (direction, retrieval)
         if key not in self._translators:
-            config = TextConfig(retrieval, top=ALTERNATIVES, alternatives=True)
+            config = TextConfig(retrieval, top=ALTERNATIVES)
             self._translators[key] = Translator(
                 self.space, source=direction[0], target=direction[1], config=config
             )

@@ -76,7 +76,10 @@ def _about_sentences(router: APIRouter, explorer: Explorer) -> None:
         """A sentence translated word by word, with alternatives for each word."""
         source, target = explorer.direction(src, tgt)
         retrieval, translated, choices = explorer.sentence((source, target), text)
-        tokens = [answers.Token(token=one.token, options=_scored(one.options)) for one in choices]
+        tokens = [
+            answers.Token(token=one.token, options=_scored((a.target, a.score) for a in one.options))
+            for one in choices
+        ]
         return answers.SentenceAnswer(
             source=source, target=target, retrieval=str(retrieval), text=translated, tokens=tokens
         )
