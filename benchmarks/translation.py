@@ -5,7 +5,8 @@
 
 The language model is trained by muse train-lm on the target's side of the training text, which is used as
 monolingual text: no source sentence is looked at. Every row is one `muse translate`, with all defaults but
-those it names; `p` is of sacrebleu's paired bootstrap test against the row above. --tune instead tries
+those it names; `p` is of sacrebleu's paired bootstrap test against the row above; `names` are the capitalised
+words that the reference has unchanged. --tune instead tries
 weights of the model on 2,000 pairs of the Tatoeba training file that its model has not seen; the test sets
 stay closed.
 """
@@ -23,6 +24,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from kept_names import kept_names
 from pairs import SHARED, find_pair
 from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.metrics.chrf import CHRF
@@ -33,7 +35,20 @@ LANGUAGES = ("en", "fr")
 HELD_OUT = 80  # one pair in so many is for tuning
 WEIGHTS = (0.02, 0.04, 0.06, 0.08, 0.1)
 ORDERS = (3, 4)
-COLUMNS = ("set", "direction", "dictionary", "BLEU", "95 %", "p", "chrF", "95 %", "p", "copied", "seconds")
+COLUMNS = (
+    "set",
+    "direction",
+    "dictionary",
+    "BLEU",
+    "95 %",
+    "p",
+    "chrF",
+    "95 %",
+    "p",
+    "names",
+    "copied",
+    "seconds",
+)
 
 
 class Text(NamedTuple):
@@ -105,6 +120,8 @@ def compare(name: str, text: Text, space: Path, folder: Path, order: int) -> Non
             found, seconds = translated(space, text.test[source], *direction, *options)
             cells = _scored(found["lines"], before, text.test[target])
             copied = f"{100 * found['copied'] / found['words']:.1f} %"
+            kept, names = kept_names(text.test[source], text.test[target], found["lines"])
+            cells.append(f"{kept} of {names}")
             row([name, f"{source}-{target}", system, *cells, copied, seconds])
             before = found["lines"]
 
