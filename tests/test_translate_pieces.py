@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from muse.text.tokens import Tokeniser
-from muse.translate.pieces import HYPHEN, PieceReader
+from muse.translate.pieces import HYPHEN, TextReader
 from muse.vectors import Vectors
 
 WORDS = [
@@ -29,7 +29,7 @@ FRENCH = Vectors("fr", WORDS, np.zeros((len(WORDS), 1), np.float32))
 
 
 def entries(line: str) -> dict[str, str | None]:
-    return {piece.token: piece.entry for piece in PieceReader(FRENCH).pieces(Tokeniser("fr").tokens(line))}
+    return {piece.token: piece.entry for piece in TextReader(FRENCH).pieces(Tokeniser("fr").tokens(line))}
 
 
 @pytest.mark.parametrize(
@@ -61,6 +61,6 @@ def test_entries_of_tokens() -> None:
 
 
 def test_capitals_inside_a_sentence_mark_names() -> None:
-    pieces = PieceReader(FRENCH).pieces(Tokeniser("fr").tokens("Tom est à Paris. Tom est TOM"))
+    pieces = TextReader(FRENCH).pieces(Tokeniser("fr").tokens("Tom est à Paris. Tom est TOM"))
     assert [piece.token for piece in pieces if piece.name] == ["Paris"]
     assert [piece.token for piece in pieces if piece.first] == ["Tom", "Tom"]

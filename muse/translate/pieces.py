@@ -33,7 +33,7 @@ class Piece(NamedTuple):
         return self.token not in UNITS and any(map(str.isalpha, self.token))
 
 
-class PieceReader:
+class TextReader:
     """Reads the tokens of lines as pieces, with the vocabulary of their language and new words."""
 
     def __init__(self, vectors: Vectors, new_words: NewWords | None = None) -> None:

@@ -23,7 +23,7 @@ from muse.text.tokens import Tokeniser
 from muse.translate.answers import Answer, answers_of, probabilities
 from muse.translate.beam import Options, best_path
 from muse.translate.own_spelling import with_own_spelling
-from muse.translate.pieces import HYPHEN, Piece, PieceReader
+from muse.translate.pieces import HYPHEN, Piece, TextReader
 from muse.translate.script import check_script
 from muse.translate.surface import (
     elide,
@@ -99,7 +99,7 @@ class Translator:
         self._space, self._model, self._new_words = space, model, new_words
         self.config = config or TextConfig()
         self._tokeniser, self._joiner = Tokeniser(self.source), Tokeniser(self.target)
-        self._reader = PieceReader(space.vectors(self.source), new_words)
+        self._reader = TextReader(space.vectors(self.source), new_words)
         self._options: dict[str, Options] = {}
         self._doubtful: set[str] = set()  # entries whose best translation is less probable than PROBABLE
         self._script_is_known = False
