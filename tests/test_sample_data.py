@@ -10,9 +10,11 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 SAMPLE = ROOT / "embeddings" / "sample"
 GOLD = ROOT / "dictionaries" / "fr-en.sample.txt"
+FIRST = ROOT / "dictionaries" / "fr-en.first-words.txt"
 LANGUAGES = ("fr", "en")
 MAX_BYTES = 8_000_000
-MIN_SOURCE_WORDS = 400
+SOURCE_WORDS = {GOLD: 1_000, FIRST: 100}
+MIN_COVERED = {GOLD: 0.97, FIRST: 1.0}  # share of the French words
 DIMENSION = 300
 
 
@@ -41,13 +43,23 @@ def vocabularies() -> dict[str, list[str]]:
     return {language: _words(language) for language in LANGUAGES}
 
 
-@pytest.fixture(scope="module")
-def pairs() -> list[tuple[str, str]]:
+def _pairs(path: Path) -> list[tuple[str, str]]:
     found = []
-    for line in GOLD.read_text(encoding="utf-8").splitlines():
+    for line in path.read_text(encoding="utf-8").splitlines():
         source, target = line.split(" ")
         found.append((source, target))
     return found
+
+
+@pytest.fixture(params=[GOLD, FIRST], ids=lambda path: path.name)
+def gold(request: pytest.FixtureRequest) -> Path:
+    path: Path = request.param
+    return path
+
+
+@pytest.fixture
+def pairs(gold: Path) -> list[tuple[str, str]]:
+    return _pairs(gold)
 
 
 @pytest.mark.parametrize("folder", ["embeddings", "dictionaries"])
@@ -59,7 +71,7 @@ def test_checksums_match(folder: str) -> None:
 
 def test_checksums_cover_every_file() -> None:
     listed = {path for folder in ("embeddings", "dictionaries") for path, _ in _checksums(folder)}
-    assert listed == {GOLD, *(SAMPLE / f"{language}.vec.gz" for language in LANGUAGES)}
+    assert listed == {GOLD, FIRST, *(SAMPLE / f"{language}.vec.gz" for language in LANGUAGES)}
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -80,15 +92,22 @@ def test_vocabulary_has_no_duplicates(language: str, vocabularies: dict[str, lis
     assert len(set(words)) == len(words)
 
 
-def test_gold_has_enough_source_words(pairs: list[tuple[str, str]]) -> None:
-    assert len({source for source, _ in pairs}) >= MIN_SOURCE_WORDS
+def test_gold_has_all_its_source_words(gold: Path, pairs: list[tuple[str, str]]) -> None:
+    assert len({source for source, _ in pairs}) == SOURCE_WORDS[gold]
 
 
 def test_gold_words_are_in_the_vocabularies(
-    pairs: list[tuple[str, str]], vocabularies: dict[str, list[str]]
+    gold: Path, pairs: list[tuple[str, str]], vocabularies: dict[str, list[str]]
 ) -> None:
-    assert {source for source, _ in pairs} <= set(vocabularies["fr"])
-    assert {target for _, target in pairs} <= set(vocabularies["en"])
+    known = [set(vocabularies[language]) for language in LANGUAGES]
+    covered = {source for source, target in pairs if source in known[0] and target in known[1]}
+    assert len(covered) >= MIN_COVERED[gold] * SOURCE_WORDS[gold]
+
+
+def test_first_words_are_in_the_gold_list() -> None:
+    first = _pairs(FIRST)
+    sources = {source for source, _ in first}
+    assert first == [pair for pair in _pairs(GOLD) if pair[0] in sources]
 
 
 def test_gold_has_no_duplicates(pairs: list[tuple[str, str]]) -> None:
