@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from muse.translate.expressions import expression_entry, expression_row, grouped
+from muse.translate.expressions import expression_entry, expression_row, with_entries
 from muse.vectors import Vectors
 
 
@@ -29,13 +29,13 @@ def test_the_entry_of_an_expression(words: tuple[str, ...], entry: str | None) -
 
 def test_an_expression_is_one_token_only_where_it_is_known() -> None:
     tokens = "Je viens parce que quelqu' un chante".split()
-    known = list(grouped(tokens, french("parce", "que", "un")))
+    known = list(with_entries(tokens, french("parce", "que", "un")))
     assert known[2:] == [("parce que", "parce que"), ("quelqu'", None), ("un", None), ("chante", None)]
     assert [
-        token for token, _ in grouped(tokens, Vectors("it", ["parce", "que"], np.eye(2, dtype="f")))
+        token for token, _ in with_entries(tokens, Vectors("it", ["parce", "que"], np.eye(2, dtype="f")))
     ] == tokens
-    assert list(grouped(["parce"], french("parce", "que"))) == [("parce", None)]
-    assert list(grouped([], french("parce"))) == []
+    assert list(with_entries(["parce"], french("parce", "que"))) == [("parce", None)]
+    assert list(with_entries([], french("parce"))) == []
 
 
 def test_the_rare_word_counts_most() -> None:

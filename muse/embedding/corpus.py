@@ -12,6 +12,7 @@ from muse.files.pieces import files_of, pieces
 from muse.files.plain_text import read_lines
 from muse.files.source import is_packed
 from muse.progress import Progress
+from muse.text.expressions import grouped, joined
 from muse.text.tokens import Tokeniser
 
 SAMPLE = 2_000  # lines at least, where there are as many
@@ -50,13 +51,15 @@ def write_corpus(
     with progress.stage("letters", _letters(files)) as tick, out.open("w", encoding="utf-8") as file:
         for line in _lines(files, column):
             letters += len(line) + 1
-            found = [token for token in tokeniser.tokens(line) if token != RESERVED]
+            tokens_of_line = [token for token in tokeniser.tokens(line) if token != RESERVED]
+            # As one token an expression has a vector of its own: hui, which follows aujourd' alone, has none.
+            found = [joined(group, "_") for group in grouped(tokens_of_line, language)]
             if not found:
                 continue
             sample.add(line, lines)
             lines, tokens = lines + 1, tokens + len(found)
-            joined = " ".join(found)
-            written.append(joined if keep_case else joined.lower())
+            text = " ".join(found)
+            written.append(text if keep_case else text.lower())
             if len(written) == TOGETHER:
                 file.write("".join(f"{one}\n" for one in written))
                 written.clear()

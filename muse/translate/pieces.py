@@ -7,12 +7,17 @@ from itertools import groupby
 from typing import NamedTuple
 
 from muse.space.new_words import NewWords
-from muse.translate.expressions import UNITS, grouped
+from muse.translate.expressions import with_entries
 from muse.translate.surface import forms, has_name_capital
 from muse.vectors import Vectors
 
 HYPHEN = "@-@"  # Moses' token for a hyphen between two tokens
 _ENDS = frozenset(".!?…")  # tokens after which a sentence begins
+# What follows a number and is written alike in every language.
+UNITS = frozenset(
+    "nm mm cm dm m km ha mg g kg t ml cl dl l ms s min h Hz kHz MHz GHz W kW MW GW kWh V kV mA Ah J kJ kcal "
+    "cal N Pa hPa bar dB b B kb kB Mb MB Gb GB TB ko Mo Go To px dpi ft yd mi mph kph lb lbs oz C F K".split()
+)
 _OF_QUANTITIES = UNITS | frozenset("/°²³")  # km/h, 20 °C
 
 
@@ -43,7 +48,7 @@ class TextReader:
         """The pieces of a line; a name of several words, each of them capitalised, is copied whole."""
         found: list[Piece] = []
         first, quantity = True, False
-        for token, entry in grouped(tokens, self._vectors):
+        for token, entry in with_entries(tokens, self._vectors):
             has_letters = any(map(str.isalpha, token))
             if entry is not None:
                 found.append(Piece(token, entry, first))
