@@ -33,6 +33,7 @@ EXTRAS: dict[str, tuple[str, ...]] = {
     "ray": ("pyarrow", "ray"),
     "report": ("jinja2", "matplotlib", "scikit-learn"),
     "sklearn": ("scikit-learn",),
+    "spacy": ("spacy",),
     "transformers": ("transformers",),
     "web": ("fastapi", "scikit-learn", "uvicorn"),
 }

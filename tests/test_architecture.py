@@ -56,6 +56,8 @@ ONLY_USERS = {
     "safetensors": {"export.static_embedding", "systems.hugging_face"},
     "scipy": {"procrustes", "search.calibration", "evaluation"},
     "sklearn": {"encoders.encoder", "evaluation.classifier", "picture"},
+    "spacy": {"export.spacy_folder", "files.spacy_vectors"},
+    "srsly": {"files.spacy_vectors"},
     "tokenizers": {"export.static_embedding", "systems.pieces"},
     "transformers": {"systems.hugging_face"},
     "uvicorn": {"web.server"},

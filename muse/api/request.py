@@ -7,6 +7,7 @@ from pathlib import Path
 
 from muse.errors import BadSetting
 from muse.files.locate import locate_vectors
+from muse.files.spacy_pipeline import find_vectors
 from muse.learn.pair import AlignConfig
 from muse.space import check_language
 
@@ -41,6 +42,10 @@ class Request:
     """Languages for detours only, which are not saved: `--via`."""
     via_file: Path | tuple[Path, ...] | None = None
     """The vectors of `via`, in the same order: `--via-emb`. None looks them up."""
+    source_words: Path | None = None
+    """The words of one `source`, if n-grams compose its vectors: `--src-words`. None takes the file's own."""
+    target_words: Path | None = None
+    """The words of `target`, if n-grams compose its vectors: `--tgt-words`. None takes the file's own."""
 
     @property
     def sources(self) -> tuple[str, ...]:
@@ -93,25 +98,42 @@ class Request:
         sources = self.sources
         if self.into is None:
             _ = self.pivot
-        if self.into is not None and self.target_file is not None:
-            raise BadSetting("--into uses the target's vectors in the space; omit --tgt-emb")
-        if self.dictionary is not None and len(sources) > 1:
-            raise BadSetting(
-                f"--dictionary needs a single --src, got {len(sources)}; align that language first, "
-                "then add the others with --into"
-            )
+        if self.into is not None:
+            for option, given in (("--tgt-emb", self.target_file), ("--tgt-words", self.target_words)):
+                if given is not None:
+                    raise BadSetting(f"--into uses the target's vectors in the space; omit {option}")
+        for option, given in (("--dictionary", self.dictionary), ("--src-words", self.source_words)):
+            if given is not None and len(sources) > 1:
+                raise BadSetting(
+                    f"{option} needs a single --src, got {len(sources)}; align that language first, "
+                    "then add the others with --into"
+                )
         if self.config.joint and (len(sources) < 2 or self.into is not None):
             raise BadSetting(
                 "--joint needs at least two --src and no --into: it moves every language but the target"
             )
 
+    def word_list(self, language: str) -> Path | None:
+        """The list of words of a language whose vectors n-grams compose, if one was given."""
+        if language == self.target:
+            return self.target_words
+        return self.source_words if language in self.sources else None
+
     def source_files(self) -> tuple[Path, ...]:
-        """The file of vectors of each language to map; BadFile if none is found."""
-        return _paths(self.source_file) or tuple(map(locate_vectors, self.sources))
+        """The vectors of each language to map; BadFile if none are found."""
+        return _located(self.source_file, self.sources)
+
+    def target_path(self) -> Path:
+        """The vectors of the pivot; BadFile if none are found."""
+        return _located(self.target_file, (self.pivot,))[0]
 
     def via_files(self) -> tuple[Path, ...]:
-        """The file of vectors of each language for detours only; BadFile if none is found."""
-        return _paths(self.via_file) or tuple(map(locate_vectors, self.via))
+        """The vectors of each language for detours only; BadFile if none are found."""
+        return _located(self.via_file, self.via)
+
+
+def _located(given: Path | tuple[Path, ...] | None, languages: tuple[str, ...]) -> tuple[Path, ...]:
+    return tuple(map(find_vectors, _paths(given))) or tuple(map(locate_vectors, languages))
 
 
 def _paths(given: Path | tuple[Path, ...] | None) -> tuple[Path, ...]:

@@ -15,7 +15,7 @@ from muse.api.outcome import Report, of_language, provenance, signature
 from muse.api.request import Request
 from muse.errors import BadSetting, MuseError
 from muse.files import read_lexicon, read_vectors
-from muse.files.locate import locate_vectors
+from muse.files.plain_text import read_lines
 from muse.files.space_folder import MANIFEST, checksum
 from muse.files.space_manifest import read_manifest
 from muse.learn.detour import Middle
@@ -41,7 +41,10 @@ __all__ = ["align", "pick_device", "run"]
 log = logging.getLogger(__name__)
 
 # A caller may give these as strings.
-FILES = {"source_file", "target_file", "via_file", "dictionary", "out", "into"}
+FILES = {
+    *("source_file", "source_words", "target_file", "target_words", "via_file"),
+    *("dictionary", "out", "into"),
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,9 +141,10 @@ def _load(request: Request, progress: Progress) -> _Inputs:
     """Every language, read and checked; the target first."""
     files = dict(zip(request.sources, request.source_files(), strict=True))
     files |= dict(zip(request.via, request.via_files(), strict=True))
-    target = (
-        _pivot(request.into) if request.into else _read(request, request.pivot, request.target_file, progress)
-    )
+    if request.into:
+        target = _pivot(request.into)
+    else:
+        target = _read(request, request.pivot, request.target_path(), progress)
     sides = {}
     for language, path in files.items():
         sides[language] = _read(request, language, path, progress)
@@ -168,15 +172,18 @@ def _others(request: Request, inputs: _Inputs) -> Others:
     return Others([side.vectors for side in inputs.via.values()], saved)
 
 
-def _read(request: Request, language: str, path: Path | None, progress: Progress) -> SideToSave:
-    path = path or locate_vectors(language)
+def _read(request: Request, language: str, path: Path, progress: Progress) -> SideToSave:
+    listed = request.word_list(language)
     vectors = read_vectors(
-        path, language=language, max_vocab=request.max_vocab, lowercase=request.lowercase, progress=progress
-    )
+        path, language=language, max_vocab=request.max_vocab, lowercase=request.lowercase,
+        words=None if listed is None else [word for word in read_lines(listed) if word], progress=progress,
+    )  # fmt: skip
     check_language(language, vectors.words)
     if vectors.repeated:
         log.warning("%s: dropped %d duplicate words (%s)", path, vectors.repeated, language)
-    return SideToSave(*prepare_(vectors, request.config.steps), files=(path,))
+    return SideToSave(
+        *prepare_(vectors, request.config.steps), files=(path,) if listed is None else (path, listed)
+    )
 
 
 def _pivot(folder: Path) -> SideToSave:

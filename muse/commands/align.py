@@ -47,7 +47,8 @@ OF_WORDS = " (not unsupervised)"
     type=Path,
     multiple=True,
     metavar="FILE",
-    help="Word vectors of --src, in the same order.  [default: found in embeddings/]",
+    help="Word vectors of --src, in the same order: a file, or a spaCy pipeline's name, folder or wheel.  "
+    "[default: found in embeddings/]",
 )
 @click.option(
     "--via",
@@ -66,6 +67,12 @@ OF_WORDS = " (not unsupervised)"
 @click.option(
     "--tgt-emb", type=Path, metavar="FILE", help="Word vectors of --tgt.  [default: found in embeddings/]"
 )
+@click.option(
+    "--src-words", type=Path, metavar="FILE",
+    help="Words of --src, most frequent first, for vectors that are composed of n-grams: of a spaCy pipeline "
+    "in mode floret, or a fastText .bin.",
+)  # fmt: skip
+@click.option("--tgt-words", type=Path, metavar="FILE", help="The same of --tgt.")
 @text_options
 @click.option(
     "--init", default="auto", show_default=True, type=click.Choice(INITIALISATIONS),
@@ -171,6 +178,7 @@ def _request(options: dict[str, Any]) -> Request:
         options["sources"], options["target"], options["src_emb"] or None, options["tgt_emb"],
         options["dictionary"], options["out"], options["max_vocab"], options["lower"], options["resume"],
         _config(options), options["into"], options["via"], options["via_emb"] or None,
+        options["src_words"], options["tgt_words"],
     )  # fmt: skip
 
 

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from muse.space import AlignedSpace
 
 VECTORS = ("text", "word2vec", "npz", "parquet")
-SENTENCES, SPACE = "sentence-transformers", "space"
+SENTENCES, SPACY, SPACE = "sentence-transformers", "spacy", "space"
 # The options that only some formats use.
 OF_FORM = {
-    "language": ("--lang", (*VECTORS, SENTENCES)),
+    "language": ("--lang", (*VECTORS, SENTENCES, SPACY)),
     "source": ("--src", ("torch", "moses")),
     "target": ("--tgt", ("torch", "moses")),
     "vocabularies": ("--vocab", ("torch",)),
@@ -35,12 +35,14 @@ OF_FORM = {
 @click.command()
 @click.argument("space", type=Path)
 @click.option(
-    "--format", "form", required=True, type=click.Choice([*VECTORS, SENTENCES, "torch", "moses", SPACE]),
+    "--format", "form", required=True,
+    type=click.Choice([*VECTORS, SENTENCES, SPACY, "torch", "moses", SPACE]),
     help="Format to write; see above.",
 )  # fmt: skip
 @click.option(
     "--out", required=True, type=Path, metavar="PATH",
-    help="File or folder to write; vectors go to one file per language if PATH has no suffix.",
+    help="File or folder to write; vectors go to one file per language if PATH has no suffix, "
+    "spacy's to one folder per language unless --lang is given.",
 )  # fmt: skip
 @click.option(
     "--encoder", type=Path, metavar="FOLDER",
@@ -102,6 +104,7 @@ def export(
     torch                  encoder and decoder tables      torch.load
     moses                  phrase table, both directions   Moses
     sentence-transformers  a folder                        SentenceTransformer
+    spacy                  a folder per language           spacy.load
     space                  a folder                        muse
     """  # noqa: D301 - click reads \b as the character
     import numpy as np
@@ -111,8 +114,8 @@ def export(
     loaded = open_space(space, device, quiet)
     words = _words(loaded, given.pop("encoder", None))
     rng = np.random.default_rng(seed)
-    write = {"torch": _torch, "moses": _moses, SENTENCES: _sentences, SPACE: _space}.get(form, _vectors)
-    fields, lines = write(words, out, given | {"form": form}, rng, loaded.progress)
+    write = {"torch": _torch, "moses": _moses, SENTENCES: _sentences, SPACY: _spacy, SPACE: _space}
+    fields, lines = write.get(form, _vectors)(words, out, given | {"form": form}, rng, loaded.progress)
     if as_json:
         click.echo(json.dumps({"out": str(out), "format": form, **fields}, ensure_ascii=False))
     else:
@@ -170,6 +173,16 @@ def _sentences(
     written = export_static_embedding(space, out, languages=languages, max_vocab=given.get("max_vocab"))
     left = f", {written.left_out} left out because a tokeniser would split them" if written.left_out else ""
     return written.as_json(), [f"{written.words} words in {written.path}{left}"]
+
+
+def _spacy(
+    space: AlignedSpace, out: Path, given: dict[str, Any], rng: np.random.Generator, progress: Progress
+) -> Report:
+    from muse.export.spacy_folder import export_spacy
+
+    written = export_spacy(space, out, language=given.get("language"), max_vocab=given.get("max_vocab"))
+    lines = [f"{one.words} words of {one.language} in {one.path}, pipeline {one.pipeline}" for one in written]
+    return {"folders": [one.as_json() for one in written]}, lines
 
 
 def _space(

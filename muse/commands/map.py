@@ -31,7 +31,8 @@ from muse.commands.options import common, open_space
 def map_words(space: Path, lang: str, vectors: Path, out: Path | None, as_json: bool, **options: Any) -> None:
     """Map words that were not in training into a SPACE.
 
-    With a fastText .bin, --words may list any strings: fastText computes their vectors from n-grams.
+    With a fastText .bin or a spaCy pipeline in mode floret, --words may list any strings, whose vectors are
+    composed of n-grams.
     """
     from muse.errors import BadSetting
     from muse.files import write_npz, write_vectors_text

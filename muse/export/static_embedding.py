@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from muse.errors import BadFile, Mismatch, MissingExtra
+from muse.errors import Mismatch, MissingExtra
 from muse.files.atomic import atomic_folder
 from muse.files.space_folder import writing
-from muse.files.writing import check_folder
+from muse.files.writing import check_folder_place
 from muse.installation import install_extra
 from muse.space import AlignedSpace
 from muse.vectors import Matrix
@@ -51,7 +51,7 @@ def export_static_embedding(
     could not be looked up.
     """
     tokenizers, save_file = _require()
-    check_folder_place(out)
+    check_folder_place(out, OURS)
     words, matrix = _table(space, languages or space.languages, max_vocab)
     lower = all(word == word.lower() for word in words)
     tokenizer = _splitter(tokenizers, lower)
@@ -70,15 +70,6 @@ def export_static_embedding(
         for name, content in (("modules.json", MODULES), ("config_sentence_transformers.json", CONFIG)):
             (partial / name).write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
     return StaticWritten(out, len(kept), len(words) - len(kept))
-
-
-def check_folder_place(out: Path) -> None:
-    """Raise BadFile if the folder cannot be written, or contains other files than an earlier export."""
-    check_folder(out)
-    if out.exists() and not {path.name for path in out.iterdir()} <= OURS:
-        raise BadFile(
-            f"{out}: expected a new folder or an earlier export, got one with other files; choose another"
-        )
 
 
 def _table(space: AlignedSpace, languages: Sequence[str], max_vocab: int | None) -> tuple[list[str], Matrix]:

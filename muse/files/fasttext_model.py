@@ -16,11 +16,9 @@ import numpy as np
 from muse.errors import BadFile, Mismatch, MissingExtra
 from muse.files.fasttext_layout import MAGIC, Layout, check_layout
 from muse.files.source import Source, open_source, unpacked_path
-from muse.files.table import Table
+from muse.files.table import Table, table_of
 from muse.installation import install_packages
 from muse.vectors import Matrix
-
-_ROWS = 1000  # rows looked up at once
 
 
 def is_fasttext(head: bytes) -> bool:
@@ -34,15 +32,12 @@ def is_fasttext_file(path: Path | str) -> bool:
         return is_fasttext(source.peek(len(MAGIC)))
 
 
-def fasttext_table(source: Source) -> Table:
-    """The table of the known words of a fastText model."""
+def fasttext_table(source: Source, words: Sequence[str] | None = None) -> Table:
+    """The table of the known words of a fastText model, or of the given ones, known or not."""
     model = _load(source)
-    words = model.words()
-    blocks = (
-        (words[begin : begin + _ROWS], model.rows(words[begin : begin + _ROWS]))
-        for begin in range(0, len(words), _ROWS)
+    return table_of(
+        source.path, model.layout.dimension, model.words() if words is None else words, model.rows
     )
-    return Table(source.path, model.layout.dimension, len(words), blocks)
 
 
 def subword_vectors(path: Path | str, words: Sequence[str]) -> Matrix:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
 from muse.errors import BadFile
 from muse.files import fasttext_model, npz
 from muse.files.parquet import is_parquet
-from muse.files.source import Source, open_source
-from muse.files.table import Table, Wanted, gather
+from muse.files.source import open_source
+from muse.files.spacy_pipeline import find_vectors, is_pipeline
+from muse.files.spacy_vectors import spacy_table
+from muse.files.table import Table, Wanted, gather, lacks_ngrams
 from muse.files.text import text_table
 from muse.files.vectors_parquet import parquet_table
 from muse.files.word2vec import is_word2vec, word2vec_table
@@ -25,14 +29,17 @@ def read_vectors(
     language: str,
     max_vocab: int | None = None,
     lowercase: bool = False,
+    words: Sequence[str] | None = None,
     progress: Progress | None = None,
 ) -> Vectors:
     r"""The words of a file and their vectors, the first `max_vocab` of them.
 
     Reads fastText and word2vec text with or without a first line "n d", GloVe text, word2vec binary and
     fastText models (.bin), each of these also as a .gz or as the only file of a .zip, .npz with the arrays
-    `words` and `matrix` or `vectors`, and Parquet with the columns `word` and `vector`. Of duplicate words,
-    or words that become equal by `lowercase`, the first is kept.
+    `words` and `matrix` or `vectors`, Parquet with the columns `word` and `vector`, and spaCy pipelines: the
+    folder, the wheel or sdist, or the name of an installed one. Of duplicate words, or words that become
+    equal by `lowercase`, the first is kept. `words`, most frequent first, are read in place of the file's
+    own if n-grams compose their vectors, in a fastText model or a pipeline in mode floret.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -42,13 +49,8 @@ def read_vectors(
     ('the', 'new york')
     """
     wanted = Wanted(language, max_vocab, lowercase)
-    path = Path(path)
-    if npz.is_npz(path):
-        return _gathered(npz.npz_table(path), wanted, progress)
-    if is_parquet(path):
-        return _gathered(parquet_table(path), wanted, progress)
-    with open_source(path) as source:
-        return _gathered(_table(source), wanted, progress)
+    with ExitStack() as opened:
+        return _gathered(_table(find_vectors(Path(path)), words, opened), wanted, progress)
 
 
 def _gathered(table: Table, wanted: Wanted, progress: Progress | None) -> Vectors:
@@ -59,12 +61,21 @@ def _gathered(table: Table, wanted: Wanted, progress: Progress | None) -> Vector
     return gather(replace(table, blocks=blocks), wanted)
 
 
-def _table(source: Source) -> Table:
-    head = source.peek(_HEAD)
-    if not head:
-        raise BadFile(f"{source.path}: expected word vectors, got an empty archive; download it again")
-    if fasttext_model.is_fasttext(head):
-        return fasttext_model.fasttext_table(source)
-    if is_word2vec(head):
-        return word2vec_table(source)
-    return text_table(source)
+def _table(path: Path, words: Sequence[str] | None, opened: ExitStack) -> Table:
+    if is_pipeline(path):
+        return spacy_table(path, words)
+    if npz.is_npz(path):
+        table = npz.npz_table(path)
+    elif is_parquet(path):
+        table = parquet_table(path)
+    else:
+        source = opened.enter_context(open_source(path))
+        head = source.peek(_HEAD)
+        if not head:
+            raise BadFile(f"{path}: expected word vectors, got an empty archive; download it again")
+        if fasttext_model.is_fasttext(head):
+            return fasttext_model.fasttext_table(source, words)
+        table = word2vec_table(source) if is_word2vec(head) else text_table(source)
+    if words is not None:
+        raise lacks_ngrams(path)
+    return table

@@ -45,8 +45,12 @@ def calibration_name(target: str) -> str:
 
 
 def checksum(path: Path) -> str:
-    """The sha256 of a file, in hexadecimal."""
+    """The sha256 of a file, in hexadecimal; of a folder, that of the names and checksums of its files."""
     digest = hashlib.sha256()
+    if path.is_dir():
+        for inner in sorted(inner for inner in path.rglob("*") if inner.is_file()):
+            digest.update(f"{inner.relative_to(path).as_posix()} {checksum(inner)}\n".encode())
+        return digest.hexdigest()
     with path.open("rb") as file:
         for block in iter(lambda: file.read(_BLOCK), b""):
             digest.update(block)

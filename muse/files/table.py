@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,6 +12,7 @@ from muse.errors import BadFile, BadSetting
 from muse.vectors import Matrix, Vectors
 
 Block = tuple[list[str], Matrix]  # p words and their rows (p, d)
+_ROWS = 1000  # rows looked up at once
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,22 @@ class Wanted:
     def __post_init__(self) -> None:
         if self.max_vocab is not None and self.max_vocab < 1:
             raise BadSetting(f"max_vocab must be at least 1 or None for every word, got {self.max_vocab}")
+
+
+def table_of(
+    path: Path, dimension: int, words: Sequence[str], rows: Callable[[Sequence[str]], Matrix]
+) -> Table:
+    """The table of words whose rows (p, d) a function looks up or composes, a block at a time."""
+    blocks = (list(words[begin : begin + _ROWS]) for begin in range(0, len(words), _ROWS))
+    return Table(path, dimension, len(words), ((block, rows(block)) for block in blocks))
+
+
+def lacks_ngrams(path: Path) -> BadSetting:
+    """The error to raise where vectors of given words are wanted from a file that cannot compose them."""
+    return BadSetting(
+        f"{path}: a list of words is for vectors composed of n-grams (a fastText .bin, a spaCy pipeline in "
+        "mode floret), got vectors of words; leave the list out"
+    )
 
 
 def gather(table: Table, wanted: Wanted) -> Vectors:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, cast
@@ -100,6 +100,15 @@ def check_folder(path: Path) -> None:
         raise BadFile(f"{path}: expected a folder to write in, got the file {above}; choose another folder")
     if not os.access(above, os.W_OK | os.X_OK):
         raise BadFile(f"{path}: expected a writable folder, but {above} is not writable; choose another")
+
+
+def check_folder_place(path: Path, ours: Collection[str]) -> None:
+    """Raise BadFile if the folder cannot be written, or contains other files than `ours`, of an export."""
+    check_folder(path)
+    if path.exists() and not {inner.name for inner in path.iterdir()} <= set(ours):
+        raise BadFile(
+            f"{path}: expected a new folder or an earlier export, got one with other files; choose another"
+        )
 
 
 def check_writable(path: Path, words: Sequence[str], matrix: Matrix, *, forbidden: str) -> None:

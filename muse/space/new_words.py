@@ -18,6 +18,8 @@ from muse.errors import BadSetting, Mismatch
 from muse.files import read_vectors
 from muse.files.fasttext_model import is_fasttext_file, load_fasttext
 from muse.files.npz import is_npz
+from muse.files.spacy_pipeline import find_vectors, is_pipeline
+from muse.files.spacy_vectors import load_spacy
 from muse.normalise import normalise
 from muse.progress import Progress
 from muse.space.aligned import AlignedSpace
@@ -74,7 +76,7 @@ def load_new_words(space: AlignedSpace, language: str, path: Path | str, *, fit:
     With `fit` they may be of any model, and a linear map is fitted to the common words.
     """
     space.side(language)
-    vectors = _opened(Path(path), language)
+    vectors = _opened(find_vectors(Path(path)), language)
     common = [word for word in space.vectors(language).words if word in vectors.known]
     if fit:
         return NewWords(language, vectors, _fitted(space, language, vectors, common[:FITTED]))
@@ -105,12 +107,15 @@ def map_new_words(space: AlignedSpace, new_words: NewWords, words: Sequence[str]
     if missing := [word for word in chosen if not new_words.has(word)]:
         raise BadSetting(
             f"{new_words.vectors.path}: expected a vector for every word, got none for {missing[0]!r} and "
-            f"{len(missing) - 1} more; use a fastText .bin, which has vectors for any word"
+            f"{len(missing) - 1} more; use a fastText .bin or floret vectors, which any word has"
         )
     return Vectors(language, chosen, new_words.rows(chosen))
 
 
 def _opened(path: Path, language: str) -> WordVectors:
+    if is_pipeline(path):
+        found = load_spacy(path)
+        return WordVectors(path, found.words, lambda _: found.has_ngrams, found.rows)
     if not is_npz(path) and is_fasttext_file(path):
         model = load_fasttext(path)
         words = [word for word in model.words() if word != "</s>"]  # fastText's end of line is no word

@@ -1,0 +1,123 @@
+"""SpaCy folders: the words of each language as the vectors of a blank pipeline, for spacy.load.
+
+The tokenizer is that of the language if spaCy knows its ISO code, else that of `xx`, for any language.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from muse.errors import Mismatch, MissingExtra
+from muse.files.atomic import atomic_folder
+from muse.files.space_folder import folder_name, writing
+from muse.files.spacy_pipeline import SETTINGS, VOCAB
+from muse.files.writing import check_folder_place
+from muse.installation import install_extra
+from muse.space import AlignedSpace
+from muse.vectors import Vectors
+
+log = logging.getLogger(__name__)
+
+OURS = {VOCAB, "config.cfg", "meta.json", "tokenizer"}
+ANY = "xx"
+_CODE = re.compile("[a-z]{2,3}")
+
+
+@dataclass(frozen=True)
+class SpacyWritten:
+    """A written folder: its language, the code of its pipeline, the numbers of words written and left out."""
+
+    path: Path
+    language: str
+    pipeline: str
+    words: int
+    left_out: int
+
+    def as_json(self) -> dict[str, Any]:
+        """All fields, for JSON."""
+        return {**vars(self), "path": str(self.path)}
+
+
+def export_spacy(
+    space: AlignedSpace, out: Path, *, language: str | None = None, max_vocab: int | None = None
+) -> list[SpacyWritten]:
+    """The folders for spacy.load, each written atomically, with the words and rows (n, d) of the space.
+
+    `out` becomes the folder of `language`, or else has a folder in it for every language.
+    """
+    _require()
+    if language is not None:
+        space.side(language)
+    places = {language: out} if language else {name: out / folder_name(name) for name in space.languages}
+    for place in places.values():
+        check_folder_place(place, OURS)
+    written = []
+    for name, place in places.items():
+        vectors = space.vectors(name).most_frequent(max_vocab or len(space.vectors(name)))
+        kept = _with_keys(vectors, place)
+        others = ", ".join(other for other in space.languages if other != name)
+        nlp = _pipeline(kept, f"Word vectors of {name}, in one space with {others}")
+        with writing(place), atomic_folder(place.resolve()) as partial:
+            nlp.to_disk(partial)
+            if all(word == word.lower() for word in kept.words):
+                _look_up_in_lower_case(partial / VOCAB / SETTINGS)
+        written.append(SpacyWritten(place, name, nlp.lang, len(kept), len(vectors) - len(kept)))
+    return written
+
+
+def _with_keys(vectors: Vectors, place: Path) -> Vectors:
+    # All but the empty word, whose hash is no key.
+    kept = [row for row, word in enumerate(vectors.words) if word]
+    if not kept:
+        raise Mismatch(f"{place}: expected words of {vectors.language}, got none; choose another --lang")
+    if len(kept) == len(vectors):
+        return vectors  # no copy: it stays memory-mapped
+    words = [vectors.words[row] for row in kept]
+    return Vectors(vectors.language, words, vectors.matrix[np.array(kept)])
+
+
+def _pipeline(vectors: Vectors, description: str) -> Any:
+    from spacy.vectors import Vectors as Library
+
+    nlp = _blank(vectors.language)
+    nlp.meta["description"] = description
+    for word in vectors.words:
+        nlp.vocab.strings.add(word)
+    nlp.vocab.vectors = Library(
+        strings=nlp.vocab.strings, data=vectors.matrix, keys=vectors.words, name=vectors.language
+    )
+    return nlp
+
+
+def _blank(language: str) -> Any:
+    import spacy
+
+    if _CODE.fullmatch(language):
+        try:
+            return spacy.blank(language)
+        except ImportError as error:  # an unknown code, or a tokenizer that needs another package
+            reason = str(error).partition("\n")[0]
+            log.info("%s: the tokenizer is that of %s, any language: %s", language, ANY, reason)
+    return spacy.blank(ANY)
+
+
+def _look_up_in_lower_case(settings: Path) -> None:
+    """Set that capitalised tokens find lowercase words; spaCy heeds this setting, but does not write it."""
+    from spacy.attrs import LOWER
+
+    found = json.loads(settings.read_text(encoding="utf-8"))
+    settings.write_text(json.dumps(found | {"attr": LOWER}), encoding="utf-8")
+
+
+def _require() -> None:
+    try:
+        import spacy  # noqa: F401
+    except ImportError:
+        raise MissingExtra(f"spaCy's format needs spacy; run {install_extra('spacy')}") from None

@@ -1,0 +1,174 @@
+"""Vectors of spaCy pipelines: of known words (mode default), or of n-grams that compose any word (floret).
+
+spaCy knows words by their hashes. Only its store of strings and its composition of n-grams are used here: no
+pipeline is loaded, and none of its code runs.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from muse.errors import BadFile, MissingExtra
+from muse.files.source import BROKEN
+from muse.files.spacy_pipeline import KEYS, ROWS, SETTINGS, STRINGS, Pipeline, open_pipeline
+from muse.files.table import Table, lacks_ngrams, table_of
+from muse.installation import install_extra
+from muse.vectors import Matrix
+
+log = logging.getLogger(__name__)
+
+# What broken content of each of the files raises, as observed or documented.
+_BROKEN = (*BROKEN, TypeError, KeyError, OverflowError, MemoryError)
+_LONG = 100  # characters of an n-gram
+_OF_FLORET = ("minn", "maxn", "hash_count", "hash_seed", "bow", "eow")
+_WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")  # other strings are labels, shapes, spaces and numbers
+
+
+@dataclass(frozen=True, eq=False)
+class SpacyVectors:
+    """The vectors of a pipeline: its words, and the function that returns the rows (n, d) of n words.
+
+    With `has_ngrams` any string has a row; otherwise only `words` have.
+    """
+
+    path: Path
+    dimension: int
+    words: Sequence[str]
+    has_ngrams: bool
+    lookup: Callable[[Sequence[str]], Matrix]
+
+    def rows(self, words: Sequence[str]) -> Matrix:
+        """The vectors (n, d) of n words; BadFile if a number is not finite."""
+        found = self.lookup(words)
+        finite = np.isfinite(found).all(axis=1)  # (n,)
+        if not finite.all():
+            word = words[int(np.argmin(finite))]
+            raise BadFile(
+                f"{self.path}: expected finite numbers, got nan or inf for {word!r}; use another pipeline"
+            )
+        return found
+
+
+def spacy_table(path: Path, words: Sequence[str] | None = None) -> Table:
+    """The table of the words of a pipeline, or of the given ones if n-grams compose their vectors."""
+    vectors = load_spacy(path)
+    if words is not None and not vectors.has_ngrams:
+        raise lacks_ngrams(path)
+    if words is None and vectors.has_ngrams:
+        log.warning(
+            "%s: floret vectors have no list of words; taking the %d words among the strings of the "
+            "vocabulary, in alphabetical order; a list with the most frequent words first is better",
+            path, len(vectors.words),
+        )  # fmt: skip
+    return table_of(path, vectors.dimension, vectors.words if words is None else words, vectors.rows)
+
+
+def load_spacy(path: Path) -> SpacyVectors:
+    """The vectors of the pipeline in a folder or an archive."""
+    _spacy()
+    with open_pipeline(path) as pipeline, _reading(pipeline):
+        settings, matrix = _settings(pipeline), _matrix(pipeline)
+        # Rows stay on the disk, even of files unpacked for now: a mapping outlives the name of its file.
+        read = _of_ngrams if settings.get("mode") == "floret" else _of_words
+        return read(pipeline, settings, matrix)
+
+
+def _of_words(pipeline: Pipeline, settings: dict[str, Any], matrix: Matrix) -> SpacyVectors:
+    from spacy.strings import StringStore
+    from srsly import msgpack
+
+    rows = msgpack.unpackb(_bytes(pipeline, KEYS), raw=False)
+    if not all(type(row) is int and 0 <= row < len(matrix) for row in rows.values()):
+        raise ValueError(f"{KEYS} with other rows than those of {ROWS}")
+    # The first key of a row: pruning keeps rows of frequent words, and gives rarer words the nearest of them.
+    first: dict[int, int] = {}
+    for key, row in rows.items():
+        first.setdefault(row, key)
+    if shared := len(rows) - len(first):
+        log.warning(
+            "%s: %d of %d words share the vector of another word and are left out; the first word of each "
+            "vector is kept",
+            pipeline.path, shared, len(rows),
+        )  # fmt: skip
+    strings = StringStore(_strings(pipeline))
+    index = {strings[key]: row for row, key in first.items()}
+
+    def lookup(words: Sequence[str]) -> Matrix:
+        return matrix[[index[word] for word in words]]
+
+    return SpacyVectors(pipeline.path, matrix.shape[1], list(index), False, lookup)
+
+
+def _of_ngrams(pipeline: Pipeline, settings: dict[str, Any], matrix: Matrix) -> SpacyVectors:
+    from spacy.vectors import Vectors as Library
+
+    chosen = {name: settings[name] for name in _OF_FLORET}
+    if not 0 <= chosen["minn"] <= chosen["maxn"] < _LONG:
+        raise ValueError(f"n-grams of {chosen['minn']} to {chosen['maxn']} characters")
+    library = Library(mode="floret", data=matrix, **chosen)
+
+    def lookup(words: Sequence[str]) -> Matrix:
+        return np.asarray(library.get_batch(words), np.float32)
+
+    words = [word for word in _strings(pipeline) if _WORD.fullmatch(word)]
+    return SpacyVectors(pipeline.path, matrix.shape[1], words, True, lookup)
+
+
+def _settings(pipeline: Pipeline) -> dict[str, Any]:
+    if not (pipeline.vocab / SETTINGS).exists():  # spaCy before 3.2 had one mode
+        return {}
+    settings = json.loads(_bytes(pipeline, SETTINGS))
+    if settings.get("mode", "default") not in ("default", "floret"):
+        raise ValueError(f"the mode {settings['mode']!r}")
+    return dict(settings)
+
+
+def _matrix(pipeline: Pipeline) -> Matrix:
+    """The rows (r, d), memory-mapped: a header that promises more than the file has is an error."""
+    array = np.lib.format.open_memmap(pipeline.vocab / ROWS, mode="r")
+    if array.ndim != 2 or array.dtype.kind != "f":
+        raise ValueError(f"{array.dtype} of shape {array.shape}")
+    if not array.size:
+        raise BadFile(
+            f"{pipeline.path}: expected a pipeline with vectors, got one without, as are those "
+            "named _sm; use one named _md or _lg"
+        )
+    return np.asarray(array if array.dtype == np.float32 else array.astype(np.float32))
+
+
+def _strings(pipeline: Pipeline) -> list[str]:
+    strings = json.loads(_bytes(pipeline, STRINGS))
+    if not isinstance(strings, list) or not all(isinstance(string, str) for string in strings):
+        raise ValueError(f"{STRINGS} with other content than strings")
+    return strings
+
+
+def _bytes(pipeline: Pipeline, name: str) -> bytes:
+    return (pipeline.vocab / name).read_bytes()
+
+
+@contextmanager
+def _reading(pipeline: Pipeline) -> Iterator[None]:
+    try:
+        yield
+    except _BROKEN as error:
+        raise BadFile(
+            f"{pipeline.path}: expected the vectors of a spaCy pipeline, got unreadable ones ({error}); copy "
+            "or install the pipeline again"
+        ) from error
+
+
+def _spacy() -> None:
+    try:
+        import spacy  # noqa: F401
+    except ImportError:
+        raise MissingExtra(f"vectors of a spaCy pipeline need spacy; run {install_extra('spacy')}") from None
