@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import muse
+from muse.errors import BadSetting
 from tests.toys import raw_pair, write_vec
 
 
@@ -20,3 +21,48 @@ def test_files_are_paths_or_strings(tmp_path: Path, kind: type) -> None:
     assert space.languages == ("fr", "en")
     assert space.manifest["verdict"]["label"] == "aligned"
     assert muse.load_space(out).manifest == space.manifest
+
+
+def test_the_vectors_of_a_pipeline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("spacy", reason="the vectors of pipelines need spaCy")
+    from tests.pipelines import of_words, packaged
+
+    source, target, _ = raw_pair()
+    made = of_words(tmp_path / "made", source.words, source.matrix)
+    packaged(tmp_path / "site", made)
+    write_vec(tmp_path / "en.vec", target)
+    monkeypatch.syspath_prepend(tmp_path / "site")
+    monkeypatch.chdir(tmp_path)
+    by_name, by_folder = (
+        muse.align("fr", "en", source_file=given, target_file="en.vec", out=out)
+        for given, out in (("xx_toy_md", "by-name"), (made, "by-folder"))
+    )
+    assert by_name.manifest["verdict"]["label"] == "aligned"
+    assert list(by_name.vectors("fr").words) == list(source.words)
+    files = [space.manifest["languages"]["fr"]["files"] for space in (by_name, by_folder)]
+    assert Path(files[0][0]["path"]).name == "xx_toy_md-1.0.0"
+    assert files[0][0]["sha256"] == files[1][0]["sha256"]
+
+
+def test_the_words_of_vectors_that_are_composed_of_ngrams(tmp_path: Path) -> None:
+    pytest.importorskip("spacy", reason="the vectors of pipelines need spaCy")
+    from tests.pipelines import of_ngrams, random_rows
+
+    _, target, _ = raw_pair()
+    made = of_ngrams(tmp_path / "made", ["chat"], random_rows(5_000, target.dimension))
+    listed = [f"mot{row}" for row in range(600)]
+    (tmp_path / "words.txt").write_text("\n".join(listed) + "\n\n")
+    write_vec(tmp_path / "en.vec", target)
+    files = {"source_file": made, "target_file": tmp_path / "en.vec", "out": tmp_path / "space"}
+    space = muse.align("fr", "en", source_words=tmp_path / "words.txt", **files)
+    assert list(space.vectors("fr").words) == listed
+    assert [Path(file["path"]).name for file in space.manifest["languages"]["fr"]["files"]] == [
+        "made",
+        "words.txt",
+    ]
+    with pytest.raises(BadSetting, match="a list of words is for vectors composed of n-grams"):
+        muse.align("fr", "en", target_words=tmp_path / "words.txt", **files)
+    with pytest.raises(BadSetting, match="--src-words needs a single --src, got 2"):
+        muse.align(["fr", "de"], "en", source_words=tmp_path / "words.txt")
+    with pytest.raises(BadSetting, match="omit --tgt-words"):
+        muse.align("de", into=tmp_path / "space", target_words=tmp_path / "words.txt")

@@ -100,7 +100,7 @@ def test_moses(muse: Command, space: Path, tmp_path: Path) -> None:
         (["moses", "--tables", "shared"], "--tables is for --format torch, not for moses"),
         (
             ["moses", "--lang", "fr"],
-            "--lang is for --format text or word2vec or npz or parquet or sentence-transformers or spacy, not",
+            "--lang is for --format text or word2vec or npz or parquet or sentence-transformers or spacy",
         ),
         (["torch", "--top", "3"], "--top is for --format moses, not for torch"),
         (["word2vec", "--temperature", "0.1"], "--temperature is for --format moses, not for word2vec"),

@@ -176,3 +176,10 @@ def test_random_damage_never_crashes(without_ngrams: Path, tmp_path: Path) -> No
             read_vectors(path, language="en")
         except MuseError as error:
             assert str(path) in str(error)
+
+
+def test_a_list_of_words_takes_the_place_of_the_models_own(model: Path) -> None:
+    words = ["unseen", "word1", "日本"]
+    read = read_vectors(model, language="en", words=words)
+    assert list(read.words) == words
+    np.testing.assert_array_equal(read.matrix, subword_vectors(model, words))

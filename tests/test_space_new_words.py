@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from muse.errors import BadFile, BadSetting, Mismatch
-from muse.files import write_npz, write_vectors_text
+from muse.files import read_vectors, write_npz, write_vectors_text
 from muse.normalise import normalise
 from muse.space import AlignedSpace, Provenance, SideToSave, load_space, save_space
 from muse.space.new_words import load_new_words, map_new_words, own_new_words
@@ -106,3 +106,21 @@ def test_n_grams_of_the_space_itself(made: tuple[AlignedSpace, Matrix, Path]) ->
     assert np.allclose(np.linalg.norm(rows, axis=1), 1, atol=1e-5)
     # A word of the space is made of what it shares with the others: near its row, not on it.
     assert float(space.vectors("fr").matrix[3] @ rows[0]) > 0.5
+
+
+def test_vectors_of_a_pipeline_in_mode_floret(tmp_path: Path) -> None:
+    pytest.importorskip("spacy", reason="the vectors of pipelines need spaCy")
+    from tests.pipelines import of_ngrams, of_words
+
+    made = of_ngrams(tmp_path / "floret", WORDS[:40], raw_rows(6, 100, D))
+    rows = read_vectors(made, language="fr", words=WORDS).matrix
+    space = space_of(tmp_path, rows[:40], WORDS[:40])
+    new = load_new_words(space, "fr", made)
+    assert new.has("anything")
+    assert not new.has("")
+    assert np.allclose(new.rows(WORDS[:40]), space.vectors("fr").matrix, atol=1e-5)
+    mapped = map_new_words(space, new, WORDS[40:])
+    assert np.allclose(mapped.matrix, space.map_words("fr", rows[40:]), atol=1e-5)
+    listed = load_new_words(space, "fr", of_words(tmp_path / "default", WORDS, rows))
+    assert list(map_new_words(space, listed).words) == WORDS[40:]
+    assert not listed.has("anything")

@@ -41,14 +41,21 @@ def find_vectors(path: Path) -> Path:
     name = str(path)
     if path.exists() or not name.isidentifier():
         return path  # opening a missing file reports the error
-    spec = importlib.util.find_spec(name)
-    for folder in [] if spec is None else map(Path, spec.submodule_search_locations or ()):
+    for folder in _package(name):
         if holders := _holders(folder):
             return _only(path, holders)
     raise BadFile(
         f"{name}: expected a file, a folder or the name of an installed spaCy pipeline, found none of them; "
         "check the name, or install the pipeline"
     )
+
+
+def _package(name: str) -> list[Path]:
+    try:
+        spec = importlib.util.find_spec(name)
+    except (ImportError, ValueError):  # ValueError: a module without a spec has this name
+        return []
+    return [] if spec is None else [Path(folder) for folder in spec.submodule_search_locations or ()]
 
 
 def is_pipeline(path: Path) -> bool:
@@ -114,5 +121,5 @@ def _members(path: Path) -> Iterator[tuple[str, str, IO[bytes]]]:
     with tarfile.open(path) as tarred:
         for member in tarred:
             match = _MEMBER.fullmatch(member.name)
-            if match and (content := tarred.extractfile(member)):
+            if match and member.isfile() and (content := tarred.extractfile(member)):
                 yield match[1], match[2], content

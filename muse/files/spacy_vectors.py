@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from tokenize import TokenError
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,7 @@ from muse.vectors import Matrix
 log = logging.getLogger(__name__)
 
 # What broken content of each of the files raises, as observed or documented.
-_BROKEN = (*BROKEN, TypeError, KeyError, OverflowError, MemoryError)
+_BROKEN = (*BROKEN, TypeError, KeyError, OverflowError, MemoryError, SyntaxError, TokenError)
 _LONG = 100  # characters of an n-gram
 _OF_FLORET = ("minn", "maxn", "hash_count", "hash_seed", "bow", "eow")
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")  # other strings are labels, shapes, spaces and numbers
@@ -87,7 +88,9 @@ def _of_words(pipeline: Pipeline, settings: dict[str, Any], matrix: Matrix) -> S
     from srsly import msgpack
 
     rows = msgpack.unpackb(_bytes(pipeline, KEYS), raw=False)
-    if not all(type(row) is int and 0 <= row < len(matrix) for row in rows.values()):
+    if not isinstance(rows, dict) or not all(
+        type(row) is int and 0 <= row < len(matrix) for row in rows.values()
+    ):
         raise ValueError(f"{KEYS} with other rows than those of {ROWS}")
     # The first key of a row: pruning keeps rows of frequent words, and gives rarer words the nearest of them.
     first: dict[int, int] = {}
@@ -127,9 +130,9 @@ def _settings(pipeline: Pipeline) -> dict[str, Any]:
     if not (pipeline.vocab / SETTINGS).exists():  # spaCy before 3.2 had one mode
         return {}
     settings = json.loads(_bytes(pipeline, SETTINGS))
-    if settings.get("mode", "default") not in ("default", "floret"):
-        raise ValueError(f"the mode {settings['mode']!r}")
-    return dict(settings)
+    if not isinstance(settings, dict) or settings.get("mode", "default") not in ("default", "floret"):
+        raise ValueError(f"{SETTINGS} with another mode than default or floret")
+    return settings
 
 
 def _matrix(pipeline: Pipeline) -> Matrix:

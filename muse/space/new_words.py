@@ -107,7 +107,7 @@ def map_new_words(space: AlignedSpace, new_words: NewWords, words: Sequence[str]
     if missing := [word for word in chosen if not new_words.has(word)]:
         raise BadSetting(
             f"{new_words.vectors.path}: expected a vector for every word, got none for {missing[0]!r} and "
-            f"{len(missing) - 1} more; use a fastText .bin or floret vectors, which any word has"
+            f"{len(missing) - 1} more; use a fastText .bin or floret vectors, which every word has"
         )
     return Vectors(language, chosen, new_words.rows(chosen))
 
