@@ -41,7 +41,7 @@ NEEDS = {  # the packages of extras that the blocks of a page need
     "look.md": ("fastapi", "jinja2", "matplotlib", "sklearn", "uvicorn"),
     "measure-sentences.md": ("sklearn",),
     "sentence-systems.md": ("tokenizers",),
-    "which-file.md": ("gensim", "pandas", "pyarrow", "safetensors", "sklearn", "tokenizers"),
+    "which-file.md": ("gensim", "pandas", "pyarrow", "safetensors", "sklearn", "spacy", "tokenizers"),
 }
 
 
