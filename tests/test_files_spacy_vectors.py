@@ -111,6 +111,13 @@ def test_floret_vectors_are_those_that_spacy_composes(
     np.testing.assert_allclose(listed.matrix[0], vocab.get_vector("B"), atol=1e-6)
 
 
+def test_floret_vectors_of_lowercased_tokens(tmp_path: Path) -> None:
+    made = of_ngrams(tmp_path / "made", STRINGS, BUCKETS, attr="LOWER")
+    read = read_vectors(made, language="fr", words=["Chat", "chat", "CHAT"])
+    expected = load(made).vocab.get_vector("Chat")
+    np.testing.assert_allclose(read.matrix, [expected] * 3, atol=1e-6)
+
+
 def test_floret_vectors_are_the_mean_of_hashed_ngrams(tmp_path: Path) -> None:
     # An independent reference: one n-gram and one bucket leave no choice of hash.
     made = of_ngrams(tmp_path / "made", ["a"], BUCKETS[:1])

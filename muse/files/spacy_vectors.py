@@ -112,15 +112,17 @@ def _of_words(pipeline: Pipeline, settings: dict[str, Any], matrix: Matrix) -> S
 
 
 def _of_ngrams(pipeline: Pipeline, settings: dict[str, Any], matrix: Matrix) -> SpacyVectors:
+    from spacy.attrs import LOWER
     from spacy.vectors import Vectors as Library
 
     chosen = {name: settings[name] for name in _OF_FLORET}
     if not 0 <= chosen["minn"] <= chosen["maxn"] < _LONG:
         raise ValueError(f"n-grams of {chosen['minn']} to {chosen['maxn']} characters")
     library = Library(mode="floret", data=matrix, **chosen)
+    form = str.lower if settings.get("attr") == LOWER else str  # what spaCy looks up of a token
 
     def lookup(words: Sequence[str]) -> Matrix:
-        return np.asarray(library.get_batch(words), np.float32)
+        return np.asarray(library.get_batch([form(word) for word in words]), np.float32)
 
     words = [word for word in _strings(pipeline) if _WORD.fullmatch(word)]
     return SpacyVectors(pipeline.path, matrix.shape[1], words, True, lookup)
