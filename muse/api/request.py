@@ -21,7 +21,8 @@ class Request:
     target: str | None = None
     """The language to map into, the pivot: `--tgt`. It may be left out with `into`."""
     source_file: Path | tuple[Path, ...] | None = None
-    """The vectors of `source`, several in the same order: `--src-emb`. None looks them up."""
+    """The vectors of `source`, several in the same order: files, or names or folders of spaCy pipelines:
+    `--src-emb`. None looks them up."""
     target_file: Path | None = None
     """The vectors of `target`: `--tgt-emb`. None looks them up."""
     dictionary: Path | None = None
