@@ -18,12 +18,14 @@ from muse.commands.induce import induce
 from muse.commands.map import map_words
 from muse.commands.mine import mine
 from muse.commands.report import report
+from muse.commands.sections import SectionedGroup
 from muse.commands.serve import serve
 from muse.commands.train import train
 from muse.commands.train_lm import train_lm
 from muse.commands.translate import translate
 from muse.errors import MuseError
 from muse.installation import REQUIRED, install_packages
+from muse.progress import cleared
 from muse.version import __version__
 
 INTERRUPTED = 130  # the exit code after Ctrl-C
@@ -40,6 +42,7 @@ def main() -> None:
     try:
         sys.exit(commands.main(prog_name="muse", standalone_mode=False) or 0)
     except click.ClickException as error:
+        click.echo(cleared(), err=True, nl=False)
         error.show()
         sys.exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt):
@@ -60,31 +63,24 @@ def main() -> None:
 
 
 def _fail(message: str, code: int = 1) -> int:
-    click.echo(" ".join(message.splitlines()), err=True)
+    click.echo(cleared() + " ".join(message.splitlines()), err=True)
     return code
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+SECTIONS = {
+    "Get vectors": (fetch, embed),
+    "Align": (align,),
+    "See how good the result is": (report, serve, evaluate),
+    "Use it": (translate, induce, map_words, export),
+    "Sentences": (encode, train, mine, train_lm),
+    "Help": (doctor,),
+}
+
+
+@click.group(cls=SectionedGroup, sections=SECTIONS, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="muse")
 def commands() -> None:
-    """Align word vectors of two or more languages without parallel data, and use the result."""
+    """Align word vectors of two or more languages without parallel data, and use the result.
 
-
-for command in (
-    align,
-    doctor,
-    embed,
-    encode,
-    evaluate,
-    export,
-    fetch,
-    induce,
-    map_words,
-    mine,
-    report,
-    serve,
-    train,
-    train_lm,
-    translate,
-):
-    commands.add_command(command)
+    The usual order: align, report, translate. Each command explains itself: muse align --help.
+    """

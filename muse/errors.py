@@ -13,6 +13,9 @@ The command line catches `MuseError` once, prints one line and exits with 1.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from difflib import get_close_matches
+
 
 class MuseError(Exception):
     """The root: an error that the user caused and can fix."""
@@ -36,3 +39,17 @@ class NotConverged(MuseError):
 
 class MissingExtra(MuseError):
     """An optional package is needed and not installed."""
+
+
+def did_you_mean(found: str, known: Iterable[str]) -> str:
+    """The end of a message that names the known name which was probably meant; empty if none is close.
+
+    >>> did_you_mean("FR", ["en", "fr"]), did_you_mean("french", ["en", "fr"]), did_you_mean("xx", ["fr"])
+    ('; did you mean fr?', '; did you mean fr?', '')
+    """
+    names = {name.lower(): name for name in known}
+    wanted = found.lower().replace("_", "-")
+    close = get_close_matches(wanted, names, n=1)
+    begun = [name for name in names if len(name) > 1 and wanted.startswith(name)]  # fra, fr_FR, french
+    best = max(begun, key=len, default=close[0] if close else None)
+    return "" if best is None else f"; did you mean {names[best]}?"

@@ -102,7 +102,7 @@ def entries(
     back = found_by.back(limits.top) if limits.mutual else None  # (m, k)
     words, translations = space.vectors(source).words, space.vectors(target).words
     count = len(direction.rows[0])
-    with space.progress.stage(f"{source}-{target}", count) as tick:
+    with space.progress.stage(f"dictionary {source}-{target}", count, "words") as tick:
         for begin in range(0, count, BATCH):
             found = found_by.best(slice(begin, begin + BATCH), looked_up)
             for row, column, score, rank, probability in _batch(found, begin, limits, calibration, back):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -76,6 +76,12 @@ class Lexicon:
         return Lexicon(
             tuple((target, source) for source, target in self.pairs), self.scores, self.probabilities
         )
+
+    def looks_swapped(self, source_words: Container[str], target_words: Container[str]) -> bool:
+        """Whether some pairs are known, but more than twice as many with their columns swapped."""
+        known = sum(one in source_words and two in target_words for one, two in self.pairs)
+        swapped = sum(two in source_words and one in target_words for one, two in self.pairs)
+        return 0 < 2 * known < swapped
 
     def translations(self) -> dict[str, frozenset[str]]:
         """Each source word with all its translations, in the order of first mention."""

@@ -110,11 +110,11 @@ def _candidates(found: Both, score: PairScore) -> tuple[Rows, Values]:
 def _nearest(x: Tensor, y: Tensor, config: MiningConfig, progress: Progress) -> Both:
     k, approximation = config.score.k, config.approximation
     if not approximation.applies(len(x), len(y), on_gpu=y.is_cuda):
-        with progress.stage("candidates", len(x)) as tick:
+        with progress.stage("candidates", len(x), "sentences") as tick:
             return Products(x, y, config.backend).nearest(k, step=tick)
-    with progress.stage("candidates of the source", len(x)) as tick:
+    with progress.stage("candidates of the source", len(x), "sentences") as tick:
         there = approximation.nearest(x, y, k, tick)
-    with progress.stage("candidates of the target", len(y)) as tick:
+    with progress.stage("candidates of the target", len(y), "sentences") as tick:
         return Both(there, approximation.nearest(y, x, k, tick))
 
 

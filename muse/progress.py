@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import logging
+import os
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from copy import copy
+from dataclasses import dataclass, field
 from typing import Protocol, TypeVar
+
+from muse.progress_line import Stage, progress_line
 
 log = logging.getLogger(__name__)
 
 LOG_EVERY_SECONDS = 10.0
+SHOW_EVERY_SECONDS = 0.1
+USUAL_COLUMNS = 80
+_CLEAR = "\r\x1b[K"
 
 
 class Tick(Protocol):
@@ -26,6 +33,19 @@ Callback = Callable[[str, int, Mapping[str, float]], None]
 Block = TypeVar("Block")
 
 
+@dataclass(eq=False)
+class _Line:
+    """What the line of a stage shows."""
+
+    stage: Stage
+    done: int
+    seconds: float = 0.0
+    figures: Mapping[str, float] = field(default_factory=dict)
+
+    def text(self, columns: int | None = None) -> str:
+        return progress_line(self.stage, self.done, self.seconds, self.figures, columns)
+
+
 class Progress:
     """Shows the progress of named stages on stderr; `quiet` shows nothing.
 
@@ -35,7 +55,9 @@ class Progress:
     def __init__(self, *, quiet: bool = False, callback: Callback | None = None) -> None:
         self._quiet = quiet
         self._callbacks = () if callback is None else (callback,)
-        self._terminal = sys.stderr.isatty()
+        self._terminal = on_terminal()
+        self._part = (0, 0)
+        self._open: list[_Line] = []  # of the stages that run, outermost first; copies share it
 
     def with_callback(self, callback: Callback) -> Progress:
         """The same progress, with one more callback, called after those it has.
@@ -52,11 +74,22 @@ class Progress:
         found._callbacks = (*self._callbacks, callback)
         return found
 
+    def part(self, number: int, of: int) -> Progress:
+        """The same progress, for part `number` of the work: its lines begin with [number/of]."""
+        found = copy(self)
+        found._part = (number, of)
+        return found
+
+    def further(self, parts: int = 1) -> Progress:
+        """The same progress, some parts further; unchanged if the work has no parts."""
+        number, of = self._part
+        return self.part(min(number + parts, of), of) if of else self
+
     def through(
-        self, name: str, blocks: Iterable[Block], total: int, size: Callable[[Block], int]
+        self, name: str, blocks: Iterable[Block], total: int, size: Callable[[Block], int], unit: str
     ) -> Iterator[Block]:
         """The blocks, unchanged; each adds its `size` to the progress once it is processed; see `stage`."""
-        with self.stage(name, total) as tick:
+        with self.stage(name, total, unit) as tick:
             done = 0
             for block in blocks:
                 yield block
@@ -64,12 +97,19 @@ class Progress:
                 tick(done)
 
     @contextmanager
-    def stage(self, name: str, total: int) -> Iterator[Tick]:
+    def stage(
+        self, name: str, total: int, unit: str = "steps", *, first: int = 0, may_end_early: bool = False
+    ) -> Iterator[Tick]:
         """A context in which the yielded `tick(done, **figures)` reports progress towards `total`.
 
-        A `total` of 0 means that the total is unknown: no remaining time is shown then.
+        A `total` of 0 means that the total is unknown: no remaining time is shown then. For the others see
+        `muse.progress_line.Stage`.
         """
-        start = last = time.monotonic()
+        number, of = self._part
+        line = _Line(Stage(name, total, unit, first, may_end_early, f"[{number}/{of}]" if of else ""), first)
+        self._open.append(line)
+        began = last = time.monotonic()
+        self._draw()
 
         def tick(done: int, **figures: float) -> None:
             nonlocal last
@@ -77,30 +117,42 @@ class Progress:
                 callback(name, done, figures)
             now = time.monotonic()
             # A terminal line may change ten times a second; log lines would fill the log.
-            if self._quiet or (now - last < (0.1 if self._terminal else LOG_EVERY_SECONDS)):
+            if now - last < (SHOW_EVERY_SECONDS if self._terminal else LOG_EVERY_SECONDS):
                 return
             last = now
-            line = _line(name, done, total, now - start) + "".join(
-                f"  {key} {value:,.4g}" if value < 1_000 else f"  {key} {value:,.0f}"
-                for key, value in figures.items()
-            )
-            if self._terminal:
-                sys.stderr.write(f"\r\x1b[K{line}")
-                sys.stderr.flush()
-            else:
-                log.info(line)
+            line.done, line.seconds, line.figures = done, now - began, figures
+            self._draw()
+            if not (self._quiet or self._terminal):
+                log.info("%s", line.text())
 
         try:
             yield tick
         finally:
-            if self._terminal and not self._quiet:
-                sys.stderr.write("\r\x1b[K")
-                sys.stderr.flush()
+            self._open.remove(line)
+            self._draw()
+
+    def _draw(self) -> None:
+        """Draws the line of the innermost stage, or clears it if none is left."""
+        if self._terminal and not self._quiet:
+            # One column is left free: in the last one, some terminals begin a new line.
+            text = self._open[-1].text(columns() - 1) if self._open else ""
+            sys.stderr.write(_CLEAR + text)
+            sys.stderr.flush()
 
 
-def _line(name: str, done: int, total: int, seconds: float) -> str:
-    rate = f"{done / max(seconds, 1e-9):,.3g} a second"
-    if not total:
-        return f"{name}: {done}, {rate}"
-    left = seconds / max(done, 1) * max(total - done, 0)
-    return f"{name}: {done}/{total}, {rate}, at most {left:.0f} s left"
+def on_terminal() -> bool:
+    """Whether stderr is a terminal on which a line can be changed."""
+    return sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+
+
+def columns() -> int:
+    """The width of the terminal now: it may have changed since the last line."""
+    try:
+        return os.get_terminal_size(sys.stderr.fileno()).columns or USUAL_COLUMNS
+    except (OSError, ValueError):  # no real terminal, or closed
+        return USUAL_COLUMNS
+
+
+def cleared() -> str:
+    """What to write before any other text on stderr, in case a progress line is shown there."""
+    return _CLEAR if on_terminal() else ""

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
 from muse.errors import Mismatch
+
+if TYPE_CHECKING:
+    import torch
 
 Matrix = NDArray[np.float32]
 
@@ -56,6 +59,8 @@ class Vectors:
 
     def tensor(self, device: str = "cpu") -> torch.Tensor:
         """The matrix (n, d) as a tensor on `device`, on the CPU without a copy if possible."""
+        import torch  # not above: files are read, and completed on the command line, without it
+
         return torch.from_numpy(np.require(self.matrix, requirements=["C", "W"])).to(device)
 
     def most_frequent(self, k: int) -> Vectors:

@@ -85,7 +85,13 @@ def test_progress_is_towards_the_letters_of_the_files(tmp_path: Path) -> None:
     seen: list[tuple[str, int]] = []
     progress = Progress(quiet=True, callback=lambda stage, done, _: seen.append((stage, done)))
     write_corpus([tmp_path / "t"], tmp_path / "out", language="en", progress=progress)
-    assert seen == [("letters", 8_000), ("letters", 16_000), ("letters", 24_000)]
+    assert seen == [("reading text", 8_000), ("reading text", 16_000), ("reading text", 24_000)]
+
+
+def test_vectors_are_no_text(tmp_path: Path) -> None:
+    (tmp_path / "v").write_text(("word" + " 0.123" * 50 + "\n") * 2_000)
+    with pytest.raises(BadFile, match="v: expected text, got mostly numbers; give vectors to muse align"):
+        corpus(tmp_path / "v", tmp_path / "out")
 
 
 def test_the_sample_is_at_even_distances_and_bounded(tmp_path: Path) -> None:

@@ -84,14 +84,13 @@ def test_what_passes_is_tried_again(tmp_path: Path, script: list[Answer], asked:
     assert set(tree(tmp_path)) == {ITEM.name, SUMS}
 
 
-def test_the_progress_knows_the_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("muse.fetch.published.MB", 1_000.0)
+def test_the_progress_knows_the_end(tmp_path: Path) -> None:
     heard: list[int] = []
     progress = Progress(quiet=True, callback=lambda stage, done, figures: heard.append(done))
     with serving(File(BODY)) as server:
         fetch(ITEM, FetchConfig(tmp_path, server.url, retries=PATIENT), progress)
     assert heard == sorted(heard)
-    assert heard[-1] == round(len(BODY) / 1_000)
+    assert heard[-1] == len(BODY)
 
 
 def test_a_part_is_gone_on_with_and_not_asked_for_again(tmp_path: Path) -> None:

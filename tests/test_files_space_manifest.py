@@ -93,6 +93,15 @@ def test_no_such_folder(tmp_path: Path) -> None:
         load_space(tmp_path / "none")
 
 
+def test_the_spaces_that_are_there_are_named(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(folder.parent)
+    for wrong in ("roi", ".", "./file"):
+        with pytest.raises(
+            BadFile, match=rf"expected an aligned space.*; the spaces here are {folder.name}$"
+        ):
+            load_space(wrong)
+
+
 def test_what_is_no_space(tmp_path: Path) -> None:
     with pytest.raises(BadFile, match=r"expected an aligned space, found no manifest.json in it"):
         load_space(tmp_path)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import re
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +23,9 @@ from muse.space import Provenance, load_space, save_space
 from tests.spaces import sides_to_save
 from tests.toys import raw_pair, write_vec
 
+CLEAR = "\r\x1b[K"
+Drawn = Callable[[], list[str]]
+
 
 @pytest.mark.parametrize("quiet", [True, False])
 def test_log_lines(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, quiet: bool) -> None:
@@ -30,7 +34,7 @@ def test_log_lines(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFix
         tick(1, loss=0.25)
     assert bool(caplog.messages) != quiet
     if not quiet:
-        assert re.fullmatch(r"work: 1/4, .+ a second, at most 0 s left  loss 0.25", caplog.messages[0])
+        assert re.fullmatch(r"work: 25 %, .+ steps/s, loss 0.25", caplog.messages[0])
 
 
 def test_no_news_too_often(caplog: pytest.LogCaptureFixture) -> None:
@@ -40,32 +44,86 @@ def test_no_news_too_often(caplog: pytest.LogCaptureFixture) -> None:
     assert caplog.messages == []
 
 
+@pytest.fixture
+def terminal(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Drawn:
+    """What is drawn on a terminal, line by line, each as wide as it may be."""
+    monkeypatch.setattr(progress, "on_terminal", lambda: True)
+    monkeypatch.setattr(progress, "SHOW_EVERY_SECONDS", 0.0)
+    return lambda: capsys.readouterr().err.split(CLEAR)[1:]
+
+
 @pytest.mark.parametrize("quiet", [True, False])
-def test_a_terminal_is_left_clean(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], quiet: bool
-) -> None:
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+def test_a_terminal_is_left_clean(terminal: Drawn, quiet: bool) -> None:
     with pytest.raises(ValueError, match="x"), Progress(quiet=quiet).stage("work", 4) as tick:
         tick(1)
         raise ValueError("x")
-    shown = capsys.readouterr().err
-    assert shown == "" if quiet else shown.endswith("\r\x1b[K")
+    shown = terminal()
+    assert bool(shown) != quiet
+    assert shown[-1:] == ([] if quiet else [""])
+
+
+def test_the_innermost_stage_is_shown_and_then_the_outer_one_again(terminal: Drawn) -> None:
+    shown = Progress().part(2, 4)
+    with shown.stage("outer", 2) as tick:
+        tick(1)
+        with shown.further().stage("inner", 0):
+            pass
+    names = [line.partition(":")[0] for line in terminal()]
+    assert names == ["[2/4] outer", "[2/4] outer", "[3/4] inner", "[2/4] outer", ""]
+
+
+def test_a_generator_that_ends_late_leaves_the_line_of_the_others(terminal: Drawn) -> None:
+    shown = Progress()
+    blocks = shown.through("early", iter([[1], [2]]), 2, len, "rows")
+    next(blocks)
+    with shown.stage("late", 0):
+        blocks.close()
+        terminal()
+    assert terminal() == [""]
+
+
+def test_parts_end_at_the_last_one() -> None:
+    assert Progress(quiet=True).further()._part == (0, 0)
+    assert Progress(quiet=True).part(1, 4).further(2)._part == (3, 4)
+    assert Progress(quiet=True).part(3, 4).further(2)._part == (4, 4)
+
+
+def test_a_line_fits_the_width_that_the_terminal_has_now(
+    terminal: Drawn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Progress().stage("a stage with a long name", 1_000, "sentences") as tick:
+        for columns in (80, 40, 25, 10):
+            monkeypatch.setattr(progress, "columns", lambda columns=columns: columns)
+            terminal()
+            tick(500, objective=0.5, loss=0.25)
+            (line,) = terminal()
+            assert 0 < len(line) < columns
+
+
+def test_a_terminal_without_line_editing_gets_log_lines(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    monkeypatch.setenv("TERM", "dumb")
+    with Progress().stage("work", 4) as tick:
+        tick(1)
+    assert capsys.readouterr().err == ""
 
 
 def test_what_has_no_known_end_promises_no_time(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(progress, "LOG_EVERY_SECONDS", -1.0)
-    with caplog.at_level(logging.INFO), Progress().stage("lines", 0) as tick:
+    with caplog.at_level(logging.INFO), Progress().stage("text", 0, "lines") as tick:
         tick(7)
-    assert re.fullmatch(r"lines: 7, .+ a second", caplog.messages[0])
+    assert re.fullmatch(r"text: 7 lines, .+ lines/s", caplog.messages[0])
 
 
 def test_blocks_pass_through_as_they_are_and_are_counted() -> None:
     heard: list[tuple[str, int]] = []
     shown = Progress(quiet=True, callback=lambda stage, done, figures: heard.append((stage, done)))
     blocks = [[1, 2], [], [3]]
-    assert list(shown.through("rows", iter(blocks), 3, len)) == blocks
+    assert list(shown.through("rows", iter(blocks), 3, len, "rows")) == blocks
     assert heard == [("rows", 2), ("rows", 2), ("rows", 3)]
 
 
@@ -110,9 +168,9 @@ def test_what_takes_long_on_large_input_says_how_far_it_is(tmp_path: Path) -> No
     words = len(space.vectors("en"))
     assert heard.pop("en.vec") > 0
     assert heard == {
-        "words of fr": len(source),
+        "reading fr": len(source),
         "hubs of fr and en": len(space.vectors("fr")),
         "hubs of en for fr": words,
         "candidates": words,
-        "sentences of fr": 2,
+        "encoding fr": 2,
     }

@@ -20,7 +20,7 @@ from muse.encoders.saving import AGAIN, Saved, check_space, read_encoder
 from muse.encoders.trained import KIND as TRAINED
 from muse.encoders.trained import restore_trained
 from muse.encoders.words import DEFAULT_POWERS, PowerMean, WeightedMean
-from muse.errors import BadFile, BadSetting
+from muse.errors import BadFile, BadSetting, did_you_mean
 from muse.progress import Progress
 from muse.space import AlignedSpace
 from muse.systems.network_encoder import KIND as NETWORK
@@ -68,6 +68,7 @@ def _made(name: str, spaces: Sequence[AlignedSpace], progress: Progress | None) 
         raise BadSetting(
             f"an encoder must be one of {', '.join(MAKERS)}, optionally followed by "
             f"+{', +'.join([NGRAMS, *OPTIONS])}, or the folder of a saved one; got {name!r}"
+            f"{did_you_mean(name, MAKERS)}"
         )
     (kind, options), *after = _parsed(name)
     ngrams = after[:1] == [(NGRAMS, "")]

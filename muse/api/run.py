@@ -20,7 +20,7 @@ from muse.files.space_folder import MANIFEST, checksum
 from muse.files.space_manifest import read_manifest
 from muse.learn.detour import Middle
 from muse.learn.many import LearnedMany, Others, learn_many
-from muse.learn.pair import check_pair, prepare_
+from muse.learn.pair import PARTS, check_pair, prepare_
 from muse.progress import Progress
 from muse.run.checkpoint import Checkpoint, open_checkpoint
 from muse.run.memory import peak_memory_mb
@@ -87,13 +87,16 @@ def run(request: Request, *, device: str = "auto", progress: Progress | None = N
     began = time.perf_counter()
     device = pick_device(device)
     request.check()
+    if request.into is not None:
+        read_manifest(request.into)  # first: what is no space is not a wrong --out
     check_out(request.folder)
     request = _resolved(request)
     progress = progress or Progress(quiet=True)
-    inputs = _load(request, progress)
+    parts = 2 + PARTS * len(request.sources)  # reading and saving, and those of each language
+    inputs = _load(request, progress.part(1, parts))
     loaded, loading = time.perf_counter(), {"load": peak_memory_mb()}
     checkpoint = _checkpoint(request, inputs)
-    runtime = Runtime(device, progress, checkpoint)
+    runtime = Runtime(device, progress.part(2, parts), checkpoint)
     try:
         vectors = [side.vectors for side in inputs.sources.values()]
         learned = learn_many(
@@ -105,7 +108,8 @@ def run(request: Request, *, device: str = "auto", progress: Progress | None = N
         raise
     saving = time.perf_counter()
     before = {"seconds": {"load": round(loaded - began, 2)}, "peak_memory_mb": loading}
-    _save(request, inputs, learned, runtime, before)
+    with progress.part(parts, parts).stage("saving", 0):
+        _save(request, inputs, learned, before)
     checkpoint.clear()
     end = time.perf_counter()
     seconds = {"load": loaded - began, **learned.seconds, "save": end - saving, "total": end - began}
@@ -208,9 +212,7 @@ def _checkpoint(request: Request, inputs: _Inputs) -> Checkpoint:
     return open_checkpoint(request.folder, fingerprint, resume=request.resume)
 
 
-def _save(
-    request: Request, inputs: _Inputs, learned: LearnedMany, runtime: Runtime, before: dict[str, Any]
-) -> None:
+def _save(request: Request, inputs: _Inputs, learned: LearnedMany, before: dict[str, Any]) -> None:
     sides, target_map, words = {}, None, inputs.words()
     for language, one in learned.languages.items():
         pair = {name: words[name] for name in (language, request.pivot)}

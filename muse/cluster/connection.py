@@ -53,12 +53,26 @@ def _connect(ray: Any, address: str) -> None:
     quiet = {"log_to_driver": False, "logging_level": logging.ERROR}
     own = {"num_cpus": torch.get_num_threads(), "include_dashboard": False} if address == LOCAL else {}
     try:
-        ray.init(address, **quiet, **own)
+        with _native_stderr_discarded():
+            ray.init(address, **quiet, **own)
     except (ConnectionError, ValueError, RuntimeError, OSError) as error:
         found = " ".join(str(error).split())
         raise BadSetting(
             f"--ray needs the address of a Ray cluster, or local to start one here; got {address!r} ({found})"
         ) from error
+
+
+@contextmanager
+def _native_stderr_discarded() -> Iterator[None]:
+    # Ray's C++ writes there that it was told to be silent; no setting prevents that.
+    kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 2)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(nowhere)
 
 
 def require_ray() -> Any:

@@ -48,7 +48,7 @@ def make_parts(
         return
     ray, pool = require_ray(), (min(workers, len(missing)), cpus)
     try:
-        with progress.stage(name, parts.count) as tick:
+        with progress.stage(name, parts.count, "parts", first=parts.count - len(missing)) as tick:
             if not ray.util.client.ray.is_connected():
                 for done, _ in enumerate(_made(job, missing, *pool), parts.count - len(missing) + 1):
                     tick(done)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from muse.commands.align_advice import advice
 from muse.commands.align_text import check_texts, embed_texts, text_options
 from muse.commands.options import common
 from muse.learn.initialise import INITIALISATIONS
@@ -21,11 +23,10 @@ FAILED = 3  # the exit code of an alignment judged failed
 OF_WORDS = " (not unsupervised)"
 
 
-@click.command()
+@click.command(context_settings={"allow_extra_args": True})
 @click.option(
     "--src",
     "sources",
-    required=True,
     multiple=True,
     metavar="LANG",
     help="Language to map; repeat it to map several into one space.",
@@ -119,6 +120,12 @@ def align(**options: Any) -> int:
     No parallel data is needed. Each alignment gets a verdict, which needs no dictionary either; if one is
     "failed", the exit code is 3.
     """
+    if unexpected := click.get_current_context().args:
+        raise click.UsageError(
+            f"Languages are options, such as --src fr --tgt en; got {shlex.join(unexpected)} without one."
+        )
+    if not options["sources"]:
+        raise click.UsageError("Missing option '--src'.")
     if options["target"] is None and options["into"] is None:
         raise click.UsageError("Missing option '--tgt', or '--into SPACE' in its place.")
     if options["init"] == "identical" and options["no_identical"]:
@@ -139,6 +146,8 @@ def align(**options: Any) -> int:
     fields = report.as_json()
     shown = json.dumps(fields, ensure_ascii=False) if options["as_json"] else "\n".join(_lines(report))
     click.echo(shown)
+    if not (options["as_json"] or options["quiet"]):
+        click.echo("\n".join(advice(report, options)), err=True)
     return FAILED if fields["verdict"] == "failed" else 0
 
 

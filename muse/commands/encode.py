@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from muse.commands.encoders import fitted
+from muse.commands.encoders import fitted, warn_if_unknown
 from muse.commands.options import cluster, common, one_machine_only
 
 if TYPE_CHECKING:
@@ -72,11 +72,12 @@ def encode(
         return
     _check_places(out, options["save"])
     sentences = _sentences(source, options["column"])
-    counted = Progress(quiet=options["quiet"]).through("sentences", sentences, 0, len)
+    counted = Progress(quiet=options["quiet"]).through("encoding", sentences, 0, len, "sentences")
     encoder = _encoder(space, lang, name, options)
     kept: list[list[float]] = []
     with _writer(out, encoder.dimension, kept if as_json else None) as write:
         counts = encode_stream(encoder, counted, lang, write, name=str(source or STDIN))
+    warn_if_unknown(counts.unknown, counts.tokens, lang)
     fields = {
         **asdict(counts), "dimension": encoder.dimension, "encoder": encoder.name,
         "seconds": time.perf_counter() - began, "out": None if out is None else str(out),

@@ -77,14 +77,16 @@ def by_language(values: Sequence[str], option: str) -> list[tuple[str, Path]]:
 
 def encoded(encoder: SentenceEncoder, sentences: Sequence[str], language: str, progress: Progress) -> Matrix:
     """The rows (s, d') of the sentences; warns if most of their words are unknown."""
-    counted = progress.through(f"sentences of {language}", sentences, len(sentences), lambda _: 1)
+    counted = progress.through(f"encoding {language}", sentences, len(sentences), lambda _: 1, "sentences")
     found = encoder.encode(counted, language)
-    if found.tokens and found.unknown > found.tokens / 2:
-        log.warning(
-            "%d of %d tokens have no vector: is the text in %s?",
-            found.unknown, found.tokens, language,
-        )  # fmt: skip
+    warn_if_unknown(found.unknown, found.tokens, language)
     return found.matrix
+
+
+def warn_if_unknown(unknown: int, tokens: int, language: str) -> None:
+    """Warns if most tokens of a text have no vector."""
+    if unknown > tokens / 2:
+        log.warning("%d of %d tokens have no vector: is the text in %s?", unknown, tokens, language)
 
 
 def pair_scores(methods: Sequence[str], k: int | None) -> list[PairScore]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -134,11 +134,15 @@ def evaluate(space: Path, task: str, as_json: bool, **options: Any) -> None:
     click.echo(json.dumps(fields, ensure_ascii=False) if as_json else "\n".join(lines))
 
 
+def _either(names: Sequence[str]) -> str:
+    return " or ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+
+
 def _check_options(task: str, options: dict[str, Any]) -> None:
     """Raise UsageError if an option has no effect on the task."""
     for names, tasks in USED_BY.items():
         if task not in tasks and (idle := given(*names)):
-            raise click.UsageError(f"{idle[0]} is for --task {' or '.join(tasks)}, not for {task}.")
+            raise click.UsageError(f"{idle[0]} is for --task {_either(tasks)}, not for {task}.")
     if given("neighbours") and not {"csls", "margin"} & set(options["methods"]):
         methods = " and ".join(options["methods"])
         raise click.UsageError(f"--neighbours is for --retrieval csls or margin, not for {methods}.")

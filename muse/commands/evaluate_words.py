@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
     from muse.search.approximate import Recall
     from muse.search.retrieval import Retrieval
     from muse.space import AlignedSpace
+
+
+log = logging.getLogger(__name__)
 
 
 def similarity(space: Path, options: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
@@ -48,6 +52,8 @@ def words(space: Path, options: dict[str, Any]) -> tuple[dict[str, Any], list[st
     loaded = open_space(space, options["device"], options["quiet"], approximation)
     source, target = loaded.direction(options["source"], options["target"])
     options = {**options, "source": source, "target": target}
+    if lexicon.looks_swapped(loaded.vectors(source).index, loaded.vectors(target).index):
+        log.warning("the dictionary seems to be from %s to %s: swap --src and --tgt", target, source)
     other = None
     if options["against"] is not None:
         other = open_space(options["against"], options["device"], options["quiet"], approximation)

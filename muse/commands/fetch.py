@@ -13,11 +13,16 @@ from muse.commands.options import common, given
 if TYPE_CHECKING:
     from muse.fetch import FetchConfig, Item
 
+# What can be downloaded, and where to.
 FOLDERS = {"vectors": Path("embeddings", "raw"), "dictionary": Path("dictionaries", "gold")}
 
 
+def _kinds(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+    return [kind for kind in FOLDERS if kind.startswith(incomplete)]
+
+
 @click.command()
-@click.argument("kind", type=click.Choice(list(FOLDERS)), required=False)
+@click.argument("kind", shell_complete=_kinds, required=False)
 @click.argument("names", nargs=-1, metavar="[LANG | SRC-TGT]...")
 @click.option(
     "--source", default="cc", show_default=True, type=click.Choice(["cc", "wiki"]),
@@ -51,8 +56,11 @@ def fetch(kind: str | None, names: tuple[str, ...], as_json: bool, quiet: bool, 
     if options["as_list"]:
         _list(as_json)
         return
-    if kind is None or not names:
-        raise click.UsageError("Say what to download: vectors LANG..., or dictionary SRC-TGT...; see --list.")
+    if kind not in FOLDERS or not names:
+        got = " ".join(([] if kind is None else [kind]) + [*names]) or "nothing"
+        raise click.UsageError(
+            f"Say what to download, such as vectors fr en, or dictionary fr-en, got {got}; --list shows all."
+        )
     for name, other in (("source", "vectors"), ("part", "dictionary")):
         if kind != other and given(name):
             raise click.UsageError(f"--{name} is for {other}, not for {kind}.")
@@ -95,9 +103,10 @@ def _fetched(items: list[Item], config: FetchConfig, quiet: bool) -> list[dict[s
     from muse.fetch import fetch as fetch_one
     from muse.progress import Progress
 
-    found = []
-    for item in items:
-        one = fetch_one(item, config, Progress(quiet=quiet))
+    found, progress = [], Progress(quiet=quiet)
+    for number, item in enumerate(items, 1):
+        own = progress.part(number, len(items)) if len(items) > 1 else progress
+        one = fetch_one(item, config, own)
         size = f"{one.bytes / 1e6:.1f} MB" + (", already downloaded" if one.cached else "")
         found.append({**one.as_json(), "size": size})
     return found

@@ -87,10 +87,10 @@ def mine(space: Path, out: Path, as_json: bool, **options: Any) -> None:
         loaded.side(language)
     encoder = open_encoder(loaded, options)
     sides = [
-        _side(encoder, text, language, loaded.progress)
-        for text, language in zip(texts, languages, strict=True)
+        _side(encoder, text, language, loaded.progress.part(number, 3))
+        for number, (text, language) in enumerate(zip(texts, languages, strict=True), 1)
     ]
-    found = mine(sides[0].rows, sides[1].rows, config=config, progress=loaded.progress)
+    found = mine(sides[0].rows, sides[1].rows, config=config, progress=loaded.progress.part(3, 3))
     pairs = [(sides[0].sentences[row], sides[1].sentences[column]) for row, column in found.pairs]
     write_scored_pairs(out, ((float(value), *pair) for value, pair in zip(found.scores, pairs, strict=True)))
     score = None if known is None else _score(found.scores, pairs, known, config.threshold)

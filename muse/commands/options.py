@@ -5,13 +5,16 @@ from __future__ import annotations
 import logging
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 from click.core import ParameterSource
+
+from muse.progress import cleared
 
 if TYPE_CHECKING:
     from muse.search.approximate import Approximation
@@ -46,21 +49,32 @@ def common(command: F) -> F:
     @wraps(command)
     def run(*, quiet: bool, verbose: bool, threads: int | None, **options: Any) -> Any:
         level = logging.ERROR if quiet else logging.DEBUG if verbose else logging.INFO
-        logging.basicConfig(level=level, format="%(message)s", stream=sys.stderr, force=True)
-        for chatty in ("faiss", "py3langid", "sacrebleu"):  # they log every step
-            logging.getLogger(chatty).setLevel(logging.WARNING)
-        if threads is not None:
-            from muse.search.neighbours import set_threads
+        with _messages(level):
+            if threads is not None:
+                from muse.search.neighbours import set_threads
 
-            set_threads(threads)
-        try:
-            return command(quiet=quiet, **options)
-        except BrokenPipeError:  # caught here, since click would exit with 1
-            # The reader has gone (| head): stay silent, even when Python flushes at exit.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            return 0
+                set_threads(threads)
+            try:
+                return command(quiet=quiet, **options)
+            except BrokenPipeError:  # caught here, since click would exit with 1
+                # The reader has gone (| head): stay silent, even when Python flushes at exit.
+                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+                return 0
 
     return run  # type: ignore[return-value]
+
+
+@contextmanager
+def _messages(level: int) -> Iterator[None]:
+    """A context in which the messages of muse from this level on go to stderr, of libraries only warnings."""
+    ours = logging.getLogger("muse")
+    before, form = ours.level, f"{cleared()}%(message)s"
+    logging.basicConfig(level=max(level, logging.WARNING), format=form, stream=sys.stderr, force=True)
+    ours.setLevel(level)
+    try:
+        yield
+    finally:
+        ours.setLevel(before)
 
 
 def direction(command: F) -> F:

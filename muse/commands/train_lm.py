@@ -39,7 +39,7 @@ def train_lm(
     lines = [line for path in texts for line in read_lines(path)]
     tokeniser = Tokeniser(lang)
     sentences = []
-    with Progress(quiet=quiet).stage("tokens", len(lines)) as tick:
+    with Progress(quiet=quiet).stage("reading text", len(lines), "lines") as tick:
         for done, line in enumerate(lines, 1):
             sentences.append([token.lower() for token in tokeniser.tokens(line)])
             tick(done)

@@ -17,6 +17,7 @@ from muse.text.tokens import Tokeniser
 
 SAMPLE = 2_000  # lines at least, where there are as many
 TOGETHER = 1_000  # lines written at once
+LETTERS = 0.1  # of all characters but spaces: any text has more
 RESERVED = "</s>"  # fastText's mark of the end of a line
 
 
@@ -48,7 +49,8 @@ def write_corpus(
     files, progress = _files(texts), progress or Progress(quiet=True)
     tokeniser, sample, written = Tokeniser(language), _Sample(), list[str]()
     lines = tokens = letters = 0
-    with progress.stage("letters", _letters(files)) as tick, out.open("w", encoding="utf-8") as file:
+    shown = progress.stage("reading text", _letters(files), "letters")
+    with shown as tick, out.open("w", encoding="utf-8") as file:
         for line in _lines(files, column):
             letters += len(line) + 1
             tokens_of_line = [token for token in tokeniser.tokens(line) if token != RESERVED]
@@ -63,12 +65,23 @@ def write_corpus(
             if len(written) == TOGETHER:
                 file.write("".join(f"{one}\n" for one in written))
                 written.clear()
+                if lines == TOGETHER:  # before the whole of a large file is read
+                    _check_letters(sample.lines, texts)
                 tick(letters)
         file.write("".join(f"{one}\n" for one in written))
     if not tokens:
         named = ", ".join(map(str, texts))
         raise BadFile(f"{named}: expected text, got {lines} lines with a word; check the name")
+    _check_letters(sample.lines, texts)
     return Corpus(out, lines, tokens, tuple(sample.lines))
+
+
+def _check_letters(lines: Sequence[str], texts: Sequence[Path]) -> None:
+    """Raise BadFile for what is no text, such as a file of vectors."""
+    joined = "".join("".join(lines).split())
+    if sum(map(str.isalpha, joined)) < LETTERS * len(joined):
+        named = ", ".join(map(str, texts))
+        raise BadFile(f"{named}: expected text, got mostly numbers; give vectors to muse align instead")
 
 
 def _files(texts: Sequence[Path]) -> list[Path]:

@@ -30,7 +30,6 @@ log = logging.getLogger(__name__)
 
 FEW = 5_000_000  # tokens; a rule of thumb
 DECIMALS = 5
-STEPS = 1_000  # of the progress line
 _SHARE = re.compile(r"Progress:\s*([0-9.]+)%")
 _PROCESS = "muse.embedding.fasttext_process"
 
@@ -79,16 +78,17 @@ def embed(
         began = time.perf_counter()
         corpus = write_corpus(
             [Path(text) for text in texts], Path(folder) / "tokens", language=language,
-            keep_case=config.keep_case, column=column, progress=progress,
+            keep_case=config.keep_case, column=column, progress=progress.part(1, 3),
         )  # fmt: skip
         told = tuple(_warnings(corpus, language))
         for line in told:
             log.warning("%s: %s", language, line)
         read, trained = time.perf_counter(), Path(folder) / "model.bin"
         epochs = config.epochs_for(corpus.tokens)
-        _train(corpus, trained, config, epochs, progress)
+        _train(corpus, trained, config, epochs, progress.part(2, 3))
         fitted = time.perf_counter()
-        words = _write(trained, out, language, config.most_words)
+        with progress.part(3, 3).stage("saving", 0):
+            words = _write(trained, out, language, config.most_words)
         if model is not None:
             with atomic_path(model) as place:
                 shutil.move(trained, place)
@@ -117,8 +117,9 @@ def _train(corpus: Corpus, out: Path, config: EmbedConfig, epochs: int, progress
     # In a process of its own it can be interrupted, and what it prints is read instead of shown.
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
         try:
-            with progress.stage("train", STEPS) as tick:
-                last = _follow(cast(IO[str], process.stderr), tick)
+            tokens = corpus.tokens * epochs
+            with progress.stage("training", tokens, "tokens") as tick:
+                last = _follow(cast(IO[str], process.stderr), tokens, tick)
         except BaseException:
             process.kill()
             raise
@@ -131,13 +132,13 @@ def _train(corpus: Corpus, out: Path, config: EmbedConfig, epochs: int, progress
         raise MemoryError(f"fastText ended with {process.returncode}: {last}")
 
 
-def _follow(stream: IO[str], tick: Tick) -> str:
-    """The last line that the process prints; its progress is shown."""
+def _follow(stream: IO[str], tokens: int, tick: Tick) -> str:
+    """The last line that the process prints; its progress, a share of the tokens to read, is shown."""
     last = ""
     for line in stream:  # fastText ends its lines by a return, which universal newlines read as an end
         last = line.strip() or last
         if share := _SHARE.search(line):
-            tick(round(STEPS * float(share[1]) / 100))
+            tick(round(tokens * float(share[1]) / 100))
     return last
 
 

@@ -17,6 +17,7 @@ from muse.encoders.encoder import SentenceEncoder
 from muse.errors import BadFile, BadSetting, Mismatch
 from muse.files.atomic import atomic_folder
 from muse.files.space_folder import MANIFEST, checksum, writing
+from muse.files.space_manifest import is_space
 from muse.files.writing import check_folder
 from muse.run.checkpoint import RUN, checkpoint_folder
 from muse.space import AlignedSpace
@@ -145,7 +146,8 @@ def _manifest(folder: Path) -> dict[str, Any]:
     except ValueError as error:
         raise BadFile(f"{path}: expected JSON, got {error}; {AGAIN}") from error
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
-        raise BadFile(f"{folder}: expected a saved encoder, found another {MANIFEST}; name another folder")
+        found = "an aligned space" if is_space(folder) else f"another {MANIFEST}"
+        raise BadFile(f"{folder}: expected a saved encoder, found {found}; name another folder")
     version = manifest.get("format_version")
     if version != FORMAT_VERSION:
         raise BadFile(

@@ -118,7 +118,7 @@ def evaluate_transfer(
     drawn = [parts(codes, rng) for _ in range(config.runs)]
     found = [_Subsample(languages[0], rows, codes, part, config.classifier) for part in drawn]
     tables: dict[tuple[str, str], list[Figures]] = {}
-    with progress.stage("transfer", config.runs) as tick:
+    with progress.stage("transfer", config.runs, "runs") as tick:
         for done, run in enumerate(found, 1):
             for language, measure, figures in run.figures():
                 tables.setdefault((language, measure), []).append(figures)

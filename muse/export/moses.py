@@ -101,7 +101,7 @@ def export_moses(
     left_out = sum(phrases.count(None) for phrases in words)
     pairs = 0
     total = len(forward.source) + len(forward.target)
-    with progress.stage(f"phrase table ({out.name})", total) as tick, replaced(out) as stream:
+    with progress.stage(f"phrase table ({out.name})", total, "words") as tick, replaced(out) as stream:
         log_partition = _log_partition(backward, tick)  # (m,)
         for begin in range(0, len(order), BATCH):
             rows = order[begin : begin + BATCH]

@@ -99,7 +99,7 @@ def export_torch(
     def table(of: Sequence[str], which: int) -> LookupTable:
         sides = [space.vectors(language) for language in of]
         names = vocabularies[min(which, len(vocabularies) - 1)] if vocabularies else None
-        with progress.stage(f"pieces of words ({out.name})", sum(map(len, sides))) as tick:
+        with progress.stage(f"pieces of words ({out.name})", sum(map(len, sides)), "words") as tick:
             return lookup_table(
                 sides, words_of(sides, config.max_vocab, but=config.specials) if names is None else names,
                 specials=config.specials, fallback=config.fallback, rng=rng, show=tick,

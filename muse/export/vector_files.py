@@ -92,7 +92,7 @@ def export_vectors(
         if path != out:
             with writing(out):
                 out.mkdir(parents=True, exist_ok=True)
-        with (progress or Progress(quiet=True)).stage(path.name, len(held)) as tick:
+        with (progress or Progress(quiet=True)).stage(path.name, len(held), "words") as tick:
             FORMS[form].write(path, held.words, held.matrix, tick)
         written.append(WrittenFile(path, name, len(held), len(vectors) - len(held)))
     return written

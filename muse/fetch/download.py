@@ -180,4 +180,10 @@ def _number(text: str | None) -> int:
 
 
 def _reason(error: BaseException) -> str:
+    """What the system said, such as "Connection refused", which requests and urllib3 wrap in long texts."""
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, OSError) and cause.strerror:
+            return cause.strerror
+        cause = cause.__cause__ or cause.__context__
     return type(error).__name__ if len(str(error)) > 100 else str(error)

@@ -17,10 +17,9 @@ from muse.files.space_folder import checksum, writing
 from muse.files.writing import check_folder
 from muse.installation import install_extra
 from muse.progress import Progress, Tick
+from muse.progress_line import BYTES
 
 log = logging.getLogger(__name__)
-
-MB = 1e6
 
 
 @dataclass(frozen=True)
@@ -65,7 +64,9 @@ def check_item(item: Item, config: FetchConfig) -> None:
             "--accept-non-commercial"
         )
     if not config.home.startswith(("https://", "http://")):
-        raise BadSetting(f"--mirror must begin with https:// or http://, got {config.home!r}")
+        raise BadSetting(
+            f"--mirror must begin with https:// or http://, got {config.home!r}; give the whole address"
+        )
 
 
 def fetch(item: Item, config: FetchConfig, progress: Progress) -> Fetched:
@@ -115,10 +116,11 @@ def _download(url: str, part: PartialFile, name: str, retries: RetryPolicy, prog
 
         def progressed(size: int, total: int) -> None:
             if not ticks:  # the total is known from the server's response only
-                stage = progress.stage(f"{name}, MB", round(total / MB))
+                stage = progress.stage(name, total, BYTES, first=size)
                 ticks.append(shown.enter_context(stage))
-            ticks[0](round(size / MB))
+            ticks[0](size)
 
+        shown.enter_context(progress.stage(f"{name} (connecting)", 0))
         download(url, part, retries, progressed)
 
 

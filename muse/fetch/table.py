@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import permutations
 
-from muse.errors import BadSetting
+from muse.errors import BadSetting, did_you_mean
 
 HOME = "https://dl.fbaipublicfiles.com"
 BY_SA = "CC BY-SA 3.0"
@@ -84,7 +85,10 @@ def vectors(language: str, source: str = "cc") -> Item:
     'https://dl.fbaipublicfiles.com/fasttext/vectors-crawl/cc.fr.300.vec.gz'
     """
     if language not in LANGUAGES:
-        raise BadSetting(f"vectors are published for {' '.join(LANGUAGES)}; got {language!r}")
+        raise BadSetting(
+            f"vectors are published for {len(LANGUAGES)} languages, by codes such as fr, got {language!r}"
+            f"{did_you_mean(language, LANGUAGES)}; muse fetch --list names them all"
+        )
     return _item(SOURCES[source], language)
 
 
@@ -94,15 +98,20 @@ def dictionary(pair: str, part: str = "full") -> Item:
     >>> dictionary("fr-en", "test").name
     'fr-en.5000-6500.txt'
     """
-    source, _, target = pair.partition("-")
-    european = source in EUROPEAN and target in EUROPEAN and source != target
-    with_english = {source, target} - {"en"} <= set(WITH_ENGLISH) and "en" in (source, target)
-    if not (european or (with_english and source != target)):
+    if pair not in dictionary_pairs():
+        meant = did_you_mean(pair, dictionary_pairs())
         raise BadSetting(
             f"dictionaries are published between {' '.join(EUROPEAN)}, and between en and each of "
-            f"{' '.join(WITH_ENGLISH)}, named like fr-en; got {pair!r}"
+            f"{' '.join(WITH_ENGLISH)}, named like fr-en; got {pair!r}{meant}"
         )
     return _item(DICTIONARIES, f"{pair}{PARTS[part]}")
+
+
+def dictionary_pairs() -> list[str]:
+    """Every pair of languages that has a dictionary."""
+    european = [f"{one}-{two}" for one, two in permutations(EUROPEAN, 2)]
+    with_english = [pair for other in WITH_ENGLISH for pair in (f"{other}-en", f"en-{other}")]
+    return sorted({*european, *with_english})
 
 
 def listing() -> list[dict[str, str]]:

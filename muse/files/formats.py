@@ -57,7 +57,9 @@ def _gathered(table: Table, wanted: Wanted, progress: Progress | None) -> Vector
     if progress is None:
         return gather(table, wanted)
     total = min(table.room, wanted.max_vocab or table.room)
-    blocks = progress.through(f"words of {wanted.language}", table.blocks, total, lambda block: len(block[0]))
+    blocks = progress.through(
+        f"reading {wanted.language}", table.blocks, total, lambda block: len(block[0]), "words"
+    )
     return gather(replace(table, blocks=blocks), wanted)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from muse.errors import BadFile
+from muse.errors import BadFile, did_you_mean
 
 SUFFIXES = (".vec", ".vec.gz", ".vec.zip", ".txt", ".txt.gz", ".bin", ".npz")
 STEMS = ("{}", "wiki.{}", "cc.{}.300")  # plain, and as fastText's two collections name them
@@ -26,10 +26,30 @@ def locate_vectors(language: str) -> Path:
                 path = folder / f"{stem.format(language)}{suffix}"
                 if path.is_file():
                     return path
+    known = known_languages()
+    several = "; repeat the option for several languages" if "," in language else ""
     raise BadFile(
         f"no vectors for {language!r}: expected a file such as {language}.vec or {language}.vec.gz in "
-        f"{', '.join(map(str, folders))}; give it as --src-emb or --tgt-emb, or set MUSE_EMBEDDINGS"
+        f"{', '.join(map(str, folders))}, found vectors for {', '.join(known) or 'no language'} there"
+        f"{several or did_you_mean(language, known)}; give a file as --src-emb or --tgt-emb, set "
+        "MUSE_EMBEDDINGS, or download published vectors with muse fetch"
     )
+
+
+def known_languages() -> list[str]:
+    """The languages that `locate_vectors` finds, sorted."""
+    names = (path.name for folder in search_path() if folder.is_dir() for path in folder.iterdir())
+    return sorted({language for name in names if (language := _language(name))})
+
+
+def _language(name: str) -> str:
+    # cc.fr.300.vec is of fr, though a language may be called cc.fr.300: plain names come last.
+    for stem in reversed(STEMS):
+        for suffix in SUFFIXES:
+            before, after = f"{stem}{suffix}".split("{}")
+            if name.startswith(before) and name.endswith(after):
+                return name[len(before) : len(name) - len(after)]
+    return ""
 
 
 def search_path() -> list[Path]:

@@ -133,6 +133,8 @@ def _cannot_open(path: Path, error: OSError) -> str:
     if isinstance(error, FileNotFoundError):
         return f"{path}: expected a file, but it does not exist; check the path"
     if isinstance(error, IsADirectoryError):
+        if (path / "manifest.json").exists():
+            return f"{path}: expected a file, got a space or encoder that muse has saved; check the order"
         return f"{path}: expected a file, got a folder; give a file in it"
     if isinstance(error, PermissionError):
         return f"{path}: expected a readable file, got permission denied; change its permissions"

@@ -7,11 +7,11 @@ import math
 import platform
 from collections.abc import Mapping
 from dataclasses import asdict, is_dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
 
 from muse.errors import BadFile
 from muse.files.space_folder import (
@@ -27,6 +27,8 @@ from muse.files.space_folder import (
 )
 from muse.version import __version__
 
+ALIGNED = Path("embeddings", "aligned")  # where muse align writes spaces by default
+MOST, NAMED = 1_000, 5  # files looked at in a folder, and spaces named in a message
 FORMAT, FORMAT_VERSION = "muse-space", 1
 _KEYS = {"format_version": int, "pivot": str, "dimension": int, "languages": dict, "checksums": dict}
 _LANGUAGE_KEYS = {"words": int, "normalisation": list}
@@ -35,6 +37,8 @@ _OWN_DIMENSION = {"dimension": int}  # of a language's own vectors, if that is n
 
 def write_manifest(folder: Path, manifest: Mapping[str, Any]) -> None:
     """Write the manifest, with the versions of the software and the checksums of all files in the folder."""
+    import torch  # not above: a manifest is read, and completed on the command line, without it
+
     files = sorted(path for path in folder.rglob("*") if path.is_file())
     ours = {
         "format": FORMAT,
@@ -89,10 +93,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     try:
         manifest = json.loads(path.read_bytes())
     except (FileNotFoundError, NotADirectoryError):
-        found = f"no {MANIFEST} in it" if folder.exists() else "no such folder"
-        raise BadFile(
-            f"{folder}: expected an aligned space, found {found}; make one with muse align"
-        ) from None
+        raise BadFile(_no_space(folder)) from None
     except OSError as error:
         raise unreadable(path, error) from error
     except ValueError as error:
@@ -103,6 +104,21 @@ def read_manifest(folder: Path) -> dict[str, Any]:
         )
     _check_manifest(path, manifest)
     return manifest
+
+
+def _no_space(folder: Path) -> str:
+    found = f"no {MANIFEST} in it" if folder.exists() else "no such folder"
+    found += " (it is a file)" if folder.is_file() else ""
+    near = ", ".join(map(str, nearby_spaces(folder)[:NAMED]))
+    advice = f"the spaces here are {near}" if near else "make one with muse align"
+    return f"{folder}: expected an aligned space, found {found}; {advice}"
+
+
+def nearby_spaces(folder: Path) -> list[Path]:
+    """The spaces in a folder, in the working directory and where muse align writes them, sorted."""
+    places = (folder, Path(), ALIGNED)
+    inside = {path for place in places if place.is_dir() for path in islice(place.iterdir(), MOST)}
+    return sorted(path for path in inside if is_space(path))
 
 
 def _check_manifest(path: Path, manifest: dict[str, Any]) -> None:

@@ -80,7 +80,8 @@ def replaced(path: Path) -> Iterator[IO[bytes]]:
                 yield cast("IO[bytes]", packed)
     except OSError as error:
         raise BadFile(
-            f"{path}: expected a writable path, got {error.strerror or error}; check the folder"
+            f"{path}: expected a writable path, got {error.strerror or error}; "
+            + ("check the folder" if path.parent.is_dir() else f"make the folder {path.parent} first")
         ) from error
 
 

@@ -119,7 +119,8 @@ def candidates(
         began, history = time.perf_counter(), History()
         recorded = replace(runtime, progress=runtime.progress.with_callback(history.record))
         try:
-            alignment, verdict = replace(trial, runtime=recorded).run(name, initialise, [seed, number])
+            with runtime.progress.stage(name, 0):
+                alignment, verdict = replace(trial, runtime=recorded).run(name, initialise, [seed, number])
         except (NotConverged, Mismatch) as error:
             if len(initialisations) == 1:
                 raise

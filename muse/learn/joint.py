@@ -156,7 +156,7 @@ class Fit:
         found = {}
         refining = RefineConfig()
         both = list(combinations(self.rows, 2))
-        with runtime.progress.stage("joint refinement: pairs", len(both)) as tick:
+        with runtime.progress.stage("joint refinement: pairs", len(both), "pairs") as tick:
             for done, (source, target) in enumerate(both, 1):
                 x, y = self.rows[source], self.rows[target]
                 between = maps[target].T @ maps[source]  # (e, d)

@@ -13,7 +13,7 @@ from muse.errors import Mismatch, MuseError, NotConverged
 from muse.learn.criterion import criterion
 from muse.learn.detour import Journey, Middle
 from muse.learn.joint import Joint, refine_jointly
-from muse.learn.pair import LAST_STREAM, AlignConfig, Learned, learn
+from muse.learn.pair import LAST_STREAM, PARTS, AlignConfig, Learned, learn
 from muse.learn.verdict import judge
 from muse.run.runtime import Runtime
 from muse.vectors import Vectors
@@ -96,6 +96,7 @@ class _Many:
                     "%s into %s, %d of %d", source.language, self.target.language, place, len(self.sources)
                 )
             own = self._runtime_of(source.language) if several else self.runtime
+            own = own.further(PARTS * (place - 1))
             try:
                 learned[source.language] = learn(source, self.target, config=self.own_config, runtime=own)
             except MuseError as error:
@@ -116,7 +117,8 @@ class _Many:
         fresh = middles
         while pending and fresh:
             for source in pending:
-                journey = Journey(source, self.target, self.own_config, self._runtime_of(source.language))
+                own = self._runtime_of(source.language).further(PARTS * (len(self.sources) - 1))
+                journey = Journey(source, self.target, self.own_config, own)
                 usable = [middle for middle in fresh if middle.language != source.language]
                 better = journey.better(found.get(source.language), usable)
                 if better is not None:
@@ -142,7 +144,7 @@ class _Many:
         middles = []
         for language in via:
             log.info("%s into %s, for detours", language.language, self.target.language)
-            own = self._runtime_of(language.language)
+            own = self._runtime_of(language.language).further(PARTS * (len(self.sources) - 1))
             try:
                 learned = learn(language, self.target, config=config, runtime=own)
             except MuseError as error:
@@ -174,7 +176,8 @@ def _jointly(
     rng = np.random.default_rng([config.seed, LAST_STREAM, 1])
     start = {language: one.alignment.source_map for language, one in learned.items()}
     began = time.perf_counter()
-    joint = refine_jointly([*sources, target], start, rng=rng, runtime=runtime)
+    last = runtime.further(PARTS * len(sources) - 1)
+    joint = refine_jointly([*sources, target], start, rng=rng, runtime=last)
     if joint.weight:
         for source in sources:
             one = learned[source.language]

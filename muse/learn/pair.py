@@ -31,6 +31,7 @@ from muse.vectors import Vectors
 log = logging.getLogger(__name__)
 
 MINIMUM_WORDS = 500  # with fewer there are too few pairs to judge an unsupervised initialisation
+PARTS = 2  # of the progress of `learn`: initialisation, refinement
 LAST_STREAM = 1_000  # the number of a random stream, above those of the initialisations
 
 
@@ -96,7 +97,7 @@ def check_pair(source: Vectors, target: Vectors, *, max_vocab: int | None = None
     `max_vocab` is the number of words requested: if that is too few, the error advises to raise it.
     """
     if source.language == target.language:
-        raise BadSetting(f"source and target need different names, got {source.language!r} twice")
+        raise BadSetting(f"source and target need different names, got {source.language!r} twice; change one")
     for side in (source, target):
         if len(side) < MINIMUM_WORDS:
             cut = max_vocab is not None and len(side) >= max_vocab
@@ -134,6 +135,7 @@ def _learn_without_pairs(source: Vectors, target: Vectors, config: AlignConfig, 
     tried = tuple(candidates(source, target, plan=config.plan, seed=config.seed, runtime=runtime))
     initialised, memory = time.perf_counter(), {"init": peak_memory_mb()}
     history = History()
+    runtime = runtime.further()
     runtime = replace(runtime, progress=runtime.progress.with_callback(history.record))
     rng = np.random.default_rng([config.seed, LAST_STREAM])
     alignment, verdict = _refined(source, target, best(tried), config, rng, runtime)
@@ -185,7 +187,7 @@ def _learn_with_pairs(
     initialised, memory = time.perf_counter(), {"init": peak_memory_mb()}
     alignment, supervision = learn_from_pairs(
         evidence, unsupervised=_starts(alone), fixed=config.fixed_target or not config.reweight,
-        plain=config.refine is None, seed=config.seed, runtime=runtime,
+        plain=config.refine is None, seed=config.seed, runtime=runtime.further(),
     )  # fmt: skip
     rng = np.random.default_rng([config.seed, PAIRS_STREAM, 2])
     null = None if alone is None else alone.verdict.null  # depends on the vectors alone

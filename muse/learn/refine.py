@@ -65,7 +65,8 @@ def refine(
     mapping = torch.from_numpy(initial.source_map).to(runtime.device)
     words = max(1, int(config.share * min(len(source), len(target))))
     cutoffs = sorted({min(cutoff, words) for cutoff in config.cutoffs})
-    with runtime.progress.stage("refine", len(cutoffs) * config.max_rounds) as tick:
+    most = len(cutoffs) * config.max_rounds
+    with runtime.progress.stage("refine", most, "rounds", may_end_early=True) as tick:
         for place, cutoff in enumerate(cutoffs):
             x, y = (side.most_frequent(cutoff).tensor(runtime.device) for side in (source, target))
             found = rounds(x, y, mapping, config, rng)

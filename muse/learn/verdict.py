@@ -76,8 +76,9 @@ def judge(
     `null` is that of `null_agreement`, measured here if it is not given: it depends on the vectors alone.
     """
     x, y = (side.most_frequent(WORDS).tensor(runtime.device) for side in (source, target))
-    pairs = mutual_neighbours(*_in_shared_space(x, y, alignment), Retrieval())
-    agreement = _agreement(x, y, pairs, DRAWS, rng)
+    with runtime.progress.stage("judging", 0):
+        pairs = mutual_neighbours(*_in_shared_space(x, y, alignment), Retrieval())
+        agreement = _agreement(x, y, pairs, DRAWS, rng)
     if null is None:
         null = null_agreement(source, target, rng=rng, runtime=runtime)
     gain = log_odds(agreement) - log_odds(null)
@@ -134,7 +135,14 @@ def null_agreement(source: Vectors, target: Vectors, *, rng: np.random.Generator
     Both are rotated to their principal axes, which a wrong mapping matches at best, and every coordinate
     of the target is shuffled over its words: this keeps spectra and marginals, but no correspondence.
     """
-    own, other = (_principal(side.most_frequent(WORDS).tensor(runtime.device)) for side in (source, target))
+    x, y = (side.most_frequent(WORDS).tensor(runtime.device) for side in (source, target))
+    with runtime.progress.stage("baseline of the verdict", 0):
+        return _null_agreement(x, y, rng)
+
+
+def _null_agreement(x: Tensor, y: Tensor, rng: np.random.Generator) -> float:
+    """That on vectors like the rows (n, d) and (m, e)."""
+    own, other = _principal(x), _principal(y)
     order = np.argsort(rng.random(tuple(other.shape)), axis=0)  # (m, d)
     other = normalize(other.gather(0, torch.from_numpy(order).to(other.device)))
     axis_to_axis = torch.eye(other.shape[1], own.shape[1], device=own.device)

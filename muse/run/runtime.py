@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import torch
 
@@ -20,6 +20,10 @@ class Runtime:
     progress: Progress = field(default_factory=lambda: Progress(quiet=True))
     checkpoint: Checkpoint = field(default_factory=Checkpoint)
     processes: Processes = Processes()
+
+    def further(self, parts: int = 1) -> Runtime:
+        """The same runtime, whose progress is some parts further."""
+        return replace(self, progress=self.progress.further(parts))
 
 
 def pick_device(device: str) -> str:

@@ -19,7 +19,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from muse.errors import BadSetting, Mismatch
+from muse.errors import BadSetting, Mismatch, did_you_mean
 from muse.files.space_folder import (
     MAPPING,
     MEANS,
@@ -98,7 +98,10 @@ class AlignedSpace:
     def side(self, language: str) -> Side:
         """The side of `language`; BadSetting if the space has none."""
         if language not in self.sides:
-            raise BadSetting(f"the languages of this space are {', '.join(self.sides)}; got {language!r}")
+            meant = did_you_mean(language, self.sides)
+            raise BadSetting(
+                f"the languages of this space are {', '.join(self.sides)}; got {language!r}{meant}"
+            )
         return self.sides[language]
 
     def vectors(self, language: str) -> Vectors:
@@ -247,7 +250,8 @@ class AlignedSpace:
         return found[1]
 
     def _find_bias(self, source: str, target: str, retrieval: Retrieval) -> Tensor | None:
-        with self.progress.stage(f"hubs of {target} for {source}", len(self.vectors(target))) as tick:
+        words = len(self.vectors(target))
+        with self.progress.stage(f"hubs of {target} for {source}", words, "words") as tick:
             return retrieval.bias(self.tensor(source), self.tensor(target), tick)
 
 

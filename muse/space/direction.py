@@ -116,9 +116,9 @@ class Direction:
 
     def _approximate(self, retrieval: Retrieval, approximation: Approximation, count: int) -> Approximate:
         (x, y), (source, target) = self.rows, self.languages
-        with self.space.progress.stage(f"nearest {target} of {source}", len(x)) as tick:
+        with self.space.progress.stage(f"nearest {target} of {source}", len(x), "words") as tick:
             of_source = approximation.nearest(x, y, count, tick)
-        with self.space.progress.stage(f"nearest {source} of {target}", len(y)) as tick:
+        with self.space.progress.stage(f"nearest {source} of {target}", len(y), "words") as tick:
             of_target = approximation.nearest(y, x, count, tick)
         found = of_source, of_target
         return Approximate(*found, self.biases(lambda side: found[side], retrieval))

@@ -25,7 +25,7 @@ def hubness_of_both(
     languages: tuple[str, str], rows: tuple[Tensor, Tensor], progress: Progress
 ) -> tuple[Tensor, Tensor]:
     """The mean cosine of each row (n, d) and (m, d) to its HUBNESS_K nearest of the other language."""
-    with progress.stage(f"hubs of {' and '.join(languages)}", len(rows[0])) as tick:
+    with progress.stage(f"hubs of {' and '.join(languages)}", len(rows[0]), "words") as tick:
         return Products(*rows).hubness(HUBNESS_K, step=tick)
 
 
@@ -35,7 +35,7 @@ def approximate_hubness_of_both(
     """The same, of the nearest rows that an approximate search finds."""
     found = []
     for own, other in ((0, 1), (1, 0)):
-        with progress.stage(f"hubs of {languages[own]}", len(rows[own])) as tick:
+        with progress.stage(f"hubs of {languages[own]}", len(rows[own]), "words") as tick:
             nearest = approximation.nearest(rows[own], rows[other], HUBNESS_K, tick)
         found.append(nearest.scores.mean(dim=1))
     return found[0], found[1]

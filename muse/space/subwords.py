@@ -75,7 +75,7 @@ def learn_subwords(words: Sequence[str], rows: Matrix, *, progress: Progress | N
     residual = torch.from_numpy(rows - mean)  # (n, d)
     solution, direction = torch.zeros_like(residual), residual.clone()
     length = residual.square().sum(dim=0)  # (d,)
-    with (progress or Progress(quiet=True)).stage("n-grams", ROUNDS) as tick:
+    with (progress or Progress(quiet=True)).stage("n-grams", ROUNDS, "rounds") as tick:
         for done in range(1, ROUNDS + 1):
             image = bags.sums(bags.spread(direction)) + RIDGE * direction
             step = length / (direction * image).sum(dim=0).clamp_min(1e-12)

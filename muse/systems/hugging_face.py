@@ -6,7 +6,8 @@ Only this module uses transformers. Nothing is downloaded, no code from the fold
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -113,14 +114,18 @@ def _loaded(folder: Path) -> tuple[Any, Any]:
         ) from error
     here: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
     try:
-        tokenizer = AutoTokenizer.from_pretrained(folder, **here)
-        model = AutoModel.from_pretrained(folder, use_safetensors=True, dtype=torch.float32, **here)
+        with _silent():
+            tokenizer = AutoTokenizer.from_pretrained(folder, **here)
+            model, found = AutoModel.from_pretrained(
+                folder, use_safetensors=True, dtype=torch.float32, output_loading_info=True, **here
+            )
     except (SafetensorError, OSError, ValueError, KeyError, RuntimeError, TypeError, AttributeError) as error:
         reason = str(error).strip().partition("\n")[0]
         raise BadFile(
             f"{folder}: expected an encoder and its tokenizer, but they do not load ({reason}); save both "
             "there with save_pretrained"
         ) from error
+    _check_weights(folder, found["missing_keys"])
     rows, pieces = model.get_input_embeddings().num_embeddings, len(tokenizer)
     if not _SMALLEST * rows <= pieces <= rows:
         raise Mismatch(
@@ -129,6 +134,33 @@ def _loaded(folder: Path) -> tuple[Any, Any]:
         )
     model = model.get_encoder() if model.config.is_encoder_decoder else model
     return tokenizer, model.eval().requires_grad_(False)
+
+
+@contextmanager
+def _silent() -> Iterator[None]:
+    """A context in which transformers draws no bars, and prints no list of unused weights."""
+    from transformers.utils import logging as module
+
+    logging: Any = module  # some of its functions lack annotations
+    level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        logging.set_verbosity(level)
+        if bars:
+            logging.enable_progress_bar()
+
+
+def _check_weights(folder: Path, missing: Iterable[str]) -> None:
+    """Raise BadFile if the last layer would be computed with random weights; the pooler comes after it."""
+    lacking = sorted(name for name in missing if "pooler" not in name)
+    if lacking:
+        raise BadFile(
+            f"{folder}: expected the weights of the whole encoder, got none for {lacking[0]} and "
+            f"{len(lacking) - 1} more; save the model there with save_pretrained"
+        )
 
 
 def _around(tokenizer: Any) -> tuple[list[int], list[int]]:

@@ -85,7 +85,7 @@ def make_pairs(
 def read_text(text: Sequence[str], reader: Reader, progress: Progress) -> Reading:
     """The sentences of a text as ids, in order; warns if few of its tokens are known."""
     parts = []
-    with progress.stage("words", len(text)) as tick:
+    with progress.stage("reading text", len(text), "sentences") as tick:
         for begin in range(0, len(text), _LINES):
             parts.append(reader.read(text[begin : begin + _LINES]))
             tick(min(begin + _LINES, len(text)))

@@ -107,7 +107,8 @@ def train(learner: Learner, config: TrainerConfig, *, seed: int, runtime: Runtim
     optimisers = Optimisers(learner, config.optimiser, config.rate, config.beta2)
     run = _Run(learner, config, optimisers, seed, runtime)
     kept, epochs = _resume(run) or _untrained(run)
-    with runtime.progress.stage("training", config.epochs * run.examples) as tick:
+    most, done = config.epochs * run.examples, (len(epochs) - 1) * run.examples
+    with runtime.progress.stage("training", most, "examples", first=done, may_end_early=True) as tick:
         while _continues(config, epochs):
             epochs.append(_epoch(run, epochs, tick))
             if runtime.processes.first:

@@ -106,7 +106,9 @@ def adversarial(  # noqa: PLR0913 - the contract of all initialisations, and a c
     """
     training = _Training(source, target, config, runtime.device)
     epoch, seed, state = _resume(runtime, training, seed=int(rng.integers(2**31)))
-    with runtime.progress.stage("adversarial", config.epochs) as tick:
+    with runtime.progress.stage(
+        "adversarial", config.epochs, "epochs", first=epoch, may_end_early=True
+    ) as tick:
         while epoch < config.epochs and int(state["stalled"].min()) < config.patience:
             state, figures = training.run_epoch(state, seed, epoch, criterion)
             epoch += 1

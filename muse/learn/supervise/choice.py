@@ -189,7 +189,9 @@ def choose(
     # At most: whether a start serves, or transport is tried, shows on the way.
     steps = METHODS + TRANSPORTS * are_few(evidence) + 2 * len(starts)
     steps += TRAINED * (len(evidence) >= LEAST_TO_TRAIN)
-    with runtime.progress.stage("learning from pairs", 1 if plain else steps) as tick:
+    with runtime.progress.stage(
+        "learning from pairs", 1 if plain else steps, "methods", may_end_early=True
+    ) as tick:
         choice = _Choice(folds, search, fixed, seed, tick)
         tested = [choice.test(procrustes_method())] if plain else _tested(choice, starts)
         best = simplest(tested)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 
 import numpy as np
@@ -13,6 +14,8 @@ from muse.errors import Mismatch
 from muse.learn.supervise.evidence import Evidence, shared_weight
 from muse.lexicon import Lexicon
 from muse.vectors import Vectors
+
+log = logging.getLogger(__name__)
 
 
 class _Entries:
@@ -53,6 +56,11 @@ def gather(lexicon: Lexicon, source: Vectors, target: Vectors, *, device: str = 
             f"at least one pair of the dictionary must be in both vocabularies, got 0 of {len(lexicon)}; "
             "check the order of the languages and the letters' case (--lower)"
         )
+    if lexicon.looks_swapped(source.index, target.index):
+        log.warning(
+            "the dictionary seems to have %s first, not %s: only %d of its %d pairs are known",
+            target.language, source.language, len(known), len(lexicon),
+        )  # fmt: skip
     pairs = torch.tensor([rows[place] for place in known]).to(device)  # (p, 2)
     weights = torch.tensor(_of(lexicon, known)).to(device) * shared_weight(pairs)
     return Evidence(sides[0].all_rows(), sides[1].all_rows(), pairs, weights, (len(source), len(target)))

@@ -1,0 +1,224 @@
+"""What to do after `muse align`: the next commands or, where it failed, what to try first for this run."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import click
+from click.core import ParameterSource
+
+if TYPE_CHECKING:
+    from muse.api.outcome import Report
+    from muse.learn.pair import Learned
+    from muse.space import AlignedSpace
+
+FEW_WORDS = 5_000  # with fewer, even a right mapping may be called failed
+MORE_WORDS = 20_000
+COMPARED = 5_000  # of the most frequent words, when spellings are compared
+FEW_SHARED = 0.05  # of them spelt alike: identical strings are of no help
+FEW_PAIRS = 50
+PAIRS = "pairs.txt"  # a name for a file that there is not yet
+SHOWN = 3  # words to look up
+PASSED_OVER = 200  # the most frequent words, which are grammar
+
+
+class Remedy(NamedTuple):
+    """A reason, and the commands that follow from it."""
+
+    reason: str
+    commands: tuple[str, ...]
+
+
+def advice(report: Report, options: dict[str, Any]) -> list[str]:
+    """The lines to print: what to do next with the space, or what to try where it failed or is doubtful."""
+    from muse.api.outcome import weakest
+    from muse.space import load_space
+
+    space = load_space(report.space, check=False)
+    language = weakest(report.learned)
+    learned = report.learned[language]
+    if learned.verdict.label == "aligned":
+        return ["", "What next: look words up, see how good the space is, explore it in a browser."] + [
+            f"  {command}" for command in _uses(report, space, language)
+        ]
+    run = _Unaligned(language, learned, report, space, options)
+    several = f" ({language})" if len(report.learned) > 1 else ""
+    lines = ["", f"What to try first{several}:"]
+    for number, remedy in enumerate(islice(run.remedies(), 2), 1):
+        lines += [f"{number}. {remedy.reason}", *(f"     {command}" for command in remedy.commands)]
+    if learned.verdict.label == "doubtful":
+        gold = run.pairs_file or PAIRS
+        lines += [
+            "Before you use it as it is, measure it:",
+            f"     {_muse('evaluate', report.space, *run.direction, '--dictionary', gold)}",
+        ]
+    return lines
+
+
+def _uses(report: Report, space: AlignedSpace, language: str) -> Iterator[str]:
+    direction = ("--src", language) if len(report.learned) > 1 else ()
+    words = _words(space, language)
+    if words:
+        yield _muse("translate", report.space, *direction, *words)
+    yield _muse("report", report.space, *direction)
+    yield _muse("serve", report.space)
+
+
+def _words(space: AlignedSpace, language: str) -> list[str]:
+    # A few words to try: common ones, but no grammar.
+    common = space.vectors(language).words[PASSED_OVER : 10 * PASSED_OVER]
+    return [word for word in common if word.isalpha() and word.islower() and len(word) >= 4][:SHOWN]
+
+
+@dataclass(frozen=True)
+class _Unaligned:
+    """A language that was not aligned, and how that was tried."""
+
+    language: str
+    learned: Learned
+    report: Report
+    space: AlignedSpace
+    options: dict[str, Any]
+
+    def remedies(self) -> Iterator[Remedy]:
+        """Yields what may help, the surest and cheapest first."""
+        options, init = self.options, self.options["init"]
+        if not options["refine"]:
+            yield Remedy("Refine the mapping: leave out --no-refine.", (_again(refine=None),))
+        if init not in ("auto", "dictionary"):
+            yield Remedy(f"Let muse try more than --init {init}.", (_again(init=None),))
+        if self.cut:
+            few = f"Use more words than --max-vocab {options['max_vocab']}."
+            yield Remedy(few, (_again(max_vocab=max(MORE_WORDS, 2 * options["max_vocab"])),))
+        if options["no_identical"] and self.shared_spellings >= FEW_SHARED:
+            reason = f"{self.shared_spellings:.0%} of the words are spelt alike: leave out --no-identical."
+            yield Remedy(reason.replace("%", " %"), (_again(no_identical=None),))
+        yield from self._with_pairs()
+        yield from self._with_more_words()
+        if init == "auto" and self.learned.supervision is None:
+            yield Remedy(
+                "Train a mapping against a discriminator: slow, and its result depends on --seed.",
+                (_again(init="adversarial"),),
+            )
+        if not options["via"]:
+            yield Remedy(
+                "Go over a third language that resembles both, and has good vectors.", (_again(via=["LANG"]),)
+            )
+
+    def _with_pairs(self) -> Iterator[Remedy]:
+        supervision, pairs = self.learned.supervision, f"{self.language}-{self.report.target}"
+        if supervision is not None:
+            if supervision.pairs < FEW_PAIRS:
+                yield Remedy(
+                    f"Give more translations: of {self.options['dictionary']}, {supervision.pairs} could be "
+                    f"used; {FEW_PAIRS} or more would be good.",
+                    (),
+                )
+            return
+        if len(self.report.learned) > 1:  # a dictionary is of one pair of languages
+            return
+        alike = "" if self.shared_spellings >= FEW_SHARED else "; these languages share few spellings"
+        if self.pairs_file is not None:
+            yield Remedy(f"Give translations{alike}.", (_again(dictionary=self.pairs_file),))
+            return
+        fetched = _published(self.language, self.report.target)
+        if fetched is not None:
+            yield Remedy(
+                f"Give translations{alike}. Some are published, for non-commercial use:",
+                (
+                    f"muse fetch dictionary {pairs} --part train --accept-non-commercial",
+                    _again(dictionary=fetched),
+                ),
+            )
+            return
+        yield Remedy(
+            f"Give translations{alike}: {FEW_PAIRS} lines of a word, a tab and its translation, in {PAIRS}.",
+            (_again(dictionary=PAIRS),),
+        )
+
+    def _with_more_words(self) -> Iterator[Remedy]:
+        counts = self.report.words
+        fewest = min((self.language, self.report.target), key=lambda name: counts[name])
+        if counts[fewest] < FEW_WORDS and not self.cut:
+            yield Remedy(
+                f"Use vectors of more words: {counts[fewest]:,} are few ({fewest}).",
+                (f"muse fetch vectors {fewest}",) if _has_vectors(fewest) else (),
+            )
+
+    @property
+    def direction(self) -> tuple[str, ...]:
+        """The options that name the language, where there are several."""
+        return ("--src", self.language) if len(self.report.learned) > 1 else ()
+
+    @property
+    def cut(self) -> bool:
+        """Whether --max-vocab left out words, and rather many."""
+        most, counts = self.options["max_vocab"], self.report.words
+        return (
+            most is not None
+            and most < MORE_WORDS
+            and most <= max(counts[self.language], counts[self.report.target])
+        )
+
+    @property
+    def shared_spellings(self) -> float:
+        """The share of the most frequent words that are spelt alike in both languages."""
+        own, other = (
+            set(self.space.vectors(name).words[:COMPARED]) for name in (self.language, self.report.target)
+        )
+        return len(own & other) / max(1, min(len(own), len(other)))
+
+    @property
+    def pairs_file(self) -> Path | None:
+        """A dictionary of these languages in `dictionaries/`, if there is one."""
+        name = f"{self.language}-{self.report.target}"
+        return min(Path("dictionaries").rglob(f"{name}[.]*txt"), default=None)
+
+
+def _published(source: str, target: str) -> Path | None:
+    """Where muse fetch puts the dictionary of these languages for training; None if there is none."""
+    from muse.fetch.table import dictionary, dictionary_pairs
+
+    pair = f"{source}-{target}"
+    if pair not in dictionary_pairs():
+        return None
+    return Path("dictionaries", "gold", dictionary(pair, "train").name)
+
+
+def _has_vectors(language: str) -> bool:
+    from muse.fetch.table import LANGUAGES
+
+    return language in LANGUAGES
+
+
+def _muse(*words: object) -> str:
+    return shlex.join(["muse", *map(str, words)])
+
+
+def _again(**changes: object) -> str:
+    """The command that is running, with other values of some options; None leaves one out."""
+    context = click.get_current_context()
+    # The vectors that were trained on text are where the next run looks for them.
+    changes = {"src_text": None, "tgt_text": None, "resume": None} | changes
+    words: list[object] = [context.info_name]
+    for parameter in context.command.params:
+        name = parameter.name or ""
+        if name in changes:
+            words += _as_typed(parameter, changes[name])
+        elif context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+            words += _as_typed(parameter, context.params[name])
+    return _muse(*words)
+
+
+def _as_typed(parameter: click.Parameter, value: Any) -> list[object]:
+    if value is None:
+        return []
+    if isinstance(parameter, click.Option) and parameter.is_flag:
+        return [parameter.opts[0] if value else parameter.secondary_opts[0]]
+    values = value if parameter.multiple else [value]
+    return [word for one in values for word in (parameter.opts[0], one)]
