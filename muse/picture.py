@@ -19,6 +19,7 @@ from muse.space import AlignedSpace
 WORDS = 3_000  # pairs are chosen among the most frequent words of each language
 PERPLEXITY = 30.0  # of t-SNE: roughly, how many neighbours a word should keep
 NEAREST = 3  # a word that is not in the picture is placed amid its nearest words that are
+REGION = 35  # pairs to a region, about: enough for a theme
 Plane = NDArray[np.float64]
 
 
@@ -37,9 +38,23 @@ class Picture:
 
     def place(self, row: Tensor) -> tuple[float, float]:
         """The place of a word with this row (d,): the mean place of its nearest words in the picture."""
-        nearest = torch.topk(self.rows @ row, min(NEAREST, len(self.rows))).indices.cpu().numpy()
-        x, y = self.places[nearest].mean(axis=0).tolist()
+        x, y = self.places[self.nearest(row, NEAREST)].mean(axis=0).tolist()
         return x, y
+
+    def nearest(self, row: Tensor, count: int) -> list[int]:
+        """The numbers of the `count` words in the picture nearest to this row (d,), nearest first."""
+        found: list[int] = torch.topk(self.rows @ row, min(count, len(self.rows))).indices.tolist()
+        return found
+
+
+@dataclass(frozen=True)
+class Region:
+    """A part of a picture: its middle, how many pairs lie in it, and the number of the one that names it."""
+
+    x: float
+    y: float
+    pairs: int
+    name: int
 
 
 def draw_picture(
@@ -78,6 +93,30 @@ def grouped_pairs(
     return pairs[_groups(torch.nn.functional.normalize(means), groups, size)]
 
 
+def regions(picture: Picture, seed: int) -> tuple[Region, ...]:
+    """The regions of a picture, those with most pairs first: k-means of the places of its pairs.
+
+    The pair nearest to the mean of a region, in the space, names it.
+    """
+    p = len(picture.pairs)
+    if not p:
+        return ()
+    from sklearn.cluster import KMeans
+
+    middles = (picture.places[:p] + picture.places[p:]) / 2  # (p, 2)
+    rows = torch.nn.functional.normalize(picture.rows[:p] + picture.rows[p:]).cpu()  # (p, d)
+    distinct = len(np.unique(middles, axis=0))
+    method = KMeans(min(distinct, max(1, p // REGION)), n_init=4, random_state=seed)
+    labels = torch.from_numpy(method.fit_predict(middles))
+    found = []
+    for label in labels.unique().tolist():
+        members = torch.nonzero(labels == label)[:, 0]
+        name = members[(rows[members] @ rows[members].mean(dim=0)).argmax()]
+        x, y = middles[members.numpy()].mean(axis=0).tolist()
+        found.append(Region(x, y, len(members), int(name)))
+    return tuple(sorted(found, key=lambda region: -region.pairs))
+
+
 def is_readable(word: str) -> bool:
     """Whether a word is likely to mean something to a reader: at least three characters, all letters.
 
@@ -111,7 +150,7 @@ def on_a_plane(rows: NDArray[Any], seed: int) -> Plane:
         angles = 2 * np.pi * np.arange(len(rows)) / max(1, len(rows))
         return np.stack([np.cos(angles), np.sin(angles)], axis=1)
     perplexity = min(PERPLEXITY, (len(rows) - 1) / 3)
-    method = TSNE(perplexity=perplexity, metric="cosine", init="random", random_state=seed)
+    method = TSNE(perplexity=perplexity, metric="cosine", init="pca", random_state=seed)
     places = np.asarray(method.fit_transform(rows), dtype=np.float64)
     places -= places.mean(axis=0)
     return np.asarray(places / max(float(np.abs(places).max()), 1e-12))

@@ -12,14 +12,30 @@ class Scored(BaseModel):
     score: float
 
 
+class Option(Scored):
+    """A translation: the probability that it is right, and whether each word is the other's best.
+
+    The probability, and with it `trusted`, is null until the scores of the space are calibrated.
+    """
+
+    probability: float | None
+    mutual: bool
+    trusted: bool | None
+
+
 class TranslationsAnswer(BaseModel):
-    """The best translations of a word; `retrieval` names the scores: csls:10, or nn for cosines."""
+    """The best translations of a word, looked up as `form`, a spelling of the vocabulary.
+
+    `retrieval` names the scores: csls:10, or nn for cosines. `trusted`: whether any translation is.
+    """
 
     source: str
     target: str
     word: str
+    form: str
     retrieval: str
-    translations: list[Scored]
+    trusted: bool | None
+    translations: list[Option]
 
 
 class Nearby(BaseModel):
@@ -30,18 +46,24 @@ class Nearby(BaseModel):
 
 
 class NeighboursAnswer(BaseModel):
-    """The nearest neighbours of a word in both languages."""
+    """The nearest neighbours of a word, looked up as `form`, in both languages."""
 
     language: str
     word: str
+    form: str
     neighbours: list[Nearby]
 
 
 class Token(BaseModel):
-    """A token of a sentence with its translations, best first; none if it is copied."""
+    """A token of a sentence, looked up as `form`, with its translations, best first.
+
+    It is `kept` if it has none: a name, a number, or a word without a vector.
+    """
 
     token: str
-    options: list[Scored]
+    form: str | None
+    kept: bool
+    options: list[Option]
 
 
 class SentenceAnswer(BaseModel):
@@ -54,12 +76,47 @@ class SentenceAnswer(BaseModel):
     tokens: list[Token]
 
 
+class Judgement(BaseModel):
+    """A verdict: its label, the confidence that the mapping is right, and the shares it rests on.
+
+    `agreement` is the share of held-out pairs recovered, `null` that without any true translations.
+    """
+
+    label: str
+    confidence: float | None = None
+    agreement: float | None = None
+    null: float | None = None
+    mutual: float | None = None
+
+
+class HeldOut(BaseModel):
+    """How many words of the space's own dictionary were translated correctly while they were held out."""
+
+    held_out_p_at_1: float
+    ci95: tuple[float, float]
+    pairs: int
+
+
+class VectorFile(BaseModel):
+    """A file of word vectors that a space was made from."""
+
+    name: str
+    sha256: str | None
+
+
 class Language(BaseModel):
-    """A language of a space, the number of its words, and a few examples."""
+    """A language of a space, the number of its words, a few examples, and the evidence for its mapping.
+
+    The pivot, which was not mapped, has no verdict and no signature.
+    """
 
     name: str
     words: int
     examples: list[str]
+    verdict: Judgement | None
+    held_out: HeldOut | None
+    signature: str | None
+    files: list[VectorFile]
 
 
 class Space(BaseModel):
@@ -72,12 +129,29 @@ class Space(BaseModel):
     method: str
     verdict: str | None
     confidence: float | None
+    mapping: str | None
+    muse_version: str | None
 
 
 class SpacesAnswer(BaseModel):
     """The spaces of this server, of which there is one."""
 
     spaces: list[Space]
+
+
+class Suggested(BaseModel):
+    """A word and its frequency rank; the most frequent word has rank 1."""
+
+    word: str
+    rank: int
+
+
+class SuggestAnswer(BaseModel):
+    """The most frequent words that start with `prefix`, whatever their capitals and accents."""
+
+    language: str
+    prefix: str
+    words: list[Suggested]
 
 
 class Point(BaseModel):
@@ -90,23 +164,38 @@ class Point(BaseModel):
     pair: int
 
 
+class Part(BaseModel):
+    """A region of the picture: its middle, its number of pairs, and the index of the point that names it."""
+
+    x: float
+    y: float
+    pairs: int
+    name: int
+
+
 class PictureAnswer(BaseModel):
-    """Words on a plane; without points and not `ready` while it is being drawn."""
+    """Words on a plane, the same in both directions; none and not `ready` while it is being drawn."""
 
     source: str
     target: str
     ready: bool
     points: list[Point]
+    regions: list[Part]
 
 
 class PlaceAnswer(BaseModel):
-    """The place of a word in the picture; estimated from its neighbours, unless `exact`."""
+    """The place of a word in the picture; estimated from its neighbours, unless `exact`.
+
+    `near` has the indices of the points nearest to the word in the space, nearest first.
+    """
 
     word: str
+    form: str
     language: str
     x: float
     y: float
     exact: bool
+    near: list[int]
 
 
 class HealthAnswer(BaseModel):
@@ -117,7 +206,8 @@ class HealthAnswer(BaseModel):
 
 
 class Problem(BaseModel):
-    """An error, and suggested words."""
+    """An error; for an unknown word the nearest spellings, and the other languages that have it."""
 
     error: str
     suggestions: list[str] = []
+    languages: list[str] = []

@@ -65,8 +65,10 @@ class KnownHosts:
 
 async def _muse_error(request: Request, error: Exception) -> JSONResponse:
     status = 404 if isinstance(error, Unknown) else 503 if isinstance(error, MissingExtra) else 422
-    suggestions = error.suggestions if isinstance(error, Unknown) else []
-    return JSONResponse(Problem(error=str(error), suggestions=suggestions).model_dump(), status)
+    problem = Problem(error=str(error))
+    if isinstance(error, Unknown):
+        problem = Problem(error=str(error), suggestions=error.suggestions, languages=error.languages)
+    return JSONResponse(problem.model_dump(), status)
 
 
 async def _invalid(request: Request, error: Exception) -> JSONResponse:

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
 
+from muse.picture import Picture
+from muse.translate import Choice
 from muse.version import __version__
 from muse.web import answers
-from muse.web.explorer import Direction, Explorer
+from muse.web.evidence import space_answer
+from muse.web.explorer import Explorer
+from muse.web.pictures import Direction
+from muse.web.standin import Answer
 
 WORD = 200  # characters; the longest words of 200,000 have about 40
 TEXT = 2_000
@@ -19,6 +25,7 @@ Lang = Annotated[str | None, Query(max_length=100, description="A language of th
 Word = Annotated[str, Query(min_length=1, max_length=WORD)]
 Text = Annotated[str, Query(min_length=1, max_length=TEXT)]
 Top = Annotated[int, Query(ge=1, le=TOP)]
+Prefix = Annotated[str, Query(max_length=WORD, description="The first letters of a word.")]
 PROBLEMS: dict[int | str, dict[str, Any]] = {
     404: {"model": answers.Problem, "description": "The word is not in the space."},
     422: {"model": answers.Problem, "description": "The query is invalid."},
@@ -46,7 +53,8 @@ def _about_the_server(router: APIRouter, explorer: Explorer) -> None:
     @router.get("/api/spaces")
     def spaces() -> answers.SpacesAnswer:
         """The explored space."""
-        return answers.SpacesAnswer(spaces=[_space(explorer)])
+        examples = {language: explorer.examples(language) for language in explorer.space.languages}
+        return answers.SpacesAnswer(spaces=[space_answer(explorer.space, explorer.name, examples)])
 
 
 def _about_words(router: APIRouter, explorer: Explorer) -> None:
@@ -57,17 +65,34 @@ def _about_words(router: APIRouter, explorer: Explorer) -> None:
         """The best translations of a word."""
         source, target = explorer.direction(src, tgt)
         retrieval, found = explorer.translations((source, target), word, top)
+        options = [_option(one, one.target) for one in found.answers]
         return answers.TranslationsAnswer(
-            source=source, target=target, word=word, retrieval=str(retrieval), translations=_scored(found)
+            source=source,
+            target=target,
+            word=word,
+            form=found.form or word,
+            retrieval=str(retrieval),
+            trusted=_any_trusted(options),
+            translations=options,
         )
+
+    @router.get("/api/suggest")
+    def suggest(lang: Lang = None, prefix: Prefix = "", top: Top = 8) -> answers.SuggestAnswer:
+        """The most frequent words with a prefix; capitals and accents make no difference."""
+        language = lang or explorer.direction(None, None)[0]
+        found = explorer.suggestions(language, prefix, top)
+        words = [answers.Suggested(word=word, rank=rank) for word, rank in found]
+        return answers.SuggestAnswer(language=language, prefix=prefix, words=words)
 
     @router.get("/api/neighbours")
     def neighbours(word: Word, src: Lang = None, tgt: Lang = None, top: Top = 10) -> answers.NeighboursAnswer:
         """The nearest neighbours, in both languages, of a word of the source language."""
         direction = explorer.direction(src, tgt)
-        found = explorer.neighbours(direction, word, top)
+        form, found = explorer.neighbours(direction, word, top)
         nearby = [answers.Nearby(language=name, words=_scored(words)) for name, words in found.items()]
-        return answers.NeighboursAnswer(language=direction[0], word=word, neighbours=nearby)
+        return answers.NeighboursAnswer(
+            language=direction[0], word=word, form=form, neighbours=nearby
+        )
 
 
 def _about_sentences(router: APIRouter, explorer: Explorer) -> None:
@@ -76,10 +101,7 @@ def _about_sentences(router: APIRouter, explorer: Explorer) -> None:
         """A sentence translated word by word, with alternatives for each word."""
         source, target = explorer.direction(src, tgt)
         retrieval, translated, choices = explorer.sentence((source, target), text)
-        tokens = [
-            answers.Token(token=one.token, options=_scored((a.target, a.score) for a in one.options))
-            for one in choices
-        ]
+        tokens = [_token(one) for one in choices]
         return answers.SentenceAnswer(
             source=source, target=target, retrieval=str(retrieval), text=translated, tokens=tokens
         )
@@ -95,42 +117,57 @@ def _about_the_picture(router: APIRouter, explorer: Explorer) -> None:
     def place(word: Word, src: Lang = None, tgt: Lang = None) -> answers.PlaceAnswer | None:
         """The place in the picture of a word of the source language; null while it is being drawn."""
         direction = explorer.direction(src, tgt)
-        found = explorer.place(direction, direction[0], word)
+        found = explorer.place(direction, word)
         if found is None:
             return None
-        return answers.PlaceAnswer(word=word, language=direction[0], x=found[0], y=found[1], exact=found[2])
+        form, (x, y), exact, near = found
+        return answers.PlaceAnswer(
+            word=word, form=form, language=direction[0], x=x, y=y, exact=exact, near=near
+        )
 
 
 def _scored(found: Iterable[tuple[str, float]]) -> list[answers.Scored]:
     return [answers.Scored(word=word, score=round(score, 4)) for word, score in found]
 
 
-def _space(explorer: Explorer) -> answers.Space:
-    space, manifest = explorer.space, explorer.space.manifest
-    verdict = manifest.get("verdict")
-    verdict = verdict if isinstance(verdict, dict) else {}
-    return answers.Space(
-        name=explorer.name,
-        pivot=space.pivot,
-        dimension=space.vectors(space.pivot).dimension,
-        languages=[
-            answers.Language(name=name, words=len(space.vectors(name)), examples=explorer.examples(name))
-            for name in space.languages
-        ],
-        method=str(manifest.get("method") or ""),
-        verdict=verdict.get("label"),
-        confidence=verdict.get("confidence"),
+def _option(found: Answer, word: str) -> answers.Option:
+    probability = None if found.probability is None else round(found.probability, 4)
+    return answers.Option(
+        word=word,
+        score=round(found.score, 4),
+        probability=probability,
+        mutual=found.mutual,
+        trusted=None if probability is None else found.trusted,
     )
+
+
+def _any_trusted(options: Sequence[answers.Option]) -> bool | None:
+    known = [option.trusted for option in options if option.trusted is not None]
+    return any(known) if known else None
+
+
+def _token(one) -> answers.Token:
+    # STANDIN
+    found, rated = one
+    options = [_option(a, word) for (word, _), a in zip(found.options, rated.answers)] if rated else []
+    kept = not options and any(map(str.isalpha, found.token))
+    return answers.Token(token=found.token, form=rated and rated.form, kept=kept, options=options)
 
 
 def _picture(explorer: Explorer, direction: Direction) -> answers.PictureAnswer:
-    drawn, points = explorer.picture(direction), []
-    if drawn is not None:
-        p = len(drawn.pairs)
-        for number, (x, y) in enumerate(drawn.places.tolist()):
-            side, pair = divmod(number, p)
-            word, other = drawn.pairs[pair][side], pair + p * (1 - side)
-            points.append(answers.Point(word=word, language=direction[side], x=x, y=y, pair=other))
+    drawn = explorer.picture(direction)
     return answers.PictureAnswer(
-        source=direction[0], target=direction[1], ready=drawn is not None, points=points
+        source=direction[0],
+        target=direction[1],
+        ready=drawn is not None,
+        points=[] if drawn is None else list(_points(drawn.picture)),
+        regions=[] if drawn is None else [answers.Part(**asdict(region)) for region in drawn.regions],
     )
+
+
+def _points(picture: Picture) -> Iterator[answers.Point]:
+    p, languages = len(picture.pairs), (picture.source, picture.target)
+    for number, (x, y) in enumerate(picture.places.tolist()):
+        side, pair = divmod(number, p)
+        word, other = picture.pairs[pair][side], pair + p * (1 - side)
+        yield answers.Point(word=word, language=languages[side], x=round(x, 5), y=round(y, 5), pair=other)

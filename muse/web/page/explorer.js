@@ -1,279 +1,248 @@
-// The page: calls the API and shows its answers as text, never as HTML.
-import { Picture } from "/page/picture.js";
+// The page: a question from the box, a link or the map becomes an answer, an address and a place on the map.
+import { Unreachable, ask } from "/page/api.js";
+import { closeAlternatives } from "/page/alternatives.js";
+import { verdictChip } from "/page/chip.js";
+import { $, make } from "/page/dom.js";
+import { openEvidence } from "/page/evidence.js";
+import { Languages, named } from "/page/languages.js";
+import { Latest } from "/page/latest.js";
+import { WordMap } from "/page/map.js";
+import { address, question } from "/page/route.js";
+import { showSentence } from "/page/sentence.js";
+import { Suggestions } from "/page/suggest.js";
+import { Tabs } from "/page/tabs.js";
+import { clearTrouble, showTrouble } from "/page/trouble.js";
+import { showNeighbours, showWord, wordButton } from "/page/word.js";
 
-const $ = (id) => document.getElementById(id);
-const EXPLAINED = {
-  csls: "CSLS, cosine similarity corrected for words that are close to everything. Higher is better; negative scores are normal.",
-  nn: "cosine similarity; CSLS is not available because its hubness has not been computed for these languages.",
-};
-const picture = new Picture($("picture"), lookUpFromPicture);
-let space = null;
-let ready = null; // resolved once the languages are known, which a first query waits for
-let asked = 0; // the number of the latest query: answers to older ones are not shown
+const SOON = 150; // milliseconds after which an answer that is awaited is dimmed
+const AGAIN = 700; // milliseconds between two questions whether the map is drawn
+const OTHERS = { top: 6 };
+const NEARBY = { top: 20 };
 
-async function ask(path, parameters) {
-  const response = await fetch(`${path}?${new URLSearchParams(parameters)}`);
-  const answer = await response.json();
-  if (!response.ok) throw Object.assign(new Error(answer.error), { suggestions: answer.suggestions ?? [] });
-  return answer;
-}
-
-function element(tag, text, attributes = {}) {
-  const made = document.createElement(tag);
-  made.textContent = text;
-  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
-  return made;
-}
-
-function direction() {
-  return { src: $("source").value, tgt: $("target").value };
-}
-
-function say(where, text, problem = false) {
-  where.replaceChildren(text);
-  where.classList.toggle("problem", problem);
-}
-
-// A button that looks up a word of a language.
-function wordButton(word, language, style) {
-  const button = element("button", word, { type: "button", class: style, lang: language });
-  button.addEventListener("click", () => {
-    if (language === $("target").value) swap(false);
-    lookUp(word);
-  });
-  return button;
-}
-
-function fillScores(list, found, language) {
-  const most = Math.max(...found.map((one) => one.score), 1e-6);
-  list.replaceChildren(...found.map((one) => {
-    const item = element("li", "");
-    const share = Math.max(0, Math.min(100, (100 * one.score) / most));
-    const end = `calc((100% - 4.5rem) * ${share / 100})`; // leaves space for the score
-    item.style.background = `linear-gradient(to right, var(--bar) ${end}, transparent ${end})`;
-    item.append(wordButton(one.word, language, ""), element("span", one.score.toFixed(3), { class: "score" }));
-    return item;
-  }));
-}
-
-async function lookUp(word) {
-  $("word").value = word;
-  if (!word) return;
-  await ready;
-  const number = ++asked;
-  const question = { ...direction(), word };
-  const { src, tgt } = question;
-  say($("word-status"), "…");
-  try {
-    const [translated, near] = await Promise.all([
-      ask("/api/translate", question), ask("/api/neighbours", question),
-    ]);
-    if (number !== asked) return;
-    fillScores($("translations"), translated.translations, tgt);
-    const words = Object.fromEntries(near.neighbours.map((one) => [one.language, one.words]));
-    fillScores($("own"), words[src], src);
-    fillScores($("other"), words[tgt], tgt);
-    $("answers").hidden = false;
-    const best = translated.translations[0];
-    say($("word-status"), best ? `${word}: ${best.word}` : `${word}: no translation`);
-    $("retrieval").textContent = `Scores (${translated.retrieval}): ${EXPLAINED[translated.retrieval.split(":")[0]] ?? ""}`;
-    remember(word);
-    mark(word);
-  } catch (error) {
-    if (number === asked) refuse(error, src);
-  }
-}
-
-function refuse(error, language) {
-  $("answers").hidden = true;
-  $("retrieval").textContent = "";
-  say($("word-status"), error.message, true);
-  if (error.suggestions?.length) {
-    $("word-status").append("; did you mean ", ...error.suggestions.flatMap((word) => [
-      wordButton(word, language, "plain"), " ",
-    ]), "?");
-  }
-}
-
-async function translateSentence(text) {
-  $("tokens").replaceChildren();
-  closeAlternatives();
-  if (!text.trim()) return;
-  say($("sentence-status"), "…");
-  await ready;
-  try {
-    const answer = await ask("/api/sentence", { ...direction(), text });
-    say($("sentence-status"), "");
-    $("tokens").lang = answer.target;
-    showTokens(answer.tokens);
-  } catch (error) {
-    say($("sentence-status"), error.message, true);
-  }
-}
-
-const TIGHT_BEFORE = /^[.,;:!?…)\]}»”%-]/;
-const TIGHT_AFTER = /[(\[{«“'’-]$/;
-
-function showTokens(tokens) {
-  let before = "(";
-  for (const { token, options } of tokens) {
-    const text = options.length ? options[0].word : token;
-    if (!TIGHT_BEFORE.test(text) && !TIGHT_AFTER.test(before)) $("tokens").append(" ");
-    before = text;
-    if (options.length < 2) {
-      $("tokens").append(element("span", text));
-      continue;
-    }
-    const button = element("button", text, {
-      type: "button", class: "token", title: token, "aria-haspopup": "listbox", "aria-expanded": "false",
-    });
-    button.addEventListener("click", () => openAlternatives(button, options));
-    $("tokens").append(button);
-  }
-}
-
-function openAlternatives(button, options) {
-  const open = button.getAttribute("aria-expanded") === "true";
-  closeAlternatives();
-  if (open) return;
-  button.setAttribute("aria-expanded", "true");
-  const choices = options.map(({ word, score }) => {
-    const choice = element("div", `${word} ${score.toFixed(3)}`, {
-      role: "option", tabindex: "-1", "aria-selected": String(word === button.textContent),
-    });
-    const choose = () => { button.textContent = word; closeAlternatives(); button.focus(); };
-    choice.addEventListener("click", choose);
-    choice.addEventListener("keydown", (event) => moveAmong(event, choices, choice, choose, button));
-    return choice;
-  });
-  $("alternatives").replaceChildren(...choices);
-  $("alternatives").hidden = false;
-  (choices.find((one) => one.getAttribute("aria-selected") === "true") ?? choices[0]).focus();
-}
-
-function moveAmong(event, choices, choice, choose, button) {
-  const steps = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
-  const place = choices.indexOf(choice);
-  if (event.key in steps) choices[(place + steps[event.key] + choices.length) % choices.length].focus();
-  else if (event.key === "Home") choices[0].focus();
-  else if (event.key === "End") choices[choices.length - 1].focus();
-  else if (event.key === "Enter" || event.key === " ") choose();
-  else if (event.key === "Escape") { closeAlternatives(); button.focus(); }
-  else return;
-  event.preventDefault();
-}
-
-function closeAlternatives() {
-  $("alternatives").hidden = true;
-  for (const button of $("tokens").querySelectorAll("button")) button.setAttribute("aria-expanded", "false");
-}
-
-async function drawPicture() {
-  const question = direction();
-  picture.show([], question.src);
-  say($("picture-status"), "Drawing the map…");
-  try {
-    for (let tries = 0; tries < 600; tries++) {
-      const answer = await ask("/api/picture", question);
-      const now = direction();
-      if (now.src !== question.src || now.tgt !== question.tgt) return;
-      if (answer.ready) {
-        picture.show(answer.points, question.src);
-        say($("picture-status"), answer.points.length ? "" : "No two frequent words are mutual translations.");
-        if ($("word").value) mark($("word").value);
-        return;
-      }
-      await new Promise((resolve) => setTimeout(resolve, 1000));
-    }
-  } catch (error) {
-    say($("picture-status"), error.message, true);
-  }
-}
-
-async function mark(word) {
-  const { src } = direction();
-  try {
-    const place = await ask("/api/place", { ...direction(), word });
-    if (place && src === $("source").value) picture.mark(place);
-  } catch { /* the map is still useful without this word */ }
-}
-
-function lookUpFromPicture(word, language) {
-  if (language !== $("source").value) swap(false);
-  lookUp(word);
-}
-
-function swap(again = true) {
-  [$("source").value, $("target").value] = [$("target").value, $("source").value];
-  refresh(again);
-}
-
-// After a change of languages: update names and examples, and look up the best translation if requested.
-function refresh(again = true) {
-  const { src, tgt } = direction();
-  for (const one of document.querySelectorAll(".source-name")) one.textContent = src;
-  for (const one of document.querySelectorAll(".target-name")) one.textContent = tgt;
-  const examples = space.languages.find((one) => one.name === src).examples;
-  $("examples").replaceChildren(...(examples.length ? ["Try "] : []), ...examples.flatMap((word) => [
-    wordButton(word, src, "plain"), " ",
-  ]));
-  closeAlternatives();
-  $("tokens").replaceChildren();
-  say($("sentence-status"), "");
-  drawPicture();
-  if (again && !$("answers").hidden) {
-    const best = $("translations").querySelector("button");
-    if (best) lookUp(best.textContent);
-  }
-}
-
-function remember(word) {
-  const { src, tgt } = direction();
-  history.replaceState(null, "", `#${new URLSearchParams({ src, tgt, word })}`);
-}
-
-function keepApart(changed, other) {
-  if (changed.value === other.value) {
-    other.value = space.languages.map((one) => one.name).find((name) => name !== changed.value);
-  }
-  $("answers").hidden = true;
-  say($("word-status"), "");
-  refresh(false);
-}
+const answers = new Latest();
+const drawings = new Latest();
+const map = new WordMap((word, language) => page.lookUp(word, language));
+const page = { space: null, languages: null, lookUp, explain };
+let answered = null; // the answer shown
+let drawn = ""; // the languages of the map shown
 
 async function start() {
-  [space] = (await ask("/api/spaces", {})).spaces;
-  $("space").textContent = space.name;
-  const verdict = space.verdict ? `, judged ${space.verdict}` : "";
-  const sure = space.confidence === null ? "" : ` (confidence ${space.confidence.toFixed(2)})`;
-  const words = space.languages.map((one) => `${one.words.toLocaleString("en")} words of ${one.name}`).join(", ");
-  $("about").textContent = `${words}; ${space.dimension} dimensions${verdict}${sure}`;
-  for (const select of [$("source"), $("target")]) {
-    select.replaceChildren(...space.languages.map((one) => element("option", one.name, { value: one.name })));
+  let began = false; // a question asked before the languages were known
+  const early = (event) => { event.preventDefault(); began = true; };
+  $("ask").addEventListener("submit", early);
+  try {
+    [page.space] = (await ask("/api/spaces")).spaces;
+  } catch (error) {
+    showTrouble(error, {}, page, () => { clearTrouble(); start(); });
+    return;
+  } finally {
+    $("ask").removeEventListener("submit", early);
   }
-  const said = new URLSearchParams(location.hash.slice(1));
-  const names = space.languages.map((one) => one.name);
-  const given = (name, otherwise) => (names.includes(said.get(name)) ? said.get(name) : otherwise);
-  $("source").value = given("src", names.find((name) => name !== space.pivot));
-  $("target").value = given("tgt", space.pivot);
-  if ($("source").value === $("target").value) $("target").value = names.find((name) => name !== $("source").value);
-  refresh(false);
-  if (said.get("word")) lookUp(said.get("word"));
+  clearTrouble();
+  page.languages = new Languages(page.space, () => turned());
+  aboutSpace(page.space);
+  listen();
+  const typed = $("text").value.trim();
+  const asked = question(location.hash, page.languages);
+  if (asked && !typed) restore(asked);
+  else {
+    turned(false);
+    empty();
+    if (began) submit();
+  }
 }
 
-$("swap").addEventListener("click", () => swap());
-$("source").addEventListener("change", () => keepApart($("source"), $("target")));
-$("target").addEventListener("change", () => keepApart($("target"), $("source")));
-$("word-form").addEventListener("submit", (event) => { event.preventDefault(); lookUp($("word").value.trim()); });
-$("sentence-form").addEventListener("submit", (event) => {
-  event.preventDefault();
-  translateSentence($("sentence").value);
-});
-$("sentence").addEventListener("keydown", (event) => {
-  if (event.key === "Enter" && !event.shiftKey) { event.preventDefault(); translateSentence($("sentence").value); }
-});
-$("direction").addEventListener("submit", (event) => event.preventDefault());
-$("closer").addEventListener("click", () => picture.zoom(1.5));
-$("farther").addEventListener("click", () => picture.zoom(1 / 1.5));
-$("whole").addEventListener("click", () => picture.whole());
-ready = start().catch((error) => say($("word-status"), error.message, true));
+function aboutSpace(space) {
+  $("space").textContent = space.name;
+  $("about").textContent = space.languages.map((one) => `${one.words.toLocaleString("en")} ${named(one.name)} words`).join(" · ");
+  $("verdict").replaceChildren(space.verdict ? verdictChip(space.verdict) : "");
+  $("how").hidden = false;
+}
+
+function listen() {
+  new Suggestions(() => page.languages.source, (word) => { write(word); answer({ kind: "word" }); });
+  new Tabs(["answer", "map"], () => map.resized());
+  $("ask").addEventListener("submit", (event) => { event.preventDefault(); submit(); });
+  $("text").addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && !event.shiftKey && !event.isComposing) { event.preventDefault(); submit(); }
+  });
+  $("text").addEventListener("input", fit);
+  $("clear").addEventListener("click", () => { write(""); $("text").focus(); });
+  $("swap").addEventListener("click", () => { page.languages.swap(); turned(); });
+  $("how").addEventListener("click", explain);
+  addEventListener("popstate", () => {
+    const asked = question(location.hash, page.languages);
+    if (asked) restore(asked);
+    else { write(""); empty(); }
+  });
+}
+
+// The box: its height follows the text.
+function write(text) {
+  $("text").value = text;
+  fit();
+}
+
+function fit() {
+  const field = $("text");
+  field.style.height = "auto";
+  field.style.height = `${field.scrollHeight}px`;
+  $("clear").hidden = !field.value;
+  $("examples").hidden = Boolean(field.value);
+}
+
+function submit() {
+  if ($("text").value.trim()) answer();
+}
+
+// Looks up a word of a language, which becomes the source.
+function lookUp(word, language) {
+  page.languages.setSource(language);
+  write(word);
+  turned(false);
+  answer({ kind: "word" });
+}
+
+// After a change of languages: the map, unless it is the same, the examples, and the same text in this direction.
+function turned(again = true) {
+  const { languages } = page;
+  const [one, two] = languages.onMap;
+  $("one-name").textContent = named(one);
+  $("two-name").textContent = named(two);
+  $("text").placeholder = `Word or sentence in ${named(languages.source)}`;
+  $("text").lang = languages.source;
+  closeAlternatives();
+  showExamples();
+  drawMap();
+  if (!again) return;
+  empty();
+  submit();
+}
+
+function showExamples() {
+  const { source } = page.languages;
+  const words = page.languages.of(source).examples;
+  $("examples").replaceChildren("Try", ...words.map((word) => wordButton(word, source, page, "")));
+}
+
+function empty() {
+  answers.cancel();
+  answered = null;
+  clearTrouble();
+  $("answer").replaceChildren(introduction());
+  map.release();
+  document.title = "muse explorer";
+}
+
+function introduction() {
+  const lines = [
+    "A word gives its translations, each with the probability that it is right.",
+    "A sentence is translated word by word; every word has alternatives.",
+    "The map has the most frequent words of both languages; click one to see its neighbours.",
+  ];
+  return make("div", { class: "card" }, make("ul", { class: "intro" }, ...lines.map((line) => make("li", {}, line))));
+}
+
+function restore(asked) {
+  page.languages.set(asked.source, asked.target);
+  write(asked.text);
+  turned(false);
+  answer({ remember: false });
+}
+
+// Whether a text is one word, or to be translated word by word.
+const kindOf = (text) => (/\s|[.!?…]$/u.test(text) ? "sentence" : "word");
+
+// Answers the text in the box; `kind` is known where a word was chosen, `remember` adds it to the way back.
+function answer({ kind = null, remember = true } = {}) {
+  const text = $("text").value.trim();
+  const { source, target, question: direction } = page.languages;
+  const asked = { source, target, text };
+  if (remember) leaveTrack(asked);
+  clearTrouble();
+  closeAlternatives();
+  const dim = setTimeout(() => $("answer").classList.add("busy"), SOON);
+  const done = () => { clearTimeout(dim); $("answer").classList.remove("busy"); };
+  const word = (kind ?? kindOf(text)) === "word";
+  answers.run(
+    (signal) => (word
+      ? ask("/api/translate", { ...direction, word: text, ...OTHERS }, signal)
+      : ask("/api/sentence", { ...direction, text }, signal)),
+    (found, signal) => { done(); return word ? tellWord(found, signal) : tellSentence(found); },
+    (error) => { done(); fail(error, asked); },
+  );
+}
+
+// The translations at once, then the neighbours and the place on the map.
+async function tellWord(translated, signal) {
+  answered = translated;
+  $("answer").replaceChildren(showWord(translated, page));
+  const [best] = translated.translations;
+  tell(best ? `${translated.form} → ${best.word}` : translated.form);
+  mark(translated, signal);
+  const question = { src: translated.source, tgt: translated.target, word: translated.form, ...NEARBY };
+  const near = await ask("/api/neighbours", question, signal);
+  $("answer").append(showNeighbours(translated, near, page));
+}
+
+function tellSentence(found) {
+  answered = found;
+  $("answer").replaceChildren(showSentence(found, page));
+  tell(found.text);
+  map.release();
+}
+
+function tell(text) {
+  $("status").textContent = text;
+  document.title = `${text} · muse`;
+}
+
+function fail(error, asked) {
+  if (!(error instanceof Unreachable)) {
+    answered = null;
+    $("answer").replaceChildren();
+    map.release();
+  }
+  showTrouble(error, asked, page, () => answer({ remember: false }));
+}
+
+function leaveTrack(asked) {
+  const hash = address(asked, page.languages);
+  if (hash !== location.hash) history.pushState(null, "", hash);
+}
+
+// Isolates the word on the map, once both are there.
+async function mark({ source, target, form }, signal) {
+  try {
+    const place = await ask("/api/place", { src: source, tgt: target, word: form }, signal);
+    if (place && !signal.aborted && drawn === page.languages.onMap.join()) map.isolate(place);
+  } catch { /* the map is of use without this word */ }
+}
+
+function drawMap() {
+  const [one, two] = page.languages.onMap;
+  if (drawn === [one, two].join()) return; // the same in both directions
+  drawn = "";
+  map.show({ points: [], regions: [] }, one);
+  map.say("Drawing the map…");
+  drawings.run((signal) => pictureOf(one, two, signal), (picture) => {
+    drawn = [one, two].join();
+    map.show(picture, one);
+    if (!picture.points.length) map.say("No two frequent words are mutual translations.");
+    if (answered?.form) mark(answered, new AbortController().signal);
+  }, (error) => map.say(error instanceof Unreachable ? "The explorer does not answer." : error.message, true));
+}
+
+async function pictureOf(src, tgt, signal) {
+  for (;;) {
+    const picture = await ask("/api/picture", { src, tgt }, signal);
+    if (picture.ready) return picture;
+    await new Promise((resolve) => { setTimeout(resolve, AGAIN); });
+  }
+}
+
+function explain() {
+  openEvidence(page.space, answered);
+}
+
+start();

@@ -1,0 +1,21 @@
+// Questions to the server: an answer, a refusal with its reasons, or no answer at all.
+export class Refused extends Error {
+  constructor(status, { error, suggestions = [], languages = [] }) {
+    super(error);
+    Object.assign(this, { status, suggestions, languages });
+  }
+}
+
+export class Unreachable extends Error {}
+
+export async function ask(path, parameters = {}, signal = undefined) {
+  let response;
+  try {
+    response = await fetch(`${path}?${new URLSearchParams(parameters)}`, { signal });
+  } catch (error) {
+    throw error.name === "AbortError" ? error : new Unreachable(error.message);
+  }
+  const answer = await response.json().catch(() => ({ error: `The server answered with status ${response.status}.` }));
+  if (!response.ok) throw new Refused(response.status, answer);
+  return answer;
+}

@@ -1,0 +1,104 @@
+// "How do you know?": what an answer's figures mean, the verdict on the space, and the signature of its run.
+import { percent, probabilityChip, verdictChip } from "/page/chip.js";
+import { copyButton } from "/page/copy.js";
+import { $, icon, make } from "/page/dom.js";
+import { named } from "/page/languages.js";
+
+const SCORES = {
+  csls: "CSLS: cosine similarity corrected for words that are close to everything. Higher is better; negative scores are normal.",
+  nn: "Cosine similarity. CSLS, which is more often right, needs figures of these languages that are not known yet.",
+};
+const DIGITS = 12; // of a checksum
+
+// Opens the dialog about the space, and about the answer to a word if there is one.
+export function openEvidence(space, answered) {
+  const dialog = $("evidence");
+  const close = make("button", { type: "button", class: "quiet icon", "aria-label": "Close", onclick: () => dialog.close() }, icon("m5 5 10 10M15 5 5 15"));
+  dialog.replaceChildren(
+    make("div", { class: "dialog-head" }, make("h2", { id: "evidence-title" }, "How do you know?"), close),
+    make(
+      "div", { class: "dialog-body" },
+      ...(answered?.translations?.length ? aboutAnswer(answered) : []),
+      ...(answered && !answered.translations ? aboutSentence(answered) : []),
+      ...space.languages.filter((one) => one.signature).flatMap((one) => aboutMapping(one, space)),
+      ...aboutSpace(space),
+    ),
+  );
+  dialog.onclick = (event) => { if (event.target === dialog) dialog.close(); }; // its backdrop
+  dialog.showModal();
+}
+
+function row(name, value, why) {
+  return [make("dt", {}, name), make("dd", {}, value, why ? make("span", { class: "why" }, why) : null)];
+}
+
+function aboutAnswer({ form, retrieval, translations: [best] }) {
+  const rated = best.probability !== null;
+  return [
+    make("h3", {}, `${form} → ${best.word}`),
+    make(
+      "dl", {},
+      ...row("probability", probabilityChip(best), rated
+        ? `Of a hundred answers with this figure, about ${Math.round(100 * best.probability)} are right. ${ESTIMATED}`
+        : "The figures that turn scores into probabilities are being computed, or the space has too few words."),
+      ...row("mutual", best.mutual ? "yes" : "no", best.mutual
+        ? `${form} is also the best translation of ${best.word}.`
+        : `The best translation of ${best.word} is another word than ${form}.`),
+      ...row("score", `${best.score.toFixed(3)} (${retrieval})`, SCORES[retrieval.split(":")[0]]),
+    ),
+  ];
+}
+
+const ESTIMATED = "It is estimated without a dictionary: each half of the vectors’ dimensions translates on its own, and the scores are compared with how often the two agree.";
+
+function aboutSentence({ retrieval }) {
+  return [
+    make("h3", {}, "A sentence"),
+    make("p", {}, `Every word is looked up alone; grammar and word order are not considered. ${SCORES[retrieval.split(":")[0]] ?? ""}`),
+    make("p", {}, `A word is dimmed if none of its translations is probably right. ${ESTIMATED}`),
+  ];
+}
+
+function aboutMapping({ name, verdict, held_out: heldOut, signature }, space) {
+  const parts = [make("h3", {}, `${named(name)} in the space of ${named(space.pivot)} `, verdict ? verdictChip(verdict.label) : "")];
+  if (verdict?.confidence != null) parts.push(make("p", {}, `Confidence that the languages are aligned: ${percent(verdict.confidence)}. It is about the space as a whole; single answers may still be wrong.`));
+  if (verdict?.agreement != null) parts.push(...shares(verdict));
+  parts.push(make("p", {}, heldOut
+    ? `Of the words of its dictionary (${heldOut.pairs.toLocaleString("en")} pairs), ${heldOut.held_out_p_at_1.toFixed(1)} % [${heldOut.ci95.map((one) => one.toFixed(1)).join(", ")}] were translated correctly while they were held out.`
+    : "No dictionary was used, neither to align nor to judge."));
+  parts.push(make("div", { class: "signature" }, make("code", { id: `signature-${name}` }, signature), copyButton(() => signature, "the signature")));
+  return parts;
+}
+
+// Two bars: translations found by a mapping that was not fitted to them, and what chance would find.
+function shares(verdict) {
+  const bar = (label, share, style) => {
+    const line = make("i", { class: style });
+    line.style.width = `${100 * share}%`;
+    return [make("span", {}, label), line, make("span", {}, percent(share))];
+  };
+  return [
+    make("p", {}, "Translations that a mapping recovered although they were held out from it:"),
+    make("div", { class: "bars" },
+      ...bar("this space", verdict.agreement, ""),
+      ...(verdict.null == null ? [] : bar("without true translations", verdict.null, "other"))),
+  ];
+}
+
+function aboutSpace(space) {
+  const files = space.languages.flatMap((one) => one.files.map((file) => row(
+    `${named(one.name)} vectors`, file.name, file.sha256 ? `sha256 ${file.sha256.slice(0, DIGITS)}…` : "")));
+  return [
+    make("h3", {}, `The space ${space.name}`),
+    make(
+      "dl", {},
+      ...row("words", space.languages.map((one) => `${one.words.toLocaleString("en")} ${named(one.name)}`).join(", ")),
+      ...row("dimensions", String(space.dimension)),
+      ...(space.method ? row("method", space.method) : []),
+      ...(space.mapping ? row("mapping", space.mapping) : []),
+      ...files.flat(),
+      ...(space.muse_version ? row("made by", `muse ${space.muse_version}`) : []),
+    ),
+    make("p", { class: "hint" }, "A page with every figure, and the accuracy on a dictionary: ", make("code", {}, `muse report ${space.name}`)),
+  ];
+}

@@ -1,0 +1,251 @@
+// The map: what it shows, which word is isolated, and what a hand on it does.
+import { $, make } from "/page/dom.js";
+import { listen } from "/page/gestures.js";
+import { paint } from "/page/paint.js";
+import { terrain } from "/page/terrain.js";
+import { View } from "/page/view.js";
+
+const REACH = 14; // pixels from a point within which it is meant
+const CLOSEST = 9; // the zoom factor at which a word is shown with its neighbours
+const FLIGHT = 400; // milliseconds
+const HINT = 1_400;
+const CALM = matchMedia("(prefers-reduced-motion: reduce)");
+const SCHEMES = ["(prefers-color-scheme: dark)", "(forced-colors: active)"].map((query) => matchMedia(query));
+
+export class WordMap {
+  // `lookUp(word, language)` is called for a word that is chosen on the map.
+  constructor(lookUp) {
+    this.canvas = $("picture");
+    this.lookUp = lookUp;
+    this.view = new View();
+    Object.assign(this, { points: [], regions: [], first: "", terrain: null, isolated: null, pointed: null });
+    listen(this.canvas, this);
+    new ResizeObserver(() => this.resized()).observe(this.canvas);
+    for (const scheme of SCHEMES) scheme.addEventListener("change", () => { this.shade(); this.draw(); });
+    $("closer").addEventListener("click", () => this.zoom(1.6));
+    $("farther").addEventListener("click", () => this.zoom(1 / 1.6));
+    $("whole").addEventListener("click", () => this.whole());
+    $("release").addEventListener("click", () => this.release());
+  }
+
+  // Shows points and regions, those of the language `first` as discs.
+  show({ points, regions }, first) {
+    Object.assign(this, { points, regions, first, isolated: null, pointed: null });
+    this.view.show(points);
+    this.shade();
+    this.release();
+  }
+
+  shade() {
+    const { points, view } = this;
+    this.terrain = points.length ? terrain(points, view.across, view.down, this.rgb("--terrain")) : null;
+  }
+
+  // A colour of the style as red, green and blue, whatever it is written as.
+  rgb(name) {
+    const pen = new OffscreenCanvas(1, 1).getContext("2d");
+    pen.fillStyle = getComputedStyle(this.canvas).getPropertyValue(name);
+    pen.fillRect(0, 0, 1, 1);
+    return pen.getImageData(0, 0, 1, 1).data;
+  }
+
+  // Shows a word alone with its neighbours; `place` is an answer of /api/place.
+  isolate(place) {
+    const number = this.points.findIndex((point) => point.word === place.form && point.language === place.language);
+    this.isolated = { ...place, word: place.form, number: number < 0 ? null : number };
+    $("release").hidden = false;
+    const one = place.near.length === 1 ? "word" : "words";
+    this.say(place.exact
+      ? `${place.form} with its ${place.near.length} nearest ${one}`
+      : `${place.form} is too rare for the map: it would be about here`);
+    this.flyTo(this.view.around([place, ...this.closest(place)], CLOSEST));
+  }
+
+  // The three quarters of the neighbours that lie closest on the plane: one far away would show the whole map.
+  closest({ x, y, near }) {
+    const far = (point) => Math.hypot(point.x - x, point.y - y);
+    const points = near.map((i) => this.points[i]).sort((one, other) => far(one) - far(other));
+    return points.slice(0, Math.ceil(0.75 * points.length));
+  }
+
+  release() {
+    this.isolated = null;
+    $("release").hidden = true;
+    this.say("");
+    this.draw();
+  }
+
+  say(text, problem = false) {
+    $("map-status").textContent = text;
+    $("map-status").classList.toggle("problem", problem);
+  }
+
+  resized() {
+    const { clientWidth, clientHeight } = this.canvas;
+    if (!clientWidth) return; // in a tab that is not shown
+    this.view.resize(clientWidth, clientHeight);
+    this.draw();
+  }
+
+  // Paints once before the next frame, however often it is called.
+  draw() {
+    if (this.waiting) return;
+    this.waiting = requestAnimationFrame(() => {
+      this.waiting = null;
+      this.paintNow();
+    });
+  }
+
+  paintNow() {
+    const { canvas, view } = this;
+    const ratio = devicePixelRatio || 1;
+    const [width, height] = [Math.round(view.width * ratio), Math.round(view.height * ratio)];
+    if (canvas.width !== width || canvas.height !== height) [canvas.width, canvas.height] = [width, height];
+    const pen = canvas.getContext("2d");
+    pen.setTransform(ratio, 0, 0, ratio, 0, 0);
+    canvas.dataset.labels = paint(pen, this, getComputedStyle(canvas));
+    canvas.dataset.scale = view.scale.toFixed(2);
+    if (canvas.matches(":focus-visible")) this.paintMiddle(pen);
+  }
+
+  // The cross that Enter means.
+  paintMiddle(pen) {
+    const [x, y] = [this.view.width / 2, this.view.height / 2];
+    pen.strokeStyle = getComputedStyle(this.canvas).getPropertyValue("--focus");
+    pen.lineWidth = 2;
+    pen.beginPath();
+    for (const [right, down] of [[1, 0], [-1, 0], [0, 1], [0, -1]]) {
+      pen.moveTo(x + 4 * right, y + 4 * down);
+      pen.lineTo(x + 10 * right, y + 10 * down);
+    }
+    pen.stroke();
+  }
+
+  // The boxes on the canvas that are covered by what is laid over it.
+  overlays() {
+    const { left, top } = this.canvas.getBoundingClientRect();
+    return [...this.canvas.parentElement.querySelectorAll(".legend, .map-tools, .release:not([hidden])")].map((one) => {
+      const box = one.getBoundingClientRect();
+      return [box.left - left, box.top - top, box.right - left, box.bottom - top];
+    });
+  }
+
+  flyTo(aim) {
+    const from = { ...this.viewed() };
+    const start = performance.now();
+    const length = CALM.matches || document.hidden ? 0 : FLIGHT;
+    this.flight = (now) => {
+      const t = length ? Math.min(1, (now - start) / length) : 1;
+      const eased = 1 - (1 - t) ** 3;
+      this.view.scale = from.scale * (aim.scale / from.scale) ** eased;
+      this.view.x = from.x + (aim.x - from.x) * eased;
+      this.view.y = from.y + (aim.y - from.y) * eased;
+      if (t === 1) this.flight = null;
+      else requestAnimationFrame((time) => this.flight?.(time));
+      this.draw();
+    };
+    this.flight(start);
+  }
+
+  viewed() {
+    const { scale, x, y } = this.view;
+    return { scale, x, y };
+  }
+
+  zoom(factor, at) {
+    this.flight = null;
+    this.view.zoom(factor, at);
+    this.draw();
+  }
+
+  move(right, down) {
+    this.flight = null;
+    this.view.move(right, down);
+    this.draw();
+  }
+
+  whole() {
+    const { view } = this;
+    const now = this.viewed();
+    view.whole();
+    const aim = this.viewed();
+    Object.assign(view, now);
+    this.flyTo(aim);
+  }
+
+  // The number of the point nearest to a pixel, among those isolated if any are; null if none is near.
+  at([x, y], reach = 1) {
+    const own = this.isolated && new Set([this.isolated.number, ...this.isolated.near]);
+    let [best, least] = [null, REACH * reach];
+    this.points.forEach((point, i) => {
+      if (own && !own.has(i)) return;
+      const [right, down] = this.view.toScreen(point);
+      const far = Math.hypot(right - x, down - y);
+      if (far < least) [best, least] = [i, far];
+    });
+    return best;
+  }
+
+  tap(at, reach) {
+    const number = this.at(at, reach);
+    this.leave();
+    if (number === null) this.release();
+    else this.choose(number);
+  }
+
+  choose(number) {
+    const { word, language } = this.points[number];
+    this.lookUp(word, language);
+  }
+
+  enter() {
+    const number = this.at([this.view.width / 2, this.view.height / 2], Infinity);
+    if (number !== null) this.choose(number);
+  }
+
+  escape() {
+    this.leave();
+    this.release();
+  }
+
+  over(at) {
+    const number = this.at(at);
+    if (number === this.pointed) return;
+    this.pointed = number;
+    this.canvas.classList.toggle("over", number !== null);
+    this.showCard();
+    this.draw();
+  }
+
+  leave() {
+    if (this.pointed === null) return;
+    this.pointed = null;
+    this.canvas.classList.remove("over");
+    this.showCard();
+    this.draw();
+  }
+
+  // The card of the word below the mouse: the word, its translation, and what a click does.
+  showCard() {
+    const card = $("hover");
+    card.hidden = this.pointed === null;
+    if (card.hidden) return;
+    const point = this.points[this.pointed];
+    const other = this.points[point.pair];
+    const line = ({ word, language }, tag) => make("div", {},
+      make("span", { class: `mark ${language === this.first ? "one" : "two"}` }), make(tag, { lang: language, dir: "auto" }, word));
+    card.replaceChildren(line(point, "b"), line(other, "span"), make("small", {}, "Click to see its neighbours"));
+    const [x, y] = this.view.toScreen(point);
+    const left = Math.min(x + 14, this.view.width - card.offsetWidth - 8);
+    const top = y + 14 + card.offsetHeight > this.view.height ? y - 14 - card.offsetHeight : y + 14;
+    card.style.transform = `translate(${Math.max(8, left)}px, ${Math.max(8, top)}px)`;
+  }
+
+  // Says for a moment how the map is moved.
+  hint(text) {
+    $("gesture").textContent = text;
+    $("gesture").hidden = false;
+    clearTimeout(this.hinted);
+    this.hinted = setTimeout(() => { $("gesture").hidden = true; }, HINT);
+  }
+}

@@ -1,0 +1,176 @@
+// Painting the map: terrain and names of regions from afar, words from near by, and one word with its neighbours.
+import { Taken, place } from "/page/labels.js";
+
+const NEAR_BY = 3.2; // the zoom factor from which words alone are shown
+const FAR = 1.6; // and up to which regions alone are
+const FAINT = 0.13; // of words that are not among those isolated
+const LINE = 16; // pixels of a label's height
+
+// Paints `map` { view, points, regions, terrain, isolated, pointed, first } and returns how many labels there are.
+export function paint(pen, map, style) {
+  const { view } = map;
+  const look = lookOf(style, view);
+  pen.clearRect(0, 0, view.width, view.height);
+  if (!map.points.length) return 0;
+  const seen = map.points.map((point) => view.toScreen(point));
+  const shown = seen.map(([x, y]) => x > -20 && y > -20 && x < view.width + 20 && y < view.height + 20);
+  const taken = new Taken(view.width, view.height);
+  map.overlays().forEach((box) => taken.add(box));
+  const scene = { ...map, look, seen, shown, taken, own: ownOf(map) };
+  paintTerrain(pen, scene);
+  paintPairs(pen, scene);
+  paintPoints(pen, scene);
+  if (map.isolated) return paintIsolated(pen, scene);
+  const regions = look.far > 0 ? paintRegions(pen, scene) : 0;
+  const words = look.far < 1 ? paintWords(pen, scene, scene.points.keys()) : 0;
+  pen.globalAlpha = 1;
+  return regions + words;
+}
+
+function lookOf(style, { scale, width }) {
+  const colour = (name) => style.getPropertyValue(`--${name}`).trim();
+  const far = Math.min(1, Math.max(0, (NEAR_BY - scale) / (NEAR_BY - FAR)));
+  return {
+    far, family: style.fontFamily, size: width < 480 ? 12 : 13, colour,
+    sides: [colour("source"), colour("target")], surface: colour("surface"),
+  };
+}
+
+// The numbers of the words isolated, or null.
+function ownOf({ isolated }) {
+  return isolated && new Set([...isolated.near, ...(isolated.number === null ? [] : [isolated.number])]);
+}
+
+function paintTerrain(pen, { terrain, view, look, own }) {
+  if (!terrain) return;
+  const [left, top] = view.toScreen({ x: terrain.left, y: terrain.top });
+  pen.globalAlpha = 0.2 + 0.8 * (own ? 0 : look.far);
+  pen.imageSmoothingQuality = "high";
+  pen.drawImage(terrain.image, left, top, terrain.extent * view.unit, terrain.extent * view.unit);
+  pen.globalAlpha = 1;
+}
+
+function paintPairs(pen, { points, seen, shown, look, own }) {
+  pen.strokeStyle = look.colour("control");
+  pen.lineWidth = 1;
+  pen.globalAlpha = (own ? 0.15 : 0.6) * (1 - look.far); // from afar, the few long ones would cover all else
+  pen.beginPath();
+  points.forEach(({ pair }, i) => {
+    if (pair < i || !(shown[i] || shown[pair])) return;
+    pen.moveTo(...seen[i]);
+    pen.lineTo(...seen[pair]);
+  });
+  pen.stroke();
+  pen.globalAlpha = 1;
+}
+
+function paintPoints(pen, scene) {
+  const { points, seen, shown, look, own, pointed } = scene;
+  const size = 1.7 + 1.5 * (1 - look.far);
+  const ofAll = own ? FAINT : 0.6 + 0.4 * (1 - look.far);
+  points.forEach((point, i) => {
+    if (!shown[i]) return;
+    pen.globalAlpha = own?.has(i) || pointed === i ? 1 : ofAll;
+    paintPoint(pen, seen[i], look.far > 0.5 && !own && pointed !== i ? null : sideOf(point, scene), pointed === i ? size + 2.5 : own?.has(i) ? Math.max(4, size) : size, look);
+  });
+  pen.globalAlpha = 1;
+}
+
+// A disc for the first language, a diamond for the second; from afar (null), where pairs coincide, a grey dot.
+function paintPoint(pen, [x, y], side, size, look) {
+  pen.fillStyle = side === null ? look.colour("muted") : look.sides[side];
+  pen.beginPath();
+  if (side !== 1) pen.arc(x, y, size, 0, 2 * Math.PI);
+  else {
+    pen.moveTo(x, y - size);
+    pen.lineTo(x + size, y);
+    pen.lineTo(x, y + size);
+    pen.lineTo(x - size, y);
+  }
+  pen.fill();
+}
+
+const sideOf = (point, { first }) => (point.language === first ? 0 : 1);
+
+function paintRegions(pen, scene) {
+  const { points, regions, look, view, taken } = scene;
+  pen.font = `600 ${look.size + 1}px ${look.family}`;
+  const names = regions.map(({ name }) => [points[name].word, " · ", points[points[name].pair].word]);
+  const widths = names.map((parts) => parts.map((part) => pen.measureText(part).width));
+  const boxes = place(regions.map((region, i) => {
+    const [x, y] = view.toScreen(region);
+    return { x, y, width: widths[i].reduce((sum, one) => sum + one, 8), height: LINE + 6, gap: null };
+  }), taken);
+  pen.globalAlpha = look.far;
+  boxes.forEach((box, i) => {
+    if (!box) return;
+    let x = box[0] + 4;
+    names[i].forEach((part, k) => {
+      write(pen, part, x, box[3] - 7, [look.sides[0], look.colour("muted"), look.sides[1]][k], look);
+      x += widths[i][k];
+    });
+  });
+  return boxes.filter(Boolean).length;
+}
+
+// Writes the words of these points, the first ones first; returns how many found space.
+function paintWords(pen, scene, numbers) {
+  const { points, seen, shown, look, taken, own } = scene;
+  pen.font = `${own ? "600 " : ""}${look.size}px ${look.family}`;
+  const inside = [...numbers].filter((i) => shown[i]);
+  for (const i of inside) taken.add(around(seen[i], 3));
+  const boxes = place(inside.map((i) => (
+    { x: seen[i][0], y: seen[i][1], width: pen.measureText(points[i].word).width + 4, height: LINE, gap: 5 }
+  )), taken);
+  pen.globalAlpha = own ? 1 : 1 - look.far;
+  boxes.forEach((box, k) => {
+    const point = points[inside[k]];
+    if (box) write(pen, point.word, box[0] + 2, box[3] - 4, look.sides[sideOf(point, scene)], look);
+  });
+  return boxes.filter(Boolean).length;
+}
+
+const around = ([x, y], size) => [x - size, y - size, x + size, y + size];
+
+// The word in a ring with its name above, spokes to its neighbours, and theirs.
+function paintIsolated(pen, scene) {
+  const { isolated, seen, view, look, taken } = scene;
+  const [x, y] = view.toScreen(isolated);
+  pen.strokeStyle = look.colour("focus");
+  pen.lineWidth = 1;
+  pen.globalAlpha = 0.35;
+  pen.beginPath();
+  for (const i of isolated.near) {
+    pen.moveTo(x, y);
+    pen.lineTo(...seen[i]);
+  }
+  pen.stroke();
+  pen.globalAlpha = 1;
+  pen.lineWidth = 3;
+  pen.setLineDash(isolated.exact ? [] : [4, 4]); // it is not on the map, but about here
+  pen.beginPath();
+  pen.arc(x, y, 10, 0, 2 * Math.PI);
+  pen.stroke();
+  pen.setLineDash([]);
+  pen.font = `700 ${look.size + 4}px ${look.family}`;
+  const width = pen.measureText(isolated.word).width + 12;
+  const box = [x - width / 2, y - 38, x + width / 2, y - 14];
+  pen.fillStyle = look.colour("focus");
+  pen.beginPath();
+  pen.roundRect(box[0], box[1], width, 24, 6);
+  pen.fill();
+  pen.fillStyle = look.surface;
+  pen.fillText(isolated.word, box[0] + 6, box[3] - 7);
+  taken.add(box);
+  taken.add(around([x, y], 12));
+  return 1 + paintWords(pen, scene, isolated.near);
+}
+
+function write(pen, text, x, y, colour, look) {
+  pen.lineJoin = "round";
+  pen.lineWidth = 4;
+  pen.strokeStyle = look.surface; // an outline against what lies below
+  pen.strokeText(text, x, y);
+  pen.fillStyle = colour;
+  pen.fillText(text, x, y);
+}

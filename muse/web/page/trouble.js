@@ -1,0 +1,73 @@
+// Trouble: what is wrong, and what to do about it, with buttons that do it.
+import { Refused, Unreachable, ask } from "/page/api.js";
+import { $, make } from "/page/dom.js";
+import { named } from "/page/languages.js";
+import { wordButton } from "/page/word.js";
+
+const PAUSE = 2_000; // milliseconds between two attempts to reach the server
+let waiting = null;
+
+export function clearTrouble() {
+  clearTimeout(waiting);
+  $("problem").replaceChildren();
+}
+
+// Says what went wrong with a question; `retry` asks it again.
+export function showTrouble(error, question, page, retry) {
+  clearTrouble();
+  if (error instanceof Refused && error.status === 404) showUnknown(error, question, page);
+  else if (error instanceof Unreachable) showUnreachable(page, retry);
+  else showError(error, retry);
+}
+
+function box(title, kind, ...rest) {
+  $("problem").replaceChildren(make("div", { class: `trouble ${kind}` }, make("h2", {}, title), ...rest));
+}
+
+function showUnknown({ suggestions, languages }, { text, source, target }, page) {
+  const elsewhere = languages.filter((code) => page.languages.codes.includes(code));
+  const [first] = elsewhere;
+  box(
+    first ? `“${text}” is ${article(named(first))} ${named(first)} word` : `“${text}” is not in the ${named(source)} vocabulary`, "",
+    first ? null : make("p", {}, suggestions.length ? "Did you mean one of these?" : "Check its spelling, or choose its language above."),
+    elsewhere.length ? make("div", { class: "choices" }, ...elsewhere.map((code) => {
+      const into = code === target ? source : target;
+      return make("button", { type: "button", class: "main", onclick: () => page.lookUp(text, code) }, `Translate it into ${named(into)}`);
+    })) : null,
+    suggestions.length ? make("div", { class: "choices", id: "spellings" }, first ? make("span", {}, `In ${named(source)}:`) : null,
+      ...suggestions.map((word) => wordButton(word, source, page, ""))) : null,
+  );
+}
+
+const article = (name) => (/^[AEIOU]/.test(name) ? "an" : "a");
+
+// Tries again by itself, so that a server that is started again is found without a click.
+function showUnreachable(page, retry) {
+  const command = `muse serve ${page.space?.name ?? "SPACE"}`;
+  box(
+    "The explorer does not answer", "bad",
+    make("p", {}, "The server on this machine was stopped, or the connection to it was lost. Start it again in a terminal:"),
+    make("p", {}, make("code", {}, command)),
+    make("p", {}, "This page goes on as soon as it answers."),
+    make("div", { class: "choices" }, make("button", { type: "button", class: "main", onclick: retry }, "Try again now")),
+  );
+  const knock = () => {
+    waiting = setTimeout(() => ask("/healthz").then(retry, (error) => (error instanceof Unreachable ? knock() : retry())), PAUSE);
+  };
+  knock();
+}
+
+const ADVICE = {
+  422: "Change the text or the languages.",
+  429: "Wait a second, then try again.",
+  503: "Install it, then start the explorer again.",
+};
+
+function showError(error, retry) {
+  box(
+    error.status === 429 ? "Too many questions at once" : "This could not be answered", "bad",
+    make("p", {}, error.message),
+    make("p", {}, ADVICE[error.status] ?? "Try again; if it happens again, the terminal of muse serve may say more."),
+    make("div", { class: "choices" }, make("button", { type: "button", onclick: retry }, "Try again")),
+  );
+}

@@ -1,0 +1,95 @@
+// The answer about a word: the headline, what else it may mean, and its neighbourhoods.
+import { probabilityChip, share } from "/page/chip.js";
+import { copyButton } from "/page/copy.js";
+import { make, unseen } from "/page/dom.js";
+import { named } from "/page/languages.js";
+
+const NEIGHBOURS = 8;
+
+// The element for the translations of a word; `page` looks words up and explains.
+export function showWord(translated, page) {
+  const { translations, trusted } = translated;
+  if (!translations.length) return make("div", { class: "card" }, make("p", {}, "No translation."));
+  const weak = trusted === false;
+  return make(
+    "article", { class: weak ? "card weak" : "card" },
+    weak ? make("p", { class: "notice" }, "No translation I would trust") : null,
+    asked(translated, page),
+    headline(translated, page),
+    translations.length > 1 ? others(translated, page) : null,
+  );
+}
+
+function asked({ word, form, source, target }, page) {
+  return make(
+    "p", { class: "asked" },
+    page.languages.mark(source), make("b", { lang: source, dir: "auto" }, form),
+    form === word ? null : make("span", {}, `looked up for “${word}”`),
+    make("span", { "aria-hidden": "true" }, "→"), page.languages.mark(target), named(target),
+  );
+}
+
+function headline({ translations: [best], target, form }, page) {
+  return make(
+    "div", {},
+    make(
+      "div", { class: "headline" },
+      make("p", { class: "best", lang: target, dir: "auto", id: "best" }, best.word),
+      copyButton(() => best.word, "the translation"),
+    ),
+    make(
+      "div", { class: "worth" },
+      probabilityChip(best),
+      best.mutual ? make("span", {}, `${best.word} ⇄ ${form}: each is the other’s best`) : null,
+      make("button", { type: "button", class: "link", onclick: page.explain }, "How do you know?"),
+    ),
+  );
+}
+
+function others({ translations: [, ...rest], target, form, retrieval }, page) {
+  const most = Math.max(...rest.map((one) => one.score), 1e-6);
+  const rows = rest.map((one) => {
+    const bar = make("i", { class: one.trusted ? "trusted" : "" });
+    bar.style.width = `${Math.max(0, 100 * (one.probability ?? one.score / most))}%`;
+    return make(
+      "li", { class: one.trusted === false ? "weak" : "", title: `${retrieval}: ${one.score.toFixed(3)}` },
+      make("span", {}, wordButton(one.word, target, page), one.mutual ? mutualSign(form) : null),
+      make("span", { class: "meter", "aria-hidden": "true" }, bar),
+      share(one),
+    );
+  });
+  return make("ol", { class: "ranked", id: "translations", "aria-label": "Other translations", start: "2" }, ...rows);
+}
+
+function mutualSign(form) {
+  return make("span", { title: `${form} is its best translation too` }, " ⇄", unseen(" mutual"));
+}
+
+// The element for the words near to it in both languages, without the translations, which are shown above.
+export function showNeighbours({ source, target, form, translations }, near, page) {
+  const shown = new Set(translations.map((one) => one.word));
+  const words = Object.fromEntries(near.neighbours.map((one) => [one.language, one.words]));
+  const list = (language, found) => make(
+    "div", { id: language === source ? "own" : "other" },
+    make("h3", {}, page.languages.mark(language), named(language)),
+    make("ol", {}, ...found.slice(0, NEIGHBOURS).map((one) => make(
+      "li", {},
+      wordButton(one.word, language, page),
+      make("span", { class: "score", title: "cosine similarity" }, one.score.toFixed(2)),
+    ))),
+  );
+  return make(
+    "section", { class: "card", "aria-labelledby": "near-title" },
+    make("h2", { id: "near-title" }, "Words near ", make("span", { lang: source, dir: "auto" }, form)),
+    make(
+      "div", { class: "near" },
+      list(source, words[source]),
+      list(target, words[target].filter((one) => !shown.has(one.word))),
+    ),
+  );
+}
+
+// A button that looks a word up in its language.
+export function wordButton(word, language, page, style = "word") {
+  return make("button", { type: "button", class: style, lang: language, dir: "auto", onclick: () => page.lookUp(word, language) }, word);
+}

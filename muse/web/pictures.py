@@ -1,0 +1,82 @@
+"""Pictures: a map of each pair of languages, drawn in the background, the same in both directions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from torch import Tensor
+
+from muse.errors import MuseError
+from muse.picture import Picture, Region, draw_picture, frequent_pairs, regions
+from muse.space import AlignedSpace
+from muse.web.background import Background
+
+PAIRS = 1_000  # drawn within some ten seconds
+NEAR = 16  # words that stay visible beside one that is isolated
+
+Direction = tuple[str, str]
+
+
+class NotDrawn(MuseError):
+    """A picture could not be drawn, because of an unexpected error."""
+
+
+@dataclass(frozen=True, eq=False)
+class Drawn:
+    """A picture and its regions."""
+
+    picture: Picture
+    regions: tuple[Region, ...]
+    _numbers: dict[tuple[str, str], int] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        p, picture = len(self.picture.pairs), self.picture
+        sides = (picture.source, picture.target)
+        object.__setattr__(
+            self, "_numbers",
+            {(sides[side], picture.pairs[i][side]): i + side * p for side in (1, 0) for i in range(p)},
+        )  # fmt: skip
+
+    def number(self, language: str, word: str) -> int | None:
+        """The number of the point of a word; None if it is not in the picture."""
+        return self._numbers.get((language, word))
+
+    def near(self, language: str, word: str, row: Tensor) -> list[int]:
+        """The numbers of the words nearest to one with this row (d,), without itself."""
+        own = self.number(language, word)
+        return [number for number in self.picture.nearest(row, NEAR + 1) if number != own][:NEAR]
+
+
+@dataclass
+class Pictures:
+    """The pictures of a space; `seed` is their random seed."""
+
+    space: AlignedSpace
+    seed: int
+    background: Background
+
+    def get(self, direction: Direction) -> Drawn | None:
+        """The picture of two languages; None while it is being drawn, which the first call starts."""
+        pair = self.in_order(direction)
+        drawing = self.background.once(("picture", *pair), lambda: self._draw(pair))
+        if not drawing.done():
+            return None
+        drawn: Drawn = drawing.result()
+        return drawn
+
+    def in_order(self, direction: Direction) -> Direction:
+        """The two languages in the order of the picture, whichever is translated: the pivot is last."""
+        first, second = sorted(
+            direction, key=lambda name: (name == self.space.pivot, self.space.languages.index(name))
+        )
+        return first, second
+
+    def _draw(self, pair: Direction) -> Drawn:
+        try:
+            chosen = frequent_pairs(self.space, *pair)[:PAIRS]
+            picture = draw_picture(self.space, *pair, chosen, self.seed)
+            return Drawn(picture, regions(picture, self.seed))
+        except MuseError:
+            raise
+        except Exception as error:
+            raise NotDrawn(f"the picture cannot be drawn: {error}") from error

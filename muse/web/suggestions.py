@@ -1,0 +1,52 @@
+"""Suggestions: the most frequent words of a language that start with some letters, as one types."""
+
+from __future__ import annotations
+
+import unicodedata
+from bisect import bisect_left
+from collections.abc import Sequence
+
+import numpy as np
+
+WORDS = 500_000  # the most frequent, which are indexed; a word takes about 150 bytes
+_LAST = "\U0010ffff"  # sorts after every other character
+# Letters that differ by more than an accent, and the apostrophe of typewriters.
+_LETTERS = str.maketrans({"œ": "oe", "æ": "ae", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "ı": "i", "’": "'"})
+
+
+def folded(text: str) -> str:
+    """The text without capitals and accents, as people type it in a hurry.
+
+    >>> folded("Élève"), folded("CŒUR"), folded("Straße")
+    ('eleve', 'coeur', 'strasse')
+    """
+    if text.isascii():
+        return text.lower()
+    apart = unicodedata.normalize("NFKD", text.casefold())
+    bare = "".join(sign for sign in apart if not unicodedata.combining(sign))
+    return bare.casefold().translate(_LETTERS)
+
+
+class Prefixes:
+    """The words of a language, most frequent first, sorted by their folded spelling."""
+
+    def __init__(self, words: Sequence[str]) -> None:
+        self._words = words
+        spelled = sorted((folded(words[row]), row) for row in range(min(len(words), WORDS)))
+        self._spellings = [spelling for spelling, _ in spelled]
+        self._rows = np.array([row for _, row in spelled], dtype=np.int64)  # (n,)
+
+    def starting_with(self, prefix: str, top: int) -> list[tuple[str, int]]:
+        """The `top` most frequent words with this prefix and their frequency ranks, which start at 1.
+
+        >>> Prefixes(["de", "été", "Etna", "eau"]).starting_with("et", 2)
+        [('été', 2), ('Etna', 3)]
+        """
+        start = folded(prefix)
+        if not start.strip():
+            return []
+        low, high = bisect_left(self._spellings, start), bisect_left(self._spellings, start + _LAST)
+        rows = self._rows[low:high]
+        if len(rows) > top:
+            rows = np.partition(rows, top - 1)[:top]
+        return [(self._words[row], row + 1) for row in np.sort(rows).tolist()]
