@@ -105,11 +105,11 @@ def regions(picture: Picture, seed: int) -> tuple[Region, ...]:
 
     middles = (picture.places[:p] + picture.places[p:]) / 2  # (p, 2)
     rows = torch.nn.functional.normalize(picture.rows[:p] + picture.rows[p:]).cpu()  # (p, d)
-    distinct = len(np.unique(middles, axis=0))
+    distinct = len(set(map(tuple, middles.tolist())))
     method = KMeans(min(distinct, max(1, p // REGION)), n_init=4, random_state=seed)
     labels = torch.from_numpy(method.fit_predict(middles))
     found = []
-    for label in labels.unique().tolist():
+    for label in sorted(set(labels.tolist())):
         members = torch.nonzero(labels == label)[:, 0]
         name = members[(rows[members] @ rows[members].mean(dim=0)).argmax()]
         x, y = middles[members.numpy()].mean(axis=0).tolist()

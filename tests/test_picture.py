@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from muse.picture import draw_picture, frequent_pairs, grouped_pairs, is_readable, on_a_plane
+from muse.picture import draw_picture, frequent_pairs, grouped_pairs, is_readable, on_a_plane, regions
 from muse.space import AlignedSpace
 from tests.spaces import plain_space
 
@@ -44,6 +44,38 @@ def test_a_word_lies_beside_its_translation(space: AlignedSpace) -> None:
     assert np.median(apart) < 0.2 * np.median(others)
     assert np.abs(drawn.places).max() == pytest.approx(1)
     assert drawn.place(drawn.rows[0]) == pytest.approx(tuple(drawn.places[0]), abs=0.5)
+
+
+def test_regions_are_the_clouds_and_are_named_by_their_middle(
+    space: AlignedSpace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("muse.picture.REGION", SIZE)
+    drawn = draw_picture(space, "fr", "en", frequent_pairs(space, "fr", "en"), seed=0)
+    found = regions(drawn, seed=0)
+    assert [region.pairs for region in found] == [SIZE] * GROUPS
+    named = [space.vectors("fr").index[drawn.pairs[region.name][0]] // SIZE for region in found]
+    assert sorted(named) == list(range(GROUPS))
+    p = len(drawn.pairs)
+    for region in found:
+        members = [
+            row
+            for row in range(p)
+            if space.vectors("fr").index[drawn.pairs[row][0]] // SIZE == named[found.index(region)]
+        ]
+        middle = (drawn.places[members] + drawn.places[[row + p for row in members]]).mean(axis=0) / 2
+        assert (region.x, region.y) == pytest.approx(tuple(middle))
+
+
+def test_a_picture_without_pairs_has_no_regions(space: AlignedSpace) -> None:
+    drawn = draw_picture(space, "fr", "en", np.empty((0, 2), dtype=np.int64), seed=0)
+    assert regions(drawn, seed=0) == ()
+
+
+def test_nearest_words_are_those_of_highest_cosine(space: AlignedSpace) -> None:
+    drawn = draw_picture(space, "fr", "en", frequent_pairs(space, "fr", "en"), seed=0)
+    cosines = (drawn.rows @ drawn.rows[3]).numpy()
+    assert drawn.nearest(drawn.rows[3], 5) == np.argsort(-cosines, kind="stable")[:5].tolist()
+    assert len(drawn.nearest(drawn.rows[3], 10_000)) == len(drawn.rows)
 
 
 def test_the_same_seed_gives_the_same_places(space: AlignedSpace) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-import threading
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from muse.space import AlignedSpace
-from muse.translate import translate_words
+from muse.space.calibrated import find_calibration
+from muse.translate import answer_words, translate_words
 from tests.spaces import plain_space
 
 pytest.importorskip("fastapi")
@@ -21,7 +23,7 @@ pytest.importorskip("httpx")
 pytest.importorskip("sklearn")
 
 from muse.web import Explorer  # noqa: E402
-from muse.web.app import create_app  # noqa: E402
+from muse.web.app import PAGE, create_app  # noqa: E402
 from muse.web.limits import Bucket  # noqa: E402
 from tests.asgi import Client  # noqa: E402
 
@@ -38,9 +40,17 @@ def small_space() -> AlignedSpace:
     return plain_space(rows, rows + noise, words, others)
 
 
+def rated_space() -> AlignedSpace:
+    """The same, whose probabilities are known already."""
+    space = small_space()
+    for direction in (("fr", "en"), ("en", "fr")):
+        assert find_calibration(space, *direction) is not None
+    return space
+
+
 @pytest.fixture(scope="module")
 def space() -> AlignedSpace:
-    return small_space()
+    return rated_space()
 
 
 @pytest.fixture(scope="module")
@@ -63,6 +73,27 @@ def test_translations_are_those_of_the_library(client: Client, space: AlignedSpa
     assert (found["source"], found["target"], found["retrieval"]) == ("fr", "en", "csls:10")
 
 
+def test_answers_have_their_probability_and_are_looked_up_as_people_type(
+    client: Client, space: AlignedSpace
+) -> None:
+    found = asked(client, "/api/translate", word="ROI", top=3)
+    (expected,) = answer_words(space, ["ROI"], top=3)
+    assert (found["word"], found["form"], found["grade"]) == ("ROI", "roi", "trusted")
+    assert [(one["word"], one["mutual"], one["grade"]) for one in found["translations"]] == [
+        (one.target, one.mutual, one.grade) for one in expected.answers
+    ]
+    probabilities = [one["probability"] for one in found["translations"]]
+    assert probabilities == pytest.approx([one.probability for one in expected.answers], abs=1e-4)
+
+
+def test_an_answer_is_unrated_until_the_probabilities_are_known() -> None:
+    own = Client(create_app(Explorer(small_space(), "fr-en")))
+    first = asked(own, "/api/translate", word="roi")
+    assert {(one["probability"], one["grade"]) for one in first["translations"]} == {(None, None)}
+    assert first["grade"] is None
+    assert until(lambda: asked(own, "/api/translate", word="roi")["grade"]) == "trusted"
+
+
 def test_a_direction_that_is_not_given_is_the_spaces(client: Client) -> None:
     assert asked(client, "/api/translate", word="roi")["translations"][0]["word"] == "king"
     assert asked(client, "/api/translate", src="en", word="king")["translations"][0]["word"] == "roi"
@@ -75,6 +106,7 @@ def test_neighbours_of_both_languages(client: Client, space: AlignedSpace) -> No
     assert [one["word"] for one in own["words"]] == [space.vectors("fr").words[i] for i in near]
     assert other["words"][0]["word"] == "king"
     assert other["words"][0]["score"] == pytest.approx(float(y[1] @ x[1]), abs=1e-4)
+    assert asked(client, "/api/neighbours", word="Roi", top=4)["form"] == "roi"
 
 
 def test_a_sentence_word_by_word(client: Client) -> None:
@@ -86,6 +118,24 @@ def test_a_sentence_word_by_word(client: Client) -> None:
     assert tokens["dort"][0] == "sleeps"
     assert len(tokens["dort"]) > 2
     assert tokens[","] == tokens["Zzyx"] == tokens["!"] == []
+    by_token = {one["token"]: one for one in found["tokens"]}
+    assert [name for name, one in by_token.items() if one["kept"]] == ["Zzyx"]
+    assert by_token["Roi"]["form"] == "roi"
+    assert by_token["Roi"]["options"][0]["grade"] == "trusted"
+    assert by_token["Roi"]["options"][0]["mutual"]
+
+
+def test_suggestions_by_frequency_whatever_capitals_and_accents(client: Client) -> None:
+    found = asked(client, "/api/suggest", lang="fr", prefix="MÖTA", top=3)
+    assert found == {
+        "language": "fr",
+        "prefix": "MÖTA",
+        "words": [{"word": f"mota{letter}", "rank": 4 + i} for i, letter in enumerate("abc")],
+    }
+    assert asked(client, "/api/suggest", lang="en", prefix="k")["words"] == [{"word": "king", "rank": 2}]
+    assert asked(client, "/api/suggest", lang="fr", prefix="king")["words"] == []
+    assert asked(client, "/api/suggest", lang="fr", prefix=" ")["words"] == []
+    assert client.get("/api/suggest", params={"lang": "de", "prefix": "a"}).status_code == 422
 
 
 def test_spaces_and_health(client: Client) -> None:
@@ -98,19 +148,23 @@ def test_spaces_and_health(client: Client) -> None:
     assert asked(client, "/healthz")["status"] == "ok"
 
 
-def wait_for_the_picture() -> None:
-    """Returns once no thread draws any longer."""
-    for thread in threading.enumerate():
-        if thread.name == "picture":
-            thread.join(300)
-            assert not thread.is_alive()
+def until(found: Callable[[], Any]) -> Any:
+    """What `found` returns once that is something, such as the result of a thread."""
+    for _ in range(600):
+        if result := found():
+            return result
+        time.sleep(0.1)
+    raise AssertionError("waited in vain")
+
+
+def picture(client: Client, **direction: str) -> Any:
+    """The picture, once it is drawn."""
+    until(lambda: asked(client, "/api/picture", **direction)["ready"])
+    return asked(client, "/api/picture", **direction)
 
 
 def test_the_picture_is_drawn_and_finds_words(client: Client) -> None:
-    asked(client, "/api/picture")  # begins it, unless somebody has
-    wait_for_the_picture()
-    drawn = asked(client, "/api/picture")
-    assert drawn["ready"]
+    drawn = picture(client)
     points = drawn["points"]
     assert points
     for number, point in enumerate(points):
@@ -121,6 +175,26 @@ def test_the_picture_is_drawn_and_finds_words(client: Client) -> None:
     place = asked(client, "/api/place", word="roi")
     assert (place["x"], place["y"], place["exact"]) == (known["x"], known["y"], True)
     assert not asked(client, "/api/place", word=SCRIPT)["exact"]
+    assert asked(client, "/api/place", word="Roi")["form"] == "roi"
+
+
+def test_the_picture_is_the_same_in_both_directions(client: Client) -> None:
+    one, other = picture(client, src="fr", tgt="en"), picture(client, src="en", tgt="fr")
+    assert (one["points"], one["regions"]) == (other["points"], other["regions"])
+    king = next(i for i, point in enumerate(one["points"]) if point["word"] == "king")
+    place = asked(client, "/api/place", src="en", word="king")
+    assert place["exact"]
+    assert (place["x"], place["y"]) == pytest.approx(
+        (one["points"][king]["x"], one["points"][king]["y"]), abs=1e-4
+    )
+    assert king not in place["near"]
+    assert one["points"][place["near"][0]]["word"] == "roi"  # its translation is nearest of all
+
+
+def test_regions_are_named_by_words_of_the_picture(client: Client) -> None:
+    drawn = picture(client)
+    assert sum(region["pairs"] for region in drawn["regions"]) == len(drawn["points"]) // 2
+    assert all(drawn["points"][region["name"]]["language"] == "fr" for region in drawn["regions"])
 
 
 def test_a_picture_that_cannot_be_drawn_is_said_to_be(
@@ -129,20 +203,29 @@ def test_a_picture_that_cannot_be_drawn_is_said_to_be(
     def broken(*_: object) -> None:
         raise RuntimeError("no more threads")
 
-    monkeypatch.setattr("muse.web.explorer.draw_picture", broken)
+    monkeypatch.setattr("muse.web.pictures.draw_picture", broken)
     own = Client(create_app(Explorer(space, "fr-en")))
-    first = own.get("/api/picture")
-    wait_for_the_picture()
-    answer = own.get("/api/picture")
-    assert first.status_code == 422 or not first.json()["ready"]
-    assert answer.status_code == 422
-    assert "no more threads" in answer.json()["error"]
+    answer = until(lambda: refused(own.get("/api/picture")))
+    assert "no more threads" in answer["error"]
 
 
-def test_an_unknown_word_gets_suggestions(client: Client) -> None:
-    answer = client.get("/api/translate", params={"word": "Roi"})
+def refused(answer: Any) -> Any:
+    """What an answer of status 422 says; None if it is of another."""
+    return answer.json() if answer.status_code == 422 else None
+
+
+@pytest.mark.parametrize("path", ["/api/translate", "/api/neighbours", "/api/place"])
+def test_an_unknown_word_gets_suggestions(client: Client, path: str) -> None:
+    answer = client.get(path, params={"word": "roii"})
     assert answer.status_code == 404
-    assert answer.json()["suggestions"][0] == "roi"
+    assert answer.json()["suggestions"] == ["roi"]
+    assert answer.json()["languages"] == []
+
+
+def test_a_word_of_the_other_language_is_said_to_be_one(client: Client) -> None:
+    answer = client.get("/api/translate", params={"word": "King"})
+    assert answer.status_code == 404
+    assert answer.json()["languages"] == ["en"]
 
 
 HOSTILE = [
@@ -152,11 +235,13 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize("word", HOSTILE, ids=range(len(HOSTILE)))
-@pytest.mark.parametrize("path", ["/api/translate", "/api/neighbours", "/api/place", "/api/sentence"])
+@pytest.mark.parametrize(
+    "path", ["/api/translate", "/api/neighbours", "/api/place", "/api/sentence", "/api/suggest"]
+)
 def test_hostile_words_are_only_unknown(client: Client, path: str, word: str) -> None:
-    name = "text" if path.endswith("sentence") else "word"
+    name = {"/api/sentence": "text", "/api/suggest": "prefix"}.get(path, "word")
     answer = client.get(path, params={name: word})
-    assert answer.status_code in ((200, 422) if name == "text" else (404, 422))
+    assert answer.status_code in ((404, 422) if name == "word" else (200, 422))
     assert answer.headers["content-type"] == "application/json"
     assert "set-cookie" not in answer.headers
     assert len(answer.content) < 10_000
@@ -198,7 +283,7 @@ def test_no_file_but_those_of_the_page(client: Client, path: str) -> None:
     assert "def create_app" not in answer.text
 
 
-@pytest.mark.parametrize("name", ["index.html", "style.css", "explorer.js", "picture.js", "icon.svg"])
+@pytest.mark.parametrize("name", sorted(path.name for path in PAGE.iterdir()))
 def test_the_page_loads_nothing_from_elsewhere(client: Client, name: str) -> None:
     answer = client.get(f"/page/{name}")
     assert answer.status_code == 200
@@ -206,6 +291,12 @@ def test_the_page_loads_nothing_from_elsewhere(client: Client, name: str) -> Non
     assert "http://" not in text
     assert "https://" not in text
     assert "innerHTML" not in text
+
+
+def test_every_file_of_the_page_is_used() -> None:
+    texts = {path.name: path.read_text(encoding="utf-8") for path in PAGE.iterdir()}
+    unused = [name for name in texts if not any(f"/page/{name}" in text for text in texts.values())]
+    assert unused == ["index.html"]
 
 
 def test_every_answer_keeps_the_page_to_itself(client: Client) -> None:
@@ -249,9 +340,9 @@ def test_openapi_describes_every_answer(client: Client) -> None:
 
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
-    path=st.sampled_from(["translate", "neighbours", "sentence", "place", "picture", "spaces"]),
+    path=st.sampled_from(["translate", "neighbours", "suggest", "sentence", "place", "picture", "spaces"]),
     parameters=st.dictionaries(
-        st.sampled_from(["word", "text", "src", "tgt", "top"]),
+        st.sampled_from(["word", "text", "src", "tgt", "top", "lang", "prefix"]),
         st.one_of(st.text(max_size=30), st.sampled_from(["roi", "fr", "en", "5", "-1", "1e9", SCRIPT])),
     ),
 )

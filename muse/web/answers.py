@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pydantic import BaseModel
 
+from muse.translate.answers import Grade
+
 
 class Scored(BaseModel):
     """A word and its score; higher is better."""
@@ -15,18 +17,18 @@ class Scored(BaseModel):
 class Option(Scored):
     """A translation: the probability that it is right, and whether each word is the other's best.
 
-    The probability, and with it `trusted`, is null until the scores of the space are calibrated.
+    The probability, and with it the grade, is null until the scores of the space are calibrated.
     """
 
     probability: float | None
     mutual: bool
-    trusted: bool | None
+    grade: Grade | None
 
 
 class TranslationsAnswer(BaseModel):
     """The best translations of a word, looked up as `form`, a spelling of the vocabulary.
 
-    `retrieval` names the scores: csls:10, or nn for cosines. `trusted`: whether any translation is.
+    `retrieval` names the scores: csls:10, or nn for cosines. `grade` is that of the best translation.
     """
 
     source: str
@@ -34,7 +36,7 @@ class TranslationsAnswer(BaseModel):
     word: str
     form: str
     retrieval: str
-    trusted: bool | None
+    grade: Grade | None
     translations: list[Option]
 
 

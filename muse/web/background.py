@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import os
+import sys
 import threading
 from collections.abc import Callable, Hashable
 from concurrent.futures import Future
@@ -10,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 log = logging.getLogger(__name__)
+NICE = 10  # of threads that take long: a query that is awaited comes first
 
 
 @dataclass
@@ -29,6 +32,12 @@ class Background:
         name = "-".join(map(str, key)) if isinstance(key, tuple) else str(key)
         threading.Thread(target=_do, args=[future, work, name], name=name, daemon=True).start()
         return future
+
+
+def step_back() -> None:
+    """Lower the priority of this thread, and of those it starts, where the system has one for each thread."""
+    if sys.platform == "linux":
+        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICE)
 
 
 def _do(future: Future[Any], work: Callable[[], Any], name: str) -> None:

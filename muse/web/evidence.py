@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import PurePath
 from typing import Any, TypeVar
 
@@ -11,7 +11,7 @@ from muse.space import AlignedSpace
 from muse.web import answers
 
 Entry = Mapping[str, Any]
-Model = TypeVar("Model", bound=answers.Judgement | answers.HeldOut | answers.VectorFile)
+Model = TypeVar("Model", answers.Judgement, answers.HeldOut)
 
 
 def space_answer(space: AlignedSpace, name: str, examples: Mapping[str, list[str]]) -> answers.Space:
@@ -41,7 +41,7 @@ def _language(space: AlignedSpace, name: str, examples: list[str]) -> answers.La
         verdict=_read(answers.Judgement, entry.get("verdict")) if mapped else None,
         held_out=_read(answers.HeldOut, entry.get("supervision")) if mapped else None,
         signature=_signature(space, name, entry) if mapped else None,
-        files=[_file(file) for file in files if isinstance(file, Mapping)] if _is_list(files) else [],
+        files=[_file(file) for file in files if isinstance(file, Mapping)] if isinstance(files, list) else [],
     )
 
 
@@ -73,7 +73,3 @@ def _read(model: type[Model], fields: object) -> Model | None:
 
 def _text(value: object) -> str | None:
     return value if isinstance(value, str) and value else None
-
-
-def _is_list(value: object) -> bool:
-    return isinstance(value, Sequence) and not isinstance(value, str)

@@ -4,33 +4,56 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any
 
 from muse.errors import BadSetting
 from muse.picture import is_readable
 from muse.search.retrieval import Retrieval
 from muse.space import AlignedSpace
-from muse.translate import TextConfig, Translator, neighbours, spellings
-from muse.web.background import Background
+from muse.space.calibrated import find_calibration
+from muse.translate import (
+    TextConfig,
+    Translator,
+    WordAnswer,
+    answer_words,
+    find_form,
+    neighbours,
+    spellings,
+)
+from muse.translate.spelling import languages_with
+from muse.translate.words import Translation
+from muse.web.background import Background, step_back
 from muse.web.pictures import Direction, Drawn, Pictures
-from muse.web.standin import WordAnswer, answer_words, known_form
+from muse.web.sentences import Sentence, rated
 from muse.web.suggestions import Prefixes
 
 AT_ONCE = 10_000 * 10_000  # up to this many pairs of words, hubness takes about a second
-LATER = 50_000 * 50_000  # up to this many, it is computed in the background within minutes
 SKIPPED = 300  # the most frequent words, which are poor examples
 EXAMPLES = 6
 ALTERNATIVES = 8  # of a word in a sentence
 
 
 class Unknown(BadSetting):
-    """A word that is not in the space, with suggested spellings, and other languages that have it."""
+    """A word that is not in the space, with similar spellings, and the other languages that have it."""
 
     def __init__(self, message: str, suggestions: list[str], languages: list[str]) -> None:
         super().__init__(message)
         self.suggestions, self.languages = suggestions, languages
+
+
+@dataclass(frozen=True)
+class Located:
+    """The form of a word that was looked up, its place in the picture, and the points nearest to it.
+
+    `exact` is whether the word itself is in the picture.
+    """
+
+    form: str
+    place: tuple[float, float]
+    exact: bool
+    near: list[int]
 
 
 @dataclass
@@ -65,31 +88,29 @@ class Explorer:
         return self.space.direction(source, target)
 
     def translations(self, direction: Direction, word: str, top: int) -> tuple[Retrieval, WordAnswer]:
-        """The retrieval method, and the best translations of a word by it."""
+        """The retrieval method, and the best translations of a word by it; Unknown if it is not known."""
+        self._form(direction[0], word)
         retrieval = self.retrieval(direction)
         with self._lock:
             (found,) = answer_words(
                 self.space, [word], source=direction[0], target=direction[1], top=top, retrieval=retrieval
             )
-        if found.form is None:
-            raise self._unknown(direction[0], word)
         return retrieval, found
 
-    def neighbours(self, direction: Direction, word: str, top: int) -> tuple[str, Mapping[str, list[Any]]]:
+    def neighbours(
+        self, direction: Direction, word: str, top: int
+    ) -> tuple[str, Mapping[str, list[Translation]]]:
         """The form of a word that is known, and its nearest neighbours in both languages."""
         form = self._form(direction[0], word)
         with self._lock:
             return form, neighbours(self.space, direction[0], form, among=direction, top=top)
 
-    def sentence(self, direction: Direction, text: str) -> tuple[Retrieval, str, list[Any]]:
-        """The retrieval method, the text translated word by word, and its tokens with alternatives."""
+    def sentence(self, direction: Direction, text: str) -> tuple[Retrieval, Sentence]:
+        """The retrieval method, and the text translated word by word, with alternatives."""
         retrieval = self.retrieval(direction)
         with self._lock:
             translator = self._translator(direction, retrieval)
-            line = " ".join(text.split())
-            choices = translator.choices(line)
-            rated = [answer_words(self.space,[c.token],source=direction[0],target=direction[1],top=ALTERNATIVES,retrieval=retrieval)[0] if c.options else None for c in choices]
-            return retrieval, translator.translate([line])[0], list(zip(choices, rated, strict=True))
+            return retrieval, rated(self.space, translator, " ".join(text.split()))
 
     def suggestions(self, language: str, prefix: str, top: int) -> list[tuple[str, int]]:
         """The `top` most frequent words of a language with a prefix, with their frequency ranks."""
@@ -107,48 +128,46 @@ class Explorer:
     def retrieval(self, direction: Direction) -> Retrieval:
         """CSLS if its hubness is known or quick to compute; plain neighbours until then.
 
-        The hubness of large spaces, unless it is on disk, is not computed: it would take an hour.
+        The hubness of large spaces and the probabilities are found in the background, and kept.
         """
         source, target = direction
         pairs = len(self.space.vectors(source)) * len(self.space.vectors(target))
-        if pairs <= AT_ONCE or self.space.hubness(target, source) is not None:
-            return Retrieval("csls")
-        if pairs <= LATER:
-            self._background.once(("hubness", *direction), lambda: self.space.bias(*direction, Retrieval()))
-        return Retrieval("nn")
+        known = pairs <= AT_ONCE or self.space.hubness(target, source) is not None
+        self._background.once(("figures", *direction), lambda: self._find_figures(direction))
+        return Retrieval("csls" if known else "nn")
 
     def picture(self, direction: Direction) -> Drawn | None:
         """The picture of the frequent words; None while it is being drawn, which the first call starts."""
         return self.pictures.get(direction)
 
-    def place(self, direction: Direction, word: str) -> tuple[str, tuple[float, float], bool, list[int]] | None:
-        """The known form of a word of the source language, its place in the picture, whether that is exact,
-        and the points near it; None until the picture is drawn."""
+    def place(self, direction: Direction, word: str) -> Located | None:
+        """Where a word of the source language is in the picture; None until that is drawn."""
         language = direction[0]
         form = self._form(language, word)
         drawn = self.pictures.get(direction)
         if drawn is None:
             return None
-        with self._lock:
-            row = self.space.tensor(language)[self.space.vectors(language).index[form]]
-            number, near = drawn.number(language, form), drawn.near(language, form, row)
-            place = drawn.picture.place(row) if number is None else tuple(drawn.picture.places[number].tolist())
-        return form, place, number is not None, near
+        row = self.space.tensor(language)[self.space.vectors(language).index[form]]
+        place, exact = drawn.place(language, form, row)
+        return Located(form, place, exact, drawn.near(language, form, row))
+
+    def _find_figures(self, direction: Direction) -> None:
+        step_back()
+        self.space.bias(*direction, Retrieval())
+        find_calibration(self.space, *direction)
 
     def _form(self, language: str, word: str) -> str:
-        form = known_form(self.space.vectors(language), word)
-        if form is None:
-            raise self._unknown(language, word)
-        return str(form)
-
-    def _unknown(self, language: str, word: str) -> Unknown:
         vectors = self.space.vectors(language)
-        message = f"{word!r} is not among the {len(vectors)} words of {language}"
-        others = [name for name in self.space.languages if name != language]
-        having = [name for name in others if known_form(self.space.vectors(name), word) is not None]
-        return Unknown(message, spellings(word, vectors), having)
+        form = find_form(word, vectors)
+        if form is None:
+            raise Unknown(
+                f"{word!r} is not among the {len(vectors)} words of {language}",
+                spellings(word, vectors),
+                languages_with(self.space, word, besides=language),
+            )
+        return form
 
-    def _prefixes(self, language: str) -> Any:
+    def _prefixes(self, language: str) -> Future[Prefixes]:
         words = self.space.vectors(language).words
         return self._background.once(("prefixes", language), lambda: Prefixes(words))
 

@@ -9,7 +9,7 @@ from torch import Tensor
 from muse.errors import MuseError
 from muse.picture import Picture, Region, draw_picture, frequent_pairs, regions
 from muse.space import AlignedSpace
-from muse.web.background import Background
+from muse.web.background import Background, step_back
 
 PAIRS = 1_000  # drawn within some ten seconds
 NEAR = 16  # words that stay visible beside one that is isolated
@@ -40,6 +40,14 @@ class Drawn:
     def number(self, language: str, word: str) -> int | None:
         """The number of the point of a word; None if it is not in the picture."""
         return self._numbers.get((language, word))
+
+    def place(self, language: str, word: str, row: Tensor) -> tuple[tuple[float, float], bool]:
+        """The place of a word with this row (d,), and whether it is exact: amid its neighbours otherwise."""
+        number = self.number(language, word)
+        if number is None:
+            return self.picture.place(row), False
+        x, y = self.picture.places[number].tolist()
+        return (x, y), True
 
     def near(self, language: str, word: str, row: Tensor) -> list[int]:
         """The numbers of the words nearest to one with this row (d,), without itself."""
@@ -72,6 +80,7 @@ class Pictures:
         return first, second
 
     def _draw(self, pair: Direction) -> Drawn:
+        step_back()
         try:
             chosen = frequent_pairs(self.space, *pair)[:PAIRS]
             picture = draw_picture(self.space, *pair, chosen, self.seed)

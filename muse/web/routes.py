@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
 
 from muse.picture import Picture
-from muse.translate import Choice
+from muse.translate import Answer
 from muse.version import __version__
 from muse.web import answers
 from muse.web.evidence import space_answer
 from muse.web.explorer import Explorer
 from muse.web.pictures import Direction
-from muse.web.standin import Answer
+from muse.web.sentences import RatedToken
 
 WORD = 200  # characters; the longest words of 200,000 have about 40
 TEXT = 2_000
@@ -65,15 +65,14 @@ def _about_words(router: APIRouter, explorer: Explorer) -> None:
         """The best translations of a word."""
         source, target = explorer.direction(src, tgt)
         retrieval, found = explorer.translations((source, target), word, top)
-        options = [_option(one, one.target) for one in found.answers]
         return answers.TranslationsAnswer(
             source=source,
             target=target,
             word=word,
             form=found.form or word,
             retrieval=str(retrieval),
-            trusted=_any_trusted(options),
-            translations=options,
+            grade=found.grade,
+            translations=[_option(one, one.target) for one in found.answers],
         )
 
     @router.get("/api/suggest")
@@ -90,9 +89,7 @@ def _about_words(router: APIRouter, explorer: Explorer) -> None:
         direction = explorer.direction(src, tgt)
         form, found = explorer.neighbours(direction, word, top)
         nearby = [answers.Nearby(language=name, words=_scored(words)) for name, words in found.items()]
-        return answers.NeighboursAnswer(
-            language=direction[0], word=word, form=form, neighbours=nearby
-        )
+        return answers.NeighboursAnswer(language=direction[0], word=word, form=form, neighbours=nearby)
 
 
 def _about_sentences(router: APIRouter, explorer: Explorer) -> None:
@@ -100,10 +97,10 @@ def _about_sentences(router: APIRouter, explorer: Explorer) -> None:
     def sentence(text: Text, src: Lang = None, tgt: Lang = None) -> answers.SentenceAnswer:
         """A sentence translated word by word, with alternatives for each word."""
         source, target = explorer.direction(src, tgt)
-        retrieval, translated, choices = explorer.sentence((source, target), text)
-        tokens = [_token(one) for one in choices]
+        retrieval, found = explorer.sentence((source, target), text)
+        tokens = [_token(one) for one in found.tokens]
         return answers.SentenceAnswer(
-            source=source, target=target, retrieval=str(retrieval), text=translated, tokens=tokens
+            source=source, target=target, retrieval=str(retrieval), text=found.text, tokens=tokens
         )
 
 
@@ -120,9 +117,9 @@ def _about_the_picture(router: APIRouter, explorer: Explorer) -> None:
         found = explorer.place(direction, word)
         if found is None:
             return None
-        form, (x, y), exact, near = found
+        x, y = map(_rounded, found.place)
         return answers.PlaceAnswer(
-            word=word, form=form, language=direction[0], x=x, y=y, exact=exact, near=near
+            word=word, form=found.form, language=direction[0], x=x, y=y, exact=found.exact, near=found.near
         )
 
 
@@ -131,27 +128,18 @@ def _scored(found: Iterable[tuple[str, float]]) -> list[answers.Scored]:
 
 
 def _option(found: Answer, word: str) -> answers.Option:
-    probability = None if found.probability is None else round(found.probability, 4)
     return answers.Option(
         word=word,
         score=round(found.score, 4),
-        probability=probability,
+        probability=None if found.probability is None else round(found.probability, 4),
         mutual=found.mutual,
-        trusted=None if probability is None else found.trusted,
+        grade=found.grade,
     )
 
 
-def _any_trusted(options: Sequence[answers.Option]) -> bool | None:
-    known = [option.trusted for option in options if option.trusted is not None]
-    return any(known) if known else None
-
-
-def _token(one) -> answers.Token:
-    # STANDIN
-    found, rated = one
-    options = [_option(a, word) for (word, _), a in zip(found.options, rated.answers)] if rated else []
-    kept = not options and any(map(str.isalpha, found.token))
-    return answers.Token(token=found.token, form=rated and rated.form, kept=kept, options=options)
+def _token(found: RatedToken) -> answers.Token:
+    options = [_option(answer, word) for word, answer in found.options]
+    return answers.Token(token=found.token, form=found.form, kept=found.kept, options=options)
 
 
 def _picture(explorer: Explorer, direction: Direction) -> answers.PictureAnswer:
@@ -170,4 +158,8 @@ def _points(picture: Picture) -> Iterator[answers.Point]:
     for number, (x, y) in enumerate(picture.places.tolist()):
         side, pair = divmod(number, p)
         word, other = picture.pairs[pair][side], pair + p * (1 - side)
-        yield answers.Point(word=word, language=languages[side], x=round(x, 5), y=round(y, 5), pair=other)
+        yield answers.Point(word=word, language=languages[side], x=_rounded(x), y=_rounded(y), pair=other)
+
+
+def _rounded(coordinate: float) -> float:
+    return round(coordinate, 5)  # finer than the pixels of any screen

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import unicodedata
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 
 import numpy as np
 
 WORDS = 500_000  # the most frequent, which are indexed; a word takes about 150 bytes
-_LAST = "\U0010ffff"  # sorts after every other character
 # Letters that differ by more than an accent, and the apostrophe of typewriters.
 _LETTERS = str.maketrans({"œ": "oe", "æ": "ae", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "ı": "i", "’": "'"})
 
@@ -45,7 +44,8 @@ class Prefixes:
         start = folded(prefix)
         if not start.strip():
             return []
-        low, high = bisect_left(self._spellings, start), bisect_left(self._spellings, start + _LAST)
+        low = bisect_left(self._spellings, start)
+        high = bisect_right(self._spellings, start, low, key=lambda spelling: spelling[: len(start)])
         rows = self._rows[low:high]
         if len(rows) > top:
             rows = np.partition(rows, top - 1)[:top]

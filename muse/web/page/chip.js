@@ -1,7 +1,8 @@
 // Chips: a probability or a verdict in a pill whose colour and sign say whether to trust it.
 import { make, unseen } from "/page/dom.js";
 
-const ROLES = { aligned: "trusted", doubtful: "doubtful", failed: "failed" };
+const VERDICTS = { aligned: "trusted", doubtful: "doubtful", failed: "failed" };
+const GRADES = { trusted: ["trusted", "Trustworthy: "], likely: ["doubtful", "Likely: "], weak: ["weak", "Weak: "] };
 
 // A share as whole percents; nothing is certain, and nothing impossible.
 export function percent(share) {
@@ -10,21 +11,21 @@ export function percent(share) {
   return `${Math.round(100 * share)} %`;
 }
 
-export function probabilityChip({ probability, trusted }) {
+export function probabilityChip({ probability, grade }) {
   if (probability === null) {
-    return make("span", { class: "chip", title: "Probabilities of this space are not known yet" }, "not rated yet");
+    return make("span", { class: "chip", title: "The probabilities of this space are not known yet" }, "not rated yet");
   }
-  const meaning = trusted ? "Probably right: " : "Doubtful: ";
-  return make("span", { class: `chip ${trusted ? "trusted" : "doubtful"}` }, unseen(meaning), percent(probability));
+  const [role, meaning] = GRADES[grade];
+  return make("span", { class: `chip ${role}`, title: `${meaning}${percent(probability)}` }, unseen(meaning), percent(probability));
 }
 
 // The same as plain text, for lists; before anything is known, the score.
-export function share({ probability, trusted, score }) {
+export function share({ probability, grade, score }) {
   if (probability === null) return make("span", { class: "share" }, score.toFixed(3));
-  const style = trusted ? "share trusted" : "share";
-  return make("span", { class: style }, unseen(trusted ? "Probably right: " : "Doubtful: "), percent(probability));
+  const [role, meaning] = GRADES[grade];
+  return make("span", { class: `share ${role}` }, unseen(meaning), percent(probability));
 }
 
 export function verdictChip(label) {
-  return make("span", { class: `chip ${ROLES[label] ?? ""}` }, label);
+  return make("span", { class: `chip ${VERDICTS[label] ?? ""}` }, label);
 }

@@ -16,6 +16,7 @@ import { showNeighbours, showWord, wordButton } from "/page/word.js";
 
 const SOON = 150; // milliseconds after which an answer that is awaited is dimmed
 const AGAIN = 700; // milliseconds between two questions whether the map is drawn
+const PAUSES = [1, 2, 3, 5, 10, 20, 30, 60].map((seconds) => 1_000 * seconds); // while probabilities are computed
 const OTHERS = { top: 6 };
 const NEARBY = { top: 20 };
 
@@ -183,6 +184,21 @@ async function tellWord(translated, signal) {
   const question = { src: translated.source, tgt: translated.target, word: translated.form, ...NEARBY };
   const near = await ask("/api/neighbours", question, signal);
   $("answer").append(showNeighbours(translated, near, page));
+  if (best?.probability === null) rateLater(translated, signal);
+}
+
+// The probabilities of a space are computed when they are first needed: asks again until they are there.
+async function rateLater({ source, target, form }, signal) {
+  for (const pause of PAUSES) {
+    await new Promise((resolve) => { setTimeout(resolve, pause); });
+    if (signal.aborted) return;
+    const translated = await ask("/api/translate", { src: source, tgt: target, word: form, ...OTHERS }, signal).catch(() => null);
+    if (signal.aborted) return;
+    if (!translated?.grade) continue;
+    answered = translated;
+    $("answer").firstChild.replaceWith(showWord(translated, page));
+    return;
+  }
 }
 
 function tellSentence(found) {

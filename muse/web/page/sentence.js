@@ -37,7 +37,7 @@ export function showSentence(answer, page) {
   );
 }
 
-const isWeak = ({ options }) => options.length > 0 && options.every((one) => one.trusted === false);
+const isWeak = ({ options }) => options.length > 0 && options[0].grade === "weak";
 
 function gloss(token, { source, target }, page, rewrite) {
   const { options, kept } = token;

@@ -8,9 +8,9 @@ const NEIGHBOURS = 8;
 
 // The element for the translations of a word; `page` looks words up and explains.
 export function showWord(translated, page) {
-  const { translations, trusted } = translated;
+  const { translations, grade } = translated;
   if (!translations.length) return make("div", { class: "card" }, make("p", {}, "No translation."));
-  const weak = trusted === false;
+  const weak = grade === "weak";
   return make(
     "article", { class: weak ? "card weak" : "card" },
     weak ? make("p", { class: "notice" }, "No translation I would trust") : null,
@@ -49,10 +49,10 @@ function headline({ translations: [best], target, form }, page) {
 function others({ translations: [, ...rest], target, form, retrieval }, page) {
   const most = Math.max(...rest.map((one) => one.score), 1e-6);
   const rows = rest.map((one) => {
-    const bar = make("i", { class: one.trusted ? "trusted" : "" });
+    const bar = make("i", { class: one.grade ?? "" });
     bar.style.width = `${Math.max(0, 100 * (one.probability ?? one.score / most))}%`;
     return make(
-      "li", { class: one.trusted === false ? "weak" : "", title: `${retrieval}: ${one.score.toFixed(3)}` },
+      "li", { class: one.grade === "weak" ? "weak" : "", title: `${retrieval}: ${one.score.toFixed(3)}` },
       make("span", {}, wordButton(one.word, target, page), one.mutual ? mutualSign(form) : null),
       make("span", { class: "meter", "aria-hidden": "true" }, bar),
       share(one),

@@ -1,0 +1,45 @@
+"""Suggestions: those of a comparison of all words, at the price of a search in a sorted list."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from muse.web import suggestions
+from muse.web.suggestions import Prefixes, folded
+
+
+@pytest.mark.parametrize(
+    ("text", "bare"),
+    [
+        ("Élève", "eleve"), ("e\u0301le\u0300ve", "eleve"), ("CŒUR", "coeur"), ("Straße", "strasse"),
+        ("l\u2019eau", "l'eau"), ("İstanbul", "istanbul"), ("Łódź", "lodz"), ("ＡＢ", "ab"), ("火", "火"),
+        ("", ""),
+    ],
+)  # fmt: skip
+def test_capitals_and_accents_make_no_difference(text: str, bare: str) -> None:
+    assert folded(text) == bare
+
+
+@given(st.lists(st.text("aàbBé", min_size=1, max_size=4), unique=True), st.text("aàbBé", max_size=3))
+def test_the_most_frequent_words_with_the_prefix(words: list[str], prefix: str) -> None:
+    for top in (1, 3, 50):
+        expected = [
+            (word, rank)
+            for rank, word in enumerate(words, 1)
+            if prefix and folded(word).startswith(folded(prefix))
+        ]
+        assert Prefixes(words).starting_with(prefix, top) == expected[:top]
+
+
+def test_signs_beyond_all_letters_are_found_too() -> None:
+    words = ["a\U0010ffff", "a\U0010ffffb", "b", "", " ", "\x00"]
+    assert [word for word, _ in Prefixes(words).starting_with("a", 9)] == words[:2]
+    assert Prefixes(words).starting_with(" ", 9) == []
+    assert Prefixes([]).starting_with("a", 9) == []
+
+
+def test_very_rare_words_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(suggestions, "WORDS", 2)
+    assert Prefixes(["ab", "ac", "ad"]).starting_with("a", 9) == [("ab", 1), ("ac", 2)]
