@@ -14,6 +14,7 @@ import pytest
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
+from tests.browser import browser, home  # noqa: E402, F401 - fixtures
 from tests.command import Command  # noqa: E402
 from tests.pages import Reader  # noqa: E402
 from tests.toys import raw_pair, write_vec  # noqa: E402

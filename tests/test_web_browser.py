@@ -1,224 +1,213 @@
-"""The explorer and a report in a real browser: Chromium, driven by Playwright; skipped where there is none.
-
-Debian's chromium is enough: no browser of Playwright's own is needed. The accessibility of both is checked by
-axe-core, which axe-playwright-python brings along.
-"""
+"""The explorer and a report in a real browser: on every screen, in every scheme, for every reader."""
 
 from __future__ import annotations
 
-import shutil
-import threading
-from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.browser import MARKS, best, changed, clean, drawn, look_up, opened, serious_barriers
 from tests.command import Command
 
-pytest.importorskip("fastapi")
-pytest.importorskip("uvicorn")
-pytest.importorskip("sklearn")
-playwright = pytest.importorskip("playwright.sync_api")
+for _package in ("fastapi", "uvicorn", "sklearn", "playwright.sync_api"):
+    pytest.importorskip(_package)
 
-from muse.web import Address, Explorer, bind, url  # noqa: E402
-from muse.web.app import create_app  # noqa: E402
-from tests.test_web_api import SCRIPT, small_space  # noqa: E402
-
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-PATIENCE = 60_000  # milliseconds
-pytestmark = [
-    pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium (apt-get install chromium)"),
-    pytest.mark.filterwarnings("default"),  # of the server's and the browser's threads
-]
+pytestmark = MARKS
+LONG = "Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft"
+SENTENCE = "#fr/Le%20roi%20dort."
 
 
-@dataclass
-class Watched:
-    """A page, what its console said, and what it asked of others than the server."""
+def lengthened(page: Any) -> None:
+    """Has every translation and neighbour be a very long word."""
 
-    page: Any
-    said: list[str] = field(default_factory=list)
-    elsewhere: list[str] = field(default_factory=list)
+    def translations(fields: Any) -> None:
+        for one in fields["translations"]:
+            one["word"] = LONG
 
+    def neighbours(fields: Any) -> None:
+        for one in fields["neighbours"]:
+            one["words"][0]["word"] = LONG
 
-@pytest.fixture(scope="module")
-def home() -> Iterator[str]:
-    """The address of a server with a small space."""
-    import uvicorn
-
-    app = create_app(Explorer(small_space(), "fr-en"), burst=1e6)
-    listening = bind(Address(port=0))
-    server = uvicorn.Server(uvicorn.Config(app, log_level="error", access_log=False))
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
-    thread.start()
-    yield url(listening)
-    server.should_exit = True
-    thread.join(30)
-    listening.close()
+    changed(page, "/api/translate", translations)
+    changed(page, "/api/neighbours", neighbours)
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with playwright.sync_playwright() as driver:
-        # Root, as in a container, has no sandbox to put Chromium in; the pages are our own.
-        made = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield made
-        made.close()
+def sideways(page: Any) -> int:
+    """By how many pixels the page is wider than the window."""
+    return int(page.evaluate("document.documentElement.scrollWidth - innerWidth"))
 
 
-SLOW_START = """
-const real = window.fetch;
-window.fetch = async (...asked) => {
-  if (String(asked[0]).includes("/api/spaces")) await new Promise((resolve) => setTimeout(resolve, 1500));
-  return real(...asked);
-};
-"""
-
-
-def opened(browser: Any, address: str, width: int = 1100, scheme: str = "light", script: str = "") -> Watched:
-    context = browser.new_context(viewport={"width": width, "height": 844}, color_scheme=scheme)
-    context.set_default_timeout(PATIENCE)
-    context.add_init_script(script)
-    watched = Watched(context.new_page())
-    watched.page.on("console", lambda message: watched.said.append(f"{message.type}: {message.text}"))
-    watched.page.on("pageerror", lambda error: watched.said.append(f"error: {error}"))
-    watched.page.on(
-        "request",
-        lambda request: (
-            None if request.url.startswith((address, "data:")) else watched.elsewhere.append(request.url)
-        ),
-    )
-    watched.page.goto(address)
-    return watched
-
-
-def serious_barriers(page: Any) -> list[dict[str, Any]]:
-    """What axe-core finds serious or critical on the page."""
-    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
-    found = axe.run(page).response["violations"]
-    return [one for one in found if one["impact"] in ("serious", "critical")]
-
-
-def look_up(page: Any, word: str) -> None:
-    page.fill("#word", word)
-    page.press("#word", "Enter")
-
-
-def first(page: Any) -> str:
-    return str(page.locator("#translations li button").first.text_content())
-
-
-def clean(watched: Watched) -> None:
-    errors = [said for said in watched.said if said.startswith("error") and "404" not in said]
-    assert errors == []
-    assert watched.elsewhere == []
-    watched.page.context.close()
-
-
-def test_a_word_its_neighbours_and_the_way_back(browser: Any, home: str) -> None:
-    watched = opened(browser, home)
+@pytest.mark.parametrize("width", [320, 390, 768, 1200])
+def test_no_screen_needs_scrolling_sideways(browser: Any, home: str, width: int) -> None:
+    watched = opened(browser, f"{home}#fr/roi", width=width, before=lengthened)
     page = watched.page
-    look_up(page, "roi")
-    page.wait_for_selector("#translations li")
-    assert first(page) == "king"
-    assert page.locator("#own li").count() == page.locator("#other li").count() == 10
-    page.locator("#translations li button").first.click()  # a word of the other language turns the page round
-    page.locator("#source").and_(page.locator("select")).wait_for()
-    page.get_by_text("king: roi").wait_for()
-    assert page.locator("#source").input_value() == "en"
-    page.click("#swap")
-    page.get_by_text("roi: king").wait_for()
+    page.locator("#other li").first.wait_for()
+    assert sideways(page) <= 0
+    box = page.locator("#best").bounding_box()
+    assert box["x"] + box["width"] <= width
+    for text, sign in (
+        ("x" * 200, ".trouble"),
+        ("x" * 300, "#glosses"),
+        (f"{'x' * 90} roi", "#glosses button"),
+    ):
+        look_up(page, text)
+        page.locator(sign).wait_for()
+        assert sideways(page) <= 0
     clean(watched)
 
 
-def test_a_quick_hand_is_answered_once_the_languages_are_known(browser: Any, home: str) -> None:
-    watched = opened(browser, home, script=SLOW_START)
-    look_up(watched.page, "roi")
-    watched.page.get_by_text("roi: king").wait_for()
-    clean(watched)
-
-
-def test_an_unknown_word_offers_others(browser: Any, home: str) -> None:
-    watched = opened(browser, home)
-    look_up(watched.page, "Roi")
-    watched.page.locator("#word-status button", has_text="roi").click()
-    watched.page.get_by_text("roi: king").wait_for()
-    clean(watched)
-
-
-def test_a_hostile_word_is_shown_as_text(browser: Any, home: str) -> None:
-    watched = opened(browser, home)
+def test_a_wide_screen_has_the_map_beside_the_answer(browser: Any, home: str) -> None:
+    watched = opened(browser, f"{home}#fr/roi")
     page = watched.page
-    page.on("dialog", lambda dialog: watched.said.append("error: a dialog"))
-    look_up(page, SCRIPT)
-    page.wait_for_selector("#translations li")
-    assert first(page) == SCRIPT
-    assert page.locator("main script").count() == 0
+    best(page, "king")
+    answer, chart = page.locator("#answer").bounding_box(), page.locator("#picture").bounding_box()
+    assert answer["x"] + answer["width"] <= chart["x"]
+    assert chart["y"] < answer["y"] < chart["y"] + chart["height"]
+    assert page.locator("#tabs").is_hidden()
     clean(watched)
 
 
-def test_a_sentence_by_keyboard_alone(browser: Any, home: str) -> None:
-    watched = opened(browser, home)
-    page, keys = watched.page, watched.page.keyboard
-    page.focus("#sentence")
-    keys.type("Roi dort.")
-    keys.press("Enter")
-    page.wait_for_selector("#tokens button")
-    assert page.locator("#tokens").inner_text().strip() == "King sleeps."
-    page.locator("#tokens button").nth(1).focus()
-    keys.press("Enter")
-    options = page.locator("[role=option]")
-    options.first.wait_for()
-    wanted = str(options.nth(1).text_content()).rpartition(" ")[0]
-    keys.press("ArrowRight")
-    keys.press("Enter")
-    assert page.locator("#tokens").inner_text().strip() == f"King {wanted}."
-    assert page.locator("#alternatives").is_hidden()
-    focused = page.evaluate("document.activeElement.textContent")
-    assert focused == wanted
-    clean(watched)
-
-
-def test_an_alternative_by_click(browser: Any, home: str) -> None:
-    watched = opened(browser, home)
+def test_a_phone_has_answer_and_map_in_tabs(browser: Any, home: str) -> None:
+    watched = opened(browser, f"{home}#fr/roi", width=390, has_touch=True)
     page = watched.page
-    page.fill("#sentence", "roi dort")
-    page.locator("#sentence-form button").click()
-    page.locator("#tokens button").first.click()
-    option = page.locator("[role=option]").nth(2)
-    wanted = str(option.text_content()).rpartition(" ")[0]
-    option.click()
-    assert page.locator("#tokens button").first.text_content() == wanted
-    clean(watched)
-
-
-def test_the_picture_is_drawn_and_moves(browser: Any, home: str) -> None:
-    watched = opened(browser, home)
-    page = watched.page
-    page.wait_for_selector("#picture-status:empty", state="attached")
-    before = page.locator("#picture").screenshot()
-    look_up(page, "roi")
-    page.get_by_text("roi: king").wait_for()
-    page.wait_for_timeout(1_000)
-    marked = page.locator("#picture").screenshot()
-    assert marked != before
-    page.focus("#picture")
-    for key in ("+", "ArrowLeft"):
-        page.keyboard.press(key)
-    assert page.locator("#picture").screenshot() != marked
+    best(page, "king")
+    assert page.locator("#picture").is_hidden()
+    page.get_by_role("tab", name="Map").tap()
+    drawn(page)
+    assert page.locator("#best").is_hidden()
+    page.keyboard.press("ArrowLeft")  # as tabs are used
+    assert page.locator("#best").is_visible()
+    assert page.locator("#answer-tab").evaluate("tab => tab === document.activeElement")
+    page.set_viewport_size({"width": 1200, "height": 800})  # as when a tablet is turned
+    page.locator("#picture").wait_for()
+    assert page.locator("#best").is_visible()
     clean(watched)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_a_phone_needs_no_scrolling_sideways(browser: Any, home: str, scheme: str) -> None:
-    watched = opened(browser, home, width=360, scheme=scheme)
-    look_up(watched.page, "roi")
-    watched.page.wait_for_selector("#translations li")
-    assert watched.page.evaluate("document.documentElement.scrollWidth") <= 360
+def test_the_scheme_of_the_system(browser: Any, home: str, scheme: str) -> None:
+    watched = opened(browser, f"{home}#fr/roi", scheme=scheme)
+    drawn(watched.page)
     background = watched.page.evaluate("getComputedStyle(document.body).backgroundColor")
-    assert (background == "rgb(255, 255, 255)") == (scheme == "light")
+    assert (background == "rgb(246, 247, 249)") == (scheme == "light")
+    # The canvas changes with it.
+    before = watched.page.locator("#picture").screenshot()
+    watched.page.emulate_media(color_scheme="dark" if scheme == "light" else "light")
+    watched.page.wait_for_timeout(300)
+    assert watched.page.locator("#picture").screenshot() != before
+    clean(watched)
+
+
+STATES = {
+    "start": ("", None),
+    "word": ("#fr/roi", "#own li"),
+    "sentence": (SENTENCE, "#glosses button"),
+    "unknown": ("#fr/roii", "#spellings button"),
+    "elsewhere": ("#fr/king", ".trouble .main"),
+}
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("state", STATES)
+def test_no_serious_barrier(browser: Any, home: str, state: str, scheme: str) -> None:
+    address, sign = STATES[state]
+    watched = opened(browser, home + address, scheme=scheme)
+    drawn(watched.page)
+    if sign:
+        watched.page.locator(sign).first.wait_for()
+    assert serious_barriers(watched.page) == []
+    clean(watched)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_no_serious_barrier_in_what_opens(browser: Any, home: str, scheme: str) -> None:
+    watched = opened(browser, home + SENTENCE, scheme=scheme)
+    page = watched.page
+    page.locator("#glosses button").first.click()
+    page.locator("#alternatives").wait_for()
+    assert serious_barriers(page) == []
+    page.keyboard.press("Escape")
+    page.fill("#text", "")
+    page.locator("#text").press_sequentially("mot")
+    page.locator("#suggestions [role=option]").first.wait_for()
+    page.keyboard.press("ArrowDown")
+    assert serious_barriers(page) == []
+    look_up(page, "roi")
+    best(page, "king")
+    page.locator("#how").click()
+    page.locator("#evidence[open]").wait_for()
+    assert serious_barriers(page) == []
+    clean(watched)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_no_serious_barrier_on_a_phone(browser: Any, home: str, scheme: str) -> None:
+    watched = opened(browser, f"{home}#fr/roi", width=360, scheme=scheme)
+    page = watched.page
+    best(page, "king")
+    assert serious_barriers(page) == []
+    page.click("#map-tab")
+    drawn(page)
+    assert serious_barriers(page) == []
+    clean(watched)
+
+
+def test_forced_colours_keep_chips_apart_and_the_map_readable(browser: Any, home: str) -> None:
+    watched = opened(browser, f"{home}#fr/roi", forced_colors="active", scheme="dark")
+    page = watched.page
+    best(page, "king")
+    drawn(page)
+    border = page.locator(".chip").first.evaluate("chip => getComputedStyle(chip).borderTopWidth")
+    assert border == "1px"
+    # The map takes the reader's colours: its background is that of the page, not white.
+    assert page.locator("#map").evaluate("map => getComputedStyle(map).backgroundColor") == page.evaluate(
+        "getComputedStyle(document.body).backgroundColor"
+    )
+    assert len(colours(page)) > 3
+    clean(watched)
+
+
+def colours(page: Any) -> set[tuple[int, ...]]:
+    """The colours on the canvas."""
+    found = page.evaluate(
+        """() => {
+          const canvas = document.getElementById("picture");
+          const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+          const seen = new Set();
+          for (let i = 0; i < data.length; i += 4) {
+            if (data[i + 3] > 200) seen.add(data.slice(i, i + 3).join());
+          }
+          return [...seen];
+        }"""
+    )
+    return {tuple(map(int, one.split(","))) for one in found}
+
+
+def test_everything_by_keyboard_alone(browser: Any, home: str) -> None:
+    watched = opened(browser, home)
+    page, keys = watched.page, watched.page.keyboard
+    drawn(page)
+    keys.type("roi")  # the box has the focus
+    keys.press("Enter")
+    best(page, "king")
+    stops = []
+    for _ in range(40):
+        keys.press("Tab")
+        stops.append(page.evaluate("document.activeElement.id || document.activeElement.textContent.trim()"))
+    for stop in ("clear", "picture", "closer", "farther", "whole", "how", "source", "swap", "target"):
+        assert stop in stops
+    clean(watched)
+
+
+def test_a_screen_reader_hears_the_answer(browser: Any, home: str) -> None:
+    watched = opened(browser, home)
+    page = watched.page
+    look_up(page, "roi")
+    page.get_by_role("status").filter(has_text="roi → king").wait_for(state="attached")
+    assert page.title() == "roi → king · muse"
+    assert page.locator("#best").get_attribute("lang") == "en"
+    assert page.locator("#map-status").get_attribute("role") == "status"
     clean(watched)
 
 
@@ -250,17 +239,3 @@ def test_a_report_fits_a_phone(browser: Any, muse: Command, tmp_path: Path) -> N
 def test_barriers_are_found_where_there_are_some(browser: Any) -> None:
     watched = opened(browser, "data:text/html,<html lang=en><title>x</title><main><img src='data:,'><input>")
     assert {barrier["id"] for barrier in serious_barriers(watched.page)} >= {"image-alt", "label"}
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_no_serious_barrier(browser: Any, home: str, scheme: str) -> None:
-    watched = opened(browser, home, scheme=scheme)
-    page = watched.page
-    look_up(page, "roi")
-    page.wait_for_selector("#translations li")
-    page.fill("#sentence", "roi dort")
-    page.press("#sentence", "Enter")
-    page.locator("#tokens button").first.click()
-    page.locator("[role=option]").first.wait_for()
-    assert serious_barriers(page) == []
-    clean(watched)

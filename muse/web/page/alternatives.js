@@ -15,16 +15,21 @@ export function openAlternatives(button, token, page, choose) {
   closeOpen();
   if (again) return;
   const { target } = page.languages;
-  const options = token.options.map((one) => make(
-    "div", { role: "option", tabindex: "-1", "aria-selected": String(one.word === button.textContent), "data-word": one.word },
-    make("span", { lang: target, dir: "auto" }, one.word), share(one),
-  ));
+  const options = token.options.map((one) => {
+    const chosen = one.word === button.textContent;
+    return make(
+      "div", { role: "option", tabindex: chosen ? "0" : "-1", "aria-selected": String(chosen), "data-word": one.word },
+      make("span", { lang: target, dir: "auto" }, one.word), share(one),
+    );
+  });
   const list = make("div", { role: "listbox", "aria-label": `Alternatives for ${token.token}` }, ...options);
   const box = make("div", { class: "popover", id: "alternatives" }, list, lookUpButton(token, page));
   const pick = (option) => { choose(option.dataset.word); closeOpen(); button.focus(); };
   for (const option of options) option.addEventListener("click", () => pick(option));
   box.addEventListener("keydown", (event) => pressed(event, options, pick, button));
-  box.addEventListener("focusout", ({ relatedTarget }) => { if (relatedTarget && !box.contains(relatedTarget)) closeOpen(); });
+  box.addEventListener("focusout", ({ relatedTarget }) => {
+    if (relatedTarget && relatedTarget !== button && !box.contains(relatedTarget)) closeOpen();
+  });
   button.closest(".gloss").append(box);
   button.setAttribute("aria-expanded", "true");
   place(box);
@@ -46,10 +51,10 @@ function lookUpButton(token, page) {
 
 // Below the word, moved sideways where it would leave the window.
 function place(box) {
-  box.style.top = "calc(100% + 4px)";
+  [box.style.top, box.style.left] = ["calc(100% + 4px)", "0"];
   const { left, right } = box.getBoundingClientRect();
   const shift = Math.min(0, document.documentElement.clientWidth - EDGE - right) || Math.max(0, EDGE - left);
-  box.style.marginInlineStart = `${shift}px`;
+  box.style.left = `${shift}px`;
 }
 
 function pressed(event, options, pick, button) {

@@ -1,6 +1,7 @@
 // The page: a question from the box, a link or the map becomes an answer, an address and a place on the map.
 import { Unreachable, ask } from "/page/api.js";
 import { closeAlternatives } from "/page/alternatives.js";
+import { Box } from "/page/box.js";
 import { verdictChip } from "/page/chip.js";
 import { $, make } from "/page/dom.js";
 import { openEvidence } from "/page/evidence.js";
@@ -9,7 +10,6 @@ import { Latest } from "/page/latest.js";
 import { WordMap } from "/page/map.js";
 import { address, question } from "/page/route.js";
 import { showSentence } from "/page/sentence.js";
-import { Suggestions } from "/page/suggest.js";
 import { Tabs } from "/page/tabs.js";
 import { clearTrouble, showTrouble } from "/page/trouble.js";
 import { showNeighbours, showWord, wordButton } from "/page/word.js";
@@ -17,6 +17,7 @@ import { showNeighbours, showWord, wordButton } from "/page/word.js";
 const SOON = 150; // milliseconds after which an answer that is awaited is dimmed
 const AGAIN = 700; // milliseconds between two questions whether the map is drawn
 const PAUSES = [1, 2, 3, 5, 10, 20, 30, 60].map((seconds) => 1_000 * seconds); // while probabilities are computed
+const LONGEST = 200; // characters of a word
 const OTHERS = { top: 6 };
 const NEARBY = { top: 20 };
 
@@ -25,31 +26,30 @@ const drawings = new Latest();
 const map = new WordMap((word, language) => page.lookUp(word, language));
 const page = { space: null, languages: null, lookUp, explain };
 let answered = null; // the answer shown
+let early = false; // whether a question was asked before the languages were known
+const box = new Box(() => page.languages?.source, (kind) => {
+  if (page.languages) answer({ kind });
+  else early = true;
+});
 let drawn = ""; // the languages of the map shown
 
 async function start() {
-  let began = false; // a question asked before the languages were known
-  const early = (event) => { event.preventDefault(); began = true; };
-  $("ask").addEventListener("submit", early);
   try {
     [page.space] = (await ask("/api/spaces")).spaces;
   } catch (error) {
     showTrouble(error, {}, page, () => { clearTrouble(); start(); });
     return;
-  } finally {
-    $("ask").removeEventListener("submit", early);
   }
   clearTrouble();
   page.languages = new Languages(page.space, () => turned());
   aboutSpace(page.space);
   listen();
-  const typed = $("text").value.trim();
   const asked = question(location.hash, page.languages);
-  if (asked && !typed) restore(asked);
+  if (asked && !box.text) restore(asked);
   else {
     turned(false);
     empty();
-    if (began) submit();
+    if (early) answer();
   }
 }
 
@@ -61,45 +61,20 @@ function aboutSpace(space) {
 }
 
 function listen() {
-  new Suggestions(() => page.languages.source, (word) => { write(word); answer({ kind: "word" }); });
   new Tabs(["answer", "map"], () => map.resized());
-  $("ask").addEventListener("submit", (event) => { event.preventDefault(); submit(); });
-  $("text").addEventListener("keydown", (event) => {
-    if (event.key === "Enter" && !event.shiftKey && !event.isComposing) { event.preventDefault(); submit(); }
-  });
-  $("text").addEventListener("input", fit);
-  $("clear").addEventListener("click", () => { write(""); $("text").focus(); });
   $("swap").addEventListener("click", () => { page.languages.swap(); turned(); });
   $("how").addEventListener("click", explain);
   addEventListener("popstate", () => {
     const asked = question(location.hash, page.languages);
     if (asked) restore(asked);
-    else { write(""); empty(); }
+    else { box.write(""); empty(); }
   });
-}
-
-// The box: its height follows the text.
-function write(text) {
-  $("text").value = text;
-  fit();
-}
-
-function fit() {
-  const field = $("text");
-  field.style.height = "auto";
-  field.style.height = `${field.scrollHeight}px`;
-  $("clear").hidden = !field.value;
-  $("examples").hidden = Boolean(field.value);
-}
-
-function submit() {
-  if ($("text").value.trim()) answer();
 }
 
 // Looks up a word of a language, which becomes the source.
 function lookUp(word, language) {
   page.languages.setSource(language);
-  write(word);
+  box.write(word);
   turned(false);
   answer({ kind: "word" });
 }
@@ -117,7 +92,7 @@ function turned(again = true) {
   drawMap();
   if (!again) return;
   empty();
-  submit();
+  if (box.text) answer();
 }
 
 function showExamples() {
@@ -146,17 +121,17 @@ function introduction() {
 
 function restore(asked) {
   page.languages.set(asked.source, asked.target);
-  write(asked.text);
+  box.write(asked.text);
   turned(false);
   answer({ remember: false });
 }
 
 // Whether a text is one word, or to be translated word by word.
-const kindOf = (text) => (/\s|[.!?…]$/u.test(text) ? "sentence" : "word");
+const kindOf = (text) => (/\s|[.!?…]$/u.test(text) || text.length > LONGEST ? "sentence" : "word");
 
 // Answers the text in the box; `kind` is known where a word was chosen, `remember` adds it to the way back.
 function answer({ kind = null, remember = true } = {}) {
-  const text = $("text").value.trim();
+  const text = box.text;
   const { source, target, question: direction } = page.languages;
   const asked = { source, target, text };
   if (remember) leaveTrack(asked);

@@ -29,6 +29,7 @@ export class Suggestions {
       return;
     }
     const lang = this.language();
+    if (!lang) return; // not known yet
     this.latest.run(
       (signal) => ask("/api/suggest", { lang, prefix, top: 8 }, signal),
       ({ words }) => this.show(words, prefix, lang),
