@@ -57,9 +57,9 @@ class NeighboursAnswer(BaseModel):
 
 
 class Token(BaseModel):
-    """A token of a sentence, looked up as `form`, with its translations, best first.
+    """A token of a sentence, or several that belong together, looked up as `form`, and its translations.
 
-    It is `kept` if it has none: a name, a number, or a word without a vector.
+    It is `kept` if the text has it as it is: a name, a number, a sign, or a word without translations.
     """
 
     token: str

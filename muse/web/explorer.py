@@ -14,6 +14,7 @@ from muse.search.retrieval import Retrieval
 from muse.space import AlignedSpace
 from muse.space.calibrated import find_calibration
 from muse.translate import (
+    Choice,
     TextConfig,
     Translator,
     WordAnswer,
@@ -26,7 +27,6 @@ from muse.translate.spelling import languages_with
 from muse.translate.words import Translation
 from muse.web.background import Background, step_back
 from muse.web.pictures import Direction, Drawn, Pictures
-from muse.web.sentences import Sentence, rated
 from muse.web.suggestions import Prefixes
 
 AT_ONCE = 10_000 * 10_000  # up to this many pairs of words, hubness takes about a second
@@ -105,12 +105,15 @@ class Explorer:
         with self._lock:
             return form, neighbours(self.space, direction[0], form, among=direction, top=top)
 
-    def sentence(self, direction: Direction, text: str) -> tuple[Retrieval, Sentence]:
-        """The retrieval method, and the text translated word by word, with alternatives."""
+    def sentence(self, direction: Direction, text: str) -> tuple[Retrieval, str, list[Choice]]:
+        """The retrieval method, the text translated word by word, and its tokens with alternatives."""
         retrieval = self.retrieval(direction)
+        if retrieval == Retrieval():
+            self._figures(direction).result()  # which names are kept depends on them
         with self._lock:
             translator = self._translator(direction, retrieval)
-            return retrieval, rated(self.space, translator, " ".join(text.split()))
+            line = " ".join(text.split())
+            return retrieval, translator.translate([line])[0], translator.choices(line)
 
     def suggestions(self, language: str, prefix: str, top: int) -> list[tuple[str, int]]:
         """The `top` most frequent words of a language with a prefix, with their frequency ranks."""
@@ -133,7 +136,7 @@ class Explorer:
         source, target = direction
         pairs = len(self.space.vectors(source)) * len(self.space.vectors(target))
         known = pairs <= AT_ONCE or self.space.hubness(target, source) is not None
-        self._background.once(("figures", *direction), lambda: self._find_figures(direction))
+        self._figures(direction)
         return Retrieval("csls" if known else "nn")
 
     def picture(self, direction: Direction) -> Drawn | None:
@@ -150,6 +153,9 @@ class Explorer:
         row = self.space.tensor(language)[self.space.vectors(language).index[form]]
         place, exact = drawn.place(language, form, row)
         return Located(form, place, exact, drawn.near(language, form, row))
+
+    def _figures(self, direction: Direction) -> Future[None]:
+        return self._background.once(("figures", *direction), lambda: self._find_figures(direction))
 
     def _find_figures(self, direction: Direction) -> None:
         step_back()
@@ -175,7 +181,7 @@ class Explorer:
         # One for each direction and retrieval, since it caches words.
         key = (direction, retrieval)
         if key not in self._translators:
-            config = TextConfig(retrieval, top=ALTERNATIVES, alternatives=True)
+            config = TextConfig(retrieval, top=ALTERNATIVES)
             self._translators[key] = Translator(
                 self.space, source=direction[0], target=direction[1], config=config
             )

@@ -9,13 +9,12 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query
 
 from muse.picture import Picture
-from muse.translate import Answer
+from muse.translate import Answer, Choice
 from muse.version import __version__
 from muse.web import answers
 from muse.web.evidence import space_answer
 from muse.web.explorer import Explorer
 from muse.web.pictures import Direction
-from muse.web.sentences import RatedToken
 
 WORD = 200  # characters; the longest words of 200,000 have about 40
 TEXT = 2_000
@@ -72,7 +71,7 @@ def _about_words(router: APIRouter, explorer: Explorer) -> None:
             form=found.form or word,
             retrieval=str(retrieval),
             grade=found.grade,
-            translations=[_option(one, one.target) for one in found.answers],
+            translations=[_option(answer) for answer in found.answers],
         )
 
     @router.get("/api/suggest")
@@ -97,10 +96,10 @@ def _about_sentences(router: APIRouter, explorer: Explorer) -> None:
     def sentence(text: Text, src: Lang = None, tgt: Lang = None) -> answers.SentenceAnswer:
         """A sentence translated word by word, with alternatives for each word."""
         source, target = explorer.direction(src, tgt)
-        retrieval, found = explorer.sentence((source, target), text)
-        tokens = [_token(one) for one in found.tokens]
+        retrieval, translated, choices = explorer.sentence((source, target), text)
+        tokens = [_token(choice) for choice in choices]
         return answers.SentenceAnswer(
-            source=source, target=target, retrieval=str(retrieval), text=found.text, tokens=tokens
+            source=source, target=target, retrieval=str(retrieval), text=translated, tokens=tokens
         )
 
 
@@ -127,9 +126,9 @@ def _scored(found: Iterable[tuple[str, float]]) -> list[answers.Scored]:
     return [answers.Scored(word=word, score=round(score, 4)) for word, score in found]
 
 
-def _option(found: Answer, word: str) -> answers.Option:
+def _option(found: Answer) -> answers.Option:
     return answers.Option(
-        word=word,
+        word=found.target,
         score=round(found.score, 4),
         probability=None if found.probability is None else round(found.probability, 4),
         mutual=found.mutual,
@@ -137,9 +136,9 @@ def _option(found: Answer, word: str) -> answers.Option:
     )
 
 
-def _token(found: RatedToken) -> answers.Token:
-    options = [_option(answer, word) for word, answer in found.options]
-    return answers.Token(token=found.token, form=found.form, kept=found.kept, options=options)
+def _token(choice: Choice) -> answers.Token:
+    options = [_option(answer) for answer in choice.options]
+    return answers.Token(token=choice.token, form=choice.form, kept=choice.kept, options=options)
 
 
 def _picture(explorer: Explorer, direction: Direction) -> answers.PictureAnswer:

@@ -15,11 +15,11 @@ export function openAlternatives(button, token, page, choose) {
   closeOpen();
   if (again) return;
   const { target } = page.languages;
-  const options = token.options.map((one) => {
+  const options = withItself(token).map((one) => {
     const chosen = one.word === button.textContent;
     return make(
       "div", { role: "option", tabindex: chosen ? "0" : "-1", "aria-selected": String(chosen), "data-word": one.word },
-      make("span", { lang: target, dir: "auto" }, one.word), share(one),
+      make("span", { lang: target, dir: "auto" }, one.word), one.itself ? make("small", {}, "as it is") : share(one),
     );
   });
   const list = make("div", { role: "listbox", "aria-label": `Alternatives for ${token.token}` }, ...options);
@@ -42,6 +42,11 @@ export function openAlternatives(button, token, page, choose) {
     closeOpen = () => {};
   };
   (options.find((one) => one.getAttribute("aria-selected") === "true") ?? options[0]).focus({ preventScroll: true });
+}
+
+// The options, and first the token itself if the text kept it.
+function withItself({ token, kept, options }) {
+  return kept ? [{ word: token, itself: true }, ...options.filter((one) => one.word !== token)] : options;
 }
 
 function lookUpButton(token, page) {

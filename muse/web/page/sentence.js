@@ -9,19 +9,19 @@ const TIGHT_AFTER = /[(\[{«“'’-]$/;
 
 // The element for a translated sentence; choosing an alternative rewrites the text.
 export function showSentence(answer, page) {
-  const chosen = answer.tokens.map(({ token, options }) => (options.length ? options[0].word : token));
+  const chosen = answer.tokens.map(shown);
   const text = make("p", { class: "best sentence", id: "best", lang: answer.target, dir: "auto" }, answer.text);
   const glosses = [];
   answer.tokens.forEach((token, place) => {
-    const punctuation = !token.options.length && !token.kept && TIGHT_BEFORE.test(token.token);
+    const punctuation = !token.options.length && TIGHT_BEFORE.test(token.token);
     if (punctuation && glosses.length) glosses.at(-1).lastChild.append(token.token); // on the line of its word
     else glosses.push(gloss(token, answer, page, (word) => {
       chosen[place] = word;
       text.textContent = joined(chosen);
     }));
   });
-  const words = answer.tokens.filter((one) => one.options.length);
-  const weak = words.some((one) => isWeak(one));
+  const words = answer.tokens.filter((one) => !one.kept);
+  const weak = words.some(isWeak);
   return make(
     "article", { class: "card" },
     words.length && words.every(isWeak) ? make("p", { class: "notice" }, "No translation I would trust") : null,
@@ -33,23 +33,26 @@ export function showSentence(answer, page) {
     make("div", { class: "glosses", id: "glosses", role: "group", "aria-label": "Word by word" }, ...glosses),
     make("p", { class: "key" }, "Click a word for alternatives.",
       weak ? " Wavy and dimmed: no translation I would trust." : "",
-      answer.tokens.some((one) => one.kept) ? " In italics: kept as it is." : ""),
+      answer.tokens.some(isName) ? " In italics: kept as it is." : ""),
   );
 }
 
-const isWeak = ({ options }) => options.length > 0 && options[0].grade === "weak";
+// What the text has of a token, before an alternative is chosen.
+const shown = ({ token, kept, options }) => (kept ? token : options[0].word);
+const isWeak = ({ kept, options }) => !kept && options[0].grade === "weak";
+const isName = ({ token, kept }) => kept && /[\p{L}\p{N}]/u.test(token);
 
 function gloss(token, { source, target }, page, rewrite) {
-  const { options, kept } = token;
-  const style = ["gloss", isWeak(token) ? "weak" : "", kept ? "kept" : ""].join(" ").trim();
-  if (!options.length) {
+  const style = ["gloss", isWeak(token) ? "weak" : "", isName(token) ? "kept" : ""].join(" ").trim();
+  if (!token.options.length) {
     // What is kept stands below itself, so that both lines read through.
-    return make("span", { class: style }, make("span", { class: "from", "aria-hidden": "true" }, kept ? token.token : "\u00a0"),
+    const above = isName(token) ? token.token : "\u00a0";
+    return make("span", { class: style }, make("span", { class: "from", "aria-hidden": "true" }, above),
       make("span", { class: "line" }, make("span", { class: "to" }, token.token)));
   }
   const button = make(
     "button", { type: "button", class: "to", lang: target, dir: "auto", "aria-haspopup": "listbox", "aria-expanded": "false" },
-    options[0].word,
+    shown(token),
   );
   const label = make("span", { class: "from", lang: source, dir: "auto" }, token.token, unseen(": "));
   button.addEventListener("click", () => openAlternatives(button, token, page, (word) => {
