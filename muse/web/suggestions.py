@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -38,8 +38,11 @@ class Prefixes:
     def starting_with(self, prefix: str, top: int) -> list[tuple[str, int]]:
         """The `top` most frequent words with this prefix and their frequency ranks, which start at 1.
 
-        >>> Prefixes(["de", "été", "Etna", "eau"]).starting_with("et", 2)
-        [('été', 2), ('Etna', 3)]
+        Words that have its accents, if it has any, come first.
+
+        >>> prefixes = Prefixes(["de", "etc", "été", "Etna", "eau"])
+        >>> prefixes.starting_with("et", 2), prefixes.starting_with("ét", 2)
+        ([('etc', 2), ('été', 3)], [('été', 3), ('etc', 2)])
         """
         start = folded(prefix)
         if not start.strip():
@@ -47,6 +50,15 @@ class Prefixes:
         low = bisect_left(self._spellings, start)
         high = bisect_right(self._spellings, start, low, key=lambda spelling: spelling[: len(start)])
         rows = self._rows[low:high]
+        if not prefix.isascii():
+            return self._ranked(sorted(rows.tolist(), key=self._by_accents(prefix)), top)
         if len(rows) > top:
             rows = np.partition(rows, top - 1)[:top]
-        return [(self._words[row], row + 1) for row in np.sort(rows).tolist()]
+        return self._ranked(sorted(rows.tolist()), top)
+
+    def _by_accents(self, prefix: str) -> Callable[[int], tuple[bool, int]]:
+        exactly = unicodedata.normalize("NFC", prefix).casefold()
+        return lambda row: (not self._words[row].casefold().startswith(exactly), row)
+
+    def _ranked(self, rows: Sequence[int], top: int) -> list[tuple[str, int]]:
+        return [(self._words[row], row + 1) for row in rows[:top]]

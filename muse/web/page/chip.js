@@ -19,6 +19,12 @@ export function probabilityChip({ probability, grade }) {
   return make("span", { class: `chip ${role}`, title: `${meaning}${percent(probability)}` }, unseen(meaning), percent(probability));
 }
 
+// What the signs of the chips mean, in a line.
+export function gradeLegend() {
+  const meanings = Object.values(GRADES).map(([role, meaning]) => make("span", { class: `chip ${role}` }, meaning.replace(": ", "").toLowerCase()));
+  return make("p", { class: "grades" }, ...meanings);
+}
+
 // The same as plain text, for lists; before anything is known, the score.
 export function share({ probability, grade, score }) {
   if (probability === null) return make("span", { class: "share" }, score.toFixed(3));

@@ -1,5 +1,5 @@
 // "How do you know?": what an answer's figures mean, the verdict on the space, and the signature of its run.
-import { percent, probabilityChip, verdictChip } from "/page/chip.js";
+import { gradeLegend, percent, probabilityChip, verdictChip } from "/page/chip.js";
 import { copyButton } from "/page/copy.js";
 import { $, icon, make } from "/page/dom.js";
 import { named } from "/page/languages.js";
@@ -41,6 +41,7 @@ function aboutAnswer({ form, retrieval, translations: [best] }) {
       ...row("probability", probabilityChip(best), rated
         ? `Of a hundred answers with this figure, about ${Math.round(100 * best.probability)} are right. ${ESTIMATED}`
         : "The figures that turn scores into probabilities are being computed, or the space has too few words."),
+      ...row("signs", gradeLegend()),
       ...row("mutual", best.mutual ? "yes" : "no", best.mutual
         ? `${form} is also the best translation of ${best.word}.`
         : `The best translation of ${best.word} is another word than ${form}.`),

@@ -189,7 +189,7 @@ function tell(text) {
 }
 
 function fail(error, asked) {
-  if (!(error instanceof Unreachable)) {
+  if (!answered || !(error instanceof Unreachable)) {
     answered = null;
     $("answer").replaceChildren();
     map.release();

@@ -4,6 +4,7 @@ import { Taken, place } from "/page/labels.js";
 const NEAR_BY = 3.2; // the zoom factor from which words alone are shown
 const FAR = 1.6; // and up to which regions alone are
 const FAINT = 0.13; // of words that are not among those isolated
+const EDGE = 10; // pixels from the border at which neighbours beyond it are shown
 const LINE = 16; // pixels of a label's height
 
 // Paints `map` { view, points, regions, terrain, isolated, pointed, first } and returns how many labels there are.
@@ -17,6 +18,7 @@ export function paint(pen, map, style) {
   const taken = new Taken(view.width, view.height);
   map.overlays().forEach((box) => taken.add(box));
   const scene = { ...map, look, seen, shown, taken, own: ownOf(map) };
+  if (map.isolated) keepInside(scene);
   paintTerrain(pen, scene);
   paintPairs(pen, scene);
   paintPoints(pen, scene);
@@ -44,7 +46,7 @@ function ownOf({ isolated }) {
 function paintTerrain(pen, { terrain, view, look, own }) {
   if (!terrain) return;
   const [left, top] = view.toScreen({ x: terrain.left, y: terrain.top });
-  pen.globalAlpha = 0.2 + 0.8 * (own ? 0 : look.far);
+  pen.globalAlpha = 0.15 + 0.85 * (own ? 0 : look.far);
   pen.imageSmoothingQuality = "high";
   pen.drawImage(terrain.image, left, top, terrain.extent * view.unit, terrain.extent * view.unit);
   pen.globalAlpha = 1;
@@ -164,6 +166,20 @@ function paintIsolated(pen, scene) {
   taken.add(box);
   taken.add(around([x, y], 12));
   return 1 + paintWords(pen, scene, isolated.near);
+}
+
+// Neighbours outside the view are shown where the line to them leaves it.
+function keepInside({ isolated, seen, shown, view }) {
+  const [x, y] = view.toScreen(isolated);
+  const border = ([right, down]) => {
+    const share = (from, to, size) => (to < EDGE ? (from - EDGE) / (from - to) : to > size - EDGE ? (size - EDGE - from) / (to - from) : 1);
+    const part = Math.max(0, Math.min(share(x, right, view.width), share(y, down, view.height)));
+    return [x + part * (right - x), y + part * (down - y)];
+  };
+  for (const i of isolated.near) {
+    seen[i] = border(seen[i]);
+    shown[i] = true;
+  }
 }
 
 function write(pen, text, x, y, colour, look) {

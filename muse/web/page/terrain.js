@@ -1,5 +1,5 @@
 // Terrain: how densely words lie, as the steps of a relief map.
-const SIZE = 192; // pixels of the image on each side, which is enlarged smoothly
+const SIZE = 384; // pixels of the image on each side, which is enlarged smoothly
 const BORDER = 0.1; // of the plane's extent, around the words
 const WIDTH = 0.022; // of a word's bell curve, as a share of the image
 const STEPS = 6;
