@@ -111,7 +111,8 @@ def test_labels_never_collide(browser: Any, home: str) -> None:
           const boxes = place(labels, taken).filter(Boolean);
           const later = (i) => boxes.slice(i + 1);
           const clashes = boxes.filter((one, i) => later(i).some((other) => overlap(one, other)));
-          const within = ([left, top, right, bottom]) => left >= 0 && top >= 0 && right <= 800 && bottom <= 600;
+          const within = ([left, top, right, bottom]) =>
+            left >= 0 && top >= 0 && right <= 800 && bottom <= 600;
           const covered = boxes.filter((one) => !within(one) || overlap(one, [0, 0, 200, 100]));
           return { boxes: boxes.length, clashes: clashes.length, covered: covered.length };
         }"""

@@ -15,7 +15,13 @@ from muse.web.answers import HeldOut, Judgement, Space  # noqa: E402
 from muse.web.evidence import space_answer  # noqa: E402
 from tests.test_web_api import small_space  # noqa: E402
 
-VERDICT: dict[str, Any] = {"label": "aligned", "confidence": 0.9, "agreement": 0.7, "null": 0.1, "mutual": 0.5}
+VERDICT: dict[str, Any] = {
+    "label": "aligned",
+    "confidence": 0.9,
+    "agreement": 0.7,
+    "null": 0.1,
+    "mutual": 0.5,
+}
 
 
 def shown(manifest: Any) -> Space:
