@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from muse.errors import BadFile, BadSetting, MuseError
-from muse.files.space_manifest import is_space, plain
+from muse.files.space_manifest import input_file, is_space, plain
 from muse.space import load_space
 from tests.spaces import saved
 
@@ -178,3 +178,15 @@ def test_plain() -> None:
     values = {1: [np.int64(3), np.float32(0.5), np.nan, float("inf")], "x": (True, None, Path("a/b"))}
     assert plain(values) == {"1": [3, 0.5, None, None], "x": [True, None, "a/b"]}
     json.dumps(plain(values), allow_nan=False)
+
+
+def test_the_checksum_of_a_folder_is_that_of_its_files_and_their_names(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        (tmp_path / name / "vocab").mkdir(parents=True)
+        (tmp_path / name / "vocab" / "vectors").write_bytes(b"rows")
+    one, two = (input_file(tmp_path / name)["sha256"] for name in ("one", "two"))
+    assert one == two
+    (tmp_path / "two" / "vocab" / "vectors").rename(tmp_path / "two" / "vectors")
+    assert input_file(tmp_path / "two")["sha256"] not in (None, one)
+    (tmp_path / "one" / "vocab" / "vectors").write_bytes(b"Rows")
+    assert input_file(tmp_path / "one")["sha256"] not in (None, one)
