@@ -52,11 +52,7 @@ def advice(report: Report, options: dict[str, Any]) -> list[str]:
     for number, remedy in enumerate(islice(run.remedies(), 2), 1):
         lines += [f"{number}. {remedy.reason}", *(f"     {command}" for command in remedy.commands)]
     if learned.verdict.label == "doubtful":
-        gold = run.pairs_file or PAIRS
-        lines += [
-            "Before you use it as it is, measure it:",
-            f"     {_muse('evaluate', report.space, *run.direction, '--dictionary', gold)}",
-        ]
+        lines += ["Before you use it as it is, measure it:", f"     {run.measured()}"]
     return lines
 
 
@@ -109,6 +105,11 @@ class _Unaligned:
             yield Remedy(
                 "Go over a third language that resembles both, and has good vectors.", (_again(via=["LANG"]),)
             )
+        first = (
+            f"{', '.join(self.space.vectors(name).words[:SHOWN])} ({name})"
+            for name in (self.language, self.report.target)
+        )
+        yield Remedy(f"Check the vectors, whose first words are {' and '.join(first)}.", ())
 
     def _with_pairs(self) -> Iterator[Remedy]:
         supervision, pairs = self.learned.supervision, f"{self.language}-{self.report.target}"
@@ -123,8 +124,9 @@ class _Unaligned:
         if len(self.report.learned) > 1:  # a dictionary is of one pair of languages
             return
         alike = "" if self.shared_spellings >= FEW_SHARED else "; these languages share few spellings"
-        if self.pairs_file is not None:
-            yield Remedy(f"Give translations{alike}.", (_again(dictionary=self.pairs_file),))
+        known = self._dictionaries(for_learning=True)
+        if known:
+            yield Remedy(f"Give translations{alike}.", (_again(dictionary=known[0]),))
             return
         fetched = _published(self.language, self.report.target)
         if fetched is not None:
@@ -150,10 +152,11 @@ class _Unaligned:
                 (f"muse fetch vectors {fewest}",) if _has_vectors(fewest) else (),
             )
 
-    @property
-    def direction(self) -> tuple[str, ...]:
-        """The options that name the language, where there are several."""
-        return ("--src", self.language) if len(self.report.learned) > 1 else ()
+    def measured(self) -> str:
+        """The command that measures the space."""
+        direction = ("--src", self.language) if len(self.report.learned) > 1 else ()
+        gold = [*self._dictionaries(for_learning=False), PAIRS][0]
+        return _muse("evaluate", self.report.space, *direction, "--dictionary", gold)
 
     @property
     def cut(self) -> bool:
@@ -173,11 +176,12 @@ class _Unaligned:
         )
         return len(own & other) / max(1, min(len(own), len(other)))
 
-    @property
-    def pairs_file(self) -> Path | None:
-        """A dictionary of these languages in `dictionaries/`, if there is one."""
-        name = f"{self.language}-{self.report.target}"
-        return min(Path("dictionaries").rglob(f"{name}[.]*txt"), default=None)
+    def _dictionaries(self, *, for_learning: bool) -> list[Path]:
+        # Those of these languages in `dictionaries/`: what is for testing must not be learned from.
+        pair = f"{self.language}-{self.report.target}"
+        found = [path for path in Path("dictionaries").rglob("*.txt") if path.name.startswith(f"{pair}.")]
+        learned_from = (f"{pair}.txt", f"{pair}.0-5000.txt")
+        return sorted(path for path in found if (path.name in learned_from) == for_learning)
 
 
 def _published(source: str, target: str) -> Path | None:

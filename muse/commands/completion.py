@@ -86,8 +86,12 @@ def languages(context: click.Context, incomplete: str) -> Found:
     """The languages of the space that is named before; in a command without one, those with vectors."""
     from muse.files.locate import known_languages
 
-    space = context.params.get("space")
-    found = known_languages() if space is None else _in_space(Path(space))
+    if any(parameter.name == "space" for parameter in context.command.params):
+        # click leaves what it has not come to parse in args.
+        space = context.params.get("space") or next(iter(context.args), "")
+        found = _in_space(Path(space))
+    else:
+        found = known_languages()
     return [name for name in found if name.startswith(incomplete)]
 
 
