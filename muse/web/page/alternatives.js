@@ -51,7 +51,8 @@ function withItself({ token, kept, options }) {
 
 function lookUpButton(token, page) {
   const word = token.form ?? token.token;
-  return make("button", { type: "button", class: "quiet more", onclick: () => page.lookUp(word, page.languages.source) }, `Look up “${word}” alone`);
+  const lookUp = () => page.lookUp(word, page.languages.source);
+  return make("button", { type: "button", class: "quiet more", onclick: lookUp }, `Look up “${word}” alone`);
 }
 
 // Below the word, moved sideways where it would leave the window.

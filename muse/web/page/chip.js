@@ -16,13 +16,13 @@ export function probabilityChip({ probability, grade }) {
     return make("span", { class: "chip", title: "The probabilities of this space are not known yet" }, "not rated yet");
   }
   const [role, meaning] = GRADES[grade];
-  return make("span", { class: `chip ${role}`, title: `${meaning}${percent(probability)}` }, unseen(meaning), percent(probability));
+  return make("span", { class: `chip ${role}` }, unseen(meaning), percent(probability));
 }
 
 // What the signs of the chips mean, in a line.
 export function gradeLegend() {
-  const meanings = Object.values(GRADES).map(([role, meaning]) => make("span", { class: `chip ${role}` }, meaning.replace(": ", "").toLowerCase()));
-  return make("p", { class: "grades" }, ...meanings);
+  const chip = ([role, meaning]) => make("span", { class: `chip ${role}` }, meaning.replace(": ", "").toLowerCase());
+  return make("p", { class: "grades" }, ...Object.values(GRADES).map(chip));
 }
 
 // The same as plain text, for lists; before anything is known, the score.

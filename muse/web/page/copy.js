@@ -6,7 +6,8 @@ const DONE = "m4 10 4 4 8-9";
 const MOMENT = 1_500; // milliseconds
 
 export function copyButton(text, what) {
-  const button = make("button", { type: "button", class: "quiet icon", "aria-label": `Copy ${what}`, title: `Copy ${what}` }, icon(SHEETS));
+  const label = `Copy ${what}`;
+  const button = make("button", { type: "button", class: "quiet icon", "aria-label": label, title: label }, icon(SHEETS));
   button.addEventListener("click", async () => {
     const copied = await write(text());
     button.replaceChildren(icon(copied ? DONE : SHEETS));
@@ -15,7 +16,7 @@ export function copyButton(text, what) {
     setTimeout(() => {
       button.replaceChildren(icon(SHEETS));
       button.classList.remove("done");
-      button.setAttribute("aria-label", `Copy ${what}`);
+      button.setAttribute("aria-label", label);
     }, MOMENT);
   });
   return button;

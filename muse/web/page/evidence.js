@@ -5,7 +5,8 @@ import { $, icon, make } from "/page/dom.js";
 import { named } from "/page/languages.js";
 
 const SCORES = {
-  csls: "CSLS: cosine similarity corrected for words that are close to everything. Higher is better; negative scores are normal.",
+  csls: "CSLS: cosine similarity corrected for words that are close to everything. "
+    + "Higher is better; negative scores are normal.",
   nn: "Cosine similarity. CSLS, which is more often right, needs figures of these languages that are not known yet.",
 };
 const DIGITS = 12; // of a checksum
@@ -13,7 +14,10 @@ const DIGITS = 12; // of a checksum
 // Opens the dialog about the space, and about the answer to a word if there is one.
 export function openEvidence(space, answered) {
   const dialog = $("evidence");
-  const close = make("button", { type: "button", class: "quiet icon", "aria-label": "Close", onclick: () => dialog.close() }, icon("m5 5 10 10M15 5 5 15"));
+  const close = make(
+    "button", { type: "button", class: "quiet icon", "aria-label": "Close", onclick: () => dialog.close() },
+    icon("m5 5 10 10M15 5 5 15"),
+  );
   dialog.replaceChildren(
     make("div", { class: "dialog-head" }, make("h2", { id: "evidence-title" }, "How do you know?"), close),
     make(
@@ -50,25 +54,35 @@ function aboutAnswer({ form, retrieval, translations: [best] }) {
   ];
 }
 
-const ESTIMATED = "It is estimated without a dictionary: each half of the vectors’ dimensions translates on its own, and the scores are compared with how often the two agree.";
+const ESTIMATED = "It is estimated without a dictionary: each half of the vectors’ dimensions translates on its own, "
+  + "and the scores are compared with how often the two agree.";
 
 function aboutSentence({ retrieval }) {
   return [
     make("h3", {}, "A sentence"),
-    make("p", {}, `Every word is looked up alone; grammar and word order are not considered. ${SCORES[retrieval.split(":")[0]] ?? ""}`),
+    make("p", {}, "Every word is looked up alone; grammar and word order are not considered. "
+      + (SCORES[retrieval.split(":")[0]] ?? "")),
     make("p", {}, `A word is dimmed if none of its translations is probably right. ${ESTIMATED}`),
   ];
 }
 
 function aboutMapping({ name, verdict, held_out: heldOut, signature }, space) {
-  const parts = [make("h3", {}, `${named(name)} in the space of ${named(space.pivot)} `, verdict ? verdictChip(verdict.label) : "")];
-  if (verdict?.confidence != null) parts.push(make("p", {}, `Confidence that the languages are aligned: ${percent(verdict.confidence)}. It is about the space as a whole; single answers may still be wrong.`));
-  if (verdict?.agreement != null) parts.push(...shares(verdict));
-  parts.push(make("p", {}, heldOut
-    ? `Of the words of its dictionary (${heldOut.pairs.toLocaleString("en")} pairs), ${heldOut.held_out_p_at_1.toFixed(1)} % [${heldOut.ci95.map((one) => one.toFixed(1)).join(", ")}] were translated correctly while they were held out.`
-    : "No dictionary was used, neither to align nor to judge."));
-  parts.push(make("div", { class: "signature" }, make("code", { id: `signature-${name}` }, signature), copyButton(() => signature, "the signature")));
-  return parts;
+  const title = `${named(name)} in the space of ${named(space.pivot)} `;
+  return [
+    make("h3", {}, title, verdict ? verdictChip(verdict.label) : ""),
+    ...(verdict?.confidence == null ? [] : [make("p", {}, `Confidence that the languages are aligned: `
+      + `${percent(verdict.confidence)}. It is about the space as a whole; single answers may still be wrong.`)]),
+    ...(verdict?.agreement == null ? [] : shares(verdict)),
+    make("p", {}, heldOut ? onDictionary(heldOut) : "No dictionary was used, neither to align nor to judge."),
+    make("div", { class: "signature" },
+      make("code", { id: `signature-${name}` }, signature), copyButton(() => signature, "the signature")),
+  ];
+}
+
+function onDictionary({ pairs, held_out_p_at_1: right, ci95 }) {
+  const interval = ci95.map((one) => one.toFixed(1)).join(", ");
+  return `Of the words of its dictionary (${pairs.toLocaleString("en")} pairs), ${right.toFixed(1)} % [${interval}] `
+    + "were translated correctly while they were held out.";
 }
 
 // Two bars: translations found by a mapping that was not fitted to them, and what chance would find.
@@ -100,6 +114,7 @@ function aboutSpace(space) {
       ...files.flat(),
       ...(space.muse_version ? row("made by", `muse ${space.muse_version}`) : []),
     ),
-    make("p", { class: "hint" }, "A page with every figure, and the accuracy on a dictionary: ", make("code", {}, `muse report ${space.name}`)),
+    make("p", { class: "hint" }, "A page with every figure, and the accuracy on a dictionary: ",
+      make("code", {}, `muse report ${space.name}`)),
   ];
 }

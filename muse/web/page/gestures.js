@@ -61,7 +61,8 @@ function listenToFingers(canvas, map) {
     const { left, top } = canvas.getBoundingClientRect();
     const [one, other] = [...touches].map((touch) => [touch.clientX - left, touch.clientY - top]);
     if (!other) return { at: one };
-    return { at: [(one[0] + other[0]) / 2, (one[1] + other[1]) / 2], apart: Math.hypot(one[0] - other[0], one[1] - other[1]) || 1 };
+    const apart = Math.hypot(one[0] - other[0], one[1] - other[1]) || 1;
+    return { at: [(one[0] + other[0]) / 2, (one[1] + other[1]) / 2], apart };
   };
   canvas.addEventListener("touchstart", (event) => {
     [still, before] = [null, null];

@@ -232,8 +232,11 @@ export class WordMap {
     if (card.hidden) return;
     const point = this.points[this.pointed];
     const other = this.points[point.pair];
-    const line = ({ word, language }, tag) => make("div", {},
-      make("span", { class: `mark ${language === this.first ? "one" : "two"}` }), make(tag, { lang: language, dir: "auto" }, word));
+    const line = ({ word, language }, tag) => make(
+      "div", {},
+      make("span", { class: `mark ${language === this.first ? "one" : "two"}` }),
+      make(tag, { lang: language, dir: "auto" }, word),
+    );
     card.replaceChildren(line(point, "b"), line(other, "span"), make("small", {}, "Click to see its neighbours"));
     const [x, y] = this.view.toScreen(point);
     const left = Math.min(x + 14, this.view.width - card.offsetWidth - 8);
@@ -243,6 +246,7 @@ export class WordMap {
 
   // Says for a moment how the map is moved.
   hint(text) {
+    this.leave();
     $("gesture").textContent = text;
     $("gesture").hidden = false;
     clearTimeout(this.hinted);

@@ -72,8 +72,10 @@ function paintPoints(pen, scene) {
   const ofAll = own ? FAINT : 0.6 + 0.4 * (1 - look.far);
   points.forEach((point, i) => {
     if (!shown[i]) return;
-    pen.globalAlpha = own?.has(i) || pointed === i ? 1 : ofAll;
-    paintPoint(pen, seen[i], look.far > 0.5 && !own && pointed !== i ? null : sideOf(point, scene), pointed === i ? size + 2.5 : own?.has(i) ? Math.max(4, size) : size, look);
+    const stands = own?.has(i) || pointed === i;
+    const side = look.far > 0.5 && !own && !stands ? null : sideOf(point, scene);
+    pen.globalAlpha = stands ? 1 : ofAll;
+    paintPoint(pen, seen[i], side, size + (pointed === i ? 2.5 : stands ? 0.8 : 0), look);
   });
   pen.globalAlpha = 1;
 }
@@ -171,8 +173,12 @@ function paintIsolated(pen, scene) {
 // Neighbours outside the view are shown where the line to them leaves it.
 function keepInside({ isolated, seen, shown, view }) {
   const [x, y] = view.toScreen(isolated);
+  // The share of the way from a coordinate to another that lies within a side of this length.
+  const share = (from, to, size) => {
+    if (to < EDGE) return (from - EDGE) / (from - to);
+    return to > size - EDGE ? (size - EDGE - from) / (to - from) : 1;
+  };
   const border = ([right, down]) => {
-    const share = (from, to, size) => (to < EDGE ? (from - EDGE) / (from - to) : to > size - EDGE ? (size - EDGE - from) / (to - from) : 1);
     const part = Math.max(0, Math.min(share(x, right, view.width), share(y, down, view.height)));
     return [x + part * (right - x), y + part * (down - y)];
   };

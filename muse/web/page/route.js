@@ -15,6 +15,12 @@ export function question(hash, languages) {
   return known && source !== target && text ? { source, target, text } : null;
 }
 
+// Adds a question to the way back, and its address to the window's.
+export function remember(asked, languages) {
+  const hash = address(asked, languages);
+  if (hash !== location.hash) history.pushState(null, "", hash);
+}
+
 function decoded(part) {
   try {
     return decodeURIComponent(part);

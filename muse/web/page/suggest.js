@@ -28,11 +28,10 @@ export class Suggestions {
       this.close();
       return;
     }
-    const lang = this.language();
-    if (!lang) return; // not known yet
+    const lang = this.language(); // unknown while the page starts: the server's first then
     this.latest.run(
-      (signal) => ask("/api/suggest", { lang, prefix, top: 8 }, signal),
-      ({ words }) => this.show(words, prefix, lang),
+      (signal) => ask("/api/suggest", { ...(lang && { lang }), prefix, top: 8 }, signal),
+      ({ words, language }) => this.show(words, prefix, language),
       () => this.close(), // suggestions are a courtesy: the question itself says what is wrong
     );
   }

@@ -24,19 +24,31 @@ function box(title, kind, ...rest) {
   $("problem").replaceChildren(make("div", { class: `trouble ${kind}` }, make("h2", {}, title), ...rest));
 }
 
-function showUnknown({ suggestions, languages }, { text, source, target }, page) {
+function showUnknown({ suggestions, languages }, question, page) {
+  const { text, source } = question;
   const elsewhere = languages.filter((code) => page.languages.codes.includes(code));
-  const [first] = elsewhere;
+  const close = suggestions.map((word) => wordButton(word, source, page, ""));
+  if (elsewhere.length) {
+    const name = named(elsewhere[0]);
+    box(
+      `“${text}” is ${article(name)} ${name} word`, "",
+      make("div", { class: "choices" }, ...elsewhere.map((code) => turnButton(code, question, page))),
+      close.length ? make("div", { class: "choices", id: "spellings" }, `In ${named(source)}:`, ...close) : null,
+    );
+    return;
+  }
+  const advice = close.length ? "Did you mean one of these?" : "Check its spelling, or choose its language above.";
   box(
-    first ? `“${text}” is ${article(named(first))} ${named(first)} word` : `“${text}” is not in the ${named(source)} vocabulary`, "",
-    first ? null : make("p", {}, suggestions.length ? "Did you mean one of these?" : "Check its spelling, or choose its language above."),
-    elsewhere.length ? make("div", { class: "choices" }, ...elsewhere.map((code) => {
-      const into = code === target ? source : target;
-      return make("button", { type: "button", class: "main", onclick: () => page.lookUp(text, code) }, `Translate it into ${named(into)}`);
-    })) : null,
-    suggestions.length ? make("div", { class: "choices", id: "spellings" }, first ? make("span", {}, `In ${named(source)}:`) : null,
-      ...suggestions.map((word) => wordButton(word, source, page, ""))) : null,
+    `“${text}” is not in the ${named(source)} vocabulary`, "",
+    make("p", {}, advice),
+    close.length ? make("div", { class: "choices", id: "spellings" }, ...close) : null,
   );
+}
+
+function turnButton(code, { text, source, target }, page) {
+  const into = named(code === target ? source : target);
+  const turn = () => page.lookUp(text, code);
+  return make("button", { type: "button", class: "main", onclick: turn }, `Translate it into ${into}`);
 }
 
 const article = (name) => (/^[AEIOU]/.test(name) ? "an" : "a");
@@ -46,13 +58,13 @@ function showUnreachable(page, retry) {
   const command = `muse serve ${page.space?.name ?? "SPACE"}`;
   box(
     "The explorer does not answer", "bad",
-    make("p", {}, "The server on this machine was stopped, or the connection to it was lost. Start it again in a terminal:"),
+    make("p", {}, "The server on this machine was stopped, or the connection was lost. Start it again in a terminal:"),
     make("p", {}, make("code", {}, command)),
-    make("p", {}, "This page goes on as soon as it answers."),
+    make("p", {}, "This page continues as soon as it answers."),
     make("div", { class: "choices" }, make("button", { type: "button", class: "main", onclick: retry }, "Try again now")),
   );
   const knock = () => {
-    waiting = setTimeout(() => ask("/healthz").then(retry, (error) => (error instanceof Unreachable ? knock() : retry())), PAUSE);
+    waiting = setTimeout(() => ask("/healthz").then(retry, knock), PAUSE);
   };
   knock();
 }

@@ -12,7 +12,6 @@ export class View {
   // Takes the points that must not be lost from view, and shows them all.
   show(points) {
     this.points = points;
-    const bounds = (values) => (values.length ? [Math.min(...values), Math.max(...values)] : [-1, 1]);
     [this.across, this.down] = [bounds(points.map((one) => one.x)), bounds(points.map((one) => one.y))];
     this.whole();
   }
@@ -63,7 +62,7 @@ export class View {
 
   // The view { scale, x, y } that shows all these places, at most `closest` times enlarged.
   around(places, closest) {
-    const [across, down] = ["x", "y"].map((axis) => places.map((one) => one[axis])).map((all) => [Math.min(...all), Math.max(...all)]);
+    const [across, down] = [bounds(places.map((one) => one.x)), bounds(places.map((one) => one.y))];
     const whole = this.unit / this.scale;
     const fit = Math.min(this.width / (across[1] - across[0] || 1e-6), this.height / (down[1] - down[0] || 1e-6));
     const scale = Math.min(closest, Math.max(1, (1 - 4 * MARGIN) * fit / whole));
@@ -86,4 +85,5 @@ export class View {
   }
 }
 
+const bounds = (values) => (values.length ? [Math.min(...values), Math.max(...values)] : [-1, 1]);
 const middle = ([low, high]) => (low + high) / 2;

@@ -91,5 +91,6 @@ export function showNeighbours({ source, target, form, translations }, near, pag
 
 // A button that looks a word up in its language.
 export function wordButton(word, language, page, style = "word") {
-  return make("button", { type: "button", class: style, lang: language, dir: "auto", onclick: () => page.lookUp(word, language) }, word);
+  const lookUp = () => page.lookUp(word, language);
+  return make("button", { type: "button", class: style, lang: language, dir: "auto", onclick: lookUp }, word);
 }

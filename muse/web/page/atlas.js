@@ -1,0 +1,61 @@
+// The atlas: which pair of languages the map shows, and where on it the word is that was looked up.
+import { Unreachable, ask } from "/page/api.js";
+import { Latest } from "/page/latest.js";
+
+const AGAIN = 700; // milliseconds between two questions whether the map is drawn
+
+export class Atlas {
+  constructor(map) {
+    this.map = map;
+    this.drawings = new Latest();
+    this.pair = ""; // the languages of the map that is shown or being drawn
+    this.ready = false;
+    this.word = null; // the answer whose word is to be isolated
+  }
+
+  // Shows the map of two languages, which is the same in both directions.
+  open(languages) {
+    const pair = languages.onMap;
+    if (this.pair === pair.join()) return;
+    Object.assign(this, { pair: pair.join(), ready: false });
+    this.map.show({ points: [], regions: [] }, pair[0]);
+    this.map.say("Drawing the map…");
+    this.drawings.run((signal) => drawn(pair, signal), (picture) => {
+      this.ready = true;
+      this.map.show(picture, pair[0]);
+      if (!picture.points.length) this.map.say("No two frequent words are mutual translations.");
+      this.mark();
+    }, (error) => {
+      this.pair = ""; // to be drawn when it is asked for next
+      this.map.say(error instanceof Unreachable ? "The explorer does not answer." : error.message, true);
+    });
+  }
+
+  // Isolates the word of an answer, once both are there.
+  isolate(answer) {
+    this.word = answer;
+    this.mark();
+  }
+
+  release() {
+    this.word = null;
+    this.map.release();
+  }
+
+  async mark() {
+    if (!this.ready || !this.word) return;
+    const { word } = this;
+    try {
+      const place = await ask("/api/place", { src: word.source, tgt: word.target, word: word.form });
+      if (place && word === this.word && this.ready) this.map.isolate(place);
+    } catch { /* the map is of use without this word */ }
+  }
+}
+
+async function drawn([src, tgt], signal) {
+  for (;;) {
+    const picture = await ask("/api/picture", { src, tgt }, signal);
+    if (picture.ready) return picture;
+    await new Promise((resolve) => { setTimeout(resolve, AGAIN); });
+  }
+}

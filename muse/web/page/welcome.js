@@ -1,0 +1,33 @@
+// What the page says before any question: which space it is, examples, and what can be done.
+import { verdictChip } from "/page/chip.js";
+import { $, make } from "/page/dom.js";
+import { named } from "/page/languages.js";
+import { wordButton } from "/page/word.js";
+
+const LINES = [
+  "A word gives its translations, each with the probability that it is right.",
+  "A sentence is translated word by word; every word has alternatives.",
+  "The map has the most frequent words of both languages; click one to see its neighbours.",
+];
+
+export function showSpace(space) {
+  const words = space.languages.map((one) => `${one.words.toLocaleString("en")} ${named(one.name)} words`);
+  $("space").textContent = space.name;
+  $("about").textContent = words.join(" · ");
+  $("verdict").replaceChildren(space.verdict ? verdictChip(space.verdict) : "");
+  $("how").hidden = false;
+}
+
+// What depends on the direction: the names of the languages, and examples of the source.
+export function showDirection(page) {
+  const { source, onMap } = page.languages;
+  onMap.forEach((code, place) => { $(place ? "two-name" : "one-name").textContent = named(code); });
+  $("text").placeholder = `Word or sentence in ${named(source)}`;
+  $("text").lang = source;
+  const { examples } = page.languages.of(source);
+  $("examples").replaceChildren("Try", ...examples.map((word) => wordButton(word, source, page, "")));
+}
+
+export function introduction() {
+  return make("div", { class: "card" }, make("ul", { class: "intro" }, ...LINES.map((line) => make("li", {}, line))));
+}
