@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -102,6 +103,12 @@ def of_language(learned: Learned, config: AlignConfig, words: Mapping[str, int])
         "seed": config.seed,
         "signature": str(signature(config, learned, words)),
     }
+
+
+def occasion(request: Request) -> dict[str, Any]:
+    """When and by which command a language is mapped, for its entry in the manifest."""
+    created = datetime.now(UTC).isoformat(timespec="seconds")
+    return {"created": created, "command": list(request.command)}
 
 
 def provenance(

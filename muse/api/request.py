@@ -47,6 +47,8 @@ class Request:
     """The words of one `source`, if n-grams compose its vectors: `--src-words`. None takes the file's own."""
     target_words: Path | None = None
     """The words of `target`, if n-grams compose its vectors: `--tgt-words`. None takes the file's own."""
+    command: tuple[str, ...] = ()
+    """The command line, which the space records; empty if there is none."""
 
     @property
     def sources(self) -> tuple[str, ...]:

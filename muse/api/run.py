@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from muse.api.outcome import Report, of_language, provenance, signature
+from muse.api.outcome import Report, occasion, of_language, provenance, signature
 from muse.api.request import Request
 from muse.errors import BadSetting, MuseError
 from muse.files import read_lexicon, read_vectors
@@ -216,7 +216,7 @@ def _save(request: Request, inputs: _Inputs, learned: LearnedMany, before: dict[
     sides, target_map, words = {}, None, inputs.words()
     for language, one in learned.languages.items():
         pair = {name: words[name] for name in (language, request.pivot)}
-        more = of_language(one, request.config, pair)
+        more = {**of_language(one, request.config, pair), **occasion(request)}
         target_map = one.alignment.target_map  # None if several languages share the target
         sides[language] = replace(inputs.sources[language], mapping=one.alignment.source_map, more=more)
     made = provenance(request, learned.languages, learned.joint, before)

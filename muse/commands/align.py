@@ -11,7 +11,7 @@ import click
 
 from muse.commands.align_advice import advice
 from muse.commands.align_text import check_texts, embed_texts, text_options
-from muse.commands.options import common
+from muse.commands.options import common, typed
 from muse.learn.initialise import INITIALISATIONS
 
 if TYPE_CHECKING:
@@ -187,7 +187,7 @@ def _request(options: dict[str, Any]) -> Request:
         options["sources"], options["target"], options["src_emb"] or None, options["tgt_emb"],
         options["dictionary"], options["out"], options["max_vocab"], options["lower"], options["resume"],
         _config(options), options["into"], options["via"], options["via_emb"] or None,
-        options["src_words"], options["tgt_words"],
+        options["src_words"], options["tgt_words"], typed(),
     )  # fmt: skip
 
 

@@ -146,6 +146,25 @@ def given(*names: str) -> list[str]:
     ]
 
 
+def typed() -> tuple[str, ...]:
+    """The current command line as it was typed, without the name that muse was called by."""
+    context = click.get_current_context()
+    words = ["muse", str(context.info_name)]
+    for parameter in context.command.params:
+        if context.get_parameter_source(str(parameter.name)) is ParameterSource.COMMANDLINE:
+            words += _typed(parameter, context.params[str(parameter.name)])
+    return tuple(words)
+
+
+def _typed(parameter: click.Parameter, value: Any) -> list[str]:
+    values = value if parameter.multiple or parameter.nargs != 1 else [value]
+    if not isinstance(parameter, click.Option):
+        return [str(one) for one in values]
+    if parameter.is_flag:
+        return [(parameter.opts if value else parameter.secondary_opts)[0]]
+    return [text for one in values for text in (parameter.opts[0], str(one))]
+
+
 def open_space(
     folder: Path, device: str, quiet: bool, approximation: Approximation | None = None
 ) -> AlignedSpace:

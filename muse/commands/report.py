@@ -29,15 +29,16 @@ if TYPE_CHECKING:
 )  # fmt: skip
 @click.option(
     "--max-vocab", default=20_000, show_default=True, type=click.IntRange(1), metavar="N",
-    help="Look for hubs and sample words among the N most frequent words.",
+    help="Look for hubs, sample words and a baseline among the N most frequent words.",
 )  # fmt: skip
 @languages
 @common
 def report(space: Path, out: Path | None, as_json: bool, **options: Any) -> None:
     """Write a one-page HTML report about a SPACE.
 
-    It shows how the space was learned, what the verdict rests on, and how good the space is. The page is
-    self-contained; its figures are also written as PNG files.
+    It says whether the alignment worked, how good it is, on what evidence, and what to do next; a --dictionary
+    shows wrong answers, accuracy in both directions and the worth of the probabilities. The page is
+    self-contained; its figures are also written as SVG files.
     """
     from muse.report import check_page, gather_facts, require_report, supervision_json, write_report
 
@@ -49,9 +50,11 @@ def report(space: Path, out: Path | None, as_json: bool, **options: Any) -> None
     facts = gather_facts(loaded, config, loaded.progress)
     written = write_report(facts, page)
     if as_json:
-        measured = None if facts.accuracy is None else facts.accuracy.as_json()
-        signature = str(facts.signature if facts.accuracy is None else facts.accuracy.signature)
-        fields = {**written.as_json(), "signature": signature, "accuracy": measured}
+        fields = {**written.as_json(), "signature": str(facts.signature), "accuracy": None}
+        if facts.accuracy is not None:
+            forward, backward = facts.accuracy.forward.score, facts.accuracy.backward.score
+            fields |= {"signature": str(forward.signature), "accuracy": forward.as_json()}
+            fields["accuracy_backward"] = backward.as_json()
         fields |= supervision_json(facts.records)
         click.echo(json.dumps(fields, ensure_ascii=False))
         return
@@ -61,10 +64,11 @@ def report(space: Path, out: Path | None, as_json: bool, **options: Any) -> None
 def _load(space: Path, options: dict[str, Any]) -> tuple[AlignedSpace, ReportConfig]:
     from muse.evaluation.score import gold_name
     from muse.files import read_lexicon
-    from muse.report import ReportConfig
+    from muse.report import Gold, ReportConfig, base_of, direction_of
 
     path = options["dictionary"]
-    lexicon, gold = (None, "") if path is None else (read_lexicon(path), gold_name(path))
+    gold = None if path is None else Gold(read_lexicon(path), gold_name(path))
     loaded = open_space(space, options["device"], options["quiet"])
-    source, target = loaded.direction(options["source"], options["target"])
-    return loaded, ReportConfig(source, target, lexicon, gold, options["max_vocab"], options["seed"])
+    source, target = direction_of(loaded, options["source"], options["target"])
+    base = base_of(space, Path.cwd())
+    return loaded, ReportConfig(source, target, base, gold, options["max_vocab"], options["seed"])

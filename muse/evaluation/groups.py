@@ -36,16 +36,17 @@ class GroupScore:
 
 
 def by_band(
-    rows: Rows, hits: Hits, rng: np.random.Generator, *, edges: Sequence[int] = BANDS
+    rows: Rows, hits: Hits, rng: np.random.Generator, *, words: int, edges: Sequence[int] = BANDS
 ) -> tuple[GroupScore, ...]:
     """The scores by frequency rank of the queries, `rows` (q,) from 0; empty bands are left out.
 
-    `edges` are the last ranks of the bands, counted from 1, in ascending order.
+    `edges` are the last ranks of the bands, counted from 1, in ascending order; the last band ends with
+    the vocabulary, which has so many `words`.
     """
     if list(edges) != sorted(set(edges)) or any(edge < 1 for edge in edges):
         raise BadSetting(f"the bands' last ranks must be positive and ascending, got {list(edges)}")
-    names = [f"{first + 1}-{last}" for first, last in zip((0, *edges), edges, strict=False)]
-    names.append(f"{edges[-1] + 1}-" if edges else "1-")
+    starts, ends = (0, *edges), (*(min(edge, words) for edge in edges), words)
+    names = [f"{start + 1}-{end}" for start, end in zip(starts, ends, strict=True)]
     return _scores({name: np.searchsorted(edges, rows + 1) == i for i, name in enumerate(names)}, hits, rng)
 
 
@@ -67,13 +68,9 @@ def by_part(
 
 
 def _scores(groups: Mapping[str, Hits], hits: Hits, rng: np.random.Generator) -> tuple[GroupScore, ...]:
-    return tuple(
-        GroupScore(
-            name,
-            100 * float(hits[members].mean()),
-            bootstrap_interval(hits[members], rng),
-            int(members.sum()),
-        )
-        for name, members in groups.items()
-        if members.any()
-    )
+    return tuple(group_score(name, hits[of], rng) for name, of in groups.items() if of.any())
+
+
+def group_score(name: str, hits: Hits, rng: np.random.Generator) -> GroupScore:
+    """The score of one group, by whether each of its queries, at least one, is answered right: (q,)."""
+    return GroupScore(name, 100 * float(hits.mean()), bootstrap_interval(hits, rng), len(hits))

@@ -72,8 +72,9 @@ def compare(first: Hits, second: Hits, rng: np.random.Generator, *, samples: int
 
 def compare_words(first: WordScore, second: WordScore, rng: np.random.Generator) -> Comparison:
     """The comparison of two scores on one dictionary, over the queries that both spaces cover."""
-    common = [word for word in first.correct if word in second.correct]
-    here, there = (np.array([score.correct[word] for word in common], bool) for score in (first, second))
+    ours, theirs = first.correct, second.correct
+    common = [word for word in ours if word in theirs]
+    here, there = (np.array([correct[word] for word in common], bool) for correct in (ours, theirs))
     return compare(here, there, rng)
 
 

@@ -32,7 +32,7 @@ class WordScore:
     A query is a source word of the gold dictionary; it is covered if it and at least one of its
     translations are in the vocabularies. In `p_at_1_all` the others count as wrong. `mrr` is the mean
     of 1 / rank of a query's best translation, `map` the mean average precision, both 0 to 1. `bands`
-    and `parts` are P@1 by frequency and by kind of word; `correct` whether each query is right at rank 1.
+    and `parts` are P@1 by frequency and by kind of word; `ranks` the rank of each query's best translation.
     """
 
     p_at_1: float
@@ -50,7 +50,12 @@ class WordScore:
     map_ci95: Interval
     bands: tuple[GroupScore, ...]
     parts: tuple[GroupScore, ...]
-    correct: Mapping[str, bool] = field(repr=False)
+    ranks: Mapping[str, int] = field(repr=False)
+
+    @property
+    def correct(self) -> dict[str, bool]:
+        """Whether each query is right at rank 1."""
+        return {word: rank == 1 for word, rank in self.ranks.items()}
 
     @property
     def score(self) -> Score:
@@ -58,8 +63,8 @@ class WordScore:
         return Score("P@1", self.p_at_1, self.ci95, self.signature)
 
     def as_json(self) -> dict[str, Any]:
-        """All fields except `correct`, for JSON."""
-        fields = {name: value for name, value in vars(self).items() if name != "correct"}
+        """All fields except `ranks`, for JSON."""
+        fields = {name: value for name, value in vars(self).items() if name != "ranks"}
         intervals = {name: list(fields[name]) for name in ("ci95", "mrr_ci95", "map_ci95")}
         groups = {name: [group.as_json() for group in fields[name]] for name in ("bands", "parts")}
         return {**fields, **intervals, **groups, "signature": str(self.signature)}
@@ -123,8 +128,9 @@ def _score(answers: _Answers, queries: int, signature: Signature, rng: np.random
         p_at_1 * coverage, signature,
         float((1 / best).mean()), bootstrap_mean(1 / best, rng),
         float(precisions.mean()), bootstrap_mean(precisions, rng),
-        by_band(rows, hits, rng), by_part(words, gold, hits, rng),
-        dict(zip(words, hits.tolist(), strict=True)),
+        by_band(rows, hits, rng, words=len(answers.space.vectors(answers.source))),
+        by_part(words, gold, hits, rng),
+        dict(zip(words, best.tolist(), strict=True)),
     )  # fmt: skip
 
 

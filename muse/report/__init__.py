@@ -1,14 +1,19 @@
-"""Report: a page about an aligned space, with figures: how it was learned and how good it is."""
+"""Report: a page about an aligned space: did it work, how good is it, on what evidence, and what next."""
 
-from muse.report.facts import Facts, ReportConfig, gather_facts
+from muse.report.facts import Facts, ReportConfig, direction_of, gather_facts
+from muse.report.measured import Gold
 from muse.report.page import WrittenReport, check_page, require_report, write_report
+from muse.report.places import base_of
 from muse.report.record import supervision_json
 
 __all__ = [
     "Facts",
+    "Gold",
     "ReportConfig",
     "WrittenReport",
+    "base_of",
     "check_page",
+    "direction_of",
     "gather_facts",
     "require_report",
     "supervision_json",

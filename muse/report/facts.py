@@ -2,89 +2,145 @@
 
 from __future__ import annotations
 
-import heapq
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 
-from muse.errors import Mismatch
 from muse.evaluation.hubness import Hubness, hubness
 from muse.evaluation.score import Signature, space_signature
-from muse.evaluation.words import WordScore, evaluate_words
-from muse.induce import Limits, entries
-from muse.lexicon import Entry, Lexicon
 from muse.picture import Picture, draw_picture, grouped_pairs
 from muse.progress import Progress
-from muse.report.record import Record, records
+from muse.report.measured import Gold, GoldAnswer, Measured, gold_answers, measure
+from muse.report.next_steps import NextStep, Surroundings, next_steps
+from muse.report.record import UNKNOWN, Record, least_certain, records
+from muse.report.reliability import Reliability, reliability_of
+from muse.report.survey import Survey, survey
 from muse.search.retrieval import Retrieval
 from muse.space import AlignedSpace
-
-SAMPLE = 15  # entries shown of the best, of the worst, and at random
 
 
 @dataclass(frozen=True)
 class ReportConfig:
-    """The settings of a report: the direction, the gold dictionary and its name, the words searched."""
+    """The settings of a report: the direction, the gold list, the words searched.
+
+    Paths are shown relative to `base`, in which the reader is to run commands.
+    """
 
     source: str
     target: str
-    lexicon: Lexicon | None = None
-    gold: str = ""
+    base: Path
+    gold: Gold | None = None
     max_vocab: int = 20_000
     seed: int = 0
 
 
-@dataclass(frozen=True)
-class Sample:
-    """Entries of the mutual dictionary: the best, the worst, and some at random; `pairs` is their number."""
+@dataclass(frozen=True, eq=False)
+class Accuracy:
+    """What a gold list says: of both directions, and of each answer in the list's own, by frequency.
 
-    best: tuple[Entry, ...]
-    worst: tuple[Entry, ...]
-    drawn: tuple[Entry, ...]
-    pairs: int
+    `reliability` is None if the space is too small for probabilities.
+    """
+
+    forward: Measured
+    backward: Measured
+    answers: tuple[GoldAnswer, ...]
+    reliability: Reliability | None
+
+    @property
+    def wrong(self) -> tuple[GoldAnswer, ...]:
+        """The answers that are not in the list."""
+        return tuple(answer for answer in self.answers if not answer.right)
 
 
 @dataclass(frozen=True, eq=False)
 class Facts:
-    """The content of a report; hubness and sample are of the `searched` most frequent words."""
+    """The content of a report.
+
+    `records` are those of the direction, `mapped` of all languages. `accuracy` is None without a gold list;
+    `hubness` is of the most frequent words, which the survey has searched.
+    """
 
     space: AlignedSpace
-    source: str
-    target: str
+    config: ReportConfig
     signature: Signature
     records: tuple[Record, ...]
-    accuracy: WordScore | None
+    mapped: tuple[Record, ...]
+    accuracy: Accuracy | None
+    survey: Survey
     hubness: tuple[Hubness, Hubness]
-    sample: Sample
     picture: Picture
-    searched: tuple[int, int]
+
+    @property
+    def source(self) -> str:
+        """The source of the direction."""
+        return self.config.source
+
+    @property
+    def target(self) -> str:
+        """Its target."""
+        return self.config.target
+
+    @property
+    def folder(self) -> Path:
+        """The folder of the space."""
+        return Path("SPACE") if self.space.folder is None else self.space.folder.resolve()
+
+    @property
+    def label(self) -> str:
+        """The worst verdict on a mapping of the direction."""
+        least = least_certain(self.records)
+        return UNKNOWN if least is None else least.label
+
+    @property
+    def next_steps(self) -> tuple[NextStep, ...]:
+        """What to do next."""
+        words = min(len(self.space.vectors(name)) for name in (self.source, self.target))
+        only = len(self.space.languages) == 2 and self.target == self.space.pivot
+        about = Surroundings(
+            self.folder, self.config.base, self.source, self.target, self.space.pivot,
+            only, self.accuracy is not None, words,
+        )  # fmt: skip
+        return next_steps(self.label, least_certain(self.records), about)
+
+
+def direction_of(space: AlignedSpace, source: str | None, target: str | None) -> tuple[str, str]:
+    """The given direction of a report, or where several are possible that of the least certain mapping."""
+    if source is None and target is None and len(space.languages) > 2:
+        least = least_certain(records(space.manifest, *space.languages))
+        source = None if least is None else least.language
+    return space.direction(source, target)
 
 
 def gather_facts(space: AlignedSpace, config: ReportConfig, progress: Progress) -> Facts:
     """The facts; Mismatch, before the long searches, if no pair of the dictionary is covered."""
     source, target, rng = config.source, config.target, np.random.default_rng(config.seed)
+    accuracy = None
     with progress.stage("report", 4) as tick:
-        accuracy = None
-        if config.lexicon is not None:
-            accuracy = evaluate_words(
-                space, config.lexicon, rng=rng, source=source, target=target, gold=config.gold
-            )
+        if config.gold is not None:
+            accuracy = _accuracy(space, config.gold, config, rng)
         tick(1)
         frequent = most_frequent(space, config.max_vocab)
         plain, csls = (hubness(frequent, source, target, Retrieval(name)) for name in ("nn", "csls"))
         tick(2)
-        sample = sample_of(entries(frequent, source, target, limits=Limits(mutual=True), rng=rng), rng)
+        looked_up = survey(space, source, target, most=config.max_vocab, rng=rng)
         tick(3)
         picture = draw_picture(space, source, target, grouped_pairs(space, source, target), config.seed)
         tick(4)
     return Facts(
-        space, source, target,
+        space, config,
         space_signature(space, source, target, retrieval=str(Retrieval())),
-        tuple(records(space.manifest, source, target)),
-        accuracy, (plain, csls), sample, picture,
-        (len(frequent.vectors(source)), len(frequent.vectors(target))),
+        tuple(records(space.manifest, source, target)), tuple(records(space.manifest)),
+        accuracy, looked_up, (plain, csls), picture,
     )  # fmt: skip
+
+
+def _accuracy(space: AlignedSpace, gold: Gold, config: ReportConfig, rng: np.random.Generator) -> Accuracy:
+    way = config.source, config.target
+    forward = measure(space, gold, way, max_vocab=config.max_vocab, rng=rng)
+    backward = measure(space, gold.backward(space, *way), way[::-1], max_vocab=config.max_vocab, rng=rng)
+    answers = gold_answers(space, gold, way, forward.score.ranks)
+    return Accuracy(forward, backward, answers, reliability_of(answers, rng))
 
 
 def most_frequent(space: AlignedSpace, count: int) -> AlignedSpace:
@@ -97,18 +153,3 @@ def most_frequent(space: AlignedSpace, count: int) -> AlignedSpace:
     }
     # Without the folder: the hubness there is against all words.
     return AlignedSpace(sides, space.pivot, space.manifest, space.device)
-
-
-def sample_of(found: Iterable[Entry], rng: np.random.Generator) -> Sample:
-    """The best, the worst and some random entries; Mismatch if there are none."""
-    every = list(found)
-    if not every:
-        raise Mismatch("expected mutual neighbours in both languages, got none; align them again")
-    best = heapq.nlargest(SAMPLE, every, key=_score)
-    worst = heapq.nsmallest(SAMPLE, every, key=_score)
-    drawn = rng.choice(len(every), min(SAMPLE, len(every)), replace=False)
-    return Sample(tuple(best), tuple(worst), tuple(every[i] for i in sorted(drawn.tolist())), len(every))
-
-
-def _score(entry: Entry) -> float:
-    return entry.score if entry.score is not None else float("-inf")

@@ -1,12 +1,14 @@
-"""Page: the facts and figures as one self-contained HTML file, and the figures as PNG beside it."""
+"""Page: the facts and charts as one self-contained HTML file, and the charts as SVG files beside it."""
 
 from __future__ import annotations
 
-import base64
-from collections.abc import Mapping
+import math
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from muse.errors import BadFile, MissingExtra
 from muse.files.atomic import atomic_folder
@@ -14,10 +16,19 @@ from muse.files.space_folder import writing
 from muse.files.writing import check_place, replaced
 from muse.installation import install_extra
 from muse.picture import require_picture
+from muse.report.drawing import Drawing
+from muse.report.drawings import drawings
 from muse.report.facts import Facts
-from muse.report.figures import figures, require_matplotlib, stage_rows
+from muse.report.view import view
+from muse.translate.answers import grade_of
 
-TEMPLATE = "page.html"
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+T = TypeVar("T")
+TEMPLATES = "templates"
+PALETTE = ("web", "page", "palette.css")  # the explorer's, so that both look alike
+FIGURES = (".svg", ".png")  # PNG: those of an older muse
 
 
 @dataclass(frozen=True)
@@ -34,7 +45,6 @@ class WrittenReport:
 
 def require_report() -> None:
     """Raise MissingExtra if a package of the extra is not installed."""
-    require_matplotlib()
     require_picture()
     try:
         import jinja2  # noqa: F401
@@ -53,7 +63,7 @@ def check_page(page: Path) -> None:
     if page.suffix.lower() not in (".html", ".htm"):
         raise BadFile(f"{page}: expected a name that ends in .html; choose another --out")
     folder = figures_folder(page)
-    if folder.exists() and not (folder.is_dir() and all(one.suffix == ".png" for one in folder.iterdir())):
+    if folder.exists() and not (folder.is_dir() and all(one.suffix in FIGURES for one in folder.iterdir())):
         raise BadFile(
             f"{folder}: expected no folder, or the figures of a report, got other files; choose another --out"
         )
@@ -62,26 +72,82 @@ def check_page(page: Path) -> None:
 def write_report(facts: Facts, page: Path) -> WrittenReport:
     """The paths of the page and its figures, which are written, replacing those of an earlier report."""
     check_page(page)
-    drawn = figures(facts)
-    text = render(facts, drawn)
+    environment, drawn = _environment(), drawings(facts)
+    text = environment.get_template("page.html").render(
+        **view(facts), drawings=drawn, styles=_styles("page.css", "drawing.css")
+    )
+    figures = {name: _alone(environment, drawing) for name, drawing in drawn.named().items()}
     folder = figures_folder(page)
     with writing(folder), atomic_folder(folder) as partial:
-        for name, png in drawn.items():
-            (partial / f"{name}.png").write_bytes(png)
+        for name, svg in figures.items():
+            (partial / f"{name}.svg").write_text(svg, encoding="utf-8")
     with replaced(page) as stream:
         stream.write(text.encode())
-    return WrittenReport(page, {name: folder / f"{name}.png" for name in drawn})
+    return WrittenReport(page, {name: folder / f"{name}.svg" for name in figures})
 
 
-def render(facts: Facts, drawn: Mapping[str, bytes]) -> str:
-    """The page as HTML; the template escapes all text."""
+def _environment() -> Environment:
+    """The templates, which escape all text, and what they need to show numbers."""
     from jinja2 import ChainableUndefined, Environment, PackageLoader
 
-    environment = Environment(
-        loader=PackageLoader("muse.report", "."), autoescape=True, undefined=ChainableUndefined,
+    made = Environment(
+        loader=PackageLoader("muse.report", TEMPLATES), autoescape=True, undefined=ChainableUndefined,
         trim_blocks=True, lstrip_blocks=True,
     )  # fmt: skip
-    pictures = {
-        name: "data:image/png;base64," + base64.b64encode(png).decode() for name, png in drawn.items()
-    }
-    return environment.get_template(TEMPLATE).render(facts=facts, figures=pictures, stages=stage_rows(facts))
+    made.filters |= {"count": count, "fixed": fixed, "percent": percent, "spread": spread}
+    made.globals |= {"grade_of": grade_of}
+    return made
+
+
+def count(value: object) -> str:
+    """A number of things, with commas; a dash for what is no number."""
+    return f"{value:,.0f}" if _is_number(value) else "–"
+
+
+def fixed(value: object, decimals: int) -> str:
+    """A number with so many decimals; a dash for what is no number."""
+    return f"{value:.{decimals}f}" if _is_number(value) else "–"
+
+
+def percent(share: float) -> str:
+    """A probability as whole percents: nothing is certain, and nothing impossible.
+
+    >>> percent(0.123), percent(0.9951), percent(0.001)
+    ('12 %', '>99 %', '<1 %')
+    """
+    if share > 0.99:
+        return ">99 %"
+    return "<1 %" if share < 0.01 else f"{100 * share:.0f} %"
+
+
+def spread(items: Sequence[T], most: int) -> list[T]:
+    """`most` of the items, evenly spread from the first to the last; all, if there are no more.
+
+    >>> spread("abcdefghi", 3)
+    ['a', 'e', 'i']
+    """
+    if len(items) <= most:
+        return list(items)
+    return [items[round(place * (len(items) - 1) / (most - 1))] for place in range(most)]
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _styles(*names: str) -> str:
+    folder = files("muse")
+    sheets = [folder.joinpath(*PALETTE), *(folder.joinpath("report", TEMPLATES, name) for name in names)]
+    return "\n".join(sheet.read_text(encoding="utf-8").strip() for sheet in sheets)
+
+
+def _alone(environment: Environment, drawing: Drawing) -> str:
+    """A figure for other programs, few of which know the variables of a style sheet: with light colours."""
+    styles = _styles("drawing.css")
+    colours: dict[str, str] = {}
+    for name, colour in re.findall(r"(--[a-z-]+):\s*(#[0-9a-f]+)", styles):
+        colours.setdefault(name, colour)
+    rules = re.sub(r"var\((--[a-z-]+)\)", lambda found: colours[found[1]], styles.partition(".drawing")[2])
+    return environment.get_template("figure.svg").render(
+        of=drawing, styles=".drawing" + rules, surface=colours["--surface"]
+    )

@@ -12,6 +12,8 @@ from typing import Any
 
 from muse.report.supervision import SupervisionRecord, supervision_of
 
+UNKNOWN = "unknown"
+LABELS = ("failed", "doubtful", UNKNOWN, "aligned")  # from worst to best
 Curve = list[tuple[float, float]]
 Stage = tuple[str, float | None, float | None]  # with its seconds and the peak of memory so far, in MB
 
@@ -55,6 +57,26 @@ class Record:
     def verdict(self) -> Mapping[str, Any]:
         """The verdict with its figures; empty if there is none."""
         return _mapping(self.entry.get("verdict"))
+
+    @property
+    def label(self) -> str:
+        """The label of the verdict; "unknown" if there is none."""
+        return str(self.verdict.get("label", UNKNOWN))
+
+    @property
+    def confidence(self) -> float | None:
+        """That the mapping is right, 0 to 1; None if it was not recorded."""
+        return _number(self.verdict.get("confidence"))
+
+    @property
+    def command(self) -> tuple[str, ...]:
+        """The command line that mapped the language; empty if it was not recorded."""
+        return tuple(map(str, _list(self.entry.get("command"))))
+
+    @property
+    def created(self) -> str:
+        """When the language was mapped, as ISO 8601 has it; empty if it was not recorded."""
+        return str(self.entry.get("created") or "")
 
     @property
     def judged_on_pairs(self) -> bool:
@@ -102,14 +124,24 @@ def stages_of(entry: Mapping[str, Any]) -> list[Stage]:
     return [(stage, _number(seconds[stage]), _number(memory.get(stage))) for stage in seconds]
 
 
-def records(manifest: Mapping[str, Any], source: str, target: str) -> list[Record]:
-    """The records of the languages of one direction, without the pivot, which was not mapped."""
-    languages = _mapping(manifest.get("languages"))
+def records(manifest: Mapping[str, Any], *languages: str) -> list[Record]:
+    """The records of these languages, or of all, without the pivot, which was not mapped."""
+    known = _mapping(manifest.get("languages"))
     return [
-        _record(language, {**_whole(manifest), **_mapping(languages.get(language))})
-        for language in (source, target)
+        _record(language, {**_whole(manifest), **_mapping(known.get(language))})
+        for language in languages or known
         if language != manifest.get("pivot")
     ]
+
+
+def least_certain(found: Sequence[Record]) -> Record | None:
+    """The record with the worst verdict, of equals that of the lowest confidence; None if there are none."""
+    return min(found, key=_certainty, default=None)
+
+
+def _certainty(record: Record) -> tuple[int, float]:
+    place = LABELS.index(record.label) if record.label in LABELS else LABELS.index(UNKNOWN)
+    return place, 1.0 if record.confidence is None else record.confidence
 
 
 def _whole(manifest: Mapping[str, Any]) -> dict[str, Any]:

@@ -42,9 +42,16 @@ class Answer:
     @property
     def grade(self) -> Grade | None:
         """How far the translation can be trusted, by its probability; None if that is not known."""
-        if self.probability is None:
-            return None
-        return "trusted" if self.probability >= TRUSTED else "weak" if self.probability < WEAK else "likely"
+        return None if self.probability is None else grade_of(self.probability)
+
+
+def grade_of(probability: float) -> Grade:
+    """How far a translation of this probability can be trusted.
+
+    >>> grade_of(0.9), grade_of(0.5), grade_of(0.1)
+    ('trusted', 'likely', 'weak')
+    """
+    return "trusted" if probability >= TRUSTED else "weak" if probability < WEAK else "likely"
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,129 @@
+"""Next steps: what to do after a run, depending on its verdict, as commands."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from muse.report.places import command_line
+from muse.report.record import Record
+from muse.translate.answers import TRUSTED
+
+FEW = 5_000  # words: with fewer, more words help
+OF_ONE_RUN = ("--json", "--quiet", "-q", "--resume", "--verbose", "-v")
+PAIRS = "pairs.txt"  # stands for a list of translations that the reader has
+
+
+@dataclass(frozen=True)
+class NextStep:
+    """Something to do, and the command that does it; empty if there is none."""
+
+    text: str
+    command: str = ""
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What the commands depend on: the space and the folder they are run in, the direction, what is known.
+
+    `only` is whether the space has no other direction, which then need not be named; `words` the size of the
+    smaller vocabulary.
+    """
+
+    space: Path
+    base: Path
+    source: str
+    target: str
+    pivot: str
+    only: bool
+    measured: bool
+    words: int
+
+    def muse(self, *words: str) -> str:
+        """A command of muse."""
+        return command_line(["muse", *words], self.base)
+
+    @property
+    def direction(self) -> tuple[str, ...]:
+        """The options that name the direction."""
+        return () if self.only else ("--src", self.source, "--tgt", self.target)
+
+
+def next_steps(label: str, record: Record | None, about: Surroundings) -> tuple[NextStep, ...]:
+    """The steps after a run with this verdict; `record` is of the least certain mapping."""
+    if label == "failed":
+        return tuple(_repairs(record, about))
+    measuring = NextStep(
+        "Measure it: give a list of translations, a pair on each line, and read this page again.",
+        about.muse("report", str(about.space), *about.direction, "--dictionary", PAIRS),
+    )
+    unmeasured = [] if about.measured else [measuring]
+    if label == "aligned":
+        return (*_uses(about), *unmeasured)
+    return (*unmeasured, *tuple(_repairs(record, about))[1:2], _uses(about)[0])
+
+
+def _uses(about: Surroundings) -> list[NextStep]:
+    space, way = str(about.space), about.direction
+    name = f"{about.source}-{about.target}.tsv"
+    return [
+        NextStep("Look words up in a browser, and see the map.", about.muse("serve", space)),
+        NextStep(
+            "Write a dictionary of the answers that muse trusts.",
+            about.muse("induce", space, *way, "--mutual", "--min-probability", f"{TRUSTED:g}", "--format", "tsv",
+                       "--out", name),
+        ),
+        NextStep(
+            "Translate a text word by word.",
+            f"{about.muse('translate', space, *way)} < text.{about.source} > text.{about.target}",
+        ),
+    ]  # fmt: skip
+
+
+def _repairs(record: Record | None, about: Surroundings) -> list[NextStep]:
+    again = _again(record, about)
+    found = [
+        NextStep(
+            "Check the files. Are they the languages you meant, the most frequent words first, trained on texts of "
+            "the same kind? The words they begin with are below."
+        ),
+        NextStep(
+            "Give translations to learn from. A few dozen often turn a failure into a good alignment.",
+            command_line([*again, "--dictionary", PAIRS], about.base),
+        ),
+    ]
+    if about.words < FEW:
+        found.append(
+            NextStep(
+                f"Use more words, if the files have them: {about.words:,} are few.",
+                command_line(_without(again, "--max-vocab"), about.base) * ("--max-vocab" in again),
+            )
+        )
+    adversarial = [*_without(again, "--init", "--seed"), "--init", "adversarial", "--seed", "1"]
+    found.append(
+        NextStep(
+            "Try the initialisation that auto leaves out because it is slow; its result depends on the seed.",
+            command_line(adversarial, about.base),
+        )
+    )
+    return found
+
+
+def _again(record: Record | None, about: Surroundings) -> list[str]:
+    """The command that made the mapping, or a plain one where none was recorded."""
+    if record is None or not record.command:
+        source = about.source if record is None else record.language
+        return ["muse", "align", "--src", source, "--tgt", about.pivot]
+    return _without(record.command, "--dictionary")
+
+
+def _without(command: Sequence[str], *options: str) -> list[str]:
+    """The command without these options, which have a value each, and without what only concerns one run."""
+    words, kept = iter(command), []
+    for word in words:
+        if word in options:
+            next(words, "")
+        elif word not in OF_ONE_RUN:
+            kept.append(word)
+    return kept
