@@ -31,7 +31,7 @@ EXTRAS: dict[str, tuple[str, ...]] = {
     "networks": ("tokenizers",),
     "parquet": ("pyarrow",),
     "ray": ("pyarrow", "ray"),
-    "report": ("jinja2", "matplotlib", "scikit-learn"),
+    "report": ("jinja2", "scikit-learn"),
     "sklearn": ("scikit-learn",),
     "spacy": ("spacy",),
     "transformers": ("transformers",),

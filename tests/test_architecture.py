@@ -45,7 +45,6 @@ ONLY_USERS = {
     "fasttext": {"embedding.fasttext_process", "files.fasttext_model"},
     "gensim": {"exchange.gensim_vectors"},
     "jinja2": {"report.page"},
-    "matplotlib": {"report.figures", "report.labels"},
     "pandas": {"exchange.frames"},
     "pyarrow": {"files.parquet", "files.parts", "files.vectors_parquet"},
     "py3langid": {"embedding.other_languages"},

@@ -34,11 +34,11 @@ def test_words(muse: Command, space: Path) -> None:
     fields = muse(*words(space, "--json")).json
     assert (fields["queries"], fields["covered"]) == (31, 30)
     assert fields["mrr_ci95"][0] <= fields["mrr"] == fields["map"] <= fields["mrr_ci95"][1]
-    assert [(band["name"], band["queries"]) for band in fields["bands"]] == [("1-1000", 30)]
+    assert [(band["name"], band["queries"]) for band in fields["bands"]] == [("1-39", 30)]
     assert {part["name"] for part in fields["parts"]} == {"different", "number"}
     shown = muse(*words(space)).out
     assert f"MRR = {fields['mrr']:.3f} [" in shown
-    assert "  1-1000       P@1 = " in shown
+    assert "  1-39         P@1 = " in shown
 
 
 def test_similarity(muse: Command, space: Path) -> None:

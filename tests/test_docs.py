@@ -38,7 +38,7 @@ NEEDS = {  # the packages of extras that the blocks of a page need
     "fetch.md": ("requests",),
     "encode.md": ("sklearn",),
     "many-machines.md": ("pyarrow", "ray"),
-    "look.md": ("fastapi", "jinja2", "matplotlib", "sklearn", "uvicorn"),
+    "look.md": ("fastapi", "jinja2", "sklearn", "uvicorn"),
     "measure-sentences.md": ("sklearn",),
     "sentence-systems.md": ("tokenizers",),
     "which-file.md": ("gensim", "pandas", "pyarrow", "safetensors", "sklearn", "spacy", "tokenizers"),

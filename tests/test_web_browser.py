@@ -1,14 +1,12 @@
-"""The explorer and a report in a real browser: on every screen, in every scheme, for every reader."""
+"""The explorer in a real browser: on every screen, in every scheme, for every reader."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.browser import MARKS, best, changed, clean, drawn, look_up, opened, serious_barriers
-from tests.command import Command
 
 for _package in ("fastapi", "uvicorn", "sklearn", "playwright.sync_api"):
     pytest.importorskip(_package)
@@ -208,31 +206,6 @@ def test_a_screen_reader_hears_the_answer(browser: Any, home: str) -> None:
     assert page.title() == "roi → king · muse"
     assert page.locator("#best").get_attribute("lang") == "en"
     assert page.locator("#map-status").get_attribute("role") == "status"
-    clean(watched)
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_a_report_loads_nothing_and_bars_nobody(
-    browser: Any, muse: Command, tmp_path: Path, scheme: str
-) -> None:
-    pytest.importorskip("matplotlib")
-    from tests.test_report import gold_list, with_history
-
-    ended = muse("report", with_history(tmp_path), "--dictionary", gold_list(tmp_path), "--json")
-    watched = opened(browser, Path(ended.json["out"]).as_uri(), scheme=scheme)
-    assert watched.page.locator("img").count() == len(ended.json["figures"]) == 6
-    assert watched.page.evaluate("[...document.images].every((image) => image.naturalWidth > 0)")
-    assert serious_barriers(watched.page) == []
-    clean(watched)
-
-
-def test_a_report_fits_a_phone(browser: Any, muse: Command, tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib")
-    from tests.test_report import with_history
-
-    page = Path(muse("report", with_history(tmp_path), "--json").json["out"])
-    watched = opened(browser, page.as_uri(), width=360)
-    assert watched.page.evaluate("document.documentElement.scrollWidth") <= 360
     clean(watched)
 
 

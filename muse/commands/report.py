@@ -36,9 +36,9 @@ if TYPE_CHECKING:
 def report(space: Path, out: Path | None, as_json: bool, **options: Any) -> None:
     """Write a one-page HTML report about a SPACE.
 
-    It says whether the alignment worked, how good it is, on what evidence, and what to do next; a --dictionary
-    shows wrong answers, accuracy in both directions and the worth of the probabilities. The page is
-    self-contained; its figures are also written as SVG files.
+    It says whether the alignment worked, how good it is, on what evidence, and what to do next. With a
+    --dictionary it shows wrong answers, accuracy in both directions, and how reliable the probabilities are.
+    The page is self-contained; its figures are also written as SVG files.
     """
     from muse.report import check_page, gather_facts, require_report, supervision_json, write_report
 

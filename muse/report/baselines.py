@@ -1,4 +1,4 @@
-"""Baselines: what a gold list is worth without the space: identical strings, and Procrustes on the list."""
+"""Baselines: simple methods on the same gold list: identical strings, and Procrustes on the list itself."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FOLDS = 5  # of the words of the list: four fifths are fitted to, one fifth is l
 
 @dataclass(frozen=True)
 class Baseline:
-    """The P@1 of a simple method on the queries of a space's score, what it means, and how it was obtained."""
+    """The P@1 of a simple method on the queries of a space's score; its `meaning` follows the figure."""
 
     found: GroupScore
     meaning: str

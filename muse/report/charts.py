@@ -72,7 +72,7 @@ def _panel_alt(panel: Panel) -> str:
 
 
 def reliability_drawing(found: Reliability) -> Drawing:
-    """Predicted probability against the share found right, a disc for each bin; on the diagonal they agree."""
+    """Predicted probability against the share found right, a disc for each bin."""
     frame = Frame(48, 14, WIDTH - 24, 318, (0, 100), (0, 100))
     strokes, captions = frame.axes(range(0, 101, 20), range(0, 101, 20), " %")
     strokes.append(frame.stroke([(0, 0), (100, 100)], "because"))

@@ -1,4 +1,4 @@
-"""Drawing: strokes, dots and captions on a plane of pixels, which a page draws as SVG; a frame maps data to it."""
+"""Drawing: strokes, dots and captions on a plane of pixels, for SVG; a frame maps data to the plane."""
 
 from __future__ import annotations
 

@@ -46,8 +46,8 @@ def map_drawing(picture: Picture, width: float, height: float) -> Drawing | None
 
 def _alt(picture: Picture) -> str:
     return (
-        f"{len(picture.pairs)} words of {picture.source} and their translations into {picture.target} on a plane, "
-        f"each pair joined by a line: " + ", ".join(" and ".join(pair) for pair in picture.pairs[:12])
+        f"{len(picture.pairs)} words of {picture.source} and their translations into {picture.target} on a "
+        "plane, each pair joined by a line: " + ", ".join(" and ".join(pair) for pair in picture.pairs[:12])
         + (" and others." if len(picture.pairs) > 12 else ".")
     )  # fmt: skip
 

@@ -25,7 +25,7 @@ class Gold:
     name: str
 
     def backward(self, space: AlignedSpace, source: str, target: str) -> Gold:
-        """The list for the other direction: words that are the first translation of a word, with all of those.
+        """The list for the other direction: what is the first translation of a word, with all such words.
 
         The further translations of a word are left out, since the word itself is seldom the one that a
         dictionary of the other direction would have for them.

@@ -71,8 +71,10 @@ def _uses(about: Surroundings) -> list[NextStep]:
         NextStep("Look words up in a browser, and see the map.", about.muse("serve", space)),
         NextStep(
             "Write a dictionary of the answers that muse trusts.",
-            about.muse("induce", space, *way, "--mutual", "--min-probability", f"{TRUSTED:g}", "--format", "tsv",
-                       "--out", name),
+            about.muse(
+                "induce", space, *way, "--mutual", "--min-probability", f"{TRUSTED:g}",
+                "--format", "tsv", "--out", name,
+            ),
         ),
         NextStep(
             "Translate a text word by word.",
@@ -85,11 +87,13 @@ def _repairs(record: Record | None, about: Surroundings) -> list[NextStep]:
     again = _again(record, about)
     found = [
         NextStep(
-            "Check the files. Are they the languages you meant, the most frequent words first, trained on texts of "
-            "the same kind? The words they begin with are below."
+            "Check the files. Are they the languages you meant, the most frequent words first, trained on "
+            "texts of the same kind? The words they begin with are below."
         ),
         NextStep(
-            "Give translations to learn from. A few dozen often turn a failure into a good alignment.",
+            "Give more translations to learn from."
+            if record is not None and record.supervision is not None
+            else "Give translations to learn from. A few dozen often turn a failure into a good alignment.",
             command_line([*again, "--dictionary", PAIRS], about.base),
         ),
     ]
@@ -111,11 +115,12 @@ def _repairs(record: Record | None, about: Surroundings) -> list[NextStep]:
 
 
 def _again(record: Record | None, about: Surroundings) -> list[str]:
-    """The command that made the mapping, or a plain one where none was recorded."""
-    if record is None or not record.command:
+    """The command that made the mapping, or a plain one if none was recorded or it made several."""
+    command = () if record is None else record.command
+    if not command or command.count("--src") > 1 or "--into" in command:
         source = about.source if record is None else record.language
         return ["muse", "align", "--src", source, "--tgt", about.pivot]
-    return _without(record.command, "--dictionary")
+    return _without(command, "--dictionary", "--src-text", "--tgt-text")  # whose vectors are made by now
 
 
 def _without(command: Sequence[str], *options: str) -> list[str]:

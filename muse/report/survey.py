@@ -1,4 +1,4 @@
-"""Survey: the best translation of every frequent word, without a gold list: how probable, and some to look at."""
+"""Survey: the best translations of the frequent words, without a gold list: with probabilities."""
 
 from __future__ import annotations
 
