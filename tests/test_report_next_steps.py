@@ -46,14 +46,17 @@ def test_a_direction_that_is_not_the_only_one_is_named() -> None:
 
 
 def test_after_a_failure_the_same_command_is_changed() -> None:
-    first, *_ = next_steps("failed", None, HERE)
-    assert first.command == ""
-    assert "files" in first.text
-    learning, more, adversarial = commands("failed", replace(HERE, words=900), command=COMMAND)
+    more, learning, adversarial = commands("failed", replace(HERE, words=900), command=COMMAND)
     same = "muse align --src fr --tgt en --tgt-emb …/en.vec"
     assert learning == f"{same} --max-vocab 900 --out fr-en --dictionary pairs.txt"
     assert more == f"{same} --out fr-en"
     assert adversarial == f"{same} --max-vocab 900 --out fr-en --init adversarial --seed 1"
+
+
+def test_after_a_failure_the_files_are_to_be_checked() -> None:
+    texts = [step.text for step in next_steps("failed", None, HERE)]
+    assert "The words they begin with are below" in texts[1]
+    assert next_steps("failed", None, replace(HERE, words=900))[-1].text == "Use more words: 900 are few."
 
 
 @pytest.mark.parametrize("command", [[], [*COMMAND, "--src", "de"], [*COMMAND, "--into", "space"]])

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 from click.core import ParameterSource
 
+from muse.commands.options import as_typed
+
 if TYPE_CHECKING:
     from muse.api.outcome import Report
     from muse.learn.pair import Learned
@@ -213,16 +215,7 @@ def _again(**changes: object) -> str:
     for parameter in context.command.params:
         name = parameter.name or ""
         if name in changes:
-            words += _as_typed(parameter, changes[name])
+            words += as_typed(parameter, changes[name])
         elif context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
-            words += _as_typed(parameter, context.params[name])
+            words += as_typed(parameter, context.params[name])
     return _muse(*words)
-
-
-def _as_typed(parameter: click.Parameter, value: Any) -> list[object]:
-    if value is None:
-        return []
-    if isinstance(parameter, click.Option) and parameter.is_flag:
-        return [parameter.opts[0] if value else parameter.secondary_opts[0]]
-    values = value if parameter.multiple else [value]
-    return [word for one in values for word in (parameter.opts[0], one)]

@@ -152,17 +152,20 @@ def typed() -> tuple[str, ...]:
     words = ["muse", str(context.info_name)]
     for parameter in context.command.params:
         if context.get_parameter_source(str(parameter.name)) is ParameterSource.COMMANDLINE:
-            words += _typed(parameter, context.params[str(parameter.name)])
+            words += as_typed(parameter, context.params[str(parameter.name)])
     return tuple(words)
 
 
-def _typed(parameter: click.Parameter, value: Any) -> list[str]:
-    values = value if parameter.multiple or parameter.nargs != 1 else [value]
+def as_typed(parameter: click.Parameter, value: Any) -> list[str]:
+    """The words of a command line that give a parameter this value; none for None."""
+    if value is None:
+        return []
+    values = value if parameter.multiple else [value]
     if not isinstance(parameter, click.Option):
         return [str(one) for one in values]
     if parameter.is_flag:
         return [(parameter.opts if value else parameter.secondary_opts)[0]]
-    return [text for one in values for text in (parameter.opts[0], str(one))]
+    return [word for one in values for word in (parameter.opts[0], str(one))]
 
 
 def open_space(

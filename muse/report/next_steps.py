@@ -61,7 +61,7 @@ def next_steps(label: str, record: Record | None, about: Surroundings) -> tuple[
     unmeasured = [] if about.measured else [measuring]
     if label == "aligned":
         return (*_uses(about), *unmeasured)
-    return (*unmeasured, *tuple(_repairs(record, about))[1:2], _uses(about)[0])
+    return (*unmeasured, _learning(record, _again(record, about), about), _uses(about)[0])
 
 
 def _uses(about: Surroundings) -> list[NextStep]:
@@ -84,34 +84,34 @@ def _uses(about: Surroundings) -> list[NextStep]:
 
 
 def _repairs(record: Record | None, about: Surroundings) -> list[NextStep]:
+    """What may help after a failure, the surest and cheapest first."""
     again = _again(record, about)
+    adversarial = [*_without(again, "--init", "--seed"), "--init", "adversarial", "--seed", "1"]
     found = [
+        _learning(record, again, about),
         NextStep(
             "Check the files. Are they the languages you meant, the most frequent words first, trained on "
             "texts of the same kind? The words they begin with are below."
         ),
         NextStep(
-            "Give more translations to learn from."
-            if record is not None and record.supervision is not None
-            else "Give translations to learn from. A few dozen often turn a failure into a good alignment.",
-            command_line([*again, "--dictionary", PAIRS], about.base),
-        ),
-    ]
-    if about.words < FEW:
-        found.append(
-            NextStep(
-                f"Use more words, if the files have them: {about.words:,} are few.",
-                command_line(_without(again, "--max-vocab"), about.base) * ("--max-vocab" in again),
-            )
-        )
-    adversarial = [*_without(again, "--init", "--seed"), "--init", "adversarial", "--seed", "1"]
-    found.append(
-        NextStep(
             "Try the initialisation that auto leaves out because it is slow; its result depends on the seed.",
             command_line(adversarial, about.base),
-        )
-    )
-    return found
+        ),
+    ]
+    if about.words >= FEW:
+        return found
+    few = f"Use more words: {about.words:,} are few."
+    if "--max-vocab" in again:
+        return [NextStep(few, command_line(_without(again, "--max-vocab"), about.base)), *found]
+    return [*found, NextStep(few)]
+
+
+def _learning(record: Record | None, again: Sequence[str], about: Surroundings) -> NextStep:
+    if record is not None and record.supervision is not None:
+        text = "Give more translations to learn from."
+    else:
+        text = "Give translations to learn from. A few dozen often turn a failure into a good alignment."
+    return NextStep(text, command_line([*again, "--dictionary", PAIRS], about.base))
 
 
 def _again(record: Record | None, about: Surroundings) -> list[str]:
