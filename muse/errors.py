@@ -47,9 +47,13 @@ def did_you_mean(found: str, known: Iterable[str]) -> str:
     >>> did_you_mean("FR", ["en", "fr"]), did_you_mean("french", ["en", "fr"]), did_you_mean("xx", ["fr"])
     ('; did you mean fr?', '; did you mean fr?', '')
     """
-    names = {name.lower(): name for name in known}
-    wanted = found.lower().replace("_", "-")
+    names = {_plain(name): name for name in known}
+    wanted = _plain(found)
     close = get_close_matches(wanted, names, n=1)
     begun = [name for name in names if len(name) > 1 and wanted.startswith(name)]  # fra, fr_FR, french
     best = max(begun, key=len, default=close[0] if close else None)
     return "" if best is None else f"; did you mean {names[best]}?"
+
+
+def _plain(name: str) -> str:
+    return name.lower().replace("_", "-")
