@@ -25,7 +25,7 @@ from muse.commands.train_lm import train_lm
 from muse.commands.translate import translate
 from muse.errors import MuseError
 from muse.installation import REQUIRED, install_packages
-from muse.progress import cleared
+from muse.progress import message
 from muse.version import __version__
 
 INTERRUPTED = 130  # the exit code after Ctrl-C
@@ -42,7 +42,7 @@ def main() -> None:
     try:
         sys.exit(commands.main(prog_name="muse", standalone_mode=False) or 0)
     except click.ClickException as error:
-        click.echo(cleared(), err=True, nl=False)
+        click.echo(message(""), err=True, nl=False)
         error.show()
         sys.exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt):
@@ -62,8 +62,8 @@ def main() -> None:
         sys.exit(_fail(f"error: {error}"))
 
 
-def _fail(message: str, code: int = 1) -> int:
-    click.echo(cleared() + " ".join(message.splitlines()), err=True)
+def _fail(text: str, code: int = 1) -> int:
+    click.echo(message(" ".join(text.splitlines())), err=True)
     return code
 
 

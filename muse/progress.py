@@ -6,13 +6,13 @@ import logging
 import os
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass, field
 from typing import Protocol, TypeVar
 
-from muse.progress_line import Stage, progress_line
+from muse.progress_line import Stage, filled, progress_line
 
 log = logging.getLogger(__name__)
 
@@ -87,7 +87,7 @@ class Progress:
 
     def through(
         self, name: str, blocks: Iterable[Block], total: int, size: Callable[[Block], int], unit: str
-    ) -> Iterator[Block]:
+    ) -> Generator[Block]:
         """The blocks, unchanged; each adds its `size` to the progress once it is processed; see `stage`."""
         with self.stage(name, total, unit) as tick:
             done = 0
@@ -153,6 +153,11 @@ def columns() -> int:
         return USUAL_COLUMNS
 
 
-def cleared() -> str:
-    """What to write before any other text on stderr, in case a progress line is shown there."""
-    return _CLEAR if on_terminal() else ""
+def message(text: str) -> str:
+    """The text as it is written on stderr: on a terminal in place of a progress line, broken between words.
+
+    Spaces fill the rows, so that what is copied from the terminal, such as a command, is still one line.
+    """
+    if not on_terminal():
+        return text
+    return _CLEAR + "\n".join(filled(line, columns()) for line in text.split("\n"))

@@ -124,6 +124,28 @@ def _two_digits(value: float) -> str:
     return f"{rounded:,.0f}" if rounded >= 10 else f"{rounded:g}"
 
 
+def filled(text: str, columns: int) -> str:
+    """The text with spaces in place of one, where a terminal would break it inside a word.
+
+    >>> filled("expected two words, got one", 20)
+    'expected two words, got one'
+    >>> filled("expected a file, found none", 20)
+    'expected a file,    found none'
+    """
+    parts, column = list[str](), 0
+    for word in text.split(" "):
+        room = columns - column
+        if parts and width(word) + 1 > room and width(word) <= columns:
+            parts.append(" " * room)
+            column = 0
+        elif parts:
+            parts.append(" ")
+            column += 1
+        parts.append(word)
+        column = (column + width(word)) % columns
+    return "".join(parts)
+
+
 def width(text: str) -> int:
     """The columns that a text takes on a terminal: letters of East Asian scripts take two.
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from muse.progress_line import Stage, duration, progress_line, width
+from muse.progress_line import Stage, duration, filled, progress_line, width
 
 WORK = Stage("refine", 40, "rounds", part="[3/4]")
 
@@ -113,3 +113,16 @@ def test_wide_and_combining_letters() -> None:
     assert width("e\u0301te\u0301") == 3
     assert at(Stage("reading 日本語日本語"), 0, 0.0, 13) == "reading 日..."
     assert at(Stage("a\x1b[2J\nb"), 0, 0.0) == "a?[2J?b"
+
+
+@given(words=st.lists(st.text("abcdefghij-/.", max_size=30)), columns=st.integers(1, 90))
+def test_rows_are_broken_between_words_where_they_can(words: list[str], columns: int) -> None:
+    text = " ".join(words)
+    shown = filled(text, columns)
+    assert shown.split() == text.split()  # what is copied is the same command
+    place = 0
+    for word in shown.split():
+        place = shown.index(word, place)
+        if len(word) <= columns:
+            assert place % columns + len(word) <= columns
+        place += len(word)

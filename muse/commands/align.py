@@ -135,7 +135,7 @@ def align(**options: Any) -> int:
             "--reweight follows refinement, which --no-refine leaves out; leave one of them out."
         )
     from muse.api.run import run
-    from muse.progress import Progress
+    from muse.progress import Progress, message
     from muse.run.memory import keep_freed_memory
 
     keep_freed_memory()
@@ -147,7 +147,7 @@ def align(**options: Any) -> int:
     shown = json.dumps(fields, ensure_ascii=False) if options["as_json"] else "\n".join(_lines(report))
     click.echo(shown)
     if not (options["as_json"] or options["quiet"]):
-        click.echo("\n".join(advice(report, options)), err=True)
+        click.echo(message("\n".join(advice(report, options))), err=True)
     return FAILED if fields["verdict"] == "failed" else 0
 
 

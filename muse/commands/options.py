@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 from click.core import ParameterSource
 
-from muse.progress import cleared
+from muse.progress import message
 
 if TYPE_CHECKING:
     from muse.search.approximate import Approximation
@@ -64,12 +64,19 @@ def common(command: F) -> F:
     return run  # type: ignore[return-value]
 
 
+class _Stderr(logging.Handler):
+    """Writes messages on stderr, above the progress line."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        click.echo(message(record.getMessage()), err=True)
+
+
 @contextmanager
 def _messages(level: int) -> Iterator[None]:
     """A context in which the messages of muse from this level on go to stderr, of libraries only warnings."""
     ours = logging.getLogger("muse")
-    before, form = ours.level, f"{cleared()}%(message)s"
-    logging.basicConfig(level=max(level, logging.WARNING), format=form, stream=sys.stderr, force=True)
+    before = ours.level
+    logging.basicConfig(level=max(level, logging.WARNING), handlers=[_Stderr()], force=True)
     ours.setLevel(level)
     try:
         yield

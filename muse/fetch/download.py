@@ -24,6 +24,8 @@ log = logging.getLogger(__name__)
 
 CHUNK = 256 * 1024
 RETRIED = {408, 425, 429, 500, 502, 503, 504}  # status codes of temporary errors
+_SAID = {"IncompleteRead": "it ended too early", "ProtocolError": "it ended too early"}
+_SAID |= dict.fromkeys(("ConnectTimeout", "ReadTimeout", "ReadTimeoutError"), "no answer in time")
 Tick = Callable[[int, int], None]  # bytes so far, bytes in total (0: unknown)
 
 
@@ -185,5 +187,7 @@ def _reason(error: BaseException) -> str:
     while cause is not None:
         if isinstance(cause, OSError) and cause.strerror:
             return cause.strerror
+        if type(cause).__name__ in _SAID:
+            return _SAID[type(cause).__name__]
         cause = cause.__cause__ or cause.__context__
     return type(error).__name__ if len(str(error)) > 100 else str(error)

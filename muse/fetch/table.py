@@ -86,8 +86,8 @@ def vectors(language: str, source: str = "cc") -> Item:
     """
     if language not in LANGUAGES:
         raise BadSetting(
-            f"vectors are published for {len(LANGUAGES)} languages, by codes such as fr, got {language!r}"
-            f"{did_you_mean(language, LANGUAGES)}; muse fetch --list names them all"
+            f"vectors are published for {len(LANGUAGES)} languages, by codes such as fr, got {language!r}; "
+            f"muse fetch --list names them all{did_you_mean(language, LANGUAGES)}"
         )
     return _item(SOURCES[source], language)
 

@@ -30,10 +30,15 @@ def locate_vectors(language: str) -> Path:
     several = "; repeat the option for several languages" if "," in language else ""
     raise BadFile(
         f"no vectors for {language!r}: expected a file such as {language}.vec or {language}.vec.gz in "
-        f"{', '.join(map(str, folders))}, found vectors for {', '.join(known) or 'no language'} there"
-        f"{several or did_you_mean(language, known)}; give a file as --src-emb or --tgt-emb, set "
-        "MUSE_EMBEDDINGS, or download published vectors with muse fetch"
+        f"{', '.join(map(_shown, folders))}, found vectors for {', '.join(known) or 'no language'} there; "
+        "give a file as --src-emb or --tgt-emb, set MUSE_EMBEDDINGS, or download published vectors with "
+        f"muse fetch{several or did_you_mean(language, known)}"
     )
+
+
+def _shown(folder: Path) -> str:
+    # In a checkout the samples are in a folder of the working directory.
+    return str(folder.relative_to(Path.cwd()) if folder.is_relative_to(Path.cwd()) else folder)
 
 
 def known_languages() -> list[str]:

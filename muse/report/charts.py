@@ -73,11 +73,11 @@ def _panel_alt(panel: Panel) -> str:
 
 def reliability_drawing(found: Reliability) -> Drawing:
     """Predicted probability against the share found right, a disc for each bin."""
-    frame = Frame(48, 14, WIDTH - 24, 318, (0, 100), (0, 100))
+    frame = Frame(48, 32, WIDTH - 24, 318, (0, 100), (0, 100))
     strokes, captions = frame.axes(range(0, 101, 20), range(0, 101, 20), " %")
     strokes.append(frame.stroke([(0, 0), (100, 100)], "because"))
     captions.append(Caption(((frame.left + frame.right) / 2, 354), "predicted probability", "name", "middle"))
-    captions.append(Caption((frame.left + 8, 28), "share found right", "name"))
+    captions.append(Caption((0, 14), "share found right", "name"))
     most = max(one.found.queries for one in found.bins)
     dots = []
     for one in found.bins:
