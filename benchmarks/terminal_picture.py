@@ -183,8 +183,7 @@ def parallel_text() -> str:
 def recorded(folder: Path) -> Iterator[tuple[str, list[Row]]]:
     """Yields the name of a picture and the rows of a recording in it; the folder becomes a checkout."""
     shutil.copytree(ROOT / "muse", folder / "muse")
-    (folder / "embeddings").mkdir()
-    (folder / "embeddings" / "sample").symlink_to(SAMPLE)
+    shutil.copytree(SAMPLE, folder / "embeddings" / "sample")
     (folder / "parallel.tsv").write_text(parallel_text(), encoding="utf-8")
     (folder / "french.txt").write_text("le roi dort\nla reine rit\n", encoding="utf-8")
     space = "embeddings/aligned/fr-en"

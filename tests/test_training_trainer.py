@@ -188,7 +188,9 @@ class Listener(Progress):
         self.heard: list[tuple[str, int, int, dict[str, float]]] = []
 
     @contextmanager
-    def stage(self, name: str, total: int) -> Iterator[Tick]:
+    def stage(
+        self, name: str, total: int, unit: str = "steps", *, first: int = 0, may_end_early: bool = False
+    ) -> Iterator[Tick]:
         def tick(done: int, **figures: float) -> None:
             self.heard.append((name, total, done, figures))
 
