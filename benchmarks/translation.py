@@ -1,14 +1,14 @@
 """BLEU and chrF of word-by-word translation: nearest neighbours, then CSLS, then a language model.
 
     python benchmarks/translation.py [--space SPACE] [--sets tatoeba,multi30k] [--lm-order 3]
-        [--tune] [--shared ../shared]
+        [--lines FOLDER] [--against FOLDER] [--tune] [--shared ../shared]
 
 The language model is trained by muse train-lm on the target's side of the training text, which is used as
 monolingual text: no source sentence is looked at. Every row is one `muse translate`, with all defaults but
 those it names; `p` is of sacrebleu's paired bootstrap test against the row above; `names` are the capitalised
-words that the reference has unchanged. --tune instead tries
-weights of the model on 2,000 pairs of the Tatoeba training file that its model has not seen; the test sets
-stay closed.
+words that the reference has unchanged. `--lines` keeps the translations; `--against` adds p against those
+kept before, by another version or space. --tune instead tries weights of the model on 2,000 pairs of the
+Tatoeba training file that its model has not seen; the test sets stay closed.
 """
 
 from __future__ import annotations
@@ -49,6 +49,7 @@ COLUMNS = (
     "copied",
     "seconds",
 )
+AGAINST = ("BLEU, p against", "chrF, p against")
 
 
 class Text(NamedTuple):
@@ -107,8 +108,9 @@ def trained(folder: Path, lines: Sequence[str], language: str, *, order: int, na
     return model
 
 
-def compare(name: str, text: Text, space: Path, folder: Path, order: int) -> None:
+def compare(name: str, text: Text, space: Path, folder: Path, asked: argparse.Namespace) -> None:
     """Prints the rows of one set, both directions."""
+    order = asked.lm_order
     for source, target in (("fr", "en"), ("en", "fr")):
         model = trained(folder, text.train[target], target, order=order, name=name)
         systems: dict[str, list[str | Path]] = {
@@ -122,6 +124,15 @@ def compare(name: str, text: Text, space: Path, folder: Path, order: int) -> Non
             copied = f"{100 * found['copied'] / found['words']:.1f} %"
             kept, names = kept_names(text.test[source], text.test[target], found["lines"])
             cells.append(f"{kept} of {names}")
+            file = f"{name}.{source}-{target}.{system}.txt"
+            if asked.against:
+                other = (asked.against / file).read_text(encoding="utf-8").split("\n")[:-1]
+                cells += [cell for cell in _scored(found["lines"], other, text.test[target])[2::3]]
+            if asked.lines:
+                asked.lines.mkdir(parents=True, exist_ok=True)
+                (asked.lines / file).write_text(
+                    "".join(f"{line}\n" for line in found["lines"]), encoding="utf-8"
+                )
             row([name, f"{source}-{target}", system, *cells, copied, seconds])
             before = found["lines"]
 
@@ -169,6 +180,8 @@ def main() -> None:
     parser.add_argument("--space", type=Path, help="an aligned fr-en; made from the vectors where not given")
     parser.add_argument("--sets", default="tatoeba,multi30k")
     parser.add_argument("--lm-order", type=int, default=3)
+    parser.add_argument("--lines", type=Path, metavar="FOLDER")
+    parser.add_argument("--against", type=Path, metavar="FOLDER")
     parser.add_argument("--tune", action="store_true")
     parser.add_argument("--shared", type=Path, default=SHARED)
     asked = parser.parse_args()
@@ -182,9 +195,9 @@ def main() -> None:
         if asked.tune:
             tune(tatoeba(data), space, folder)
             return
-        header(COLUMNS)
+        header(COLUMNS if asked.against is None else (*COLUMNS[:-2], *AGAINST, *COLUMNS[-2:]))
         for part in asked.sets.split(","):
-            compare(part, SETS[part](data), space, folder, asked.lm_order)
+            compare(part, SETS[part](data), space, folder, asked)
     print("", *(f"{metric}: `{signature}`" for metric, signature in _SIGNATURES.items()), sep="\n")
 
 

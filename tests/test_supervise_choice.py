@@ -190,6 +190,15 @@ def test_the_verdict_multiplies_odds_by_the_bayes_factor(right: int, tested: int
     assert with_pairs(before, right, tested, rate).confidence == pytest.approx(odds / (1 + odds), abs=1e-4)
 
 
+def test_one_hit_of_the_best_of_many_methods_convinces_nobody() -> None:
+    lost = Verdict("failed", 0.02, 0.1, 0.1)
+    alone, of_ten = (with_pairs(lost, 1, 25, 0.0, methods) for methods in (1, 10))
+    assert (alone.label, of_ten.label) == ("aligned", "doubtful")
+    assert with_pairs(lost, 3, 25, 0.0, 10).label == "aligned"
+    assert with_pairs(lost, 0, 25, 0.0, 10) == with_pairs(lost, 0, 25, 0.0)
+    assert with_pairs(lost, 1, 25, 0.0, 1_000).confidence == 0.2  # no evidence, but none against it
+
+
 def test_the_verdict_of_pairs_outweighs_the_one_without() -> None:
     sure, lost = Verdict("aligned", 0.99, 0.6, 0.6), Verdict("failed", 0.02, 0.1, 0.1)
     assert with_pairs(lost, 60, 500, 0.001).label == "aligned"  # P@1 12: far above chance

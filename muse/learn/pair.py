@@ -192,7 +192,8 @@ def _learn_with_pairs(
     rng = np.random.default_rng([config.seed, PAIRS_STREAM, 2])
     null = None if alone is None else alone.verdict.null  # depends on the vectors alone
     verdict = judge(source, target, alignment, rng=rng, runtime=runtime, null=null)
-    verdict = with_pairs(verdict, supervision.right, supervision.tested, supervision.chance / 100)
+    shown = supervision.right, supervision.tested, supervision.chance / 100
+    verdict = with_pairs(verdict, *shown, methods=len(supervision.candidates))
     candidate = Candidate(alignment, verdict, time.perf_counter() - initialised)
     seconds = {"init": initialised - began, "refine": time.perf_counter() - initialised}
     memory["refine"] = peak_memory_mb()

@@ -101,11 +101,13 @@ def _in_shared_space(x: Tensor, y: Tensor, alignment: Alignment) -> tuple[Tensor
     return normalize(x @ own.T), normalize(y @ torch.from_numpy(alignment.target_map).to(y.device).T)
 
 
-def with_pairs(verdict: Verdict, right: int, tested: int, chance: float) -> Verdict:
+def with_pairs(verdict: Verdict, right: int, tested: int, chance: float, methods: int = 1) -> Verdict:
     """The verdict where `right` of `tested` held-out words were translated correctly; `chance` is a rate.
 
     The odds of `verdict`, which alone cannot convince, times the Bayes factor of a right mapping, whose
-    P@1 may be anything (Beta(1, 3)), against one that translates as often as chance.
+    P@1 may be anything (Beta(1, 3)), against one that translates as often as chance. It is that of the best
+    of several `methods`, which by chance is that many times as likely to be so large: a factor above 1 is
+    divided by their number, down to 1.
     """
     if not tested:
         return verdict
@@ -114,7 +116,10 @@ def with_pairs(verdict: Verdict, right: int, tested: int, chance: float) -> Verd
     by_right = _log_beta(right + a, tested - right + b) - _log_beta(a, b)
     by_chance = right * math.log(rate) + (tested - right) * math.log1p(-rate)
     prior = min(max(verdict.confidence, FAILED), ALIGNED)
-    odds = math.log(prior / (1 - prior)) + by_right - by_chance
+    factor = by_right - by_chance
+    if factor > 0:
+        factor = max(0.0, factor - math.log(methods))
+    odds = math.log(prior / (1 - prior)) + factor
     confidence = 1 / (1 + math.exp(-min(max(odds, -50), 50)))
     return replace(verdict, label=_label(confidence), confidence=round(confidence, 4))
 
