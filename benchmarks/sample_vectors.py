@@ -1,6 +1,7 @@
 """The sample vectors of embeddings/sample: vectors of novels and vectors of the web, joined.
 
-    python benchmarks/sample_vectors.py --shared SHARED [--out FOLDER] [--words N] [--dimension D] [--weights fr=1,en=0.7]
+    python benchmarks/sample_vectors.py --shared SHARED [--out FOLDER] [--words N] [--dimension D]
+        [--weights fr=1,en=0.7]
 
 A word's vector is its vectors in both sources side by side, the web's with a weight; where a source lacks the
 word, ridge regression from the other source predicts its vector, learned on the words of both (the 1TOn+ of
@@ -15,7 +16,7 @@ import argparse
 import gzip
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -54,7 +55,7 @@ def capitalised(text: Path) -> set[str]:
     return {word for word, count in large.items() if count >= small[word]}
 
 
-def shares(words: tuple[str, ...]) -> dict[str, float]:
+def shares(words: Sequence[str]) -> dict[str, float]:
     """How frequent the words are, by rank; the sum is 1."""
     found = 1 / (np.arange(len(words)) + HEAD)
     return dict(zip(words, (found / found.sum()).tolist(), strict=True))
@@ -62,10 +63,10 @@ def shares(words: tuple[str, ...]) -> dict[str, float]:
 
 def vocabulary(novels: Vectors, web: Vectors, names: set[str], size: int) -> list[str]:
     """The most frequent words of both sources together, but names only if the web has them too."""
-    total = Counter(shares(web.words))
-    total.update({  # type: ignore[call-overload]  # counts may be fractions
-        word: share for word, share in shares(novels.words).items() if word in web.index or word not in names
-    })  # fmt: skip
+    total = shares(web.words)
+    for word, share in shares(novels.words).items():
+        if word in web.index or word not in names:
+            total[word] = total.get(word, 0.0) + share
     return sorted(total, key=lambda word: (-total[word], word))[:size]
 
 
