@@ -356,4 +356,4 @@ def test_no_question_is_the_servers_fault(client: Client, path: str, parameters:
 def test_the_page_is_in_the_package() -> None:
     setup = (Path(__file__).parents[1] / "setup.cfg").read_text(encoding="utf-8")
     assert "muse.web = page/*" in setup
-    assert "muse.report = *.html" in setup
+    assert "muse.report = templates/*" in setup

@@ -37,6 +37,22 @@ def test_the_box_has_the_focus_and_suggests_words_by_rank(browser: Any, home: st
     clean(watched)
 
 
+def test_enter_asks_for_what_is_typed_and_not_for_a_suggestion_to_an_earlier_word(
+    browser: Any, home: str
+) -> None:
+    watched = opened(browser, home)
+    page = watched.page
+    page.locator("#text").press_sequentially("mot")
+    page.locator("#suggestions [role=option]").first.wait_for()
+    page.keyboard.press("ArrowDown")
+    # The suggestions to "roi" never come: Enter is faster than they are.
+    page.route("**/api/suggest*", lambda route: None)
+    look_up(page, "roi")
+    best(page, "king")
+    page.unroute_all(behavior="ignoreErrors")
+    clean(watched)
+
+
 def test_a_suggestion_by_click_and_none_after_escape(browser: Any, home: str) -> None:
     watched = opened(browser, home)
     page = watched.page

@@ -23,6 +23,7 @@ export class Suggestions {
   get options() { return [...this.list.children]; }
 
   look() {
+    this.point(-1); // what was chosen completes the word typed before, not this one
     const prefix = this.field.value.trimStart();
     if (!prefix.trim() || prefix.length > LONGEST || /\n/.test(prefix)) {
       this.close();
