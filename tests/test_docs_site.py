@@ -81,10 +81,11 @@ def test_search_finds_a_page_from_the_disk(site: Path) -> None:
         page.on("request", lambda asked: said.append(asked.url) if asked.url.startswith("http") else None)
         page.goto((site / "index.html").as_uri())
         found = page.locator('.md-search-result__item a[href*="how-to/look.html"]').first
-        for query in ["explorer", "the explorer"] * 10:  # what is typed before the index is loaded is lost
+        # What is typed before the index is loaded is lost, and typing anew begins the search anew.
+        for attempt, query in enumerate(["explorer", "the explorer"] * 3):
             page.fill("input.md-search__input", query)
             try:
-                found.wait_for(timeout=PATIENCE / 20)
+                found.wait_for(timeout=1_000 * 2**attempt)
             except playwright.TimeoutError:
                 continue
             break
