@@ -144,6 +144,7 @@ def test_weak_answers_are_named(muse: Command, space: Path) -> None:
     ended = muse("translate", space, "chat", "--top", 1)
     assert ended.err == "chat: no translation to trust, the best has 11 %\n"
     assert ended.out.startswith("chat\tcat")
+    assert muse("translate", space, "chat", "--json").json["languages"] == {}
     assert "probability" not in muse("translate", space, "chat", "--retrieval", "nn").err
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from muse.errors import BadSetting
 from muse.induce import Limits, entries
+from muse.search.probability import Calibration
 from muse.search.retrieval import Retrieval
 from muse.space.calibrated import find_calibration
 from muse.translate import Answer, WordAnswer, answer_words
@@ -65,6 +66,18 @@ def test_unknown_words_take_nothing_from_the_others() -> None:
     assert answer_words(space, []) == []
     with pytest.raises(BadSetting, match="--top must be at least 1, got 0"):
         answer_words(space, ["roi"], top=0)
+
+
+def test_a_weak_answer_names_the_languages_where_the_word_is_more_frequent() -> None:
+    eye = np.eye(4, dtype=np.float32)
+    space = plain_space(eye, eye, ["roi", "pain", "chat", "king"], ["king", "bread", "cat", "pain"])
+    weak, sure = Calibration(10, 10, 3), Calibration(0.01, 0.01, -3)
+    for calibration, expected in ((weak, {"king": ("en",)}), (sure, {})):
+        space.calibrations["fr", "en"] = calibration
+        found = answer_words(space, space.vectors("fr").words)
+        assert {one.grade for one in found} == {"weak" if expected else "trusted"}
+        # pain is more frequent in French, and roi is French alone.
+        assert {one.word: one.languages for one in found if one.languages} == expected
 
 
 @pytest.mark.parametrize(

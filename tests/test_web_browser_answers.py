@@ -154,6 +154,26 @@ def test_weak_answers_are_dimmed_and_said_to_be(browser: Any, home: str) -> None
     clean(watched)
 
 
+def test_a_weak_answer_offers_the_language_where_the_word_is_more_frequent(browser: Any, home: str) -> None:
+    asked = []
+
+    def weak_at_first(fields: Any) -> None:
+        asked.append(fields["source"])
+        if fields["source"] == "fr":
+            weakened(fields)
+            fields["languages"] = ["en"]
+
+    watched = opened(
+        browser, f"{home}#fr/roi", before=lambda page: changed(page, "/api/translate", weak_at_first)
+    )
+    page = watched.page
+    page.get_by_text("No translation I would trust; it is more frequent in English.").wait_for()
+    page.get_by_role("button", name="Translate it into French").click()
+    page.get_by_text("“roi” is a French word").wait_for()  # the small space has it in French alone
+    assert page.input_value("#source") == "en"
+    clean(watched)
+
+
 def test_an_answer_is_rated_once_the_probabilities_are_known(browser: Any, home: str) -> None:
     asked = []
 

@@ -53,7 +53,11 @@ def show_words(
         log.warning("%s", problem)
     for one in known:
         if one.grade == "weak":
-            log.warning("%s: no translation to trust, the best has %s", one.word, _percent(one.answers[0]))
+            advice = f"; it is more frequent in {' and '.join(one.languages)}; check --src and --tgt"
+            log.warning(
+                "%s: no translation to trust, the best has %s%s",
+                one.word, _percent(one.answers[0]), advice if one.languages else "",
+            )  # fmt: skip
 
 
 def _fields(found: Sequence[WordAnswer]) -> dict[str, Any]:
@@ -62,6 +66,7 @@ def _fields(found: Sequence[WordAnswer]) -> dict[str, Any]:
         "translations": {one.word: [[a.target, a.score] for a in one.answers] for one in known},
         "answers": {one.word: [{**asdict(a), "grade": a.grade} for a in one.answers] for one in known},
         "forms": {one.word: one.form for one in known},
+        "languages": {one.word: one.languages for one in known if one.languages},
         "unknown": {
             one.word: {"suggestions": one.suggestions, "languages": one.languages}
             for one in found

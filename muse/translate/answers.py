@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import torch
@@ -58,7 +58,8 @@ def grade_of(probability: float) -> Grade:
 class WordAnswer:
     """What a space says of a word: the entry that was looked up (`form`) and its translations, best first.
 
-    Of an unknown word, which has no form, similar spellings and the other languages that have it.
+    Of an unknown word, which has no form, similar spellings and the other languages that have it. Of a word
+    without a translation to trust, the other languages where it is more frequent: it may be theirs.
     """
 
     word: str
@@ -109,8 +110,10 @@ def answer_words(
         top=top, retrieval=retrieval or Retrieval(),
     )  # fmt: skip
     return [
-        _unknown(space, source, word) if form is None else WordAnswer(word, form, found[form])
-        for word, form in ((word, forms[word]) for word in words)
+        _unknown(space, source, word)
+        if (form := forms[word]) is None
+        else _with_languages(space, source, WordAnswer(word, form, found[form]))
+        for word in words
     ]
 
 
@@ -165,6 +168,14 @@ def _best_back(
     rows_by_word = dict(zip(words, queries, strict=True))
     found = with_own_spelling(space, rows_by_word, found, (target, source), retrieval)
     return {word: best[0][0] for word, best in zip(words, found, strict=True)}
+
+
+def _with_languages(space: AlignedSpace, language: str, found: WordAnswer) -> WordAnswer:
+    """The answer with the languages where the word is more frequent, if its translation is weak."""
+    rank = space.vectors(language).index.get(found.form or "")
+    if rank is None or found.grade != "weak":
+        return found
+    return replace(found, languages=tuple(languages_with(space, found.word, besides=language, before=rank)))
 
 
 def _unknown(space: AlignedSpace, language: str, word: str) -> WordAnswer:

@@ -67,10 +67,15 @@ def spellings(word: str, vectors: Vectors) -> list[str]:
     return list(dict.fromkeys([*forms, *close]))[:SUGGESTIONS]
 
 
-def languages_with(space: AlignedSpace, word: str, *, besides: str) -> list[str]:
-    """The languages of a space, besides one, that have a form of the word."""
-    others = [language for language in space.languages if language != besides]
-    return [language for language in others if find_form(word, space.vectors(language)) is not None]
+def languages_with(space: AlignedSpace, word: str, *, besides: str, before: int | None = None) -> list[str]:
+    """The languages of a space, besides one, that have the word, `before` a rank if that is given."""
+    found = []
+    for language in space.languages:
+        vectors = space.vectors(language)
+        form = None if language == besides else find_form(word, vectors)
+        if form is not None and (before is None or vectors.index[form] < before):
+            found.append(language)
+    return found
 
 
 def not_found(space: AlignedSpace, language: str, word: str) -> str:

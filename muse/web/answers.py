@@ -28,7 +28,8 @@ class Option(Scored):
 class TranslationsAnswer(BaseModel):
     """The best translations of a word, looked up as `form`, a spelling of the vocabulary.
 
-    `retrieval` names the scores: csls:10, or nn for cosines. `grade` is that of the best translation.
+    `retrieval` names the scores: csls:10, or nn for cosines. `grade` is that of the best translation; if that
+    is weak, `languages` are those where the word is more frequent.
     """
 
     source: str
@@ -37,6 +38,7 @@ class TranslationsAnswer(BaseModel):
     form: str
     retrieval: str
     grade: Grade | None
+    languages: list[str] = []
     translations: list[Option]
 
 

@@ -71,6 +71,7 @@ def _about_words(router: APIRouter, explorer: Explorer) -> None:
             form=found.form or word,
             retrieval=str(retrieval),
             grade=found.grade,
+            languages=list(found.languages),
             translations=[_option(answer) for answer in found.answers],
         )
 

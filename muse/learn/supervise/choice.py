@@ -46,7 +46,9 @@ METHODS = 5 + len(SETTINGS)  # that are tried without any start, for the progres
 TRANSPORTS = 2  # with self-learning and without
 TRAINED = 2  # RCSLS and contrastive training
 FEW = 2_000  # source words
-LEAST_TO_TRAIN = 500  # pairs: training forgets rare words, and fewer pairs cannot show that it did
+# Pairs: training, and self-learning from what succeeded without pairs, may spoil rare words, and fewer pairs
+# cannot show that they did.
+LEAST_TO_TRAIN = 500
 FINAL = HeldOutConfig(targets=30_000, sources=4_000)  # of the figure that is reported
 
 
@@ -207,12 +209,15 @@ def choose(
 def _tested(choice: _Choice, starts: Sequence[Start]) -> list[MethodScore]:
     """All methods, tested, simplest first: what was learned without the pairs needs no fit at all.
 
-    Maps fitted to induced pairs too have no more parameters than others, and several times as many pairs for
-    them; and they cover rarer words, which a dictionary seldom has and cross-validation cannot see. A start
-    that ranks held-out pairs worse than canonical maps do is none for self-learning. One that failed comes
-    last: a few pairs cannot show that it is better than its equals. Where no start serves but failed ones,
-    transport is tried too, if the pairs are few.
+    Maps fitted to induced pairs too have no more parameters than others, and several times as many pairs
+    for them; and they cover rarer words, which a dictionary seldom has and cross-validation cannot see. A
+    start that ranks held-out pairs worse than canonical maps do is none for self-learning, nor, where
+    pairs are few, is one that succeeded without them. One that failed comes last: a few pairs cannot show
+    that it is better than its equals. Where no start serves but failed ones, transport is tried too, if
+    the pairs are few.
     """
+    evidence = choice.folds.evidence
+    trains = len(evidence) >= LEAST_TO_TRAIN
     rotations = [choice.test(method) for method in (procrustes_method(), refined_method(choice.rng))]
     whitened = choice.test(whitened_method())
     grid = {config: choice.test(canonical_method(config)) for config in SETTINGS}
@@ -222,9 +227,9 @@ def _tested(choice: _Choice, starts: Sequence[Start]) -> list[MethodScore]:
     for start in starts:
         given = choice.test(unfitted(start.name, start.maps))
         serves = given.score >= grid[config].score
-        grown = [choice.self_learning_from(given.method, config)] if serves else []
+        grows = serves and (start.failed or trains)
+        grown = [choice.self_learning_from(given.method, config)] if grows else []
         (inducing if serves and not start.failed else others).extend([given, *grown])
-    evidence = choice.folds.evidence
     if are_few(evidence) and not inducing:
         transport = transport_method(config)
         inducing += [choice.self_learning_from(transport, config), choice.test(transport)]
@@ -232,7 +237,6 @@ def _tested(choice: _Choice, starts: Sequence[Start]) -> list[MethodScore]:
     inducing.append(choice.test(plain))
     fitted = [*rotations, whitened, *canonicals, *others]
     best = max((*inducing, *canonicals, *others), key=lambda one: one.score)
-    trains = len(evidence) >= LEAST_TO_TRAIN
     trained = [relaxed_method(), contrastive_method(best.method, choice.rng)] if trains else []
     return [*inducing, *fitted, *map(choice.test, trained)]
 

@@ -2,7 +2,7 @@
 import { Refused, Unreachable, ask } from "/page/api.js";
 import { $, make } from "/page/dom.js";
 import { named } from "/page/languages.js";
-import { wordButton } from "/page/word.js";
+import { turnButton, wordButton } from "/page/word.js";
 
 const PAUSE = 2_000; // milliseconds between two attempts to reach the server
 let waiting = null;
@@ -43,12 +43,6 @@ function showUnknown({ suggestions, languages }, question, page) {
     make("p", {}, advice),
     close.length ? make("div", { class: "choices", id: "spellings" }, ...close) : null,
   );
-}
-
-function turnButton(code, { text, source, target }, page) {
-  const into = named(code === target ? source : target);
-  const turn = () => page.lookUp(text, code);
-  return make("button", { type: "button", class: "main", onclick: turn }, `Translate it into ${into}`);
 }
 
 const article = (name) => (/^[AEIOU]/.test(name) ? "an" : "a");

@@ -13,10 +13,19 @@ export function showWord(translated, page) {
   const weak = grade === "weak";
   return make(
     "article", { class: weak ? "card weak" : "card" },
-    weak ? make("p", { class: "notice" }, "No translation I would trust") : null,
+    weak ? notice(translated, page) : null,
     asked(translated, page),
     headline(translated, page),
     translations.length > 1 ? others(translated, page) : null,
+  );
+}
+
+function notice({ languages, word, source, target }, page) {
+  const elsewhere = languages.filter((code) => page.languages.codes.includes(code));
+  return make(
+    "div", { class: "notice" },
+    elsewhere.length ? `No translation I would trust; it is more frequent in ${named(elsewhere[0])}.` : "No translation I would trust",
+    ...elsewhere.map((code) => turnButton(code, { text: word, source, target }, page)),
   );
 }
 
@@ -87,6 +96,13 @@ export function showNeighbours({ source, target, form, translations }, near, pag
       list(target, words[target].filter((one) => !shown.has(one.word))),
     ),
   );
+}
+
+// A button that asks the same of the language that a word may be of.
+export function turnButton(code, { text, source, target }, page) {
+  const into = named(code === target ? source : target);
+  const turn = () => page.lookUp(text, code);
+  return make("button", { type: "button", class: "main", onclick: turn }, `Translate it into ${into}`);
 }
 
 // A button that looks a word up in its language.
