@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import gzip
+import json
+import signal
+import subprocess
+import sys
 import zipfile
 from collections import Counter
 from dataclasses import replace
@@ -123,6 +127,22 @@ def test_one_thread_gives_the_same_twice(text: Path, tmp_path: Path) -> None:
         embed([text], tmp_path / f"{name}.vec", language="xx", config=replace(SMALL, seed=seed))
     first, again, other = ((tmp_path / f"{name}.vec").read_bytes() for name in "abc")
     assert first == again != other
+
+
+def test_training_ends_with_the_process_that_asked_for_it(text: Path, tmp_path: Path) -> None:
+    settings = {"input": str(text), "epoch": 1_000_000, "thread": 1, "seed": 0, "verbose": 2}
+    command = [
+        sys.executable,
+        "-m",
+        "muse.embedding.fasttext_process",
+        str(tmp_path / "m"),
+        json.dumps(settings),
+    ]
+    with subprocess.Popen(command, stderr=subprocess.PIPE) as process:
+        assert process.stderr is not None
+        assert process.stderr.read(1)  # it trains
+        process.stderr.close()  # as the system does where the parent is killed
+        assert process.wait(30) == -signal.SIGPIPE
 
 
 def test_the_most_frequent_words_are_written(text: Path, tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import sys
 
 TOLD = 4  # the exit code where fastText says what is wrong with the text; its words are the last on stderr
@@ -12,6 +13,8 @@ def main() -> None:
     """Trains the model and saves it."""
     from fasttext import FastText
 
+    # Nobody waits for the model of a parent that was killed: the next line of progress ends this process too.
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     out, settings = sys.argv[1], json.loads(sys.argv[2])
     # Its function does not take a seed, but its defaults have one; this process is for one model.
     FastText.unsupervised_default["seed"] = settings.pop("seed")
