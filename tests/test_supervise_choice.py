@@ -11,6 +11,7 @@ import scipy.stats
 import torch
 
 from muse.errors import Mismatch
+from muse.learn.supervise import choice
 from muse.learn.supervise.choice import LEAST_TO_TRAIN, MethodScore, Start, choose, simplest
 from muse.learn.supervise.cross_validation import (
     Folds,
@@ -122,6 +123,7 @@ def test_the_simplest_within_one_standard_error() -> None:
         _tested("best", better),
     ]
     assert simplest(order).method.name == "nearly"
+    assert simplest(order, 10).method.name == "good"
     assert simplest([_tested("none", []), _tested("neither", [])]).method.name == "none"
 
 
@@ -152,6 +154,22 @@ def test_a_dictionary_of_strangers_is_no_better_than_chance() -> None:
     assert low < 1 and high < 6
     verdict = with_pairs(Verdict("aligned", 0.99, 0.5, 0.5), found.right, found.tested, found.chance / 100)
     assert verdict.label != "aligned"
+
+
+@pytest.mark.parametrize(
+    ("pairs", "failed", "chosen"),
+    [(40, False, "start"), (40, True, "other"), (LEAST_TO_TRAIN, False, "other")],
+)
+def test_few_pairs_overrule_a_start_that_succeeded_only_if_they_are_sure(
+    monkeypatch: pytest.MonkeyPatch, pairs: int, failed: bool, chosen: str
+) -> None:
+    # The other is better by 1.4 standard errors: 2 words of 40 rise from the second rank to the first.
+    scores = [_tested("start", [1] * 38 + [2] * 2), _tested("other", [1] * 40)]
+    monkeypatch.setattr(choice, "_tested", lambda *_: scores)
+    start = Start("start", scores[0].method.fit(evidence(pairs), True), failed)
+    known = evidence(pairs)
+    _, found = choose(known, [start], fixed=False, seed=[0], runtime=Runtime())
+    assert found.chosen == chosen
 
 
 def test_a_start_that_failed_comes_after_its_equals_and_transport() -> None:
