@@ -62,7 +62,7 @@ NOTES = (
     "P@1 in percent on a test list, with 95 % intervals, by",
     "the help given: none, the strings that both languages",
     "share, or so many pairs of a dictionary (5,000: all of",
-    "them); the mean of one to three draws of the pairs.",
+    "them); the mean of three draws of the pairs.",
     "VecMap: its supervised mode, which like Procrustes",
     "cannot begin without help.",
 )
