@@ -16,7 +16,8 @@ from muse.alignment import Alignment
 from muse.errors import NotConverged
 from muse.evaluation.sentences import Queries, sentence_ranks
 from muse.learn.criterion import criterion
-from muse.learn.initialise.adversarial import AdversarialConfig, adversarial
+from muse.learn.initialise.adversarial import adversarial
+from muse.learn.initialise.adversarial_config import AdversarialConfig
 from muse.learn.initialise.features import FeaturesConfig, features
 from muse.learn.initialise.gromov import GromovConfig, gromov
 from muse.learn.initialise.identical import IdenticalConfig, identical

@@ -13,7 +13,7 @@ import pytest
 
 from muse.files import read_lexicon, read_vectors
 from muse.learn import auto
-from muse.learn.initialise.adversarial import AdversarialConfig
+from muse.learn.initialise.adversarial_config import AdversarialConfig
 from muse.normalise import normalise
 from muse.space import load_space
 from tests.command import SCORE_FIELDS, Command, align_arguments
@@ -159,7 +159,7 @@ import os, signal
 from muse.learn import auto
 from muse import cli
 from muse.run.checkpoint import Checkpoint
-from muse.learn.initialise.adversarial import AdversarialConfig
+from muse.learn.initialise.adversarial_config import AdversarialConfig
 small = {SMALL_GAME!r}
 auto.AdversarialConfig = lambda: small
 save, saved = Checkpoint.save, []

@@ -11,15 +11,17 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from torch.nn import functional
 
 from muse.alignment import Alignment
 from muse.errors import BadSetting, Mismatch, NotConverged
 from muse.learn.initialise.adversarial import (
-    AdversarialConfig,
     AdversarialEpoch,
+    _Training,
     adversarial,
     orthogonality_update,
 )
+from muse.learn.initialise.adversarial_config import PAPER, AdversarialConfig
 from muse.run.checkpoint import Checkpoint
 from muse.run.runtime import Runtime
 from muse.vectors import Matrix, Vectors
@@ -267,10 +269,44 @@ def test_settings_that_cannot_work_are_refused(bad: dict[str, Any]) -> None:
         replace(QUICK, **bad)
 
 
+def test_the_paper_begins_with_the_identity_and_takes_its_own_step() -> None:
+    # W <- update(W - 0.1 G), G the gradient of the loss with swapped labels.
+    config = replace(PAPER, hidden=8, batch=len(SOURCE))
+    training = _Training(SOURCE, TARGET, config, "cpu")
+    state = training.start(seed=0)
+    assert torch.equal(state["mapping"][0], torch.eye(D))
+
+    def generator() -> torch.Generator:
+        return torch.Generator().manual_seed(0)
+
+    torch.testing.assert_close(training.x, SOURCE.tensor())
+    rows = SOURCE.tensor()[torch.randint(len(SOURCE), (len(SOURCE),), generator=generator())]
+    mapping = torch.eye(D, requires_grad=True)
+    z = rows @ mapping.T
+    for layer in range(3):
+        z = functional.leaky_relu(z, 0.2) if layer else z
+        z = z @ state[f"weight{layer}"][0] + state[f"bias{layer}"][0]
+    # Labels 1 - s and s, swapped: source words should look like target words, 0, smoothed.
+    loss = -(0.2 * functional.logsigmoid(z) + 0.8 * functional.logsigmoid(-z)).mean()
+    (gradient,) = torch.autograd.grad(loss, mapping)
+    stepped = torch.eye(D) - 0.1 * gradient
+    expected = 1.01 * stepped - 0.01 * stepped @ stepped.T @ stepped
+    training._mapping_step(state, config.mapping_rate, generator())
+    torch.testing.assert_close(state["mapping"][0], expected)
+
+
+def test_the_settings_of_the_paper_recover_a_small_turn() -> None:
+    small = torch.linalg.matrix_exp(0.15 * torch.from_numpy(TURN - TURN.T)).numpy()
+    target = vectors("b", SOURCE.matrix @ small.T)
+    config = replace(PAPER, epochs=4, steps=150, hidden=64, discriminator_rate=1.0, mapping_rate=0.5)
+    before = float(np.linalg.norm(np.eye(D) - small))
+    best = run(config, target=target)[0].source_map
+    assert np.linalg.norm(best - small) < before / 2
+
+
 @pytest.mark.slow
 def test_two_layers_and_the_sizes_of_the_paper_run() -> None:
-    config = replace(QUICK, layers=2, hidden=2048, epochs=1, steps=20)
-    assert run(config)[0].orthogonality_defect < 0.05
+    assert run(replace(PAPER, epochs=1, steps=20))[0].orthogonality_defect < 0.05
 
 
 @pytest.mark.gpu

@@ -15,7 +15,8 @@ from muse.errors import BadSetting, Mismatch, NotConverged
 from muse.learn.criterion import Criterion, criterion
 from muse.learn.dimensions import Initialiser, in_common_dimensions
 from muse.learn.initialise import INITIALISATIONS
-from muse.learn.initialise.adversarial import AdversarialConfig, adversarial
+from muse.learn.initialise.adversarial import adversarial
+from muse.learn.initialise.adversarial_config import PAPER, AdversarialConfig
 from muse.learn.initialise.features import FeaturesConfig, features
 from muse.learn.initialise.gromov import GromovConfig, gromov
 from muse.learn.initialise.identical import IdenticalConfig, identical
@@ -229,6 +230,7 @@ KNOWN: dict[str, Initialiser] = {
     "features": in_common_dimensions(_with(features, FeaturesConfig())),
     "similarity": in_common_dimensions(_with(similarity, SimilarityConfig())),
     "adversarial": in_common_dimensions(_with(adversarial, AdversarialConfig())),
+    "adversarial-paper": in_common_dimensions(_with(adversarial, PAPER)),
     "identical": _with(identical, IdenticalConfig()),
 }
 # Adversarial training is not among them: it is slow, and solved no pair of languages on which all others had

@@ -6,11 +6,13 @@ Alignments, each with its criterion. The caller chooses among them, and may stop
 
     gromov        optimal transport between the two similarity matrices
     features      features of single words, sharpened by expectation maximisation
-    adversarial   a mapping against a discriminator
+    adversarial   a mapping against a discriminator; adversarial-paper with the paper's settings, for a GPU
     similarity    matched similarity distributions
     identical     identical strings: not strictly unsupervised
     dictionary    a list of translations: supervised
 """
 
 # The values of --init. Here, --help reads them without importing torch.
-INITIALISATIONS = ("auto", "gromov", "features", "adversarial", "similarity", "identical", "dictionary")
+INITIALISATIONS = (
+    "auto", "gromov", "features", "adversarial", "adversarial-paper", "similarity", "identical", "dictionary"
+)  # fmt: skip

@@ -3,7 +3,7 @@
 Conneau et al., "Word Translation Without Parallel Data" (2018), equations 4.3, 4.4 and 4.7 of Conneau's
 thesis. A discriminator learns to tell mapped source words from target words, the mapping to deceive it.
 
-Three things differ from the paper, each because it turned hours on a CPU into seconds:
+By default three things differ from the paper, each because it turned hours on a CPU into seconds:
 
 * training takes place in the leading principal components of each language, which are similar in both
   languages; the mapping of the whole space is then fitted to the pairs that this finds;
@@ -27,8 +27,9 @@ from torch import Tensor
 from torch.nn import functional
 
 from muse.alignment import Alignment
-from muse.errors import BadSetting, Mismatch, NotConverged
+from muse.errors import Mismatch, NotConverged
 from muse.learn.criterion import Criterion
+from muse.learn.initialise.adversarial_config import AdversarialConfig
 from muse.learn.initialise.components import components, principal_axes
 from muse.procrustes import procrustes
 from muse.run.runtime import Runtime
@@ -39,38 +40,6 @@ log = logging.getLogger(__name__)
 
 State = dict[str, Tensor]  # all that training changes; restarts are the first axis of every tensor
 WORST_DEFECT = 0.5  # beyond this the update of equation 4.7 cannot be trusted to bring a mapping back
-
-
-@dataclass(frozen=True)
-class AdversarialConfig:
-    """The settings of adversarial training; r is the number of restarts not yet dropped."""
-
-    restarts: int = 8  # random initial mappings, trained in parallel
-    survivors: int = 2  # restarts that are trained to the end
-    prune_from: int = 2  # from this epoch on, each epoch drops the weaker half of the restarts
-    epochs: int = 8  # at most; it ends sooner when the criterion has stalled
-    patience: int = 3  # epochs without a better criterion after which a restart has stalled
-    steps: int = 1000  # mapping steps an epoch
-    batch: int = 32  # words of each language a step
-    most_frequent: int = 5000  # words to sample from; rare words have poor vectors and mislead
-    dimensions: int = 50  # leading principal components
-    hidden: int = 500  # units of a hidden layer of the discriminator (paper: 2048)
-    layers: int = 1  # hidden layers of the discriminator (paper: 2)
-    dropout: float = 0.1  # share of the discriminator's input set to zero
-    smoothing: float = 0.2  # the labels are 1 - smoothing and smoothing
-    discriminator_steps: int = 5  # for each mapping step
-    discriminator_rate: float = 0.3  # learning rate (paper: 0.1)
-    mapping_rate: float = 1.0  # learning rate (paper: 0.1)
-    clip: float = 0.5  # largest Frobenius norm of the gradient of the mapping
-    decay: float = 0.95  # of both rates, each epoch
-    beta: float = 0.5  # strength of the orthogonality update (paper: 0.01)
-
-    def __post_init__(self) -> None:
-        if not 1 <= self.survivors <= self.restarts:
-            raise BadSetting(f"survivors must lie in 1..restarts ({self.restarts}), got {self.survivors}")
-        for name in ("epochs", "steps", "batch", "dimensions", "hidden", "layers", "discriminator_steps"):
-            if getattr(self, name) < 1:
-                raise BadSetting(f"{name} must be at least 1, got {getattr(self, name)}")
 
 
 @dataclass(frozen=True)
@@ -135,21 +104,29 @@ class _Training:
                 f"{target.dimension}; train or reduce them to the same size"
             )
         self.config, self.device = config, torch.device(device)
-        self.k = min(config.dimensions, source.dimension)
+        d = source.dimension
+        self.k = d if config.whole else min(config.dimensions, d)
         self.source = source.most_frequent(config.most_frequent)
         self.target = target.most_frequent(config.most_frequent)
-        self.source_basis = principal_axes(self.source, self.k)  # (d, k)
-        self.target_basis = principal_axes(self.target, self.k)  # (d, k)
-        self.x = components(self.source.matrix, self.source_basis).to(device)  # (n, k)
-        self.y = components(self.target.matrix, self.target_basis).to(device)  # (m, k)
+        self.source_basis, self.x = self._seen(self.source)  # (d, k), (n, k)
+        self.target_basis, self.y = self._seen(self.target)  # (d, k), (m, k)
         sums = [zlib.crc32(side.matrix.tobytes()) for side in (self.source, self.target)]
         self.signature = repr((source.language, target.language, sums, config))
 
+    def _seen(self, side: Vectors) -> tuple[Matrix, Tensor]:
+        """The basis (d, k) of what is seen of a language, and its words (n, k) in it."""
+        basis = principal_axes(side, self.k)
+        if self.config.whole:
+            return np.eye(self.k, dtype=np.float32), side.tensor().to(self.device)
+        return basis, components(side.matrix, basis).to(self.device)
+
     def start(self, seed: int) -> State:
-        """The state before the first epoch: random rotations, random discriminators."""
+        """The state before the first epoch: random rotations or the identity, random discriminators."""
         c, r = self.config, self.config.restarts
         generator = _generator(seed, 0, torch.device("cpu"))  # the same initial state on every device
         mapping = torch.linalg.qr(torch.randn(r, self.k, self.k, generator=generator)).Q.contiguous()
+        if c.whole:
+            mapping = torch.eye(self.k).repeat(r, 1, 1)
         state = {"mapping": mapping, "best_mapping": mapping.clone(), "rate": torch.ones(r, 1, 1)}
         state |= {"best": torch.full((r,), -torch.inf), "stalled": torch.zeros(r)}
         widths = [self.k, *[c.hidden] * c.layers, 1]
@@ -204,12 +181,13 @@ class _Training:
         mapped = self._sample(self.x, generator) @ mapping.mT  # (r, b, k)
         labels = torch.full_like(mapped[..., :1], c.smoothing)  # (r, b, 1)
         (gradient,) = torch.autograd.grad(_loss(state, mapped, labels), mapping)
-        # Keep the part of the gradient that rotates W: the update below would undo any stretch. The clip
-        # then bounds the rotation by one bad batch, and with it the defect.
-        stretch = mapping.detach().mT @ gradient  # (r, k, k)
-        gradient = gradient - mapping.detach() @ (stretch + stretch.mT) / 2
+        if c.rotational:
+            # The update below would undo any stretch. The clip then bounds the rotation by one bad batch, and
+            # with it the defect.
+            stretch = mapping.detach().mT @ gradient  # (r, k, k)
+            gradient = gradient - mapping.detach() @ (stretch + stretch.mT) / 2
         norm = gradient.flatten(1).norm(dim=1)[:, None, None]
-        mapping.detach_().sub_(rate * state["rate"] * gradient * (c.clip / norm.clamp(min=c.clip)))
+        mapping.detach_().sub_(rate * state["rate"] * gradient * (c.clip / norm).clamp(max=1))
         state["mapping"] = orthogonality_update(mapping, c.beta)
 
     def _sample(self, rows: Tensor, generator: torch.Generator) -> Tensor:
