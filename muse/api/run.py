@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import time
 from collections.abc import Sequence
@@ -16,6 +17,7 @@ from muse.api.request import Request
 from muse.errors import BadSetting, MuseError
 from muse.files import read_lexicon, read_vectors
 from muse.files.plain_text import read_lines
+from muse.files.source import is_stream
 from muse.files.space_folder import MANIFEST, checksum
 from muse.files.space_manifest import read_manifest
 from muse.learn.detour import Middle
@@ -208,8 +210,16 @@ def _checkpoint(request: Request, inputs: _Inputs) -> Checkpoint:
     files = [path for side in sides for path in side.files]
     if request.into is not None:
         files.append(request.into / MANIFEST)
-    fingerprint = [settings, *(checksum(Path(path)) for path in files)]
+    fingerprint = [settings, *(checksum(Path(path)) for path in files if not is_stream(Path(path)))]
+    fingerprint += [_digest(side) for side in sides if any(is_stream(Path(path)) for path in side.files)]
     return open_checkpoint(request.folder, fingerprint, resume=request.resume)
+
+
+def _digest(side: SideToSave) -> str:
+    """What stands for the checksum of a file that was a pipe: the sha256 of the words and rows read."""
+    found = hashlib.sha256("\0".join(side.vectors.words).encode())
+    found.update(side.vectors.matrix.tobytes())
+    return found.hexdigest()
 
 
 def _save(request: Request, inputs: _Inputs, learned: LearnedMany, before: dict[str, Any]) -> None:

@@ -10,7 +10,7 @@ from muse.errors import BadFile
 from muse.files.parquet import is_parquet
 from muse.files.pieces import files_of, pieces
 from muse.files.plain_text import read_lines
-from muse.files.source import is_packed
+from muse.files.source import is_packed, is_stream
 from muse.progress import Progress
 from muse.text.expressions import grouped, joined
 from muse.text.tokens import Tokeniser
@@ -93,8 +93,8 @@ def _files(texts: Sequence[Path]) -> list[Path]:
 
 
 def _letters(files: Sequence[Path]) -> int:
-    """The most letters that the files may have; 0 where that is unknown, as of packed ones."""
-    if any(is_parquet(file) or is_packed(file) for file in files):
+    """The most letters that the files may have; 0 where that is unknown, as of packed ones and pipes."""
+    if any(is_stream(file) or is_parquet(file) or is_packed(file) for file in files):
         return 0
     return sum(file.stat().st_size for file in files)
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from muse.errors import BadFile, Mismatch
+from muse.files.source import refuse_stream
 from muse.lexicon import Lexicon
 from muse.space import AlignedSpace
 from muse.version import __version__
@@ -106,6 +107,7 @@ def space_signature(
 def gold_name(path: Path | str) -> str:
     """The name of a file of gold data with the first four digits of its sha256: fr-en.txt@3f2a."""
     path = Path(path)
+    refuse_stream(path, "whose checksum goes into the signature")
     try:
         return f"{path.name}@{hashlib.sha256(path.read_bytes()).hexdigest()[:4]}"
     except OSError as error:

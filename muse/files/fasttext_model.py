@@ -15,7 +15,7 @@ import numpy as np
 
 from muse.errors import BadFile, Mismatch, MissingExtra
 from muse.files.fasttext_layout import MAGIC, Layout, check_layout
-from muse.files.source import Source, open_source, unpacked_path
+from muse.files.source import Source, open_source, refuse_stream, unpacked_path
 from muse.files.table import Table, table_of
 from muse.installation import install_packages
 from muse.vectors import Matrix
@@ -28,6 +28,7 @@ def is_fasttext(head: bytes) -> bool:
 
 def is_fasttext_file(path: Path | str) -> bool:
     """Whether a file, compressed or not, is a fastText model."""
+    refuse_stream(Path(path), "since it is looked at first")
     with open_source(Path(path)) as source:
         return is_fasttext(source.peek(len(MAGIC)))
 

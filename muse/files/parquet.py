@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from muse.errors import BadFile, BadSetting, MissingExtra
+from muse.files.source import is_stream, refuse_stream
 from muse.files.writing import replaced
 from muse.installation import install_extra
 from muse.vectors import Matrix
@@ -21,6 +22,8 @@ def is_parquet(path: Path) -> bool:
     """Whether a file is Parquet, by its name or its first bytes."""
     if path.suffix == ".parquet":
         return True
+    if is_stream(path):  # what is read here would be lost
+        return False
     try:
         with path.open("rb") as file:
             return file.read(len(MAGIC)) == MAGIC
@@ -67,6 +70,7 @@ def read_rows(path: Path, column: str, group: int, begin: int, end: int) -> list
 @contextmanager
 def _opened(path: Path) -> Iterator[Any]:
     require_pyarrow(path)
+    refuse_stream(path, "since Parquet is not read from its start")
     from pyarrow import ArrowException
     from pyarrow.parquet import ParquetFile
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import lzma
+import stat
 import struct
 import tempfile
 import zipfile
@@ -11,7 +12,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import IO, cast
+from typing import IO, Protocol, cast
 
 from muse.errors import BadFile
 
@@ -28,23 +29,35 @@ BROKEN = (
 )
 _GZIP = b"\x1f\x8b"
 _ZIP = (b"PK\3\4", b"PK\5\6")  # the second one has nothing in it
+_PARQUET = b"PAR1"
+
+
+class Readable(Protocol):
+    """What bytes are read from."""
+
+    def read(self, size: int, /) -> bytes:
+        """Up to `size` bytes, none only at the end."""
 
 
 class Source:
-    """A stream of bytes with its path, for messages, and its size on disk, for estimates.
+    """A stream of bytes, read once from the start, with its path, for messages, and its size, for estimates.
 
-    `ahead` are the bytes of an uncompressed file that were already read; a compressed one has none.
+    The size is that on disk, 0 of a pipe. `ahead` are bytes that were already read from the stream.
     """
 
-    def __init__(self, path: Path, stream: IO[bytes], *, size: int, ahead: bytes | None = None) -> None:
+    def __init__(
+        self, path: Path, stream: Readable, *, size: int, ahead: bytes = b"", packed: bool = False
+    ) -> None:
         self.path = path
         self.size = size
-        self.packed = ahead is None
+        self.packed = packed
         self._stream = stream
-        self._ahead = ahead or b""
+        self._ahead = ahead
+        self._at = 0  # in `ahead`, which is not copied for every block that is taken from it
 
     def peek(self, size: int) -> bytes:
         """The next `size` bytes, fewer only at the end, without consuming them."""
+        self._ahead, self._at = self._ahead[self._at :], 0
         while len(self._ahead) < size:
             more = self._take(size - len(self._ahead))
             if not more:
@@ -54,9 +67,11 @@ class Source:
 
     def read(self, size: int) -> bytes:
         """Up to `size` bytes, none only at the end."""
-        if not self._ahead:
+        if self._at == len(self._ahead):
+            self._ahead, self._at = b"", 0
             return self._take(size)
-        taken, self._ahead = self._ahead[:size], self._ahead[size:]
+        taken = self._ahead[self._at : self._at + size]
+        self._at += len(taken)
         return taken
 
     def _take(self, size: int) -> bytes:
@@ -68,13 +83,30 @@ class Source:
             ) from error
 
 
+def is_stream(path: Path) -> bool:
+    """Whether `path` is a pipe or a device, which can be read only once, and only from its start."""
+    try:
+        mode = path.stat().st_mode
+    except OSError:
+        return False  # opening it reports the error
+    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
+
+
+def refuse_stream(path: Path, why: str) -> None:
+    """Raise BadFile for a pipe or a device where it would be read twice or not from its start."""
+    if is_stream(path):
+        raise BadFile(
+            f"{path}: expected a regular file, {why}, got a pipe or a device; save it to a file first"
+        )
+
+
 @contextmanager
 def open_source(path: Path) -> Iterator[Source]:
     """The content of `path`, decompressed if its first bytes are those of a .gz or .zip (of one file)."""
     with ExitStack() as stack:
         try:
             raw = stack.enter_context(path.open("rb"))
-            size = path.stat().st_size
+            size = 0 if is_stream(path) else path.stat().st_size
             magic = raw.read(4)
         except OSError as error:
             raise BadFile(_cannot_open(path, error)) from error
@@ -83,14 +115,16 @@ def open_source(path: Path) -> Iterator[Source]:
                 f"{path}: expected content, got an empty file; check the program that wrote it, or download "
                 "it again"
             )
+        if magic.startswith((*_ZIP, _PARQUET)):
+            refuse_stream(path, "since this format is not read from its start")
+        source = Source(path, raw, size=size, ahead=magic)
         if magic.startswith(_GZIP):
-            raw.seek(0)
-            unpacked = stack.enter_context(gzip.GzipFile(fileobj=raw))
-            yield Source(path, cast("IO[bytes]", unpacked), size=size)
+            unpacked = stack.enter_context(gzip.GzipFile(fileobj=cast("IO[bytes]", source)))
+            yield Source(path, unpacked, size=size, packed=True)
         elif magic.startswith(_ZIP):
-            yield Source(path, stack.enter_context(_only_member(path, stack)), size=size)
+            yield Source(path, stack.enter_context(_only_member(path, stack)), size=size, packed=True)
         else:
-            yield Source(path, raw, size=size, ahead=magic)  # not read again: a pipe cannot seek
+            yield source
 
 
 def _only_member(path: Path, stack: ExitStack) -> IO[bytes]:
@@ -110,7 +144,8 @@ def _only_member(path: Path, stack: ExitStack) -> IO[bytes]:
 
 
 def is_packed(path: Path) -> bool:
-    """Whether a file is compressed; BadFile if it cannot be read or is empty."""
+    """Whether a file is compressed; BadFile if it is empty or cannot be read, or only once."""
+    refuse_stream(path, "since it is looked at first")
     with open_source(path) as source:
         return source.packed
 
@@ -118,7 +153,7 @@ def is_packed(path: Path) -> bool:
 @contextmanager
 def unpacked_path(source: Source) -> Iterator[Path]:
     """A path to the decompressed content: the file itself, or a temporary copy for the block."""
-    if not source.packed:
+    if not source.packed and not is_stream(source.path):
         yield source.path
         return
     with tempfile.TemporaryDirectory(prefix="muse-") as folder:

@@ -12,6 +12,7 @@ from urllib.parse import quote
 import numpy as np
 
 from muse.errors import BadFile, BadSetting, Mismatch
+from muse.files.source import refuse_stream
 from muse.vectors import Matrix
 
 MANIFEST = "manifest.json"
@@ -51,6 +52,7 @@ def checksum(path: Path) -> str:
         for inner in sorted(inner for inner in path.rglob("*") if inner.is_file()):
             digest.update(f"{inner.relative_to(path).as_posix()} {checksum(inner)}\n".encode())
         return digest.hexdigest()
+    refuse_stream(path, "whose checksum is kept")
     with path.open("rb") as file:
         for block in iter(lambda: file.read(_BLOCK), b""):
             digest.update(block)

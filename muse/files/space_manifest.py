@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from muse.errors import BadFile
+from muse.files.source import is_stream
 from muse.files.space_folder import (
     AGAIN,
     MANIFEST,
@@ -56,7 +57,9 @@ def write_manifest(folder: Path, manifest: Mapping[str, Any]) -> None:
 
 
 def input_file(path: Path | str) -> dict[str, str | None]:
-    """The path and the checksum of an input file of a space."""
+    """The path and the checksum of an input file of a space; None of a pipe, which was read once."""
+    if is_stream(Path(path)):
+        return {"path": str(path), "sha256": None}
     try:
         return {"path": str(path), "sha256": checksum(Path(path))}
     except OSError:  # it existed when the run began: no reason to lose the result

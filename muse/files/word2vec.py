@@ -87,7 +87,7 @@ def _blocks(source: Source, header: Header) -> Iterator[Block]:
 def _never_ends(source: Source, data: bytes, row: int) -> bool:
     # With an absurd dimension in the header, the whole file would be read into memory first.
     no_word = b" " not in data[:_LONGEST_WORD] and len(data) > _LONGEST_WORD
-    return no_word or (not source.packed and row > source.size)
+    return no_word or (not source.packed and row > source.size > 0)
 
 
 def _entries(data: bytes, row: int, wanted: int) -> tuple[list[bytes], Matrix, int]:
