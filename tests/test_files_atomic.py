@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+import threading
 from pathlib import Path
 
 import pytest
 
-from muse.files.atomic import atomic_folder, atomic_path
+from muse.errors import BadFile
+from muse.files.atomic import atomic_folder, atomic_path, exchange
 from tests.command import tree
 
 FAULTS = [KeyboardInterrupt, SystemExit, MemoryError, OSError, ValueError]
@@ -72,6 +77,7 @@ def test_a_folder_that_cannot_take_its_place(tmp_path: Path, monkeypatch: pytest
         return rename(path, target)
 
     monkeypatch.setattr(Path, "rename", fail)
+    monkeypatch.setattr("muse.files.atomic.exchange", lambda *_: False)
     with pytest.raises(OSError, match="busy"), atomic_folder(tmp_path / "d") as partial:
         (partial / "x").write_text("new")
     assert tree(tmp_path) == was
@@ -94,6 +100,7 @@ def test_a_ctrl_c_while_one_folder_takes_the_place_of_another(
         return renamed
 
     monkeypatch.setattr(Path, "rename", interrupted)
+    monkeypatch.setattr("muse.files.atomic.exchange", lambda *_: False)
     with pytest.raises(fault), atomic_folder(tmp_path / "d") as partial:
         (partial / "x").write_text("new")
     assert tree(tmp_path) == {"d": None, "d/x": left}
@@ -117,3 +124,87 @@ def test_others_may_read_what_was_written(tmp_path: Path) -> None:
         pass
     assert (tmp_path / "f").stat().st_mode == (tmp_path / "plain").stat().st_mode
     assert (tmp_path / "d").stat().st_mode & 0o777 != 0o700
+
+
+@pytest.mark.parametrize("by_link", [False, True])
+def test_a_device_or_a_pipe_is_never_replaced(tmp_path: Path, by_link: bool) -> None:
+    os.mkfifo(tmp_path / "fifo")
+    (tmp_path / "link").symlink_to(tmp_path / "fifo")
+    path = tmp_path / ("link" if by_link else "fifo")
+    with pytest.raises(BadFile, match="expected the name of a file, got a device or a pipe"):
+        with atomic_path(path):
+            pytest.fail("it was opened for writing")
+    assert path.is_fifo() and path.is_symlink() == by_link
+
+
+def test_a_link_stays_one(tmp_path: Path) -> None:
+    (tmp_path / "to").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "to" / "f")
+    with atomic_path(tmp_path / "link") as partial:
+        partial.write_text("new")
+    assert (tmp_path / "link").is_symlink()
+    assert tree(tmp_path / "to") == {"f": b"new"}
+
+
+def test_the_longest_name_is_written(tmp_path: Path) -> None:
+    for name in ("n" * 255, "é" * 127):
+        with atomic_path(tmp_path / name) as partial:
+            partial.write_text("new")
+        assert (tmp_path / name).read_text() == "new"
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from muse.files.atomic import atomic_folder, atomic_path
+with atomic_path(Path("f")) as file, atomic_folder(Path("d")) as folder:
+    file.write_text("half")
+    (folder / "x").write_text("half")
+    if "wait" in sys.argv:
+        print("ready", flush=True)
+        sys.stdin.read()
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_what_a_killed_writer_left_goes_with_the_next(tmp_path: Path) -> None:
+    killed = subprocess.run([sys.executable, "-c", KILLED], cwd=tmp_path, check=False)
+    assert killed.returncode < 0
+    assert len(list(tmp_path.glob(".*.partial"))) == 2
+    (tmp_path / ".f.mine.partial").write_text("of another program")
+    with atomic_path(tmp_path / "f") as file, atomic_folder(tmp_path / "d") as folder:
+        file.write_text("new")
+        (folder / "x").write_text("new")
+    assert sorted(one.name for one in tmp_path.iterdir()) == [".f.mine.partial", "d", "f"]
+
+
+def test_what_a_living_writer_has_begun_stays(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", KILLED, "wait"]
+    with subprocess.Popen(command, cwd=tmp_path, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as living:
+        assert living.stdout is not None
+        living.stdout.readline()
+        with atomic_path(tmp_path / "f") as file, atomic_folder(tmp_path / "d"):
+            file.write_text("new")
+        assert len(list(tmp_path.glob(".*.partial"))) == 2
+        living.kill()
+
+
+def test_there_is_a_folder_at_every_instant(tmp_path: Path) -> None:
+    for name in ("first", "second"):
+        (tmp_path / name).mkdir()
+    if not exchange(tmp_path / "first", tmp_path / "second"):
+        pytest.skip("this system cannot exchange two folders")
+    missing, ended = [], threading.Event()
+
+    def watch() -> None:
+        while not ended.is_set():
+            missing.append(not (tmp_path / "first").exists())
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    for _ in range(200):
+        with atomic_folder(tmp_path / "first") as partial:
+            (partial / "x").write_text("new")
+    ended.set()
+    watcher.join()
+    assert len(missing) > 100 and not any(missing)

@@ -2,48 +2,111 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
+import re
 import shutil
+import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+
+from muse.errors import BadFile
+from muse.files.locks import LOCKS, is_left, lock
+from muse.files.source import is_stream
+
+LONGEST = 200  # bytes of a name that a partial file takes over
+_END = ".partial"
 
 
 @contextmanager
 def atomic_path(path: Path) -> Iterator[Path]:
     """A temporary path beside `path`, renamed to `path` when the block ends without an error.
 
-    On any error, Ctrl-C included, the partial file is removed and `path` is unchanged.
+    On any error, Ctrl-C included, the partial file is removed and `path` is unchanged; what a killed
+    process left of the same file is removed first. Raise BadFile for a device or a pipe.
     """
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".partial", dir=path.parent)
-    os.close(handle)
-    partial = Path(name)
-    try:
-        yield partial
-        partial.chmod(0o666 & ~_umask())  # mkstemp gives access to the owner only
-        partial.replace(path)
-    except BaseException:
-        partial.unlink(missing_ok=True)
-        raise
+    path = Path(os.path.realpath(path))  # a link stays one
+    refuse_special(path)
+    with _partial(path, _new_file) as partial:
+        try:
+            yield partial
+            partial.chmod(0o666 & ~_umask())  # mkstemp gives access to the owner only
+            partial.replace(path)
+        except BaseException:
+            partial.unlink(missing_ok=True)
+            raise
 
 
 @contextmanager
 def atomic_folder(path: Path) -> Iterator[Path]:
     """A temporary folder beside `path`, which replaces `path` when the block ends without an error.
 
-    Missing parent folders are created, and removed again on an error.
+    Missing parent folders are created, and removed again on an error. What a killed process left of the
+    same folder is removed first.
     """
+    path = Path(os.path.realpath(path))
     made = make_parents(path)
-    partial = Path(tempfile.mkdtemp(prefix=f".{path.name}.", suffix=".partial", dir=path.parent))
+    with _partial(path, _new_folder) as partial:
+        try:
+            yield partial
+            partial.chmod(0o777 & ~_umask())
+            _swap(partial, path)
+        except BaseException:
+            shutil.rmtree(partial, ignore_errors=True)
+            remove_empty(made)
+            raise
+
+
+def refuse_special(path: Path) -> None:
+    """Raise BadFile if `path` is there and neither a file nor a folder: renaming would replace a device."""
+    if is_stream(path):
+        raise BadFile(f"{path}: expected the name of a file, got a device or a pipe; choose another name")
+
+
+@contextmanager
+def _partial(path: Path, create: Callable[[Path], Path]) -> Iterator[Path]:
+    """A new partial file or folder of `path`, locked for the block: one without a lock was left by a kill."""
+    for left in _left(path):
+        _remove(left)
+    descriptor = None
+    while descriptor is None:  # another process may take it for a left one before it is locked
+        partial = create(path)
+        descriptor = lock(partial) if LOCKS else os.open(os.devnull, os.O_RDONLY)
     try:
         yield partial
-        partial.chmod(0o777 & ~_umask())
-        _swap(partial, path)
-    except BaseException:
-        shutil.rmtree(partial, ignore_errors=True)
-        remove_empty(made)
-        raise
+    finally:
+        os.close(descriptor)
+
+
+def _new_file(path: Path) -> Path:
+    handle, name = tempfile.mkstemp(prefix=_begin(path), suffix=_END, dir=path.parent)
+    os.close(handle)
+    return Path(name)
+
+
+def _new_folder(path: Path) -> Path:
+    return Path(tempfile.mkdtemp(prefix=_begin(path), suffix=_END, dir=path.parent))
+
+
+def _begin(path: Path) -> str:
+    # Short enough for the longest name that a file system takes, with what mkstemp adds.
+    return f".{os.fsdecode(os.fsencode(path.name)[:LONGEST])}."
+
+
+def _left(path: Path) -> list[Path]:
+    """The partial files and folders of `path` whose writer was killed."""
+    ours = re.compile(f"{re.escape(_begin(path))}[a-z0-9_]{{8}}{re.escape(_END)}")
+    return [one for one in path.parent.iterdir() if ours.fullmatch(one.name) and is_left(one)]
+
+
+def _remove(left: Path) -> None:
+    if left.is_dir():
+        shutil.rmtree(left, ignore_errors=True)
+    else:
+        with suppress(OSError):
+            left.unlink()
 
 
 def make_parents(path: Path) -> list[Path]:
@@ -67,8 +130,11 @@ def _umask() -> int:
 
 
 def _swap(partial: Path, path: Path) -> None:
-    # A folder cannot replace a non-empty folder in one step: the old one is renamed first, and
-    # restored if the second rename fails, for example by Ctrl-C.
+    if path.exists() and exchange(partial, path):
+        shutil.rmtree(partial, ignore_errors=True)
+        return
+    # Without an exchange a folder cannot replace a non-empty one in one step: the old one is renamed first,
+    # and restored if the second rename fails, for example by Ctrl-C.
     aside = partial.with_suffix(".old")
     try:
         if path.exists():
@@ -81,3 +147,10 @@ def _swap(partial: Path, path: Path) -> None:
         elif aside.exists():
             aside.rename(path)
         raise
+
+
+def exchange(first: Path, second: Path) -> bool:
+    """Whether two paths were exchanged in one step, as Linux and macOS can; if not, nothing has changed."""
+    name, here, flag = ("renameatx_np", -2, 2) if sys.platform == "darwin" else ("renameat2", -100, 2)
+    call = getattr(ctypes.CDLL(None), name, None) if os.name == "posix" else None
+    return call is not None and not call(here, os.fsencode(first), here, os.fsencode(second), flag)

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from muse.errors import BadFile, BadSetting, Mismatch
+from muse.errors import BadSetting, Mismatch
 from muse.files.lexicon_text import BOM, pair_line
-from muse.files.writing import check_unicode, replaced, unwritable
+from muse.files.writing import check_place, check_unicode, replaced, unwritable
 from muse.lexicon import Entry
 
 Write = Callable[[Entry], None]
@@ -35,9 +35,7 @@ def dictionary_writer(path: Path | str, *, form: str = "muse") -> Iterator[Write
     if form not in FORMS:
         raise BadSetting(f"a dictionary format must be one of {', '.join(FORMS)}; got {form!r}")
     path, line, count = Path(path), FORMS[form], 0
-    if path.exists() and not path.is_file():  # renaming would replace a device by a file
-        found = "a folder" if path.is_dir() else "a device or a pipe"
-        raise BadFile(f"{path}: expected the name of a file, got {found}; choose another name")
+    check_place(path)
     with replaced(path) as stream:
         if form == "tsv":
             stream.write(("\t".join(Entry._fields) + "\n").encode())

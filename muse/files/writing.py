@@ -12,7 +12,7 @@ from typing import IO, cast
 import numpy as np
 
 from muse.errors import BadFile, Mismatch
-from muse.files.atomic import atomic_path
+from muse.files.atomic import atomic_path, refuse_special
 from muse.files.text_line import SAMPLE, Line, read_line, runs_over
 from muse.vectors import Matrix
 
@@ -88,7 +88,8 @@ def replaced(path: Path) -> Iterator[IO[bytes]]:
 def check_place(path: Path) -> None:
     """Raise BadFile if no file can be written at `path`; for use before long work, it changes nothing."""
     if path.is_dir():
-        raise BadFile(f"{path}: expected the path of a file, got a folder; give a file in it")
+        raise BadFile(f"{path}: expected the name of a file, got a folder; give a file in it")
+    refuse_special(path)
     if not path.resolve().parent.is_dir():
         raise BadFile(f"{path}: expected a file in an existing folder, got no such folder; create it")
     check_folder(path.resolve().parent)
