@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from muse.encoders.encoder import SentenceEncoder
 from muse.errors import BadFile, BadSetting, Mismatch
-from muse.files.atomic import atomic_folder
+from muse.files.atomic import atomic_folder, read_whole
 from muse.files.space_folder import MANIFEST, checksum, writing
 from muse.files.space_manifest import is_space
 from muse.files.writing import check_folder
@@ -116,7 +116,11 @@ def write_encoder(folder: Path, saved: Saved, parts: Sequence[SentenceEncoder] =
 
 
 def read_encoder(folder: Path) -> Saved:
-    """The encoder saved in a folder; BadFile if it is broken or missing."""
+    """The encoder saved in a folder, all of one version; BadFile if it is broken or missing."""
+    return read_whole(folder, lambda: _saved(folder))
+
+
+def _saved(folder: Path) -> Saved:
     manifest = _manifest(folder)
     return Saved(
         manifest["kind"],

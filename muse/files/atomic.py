@@ -11,11 +11,13 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import TypeVar
 
-from muse.errors import BadFile
+from muse.errors import BadFile, MuseError
 from muse.files.locks import LOCKS, is_left, lock
 from muse.files.source import is_stream
 
+T = TypeVar("T")
 LONGEST = 200  # bytes of a name that a partial file takes over
 _END = ".partial"
 
@@ -107,6 +109,33 @@ def _remove(left: Path) -> None:
     else:
         with suppress(OSError):
             left.unlink()
+
+
+def read_whole(folder: Path, read: Callable[[], T]) -> T:
+    """What `read` returns of a folder, all of one version: read again if it was replaced in between."""
+    while True:
+        try:
+            opened = os.open(folder, os.O_RDONLY)
+        except OSError:
+            return read()  # which reports the error, or is on a system that opens no folders
+        try:
+            found = read()
+        except MuseError:
+            if _is_still(folder, opened):
+                raise
+        else:
+            if _is_still(folder, opened):
+                return found
+        finally:
+            os.close(opened)
+
+
+def _is_still(folder: Path, opened: int) -> bool:
+    # While it is open, no other folder can get its number.
+    try:
+        return os.path.samestat(os.fstat(opened), folder.stat())
+    except OSError:
+        return False
 
 
 def make_parents(path: Path) -> list[Path]:

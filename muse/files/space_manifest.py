@@ -109,6 +109,15 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     return manifest
 
 
+def mark_of(folder: Path) -> tuple[int, ...] | None:
+    """What tells the space in `folder` from one that replaces it, None if there is none."""
+    try:
+        found = (folder / MANIFEST).stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino, found.st_mtime_ns, found.st_size
+
+
 def _no_space(folder: Path) -> str:
     found = f"no {MANIFEST} in it" if folder.exists() else "no such folder"
     found += " (it is a file)" if folder.is_file() else ""

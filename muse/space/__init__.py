@@ -5,7 +5,8 @@ Imports: the core types, files, normalise, search. It never imports learning.
 """
 
 from muse.space.adding import add_to_space, check_addition
-from muse.space.aligned import AlignedSpace, Side, load_space
+from muse.space.aligned import AlignedSpace, Side
+from muse.space.loading import load_space
 from muse.space.saving import Provenance, SideToSave, check_language, check_out, save_space
 
 __all__ = [

@@ -68,6 +68,7 @@ def add_to_space(
         with atomic_folder(folder) as partial:
             for language in manifest["languages"]:
                 shutil.copytree(space / folder_name(language), partial / folder_name(language))
+            verify(partial, manifest)  # what was copied: the space may have been replaced in the meantime
             for language, side in sides.items():
                 save_side(partial / folder_name(language), side)
             write_manifest(partial, _grown(manifest, sides, provenance))

@@ -9,7 +9,6 @@ pickle.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,19 +19,10 @@ from torch import Tensor
 from torch.nn.functional import normalize
 
 from muse.errors import BadSetting, Mismatch, did_you_mean
-from muse.files.space_folder import (
-    MAPPING,
-    MEANS,
-    VECTORS,
-    WORDS,
-    folder_name,
-    read_array,
-    read_words,
-)
-from muse.files.space_manifest import read_manifest, verify
-from muse.normalise import Normalisation, check_steps
+from muse.files.space_manifest import mark_of
+from muse.normalise import Normalisation
 from muse.progress import Progress
-from muse.search.approximate import Approximation, Recall
+from muse.search.approximate import Approximation
 from muse.search.probability import Calibration
 from muse.search.retrieval import Retrieval
 from muse.space.hubness import (
@@ -44,8 +34,6 @@ from muse.space.hubness import (
 )
 from muse.space.saving import mapped
 from muse.vectors import Matrix, Vectors
-
-log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,8 +53,9 @@ class AlignedSpace:
     """Languages in the space of one of them, the pivot; `manifest` records how it was made.
 
     `progress` shows the progress of searches that the space itself runs; `folder` is where the space was
-    loaded from, which keeps what they find; `approximation` says when they need not be exact;
-    `calibrations` are those found so far, by source and target (`muse.space.calibrated`).
+    loaded from, which keeps what they find as long as its `mark` is the same; `approximation` says when they
+    need not be exact; `calibrations` are those found so far, by source and target
+    (`muse.space.calibrated`).
 
     >>> import numpy as np
     >>> rows, steps = np.eye(2, dtype=np.float32), Normalisation(("unit",), ())
@@ -81,6 +70,7 @@ class AlignedSpace:
     device: str = "cpu"
     progress: Progress = field(default_factory=lambda: Progress(quiet=True), repr=False)
     folder: Path | None = None
+    mark: tuple[int, ...] | None = None
     approximation: Approximation = field(default_factory=Approximation, repr=False)
     calibrations: dict[tuple[str, str], Calibration] = field(default_factory=dict, init=False, repr=False)
     # Caches, so that a server need not move or compute these for every request.
@@ -94,6 +84,11 @@ class AlignedSpace:
     def languages(self) -> tuple[str, ...]:
         """The languages, in the order they were aligned."""
         return tuple(self.sides)
+
+    @property
+    def home(self) -> Path | None:
+        """The folder that keeps what was found of this space; None once another space has replaced it."""
+        return self.folder if self.folder is not None and mark_of(self.folder) == self.mark else None
 
     def side(self, language: str) -> Side:
         """The side of `language`; BadSetting if the space has none."""
@@ -209,11 +204,9 @@ class AlignedSpace:
         It is the mean cosine of each word to its HUBNESS_K nearest words of that language.
         """
         key = (language, against)
-        if key not in self._hubness and self.folder is not None:
+        if key not in self._hubness and (home := self.home) is not None:
             approximate = self.is_approximate(against, language)
-            kept = read_kept(
-                self.folder, language, against, len(self.vectors(language)), approximate=approximate
-            )
+            kept = read_kept(home, language, against, len(self.vectors(language)), approximate=approximate)
             if kept is not None:
                 self._hubness[key] = torch.from_numpy(kept).to(self.device)
         return self._hubness.get(key)
@@ -223,7 +216,8 @@ class AlignedSpace:
         rows = self.tensor(source), self.tensor(target)
         if not self.approximation.applies(len(rows[0]), len(rows[1]), on_gpu=rows[1].is_cuda):
             return False
-        return self.folder is None or read_kept(self.folder, target, source, len(rows[1])) is None
+        home = self.home
+        return home is None or read_kept(home, target, source, len(rows[1])) is None
 
     def bias(self, source: str, target: str, retrieval: Retrieval) -> Tensor | None:
         """`retrieval.bias` (m,) of all targets for all sources: stored on disk, or found once and kept."""
@@ -244,8 +238,8 @@ class AlignedSpace:
             found = approximate_hubness_of_both(languages, rows, self.progress, self.approximation)
         else:
             found = hubness_of_both(languages, rows, self.progress)
-        if self.folder is not None:
-            keep(self.folder, languages, found, approximate=approximate)
+        if (home := self.home) is not None:
+            keep(home, languages, found, approximate=approximate)
         self._hubness[(source, target)], self._hubness[(target, source)] = found
         return found[1]
 
@@ -253,42 +247,3 @@ class AlignedSpace:
         words = len(self.vectors(target))
         with self.progress.stage(f"hubs of {target} for {source}", words, "words") as tick:
             return retrieval.bias(self.tensor(source), self.tensor(target), tick)
-
-
-def load_space(
-    folder: Path | str,
-    *,
-    device: str = "cpu",
-    check: bool = True,
-    progress: Progress | None = None,
-    approximation: Approximation | None = None,
-) -> AlignedSpace:
-    """The space saved in `folder`, its arrays memory-mapped; BadFile if it is broken.
-
-    `check` reads every file once, to compare its checksum with the manifest; the space gets `progress` and
-    `approximation`. Without one, it searches very large vocabularies approximately, and logs the recall.
-    """
-    folder = Path(folder)
-    manifest = read_manifest(folder)
-    if check:
-        verify(folder, manifest)
-    sides = {language: _load_side(folder, language, manifest) for language in manifest["languages"]}
-    return AlignedSpace(
-        sides, manifest["pivot"], manifest, device, progress or Progress(quiet=True), folder,
-        approximation or Approximation("auto", report=_log_recall),
-    )  # fmt: skip
-
-
-def _log_recall(recall: Recall) -> None:
-    log.info("approximate search: %s", recall)
-
-
-def _load_side(folder: Path, language: str, manifest: Mapping[str, Any]) -> Side:
-    entry, k = manifest["languages"][language], manifest["dimension"]
-    d = entry.get("dimension", k)  # of the language's own vectors
-    n, steps = entry["words"], tuple(entry["normalisation"])
-    check_steps(steps)
-    home = folder / folder_name(language)
-    vectors = Vectors(language, read_words(home / WORDS, n), read_array(home / VECTORS, (n, k)))
-    means = read_array(home / MEANS, (steps.count("centre"), d))
-    return Side(vectors, read_array(home / MAPPING, (k, d)), Normalisation(steps, tuple(means)))

@@ -42,8 +42,8 @@ def calibrated(
 def known_calibration(space: AlignedSpace, source: str, target: str) -> Calibration | None:
     """The calibration found earlier for the default retrieval, None before it was needed."""
     key = source, target
-    if key not in space.calibrations and space.folder is not None:
-        kept = _read(_path(space.folder, *key))
+    if key not in space.calibrations and (home := space.home) is not None:
+        kept = _read(_path(home, *key))
         if kept is not None:
             space.calibrations[key] = kept
     return space.calibrations.get(key)
@@ -66,8 +66,8 @@ def find_calibration(space: AlignedSpace, source: str, target: str) -> Calibrati
             return None
         tick(1)
     space.calibrations[source, target] = found
-    if space.folder is not None:
-        _keep(_path(space.folder, source, target), found)
+    if (home := space.home) is not None:
+        _keep(_path(home, source, target), found)
     return found
 
 
