@@ -19,6 +19,7 @@ from muse.systems import system, word_encoders
 from muse.training import loss_choice
 from tests.command import Command, refused, tree
 from tests.parallel import toy_space, toy_text, write_text
+from tests.spaces import saved
 
 
 @pytest.fixture
@@ -171,8 +172,9 @@ def test_settings_are_checked_before_training(
 
 
 def test_out_is_something_else(muse: Command, files: Path) -> None:
+    saved(files / "other")
     before = tree(files)
-    refused(muse(*good(files, "--out", files / "space")), "not a saved encoder", "choose another")
+    refused(muse(*good(files, "--out", files / "other")), "not a saved encoder", "choose another")
     refused(muse(*good(files, "--out", files / "text.tsv")), "not a saved encoder")
     refused(muse(*good(files, "--out", files / "text.tsv" / "deep")), "text.tsv")
     assert tree(files) == before

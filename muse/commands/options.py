@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 from click.core import ParameterSource
 
+from muse.commands.outputs import check_outputs
 from muse.progress import message
 
 if TYPE_CHECKING:
@@ -54,6 +55,7 @@ def common(command: F) -> F:
                 from muse.search.neighbours import set_threads
 
                 set_threads(threads)
+            check_outputs(options)
             try:
                 return command(quiet=quiet, **options)
             except BrokenPipeError:  # caught here, since click would exit with 1

@@ -1,0 +1,57 @@
+"""What a command writes is not what it reads: checked for every command, before it does anything."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+
+OUTPUTS = {"out", "save", "model", "folder"}  # parameters that name what is written
+GROWS = {"into"}  # an input that may be replaced by what is made of it
+
+
+def check_outputs(options: dict[str, Any]) -> None:
+    """Raise BadSetting if an output is an input, or would destroy a saved folder that has one in it."""
+    from muse.errors import BadSetting
+
+    given = list(_paths(options))
+    inputs = [(option, path) for option, name, path in given if name not in OUTPUTS | GROWS]
+    for written, name, out in given:
+        if name not in OUTPUTS:
+            continue
+        for option, path in inputs:
+            if _is_same(out, path):
+                raise BadSetting(
+                    f"{out}: {written} would replace {option}, which is read; choose another {written}"
+                )
+            if _is_inside(out, path) or _is_inside(path, out):
+                raise BadSetting(
+                    f"{out}: {written} and {option} ({path}) are in one another, and a saved folder is "
+                    f"replaced as a whole; choose another {written}"
+                )
+
+
+def _paths(options: dict[str, Any]) -> Iterator[tuple[str, str, Path]]:
+    # The option as typed, the parameter and the path of all files and folders on the command line.
+    for parameter in click.get_current_context().command.params:
+        name = str(parameter.name)
+        value = options.get(name)
+        for one in value if isinstance(value, tuple) else [value]:
+            if isinstance(one, Path):
+                yield parameter.opts[0], name, one
+            elif isinstance(one, str) and str(parameter.metavar).endswith(("|FOLDER", "=FILE")):
+                yield parameter.opts[0], name, Path(one.rpartition("=")[2])  # NAME|FOLDER, LANG=FILE
+
+
+def _is_same(first: Path, second: Path) -> bool:
+    try:
+        return first.samefile(second)
+    except OSError:
+        return first.resolve() == second.resolve()
+
+
+def _is_inside(inner: Path, folder: Path) -> bool:
+    # Whether a path is in a folder that muse has saved.
+    return (folder / "manifest.json").is_file() and folder.resolve() in inner.resolve().parents

@@ -1,0 +1,49 @@
+"""What is read is never what is written: refused before any work, and nothing changes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from muse.files.writing import write_vectors_text
+from tests.command import Command, refused, tree
+from tests.spaces import saved
+
+DESTROYS = [
+    "induce space --out space/manifest.json",
+    "induce space --out space/fr/words.txt",
+    "export space --format space --out space",
+    "export space --format text --out space/en",
+    "encode space --lang fr --input text.txt --out text.txt",
+    "encode space --lang fr --input a.npy --out link.npy",
+    "encode space --lang fr --input text.txt --save space",
+    "train-lm text.txt --lang fr --out text.txt",
+    "train-lm text.txt --lang fr --out ./space/../text.txt",
+    "map space --lang fr --vectors a.vec --out a.vec",
+    "mine space --src-lang fr --tgt-lang en --source text.txt --target other.txt --out other.txt",
+    "embed text.txt --lang fr --out a.vec --model text.txt",
+    "train space --encoder xlm --lang fr --text fr=text.txt --out text.txt",
+    "train space --encoder x-cbow --lang fr --parallel text.txt --out space/encoder",
+    "align --src fr --src-emb space/raw.vec --tgt en --tgt-emb a.vec --out space",
+    "align --src fr --src-emb a.vec --tgt en --tgt-emb a.vec --out a.vec",
+    "report space --out space/page.html",
+]
+
+
+@pytest.mark.parametrize("line", DESTROYS)
+def test_an_output_that_is_an_input(
+    muse: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    saved(tmp_path / "space", plain=True)
+    for name in ("text.txt", "other.txt"):
+        (tmp_path / name).write_text("fr20 fr21\n" * 30)
+    np.save(tmp_path / "a.npy", np.ones(3))
+    (tmp_path / "link.npy").symlink_to("a.npy")
+    for name in ("a.vec", "space/raw.vec"):
+        write_vectors_text(tmp_path / name, ["a", "b"], np.eye(2, dtype=np.float32))
+    before = tree(tmp_path)
+    refused(muse(*line.split()), "choose another --")
+    assert tree(tmp_path) == before
