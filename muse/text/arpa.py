@@ -108,6 +108,8 @@ def _read_part(lines: _Lines, length: int, count: int, index: dict[bytes, int]) 
     for _ in range(count):
         line = lines.take()
         fields = line.split()
+        if not length < len(fields) <= length + 2:
+            raise lines.fault(f"a log-probability, {length} words and at most a number", line)
         try:
             weight = float(fields[length + 1]) if len(fields) == length + 2 else 0.0
             log_p.append(float(fields[0]))
@@ -117,7 +119,7 @@ def _read_part(lines: _Lines, length: int, count: int, index: dict[bytes, int]) 
         except (ValueError, IndexError, KeyError):
             raise lines.fault(f"a number, {length} known words and at most a number", line) from None
         backoff.append(weight)
-        if not (log_p[-1] <= _HIGHEST and math.isfinite(weight)) or len(fields) > length + 2:
+        if not (log_p[-1] <= _HIGHEST and math.isfinite(weight)):
             raise lines.fault(f"a log-probability of at most 0 and {length} words", line)
     words = np.array(rows, dtype=np.int64).reshape(-1, length)
     return _Part(words, _natural(log_p), _natural(backoff))
