@@ -175,7 +175,7 @@ def test_out_is_something_else(muse: Command, files: Path) -> None:
     saved(files / "other")
     before = tree(files)
     refused(muse(*good(files, "--out", files / "other")), "not a saved encoder", "choose another")
-    refused(muse(*good(files, "--out", files / "text.tsv")), "not a saved encoder")
+    refused(muse(*good(files, "--out", files / "text.tsv")), "would replace")
     refused(muse(*good(files, "--out", files / "text.tsv" / "deep")), "text.tsv")
     assert tree(files) == before
 
