@@ -7,6 +7,8 @@ import io
 import os
 import threading
 import zipfile
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -20,10 +22,12 @@ from muse.files import read_lexicon, read_vectors
 from muse.files.fasttext_model import is_fasttext_file
 from muse.files.parquet import read_column
 from muse.files.plain_text import read_lines
-from muse.files.source import Source, is_packed
+from muse.files.sentence_text import read_sentences
+from muse.files.source import RATIO_VARIABLE, Source, is_packed
 from muse.files.space_folder import checksum
 from muse.files.word2vec import write_word2vec
 from muse.files.writing import write_vectors_text
+from muse.text.arpa import read_arpa
 from tests.command import Command
 from tests.spaces import saved
 from tests.streams import piped
@@ -110,3 +114,42 @@ def test_a_source_looks_ahead_without_losing_anything() -> None:
     assert source.read(3) + source.read(100) == TEXT[:10]
     assert source.peek(5) == TEXT[10:15]
     assert b"".join(iter(lambda: source.read(7_000), b"")) == TEXT[10:]
+
+
+PACKED = {
+    "a number": b"1 " * (1 << 23), "lines": b"\n" * (1 << 23), "a line": b"a" * (1 << 23),
+    "pairs": b"a b\n" * (1 << 21), "words": b"the " + b"1 " * (1 << 22),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "read", [partial(read_vectors, language="en"), read_lexicon, read_sentences, read_arpa]
+)
+@pytest.mark.parametrize("kind", PACKED)
+def test_a_small_file_that_becomes_large_is_refused(
+    tmp_path: Path, read: Callable[[Path], object], kind: str
+) -> None:
+    (tmp_path / "f.gz").write_bytes(gzip.compress(PACKED[kind], 9))
+    with pytest.raises(BadFile, match=r"grows at most 100 times|a line of at most|expected (the|a word|two)"):
+        read(tmp_path / "f.gz")
+
+
+def test_so_is_one_from_a_pipe() -> None:
+    with piped(gzip.compress(PACKED["a line"], 9)) as path, pytest.raises(BadFile, match="grows at most"):
+        list(read_lines(path))
+
+
+def test_an_archive_of_arrays_that_becomes_large_is_refused(tmp_path: Path) -> None:
+    words = np.array(["a" * 100_000, *"bcdefghijklmnop"])
+    np.savez_compressed(tmp_path / "f.npz", words=words, matrix=np.ones((16, 3), np.float32))
+    with pytest.raises(BadFile, match=r"grows at most 100 times, got 6400\d+ bytes out of"):
+        read_vectors(tmp_path / "f.npz", language="en")
+
+
+def test_the_ratio_can_be_raised(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "f.gz").write_bytes(gzip.compress(PACKED["a line"], 9))
+    monkeypatch.setenv(RATIO_VARIABLE, "2000")
+    assert list(map(len, read_lines(tmp_path / "f.gz"))) == [1 << 23]
+    monkeypatch.setenv(RATIO_VARIABLE, "many")
+    with pytest.raises(BadFile, match=RATIO_VARIABLE):
+        list(read_lines(tmp_path / "f.gz"))

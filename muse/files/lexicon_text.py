@@ -9,12 +9,13 @@ from pathlib import Path
 
 from muse.errors import BadFile, Mismatch
 from muse.files.lexicon_records import PairLine, object_reader, table_reader
+from muse.files.lines import blocks_of_lines
 from muse.files.source import open_source
 from muse.files.writing import check_unicode, replaced, unwritable
 from muse.lexicon import Lexicon, Pair
 
 BOM = "\ufeff"
-_BLOCK = 1 << 20
+_LONGEST = 1 << 16  # of a line, in bytes: two words are shorter
 
 
 def read_lexicon(path: Path | str) -> Lexicon:
@@ -54,7 +55,7 @@ def _of_all(path: Path, name: str, numbers: Sequence[float | None]) -> tuple[flo
 
 def _entries(path: Path) -> Iterator[PairLine]:
     lines = _lines(path)
-    first = next(lines)
+    first = next(lines, "")
     table = table_reader(first)
     read = table or object_reader(first) or _read_pair
     for number, line in enumerate(chain([""] if table else [first], lines), 1):
@@ -64,8 +65,12 @@ def _entries(path: Path) -> Iterator[PairLine]:
 
 def _lines(path: Path) -> Iterator[str]:
     with open_source(path) as source:
-        data = b"".join(iter(lambda: source.read(_BLOCK), b""))
-    for number, line in enumerate(data.split(b"\n"), 1):
+        blocks = blocks_of_lines(source.read, path, longest=_LONGEST)
+        yield from _decoded(path, chain.from_iterable(blocks))
+
+
+def _decoded(path: Path, lines: Iterator[bytes]) -> Iterator[str]:
+    for number, line in enumerate(lines, 1):
         try:
             text = line.decode()
         except UnicodeDecodeError as error:

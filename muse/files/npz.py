@@ -11,11 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from muse.errors import BadFile
-from muse.files.source import BROKEN
+from muse.files.source import BROKEN, check_archive
 from muse.files.table import Block, Table
 from muse.files.writing import check_writable, replaced, unwritable
 from muse.vectors import Matrix
 
+# What numpy and zipfile raise for archives and headers that are damaged on purpose.
+_DAMAGED = (SyntaxError, TypeError, KeyError, AttributeError, IndexError, RecursionError)
+UNREADABLE = (*BROKEN, *_DAMAGED, MemoryError)
 _ROWS = 10_000  # rows converted at once
 
 
@@ -44,13 +47,14 @@ def npz_table(path: Path) -> Table:
 
 def _arrays(path: Path) -> tuple[NDArray[Any], NDArray[Any]]:
     try:
+        check_archive(path)
         # A wrong shape in the file may request any amount of memory: hence MemoryError below.
         with np.load(path, allow_pickle=False) as archive:
             names = archive.files
             vectors = next((name for name in ("matrix", "vectors") if name in names), None)
             if "words" in names and vectors:
                 return archive["words"], archive[vectors]
-    except (*BROKEN, MemoryError, SyntaxError, TypeError, KeyError, AttributeError) as error:
+    except UNREADABLE as error:
         advice = (
             "save it without pickled objects" if "pickle" in str(error) else "it is damaged: create it again"
         )

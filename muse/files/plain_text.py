@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Protocol
 
 from muse.errors import BadFile
+from muse.files.lines import blocks_of_lines
 from muse.files.source import open_source
 
-_BLOCK = 1 << 16
 BOM = b"\xef\xbb\xbf"
 
 
@@ -40,19 +40,12 @@ def lines_of(data: bytes, name: str, number: int) -> list[str]:
 
 
 def _blocks(read: Callable[[int], bytes], name: str) -> Iterator[list[str]]:
-    number, begun = 1, [b""]  # of the line that is still incomplete
-    while data := read(_BLOCK):
-        if number == 1 and begun == [b""]:
-            data = data.removeprefix(BOM)
-        begun.append(data)
-        if b"\n" not in data:
-            continue
-        *lines, rest = b"".join(begun).split(b"\n")
-        begun = [rest]
+    number = 1
+    for lines in blocks_of_lines(read, name):
+        if number == 1:
+            lines[0] = lines[0].removeprefix(BOM)
         yield [_decoded(line, name, place) for place, line in enumerate(lines, number)]
         number += len(lines)
-    if rest := b"".join(begun):
-        yield [_decoded(rest, name, number)]
 
 
 def _decoded(line: bytes, name: str, number: int) -> str:

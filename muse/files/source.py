@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import lzma
+import os
 import stat
 import struct
 import tempfile
@@ -30,6 +31,8 @@ BROKEN = (
 _GZIP = b"\x1f\x8b"
 _ZIP = (b"PK\3\4", b"PK\5\6")  # the second one has nothing in it
 _PARQUET = b"PAR1"
+FREE = 1 << 22  # bytes that any compressed file may have
+RATIO, RATIO_VARIABLE = 100, "MUSE_UNPACK_RATIO"  # text shrinks to a tenth at best, vectors to a third
 
 
 class Readable(Protocol):
@@ -42,17 +45,21 @@ class Readable(Protocol):
 class Source:
     """A stream of bytes, read once from the start, with its path, for messages, and its size, for estimates.
 
-    The size is that on disk, 0 of a pipe. `ahead` are bytes that were already read from the stream.
+    The size is that on disk, 0 of a pipe. `ahead` are bytes that were already read from the stream, `inner`
+    is the source that it is unpacked from, if it can be a pipe.
     """
 
     def __init__(
-        self, path: Path, stream: Readable, *, size: int, ahead: bytes = b"", packed: bool = False
-    ) -> None:
+        self, path: Path, stream: Readable, *, size: int, ahead: bytes = b"", packed: bool = False,
+        inner: Source | None = None,
+    ) -> None:  # fmt: skip
         self.path = path
         self.size = size
         self.packed = packed
         self._stream = stream
         self._ahead = ahead
+        self._inner = inner
+        self.taken = len(ahead)  # bytes, so far
         self._at = 0  # in `ahead`, which is not copied for every block that is taken from it
 
     def peek(self, size: int) -> bytes:
@@ -76,11 +83,32 @@ class Source:
 
     def _take(self, size: int) -> bytes:
         try:
-            return self._stream.read(size)
+            data = self._stream.read(size)
         except BROKEN as error:
             raise BadFile(
                 f"{self.path}: expected a complete file, got a broken one ({error}); download it again"
             ) from error
+        self.taken += len(data)
+        if self.packed:
+            check_ratio(self.path, self.taken, max(self.size, self._inner.taken if self._inner else 0))
+        return data
+
+
+def check_ratio(path: Path, unpacked: int, packed: int) -> None:
+    """Raise BadFile if a compressed file has become too large for its size: it may be made to fill memory."""
+    given = os.environ.get(RATIO_VARIABLE, "")
+    largest = int(given) if given.isdecimal() and len(given) < 10 else RATIO
+    if unpacked > max(FREE, largest * packed):
+        raise BadFile(
+            f"{path}: expected a compressed file that grows at most {largest} times, got {unpacked} bytes "
+            f"out of {packed}; if you trust it, unpack it first or set {RATIO_VARIABLE} to a larger number"
+        )
+
+
+def check_archive(path: Path) -> None:
+    """Raise BadFile for a .zip whose members say that they become too large."""
+    with zipfile.ZipFile(path) as archive:
+        check_ratio(path, sum(entry.file_size for entry in archive.infolist()), path.stat().st_size)
 
 
 def is_stream(path: Path) -> bool:
@@ -120,7 +148,7 @@ def open_source(path: Path) -> Iterator[Source]:
         source = Source(path, raw, size=size, ahead=magic)
         if magic.startswith(_GZIP):
             unpacked = stack.enter_context(gzip.GzipFile(fileobj=cast("IO[bytes]", source)))
-            yield Source(path, unpacked, size=size, packed=True)
+            yield Source(path, unpacked, size=size, packed=True, inner=source)
         elif magic.startswith(_ZIP):
             yield Source(path, stack.enter_context(_only_member(path, stack)), size=size, packed=True)
         else:

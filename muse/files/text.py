@@ -16,7 +16,7 @@ from muse.files.text_lines import read_block
 
 BLOCK = 1 << 18  # small enough for all intermediate results to stay in the processor's cache
 _HEAD = 1 << 20
-LONGEST_LINE = 1 << 26
+LONGEST_LINE = 1 << 22  # some 400,000 numbers
 _BOM = b"\xef\xbb\xbf"
 # Eighteen digits fit in 64 bits, and int() refuses to read several thousand.
 _HEADER = re.compile(rb"[ \t]*([0-9]{1,18})[ \t]+([0-9]{1,18})[ \t\r]*")

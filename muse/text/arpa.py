@@ -15,11 +15,12 @@ from pathlib import Path
 import numpy as np
 
 from muse.errors import BadFile
+from muse.files.lines import blocks_of_lines
 from muse.files.source import open_source
 from muse.files.writing import replaced
 from muse.text.language_model import BEGIN, END, NOWHERE, UNKNOWN, Ids, LanguageModel, Logs, NGrams, find
 
-_BLOCK = 1 << 20
+_LONGEST = 1 << 20  # of a line, in bytes
 _LONGEST_HEAD = 1_000  # lines of comments before \data\
 _COUNT = re.compile(rb"ngram ([0-9]{1,2}) ?= ?([0-9]{1,12})")
 _LN10 = math.log(10)
@@ -46,12 +47,9 @@ class _Lines:
         return BadFile(f"{self.path}:{self.number}: expected {expected}, got {shown}; {_ADVICE}")
 
     def _read(self) -> Iterator[bytes]:
-        rest = b""
         with open_source(self.path) as source:
-            while data := source.read(_BLOCK):
-                *whole, rest = (rest + data).split(b"\n")
-                yield from self._counted(whole)
-            yield from self._counted([rest])
+            for lines in blocks_of_lines(source.read, self.path, longest=_LONGEST):
+                yield from self._counted(lines)
 
     def _counted(self, lines: list[bytes]) -> Iterator[bytes]:
         for line in lines:
