@@ -83,7 +83,8 @@ MISTAKES = [
     wrong("evaluate space --dictionary space", "got a space"),
     wrong("encode space --lang fr --encoder space --input text --out x.npy",
           "expected a saved encoder, found an aligned space"),
-    wrong("induce space --out nodir/x.txt", "make the folder nodir first"),
+    wrong("induce space --out nodir/x.txt",
+          "nodir/x.txt: expected a file in an existing folder", "create it"),
     wrong("embed fr.vec --lang fr --out x.vec", "expected text, got mostly numbers", "muse align"),
     wrong("serve space --host 0.0.0.0", "--allow-remote"),
 ]  # fmt: skip

@@ -211,7 +211,8 @@ def test_a_run_that_was_cut_off_goes_on(home: Path, tmp_path: Path, muse: Comman
     [
         ("encode {space} --lang en --out {out}", "--ray needs --input and --out"),
         ("induce {space} --out {out} --both", "--both is for one machine"),
-        ("induce {space} --out {space}", "space exists and holds no parts"),
+        ("induce {space} --out {space}/..", "exists and holds no parts"),
+        ("induce {space} --out {space}", "--out would replace space, which is read"),
         ("induce {space} --out {text}", "text.en: expected a folder to write in"),
         ("mine {space} --src-lang en --tgt-lang fr --source {text} --target {text} --out {out} "
          "--backend torch", "--backend is for one machine"),

@@ -189,7 +189,8 @@ def test_map_refuses(muse: Command, space: Path) -> None:
     refused(
         muse(*map_, here / "fr.vec", "--out", here / "no" / "o.vec"), "expected a file in an existing folder"
     )
-    refused(muse(*map_, here / "fr.vec", "--out", space), "got a folder")
+    refused(muse(*map_, here / "fr.vec", "--out", space), "--out would replace space, which is read")
+    refused(muse(*map_, here / "fr.vec", "--out", here), "got a folder")
     refused(muse(*map_, here / "fr.vec", "--json"), "--json needs --out")
     refused(muse("map", space, "--lang", "xx", "--vectors", here / "fr.vec"), "are fr, en; got 'xx'")
     assert tree(here) == before

@@ -88,7 +88,8 @@ def test_shapes_must_fit_the_manifest(folder: Path) -> None:
         load_space(folder, check=False)
 
 
-def test_no_such_folder(tmp_path: Path) -> None:
+def test_no_such_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)  # no space is near
     with pytest.raises(BadFile, match="none: expected an aligned space, found no such folder; make one with"):
         load_space(tmp_path / "none")
 
