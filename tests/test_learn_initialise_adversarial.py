@@ -306,7 +306,9 @@ def test_the_settings_of_the_paper_recover_a_small_turn() -> None:
 
 @pytest.mark.slow
 def test_two_layers_and_the_sizes_of_the_paper_run() -> None:
-    assert run(replace(PAPER, epochs=1, steps=20))[0].orthogonality_defect < 0.05
+    weak = replace(PAPER, epochs=1, steps=20)
+    strong = replace(weak, beta=0.5)  # six dimensions and few steps: a hundredth hardly holds it back
+    assert run(strong)[0].orthogonality_defect < min(0.05, run(weak)[0].orthogonality_defect)
 
 
 @pytest.mark.gpu
