@@ -15,6 +15,7 @@ from muse.encoders.composed import Concatenated
 from muse.encoders.encoder import Encoded
 from muse.encoders.weights import weights_from_rank
 from muse.errors import BadFile, BadSetting, Mismatch
+from muse.files.space_folder import checksum
 from muse.space import AlignedSpace
 from muse.vectors import Matrix
 from tests.command import tree
@@ -332,9 +333,7 @@ def test_broken_folders(tmp_path: Path) -> None:
         load_encoder(tmp_path / "nosuch", of)
 
 
-@pytest.mark.parametrize(
-    "changes", [{"settings": {}}, {"parts": 0}, {"settings": {"correction": "", "sif": 1}}]
-)
+@pytest.mark.parametrize("changes", [{"settings": {}}, {"settings": {"correction": "", "sif": 1}}])
 def test_a_correction_that_is_not_whole(tmp_path: Path, changes: dict[str, object]) -> None:
     folder, of = tmp_path / "encoder", space()
     load_encoder("mean+znorm", of).fit(TEXT, "fr").save(folder)
@@ -354,3 +353,25 @@ def test_saving_replaces_no_other_folder(tmp_path: Path) -> None:
 
 def test_scale_of_rows_is_kept_by_all_but_znorm() -> None:
     assert math.isclose(float(np.linalg.norm(one("mean", "chat", space()))), 1, abs_tol=1e-5)
+
+
+@pytest.mark.parametrize("count", [0, 10**12])
+def test_parts_that_are_not_there(tmp_path: Path, count: int) -> None:
+    load_encoder("mean+znorm", of := space()).fit(TEXT, "fr").save(tmp_path / "encoder")
+    break_manifest(tmp_path / "encoder", parts=count)
+    with pytest.raises(BadFile, match=f"expected 1 parts, as there are, got {count}"):
+        load_encoder(tmp_path / "encoder", of)
+
+
+def test_arrays_of_an_encoder_that_are_not_numbers(tmp_path: Path) -> None:
+    folder, of = tmp_path / "encoder", space()
+    load_encoder("mean+znorm", of).fit(TEXT, "fr").save(folder)
+    (arrays,) = folder.glob("*.npz")
+    with np.load(arrays) as found:
+        spoiled = {
+            name: found[name] * (np.nan if found[name].dtype.kind == "f" else 1) for name in found.files
+        }
+    np.savez(arrays, **spoiled)
+    break_manifest(folder, checksums={arrays.name: checksum(arrays)})
+    with pytest.raises(BadFile, match="with nan"):
+        load_encoder(folder, of)

@@ -50,3 +50,9 @@ def test_parts_by_number_and_pairs_without_consensus(tmp_path: Path) -> None:
 def test_files_that_cannot_be_right(tmp_path: Path, text: str, message: str) -> None:
     with pytest.raises(BadFile, match=message):
         read_nli(written(tmp_path, text))
+
+
+def test_a_number_of_any_length(tmp_path: Path) -> None:
+    header = "pair_ID\tsentence_A\tsentence_B\tentailment_judgment\n"
+    rows = "".join(f"{'1' * 5_000}{digit}\ta\tb\tNEUTRAL\n" for digit in range(10))
+    assert read_nli(written(tmp_path, header + rows)).parts == (*["train"] * 7, "dev", "test", "test")

@@ -128,3 +128,12 @@ def test_only_the_same_run_goes_on(tmp_path: Path) -> None:
     with pytest.raises(BadFile, match="expected the manifest of parts"):
         check_parts(out, {})
     assert not (out / WORK).exists()
+
+
+def test_a_count_of_parts_is_compared_with_those_that_are_there(tmp_path: Path) -> None:
+    begin_parts(tmp_path / "out", 1, {})
+    manifest = tmp_path / "out" / MANIFEST
+    for count in (10**12, -1, "2", None):
+        manifest.write_text(json.dumps({**json.loads(manifest.read_text()), "parts": count}))
+        with pytest.raises(BadFile, match="expected 0 parts, as there are"):
+            open_parts(tmp_path / "out")

@@ -191,3 +191,17 @@ def test_the_checksum_of_a_folder_is_that_of_its_files_and_their_names(tmp_path:
     assert input_file(tmp_path / "two")["sha256"] not in (None, one)
     (tmp_path / "one" / "vocab" / "vectors").write_bytes(b"Rows")
     assert input_file(tmp_path / "one")["sha256"] not in (None, one)
+
+
+@pytest.mark.parametrize("key", ["verdict", "settings", "inputs", "history", "supervision", "candidates"])
+def test_what_the_manifest_may_have_is_of_its_type(folder: Path, key: str) -> None:
+    change(folder, **{key: "text"})
+    with pytest.raises(BadFile, match=rf"manifest.json: expected {key} to be of type \w+, got 'text'"):
+        load_space(folder)
+
+
+def test_a_manifest_that_is_nested_too_deeply(folder: Path) -> None:
+    (folder / "manifest.json").write_text("[" * 100_000)
+    assert not is_space(folder)
+    with pytest.raises(BadFile, match=r"manifest.json: expected JSON, got .*nested too deeply"):
+        load_space(folder)

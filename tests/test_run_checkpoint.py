@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -119,3 +120,17 @@ def test_clear_and_no_folder_at_all(tmp_path: Path) -> None:
     nowhere.save("x", ARRAYS)
     assert nowhere.load("x") is None
     nowhere.clear()
+
+
+def test_archives_and_notes_that_are_damaged(tmp_path: Path) -> None:
+    store = Checkpoint.open(tmp_path / "c", [], resume=False)
+    path = tmp_path / "c" / "x.npz"
+    for header in (b"{'descr': '<f4', 'shape': (", b"{'descr': 3}", b"[" * 90):
+        with zipfile.ZipFile(path, "w") as archive:
+            size = len(header).to_bytes(2, "little")
+            archive.writestr("a.npy", b"\x93NUMPY\x01\x00" + size + header)
+        with pytest.raises(BadFile, match=r"x\.npz: .*run without --resume"):
+            store.load("x")
+    (tmp_path / "c" / "run.txt").write_bytes(b"\xff")
+    with pytest.raises(BadSetting, match="those in .* differ"):
+        Checkpoint.open(tmp_path / "c", [], resume=True)

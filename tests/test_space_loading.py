@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from pathlib import Path
 
@@ -72,3 +73,18 @@ def test_what_is_found_of_a_space_is_not_kept_in_the_next(tmp_path: Path) -> Non
     old.translate("fr20", source="fr", target="en")
     assert old.home != tmp_path / "space"
     assert before == {path: checksum(path) for path in (tmp_path / "space").rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize("name", ["vectors.npy", "mapping.npy"])
+def test_numbers_that_are_not_finite(tmp_path: Path, name: str) -> None:
+    save(tmp_path / "space", 1)
+    path = tmp_path / "space" / "fr" / name
+    array = np.load(path)
+    array[-1, -1] = np.nan
+    np.save(path, array)
+    manifest = tmp_path / "space" / "manifest.json"
+    noted = json.loads(manifest.read_text())
+    noted["checksums"][f"fr/{name}"] = checksum(path)
+    manifest.write_text(json.dumps(noted))
+    with pytest.raises(BadFile, match=rf"fr/{name}: expected finite numbers, got nan or inf"):
+        load_space(tmp_path / "space")

@@ -21,6 +21,7 @@ from muse.encoders.trained import KIND as TRAINED
 from muse.encoders.trained import restore_trained
 from muse.encoders.words import DEFAULT_POWERS, PowerMean, WeightedMean
 from muse.errors import BadFile, BadSetting, did_you_mean
+from muse.files.source import DAMAGED
 from muse.progress import Progress
 from muse.space import AlignedSpace
 from muse.systems.network_encoder import KIND as NETWORK
@@ -94,7 +95,7 @@ def _restored(folder: Path, spaces: Sequence[AlignedSpace]) -> SentenceEncoder:
     parts = [_restored(part, spaces) for part in saved.parts]
     try:
         return RESTORERS[saved.kind](saved, spaces[0], parts)
-    except (IndexError, KeyError, TypeError, ValueError) as error:
+    except DAMAGED as error:
         raise BadFile(
             f"{folder}: expected the settings of a {saved.kind} encoder, got others ({error!r}); {AGAIN}"
         ) from error

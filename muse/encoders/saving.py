@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,6 +15,8 @@ from numpy.typing import NDArray
 from muse.encoders.encoder import SentenceEncoder
 from muse.errors import BadFile, BadSetting, Mismatch
 from muse.files.atomic import atomic_folder, read_whole
+from muse.files.json_text import parse_json
+from muse.files.source import DAMAGED, check_archive
 from muse.files.space_folder import MANIFEST, checksum, writing
 from muse.files.space_manifest import is_space
 from muse.files.writing import check_folder
@@ -80,7 +81,7 @@ def check_out(folder: Path) -> None:
 def is_encoder(folder: Path) -> bool:
     """Whether the folder holds a saved encoder."""
     try:
-        return bool(json.loads((folder / MANIFEST).read_bytes()).get("format") == FORMAT)
+        return bool(parse_json((folder / MANIFEST).read_bytes()).get("format") == FORMAT)
     except (OSError, ValueError, AttributeError):
         return False
 
@@ -128,8 +129,15 @@ def _saved(folder: Path) -> Saved:
         manifest["spaces"],
         manifest["settings"],
         _arrays(folder / ARRAYS, manifest["checksums"].get(ARRAYS)),
-        [folder / _part_name(number) for number in range(manifest["parts"])],
+        _parts(folder, manifest["parts"]),
     )
+
+
+def _parts(folder: Path, count: int) -> list[Path]:
+    found = len(list(folder.glob("part.*")))
+    if count != found:
+        raise BadFile(f"{folder / MANIFEST}: expected {found} parts, as there are, got {count!r}; {AGAIN}")
+    return [folder / _part_name(number) for number in range(count)]
 
 
 def _part_name(number: int) -> str:
@@ -142,7 +150,7 @@ _KEYS = {"kind": str, "name": str, "settings": dict, "parts": int, "spaces": dic
 def _manifest(folder: Path) -> dict[str, Any]:
     path = folder / MANIFEST
     try:
-        manifest = json.loads(path.read_bytes())
+        manifest = parse_json(path.read_bytes())
     except OSError as error:
         killed = (checkpoint_folder(folder) / RUN).exists()
         hint = "finish the run with muse train --resume" if killed else "check the name"
@@ -170,9 +178,14 @@ def _arrays(path: Path, expected: object) -> Arrays:
     try:
         if checksum(path) != expected:
             raise BadFile(f"{path}: expected the file that was saved, got a changed or partial one; {AGAIN}")
+        check_archive(path)
         with np.load(path, allow_pickle=False) as archive:
-            return {name.removeprefix("array."): archive[name] for name in archive.files}
-    except (OSError, ValueError, zipfile.BadZipFile) as error:
+            arrays = {name.removeprefix("array."): archive[name] for name in archive.files}
+        for name, array in arrays.items():
+            if array.dtype.kind == "f" and np.isnan(array).any():
+                raise ValueError(f"{name} with nan")
+        return arrays
+    except DAMAGED as error:
         raise BadFile(
             f"{path}: expected plain arrays, got a file that cannot be read ({error}); {AGAIN}"
         ) from error

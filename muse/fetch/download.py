@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from muse.errors import BadFile
+from muse.files.json_text import parse_json
 from muse.version import __version__
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ class PartialFile:
     def validator(self, url: str) -> str:
         """The validator for the server to compare; empty if there is nothing to resume."""
         try:
-            noted = json.loads(self.notes.read_text(encoding="utf-8"))
+            noted = parse_json(self.notes.read_text(encoding="utf-8"))
         except (OSError, ValueError):
             return ""
         same = isinstance(noted, dict) and noted.get("url") == url

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from muse.errors import BadFile
+from muse.files.json_text import parse_json
 from muse.lexicon import Pair
 
 
@@ -62,8 +62,8 @@ def _read_object(line: str, where: str) -> PairLine:
 
 def _object(line: str) -> dict[str, Any] | None:
     try:
-        fields = json.loads(line) if line.startswith("{") else None
-    except (ValueError, RecursionError):
+        fields = parse_json(line) if line.startswith("{") else None
+    except ValueError:
         return None
     return fields if isinstance(fields, dict) else None
 

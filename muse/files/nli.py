@@ -89,5 +89,5 @@ def _part(header: Sequence[str], fields: Sequence[str], place: int, where: str) 
             )
         return PARTS[given.lower()]
     named = next((fields[header.index(name)] for name in _NUMBER if name in header), "")
-    tenth = int(named if named.isdecimal() else place) % 10
+    tenth = int(named[-1]) if named.isdecimal() else place % 10
     return "dev" if tenth == 7 else "test" if tenth > 7 else "train"

@@ -11,14 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from muse.errors import BadFile
-from muse.files.source import BROKEN, check_archive
+from muse.files.source import DAMAGED, check_archive
 from muse.files.table import Block, Table
 from muse.files.writing import check_writable, replaced, unwritable
 from muse.vectors import Matrix
 
-# What numpy and zipfile raise for archives and headers that are damaged on purpose.
-_DAMAGED = (SyntaxError, TypeError, KeyError, AttributeError, IndexError, RecursionError)
-UNREADABLE = (*BROKEN, *_DAMAGED, MemoryError)
 _ROWS = 10_000  # rows converted at once
 
 
@@ -29,7 +26,7 @@ def is_npz(path: Path) -> bool:
     try:
         with zipfile.ZipFile(path) as archive:
             return any(name.endswith(".npy") for name in archive.namelist())
-    except BROKEN:
+    except DAMAGED:
         return False  # opening it as a .zip reports the error
 
 
@@ -54,7 +51,7 @@ def _arrays(path: Path) -> tuple[NDArray[Any], NDArray[Any]]:
             vectors = next((name for name in ("matrix", "vectors") if name in names), None)
             if "words" in names and vectors:
                 return archive["words"], archive[vectors]
-    except UNREADABLE as error:
+    except (*DAMAGED, MemoryError) as error:
         advice = (
             "save it without pickled objects" if "pickle" in str(error) else "it is damaged: create it again"
         )

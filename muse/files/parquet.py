@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from muse.errors import BadFile, BadSetting, MissingExtra
-from muse.files.source import is_stream, refuse_stream
+from muse.files.source import DAMAGED, is_stream, refuse_stream
 from muse.files.writing import replaced
 from muse.installation import install_extra
 from muse.vectors import Matrix
@@ -77,7 +77,7 @@ def _opened(path: Path) -> Iterator[Any]:
     try:
         with ParquetFile(path) as file:
             yield file
-    except (ArrowException, OSError) as error:
+    except (ArrowException, *DAMAGED) as error:
         raise BadFile(
             f"{path}: expected a valid Parquet file, got {_one_line(error)}; create it again"
         ) from error

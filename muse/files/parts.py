@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from muse.errors import BadFile, BadSetting
 from muse.files.atomic import atomic_path, make_parents
+from muse.files.json_text import parse_json
 from muse.files.parquet import require_pyarrow
 from muse.files.writing import check_folder, replaced
 
@@ -125,14 +126,17 @@ def begin_parts(folder: Path, count: int, settings: Mapping[str, Any]) -> PartFo
 
 def open_parts(folder: Path) -> PartFolder:
     """The parts of a complete run."""
-    return PartFolder(folder, read_manifest(folder)["parts"])
+    count, found = read_manifest(folder).get("parts"), len(list(folder.glob("part-*.parquet")))
+    if count != found:
+        raise BadFile(f"{folder / MANIFEST}: expected {found} parts, as there are, got {count!r}; make them")
+    return PartFolder(folder, found)
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
     """The manifest of a folder of parts; BadFile if it is none."""
     path = folder / MANIFEST
     try:
-        manifest = json.loads(path.read_bytes())
+        manifest = parse_json(path.read_bytes())
     except (OSError, ValueError) as error:
         raise BadFile(f"{path}: expected the manifest of parts, got {error}; make them again") from error
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT or "settings" not in manifest:

@@ -13,6 +13,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from tokenize import TokenError
 from typing import IO, Protocol, cast
 
 from muse.errors import BadFile
@@ -28,6 +29,8 @@ BROKEN = (
     lzma.LZMAError,
     zipfile.BadZipFile,
 )
+# Raised by what parses damaged content, as observed: archives, numpy's headers, arrays, settings.
+DAMAGED = (*BROKEN, ArithmeticError, AttributeError, LookupError, SyntaxError, TokenError, TypeError)
 _GZIP = b"\x1f\x8b"
 _ZIP = (b"PK\3\4", b"PK\5\6")  # the second one has nothing in it
 _PARQUET = b"PAR1"
@@ -161,7 +164,7 @@ def _only_member(path: Path, stack: ExitStack) -> IO[bytes]:
         names = [entry.filename for entry in archive.infolist() if not entry.is_dir()]
         if len(names) == 1:
             return archive.open(names[0])
-    except BROKEN as error:
+    except DAMAGED as error:
         raise BadFile(
             f"{path}: expected a complete .zip, got a broken one ({error}); download it again"
         ) from error

@@ -12,7 +12,7 @@ from urllib.parse import quote
 import numpy as np
 
 from muse.errors import BadFile, BadSetting, Mismatch
-from muse.files.source import refuse_stream
+from muse.files.source import DAMAGED, refuse_stream
 from muse.vectors import Matrix
 
 MANIFEST = "manifest.json"
@@ -122,7 +122,7 @@ def read_array(path: Path, shape: tuple[int, ...]) -> Matrix:
         array = np.lib.format.open_memmap(path, mode="c")
     except OSError as error:
         raise unreadable(path, error) from error
-    except ValueError as error:
+    except DAMAGED as error:
         raise BadFile(f"{path}: expected an array, found a broken file; {AGAIN}") from error
     if array.shape != shape or array.dtype != np.float32:
         raise BadFile(

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from muse.errors import BadFile
+from muse.files.json_text import parse_json
 from muse.files.source import is_stream
 from muse.files.space_folder import (
     AGAIN,
@@ -33,6 +34,11 @@ MOST, NAMED = 1_000, 5  # files looked at in a folder, and spaces named in a mes
 FORMAT, FORMAT_VERSION = "muse-space", 1
 _KEYS = {"format_version": int, "pivot": str, "dimension": int, "languages": dict, "checksums": dict}
 _LANGUAGE_KEYS = {"words": int, "normalisation": list}
+# Of the space and of each language, if they are there and known.
+_OPTIONAL = {
+    "method": str, "mapping": str, "verdict": dict, "settings": dict, "inputs": list, "files": list,
+    "seed": int, "via": list, "history": list, "supervision": dict, "command": list, "candidates": list,
+}  # fmt: skip
 _OWN_DIMENSION = {"dimension": int}  # of a language's own vectors, if that is not the dimension of the space
 
 
@@ -84,7 +90,7 @@ def plain(value: Any) -> Any:
 def is_space(folder: Path) -> bool:
     """Whether a folder has the manifest of a space, of any version."""
     try:
-        manifest = json.loads((folder / MANIFEST).read_bytes())
+        manifest = parse_json((folder / MANIFEST).read_bytes())
     except (OSError, ValueError):
         return False
     return isinstance(manifest, dict) and manifest.get("format") == FORMAT
@@ -94,7 +100,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     """The manifest of the space in `folder`; BadFile if this version cannot read it."""
     path = folder / MANIFEST
     try:
-        manifest = json.loads(path.read_bytes())
+        manifest = parse_json(path.read_bytes())
     except (FileNotFoundError, NotADirectoryError):
         raise BadFile(_no_space(folder)) from None
     except OSError as error:
@@ -139,14 +145,20 @@ def _check_manifest(path: Path, manifest: dict[str, Any]) -> None:
         raise BadFile(
             f"{path}: written by a newer muse (format {version}, this one reads {FORMAT_VERSION}); upgrade it"
         )
-    _check_keys(path, manifest, _KEYS)
+    _check_keys(path, manifest, {**_KEYS, **_known(manifest)})
     for language, entry in manifest["languages"].items():
         folder_name(language)
-        _check_keys(path, entry, _LANGUAGE_KEYS, where=f"languages.{language}.")
+        where = f"languages.{language}."
+        _check_keys(path, entry, _LANGUAGE_KEYS, where=where)
+        _check_keys(path, entry, _known(entry), where=where)
         if "dimension" in entry:
-            _check_keys(path, entry, _OWN_DIMENSION, where=f"languages.{language}.")
+            _check_keys(path, entry, _OWN_DIMENSION, where=where)
     if manifest["pivot"] not in manifest["languages"]:
         raise BadFile(f"{path}: expected the pivot among the languages, got {manifest['pivot']!r}; {AGAIN}")
+
+
+def _known(part: Mapping[str, Any]) -> dict[str, type]:
+    return {key: kind for key, kind in _OPTIONAL.items() if part.get(key) is not None}
 
 
 def _check_keys(path: Path, part: Any, keys: Mapping[Any, type], where: str = "") -> None:

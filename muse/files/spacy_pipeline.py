@@ -15,14 +15,14 @@ from pathlib import Path
 from typing import IO
 
 from muse.errors import BadFile
-from muse.files.source import BROKEN
+from muse.files.source import DAMAGED
 
 # What spaCy writes of the vectors of a pipeline: the rows, the row of each word, the words, the settings.
 ROWS, KEYS, STRINGS, SETTINGS = "vectors", "key2row", "strings.json", "vectors.cfg"
 VOCAB = "vocab"  # the folder of these files
 _MEMBER = re.compile(rf"(.*?)/?{VOCAB}/({'|'.join(map(re.escape, (ROWS, KEYS, STRINGS, SETTINGS)))})")
 _BLOCK = 1 << 20
-_UNREADABLE = (*BROKEN, tarfile.TarError)
+_UNREADABLE = (*DAMAGED, tarfile.TarError)
 
 
 @dataclass(frozen=True)

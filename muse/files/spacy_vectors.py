@@ -6,20 +6,19 @@ pipeline is loaded, and none of its code runs.
 
 from __future__ import annotations
 
-import json
 import logging
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from tokenize import TokenError
 from typing import Any
 
 import numpy as np
 
 from muse.errors import BadFile, MissingExtra
-from muse.files.source import BROKEN
+from muse.files.json_text import parse_json
+from muse.files.source import DAMAGED
 from muse.files.spacy_pipeline import KEYS, ROWS, SETTINGS, STRINGS, Pipeline, open_pipeline
 from muse.files.table import Table, lacks_ngrams, table_of
 from muse.installation import install_extra
@@ -28,7 +27,8 @@ from muse.vectors import Matrix
 log = logging.getLogger(__name__)
 
 # What broken content of each of the files raises, as observed or documented.
-_BROKEN = (*BROKEN, TypeError, KeyError, OverflowError, MemoryError, SyntaxError, TokenError)
+_BROKEN = (*DAMAGED, MemoryError)
+_HASHES = range(1, 5)
 _LONG = 100  # characters of an n-gram
 _OF_FLORET = ("minn", "maxn", "hash_count", "hash_seed", "bow", "eow")
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")  # other strings are labels, shapes, spaces and numbers
@@ -118,6 +118,8 @@ def _of_ngrams(pipeline: Pipeline, settings: dict[str, Any], matrix: Matrix) -> 
     chosen = {name: settings[name] for name in _OF_FLORET}
     if not 0 <= chosen["minn"] <= chosen["maxn"] < _LONG:
         raise ValueError(f"n-grams of {chosen['minn']} to {chosen['maxn']} characters")
+    if chosen["hash_count"] not in _HASHES:
+        raise ValueError(f"{chosen['hash_count']} hashes of an n-gram")
     library = Library(mode="floret", data=matrix, **chosen)
     form = str.lower if settings.get("attr") == LOWER else str  # what spaCy looks up of a token
 
@@ -131,7 +133,7 @@ def _of_ngrams(pipeline: Pipeline, settings: dict[str, Any], matrix: Matrix) -> 
 def _settings(pipeline: Pipeline) -> dict[str, Any]:
     if not (pipeline.vocab / SETTINGS).exists():  # spaCy before 3.2 had one mode
         return {}
-    settings = json.loads(_bytes(pipeline, SETTINGS))
+    settings = parse_json(_bytes(pipeline, SETTINGS))
     if not isinstance(settings, dict) or settings.get("mode", "default") not in ("default", "floret"):
         raise ValueError(f"{SETTINGS} with another mode than default or floret")
     return settings
@@ -151,7 +153,7 @@ def _matrix(pipeline: Pipeline) -> Matrix:
 
 
 def _strings(pipeline: Pipeline) -> list[str]:
-    strings = json.loads(_bytes(pipeline, STRINGS))
+    strings = parse_json(_bytes(pipeline, STRINGS))
     if not isinstance(strings, list) or not all(isinstance(string, str) for string in strings):
         raise ValueError(f"{STRINGS} with other content than strings")
     return strings

@@ -10,6 +10,7 @@ import numpy as np
 
 from muse.errors import BadFile
 from muse.files.parquet import parquet_writer, require_pyarrow
+from muse.files.source import DAMAGED, refuse_stream
 from muse.files.table import Block, Table
 from muse.files.writing import check_writable
 from muse.vectors import Matrix
@@ -29,11 +30,12 @@ def write_parquet(path: Path | str, words: Sequence[str], matrix: Matrix) -> Non
 def parquet_table(path: Path) -> Table:
     """The table of a Parquet file with the columns `word` and `vector`; BadFile if it lacks them."""
     arrow, parquet = _pyarrow(path)
+    refuse_stream(path, "since Parquet is not read from its start")
     try:
         file = parquet.ParquetFile(path)
         kind = file.schema_arrow.field("vector").type
         dimension = getattr(kind, "list_size", None) or len(file.read(["vector"])["vector"][0])
-    except (OSError, KeyError, IndexError, TypeError, arrow.ArrowException) as error:
+    except (*DAMAGED, arrow.ArrowException) as error:
         raise BadFile(
             f"{path}: expected Parquet with the columns word and vector, got other content ({error})"
         ) from error
@@ -53,7 +55,7 @@ def _blocks(path: Path, file: Any, dimension: int) -> Iterator[Block]:
                     "export it again"
                 )
             yield words, rows
-    except (OSError, ValueError, TypeError, KeyError, arrow.ArrowException) as error:
+    except (*DAMAGED, arrow.ArrowException) as error:
         raise BadFile(
             f"{path}: expected a valid Parquet file, got a broken one ({error}); export it again"
         ) from error

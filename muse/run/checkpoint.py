@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import shutil
-import zipfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -13,7 +12,8 @@ from numpy.typing import NDArray
 
 from muse.errors import BadFile, BadSetting
 from muse.files.atomic import atomic_path, make_parents, remove_empty
-from muse.files.space_folder import folder_name
+from muse.files.source import DAMAGED
+from muse.files.space_folder import folder_name, writing
 from muse.run.processes import ALONE, Processes
 
 Arrays = Mapping[str, NDArray[np.generic]]
@@ -68,7 +68,7 @@ class Checkpoint:
                 raise BadSetting(
                     f"--resume needs the checkpoints of a killed run, found none in {folder}; omit --resume"
                 )
-            if note.read_text(encoding="utf-8") != digest:
+            if note.read_bytes() != digest.encode():
                 raise BadSetting(
                     f"--resume needs the inputs and settings of the killed run, those in {folder} differ; "
                     "use the same ones, or omit --resume to start again"
@@ -120,7 +120,7 @@ class Checkpoint:
             # Opened here: np.load leaves the file open if the archive is broken.
             with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
                 return dict(arrays)
-        except (ValueError, OSError, EOFError, zipfile.BadZipFile) as error:
+        except DAMAGED as error:
             raise BadFile(
                 f"{path}: expected a checkpoint, found a broken file; run without --resume"
             ) from error
@@ -129,9 +129,10 @@ class Checkpoint:
         """Save the arrays of `stage`, replacing atomically those saved before."""
         if self._folder is None:
             return
-        self._folder.mkdir(parents=True, exist_ok=True)
-        with atomic_path(self._path(self._folder, stage)) as partial, partial.open("wb") as file:
-            np.savez(file, **arrays)  # type: ignore[arg-type]
+        with writing(self._folder):
+            self._folder.mkdir(parents=True, exist_ok=True)
+            with atomic_path(self._path(self._folder, stage)) as partial, partial.open("wb") as file:
+                np.savez(file, **arrays)  # type: ignore[arg-type]
 
     @staticmethod
     def _path(folder: Path, stage: str) -> Path:

@@ -12,6 +12,7 @@ import numpy as np
 
 from muse.errors import Mismatch
 from muse.files.atomic import atomic_path
+from muse.files.json_text import parse_json
 from muse.files.space_folder import calibration_name, folder_name
 from muse.search.calibration import WORDS, calibrate
 from muse.search.probability import Calibration
@@ -78,9 +79,9 @@ def _path(folder: Path, source: str, target: str) -> Path:
 def _read(path: Path) -> Calibration | None:
     # A broken file is as good as none: the calibration is then found again.
     try:
-        read = json.loads(path.read_bytes())
+        read = parse_json(path.read_bytes())
         values = [float(read[one.name]) for one in fields(Calibration)]
-    except (OSError, ValueError, TypeError, KeyError, RecursionError):
+    except (OSError, ValueError, TypeError, KeyError):
         return None
     found = Calibration(*values)
     possible = all(map(math.isfinite, values)) and min(found.closed_set, found.open_set) > 0

@@ -7,13 +7,17 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from muse.errors import BadFile
 from muse.files.atomic import read_whole
-from muse.files.space_folder import MAPPING, MEANS, VECTORS, WORDS, folder_name, read_array, read_words
+from muse.files.space_folder import AGAIN, MAPPING, MEANS, VECTORS, WORDS, folder_name, read_array, read_words
 from muse.files.space_manifest import mark_of, read_manifest, verify
 from muse.normalise import Normalisation, check_steps
 from muse.progress import Progress
 from muse.search.approximate import Approximation, Recall
 from muse.space.aligned import AlignedSpace, Side
+from muse.space.saving import CHUNK
 from muse.vectors import Vectors
 
 log = logging.getLogger(__name__)
@@ -47,11 +51,22 @@ def _load_sides(folder: Path, check: bool) -> tuple[dict[str, Side], dict[str, A
     if check:
         verify(folder, manifest)
     sides = {language: _load_side(folder, language, manifest) for language in manifest["languages"]}
+    if check:
+        for language, side in sides.items():
+            _check_numbers(folder / folder_name(language), side)
     return sides, manifest, mark_of(folder)
 
 
 def _log_recall(recall: Recall) -> None:
     log.info("approximate search: %s", recall)
+
+
+def _check_numbers(home: Path, side: Side) -> None:
+    """Raise BadFile if a number of a language is not finite: all that is computed of it would be nan."""
+    arrays = {VECTORS: side.vectors.matrix, MAPPING: side.mapping, MEANS: np.array(side.normalisation.means)}
+    for name, array in arrays.items():
+        if not all(np.isfinite(array[begin : begin + CHUNK]).all() for begin in range(0, len(array), CHUNK)):
+            raise BadFile(f"{home / name}: expected finite numbers, got nan or inf; {AGAIN}")
 
 
 def _load_side(folder: Path, language: str, manifest: Mapping[str, Any]) -> Side:
