@@ -40,7 +40,7 @@ def test_what_is_printed_says_what_comes_next(muse: Command, text: Path) -> None
     ("options", "message"),
     [
         (["--ngrams", "three"], "--ngrams must be MIN-MAX, such as 3-6, got 'three'"),
-        (["--dim", "0"], "--dim must be at least 1, got 0"),
+        (["--dim", "0"], "--dim must be at least 1 and at most 1,000,000,000, got 0"),
         (["--min-count", "9999"], "fastText needs words that stand at least 9999 times"),
     ],
 )

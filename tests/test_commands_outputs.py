@@ -47,3 +47,15 @@ def test_an_output_that_is_an_input(
     before = tree(tmp_path)
     refused(muse(*line.split()), "choose another --")
     assert tree(tmp_path) == before
+
+
+@pytest.mark.parametrize("name", ["x" * 201, "é" * 101, "/".join(["folder"] * 600)])
+def test_a_name_that_no_file_system_takes(
+    muse: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_vectors_text(tmp_path / "a.vec", ["a", "b"], np.eye(2, dtype=np.float32))
+    align = ["align", "--src", "fr", "--src-emb", "a.vec", "--tgt", "en", "--tgt-emb", "a.vec"]
+    refused(muse(*align, "--out", name), "--out must be at most 200 bytes", "choose a shorter one")
+    refused(muse(*align[:2], "x" * 101, *align[3:]), "a language needs a name of at most 100 characters")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.vec"]

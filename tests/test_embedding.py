@@ -177,7 +177,10 @@ def test_what_cannot_be_trained_is_refused_and_nothing_is_left(tmp_path: Path) -
 
 @pytest.mark.parametrize(
     ("settings", "message"),
-    [({"dimension": 0}, "--dim must be at least 1, got 0"), ({"ngrams": (4, 3)}, "got 4-3")],
+    [
+        ({"dimension": 0}, "--dim must be at least 1 and at most 1,000,000,000, got 0"),
+        ({"ngrams": (4, 3)}, "got 4-3"),
+    ],
 )
 def test_settings_that_mean_nothing(settings: dict[str, Any], message: str) -> None:
     with pytest.raises(BadSetting, match=message):

@@ -73,7 +73,7 @@ def test_what_is_written_reads_back(tmp_path: Path, form: str, scores: tuple[flo
 
 
 def test_words_that_only_json_holds_read_back(tmp_path: Path) -> None:
-    odd = Lexicon((("a\tb", "c\nd"), (" x", ""), ("{", "\ufeff")), (1.0, 2.0, 3.0))
+    odd = Lexicon((("a\tb", "c\nd"), (" x", "y "), ("{", "\ufeff")), (1.0, 2.0, 3.0))
     write_dictionary(tmp_path / "d.jsonl.gz", odd, form="jsonl")
     assert read_lexicon(tmp_path / "d.jsonl.gz") == odd
 
@@ -97,6 +97,12 @@ TABLE, OBJECT = "source\ttarget\tscore\trank\n", '{"source": "a", "target": "b",
         (TABLE + "a\tb\t1\t1\n\na\tc\tx\t2\n", r"d:4: expected a finite number as the score, got 'x'"),
         (OBJECT + "a b\n", r"d:2: expected a JSON object with source and target, got 'a b'"),
         (OBJECT + '{"source": "a"}\n', NO_PAIR),
+        (
+            OBJECT + '{"source": "", "target": "c"}\n',
+            r"d:2: expected two words, got '' and 'c'; drop the line",
+        ),
+        (TABLE + "a\t \t1\t1\n", r"d:2: expected two words, got 'a' and ' '"),
+        ("\tcat\t0.5\n", r"d:1: expected two words, got 2 fields"),
         (
             OBJECT + '{"source": "a", "target": 5}\n',
             NO_PAIR,

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from muse.errors import BadSetting, Mismatch
-from muse.search.probability import csls_probabilities, fit_temperature, held_out_scores
+from muse.search.probability import LEAST, csls_probabilities, fit_temperature, held_out_scores
 from tests.toys import pair
 
 
@@ -39,12 +39,6 @@ def test_hot_is_flat_and_cold_is_certain() -> None:
     scores = torch.tensor([[0.5, 0.1]])
     assert csls_probabilities(scores, 1e3)[0].tolist() == pytest.approx([0.5, 0.5], abs=1e-3)
     assert csls_probabilities(scores, 1e-3)[0].tolist() == [1.0, 0.0]
-
-
-@pytest.mark.parametrize("temperature", [0.0, -1.0, float("nan")])
-def test_no_such_temperature(temperature: float) -> None:
-    with pytest.raises(BadSetting, match="greater than 0"):
-        csls_probabilities(torch.zeros(1, 2), temperature)
 
 
 @pytest.mark.parametrize("temperature", [0.03, 0.2, 1.5])
@@ -92,3 +86,13 @@ def test_held_out_pairs_of_strangers_are_not() -> None:
     )
     _, right = held_out_scores(x, y, top=4, rng=rng)
     assert (right == 0).float().mean() < 0.5
+
+
+@pytest.mark.parametrize("temperature", [0.0, -1.0, 1e-320, float("nan"), float("inf")])
+def test_a_temperature_that_scores_cannot_be_divided_by(temperature: float) -> None:
+    with pytest.raises(BadSetting, match="a temperature must be at least 1e-06 and finite"):
+        csls_probabilities(torch.tensor([[0.2, 0.1]]), temperature)
+
+
+def test_the_coldest_temperature_gives_finite_probabilities() -> None:
+    assert csls_probabilities(torch.tensor([[2.0, -2.0]]), LEAST).tolist() == [[1.0, 0.0]]

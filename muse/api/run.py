@@ -16,6 +16,7 @@ from muse.api.outcome import Report, occasion, of_language, provenance, signatur
 from muse.api.request import Request
 from muse.errors import BadSetting, MuseError
 from muse.files import read_lexicon, read_vectors
+from muse.files.locks import only_writer
 from muse.files.plain_text import read_lines
 from muse.files.source import is_stream
 from muse.files.space_folder import MANIFEST, checksum
@@ -92,7 +93,11 @@ def run(request: Request, *, device: str = "auto", progress: Progress | None = N
     if request.into is not None:
         read_manifest(request.into)  # first: what is no space is not a wrong --out
     check_out(request.folder)
-    request = _resolved(request)
+    with only_writer(request.folder):
+        return _run(_resolved(request), device, progress, began)
+
+
+def _run(request: Request, device: str, progress: Progress | None, began: float) -> Report:
     progress = progress or Progress(quiet=True)
     parts = 2 + PARTS * len(request.sources)  # reading and saving, and those of each language
     inputs = _load(request, progress.part(1, parts))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from muse.commands.numbers import Finite
 from muse.commands.options import common, open_space
 
 if TYPE_CHECKING:
@@ -87,7 +88,7 @@ OF_FORM = {
     help="moses: number of translations of each word.  [default: 100]",
 )  # fmt: skip
 @click.option(
-    "--temperature", type=click.FloatRange(0, min_open=True), metavar="X",
+    "--temperature", type=Finite(0, min_open=True), metavar="X",
     help="moses: temperature of the softmax over CSLS.  [default: chosen on mutual neighbours]",
 )  # fmt: skip
 @common

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from muse.commands.numbers import Finite
 from muse.commands.options import cluster, common, direction, one_machine_only, open_space, search
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
 @click.option("--tgt-max", type=click.IntRange(1), metavar="N", help="The same, for --tgt alone.")
 @click.option(
     "--min-probability",
-    type=click.FloatRange(0, 1),
+    type=Finite(0, 1),
     metavar="P",
     help="Drop translations with a lower probability.",
 )

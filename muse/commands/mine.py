@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from muse.commands.encoders import encoded, encoder_options, open_encoder
+from muse.commands.numbers import Finite
 from muse.commands.options import backend, cluster, common, one_machine_only, open_space, search
 from muse.version import __version__
 
@@ -42,7 +43,7 @@ SIDES = ("source", "target")
     help="Score of a pair; margin and csls compare it with its neighbourhood, cosine does not.",
 )  # fmt: skip
 @click.option(
-    "--threshold", type=float, metavar="X", help="Drop pairs with a lower score.  [default: keep all]"
+    "--threshold", type=Finite(), metavar="X", help="Drop pairs with a lower score.  [default: keep all]"
 )
 @click.option(
     "--gold", type=Path, metavar="FILE",

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+MOST_THREADS = 1_024  # more than any machine has use for; OpenMP breaks down at 100,000
+
 
 def common(command: F) -> F:
     """The options that every command has."""
@@ -40,7 +42,10 @@ def common(command: F) -> F:
             help="Device to compute on.",
         ),
         click.option(
-            "--threads", type=click.IntRange(1), metavar="N", help="Number of CPU threads.  [default: all]"
+            "--threads",
+            type=click.IntRange(1, MOST_THREADS),
+            metavar="N",
+            help="Number of CPU threads.  [default: all]",
         ),
         click.option("-q", "--quiet", is_flag=True, help="Print only errors on stderr."),
         click.option("-v", "--verbose", is_flag=True, help="Print more on stderr."),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import click
 
 OUTPUTS = {"out", "save", "model", "folder"}  # parameters that name what is written
+LONGEST_NAME, LONGEST_PATH = 200, 3_800  # bytes; systems take 255 and 4,096
 GROWS = {"into"}  # an input that may be replaced by what is made of it
 
 
@@ -21,6 +23,7 @@ def check_outputs(options: dict[str, Any]) -> None:
     for written, name, out in given:
         if name not in OUTPUTS:
             continue
+        _check_name(written, out)
         for option, path in inputs:
             if _is_same(out, path):
                 raise BadSetting(
@@ -31,6 +34,18 @@ def check_outputs(options: dict[str, Any]) -> None:
                     f"{out}: {written} and {option} ({path}) are in one another, and a saved folder is "
                     f"replaced as a whole; choose another {written}"
                 )
+
+
+def _check_name(written: str, out: Path) -> None:
+    # The temporary files beside it have longer names and paths.
+    from muse.errors import BadSetting
+
+    name, path = len(os.fsencode(out.name)), len(os.fsencode(out.absolute()))
+    if name > LONGEST_NAME or path > LONGEST_PATH:
+        raise BadSetting(
+            f"{written} must be at most {LONGEST_NAME} bytes, and {LONGEST_PATH:,} with its folders; got "
+            f"{name} and {path:,} ({out.name[:40]}...); choose a shorter one"
+        )
 
 
 def _paths(options: dict[str, Any]) -> Iterator[tuple[str, str, Path]]:

@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from muse.commands.numbers import Finite
 from muse.commands.options import common
 
 
@@ -24,7 +25,7 @@ from muse.commands.options import common
     help="Port to listen on; 0 picks a free one.",
 )
 @click.option(
-    "--rate", default=100.0, show_default=True, type=click.FloatRange(0, min_open=True), metavar="N",
+    "--rate", default=100.0, show_default=True, type=Finite(0, min_open=True), metavar="N",
     help="Requests per second allowed for each client, after a burst of 5,000.",
 )  # fmt: skip
 @click.option("--allow-remote", is_flag=True, help="Allow a --host that other machines can reach.")

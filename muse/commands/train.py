@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from muse.commands.encoders import by_language
+from muse.commands.numbers import Finite
 from muse.commands.options import common
 from muse.commands.train_report import WORD_ENCODERS, report
 
@@ -41,12 +42,17 @@ LOSSES = ("align", "rank", "hinge", "hardest", "squared", "softmax")
     "--loss", type=click.Choice(LOSSES), help="Loss to minimise; see above.  [default: the encoder's own]"
 )
 @click.option(
-    "--margin", type=float, metavar="X", help="Margin of any loss but align.  [default: the loss's own]"
+    "--margin", type=Finite(), metavar="X", help="Margin of any loss but align.  [default: the loss's own]"
 )
 @click.option(
-    "--lambda", "weight", type=float, metavar="X", help="align: weight of the negatives.  [default: 0.25]"
+    "--lambda", "weight", type=Finite(), metavar="X", help="align: weight of the negatives.  [default: 0.25]"
 )
-@click.option("--scale", type=float, metavar="X", help="softmax: factor of the cosines.  [default: 20]")
+@click.option(
+    "--scale",
+    type=Finite(),
+    metavar="X",
+    help="softmax: factor of the cosines.  [default: 20]",
+)
 @click.option(
     "--epochs", type=click.IntRange(0), metavar="N",
     help="Maximum number of epochs.  [default: the encoder's own]",
@@ -55,7 +61,7 @@ LOSSES = ("align", "rank", "hinge", "hardest", "squared", "softmax")
     "--batch", type=click.IntRange(2), metavar="N",
     help="Number of examples in a batch.  [default: the encoder's own]",
 )  # fmt: skip
-@click.option("--rate", type=float, metavar="X", help="Learning rate.  [default: the encoder's own]")
+@click.option("--rate", type=Finite(), metavar="X", help="Learning rate.  [default: the encoder's own]")
 @click.option(
     "--patience", type=click.IntRange(1), metavar="N",
     help="Stop after N epochs without a better held-out score.  [default: the encoder's own]",

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
+from muse.commands.numbers import Finite
 from muse.commands.options import common, direction, given, open_space
 from muse.commands.word_answers import show_words
 
@@ -46,7 +47,7 @@ STDIN = "standard input"
 )
 @click.option(
     "--lm-weight",
-    type=click.FloatRange(0),
+    type=Finite(0),
     metavar="X",
     help="Weight of the language model.  [default: 0.06]",
 )

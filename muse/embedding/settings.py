@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from muse.errors import BadSetting
 
 SEEN = 30_000_000  # tokens to read in all, as far as EPOCHS allow: little text must be read more often
+MOST = 1_000_000_000  # fastText's numbers have 32 bits
 EPOCHS = (5, 15)  # at least, at most
 BUCKETS = (500_000, 2_000_000)  # fastText has 2,000,000, which take 2.4 GB in 300 dimensions
 
@@ -36,8 +37,8 @@ class EmbedConfig:
             ("--negatives", self.negatives), ("--min-count", self.least_count),
             ("--max-vocab", self.most_words), ("--threads", self.threads),
         ):  # fmt: skip
-            if value < 1:
-                raise BadSetting(f"{name} must be at least 1, got {value}")
+            if not 1 <= value <= MOST:
+                raise BadSetting(f"{name} must be at least 1 and at most {MOST:,}, got {value}")
         shortest, longest = self.ngrams
         if not 0 <= shortest <= longest:
             raise BadSetting(f"--ngrams must be MIN-MAX with MIN at most MAX, got {shortest}-{longest}")

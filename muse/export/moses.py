@@ -24,7 +24,12 @@ from muse.files.writing import check_place, replaced
 from muse.progress import Progress, Tick
 from muse.search.found import Neighbours
 from muse.search.neighbours import nearest
-from muse.search.probability import csls_probabilities, fit_temperature, held_out_scores
+from muse.search.probability import (
+    check_temperature,
+    csls_probabilities,
+    fit_temperature,
+    held_out_scores,
+)
 from muse.search.retrieval import Retrieval
 from muse.space import AlignedSpace
 
@@ -49,8 +54,8 @@ class MosesConfig:
     def __post_init__(self) -> None:
         if self.top < 1:
             raise BadSetting(f"--top must be at least 1, got {self.top}")
-        if self.temperature is not None and not self.temperature > 0:
-            raise BadSetting(f"--temperature must be greater than 0, got {self.temperature}")
+        if self.temperature is not None:
+            check_temperature(self.temperature)
 
 
 @dataclass(frozen=True)

@@ -8,12 +8,13 @@ import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TypeVar
 
 from muse.errors import BadFile, MuseError
+from muse.files.folders import make_parents, remove_empty
 from muse.files.locks import LOCKS, is_left, lock
 from muse.files.source import is_stream
 
@@ -136,20 +137,6 @@ def _is_still(folder: Path, opened: int) -> bool:
         return os.path.samestat(os.fstat(opened), folder.stat())
     except OSError:
         return False
-
-
-def make_parents(path: Path) -> list[Path]:
-    """The missing parent folders of `path`, created now, innermost first."""
-    made = [parent for parent in path.parents if not parent.exists()]
-    path.parent.mkdir(parents=True, exist_ok=True)
-    return made
-
-
-def remove_empty(folders: Sequence[Path]) -> None:
-    """Remove the folders in turn, up to the first that is not empty."""
-    with suppress(OSError):  # rmdir refuses a folder that is not empty
-        for folder in folders:
-            folder.rmdir()
 
 
 def _umask() -> int:

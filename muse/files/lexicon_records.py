@@ -40,7 +40,7 @@ def table_reader(header: str) -> ReadLine | None:
                 f"{_ADVICE}"
             )
         known = None if probability is None else _probability(fields[probability] or None, where)
-        return PairLine((fields[0], fields[1]), _score(fields[score] or None, where), known)
+        return PairLine(_pair(fields[0], fields[1], where), _score(fields[score] or None, where), known)
 
     return read
 
@@ -56,8 +56,14 @@ def _read_object(line: str, where: str) -> PairLine:
     words = [] if fields is None else [fields.get(name) for name in ("source", "target")]
     if fields is None or not all(isinstance(word, str) for word in words):
         raise BadFile(f"{where}: expected a JSON object with source and target, got {line[:60]!r}; {_ADVICE}")
-    probability = _probability(fields.get("probability"), where)
-    return PairLine((str(words[0]), str(words[1])), _score(fields.get("score"), where), probability)
+    pair, probability = _pair(words[0], words[1], where), _probability(fields.get("probability"), where)
+    return PairLine(pair, _score(fields.get("score"), where), probability)
+
+
+def _pair(source: Any, target: Any, where: str) -> Pair:
+    if not (source.strip() and target.strip()):
+        raise BadFile(f"{where}: expected two words, got {source!r} and {target!r}; drop the line")
+    return source, target
 
 
 def _object(line: str) -> dict[str, Any] | None:

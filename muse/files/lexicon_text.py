@@ -90,7 +90,7 @@ def _fields(line: str) -> list[str]:
 def _read_pair(line: str, where: str) -> PairLine:
     fields = _fields(line)
     score = _score(fields[2]) if len(fields) == 3 and "\t" in line else None
-    if len(fields) != 2 and score is None:
+    if (len(fields) != 2 and score is None) or line.startswith("\t"):
         raise BadFile(
             f"{where}: expected two words, got {len(fields)} fields ({line.strip()[:60]!r}); "
             "put one pair on a line, with a tab between the two where one has a space"

@@ -12,6 +12,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from muse.errors import BadFile
+from muse.files.folders import make_parents, remove_empty
 
 try:
     from fcntl import LOCK_EX, LOCK_NB, flock
@@ -52,10 +53,13 @@ def is_left(path: Path) -> bool:
 
 @contextmanager
 def only_writer(out: Path) -> Iterator[None]:
-    """A block in which no other process writes `out`; BadFile, with who does, if one is at it already."""
+    """A block in which no other process writes `out`; BadFile, with who does, if one is at it already.
+
+    Missing parent folders are created, and removed again if they are empty at the end.
+    """
     out = out.resolve()
     place = out.with_name(f".{out.name}.lock")
-    place.parent.mkdir(parents=True, exist_ok=True)
+    made = make_parents(place)
     descriptor = lock(place, os.O_RDWR | os.O_CREAT)
     if descriptor is None:
         holder = ""
@@ -72,3 +76,4 @@ def only_writer(out: Path) -> Iterator[None]:
     finally:
         place.unlink(missing_ok=True)
         os.close(descriptor)
+        remove_empty(made)

@@ -16,6 +16,7 @@ from muse.files.source import DAMAGED, refuse_stream
 from muse.vectors import Matrix
 
 MANIFEST = "manifest.json"
+LONGEST_NAME = 100  # of a language's folder, which is in names of files too
 WORDS, VECTORS, MAPPING, MEANS = "words.txt", "vectors.npy", "mapping.npy", "means.npy"
 _BLOCK = 1 << 20
 _FULL = (errno.ENOSPC, errno.EDQUOT)
@@ -31,6 +32,11 @@ def folder_name(language: str) -> str:
     if name in ("", ".", "..", MANIFEST):
         raise BadSetting(
             f"a language needs a name that is valid for a folder, got {language!r}; choose another name"
+        )
+    if len(name) > LONGEST_NAME:
+        raise BadSetting(
+            f"a language needs a name of at most {LONGEST_NAME} characters as a folder, got {len(name)} "
+            f"({language[:40]}...); choose a shorter name"
         )
     return name
 

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from muse.errors import BadFile, BadSetting
-from muse.files.atomic import atomic_path, make_parents, remove_empty
+from muse.files.atomic import atomic_path
+from muse.files.folders import make_parents, remove_empty
 from muse.files.source import DAMAGED
 from muse.files.space_folder import folder_name, writing
 from muse.run.processes import ALONE, Processes

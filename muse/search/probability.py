@@ -5,6 +5,7 @@ p(y | x) = exp(CSLS(x, y) / T) / sum_z exp(CSLS(x, z) / T), z over the candidate
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +17,7 @@ from muse.procrustes import cross_fitted
 from muse.search.retrieval import Retrieval, mutual_neighbours
 
 COLDEST, HOTTEST = 1e-3, 10.0  # CSLS lies between -2 and 2: beyond these, the softmax hardly changes
+LEAST = 1e-6  # a lower temperature would only lose digits: the best candidate has all of the probability
 HALVINGS = 60
 FOLDS = 2
 
@@ -28,9 +30,14 @@ def csls_probabilities(scores: Tensor, temperature: float) -> Tensor:
     >>> csls_probabilities(torch.tensor([[0.2, 0.1]]), 0.1).tolist()
     [[0.7310585975646973, 0.2689414322376251]]
     """
-    if not temperature > 0:
-        raise BadSetting(f"a temperature must be greater than 0, got {temperature}")
+    check_temperature(temperature)
     return torch.softmax(scores / temperature, dim=1)
+
+
+def check_temperature(temperature: float) -> None:
+    """Raise BadSetting for a temperature that scores cannot be divided by."""
+    if not LEAST <= temperature < math.inf:
+        raise BadSetting(f"a temperature must be at least {LEAST:g} and finite, got {temperature:g}")
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from muse.files.atomic import atomic_path
 from muse.files.json_text import parse_json
 from muse.files.space_folder import calibration_name, folder_name
 from muse.search.calibration import WORDS, calibrate
-from muse.search.probability import Calibration
+from muse.search.probability import LEAST, Calibration
 from muse.search.retrieval import Retrieval
 from muse.space.aligned import AlignedSpace
 from muse.space.hubness import HUBNESS_K
@@ -84,7 +84,7 @@ def _read(path: Path) -> Calibration | None:
     except (OSError, ValueError, TypeError, KeyError):
         return None
     found = Calibration(*values)
-    possible = all(map(math.isfinite, values)) and min(found.closed_set, found.open_set) > 0
+    possible = all(map(math.isfinite, values)) and min(found.closed_set, found.open_set) >= LEAST
     return found if possible else None
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from typing import Any
 from muse.encoders.encoder import SentenceEncoder
 from muse.encoders.saving import Saved, checksums
 from muse.errors import BadFile, BadSetting, MuseError, NotConverged
+from muse.files.locks import only_writer
 from muse.files.space_folder import checksum
 from muse.run.checkpoint import Checkpoint, open_checkpoint
 from muse.run.runtime import Runtime
@@ -63,10 +65,14 @@ def train_system(name: str, request: TrainingRequest, runtime: Runtime) -> Train
     Until then, the state after every epoch is kept beside that folder, for `request.resume`. If training
     diverged it stays there, and can be resumed from the last good epoch with a lower rate.
     """
-    began = time.perf_counter()
     if name not in SYSTEMS:
         raise BadSetting(f"the encoder to train must be one of {', '.join(SYSTEMS)}; got {name!r}")
-    system = SYSTEMS[name]
+    with only_writer(request.out) if runtime.processes.first else nullcontext():
+        return _trained(SYSTEMS[name], request, runtime)
+
+
+def _trained(system: System, request: TrainingRequest, runtime: Runtime) -> TrainedSystem:
+    began = time.perf_counter()
     preset = request.chosen_preset(system)
     inputs = tuple((str(path), _checksum(path)) for path in (*request.files, *system.reads(preset.config)))
     core = open_core(request.space, request.core, runtime.device)

@@ -1,0 +1,21 @@
+"""Folders that are made to write in, and removed again if nothing is written."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+
+def make_parents(path: Path) -> list[Path]:
+    """The missing parent folders of `path`, created now, innermost first."""
+    made = [parent for parent in path.parents if not parent.exists()]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return made
+
+
+def remove_empty(folders: Sequence[Path]) -> None:
+    """Remove the folders in turn, up to the first that is not empty."""
+    with suppress(OSError):  # rmdir refuses a folder that is not empty
+        for folder in folders:
+            folder.rmdir()
