@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,6 +13,7 @@ import numpy as np
 
 from muse.errors import BadSetting, Mismatch
 from muse.files import write_npz, write_vectors_text, write_word2vec
+from muse.files.folders import parents_for
 from muse.files.parquet import require_pyarrow
 from muse.files.space_folder import folder_name, writing
 from muse.files.vectors_parquet import write_parquet
@@ -89,11 +91,9 @@ def export_vectors(
     for name, path in _places(space, out, form, language).items():
         vectors = space.vectors(name).most_frequent(max_vocab or len(space.vectors(name)))
         held = _held(vectors, form, path)
-        if path != out:
-            with writing(out):
-                out.mkdir(parents=True, exist_ok=True)
-        with (progress or Progress(quiet=True)).stage(path.name, len(held), "words") as tick:
-            FORMS[form].write(path, held.words, held.matrix, tick)
+        with writing(out), parents_for(path) if path != out else nullcontext():
+            with (progress or Progress(quiet=True)).stage(path.name, len(held), "words") as tick:
+                FORMS[form].write(path, held.words, held.matrix, tick)
         written.append(WrittenFile(path, name, len(held), len(vectors) - len(held)))
     return written
 

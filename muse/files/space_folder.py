@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -12,6 +11,7 @@ from urllib.parse import quote
 import numpy as np
 
 from muse.errors import BadFile, BadSetting, Mismatch
+from muse.files.folders import FULL
 from muse.files.source import DAMAGED, refuse_stream
 from muse.vectors import Matrix
 
@@ -19,7 +19,6 @@ MANIFEST = "manifest.json"
 LONGEST_NAME = 100  # of a language's folder, which is in names of files too
 WORDS, VECTORS, MAPPING, MEANS = "words.txt", "vectors.npy", "mapping.npy", "means.npy"
 _BLOCK = 1 << 20
-_FULL = (errno.ENOSPC, errno.EDQUOT)
 AGAIN = "copy the whole folder again or run muse align again"
 
 
@@ -71,7 +70,7 @@ def writing(folder: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if error.errno in _FULL:
+        if error.errno in FULL:
             message = f"{folder}: the disk is full; free some space or choose another --out"
         else:
             message = f"{folder}: expected a writable folder, got {error.strerror or error}; check it"

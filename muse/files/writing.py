@@ -13,6 +13,7 @@ import numpy as np
 
 from muse.errors import BadFile, Mismatch
 from muse.files.atomic import atomic_path, refuse_special
+from muse.files.folders import FULL
 from muse.files.text_line import SAMPLE, Line, read_line, runs_over
 from muse.vectors import Matrix
 
@@ -78,11 +79,16 @@ def replaced(path: Path) -> Iterator[IO[bytes]]:
             # Without name and time in the header, so that equal vectors give equal files.
             with gzip.GzipFile("", "wb", compresslevel=6, fileobj=stream, mtime=0) as packed:
                 yield cast("IO[bytes]", packed)
-    except OSError as error:
-        raise BadFile(
-            f"{path}: expected a writable path, got {error.strerror or error}; "
-            + ("check the folder" if path.parent.is_dir() else f"make the folder {path.parent} first")
-        ) from error
+    except (OSError, RuntimeError) as error:
+        # Beside an error of the disk torch.save raises its own.
+        found = error.__context__ if isinstance(error, RuntimeError) else error
+        if not isinstance(found, OSError):
+            raise
+        if not path.parent.is_dir():
+            advice = f"make the folder {path.parent} first"
+        else:
+            advice = "free some space or choose another path" if found.errno in FULL else "check the folder"
+        raise BadFile(f"{path}: expected a writable path, got {found.strerror or found}; {advice}") from found
 
 
 def check_place(path: Path) -> None:
