@@ -45,8 +45,8 @@ def main() -> None:
         click.echo(message(""), err=True, nl=False)
         error.show()
         sys.exit(error.exit_code)
-    except (click.Abort, KeyboardInterrupt):
-        sys.exit(_fail("interrupted; muse align and muse train continue with --resume", INTERRUPTED))
+    except (click.Abort, KeyboardInterrupt) as error:
+        sys.exit(_fail(str(error.__cause__ or error) or "interrupted", INTERRUPTED))
     except MemoryError:
         sys.exit(_fail(TOO_LITTLE))
     except ModuleNotFoundError as error:

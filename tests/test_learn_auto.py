@@ -106,12 +106,15 @@ def test_the_only_initialisation_says_itself_what_is_wrong() -> None:
 
 def test_what_was_tried_is_kept_for_a_killed_run(tmp_path: Path) -> None:
     store = Checkpoint.open(tmp_path / "c", ["x"], resume=False)
-    first = tried(scripted(bad=WRONG, good=turn()), Runtime(checkpoint=store))
+    block = RefineConfig(cutoffs=(100,), max_rounds=1)
+    first = tried(scripted(block, bad=WRONG, good=turn()), Runtime(checkpoint=store))
     CALLS.clear()
-    again = tried(scripted(bad=WRONG, good=turn()), Runtime(checkpoint=store))
+    again = tried(scripted(block, bad=WRONG, good=turn()), Runtime(checkpoint=store))
     for one, other in zip(first, again, strict=True):
         assert np.array_equal(one.alignment.source_map, other.alignment.source_map)
         assert one.verdict == other.verdict
+        assert one.history == other.history
+    assert all(one.history for one in first)
 
 
 def test_identical_strings_only_where_allowed() -> None:

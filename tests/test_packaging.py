@@ -133,7 +133,7 @@ def test_the_wheel_has_the_package_and_its_licence_alone(built: Built) -> None:
     assert (about["Name"], about["Version"]) == (DISTRIBUTION, __version__)
     assert about["Requires-Python"] == ">=3.11"
     assert set(about.get_all("Provides-Extra", [])) == {*EXTRAS, "dev", "docs"}
-    assert "muse = muse.cli:main" in scripts
+    assert "muse = muse.__main__:main" in scripts
 
 
 @pytest.mark.slow

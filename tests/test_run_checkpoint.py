@@ -134,3 +134,14 @@ def test_archives_and_notes_that_are_damaged(tmp_path: Path) -> None:
     (tmp_path / "c" / "run.txt").write_bytes(b"\xff")
     with pytest.raises(BadSetting, match="those in .* differ"):
         Checkpoint.open(tmp_path / "c", [], resume=True)
+
+
+def test_only_what_can_be_resumed_is_said_to_be(tmp_path: Path) -> None:
+    store = Checkpoint.open(tmp_path / "c", [], resume=False)
+    assert store.interrupted() == "interrupted"
+    assert list(tmp_path.iterdir()) == []
+    store = Checkpoint.open(tmp_path / "c", [], resume=False)
+    store.save("x", ARRAYS)
+    assert "--resume" in store.interrupted()
+    assert "--resume" in Checkpoint.open(tmp_path / "c", [], resume=True).interrupted()
+    assert store.load("x") is not None

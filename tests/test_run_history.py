@@ -39,3 +39,13 @@ def test_a_long_stage_is_thinned_and_keeps_its_end() -> None:
     assert trace["steps"][-1] == 10 * POINTS - 1
     assert len(trace["figures"]["loss"]) == len(trace["steps"])
     assert len(json.dumps(trace)) < 20 * POINTS
+
+
+def test_what_is_restored_comes_first() -> None:
+    before = History()
+    before.record("gromov", 1, {"objective": 0.5})
+    history = History()
+    history.restore(json.loads(json.dumps(before.as_json())))
+    history.record("refine", 1, {})
+    assert [trace["stage"] for trace in history.as_json()] == ["gromov", "refine"]
+    assert history.as_json()[0] == before.as_json()[0]

@@ -113,6 +113,8 @@ def _run(request: Request, device: str, progress: Progress | None, began: float)
     except MuseError:
         checkpoint.abandon()
         raise
+    except KeyboardInterrupt as error:
+        raise KeyboardInterrupt(checkpoint.interrupted()) from error
     saving = time.perf_counter()
     before = {"seconds": {"load": round(loaded - began, 2)}, "peak_memory_mb": loading}
     with progress.part(parts, parts).stage("saving", 0):

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -46,7 +47,7 @@ JUDGE_STREAM = 1  # judging has a random stream of its own, so that resuming doe
 class Candidate:
     """An initialisation that was tried: the alignment after the first rounds, the verdict, the time it took.
 
-    `history` has the figures of its stages, step by step; it is empty if it came from a checkpoint.
+    `history` has the figures of its stages, step by step.
     """
 
     alignment: Alignment
@@ -121,7 +122,8 @@ def candidates(
         recorded = replace(runtime, progress=runtime.progress.with_callback(history.record))
         try:
             with runtime.progress.stage(name, 0):
-                alignment, verdict = replace(trial, runtime=recorded).run(name, initialise, [seed, number])
+                own = replace(trial, runtime=recorded, history=history)
+                alignment, verdict = own.run(name, initialise, [seed, number])
         except (NotConverged, Mismatch) as error:
             if len(initialisations) == 1:
                 raise
@@ -153,6 +155,7 @@ class _Trial:
     null: float  # of every verdict
     rounds: tuple[RefineConfig, ...]
     runtime: Runtime
+    history: History = field(default_factory=History)
 
     def run(self, name: str, initialise: Initialiser, seed: list[int]) -> tuple[Alignment, Verdict]:
         """The best refined alignment of an initialisation, from its checkpoint if there is one."""
@@ -206,12 +209,18 @@ class _Trial:
         arrays = self.runtime.checkpoint.load(f"start-{name}")
         if arrays is None:
             return None
+        self.history.restore(json.loads(str(arrays["history"])))
         mapping = np.asarray(arrays["mapping"], dtype=np.float32)
         return Alignment(mapping, method=str(arrays["method"]), criterion=float(arrays["criterion"]))
 
     def _keep(self, name: str, alignment: Alignment) -> None:
-        arrays = {"mapping": alignment.source_map, "method": np.array(alignment.method)}
-        self.runtime.checkpoint.save(f"start-{name}", arrays | {"criterion": np.array(alignment.criterion)})
+        arrays = {
+            "mapping": alignment.source_map,
+            "method": np.array(alignment.method),
+            "criterion": np.array(alignment.criterion),
+            "history": np.array(json.dumps(self.history.as_json())),
+        }
+        self.runtime.checkpoint.save(f"start-{name}", arrays)
 
 
 def _with(initialise: Callable[..., Iterator[Alignment]], config: object) -> Initialiser:

@@ -19,6 +19,7 @@ from muse.run.processes import ALONE, Processes
 
 Arrays = Mapping[str, NDArray[np.generic]]
 RUN = "run.txt"  # in the folder: a fingerprint of the run
+RESUMABLE = "interrupted; the same command with --resume goes on from here"
 
 
 def checkpoint_folder(out: Path) -> Path:
@@ -102,6 +103,10 @@ class Checkpoint:
             return True
         self.clear()
         return False
+
+    def interrupted(self) -> str:
+        """What to say of a run that the user has interrupted: whether it can be resumed."""
+        return RESUMABLE if self.abandon(breakdown=True) else "interrupted"
 
     def _saved(self) -> bool:
         return self._folder is not None and any(self._folder.rglob("*.npz"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -41,6 +41,7 @@ class History:
 
     def __init__(self) -> None:
         self._traces: list[Trace] = []
+        self._restored: list[dict[str, Any]] = []
         self._began = time.perf_counter()
 
     def record(self, stage: str, done: int, figures: Mapping[str, float]) -> None:
@@ -53,9 +54,13 @@ class History:
         trace.figures.append(dict(figures))
         trace.seconds = time.perf_counter() - self._began
 
+    def restore(self, traces: Sequence[dict[str, Any]]) -> None:
+        """Begin with the traces of the run that is resumed, as its `as_json` had them."""
+        self._restored = list(traces)
+
     def as_json(self) -> list[dict[str, Any]]:
         """Each trace for JSON; `seconds` is the time of its last step since the history was created."""
-        return [trace.as_json() for trace in self._traces]
+        return [*self._restored, *(trace.as_json() for trace in self._traces)]
 
 
 def _short(value: float | None) -> float | None:

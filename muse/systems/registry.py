@@ -107,6 +107,8 @@ def _fitted(system: System, job: Job) -> Fitted:
     except MuseError:
         checkpoint.abandon()
         raise
+    except KeyboardInterrupt as error:
+        raise KeyboardInterrupt(checkpoint.interrupted()) from error
 
 
 def restore_system(saved: Saved, space: AlignedSpace, _: Sequence[SentenceEncoder] = ()) -> NetworkEncoder:
