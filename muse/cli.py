@@ -46,6 +46,8 @@ def main() -> None:
         error.show()
         sys.exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt) as error:
+        if isinstance(error.__cause__, EOFError):  # no command asks anything: this is not the user's
+            raise error.__cause__ from None
         sys.exit(_fail(str(error.__cause__ or error) or "interrupted", INTERRUPTED))
     except MemoryError:
         sys.exit(_fail(TOO_LITTLE))

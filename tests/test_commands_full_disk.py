@@ -15,7 +15,8 @@ from tests.spaces import saved
 
 resource = pytest.importorskip("resource")  # Windows has none
 
-# The command in a process that can write so many bytes to a file; Python ignores the signal.
+# The command in a process that can write so many bytes to a file; Python ignores the signal. It writes no
+# bytecode (-B): Python would leave it cut short, for every later process to stumble over.
 LIMITED = """
 import resource, sys
 from muse.cli import main
@@ -45,7 +46,7 @@ def test_a_command_on_a_full_disk(tmp_path: Path, line: str) -> None:
     (tmp_path / "pairs.tsv").write_text("".join(f"en{n} en{n + 1}\tfr{n} fr{n + 1}\n" for n in range(2, 30)))
     before = tree(tmp_path)
     ended = subprocess.run(
-        [sys.executable, "-c", LIMITED, "200", *line.split(), "-q"], cwd=tmp_path, capture_output=True,
+        [sys.executable, "-B", "-c", LIMITED, "200", *line.split(), "-q"], cwd=tmp_path, capture_output=True,
         text=True, timeout=120, check=False,
     )  # fmt: skip
     assert ended.returncode == 1, ended.stderr

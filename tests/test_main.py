@@ -5,21 +5,38 @@ from __future__ import annotations
 import subprocess
 import sys
 
-# Ctrl-C while the command line is being imported.
-EARLY = """
+import pytest
+
+# An import of {name} that ends in {error}.
+ENDING = """
 import sys
 
-class Interrupt:
+class Ending:
     def find_spec(self, name, *_):
-        if name == "muse.cli":
-            raise KeyboardInterrupt
+        if name == "{name}":
+            raise {error}
 
-sys.meta_path.insert(0, Interrupt())
+sys.meta_path.insert(0, Ending())
+sys.argv = ["muse", "doctor"]
 from muse.__main__ import main
 main()
 """
 
 
+def ended(name: str, error: str) -> tuple[int, str, str]:
+    """Return the exit code, the output and the errors of `muse doctor` whose import of `name` ends so."""
+    code = ENDING.format(name=name, error=error)
+    process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    return process.returncode, process.stdout, process.stderr
+
+
 def test_an_early_interruption_is_one_line() -> None:
-    ended = subprocess.run([sys.executable, "-c", EARLY], capture_output=True, text=True, check=False)
-    assert (ended.returncode, ended.stdout, ended.stderr) == (130, "", "interrupted\n")
+    assert ended("muse.cli", "KeyboardInterrupt") == (130, "", "interrupted\n")
+
+
+@pytest.mark.parametrize("name", ["muse.cli", "muse.doctor"])
+def test_an_installation_cut_short_is_named(name: str) -> None:
+    code, output, errors = ended(name, 'EOFError("marshal data too short")')
+    (line,) = errors.strip().splitlines()
+    assert (code, output) == (1, "")
+    assert line.startswith("error: a file of the installation is cut short") and "install muse anew" in line
