@@ -47,7 +47,7 @@ from muse.progress import Progress
 from muse.run.runtime import Runtime
 from muse.space import AlignedSpace, load_space
 from muse.systems.network_encoder import NetworkEncoder
-from muse.systems.nli.pair_classes import PairNetwork, pair_features
+from muse.systems.nli.pair_classes import RowPairNetwork, pair_features
 from muse.systems.nli.translations import SameLength
 from muse.systems.registry import train_system
 from muse.systems.system import TrainingRequest
@@ -234,7 +234,7 @@ def _features(both: Rows) -> Matrix:
 @torch.no_grad()
 def _own(encoder: NetworkEncoder, both: Rows) -> Labels:
     # What the encoder's own classifier says of pairs of rows.
-    network = cast(PairNetwork, encoder.network)
+    network = cast(RowPairNetwork, encoder.network)
     found: Labels = network.eval().classifier(*map(torch.from_numpy, both)).argmax(dim=1).numpy()
     return found
 

@@ -98,7 +98,7 @@ def parted(asked: Asked, seed: int) -> tuple[XlmCorpus, Text]:
         ]
         for side, language in enumerate(PAIR)
     }
-    return XlmCorpus(texts, PAIR, ParallelText(*zip(*for_pairs, strict=True))), test[:TEST]
+    return XlmCorpus(texts, {PAIR: ParallelText(*zip(*for_pairs, strict=True))}), test[:TEST]
 
 
 def apart(pair: tuple[str, str], known: Sequence[set[str]]) -> bool:
@@ -226,7 +226,7 @@ def one_model(asked: Asked, seed: int, exam: Exam, sources: Sources, tables: Tab
     row([network.config.initial, seed, "untrained", *exam.cells(), 0])
     tables.note(f"{name}, untrained", exam.encoder(name))
     learner = XlmLearner(network.model, sources.streams, sources.pairs)
-    trainer = scheduled(asked.trainer, network.config)
+    trainer = scheduled(asked.trainer, network.config.warmup)
     epochs = train(learner, trainer, seed=seed, runtime=Runtime())
     seconds = round(time.process_time() - began)
     row([network.config.initial, seed, f"epoch {best_epoch(epochs).number}", *exam.cells(), seconds])

@@ -131,7 +131,7 @@ def one_model(
     before, began = perplexity(network, streams), time.process_time()
     learner = XlmLearner(network.model, sources.streams, judged=(LANGUAGE,), exponent=asked.config.exponent)
     trainer = through_the_french(asked.trainer, asked.config.exponent, sources)
-    epochs = train(learner, scheduled(trainer, asked.config), seed=asked.seed, runtime=Runtime())
+    epochs = train(learner, scheduled(trainer, asked.config.warmup), seed=asked.seed, runtime=Runtime())
     best = best_epoch(epochs).number
     seen = best * int(sources.counts[LANGUAGE].sum())
     curve = " ".join(f"{100 / epoch.score:.1f}" for epoch in epochs)

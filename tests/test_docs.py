@@ -16,7 +16,7 @@ import pytest
 from muse.files import read_vectors
 from muse.normalise import normalise
 from muse.space import Provenance, SideToSave, load_space, save_space
-from muse.systems.registry import SYSTEMS
+from muse.systems.registry import SAVED
 from muse.vectors import Vectors
 from tests.conftest import ROOT
 from tests.pages import KINDS, Reader, agree, blocks, commands
@@ -181,7 +181,7 @@ def test_the_first_page_links_every_page() -> None:
 
 def test_the_settings_of_systems_are_those_of_the_page() -> None:
     text = (PAGES / "how-to" / "sentence-systems.md").read_text(encoding="utf-8")
-    for name, system in SYSTEMS.items():
+    for name, system in SAVED.items():
         if "paper" not in system.presets:  # the encoders of words have one size, and stand on another page
             continue
         section = text.partition(f"### {name}\n")[2].partition("###")[0]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -16,6 +16,7 @@ from muse.space import load_space
 from muse.systems.cmlm.inference import glossed, inference_learner, inferences
 from muse.systems.cmlm.network import CmlmEncoder
 from muse.systems.cmlm.words import words_of_space
+from muse.systems.nli.pair_classes import RowPairNetwork
 from muse.training import sharing, trainer
 from tests.command import Command, refused, refused_leaving, tree
 from tests.parallel import toy_space, toy_text, write_text
@@ -142,7 +143,7 @@ def test_premises_and_hypotheses_are_of_two_languages(files: Path) -> None:
         assert [bool(word >= words.asked["fr"].start) for word in first] == [number > 2, number < 3]
     learner = inference_learner(encoder, pairs, generator())
     u, v = (encoder(side.take(pairs.dev), "en") for side in (pairs.first, pairs.second))
-    told = learner.classifier(u, v).argmax(dim=1)
+    told = cast(RowPairNetwork, learner.network).classifier(u, v).argmax(dim=1)
     assert learner.score() == 100 * float((told == 2).double().mean())
 
 

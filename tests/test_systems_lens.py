@@ -174,7 +174,8 @@ def test_the_classifier_trains_a_lens_for_every_language_of_the_space(muse: Comm
     arguments = ["train", tmp_path / "space", "--encoder", "lens", "--lang", "en", "--out", tmp_path / "out"]
     found = muse(*arguments, "--nli", inferences, *learned, "--json").json
     assert (found["metric"], found["encoder"]) == ("accuracy", "lens[mean+simple:32,space]")
-    assert found["parameters"] == 32 * 16 + 32  # the classifier is no part of a lens
+    lens, hidden, labels = 32 * 16 + 32, 512, 3
+    assert found["parameters"] == lens + (4 * (32 + 16) + 1) * hidden + (hidden + 1) * labels
     assert found["score"] > 60 > 45 > found["score_by_epoch"][0]
     encoder = load_encoder(tmp_path / "out", load_space(tmp_path / "space"))
     assert encoder.encode(["fr1 fr2"], "fr").matrix.any()

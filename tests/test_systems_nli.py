@@ -263,10 +263,10 @@ def test_only_words_of_the_batch_move(files: Path) -> None:
     space = load_space(files / "space")
     core = SYSTEMS["infersent"].network({"core": {}, "network": {"units": 4}}, space)
     assert isinstance(core, InferSent)
-    network = XBiLSTM(core, "fr", torch.tensor(space.vectors("fr").matrix))
+    network = XBiLSTM(core, {"fr": torch.tensor(space.vectors("fr").matrix)})
     pairs = toy_pairs(toy_text())
     network(pairs.other.take(torch.tensor([0, 1])), "fr").sum().backward()
-    gradient = network.words.weight.grad
+    gradient = network.get_parameter("others.fr.words.weight").grad
     assert gradient is not None
     touched = set(gradient.coalesce().indices()[0].tolist())
     ends = pairs.other.offsets.tolist()
@@ -298,11 +298,9 @@ def test_a_step_of_a_paper_preset(files: Path, name: str) -> None:
         SpaceCore(space), InferSentConfig(units=preset.config.units, hidden=128, dropout=0.1)
     )
     pairs = toy_pairs(toy_text(60))
-    learner: Learner = PairClassLearner(
-        infersent, infersent.classifier, TranslationExamples(pairs, ("en", "fr"), seed=0)
-    )
+    learner: Learner = PairClassLearner(infersent, TranslationExamples(pairs, ("en", "fr"), seed=0))
     if name == "x-bilstm":
-        network = XBiLSTM(infersent, "fr", torch.tensor(space.vectors("fr").matrix))
+        network = XBiLSTM(infersent, {"fr": torch.tensor(space.vectors("fr").matrix)})
         learner = PairLearner(BothSides(network, ("en", "fr")), Align(preset.config.weight), pairs)
     before = {part: p.detach().clone() for part, p in learner.named_parameters() if p.requires_grad}
     optimisers = Optimisers(learner, preset.trainer.optimiser, preset.trainer.rate)

@@ -12,6 +12,7 @@ import torch
 from muse.api.encoders import load_encoder
 from muse.encoders.ragged import Ragged
 from muse.errors import BadSetting, Mismatch
+from muse.files.parallel_text import ParallelText
 from muse.run.runtime import Runtime
 from muse.space import load_space
 from muse.systems.network_encoder import NetworkEncoder
@@ -40,7 +41,7 @@ def toy_corpus(parallel: bool = True) -> XlmCorpus:
     texts = {"en": [[en for en, _ in pairs]], "fr": [[fr for _, fr in pairs[:200]]]}
     if not parallel:
         return XlmCorpus(texts)
-    return XlmCorpus(texts, ("en", "fr"), tuple(zip(*toy_text(seed=1), strict=True)))  # type: ignore[arg-type]
+    return XlmCorpus(texts, {("en", "fr"): ParallelText(*zip(*toy_text(seed=1), strict=True))})
 
 
 @pytest.fixture(scope="module")

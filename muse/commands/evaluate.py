@@ -20,21 +20,24 @@ TASKS = {
     "similarity": ("evaluate_words", "similarity", ("pairs",)),
     "sentences": ("evaluate_sentences", "sentences", ()),
     "sts": ("evaluate_sentences", "sts", ("pairs", "src")),
+    "nli": ("evaluate_inference", "inference", ("pairs", "src")),
     "transfer": ("evaluate_classifiers", "transfer", ("data",)),
     "probe": ("evaluate_classifiers", "probe", ("text",)),
 }
 # The options that only some tasks use, and which tasks these are.
 USED_BY = {
     ("dictionary", "against", "hubness", "backend"): ("words",),
-    ("pairs",): ("similarity", "sts"),
+    ("pairs",): ("similarity", "sts", "nli"),
     ("methods",): ("words", "sentences"),
     ("source_file", "target_file", "parallel", "both_ways", "neighbours"): ("sentences",),
     ("target_pairs",): ("sts",),
     ("data", "runs"): ("transfer",),
     ("text", "probes", "size"): ("probe",),
     ("classifier",): ("transfer", "probe"),
-    ("encoder", "fit_files"): ("sentences", "sts", "transfer", "probe"),
-    ("source", "target"): ("words", "similarity", "sentences", "sts", "transfer"),
+    ("encoder",): ("sentences", "sts", "nli", "transfer", "probe"),
+    ("fit_files",): ("sentences", "sts", "transfer", "probe"),
+    ("source",): ("words", "similarity", "sentences", "sts", "nli", "transfer"),
+    ("target",): ("words", "similarity", "sentences", "sts", "transfer"),
 }
 FILE: dict[str, Any] = {"type": Path, "metavar": "FILE"}
 
@@ -48,7 +51,8 @@ FILE: dict[str, Any] = {"type": Path, "metavar": "FILE"}
 @click.option("--dictionary", **FILE, help="words: gold translations, a pair on each line.")
 @click.option(
     "--pairs", **FILE,
-    help="similarity: two words and a rating, separated by tabs. sts: two sentences and a rating, as .csv.",
+    help="similarity: two words and a rating, separated by tabs. sts: two sentences and a rating, as .csv. "
+    "nli: labelled pairs of sentences, in the columns of SICK or SNLI; those of the test part.",
 )  # fmt: skip
 @click.option(
     "--against",
@@ -118,6 +122,7 @@ def evaluate(space: Path, task: str, as_json: bool, **options: Any) -> None:
     similarity  correlation of cosines with rated word pairs
     sentences   P@1, P@5 and P@10 of sentence retrieval
     sts         correlation of cosines with rated sentence pairs
+    nli         accuracy of an encoder trained with --nli
     transfer    a classifier trained in --src, tested in other languages
     probe       what a classifier can predict from sentence vectors
     """  # noqa: D301 - click reads \b as the character

@@ -29,8 +29,9 @@ LOSSES = ("align", "rank", "hinge", "hardest", "squared", "softmax")
 )  # fmt: skip
 @click.option("--lang", required=True, metavar="LANG", help="Language to train, beside the pivot.")
 @click.option(
-    "--parallel", type=Path, metavar="FILE",
-    help="Parallel text, pivot<TAB>sentence on each line; may be a .gz.",
+    "--parallel", multiple=True, metavar="FILE|LANG=FILE",
+    help="Parallel text, pivot<TAB>sentence on each line; may be a .gz. "
+    "xlm, cmlm, x-bilstm: for several languages, repeat it with LANG=.",
 )  # fmt: skip
 @click.option(
     "--source", type=Path, metavar="FILE",
@@ -76,7 +77,7 @@ LOSSES = ("align", "rank", "hinge", "hardest", "squared", "softmax")
 )  # fmt: skip
 @click.option(
     "--nli", type=Path, metavar="FILE",
-    help="lens, infersent, cmlm: pairs labelled with their inference, in the columns of SICK or SNLI.",
+    help="lens, infersent, cmlm, xlm: pairs labelled with their inference, in the columns of SICK or SNLI.",
 )  # fmt: skip
 @click.option(
     "--text", "texts", multiple=True, metavar="LANG=FILE",
@@ -100,7 +101,7 @@ def train(space: Path, quiet: bool, as_json: bool, **options: Any) -> None:
     lens, infersent               on parallel text or NLI
     x-bilstm, bgt                 on parallel text; x-bilstm copies an infersent
     cmlm                          on text, optionally parallel text and NLI
-    xlm                           on text, optionally parallel text
+    xlm                           on text, optionally parallel text; with --nli, tunes a trained xlm
 
     Part of the data is held out. The score on it decides when training stops and which epoch is kept.
 
@@ -131,7 +132,7 @@ def _request(space: Path, options: dict[str, Any]) -> TrainingRequest:
     from muse.space import load_space
     from muse.systems.system import CALLED_OTHERWISE, TrainingRequest
 
-    parallel = _parallel(options)
+    parallel, further = _parallel(options)
     named = _word_options(options, parallel) if options["encoder"] in WORD_ENCODERS else _options(options)
     return TrainingRequest(
         load_space(space),
@@ -139,6 +140,7 @@ def _request(space: Path, options: dict[str, Any]) -> TrainingRequest:
         options["out"],
         options["preset"],
         parallel,
+        further,
         trainer={name: options[name] for name in CALLED_OTHERWISE if options[name] is not None},
         seed=options["seed"],
         resume=options["resume"],
@@ -149,13 +151,17 @@ def _request(space: Path, options: dict[str, Any]) -> TrainingRequest:
 _PARALLEL_NEEDED = "give --parallel FILE, or both --source FILE and --target FILE"
 
 
-def _parallel(options: dict[str, Any]) -> tuple[Path, ...]:
-    """The files of parallel text, if any: one, or the pivot's and the other."""
-    single, files = options["parallel"], (options["target"], options["source"])
+def _parallel(options: dict[str, Any]) -> tuple[tuple[Path, ...], dict[str, Path]]:
+    """The files of parallel text of --lang, if any (one, or the pivot's and the other), and of others."""
+    # A file may have = in its name. Of several files without a language the last counts, as with any option.
+    named = [text for text in options["parallel"] if "=" in text and not Path(text).exists()]
+    plain = [text for text in options["parallel"] if text not in named][-1:]
+    further = dict(by_language([*named, *(f"{options['lang']}={text}" for text in plain)], "--parallel"))
+    single, files = further.pop(options["lang"], None), (options["target"], options["source"])
     two = tuple(path for path in files if path is not None)
     if len(two) == 1 or (two and single is not None):
         raise click.UsageError(_PARALLEL_NEEDED)
-    return two if single is None else (single,)
+    return two if single is None else (single,), further
 
 
 def _word_options(options: dict[str, Any], parallel: tuple[Path, ...]) -> dict[str, Any]:

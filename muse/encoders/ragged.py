@@ -80,6 +80,16 @@ class Ragged:
             return self
         return self.keep(self._places() < longest)
 
+    def beside(self, other: Ragged) -> Ragged:
+        """Each sequence followed by the one of `other` at the same place.
+
+        >>> Ragged.of([[7, 8], [9]]).beside(Ragged.of([[5], [6]])).padded().ids.tolist()
+        [[7, 8, 5], [9, 6, 0]]
+        """
+        turns = torch.arange(2 * len(self), device=self.ids.device).view(2, -1).T.flatten()
+        both = Ragged.joined((self, other)).take(turns)
+        return Ragged(both.ids, both.offsets[::2])
+
     def framed(self, begin: int, end: int) -> Ragged:
         """The sequences, each between the ids `begin` and `end`; empty ones stay empty.
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import compress
 from pathlib import Path
 
-from muse.errors import BadFile
+from muse.errors import BadFile, Mismatch
 from muse.files.plain_text import read_lines
 
 LABELS = ("entailment", "neutral", "contradiction")
@@ -32,6 +33,19 @@ class Inference:
     labels: tuple[int, ...]
     parts: tuple[str, ...]
     undecided: int
+
+    def part(self, name: str) -> Inference:
+        """The pairs of one part, train, dev or test; Mismatch if there are none."""
+        chosen = [part == name for part in self.parts]
+        if not any(chosen):
+            raise Mismatch(
+                f"pairs of the {name} part are needed, found none; name the parts in a column {_PART}, or "
+                "number the pairs: numbers that end in 8 or 9 are test, in 7 dev"
+            )
+        return Inference(
+            tuple(compress(self.premises, chosen)), tuple(compress(self.hypotheses, chosen)),
+            tuple(compress(self.labels, chosen)), tuple(compress(self.parts, chosen)), undecided=0,
+        )  # fmt: skip
 
 
 def read_nli(path: Path | str) -> Inference:

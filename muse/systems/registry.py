@@ -30,10 +30,13 @@ from muse.systems.nli.x_bilstm import X_BILSTM
 from muse.systems.system import Fitted, Job, Preset, System, TrainingRequest, open_core
 from muse.systems.word_encoders import CVM_ADD, PROJECTION, X_CBOW
 from muse.systems.xlm.system import XLM
+from muse.systems.xlm.tuning import XLM_NLI
 from muse.training.trainer import EpochResult, best_epoch
 
 _ALL = (X_CBOW, PROJECTION, CVM_ADD, LENS, INFERSENT, X_BILSTM, CMLM, BGT, XLM)
 SYSTEMS: Mapping[str, System] = {system.name: system for system in _ALL}
+FINE_TUNED: Mapping[str, System] = {XLM.name: XLM_NLI}  # the system that --nli makes of one
+SAVED: Mapping[str, System] = {**SYSTEMS, **{system.name: system for system in FINE_TUNED.values()}}
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,8 +70,9 @@ def train_system(name: str, request: TrainingRequest, runtime: Runtime) -> Train
     """
     if name not in SYSTEMS:
         raise BadSetting(f"the encoder to train must be one of {', '.join(SYSTEMS)}; got {name!r}")
+    system = SYSTEMS[name] if request.nli is None else FINE_TUNED.get(name, SYSTEMS[name])
     with only_writer(request.out) if runtime.processes.first else nullcontext():
-        return _trained(SYSTEMS[name], request, runtime)
+        return _trained(system, request, runtime)
 
 
 def _trained(system: System, request: TrainingRequest, runtime: Runtime) -> TrainedSystem:
@@ -114,7 +118,7 @@ def _fitted(system: System, job: Job) -> Fitted:
 def restore_system(saved: Saved, space: AlignedSpace, _: Sequence[SentenceEncoder] = ()) -> NetworkEncoder:
     """The saved encoder, for its space; KeyError, TypeError or ValueError if its settings are incomplete."""
     settings = dict(saved.settings)
-    network = SYSTEMS[settings["system"]].network(settings, space)
+    network = SAVED[settings["system"]].network(settings, space)
     return NetworkEncoder(
         saved.name, space, tuple(settings["languages"]), load_state(network, saved.arrays), settings
     )
@@ -142,7 +146,8 @@ def _fingerprint(request: TrainingRequest, recipe: Mapping[str, Any], core: Core
     """
     digests = [digest for _, digest in recipe["inputs"]]
     trainer = replace(recipe["trainer"], rate=1.0)
-    settings = {**recipe, "trainer": trainer, "inputs": digests, "texts": sorted(request.texts)}
+    languages = {"texts": sorted(request.texts), "further": sorted(request.further)}
+    settings = {**recipe, "trainer": trainer, "inputs": digests, **languages}
     spaces = [f"{language} {digest}" for language, digest in checksums(request.space).items()]
     return [repr(settings), repr(core.settings), *spaces]
 

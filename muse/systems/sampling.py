@@ -33,7 +33,8 @@ def language_shares(sizes: Mapping[str, int], exponent: float) -> dict[str, floa
 
 def draw_languages(shares: Mapping[str, float], count: int, generator: torch.Generator) -> list[str]:
     """The languages of `count` batches, drawn with these shares as probabilities."""
-    names, weights = list(shares), torch.tensor(list(shares.values()), dtype=torch.float64)
+    names = list(shares)
+    weights = torch.tensor(list(shares.values()), dtype=torch.float64, device=generator.device)
     if not count:
         return []
     drawn = torch.multinomial(weights, count, replacement=True, generator=generator)  # (count,)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any, get_type_hints
 
@@ -19,6 +20,7 @@ from muse.space import AlignedSpace
 from muse.systems.core import Core, SpaceCore
 from muse.systems.hugging_face import HuggingFaceCore
 from muse.systems.network_encoder import NetworkEncoder, SentenceNetwork
+from muse.systems.parallel_corpus import ParallelCorpus
 from muse.training.pairs import Pairs, make_pairs
 from muse.training.trainer import EpochResult, TrainerConfig
 
@@ -39,8 +41,9 @@ class Preset:
 class System:
     """A sentence system: its presets by name, the texts it needs, and those it can use.
 
-    `train` trains an encoder for a job. `network` rebuilds an untrained network from saved settings; a system
-    without a network raises KeyError. `reads` returns the files, other than texts, that a config names.
+    `several`: it takes parallel text of several languages at once. `train` trains an encoder for a job.
+    `network` rebuilds an untrained network from saved settings; a system without a network raises KeyError.
+    `reads` returns the files, other than texts, that a config names.
     """
 
     name: str
@@ -50,6 +53,7 @@ class System:
     network: Callable[[Mapping[str, Any], AlignedSpace], SentenceNetwork]
     uses: tuple[str, ...] = ()  # beside what it needs
     takes_core: bool = False
+    several: bool = False
     reads: Callable[[Any], tuple[Path, ...]] = lambda config: ()
 
 
@@ -57,9 +61,10 @@ class System:
 class TrainingRequest:
     """A request to train an encoder: the space, the language, the texts, the settings, the output folder.
 
-    `parallel` is one file of lines `pivot<TAB>sentence`, or two files aligned by line, the pivot's first.
-    `texts` has the file of each language. The preset is changed by `settings` (from --set), `config`
-    (settings of the system with separate options) and `trainer` (settings of TrainerConfig).
+    `parallel` is one file of lines `pivot<TAB>sentence`, or two files aligned by line, the pivot's first;
+    `further` has such a file for other languages. `texts` has the file of each language. The preset is
+    changed by `settings` (from --set), `config` (settings of the system with separate options) and `trainer`
+    (settings of TrainerConfig).
     """
 
     space: AlignedSpace
@@ -67,6 +72,7 @@ class TrainingRequest:
     out: Path
     preset: str = "small"
     parallel: tuple[Path, ...] = ()
+    further: Mapping[str, Path] = field(default_factory=dict)
     nli: Path | None = None
     texts: Mapping[str, Path] = field(default_factory=dict)
     core: Path | None = None
@@ -80,7 +86,14 @@ class TrainingRequest:
     def files(self) -> tuple[Path, ...]:
         """All text files of the request."""
         texts = (path for _, path in sorted(self.texts.items()))
-        return (*self.parallel, *texts, *([] if self.nli is None else [self.nli]))
+        parallel = chain.from_iterable(self.parallel_files.values())
+        return (*parallel, *texts, *([] if self.nli is None else [self.nli]))
+
+    @property
+    def parallel_files(self) -> dict[str, tuple[Path, ...]]:
+        """The files of parallel text by language, the language to train first."""
+        own = {self.language: self.parallel} if self.parallel else {}
+        return own | {language: (path,) for language, path in self.further.items()}
 
     def chosen_preset(self, system: System) -> Preset:
         """The preset with the settings applied; checks all that can be checked without reading text."""
@@ -93,11 +106,19 @@ class TrainingRequest:
             raise BadSetting(f"--parallel takes one file, or --source and --target; got {len(self.parallel)}")
         if self.core is not None and not system.takes_core:
             raise BadSetting(f"{system.name} learns its own words and takes no --core; leave it out")
-        for language in (self.language, *self.texts):
-            self.space.side(language)
-        if self.parallel and self.language == self.space.pivot:
+        if self.further and not system.several:
             raise BadSetting(
-                f"--lang must be a language other than the pivot, got {self.space.pivot}; this space has "
+                f"{system.name} uses parallel text of --lang alone; leave out --parallel "
+                f"{next(iter(self.further))}=FILE"
+            )
+        for language in (self.language, *self.texts, *self.further):
+            self.space.side(language)
+        if self.space.pivot in self.parallel_files:
+            option = (
+                "--lang" if self.parallel and self.language == self.space.pivot else "--parallel LANG=FILE"
+            )
+            raise BadSetting(
+                f"{option} must have a language other than the pivot, got {self.space.pivot}; this space has "
                 f"{', '.join(self.space.languages)}"
             )
         check_out(self.out)
@@ -133,12 +154,21 @@ class Job:
         """The pivot and the language to train."""
         return self.request.space.pivot, self.request.language
 
-    def pairs(self, reader: Callable[[str], Reader] | None = None) -> Pairs:
-        """The parallel text read by the core or, if given, by `reader`, with a part held out."""
-        text = read_pairs(self.request.parallel)
-        readers = [(reader or self.core.reader)(language) for language in self.languages]
+    def pairs(self, reader: Callable[[str], Reader] | None = None, language: str = "") -> Pairs:
+        """The parallel text of a language, by default that to train, with a part held out.
+
+        It is read by the core or, if given, by `reader`.
+        """
+        pivot, own = self.languages
+        text = read_pairs(self.request.parallel_files[language or own])
+        readers = [(reader or self.core.reader)(name) for name in (pivot, language or own)]
         rng, runtime = np.random.default_rng(self.request.seed), self.runtime
         return make_pairs(text, readers, rng=rng, device=runtime.device, progress=runtime.progress)
+
+    def parallel(self, reader: Callable[[str], Reader] | None = None) -> ParallelCorpus:
+        """The parallel text of every language of the request, as `pairs` reads it."""
+        names = self.request.parallel_files
+        return ParallelCorpus(self.languages[0], {name: self.pairs(reader, name) for name in names})
 
     def encoder(
         self, label: str, network: SentenceNetwork, languages: tuple[str, ...], settings: Mapping[str, Any]

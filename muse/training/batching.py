@@ -1,11 +1,22 @@
-"""Batching: batches of sequences of similar length, limited by their number of tokens."""
+"""Batching: batches of a number of examples, or of sequences of similar length limited by their tokens."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
 
 import torch
 from torch import Tensor
 
 from muse.errors import BadSetting
+
+
+def passes(examples: int, size: int, generator: torch.Generator) -> Iterator[Tensor]:
+    """Endless batches of the indices (size,) of examples, pass after pass, each in a random order.
+
+    The last batch of a pass may be smaller.
+    """
+    while True:
+        yield from torch.split(torch.randperm(examples, generator=generator), size)
 
 
 def token_batches(lengths: Tensor, tokens: int, generator: torch.Generator) -> list[Tensor]:

@@ -54,6 +54,15 @@ class PairLearner(Learner):
         """The number of training pairs."""
         return len(self._pairs.training)
 
+    @property
+    def held_out(self) -> int:
+        """The number of held-out pairs."""
+        return len(self._pairs.held_out)
+
+    def drawn(self, count: int, generator: torch.Generator) -> Tensor:
+        """The indices (count,) of random training pairs."""
+        return torch.randint(self.examples, (count,), generator=generator, device=generator.device)
+
     def loss(self, rows: Tensor, generator: torch.Generator) -> Tensor:
         """The loss () of the training pairs with these indices (b,)."""
         chosen, pairs, gather = self._pairs.training[rows], self._pairs, self._processes.gather

@@ -18,7 +18,7 @@ from muse.space import AlignedSpace
 from muse.systems.cmlm.network import CmlmEncoder
 from muse.systems.networks.transformer import draw_
 from muse.systems.nli.inferences import Inferences, inferences_of
-from muse.systems.nli.pair_classes import PairClassifier, PairClassLearner
+from muse.systems.nli.pair_classes import PairClassifier, PairClassLearner, WithClassifier
 from muse.text.tokens import Tokeniser
 from muse.training.pairs import read_text
 
@@ -31,7 +31,7 @@ def inference_learner(
     """The learner that fine-tunes the encoder with a classifier of entailment on its rows."""
     classifier = PairClassifier(encoder.dimension, HIDDEN, len(LABELS), dropout=0.0)
     draw_(classifier, generator)
-    return PairClassLearner(encoder, classifier, pairs)
+    return PairClassLearner(WithClassifier(encoder, classifier), pairs)
 
 
 def inferences(

@@ -12,6 +12,7 @@ from muse.run.runtime import Runtime
 from muse.systems.cmlm.neighbours import Documents, NeighbourPairs, SplitDocuments, find_neighbours
 from muse.systems.cmlm.network import Cmlm, CmlmEncoder
 from muse.systems.networks.masked_prediction import Masking, Predicted, hide, predicted, prediction_loss
+from muse.systems.parallel_corpus import PairsInTurn
 from muse.systems.pieces import MASK
 from muse.training.learner import Learner
 from muse.training.seeding import generator_for
@@ -120,7 +121,7 @@ class CmlmLearner(Learner):
 class Cotrained(Learner):
     """L_CMLM + alpha L_br, on as many translations a step as neighbours (section 4.2)."""
 
-    def __init__(self, words: CmlmLearner, bitext: PairLearner, alpha: float) -> None:
+    def __init__(self, words: CmlmLearner, bitext: PairLearner | PairsInTurn, alpha: float) -> None:
         super().__init__()
         self.words, self.bitext = words, bitext
         self._alpha = alpha
@@ -148,7 +149,7 @@ class Cotrained(Learner):
 
     def loss(self, rows: Tensor, generator: torch.Generator) -> Tensor:
         """The weighted sum () of the losses of neighbours (b,) and of equally many random translations."""
-        drawn = torch.randint(self.bitext.examples, rows.shape, generator=generator, device=rows.device)
+        drawn = self.bitext.drawn(len(rows), generator)
         return self.words.loss(rows, generator) + self._alpha * self.bitext.loss(drawn, generator)
 
     def score(self) -> float:

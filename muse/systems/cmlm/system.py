@@ -19,17 +19,16 @@ from muse.systems.cmlm.learning import CmlmLearner, Cotrained, NeighbourCorpus, 
 from muse.systems.cmlm.neighbours import SplitDocuments, hold_out
 from muse.systems.cmlm.network import STRATEGIES, Cmlm, CmlmConfig, CmlmEncoder
 from muse.systems.cmlm.words import Words, words_of_pieces, words_of_space
-from muse.systems.network_encoder import BothSides, SentenceNetwork
+from muse.systems.network_encoder import SentenceNetwork
 from muse.systems.nli.inferences import Inferences
+from muse.systems.parallel_corpus import ParallelCorpus
 from muse.systems.pieces import Pieces
 from muse.systems.system import Fitted, Job, Preset, System
 from muse.training.learner import Learner
 from muse.training.losses import Softmax
-from muse.training.pairs import Pairs
 from muse.training.schedule import Schedule
 from muse.training.seeding import generator_for
 from muse.training.trainer import EpochResult, TrainerConfig, train
-from muse.training.two_sides import PairLearner
 
 PRESETS = {
     # Chosen on held-out novels and pairs: batch, rate, and no dropout, which short training does not need.
@@ -61,13 +60,13 @@ class CmlmTraining:
     job: Job
     model: Cmlm
     corpus: NeighbourCorpus
-    pairs: Pairs | None
+    parallel: ParallelCorpus | None
     inferences: Inferences | None
 
     @property
     def stages(self) -> tuple[str, ...]:
         """The stages of the job, given its strategy and its texts."""
-        first = ("cmlm",) if self.pairs is None else STRATEGIES[self.job.config.strategy]
+        first = ("cmlm",) if self.parallel is None else STRATEGIES[self.job.config.strategy]
         return first if self.inferences is None else (*first, _INFERENCE)
 
     @cached_property
@@ -76,11 +75,9 @@ class CmlmTraining:
         config, encoder = self.job.config, self.model.encoder
         words = CmlmLearner(self.model, self.corpus, config.share)
         found: dict[str, Learner] = {"cmlm": words}
-        if self.pairs is not None:
-            sides = BothSides(encoder, self.job.languages)
-            bitext = PairLearner(
-                sides, Softmax(config.margin, config.scale), self.pairs, self.job.runtime.processes
-            )
+        if self.parallel is not None:
+            loss = Softmax(config.margin, config.scale)
+            bitext = self.parallel.learner(encoder, loss, self.job.runtime.processes)
             found |= {"br": bitext, "cmlm+br": Cotrained(words, bitext, config.alpha)}
         if self.inferences is not None:
             drawn = generator_for(self.job.request.seed, 2)
@@ -101,7 +98,7 @@ class CmlmTraining:
             return "masked accuracy", learner.predictions().asked
         if name == _INFERENCE and self.inferences is not None:
             return "accuracy", len(self.inferences.dev)
-        return "P@1", 0 if self.pairs is None else len(self.pairs.held_out)
+        return "P@1", 0 if self.parallel is None else self.parallel.held_out
 
 
 def train_cmlm(job: Job) -> Fitted:
@@ -136,16 +133,16 @@ def prepare(job: Job) -> CmlmTraining:
     rng = np.random.default_rng(request.seed)
     text = {name: hold_out(read_documents(path), rng, path) for name, path in request.texts.items()}
     nli = read_nli(request.nli) if request.nli is not None else None
-    languages = tuple(dict.fromkeys((*job.languages, *text)))
+    languages = tuple(dict.fromkeys((*job.languages, *text, *request.further)))
     words = vocabulary_of(config, request.space, languages, _pieces(job, text))
     encoder = CmlmEncoder(config, words, generator_for(request.seed, 0)).to(device)
-    pairs = job.pairs(encoder.reader) if request.parallel else None
+    parallel = job.parallel(encoder.reader) if request.parallel_files else None
     corpus = read_corpus(text, encoder, job.runtime)
     model = Cmlm(encoder, config, corpus.counts(words.count), generator_for(request.seed, 1)).to(device)
     found = None
     if nli is not None:
         found = inferences(nli, request.space, job.languages, encoder, job.runtime.progress)
-    return CmlmTraining(job, model, corpus, pairs, found)
+    return CmlmTraining(job, model, corpus, parallel, found)
 
 
 def scheduled(trainer: TrainerConfig, warmup: int, learner: Learner) -> TrainerConfig:
@@ -181,15 +178,14 @@ def _pieces(job: Job, text: Mapping[str, SplitDocuments]) -> Pieces | None:
 
 
 def _counts(training: CmlmTraining) -> dict[str, int]:
-    pairs, truncated = training.pairs, 0
-    counts = {"neighbours": training.learners["cmlm"].examples}
-    if pairs is not None:
-        counts |= {"pairs": len(pairs.training), "skipped": pairs.skipped}
-        truncated += pairs.truncated
+    counts, truncated = {"neighbours": training.learners["cmlm"].examples}, 0
+    if training.parallel is not None:
+        counts |= training.parallel.counts
+        truncated += counts["truncated"]
     if training.inferences is not None:
         truncated += training.inferences.truncated
         counts["inferences"] = len(training.inferences)
     return {**counts, "truncated": truncated}
 
 
-CMLM = System("cmlm", PRESETS, ("text",), train_cmlm, make_cmlm, uses=("parallel", "nli"))
+CMLM = System("cmlm", PRESETS, ("text",), train_cmlm, make_cmlm, uses=("parallel", "nli"), several=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
-from pathlib import Path
 from typing import Any
 
 from muse.errors import BadSetting
@@ -12,9 +11,9 @@ from muse.files.nli import LABELS
 from muse.space import AlignedSpace
 from muse.systems.lens.config import LensConfig
 from muse.systems.lens.network import LensNetwork
-from muse.systems.network_encoder import BothSides
+from muse.systems.network_encoder import BothSides, SentenceNetwork
 from muse.systems.nli.inferences import read_inferences
-from muse.systems.nli.pair_classes import PairClassifier, PairClassLearner
+from muse.systems.nli.pair_classes import PairClassifier, PairClassLearner, PairNetwork, WithClassifier
 from muse.systems.system import Fitted, Job, Preset, System, restored_core
 from muse.training.learner import Learner
 from muse.training.schedule import Schedule
@@ -39,8 +38,9 @@ def train_lens(job: Job) -> Fitted:
     if bool(request.parallel) == (request.nli is not None):
         raise BadSetting("a lens is trained on translations or on inferences: give --parallel or --nli")
     with torch_seeded(request.seed, 0):
-        network = LensNetwork(job.core, config).to(job.runtime.device)
-        objective = _inferences(job, network, request.nli) if request.nli else _translations(job, network)
+        lens = LensNetwork(job.core, config)
+        network = (with_classifier(lens, config) if request.nli else lens).to(job.runtime.device)
+    objective = _inferences(job, network) if isinstance(network, PairNetwork) else _translations(job, network)
     schedule = Schedule("noam", config.warmup, width=config.dimension)
     trainer = replace(job.trainer, schedule=schedule)
     epochs = train(objective.learner, trainer, seed=request.seed, runtime=job.runtime)
@@ -49,7 +49,11 @@ def train_lens(job: Job) -> Fitted:
             f"lens[{config},{job.core.name}]",
             network,
             request.space.languages,
-            {"network": asdict(config), "core": dict(job.core.settings)},
+            {
+                "network": asdict(config),
+                "core": dict(job.core.settings),
+                "classifies": isinstance(network, PairNetwork),
+            },
         ),
         epochs=epochs,
         metric=objective.metric,
@@ -69,7 +73,12 @@ class _Objective:
     counts: Mapping[str, int]
 
 
-def _translations(job: Job, network: LensNetwork) -> _Objective:
+def with_classifier(lens: LensNetwork, config: LensConfig) -> WithClassifier:
+    """The lens and a classifier of inferences."""
+    return WithClassifier(lens, PairClassifier(lens.dimension, config.hidden, len(LABELS), 0.0))
+
+
+def _translations(job: Job, network: SentenceNetwork) -> _Objective:
     """Ranking: a translation must be closer than the hardest negative of the batch."""
     pairs = job.pairs()
     learner = PairLearner(
@@ -78,17 +87,18 @@ def _translations(job: Job, network: LensNetwork) -> _Objective:
     return _Objective(learner, "P@1", len(pairs.held_out), pairs.counts)
 
 
-def _inferences(job: Job, network: LensNetwork, path: Path) -> _Objective:
-    """Classification of inferences; the classifier is discarded after training."""
-    pairs = read_inferences(path, job)
-    classifier = PairClassifier(network.dimension, job.config.hidden, len(LABELS), 0.0)
-    learner = PairClassLearner(network, classifier.to(job.runtime.device), pairs)
+def _inferences(job: Job, network: PairNetwork) -> _Objective:
+    """Classification of inferences."""
+    pairs = read_inferences(job, job.core)
+    learner = PairClassLearner(network, pairs)
     return _Objective(learner, "accuracy", len(pairs.dev), pairs.counts)
 
 
-def make_lens(settings: Mapping[str, Any], space: AlignedSpace) -> LensNetwork:
+def make_lens(settings: Mapping[str, Any], space: AlignedSpace) -> SentenceNetwork:
     """The network of a saved lens; Mismatch if the weights of its core have changed."""
-    return LensNetwork(restored_core(settings["core"], space), LensConfig(**settings["network"]))
+    config = LensConfig(**settings["network"])
+    lens = LensNetwork(restored_core(settings["core"], space), config)
+    return with_classifier(lens, config) if settings.get("classifies") else lens
 
 
 LENS = System("lens", PRESETS, (), train_lens, make_lens, uses=("parallel", "nli"), takes_core=True)

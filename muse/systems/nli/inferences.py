@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from typing import Protocol
 
 import numpy as np
 import torch
@@ -12,7 +12,7 @@ from torch import Tensor
 
 from muse.encoders.ragged import Ragged
 from muse.encoders.reading import Reader, Reading
-from muse.errors import Mismatch
+from muse.errors import BadSetting, Mismatch
 from muse.files.nli import Inference, read_nli
 from muse.progress import Progress
 from muse.systems.nli.pair_classes import LabelledPairs
@@ -66,10 +66,19 @@ class Inferences:
         return LabelledPairs(self.first.take(rows), self.second.take(rows), self.labels[rows])
 
 
-def read_inferences(path: Path, job: Job) -> Inferences:
-    """The inferences of a file in the language to train, read by the core of a job."""
-    language, runtime = job.request.language, job.runtime
-    reader = job.core.reader(language)
+class Readers(Protocol):
+    """A core or a network: all that reads sentences."""
+
+    def reader(self, language: str) -> Reader:
+        """The reader of a language."""
+
+
+def read_inferences(job: Job, readers: Readers) -> Inferences:
+    """The inferences of a request in its language, as a core or a network reads them."""
+    path, language, runtime = job.request.nli, job.request.language, job.runtime
+    if path is None:
+        raise BadSetting("training on inferences needs --nli to train on, got none; add it")
+    reader = readers.reader(language)
     return make_inferences(read_nli(path), reader, language, device=runtime.device, progress=runtime.progress)
 
 

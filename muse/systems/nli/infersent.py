@@ -20,7 +20,7 @@ from muse.space import AlignedSpace
 from muse.systems.core import Core
 from muse.systems.nli.bilstm import POOLINGS, BiLSTM
 from muse.systems.nli.inferences import read_inferences
-from muse.systems.nli.pair_classes import PairClassifier, PairClassLearner, PairExamples, PairNetwork
+from muse.systems.nli.pair_classes import PairClassifier, PairClassLearner, PairExamples, RowPairNetwork
 from muse.systems.nli.translations import TranslationExamples
 from muse.systems.system import Fitted, Job, Preset, System, restored_core
 from muse.training.seeding import torch_seeded
@@ -53,7 +53,7 @@ class InferSentConfig:
         return OBJECTIVES[self.objective].classes
 
 
-class InferSent(PairNetwork):
+class InferSent(RowPairNetwork):
     """A core, which is not saved, the BiLSTM over it, and the classifier."""
 
     def __init__(self, core: Core, config: InferSentConfig) -> None:
@@ -91,9 +91,7 @@ class Examples(NamedTuple):
 
 
 def _inferences(job: Job) -> Examples:
-    if job.request.nli is None:
-        raise BadSetting("infersent with objective=nli needs --nli to train on, got none; add it")
-    pairs = read_inferences(job.request.nli, job)
+    pairs = read_inferences(job, job.core)
     return Examples(pairs, len(pairs.dev), pairs.counts)
 
 
@@ -144,7 +142,7 @@ def train_infersent(job: Job) -> Fitted:
     examples = objective.pairs(job)
     with torch_seeded(request.seed, 0):
         network = InferSent(job.core, config).to(job.runtime.device)
-    learner = PairClassLearner(network, network.classifier, examples.pairs)
+    learner = PairClassLearner(network, examples.pairs)
     epochs = train(learner, job.trainer, seed=request.seed, runtime=job.runtime)
     return Fitted(
         encoder=job.encoder(

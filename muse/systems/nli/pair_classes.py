@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from muse.encoders.ragged import Ragged
+from muse.encoders.reading import Reader
 from muse.systems.network_encoder import SentenceNetwork
 from muse.training.learner import Learner
 
@@ -25,6 +26,7 @@ class PairClassifier(nn.Module):
 
     def __init__(self, dimension: int, hidden: int, classes: int, dropout: float) -> None:
         super().__init__()
+        self.classes = classes
         self.layers = nn.Sequential(
             nn.Linear(4 * dimension, hidden), nn.Tanh(), nn.Dropout(dropout), nn.Linear(hidden, classes)
         )
@@ -36,12 +38,63 @@ class PairClassifier(nn.Module):
 
 
 class PairNetwork(SentenceNetwork):
-    """A sentence network with a classifier of pairs of its rows."""
+    """A sentence network that also classifies pairs of sentences."""
+
+    @property
+    @abstractmethod
+    def classes(self) -> int:
+        """The number of classes."""
+
+    @abstractmethod
+    def logits(self, first: Ragged, second: Ragged, languages: tuple[str, str]) -> Tensor:
+        """The logits (b, classes) of b pairs of sentences in these languages."""
+
+
+class RowPairNetwork(PairNetwork):
+    """A network that classifies pairs by their rows."""
 
     @property
     @abstractmethod
     def classifier(self) -> PairClassifier:
-        """The classifier of pairs."""
+        """The classifier of pairs of rows."""
+
+    @property
+    def classes(self) -> int:
+        """The number of classes of the classifier."""
+        return self.classifier.classes
+
+    def logits(self, first: Ragged, second: Ragged, languages: tuple[str, str]) -> Tensor:
+        """The logits (b, classes) of b pairs of sentences in these languages."""
+        u, v = (self(batch, language) for batch, language in zip((first, second), languages, strict=True))
+        found: Tensor = self.classifier(u, v)
+        return found
+
+
+class WithClassifier(RowPairNetwork):
+    """A network and a classifier of pairs of its rows."""
+
+    def __init__(self, network: SentenceNetwork, classifier: PairClassifier) -> None:
+        super().__init__()
+        self.network, self.head = network, classifier
+
+    @property
+    def dimension(self) -> int:
+        """The number of columns d' of the network."""
+        return self.network.dimension
+
+    @property
+    def classifier(self) -> PairClassifier:
+        """The classifier."""
+        return self.head
+
+    def reader(self, language: str) -> Reader:
+        """The reader of the network."""
+        return self.network.reader(language)
+
+    def forward(self, batch: Ragged, language: str) -> Tensor:
+        """The rows (b, d') of the network."""
+        rows: Tensor = self.network(batch, language)
+        return rows
 
 
 class LabelledPairs(NamedTuple):
@@ -70,11 +123,11 @@ class PairExamples(Protocol):
 
 
 class PairClassLearner(Learner):
-    """Fits a network and a classifier of its rows by the cross-entropy of the classes."""
+    """Fits a network that classifies pairs, by the cross-entropy of the classes."""
 
-    def __init__(self, network: SentenceNetwork, classifier: PairClassifier, pairs: PairExamples) -> None:
+    def __init__(self, network: PairNetwork, pairs: PairExamples) -> None:
         super().__init__()
-        self.network, self.classifier = network, classifier
+        self.network = network
         self._pairs = pairs
 
     @property
@@ -102,7 +155,4 @@ class PairClassLearner(Learner):
         return torch.cat([self._logits(pairs).argmax(dim=1) == pairs.labels for pairs in held_out])
 
     def _logits(self, pairs: LabelledPairs) -> Tensor:
-        both = zip((pairs.first, pairs.second), self._pairs.languages, strict=True)
-        u, v = (self.network(batch, language) for batch, language in both)  # (b, d')
-        logits: Tensor = self.classifier(u, v)
-        return logits
+        return self.network.logits(pairs.first, pairs.second, self._pairs.languages)

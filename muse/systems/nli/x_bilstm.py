@@ -21,15 +21,14 @@ from muse.encoders.saving import check_space, encoder_files, read_encoder
 from muse.errors import BadFile, BadSetting, Mismatch
 from muse.space import AlignedSpace
 from muse.systems.core import Core, SpaceCore
-from muse.systems.network_encoder import BothSides, load_state
+from muse.systems.network_encoder import load_state
 from muse.systems.nli.bilstm import BiLSTM
 from muse.systems.nli.infersent import INFERSENT, InferSent, InferSentConfig
-from muse.systems.nli.pair_classes import PairClassifier, PairNetwork
+from muse.systems.nli.pair_classes import PairClassifier, RowPairNetwork
 from muse.systems.system import Fitted, Job, Preset, System
 from muse.training.losses import Align
 from muse.training.seeding import torch_seeded
 from muse.training.trainer import TrainerConfig, train
-from muse.training.two_sides import PairLearner
 
 
 @dataclass(frozen=True)
@@ -49,15 +48,38 @@ class XBiLSTMConfig:
         Align(self.weight)
 
 
-class XBiLSTM(PairNetwork):
-    """The English network, frozen, and the words (m, K) and the BiLSTM of the other language."""
+class LanguageBiLSTM(nn.Module):
+    """The words (m, K) and the BiLSTM of one language, of the form of the English network's."""
 
-    def __init__(self, english: InferSent, language: str, words: Tensor) -> None:
+    def __init__(self, english: InferSent, words: Tensor) -> None:
         super().__init__()
-        self.english = english.requires_grad_(False)
         self.words = nn.Embedding(words.shape[0], words.shape[1], sparse=True, _weight=words)
         self.encoder = BiLSTM(words.shape[1], english.config.units, english.config.pooling)
-        self._language = language
+
+    def forward(self, batch: Ragged) -> Tensor:
+        """The rows (b, d') of sentences."""
+        mask = batch.padded().mask  # (b, T)
+        words = self.words.weight.new_zeros(*mask.shape, self.words.embedding_dim)  # (b, T, K)
+        # Padding must not use a word of the table, which training would then change.
+        words = words.index_put(mask.nonzero(as_tuple=True), self.words(batch.ids))
+        found: Tensor = self.encoder(words, mask)
+        return found
+
+
+class XBiLSTM(RowPairNetwork):
+    """The English network, frozen, and those of other languages, made of their words (m, K)."""
+
+    def __init__(self, english: InferSent, words: Mapping[str, Tensor]) -> None:
+        super().__init__()
+        self.english = english.requires_grad_(False)
+        self.others = nn.ModuleDict({name: LanguageBiLSTM(english, rows) for name, rows in words.items()})
+        self.register_load_state_dict_pre_hook(_current_names)  # type: ignore[no-untyped-call]
+
+    def copy_english(self) -> None:
+        """Gives every language the weights of the English BiLSTM."""
+        for name in self.others:
+            other = self.others.get_submodule(f"{name}.encoder")
+            other.load_state_dict(self.english.encoder.state_dict())
 
     @property
     def dimension(self) -> int:
@@ -75,15 +97,12 @@ class XBiLSTM(PairNetwork):
 
     def forward(self, batch: Ragged, language: str) -> Tensor:
         """The rows (b, d') of sentences."""
-        if language != self._language:
-            rows: Tensor = self.english(batch, language)
-            return rows
-        mask = batch.padded().mask  # (b, T)
-        words = self.words.weight.new_zeros(*mask.shape, self.words.embedding_dim)  # (b, T, K)
-        # Padding must not use a word of the table, which training would then change.
-        words = words.index_put(mask.nonzero(as_tuple=True), self.words(batch.ids))
-        found: Tensor = self.encoder(words, mask)
-        return found
+        rows: Tensor
+        if language in self.others:
+            rows = self.others[language](batch)
+        else:
+            rows = self.english(batch, language)
+        return rows
 
 
 def open_english(folder: Path, core: Core, space: AlignedSpace) -> InferSent:
@@ -105,30 +124,30 @@ def open_english(folder: Path, core: Core, space: AlignedSpace) -> InferSent:
 
 
 def train_x_bilstm(job: Job) -> Fitted:
-    """An encoder of the language, trained by L_align on parallel text to match that of the pivot."""
+    """Encoders of the languages, trained by L_align on parallel text to match that of the pivot."""
     request, config, device = job.request, job.config, job.runtime.device
     english = _opened(job)
-    pairs = job.pairs()
-    words = torch.tensor(request.space.vectors(request.language).matrix)
+    parallel = job.parallel()
+    words = {name: torch.tensor(request.space.vectors(name).matrix) for name in parallel.pairs}
     with torch_seeded(request.seed, 0):
-        network = XBiLSTM(english, request.language, words).to(device)
+        network = XBiLSTM(english, words).to(device)
     if config.copied:
-        network.encoder.load_state_dict(english.encoder.state_dict())
+        network.copy_english()
     loss = Align(config.weight)
-    learner = PairLearner(BothSides(network, job.languages), loss, pairs, job.runtime.processes)
+    learner = parallel.learner(network, loss, job.runtime.processes)
     epochs = train(learner, job.trainer, seed=request.seed, runtime=job.runtime)
     return Fitted(
         encoder=job.encoder(
             f"x-bilstm[{english.config.pooling}:{network.dimension},{loss}]",
             network,
-            job.languages,
-            {"network": asdict(english.config), "learned": request.language},
+            (job.languages[0], *parallel.pairs),
+            {"network": asdict(english.config), "learned": list(parallel.pairs)},
         ),
         epochs=epochs,
         metric="P@1",
-        held_out=len(pairs.held_out),
+        held_out=parallel.held_out,
         hits=learner.eval().hits(),
-        counts=pairs.counts,
+        counts=parallel.counts,
     )
 
 
@@ -151,8 +170,17 @@ def _opened(job: Job) -> InferSent:
 def make_x_bilstm(settings: Mapping[str, Any], space: AlignedSpace) -> XBiLSTM:
     """The network of a saved encoder."""
     english = InferSent(SpaceCore(space), InferSentConfig(**settings["network"]))
-    language = settings["learned"]
-    return XBiLSTM(english, language, torch.empty(space.vectors(language).matrix.shape))
+    learned = settings["learned"]  # the one language, in folders that are older than several
+    names = [learned] if isinstance(learned, str) else learned
+    return XBiLSTM(english, {name: torch.empty(space.vectors(name).matrix.shape) for name in names})
+
+
+def _current_names(network: nn.Module, state: dict[str, Tensor], *_: object) -> None:
+    """Renames in place the arrays of a folder that is older than several languages."""
+    if isinstance(network, XBiLSTM) and "words.weight" in state:
+        (language,) = network.others
+        for name in [name for name in state if name.startswith(("words.", "encoder."))]:
+            state[f"others.{language}.{name}"] = state.pop(name)
 
 
 def _read(config: XBiLSTMConfig) -> tuple[Path, ...]:
@@ -164,4 +192,6 @@ PRESETS = {
     "small": Preset(XBiLSTMConfig(), TrainerConfig(epochs=8, batch=128, rate=1e-3, steps=250)),
     "paper": Preset(XBiLSTMConfig(units=512, copied=False), TrainerConfig(epochs=20, batch=64, rate=1e-3)),
 }
-X_BILSTM = System("x-bilstm", PRESETS, ("parallel",), train_x_bilstm, make_x_bilstm, reads=_read)
+X_BILSTM = System(
+    "x-bilstm", PRESETS, ("parallel",), train_x_bilstm, make_x_bilstm, reads=_read, several=True
+)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain
 
 import numpy as np
@@ -25,14 +25,15 @@ from muse.systems.xlm.streams import Documents, Streams, make_streams
 from muse.training.pairs import make_pairs
 from muse.training.seeding import generator_for
 
+Direction = tuple[str, str]  # the pivot and another language
+
 
 @dataclass(frozen=True)
 class XlmCorpus:
-    """The documents of each language, and sentences of the `translated` ones, pivot first."""
+    """The documents of each language, and parallel text by its two languages, pivot first."""
 
     documents: Mapping[str, Documents]
-    translated: tuple[str, str] = ("", "")
-    parallel: ParallelText | None = None
+    parallel: Mapping[Direction, ParallelText] = field(default_factory=dict)
 
     @property
     def languages(self) -> tuple[str, ...]:
@@ -55,7 +56,7 @@ def check_texts(config: XlmConfig, request: TrainingRequest) -> None:
             f"judged must be a language with --text, one of {', '.join(request.texts)}; got {config.judged!r}"
         )
     if config.objective != "mlm+tlm":
-        if request.parallel:
+        if request.parallel_files:
             raise BadSetting(
                 f"{config.objective} does not use --parallel; leave it out, or --set objective=mlm+tlm"
             )
@@ -65,15 +66,19 @@ def check_texts(config: XlmConfig, request: TrainingRequest) -> None:
             f"mlm+tlm needs --parallel and --text of both its languages, {pivot} and {language}; give them, "
             "or --set objective=mlm"
         )
+    for name in request.further:
+        if name not in request.texts:
+            raise BadSetting(
+                f"--parallel {name}=FILE needs text of {name}; give --text {name}=FILE, or leave it out"
+            )
 
 
 def read_corpus(config: XlmConfig, request: TrainingRequest) -> XlmCorpus:
     """The corpus in the files of a request."""
     read = _documents if config.documents else _one_document
     documents = {language: read(path) for language, path in request.texts.items()}
-    if not request.parallel:
-        return XlmCorpus(documents)
-    return XlmCorpus(documents, (request.space.pivot, request.language), read_pairs(request.parallel))
+    pairs = {(request.space.pivot, name): read_pairs(files) for name, files in request.parallel_files.items()}
+    return XlmCorpus(documents, pairs)
 
 
 def _one_document(path: object) -> Documents:
@@ -95,9 +100,10 @@ class Sources:
     def sizes(self) -> dict[str, int]:
         """The counts of training examples to report."""
         found = {"streams": sum(source.examples for source in self.streams)}
-        for source in self.pairs:
-            found["pairs"] = source.examples
-            found |= {"skipped": source.pairs.skipped, "truncated": source.pairs.truncated}
+        if self.pairs:
+            found["pairs"] = sum(source.examples for source in self.pairs)
+            found["skipped"] = sum(source.pairs.skipped for source in self.pairs)
+            found["truncated"] = sum(source.pairs.truncated for source in self.pairs)
         return found
 
 
@@ -118,15 +124,15 @@ def make_sources(
     streams = tuple(
         StreamSource(name, place, found, distribution) for place, (name, found) in enumerate(cut.items())
     )
-    if corpus.parallel is None or distribution is None:
+    if distribution is None:
         return Sources(streams, (), counts)
-    reader, rng = PieceReader(pieces, config.length), np.random.default_rng(seed)
-    pairs = make_pairs(
-        corpus.parallel, [reader, reader], rng=rng, device=runtime.device, progress=runtime.progress
-    )
-    first, second = (corpus.languages.index(name) for name in corpus.translated)
-    source = PairSource(corpus.translated, (first, second), pairs, config.pair_tokens, distribution)
-    return Sources(streams, (source,), counts)
+    reader, found = PieceReader(pieces, config.length), list[PairSource]()
+    for languages, text in corpus.parallel.items():
+        rng = np.random.default_rng(seed)
+        pairs = make_pairs(text, [reader, reader], rng=rng, device=runtime.device, progress=runtime.progress)
+        first, second = (corpus.languages.index(name) for name in languages)
+        found.append(PairSource(languages, (first, second), pairs, config.pair_tokens, distribution))
+    return Sources(streams, tuple(found), counts)
 
 
 def _counts(streams: Streams, vocabulary: int) -> Tensor:

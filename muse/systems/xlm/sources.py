@@ -12,7 +12,7 @@ from torch import Tensor
 from muse.systems.networks.masked_prediction import Masking
 from muse.systems.xlm.masked_batches import Hiding, MaskedBatch, MaskedSide, following, masked, side_by_side
 from muse.systems.xlm.streams import Streams
-from muse.training.batching import token_batches
+from muse.training.batching import passes, token_batches
 from muse.training.pairs import Pairs
 
 HELD_OUT_PAIRS = 400  # pairs scored after every epoch
@@ -75,8 +75,7 @@ class StreamSource(TextSource):
 
     def batches(self, size: int, generator: torch.Generator) -> Batches:
         """Endless batches of `size` streams; the last one of a pass may be smaller."""
-        while True:
-            yield from torch.split(torch.randperm(self.examples, generator=generator), size)
+        return passes(self.examples, size, generator)
 
     def masked_batch(self, rows: Tensor, generator: torch.Generator) -> MaskedBatch:
         """The training examples with these numbers (b,), masked."""

@@ -9,7 +9,6 @@ from typing import Any
 import torch
 
 from muse.space import AlignedSpace
-from muse.systems.network_encoder import SentenceNetwork
 from muse.systems.pieces import Pieces
 from muse.systems.system import Fitted, Job, Preset, System
 from muse.systems.xlm.config import XlmConfig
@@ -54,7 +53,7 @@ def train_xlm(job: Job) -> Fitted:
     network.to(job.runtime.device)
     judged = [config.judged] if config.judged else ()
     learner = XlmLearner(network.model, sources.streams, sources.pairs, judged, config.exponent)
-    epochs = train(learner, scheduled(job.trainer, config), seed=request.seed, runtime=job.runtime)
+    epochs = train(learner, scheduled(job.trainer, config.warmup), seed=request.seed, runtime=job.runtime)
     predicted = learner.predictions()
     perplexities = {f"perplexity_{name}": round(part.perplexity) for name, part in predicted.items()}
     return Fitted(
@@ -72,12 +71,12 @@ def train_xlm(job: Job) -> Fitted:
     )
 
 
-def scheduled(trainer: TrainerConfig, config: XlmConfig) -> TrainerConfig:
-    """The trainer with the linear warm-up of the settings, and after it the decay by sqrt(t)."""
-    return replace(trainer, schedule=Schedule("inverse-sqrt", config.warmup))
+def scheduled(trainer: TrainerConfig, warmup: int) -> TrainerConfig:
+    """The trainer with a linear warm-up of so many steps, and after it the decay by sqrt(t)."""
+    return replace(trainer, schedule=Schedule("inverse-sqrt", warmup))
 
 
-def make_xlm(settings: Mapping[str, Any], _: AlignedSpace) -> SentenceNetwork:
+def make_xlm(settings: Mapping[str, Any], _: AlignedSpace) -> XlmNetwork:
     """The network of a saved model, with rows of nothing yet."""
     config, pieces = XlmConfig(**settings["network"]), Pieces.from_json(settings["pieces"])
     languages = tuple(settings["languages"])
@@ -86,4 +85,4 @@ def make_xlm(settings: Mapping[str, Any], _: AlignedSpace) -> SentenceNetwork:
     return XlmNetwork(config, pieces, languages, model)
 
 
-XLM = System("xlm", PRESETS, ("text",), train_xlm, make_xlm, uses=("parallel",))
+XLM = System("xlm", PRESETS, ("text",), train_xlm, make_xlm, uses=("parallel",), several=True)

@@ -1,0 +1,110 @@
+"""Fine-tuning of a saved cross-lingual language model on inference, as a sentence system."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from muse.encoders.saving import check_space, encoder_files, read_encoder
+from muse.errors import BadFile, BadSetting
+from muse.space import AlignedSpace
+from muse.systems.network_encoder import load_state
+from muse.systems.nli.inferences import read_inferences
+from muse.systems.nli.pair_classes import PairClassLearner
+from muse.systems.system import Fitted, Job, Preset, System
+from muse.systems.xlm.inference import XlmInference
+from muse.systems.xlm.network import XlmNetwork
+from muse.systems.xlm.system import XLM, make_xlm, scheduled
+from muse.training.seeding import generator_for
+from muse.training.trainer import TrainerConfig, train
+
+
+@dataclass(frozen=True)
+class TuningConfig:
+    """The folder of the `pretrained` model, and the steps of `warmup` until the highest rate."""
+
+    pretrained: str = ""
+    warmup: int = 50
+
+    def __post_init__(self) -> None:
+        if self.warmup < 1:
+            raise BadSetting(f"warmup must be at least 1, got {self.warmup}")
+
+
+PRESETS = {
+    "small": Preset(TuningConfig(), TrainerConfig(epochs=15, batch=16, rate=3e-4, clip=5.0)),
+    # An epoch is 20,000 pairs.
+    "paper": Preset(TuningConfig(warmup=1_000), TrainerConfig(epochs=250, batch=8, rate=5e-6, steps=2_500)),
+}
+
+
+def tune_xlm(job: Job) -> Fitted:
+    """A saved model fine-tuned on inferences in one language; it classifies those of all its languages."""
+    request, config = job.request, job.config
+    xlm = _opened(job)
+    network = XlmInference(xlm, generator_for(request.seed, 0)).to(job.runtime.device)
+    pairs = read_inferences(job, network)
+    learner = PairClassLearner(network, pairs)
+    trainer = scheduled(job.trainer, config.warmup)
+    epochs = train(learner, trainer, seed=request.seed, runtime=job.runtime)
+    return Fitted(
+        encoder=job.encoder(
+            f"xlm[{xlm.config.objective},nli]",
+            network,
+            xlm.languages,
+            {"network": asdict(xlm.config), "pieces": xlm.pieces.to_json()},
+        ),
+        epochs=epochs,
+        metric="accuracy",
+        held_out=len(pairs.dev),
+        hits=learner.eval().hits(),
+        counts=pairs.counts,
+    )
+
+
+def _opened(job: Job) -> XlmNetwork:
+    """The pretrained model, which must know the language to train."""
+    folder, language = job.config.pretrained, job.request.language
+    if not folder:
+        raise BadSetting(
+            "xlm --nli fine-tunes a trained model: give --set pretrained=FOLDER with one that muse train "
+            "--encoder xlm made for this space, without --nli"
+        )
+    xlm = open_xlm(Path(folder), job.request.space)
+    if language not in xlm.languages:
+        raise BadSetting(
+            f"{folder}: --lang must be a language of this model, one of {', '.join(xlm.languages)}; "
+            f"got {language}"
+        )
+    return xlm
+
+
+def open_xlm(folder: Path, space: AlignedSpace) -> XlmNetwork:
+    """The model saved in a folder, for the space that it was trained with."""
+    saved = read_encoder(folder)
+    if saved.settings.get("system") != XLM.name:
+        raise BadSetting(f"{folder}: expected a model trained with {XLM.name}, got {saved.name}")
+    check_space(folder, saved.spaces, space)
+    try:
+        network = make_xlm(saved.settings, space)
+        load_state(network, saved.arrays)
+    except (KeyError, TypeError, ValueError) as error:
+        raise BadFile(f"{folder}: expected a model of {XLM.name}, got another ({error!r})") from error
+    return network
+
+
+def make_tuned(settings: Mapping[str, Any], space: AlignedSpace) -> XlmInference:
+    """The network of a saved fine-tuned model, with rows of nothing yet."""
+    return XlmInference(make_xlm(settings, space), torch.Generator())
+
+
+def _read(config: TuningConfig) -> tuple[Path, ...]:
+    """The files of the pretrained model; a run can be resumed only if they are unchanged."""
+    return encoder_files(Path(config.pretrained)) if config.pretrained else ()
+
+
+XLM_NLI = System("xlm --nli", PRESETS, ("nli",), tune_xlm, make_tuned, reads=_read)

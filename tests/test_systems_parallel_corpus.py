@@ -1,0 +1,194 @@
+"""Parallel text of several languages: batches by language, and the systems that take it, by muse train."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from muse.api.encoders import load_encoder
+from muse.normalise import Normalisation
+from muse.progress import Progress
+from muse.run.processes import ALONE
+from muse.space import SideToSave, load_space, save_space
+from muse.systems.core import SpaceCore
+from muse.systems.nli.infersent import InferSent, InferSentConfig
+from muse.systems.nli.x_bilstm import XBiLSTM
+from muse.systems.parallel_corpus import PairsInTurn, ParallelCorpus
+from muse.training.losses import Align
+from muse.training.pairs import make_pairs
+from muse.training.seeding import generator_for
+from muse.training.two_sides import PairLearner
+from muse.vectors import Vectors
+from tests.command import Command, refused
+from tests.parallel import WORDS, rows, toy_space, toy_text, write_text
+from tests.spaces import PROVENANCE
+
+OTHERS = {"fr": 300, "de": 100}  # the pairs of each language with en
+
+
+def in_german(text: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    """The same pairs with words of de."""
+    return [(en, fr.replace("fr", "de")) for en, fr in text]
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    """A folder with a space of three languages, their text, parallel text and inferences."""
+    (en, fr), steps = rows(), Normalisation(("unit",), ())
+    sides = {
+        name: SideToSave(Vectors(name, [f"{name}{i}" for i in range(WORDS)], matrix), steps)
+        for name, matrix in {"en": en, "fr": fr, "de": fr[:, ::-1].copy()}.items()
+    }
+    save_space(tmp_path / "space", sides, pivot="en", provenance=PROVENANCE)
+    text = {"fr": toy_text(OTHERS["fr"]), "de": in_german(toy_text(OTHERS["de"], seed=1))}
+    for name, pairs in text.items():
+        write_text(tmp_path / f"{name}.tsv", pairs)
+        (tmp_path / f"{name}.txt").write_text("\n".join(other for _, other in pairs) + "\n", encoding="utf-8")
+        lines = [f"{place // 20}\t{other}\n" for place, (_, other) in enumerate(pairs)]
+        (tmp_path / f"{name}.novels").write_text("".join(lines), encoding="utf-8")
+    english = [en for en, _ in text["fr"]]
+    (tmp_path / "en.txt").write_text("\n".join(english) + "\n", encoding="utf-8")
+    header = "pair_ID\tsentence_A\tsentence_B\tentailment_judgment\n"
+    lines = [f"{place}\t{text}\t{text}\tNEUTRAL\n" for place, text in enumerate(english[:60])]
+    (tmp_path / "nli").write_text(header + "".join(lines), encoding="utf-8")
+    return tmp_path
+
+
+def learner_of(files: Path) -> tuple[PairsInTurn, XBiLSTM]:
+    """The learner of an untrained X-BiLSTM of both languages."""
+    space, core = load_space(files / "space"), SpaceCore(load_space(files / "space"))
+    words = {name: torch.tensor(space.vectors(name).matrix) for name in OTHERS}
+    network = XBiLSTM(InferSent(core, InferSentConfig(units=4)), words)
+    text = {"fr": toy_text(OTHERS["fr"]), "de": in_german(toy_text(OTHERS["de"], seed=1))}
+    pairs = {
+        name: make_pairs(
+            list(zip(*text[name], strict=True)), [core.reader("en"), core.reader(name)],
+            rng=np.random.default_rng(0), device="cpu", progress=Progress(quiet=True),
+        )
+        for name in OTHERS
+    }  # fmt: skip
+    found = ParallelCorpus("en", pairs).learner(network, Align(0.25), ALONE)
+    assert isinstance(found, PairsInTurn)
+    return found, network
+
+
+def test_every_batch_is_of_one_language_drawn_by_its_share(files: Path) -> None:
+    learner, _ = learner_of(files)
+    fr = 300 - 15  # a twentieth is held out
+    de = learner.examples - fr
+    counts: Counter[str] = Counter()
+    seen: set[int] = set()
+    for epoch in range(60):
+        order = torch.randperm(learner.examples, generator=generator_for(epoch))
+        batches = learner.batches(order, 10)
+        assert len(batches) == learner.examples // 10
+        for batch in batches:
+            assert (batch < fr).all() or (batch >= fr).all()
+            counts["fr" if batch[0] < fr else "de"] += 1
+            seen |= set(batch.tolist())
+    assert seen == set(range(learner.examples))
+    expected = fr**0.7 / (fr**0.7 + de**0.7)
+    assert abs(counts["fr"] / counts.total() - expected) < 0.04
+    assert all((learner.drawn(5, generator_for(seed)) < learner.examples).all() for seed in range(9))
+
+
+def test_a_loss_is_that_of_its_language_and_hits_are_of_all(files: Path) -> None:
+    learner, network = learner_of(files)
+    begin = 300 - 15
+    chosen, generator = torch.arange(begin, begin + 6), generator_for(3)
+    german = learner.get_submodule("_learners.de")
+    assert isinstance(german, PairLearner)
+    value = german.loss(chosen - begin, generator_for(3))
+    assert torch.equal(learner.loss(chosen, generator), value)
+    value.backward()  # type: ignore[no-untyped-call]
+    moved = [name for name, p in network.others.named_parameters() if p.grad is not None]
+    touched = {name.partition(".")[0] for name in moved}
+    assert touched == {"de"}
+    both = [learner.get_submodule(f"_learners.{name}") for name in OTHERS]
+    hits = [one.hits() for one in both if isinstance(one, PairLearner)]
+    assert learner.hits() == sum(hits)
+    assert learner.score() == 100 * sum(hits) / (15 + 5)
+
+
+def both_ways(files: Path) -> list[object]:
+    """Parallel text of both languages; that of --lang may go without its name."""
+    return ["--lang", "fr", "--parallel", files / "fr.tsv", "--parallel", f"de={files / 'de.tsv'}"]
+
+
+def test_x_bilstm_of_two_languages_and_resumed(
+    muse: Command, files: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start: list[object] = ["train", files / "space", "-q", "--encoder"]
+    english = [*start, "infersent", "--lang", "en", "--nli", files / "nli", "--set", "units=4"]
+    assert muse(*english, "--epochs", 1, "--out", files / "english").code == 0
+    settings = ["--set", "units=4", "--set", f"english={files / 'english'}", "--epochs", 2]
+    training = [*start, "x-bilstm", *both_ways(files), *settings]
+    found = muse(*training, "--out", files / "out", "--json").json
+    assert found["held_out"] == 15 + 5
+    assert found["pairs"] == 300 - 15 + 100 - 5 - found["skipped"]
+    encoder = load_encoder(files / "out", load_space(files / "space"))
+    assert encoder.languages == ("en", "fr", "de")
+    french, german = (encoder.encode([f"{name}1 {name}2"], name).matrix for name in OTHERS)
+    assert french.any() and german.any() and not np.allclose(french, german)
+    score, calls = PairsInTurn.score, 0
+
+    def killed(learner: PairsInTurn) -> float:
+        nonlocal calls
+        calls += 1
+        if calls == 3:
+            raise KeyboardInterrupt
+        return score(learner)
+
+    monkeypatch.setattr(PairsInTurn, "score", killed)
+    again = [*training, "--out", files / "again"]
+    assert muse(*again).code == 130
+    assert muse(*again, "--resume").code == 0
+    same = [(files / name / "arrays.npz").read_bytes() for name in ("out", "again")]
+    assert same[0] == same[1]
+
+
+def test_cmlm_and_xlm_of_three_languages(muse: Command, files: Path) -> None:
+    pytest.importorskip("tokenizers")
+    sizes = ("hidden=16", "heads=2", "layers=1", "steps=4", "warmup=2")
+    small = [part for size in sizes for part in ("--set", size)]
+    start = ["train", files / "space", "-q", "--json", *both_ways(files), "--epochs", 1, "--out"]
+    novels = [part for name in OTHERS for part in ("--text", f"{name}={files / name}.novels")]
+    more = ["--set", "feed_forward=16", *novels]
+    found = muse(*start, files / "cmlm", "--encoder", "cmlm", "--batch", 8, *small, *more).json
+    assert (found["encoder"], found["held_out"]) == ("cmlm[br]", 20)
+    texts = [part for name in ("en", *OTHERS) for part in ("--text", f"{name}={files / name}.txt")]
+    more = ["--set", "length=16", "--set", "pair_tokens=256", "--set", "pieces=200", *texts]
+    found = muse(*start, files / "xlm", "--encoder", "xlm", "--batch", 8, *small, *more).json
+    assert {f"perplexity_{name}" for name in ("en-fr", "en-de", "de")} <= set(found)
+    space = load_space(files / "space")
+    for name in ("cmlm", "xlm"):
+        encoder = load_encoder(files / name, space)
+        assert set(encoder.languages) == {"en", "fr", "de"}
+        assert encoder.encode(["de1 de2"], "de").matrix.any()
+
+
+def test_other_systems_take_one_language(muse: Command, files: Path) -> None:
+    start = ["train", files / "space", "--out", files / "out", "--encoder"]
+    refused(muse(*start, "lens", *both_ways(files)), "lens uses parallel text of --lang alone")
+    twice = [*both_ways(files), "--parallel", f"de={files / 'de.tsv'}"]
+    refused(muse(*start, "x-bilstm", *twice), "each language once, got de twice", code=2)
+    refused(
+        muse(*start, "x-bilstm", *both_ways(files), "--parallel", f"en={files / 'de.tsv'}"),
+        "a language other than the pivot",
+    )
+    alone = ["--lang", "fr", "--parallel", f"de={files / 'de.tsv'}"]
+    refused(muse(*start, "xlm", *alone, "--text", f"fr={files}/fr.txt"), "mlm+tlm needs --parallel")
+
+
+def test_a_folder_that_is_older_than_several_languages(tmp_path: Path) -> None:
+    space = toy_space(tmp_path / "space")
+    english = InferSent(SpaceCore(space), InferSentConfig(units=4))
+    network = XBiLSTM(english, {"fr": torch.randn(WORDS, 16)})
+    old = {name.replace("others.fr.", ""): value for name, value in network.state_dict().items()}
+    other = XBiLSTM(english, {"fr": torch.zeros(WORDS, 16)})
+    other.load_state_dict(old)
+    torch.testing.assert_close(other.state_dict(), network.state_dict())
