@@ -26,13 +26,15 @@ def test_labels_are_those_of_the_classifier_and_unread_pairs_have_none(muse: Com
     assert muse(*infersent(files, "-q")).code == 0
     encoder = opened(files, "out")
     rng = np.random.default_rng(0)
-    text = [[" ".join(f"en{i}" for i in rng.integers(60, size=4)) for _ in range(600)] for _ in range(2)]
-    text[0][7] = text[1][300] = "nosuch"
-    found = classify(encoder, *text, "en", progress=QUIET)
+    first, second = (
+        [" ".join(f"en{i}" for i in rng.integers(60, size=4)) for _ in range(600)] for _ in range(2)
+    )
+    first[7] = second[300] = "nosuch"
+    found = classify(encoder, first, second, "en", progress=QUIET)
     assert np.flatnonzero(found < 0).tolist() == [7, 300]
     network = encoder.network
     assert isinstance(network, InferSent)
-    u, v = (torch.from_numpy(encoder.encode(side, "en").matrix) for side in text)
+    u, v = (torch.from_numpy(encoder.encode(side, "en").matrix) for side in (first, second))
     with torch.no_grad():
         expected = network.classifier(u, v).argmax(dim=1).numpy()
     assert (found == expected)[found >= 0].all()
