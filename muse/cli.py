@@ -22,6 +22,7 @@ from muse.commands.sections import SectionedGroup
 from muse.commands.serve import serve
 from muse.commands.train import train
 from muse.commands.train_lm import train_lm
+from muse.commands.train_translator import train_translator
 from muse.commands.translate import translate
 from muse.errors import MuseError
 from muse.installation import REQUIRED, install_packages
@@ -74,7 +75,7 @@ SECTIONS = {
     "Align": (align,),
     "See how good the result is": (report, serve, evaluate),
     "Use it": (translate, induce, map_words, export),
-    "Sentences": (encode, train, mine, train_lm),
+    "Sentences": (encode, train, mine, train_lm, train_translator),
     "Help": (doctor,),
 }
 

@@ -26,7 +26,8 @@ from tests.spaces import saved
 from tests.toys import cloud, raw_pair, write_vec
 
 HELP = [
-    "align", "encode", "evaluate", "export", "induce", "map", "mine", "train", "train-lm", "translate"
+    "align", "encode", "evaluate", "export", "induce", "map", "mine", "train", "train-lm",
+    "train-translator", "translate",
 ]  # fmt: skip
 Write = Callable[[Path], object]
 

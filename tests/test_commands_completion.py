@@ -39,7 +39,7 @@ def completed(*words: str) -> list[str]:
 
 def test_commands_in_the_order_of_work() -> None:
     assert completed("")[:3] == ["fetch", "embed", "align"]
-    assert completed("tr") == ["translate", "train", "train-lm"]
+    assert completed("tr") == ["translate", "train", "train-lm", "train-translator"]
 
 
 @pytest.mark.parametrize(

@@ -2,34 +2,26 @@
 
 from __future__ import annotations
 
-import json
-import logging
-import sys
-from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from muse.commands.numbers import Finite
 from muse.commands.options import common, direction, given, open_space
+from muse.commands.translate_stdin import translate_stdin
 from muse.commands.word_answers import show_words
 
 if TYPE_CHECKING:
-    from muse.files.plain_text import Stream
     from muse.search.retrieval import Retrieval
     from muse.space import AlignedSpace
     from muse.space.new_words import NewWords
     from muse.text.language_model import LanguageModel
     from muse.translate import Translator
 
-log = logging.getLogger(__name__)
-
-STDIN = "standard input"
-
 
 @click.command()
-@click.argument("space", type=Path)
+@click.argument("space", type=Path, required=False)
 @click.argument("words", nargs=-1, metavar="[WORD]...")
 @click.option(
     "--top",
@@ -52,8 +44,17 @@ STDIN = "standard input"
     help="Weight of the language model.  [default: 0.06]",
 )
 @click.option(
-    "--beam", default=10, show_default=True, type=click.IntRange(1), metavar="N", help="Beam size with --lm."
-)
+    "--beam", type=click.IntRange(1), metavar="N",
+    help="Beam size.  [default: 10 with --lm, 4 with --model]",
+)  # fmt: skip
+@click.option(
+    "--model", "translator", type=Path, metavar="FOLDER",
+    help="Instead of a SPACE, a translation model of muse train-translator.",
+)  # fmt: skip
+@click.option(
+    "--batch", type=click.IntRange(1), metavar="N",
+    help="--model: number of sentences translated at once.  [default: 32]",
+)  # fmt: skip
 @click.option(
     "--vectors", type=Path, metavar="FILE", help="Vectors for unknown words; a fastText .bin is best."
 )
@@ -71,14 +72,27 @@ STDIN = "standard input"
 )
 @direction
 @common
-def translate(space: Path, words: tuple[str, ...], method: str, as_json: bool, **options: Any) -> None:
-    """Translate each WORD, or the text on stdin word by word.
+def translate(space: Path | None, words: tuple[str, ...], method: str, as_json: bool, **options: Any) -> None:
+    """Translate each WORD, or the text on stdin word by word or with a model.
 
     Words are printed with several translations, their scores and, with CSLS, their probabilities. Text keeps
     its punctuation, numbers, names and capitals; a word without a vector is copied, unless --vectors or
     --ngrams supplies one. --lm (from muse train-lm, or any ARPA file) picks, from each word's --top
-    candidates, the sequence that reads best.
+    candidates, the sequence that reads best. --model, without a SPACE, translates whole sentences.
     """
+    if options["translator"] is not None:
+        from muse.commands.translate_model import translate_with_model
+
+        translate_with_model(space, options, as_json=as_json)
+        return
+    if space is None:
+        raise click.UsageError("Missing argument 'SPACE', or --model FOLDER.")
+    _translate_in_space(space, words, method, as_json=as_json, **options)
+
+
+def _translate_in_space(
+    space: Path, words: tuple[str, ...], method: str, *, as_json: bool, **options: Any
+) -> None:
     from muse.search.retrieval import Retrieval
     from muse.space.new_words import load_new_words, own_new_words
     from muse.text.arpa import read_arpa
@@ -112,6 +126,8 @@ def _check_options(words: tuple[str, ...], options: dict[str, Any]) -> None:
         raise BadSetting("--ngrams and --vectors exclude each other, got both; leave one of them out")
     if words and (idle := given("lm_weight", "beam", "reference")):
         raise click.UsageError(f"{idle[0]} needs text on stdin, got words to translate; leave it out.")
+    if idle := given("batch"):
+        raise click.UsageError(f"{idle[0]} is for --model; leave it out.")
     if not words and options["lm"] is None and (idle := given("top", "lm_weight", "beam")):
         raise click.UsageError(f"{idle[0]} needs --lm to translate text, got none; leave it out.")
 
@@ -125,46 +141,21 @@ def _translate_text(
     as_json: bool,
     **options: Any,
 ) -> None:
-    from muse.errors import BadFile
-    from muse.files.plain_text import read_blocks
-    from muse.translate import TextConfig, Translator, quality
+    from muse.translate import TextConfig, Translator
 
     weight = {} if options["lm_weight"] is None else {"weight": options["lm_weight"]}
-    config = TextConfig(retrieval, top=options["top"], beam=options["beam"], **weight)
+    beam = {} if options["beam"] is None else {"beam": options["beam"]}
     translator = Translator(
-        space, source=options["source"], target=options["target"],
-        model=model, new_words=new_words, config=config,
+        space, source=options["source"], target=options["target"], model=model, new_words=new_words,
+        config=TextConfig(retrieval, top=options["top"], **beam, **weight),
     )  # fmt: skip
-    references = None if options["reference"] is None else _references(options["reference"])
-    lines: list[str] = []
-    count = 0
-    for block in read_blocks(cast("Stream", sys.stdin.buffer), STDIN):
-        translated = translator.translate(block)
-        count += len(block)
-        if as_json or references is not None:
-            lines += translated
-        if not as_json:
-            click.echo("\n".join(translated))  # flushes, since the sender may be waiting for the answer
-    if not count:
-        raise BadFile(
-            f"{STDIN}: expected text to translate, got nothing; give words as arguments, or send text"
-        )
-    scores = [] if references is None else quality(lines, references, made=_made(translator, options["lm"]))
-    for score in scores:
-        log.info("%s", score)
-    if as_json:
-        counts = translator.counts
-        fields: dict[str, Any] = {"lines": lines, "words": counts.words, "copied": counts.copied}
-        fields |= {score.name.lower(): asdict(score) for score in scores}
-        click.echo(json.dumps(fields, ensure_ascii=False))
-
-
-def _references(path: Path) -> list[str]:
-    from muse.files.plain_text import read_lines
-    from muse.translate.scores import require_sacrebleu
-
-    require_sacrebleu()  # report a missing package before the work, not after it
-    return list(read_lines(path))
+    translate_stdin(
+        translator,
+        lambda: {"words": translator.counts.words, "copied": translator.counts.copied},
+        made=_made(translator, options["lm"]),
+        reference=options["reference"],
+        as_json=as_json,
+    )
 
 
 def _made(translator: Translator, lm: Path | None) -> str:

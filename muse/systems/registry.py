@@ -28,15 +28,16 @@ from muse.systems.network_encoder import NetworkEncoder, load_state
 from muse.systems.nli.infersent import INFERSENT
 from muse.systems.nli.x_bilstm import X_BILSTM
 from muse.systems.system import Fitted, Job, Preset, System, TrainingRequest, open_core
+from muse.systems.translator.system import TRANSLATOR
 from muse.systems.word_encoders import CVM_ADD, PROJECTION, X_CBOW
 from muse.systems.xlm.system import XLM
 from muse.systems.xlm.tuning import XLM_NLI
 from muse.training.trainer import EpochResult, best_epoch
 
 _ALL = (X_CBOW, PROJECTION, CVM_ADD, LENS, INFERSENT, X_BILSTM, CMLM, BGT, XLM)
-SYSTEMS: Mapping[str, System] = {system.name: system for system in _ALL}
+SYSTEMS: Mapping[str, System] = {system.name: system for system in _ALL}  # those of muse train
 FINE_TUNED: Mapping[str, System] = {XLM.name: XLM_NLI}  # the system that --nli makes of one
-SAVED: Mapping[str, System] = {**SYSTEMS, **{system.name: system for system in FINE_TUNED.values()}}
+SAVED: Mapping[str, System] = {system.name: system for system in (*_ALL, TRANSLATOR, *FINE_TUNED.values())}
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,9 +69,9 @@ def train_system(name: str, request: TrainingRequest, runtime: Runtime) -> Train
     Until then, the state after every epoch is kept beside that folder, for `request.resume`. If training
     diverged it stays there, and can be resumed from the last good epoch with a lower rate.
     """
-    if name not in SYSTEMS:
+    if name not in SAVED:
         raise BadSetting(f"the encoder to train must be one of {', '.join(SYSTEMS)}; got {name!r}")
-    system = SYSTEMS[name] if request.nli is None else FINE_TUNED.get(name, SYSTEMS[name])
+    system = SAVED[name] if request.nli is None else FINE_TUNED.get(name, SAVED[name])
     with only_writer(request.out) if runtime.processes.first else nullcontext():
         return _trained(system, request, runtime)
 

@@ -8,7 +8,7 @@ it, after each sublayer and after the embeddings, and in training mode alone.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -123,7 +123,7 @@ class TransformerLayers(nn.Module):
                 "be given one"
             )
         # Contiguous, for the matrix products of every layer.
-        states = self._embedded(inputs).transpose(0, 1).contiguous()  # (n + t, b, h)
+        states = self.embedded(inputs).transpose(0, 1).contiguous()  # (n + t, b, h)
         k, n = len(states), len(states) - inputs.tokens.shape[1]
         causal = padding = None
         if self.config.causal:
@@ -145,7 +145,13 @@ class TransformerLayers(nn.Module):
                 )
         return states[n:].transpose(0, 1)
 
-    def _embedded(self, inputs: Inputs) -> Tensor:
+    @property
+    def layers(self) -> Sequence[Any]:
+        """The layers of torch, first to last."""
+        return list(self._layers)
+
+    def embedded(self, inputs: Inputs) -> Tensor:
+        """The vectors (b, n + t, h) that the first layer reads, those of a prefix first."""
         tokens, positions, languages = inputs.tokens, inputs.positions, inputs.languages
         if positions is None:
             t = tokens.shape[1]

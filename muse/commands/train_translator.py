@@ -1,0 +1,105 @@
+"""muse train-translator: train a translation model on text of two languages that need not be translations."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from muse.commands.encoders import by_language
+from muse.commands.numbers import Finite
+from muse.commands.options import common
+from muse.commands.train import PRESETS, changed_settings
+from muse.commands.train_report import report
+
+if TYPE_CHECKING:
+    from muse.systems.system import TrainingRequest
+
+
+@click.command("train-translator")
+@click.argument("space", type=Path)
+@click.option(
+    "--text", "texts", multiple=True, required=True, metavar="LANG=FILE",
+    help="Text in a language, a sentence on each line; repeat it for the pivot and each other language.",
+)  # fmt: skip
+@click.option(
+    "--parallel", multiple=True, metavar="LANG=FILE",
+    help="Parallel text to learn from too, pivot<TAB>sentence on each line; may be repeated.",
+)  # fmt: skip
+@click.option("--out", required=True, type=Path, metavar="FOLDER", help="Folder for the model.")
+@click.option(
+    "--encoder", default="space", show_default=True, metavar="random|space|FOLDER",
+    help="How the encoder begins: at random, with the rows of the space, or as a saved xlm.",
+)  # fmt: skip
+@click.option(
+    "--decoder", default="space", show_default=True, metavar="random|space|FOLDER",
+    help="How the decoder begins.",
+)  # fmt: skip
+@click.option(
+    "--epochs", type=click.IntRange(0), metavar="N", help="Maximum number of epochs.  [default: the preset's]"
+)
+@click.option(
+    "--batch", type=click.IntRange(1), metavar="N",
+    help="Number of sentences of each language in a batch.  [default: the preset's]",
+)  # fmt: skip
+@click.option("--rate", type=Finite(), metavar="X", help="Learning rate.  [default: the preset's]")
+@click.option(
+    "--patience", type=click.IntRange(1), metavar="N",
+    help="Stop after N epochs without a better held-out score.  [default: the preset's]",
+)  # fmt: skip
+@click.option(
+    "--preset", default="small", show_default=True, type=click.Choice(PRESETS),
+    help="Size of the model: small, or as published.",
+)  # fmt: skip
+@click.option(
+    "--set", "settings", multiple=True, metavar="KEY=VALUE",
+    help="A setting; may be repeated, the last of a KEY counts.",
+)  # fmt: skip
+@click.option("--resume", is_flag=True, help="Resume an interrupted run with the same settings.")
+@common
+def train_translator(space: Path, quiet: bool, as_json: bool, **options: Any) -> None:
+    """Train a translation model for the languages of a SPACE, without parallel text.
+
+    An encoder and a decoder learn to restore sentences from noise, and to translate back what they have
+    translated themselves. Part of the text is held out: how well it is predicted from the model's own
+    translation of it decides when training stops and which epoch is kept. Use the model with muse translate
+    --model.
+    """
+    from muse.progress import Progress
+    from muse.run.processes import joined
+    from muse.run.runtime import Runtime, pick_device
+    from muse.systems.registry import train_system
+
+    device = pick_device(options["device"])
+    with joined(device) as processes:
+        progress = Progress(quiet=quiet or not processes.first)
+        request = _request(space, options)
+        trained = train_system("translator", request, Runtime(device, progress, processes=processes))
+        if processes.first:
+            report(request, trained, as_json=as_json)
+
+
+def _request(space: Path, options: dict[str, Any]) -> TrainingRequest:
+    from muse.space import load_space
+    from muse.systems.system import CALLED_OTHERWISE, TrainingRequest
+
+    loaded = load_space(space)
+    texts = dict(by_language(options["texts"], "--text"))
+    pairs = dict(by_language(options["parallel"], "--parallel"))
+    language = next((name for name in texts if name != loaded.pivot), loaded.pivot)
+    own = pairs.pop(language, None)
+    return TrainingRequest(
+        loaded,
+        language,
+        options["out"],
+        options["preset"],
+        () if own is None else (own,),
+        pairs,
+        texts=texts,
+        settings=changed_settings(options["settings"]),
+        config={part: options[part] for part in ("encoder", "decoder")},
+        trainer={name: options[name] for name in CALLED_OTHERWISE if options[name] is not None},
+        seed=options["seed"],
+        resume=options["resume"],
+    )

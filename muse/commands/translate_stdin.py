@@ -1,0 +1,71 @@
+"""Text on stdin translated block by block, printed as it is done, with its quality given a reference."""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, cast
+
+import click
+
+if TYPE_CHECKING:
+    from muse.files.plain_text import Stream
+
+log = logging.getLogger(__name__)
+
+STDIN = "standard input"
+
+
+class LineTranslator(Protocol):
+    """What translates lines."""
+
+    def translate(self, lines: Sequence[str]) -> list[str]:
+        """The translation of each line."""
+
+
+def translate_stdin(
+    translator: LineTranslator,
+    counts: Callable[[], dict[str, Any]],
+    *,
+    made: str,
+    reference: Path | None,
+    as_json: bool,
+) -> None:
+    """Prints the translation of each line on stdin or, as JSON, all of them with the counts at the end.
+
+    Given the reference translations, it also tells BLEU and chrF, with `made` in their signature.
+    """
+    from muse.errors import BadFile
+    from muse.files.plain_text import read_blocks
+    from muse.translate import quality
+
+    references = None if reference is None else _references(reference)
+    lines: list[str] = []
+    count = 0
+    for block in read_blocks(cast("Stream", sys.stdin.buffer), STDIN):
+        translated = translator.translate(block)
+        count += len(block)
+        if as_json or references is not None:
+            lines += translated
+        if not as_json:
+            click.echo("\n".join(translated))  # flushes, since the sender may be waiting for the answer
+    if not count:
+        raise BadFile(f"{STDIN}: expected text to translate, got nothing; send text")
+    scores = [] if references is None else quality(lines, references, made=made)
+    for score in scores:
+        log.info("%s", score)
+    if as_json:
+        fields = {"lines": lines, **counts(), **{score.name.lower(): asdict(score) for score in scores}}
+        click.echo(json.dumps(fields, ensure_ascii=False))
+
+
+def _references(path: Path) -> list[str]:
+    from muse.files.plain_text import read_lines
+    from muse.translate.scores import require_sacrebleu
+
+    require_sacrebleu()  # report a missing package before the work, not after it
+    return list(read_lines(path))

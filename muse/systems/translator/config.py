@@ -1,0 +1,63 @@
+"""The settings of a translation model: its sizes, how both its parts begin, the noise, and the losses."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from muse.errors import BadSetting
+from muse.systems.networks.transformer import TransformerConfig
+from muse.systems.pieces import SPECIALS
+
+RANDOM, SPACE = "random", "space"
+
+
+@dataclass(frozen=True)
+class TranslatorConfig:
+    """The settings of a model with `pieces` word pieces, and how it is trained.
+
+    `encoder` and `decoder` say how each begins: random, space (its lookup table has the rows of the aligned
+    space), or the folder of an xlm encoder, whose pieces and sizes the model then has. `longest`: the
+    maximum number of pieces of a sentence. `drop` and `blank` are the shares of words that noise leaves out
+    and hides, `window` how far it moves a word. `denoising`, `back_translation` and `translation` (of
+    parallel text, if given) weigh the losses; in the first `words` steps what is back-translated was
+    translated word by word in the space. `warmup`: steps until the highest rate.
+    """
+
+    encoder: str = SPACE
+    decoder: str = SPACE
+    pieces: int = 8_000
+    layers: int = 2
+    heads: int = 4
+    hidden: int = 128
+    longest: int = 48
+    dropout: float = 0.1
+    drop: float = 0.1
+    blank: float = 0.1
+    window: int = 3
+    denoising: float = 1.0
+    back_translation: float = 1.0
+    translation: float = 1.0
+    words: int = 0
+    warmup: int = 100
+
+    def __post_init__(self) -> None:
+        for name, least in (("warmup", 1), ("words", 0), ("window", 0), ("longest", 4)):
+            if getattr(self, name) < least:
+                raise BadSetting(f"{name} must be at least {least}, got {getattr(self, name)}")
+        for name in ("drop", "blank"):
+            if not 0 <= getattr(self, name) < 1:
+                raise BadSetting(f"{name} must be at least 0 and below 1, got {getattr(self, name):g}")
+        for name in ("denoising", "back_translation", "translation"):
+            if not 0 <= getattr(self, name) < math.inf:
+                raise BadSetting(f"{name} must be at least 0, got {getattr(self, name):g}")
+        if self.pieces <= len(SPECIALS):
+            raise BadSetting(f"pieces must be more than the {len(SPECIALS)} special ones, got {self.pieces}")
+        self.network(1, 1, memory=False)
+
+    def network(self, pieces: int, languages: int, *, memory: bool) -> TransformerConfig:
+        """The sizes of the encoder or, with a memory, of the decoder."""
+        return TransformerConfig(
+            pieces, self.layers, self.heads, self.hidden, dropout=self.dropout,
+            positions=self.longest + 2, causal=memory, languages=languages, memory=memory,
+        )  # fmt: skip

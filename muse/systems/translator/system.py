@@ -1,0 +1,145 @@
+"""The translation model as a system: its presets, training and restoring."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from muse.encoders.saving import encoder_files
+from muse.errors import BadSetting
+from muse.space import AlignedSpace
+from muse.systems.pieces import EOS, Pieces
+from muse.systems.system import Fitted, Job, Preset, System, TrainingRequest
+from muse.systems.translator.config import RANDOM, SPACE, TranslatorConfig
+from muse.systems.translator.initialisation import Pretrained, open_pretrained, untrained_translator
+from muse.systems.translator.learner import TrainingText, TranslatorLearner
+from muse.systems.translator.network import TranslatorNetwork
+from muse.systems.translator.noise import Noise, word_begins
+from muse.systems.translator.text import Monolingual, by_words, monolingual, read_texts
+from muse.systems.xlm.system import scheduled
+from muse.training.seeding import generator_for
+from muse.training.trainer import TrainerConfig, train
+
+PRESETS = {
+    "small": Preset(
+        TranslatorConfig(), TrainerConfig(epochs=20, batch=32, rate=1e-3, patience=5, clip=5.0, steps=200)
+    ),
+    # XLM's model for unsupervised translation (section 5.1): 6 layers, 1,024 wide, 60,000 pieces.
+    "paper": Preset(
+        TranslatorConfig(pieces=60_000, layers=6, heads=8, hidden=1_024, longest=100, warmup=4_000),
+        TrainerConfig(
+            epochs=200, batch=32, rate=1e-4, patience=10, clip=5.0, precision="bf16", steps=1_000, beta2=0.98
+        ),
+    ),
+}
+
+
+def train_translator(job: Job) -> Fitted:
+    """A model of the languages of --text, trained without parallel text or with some."""
+    request = job.request
+    check_languages(request)
+    pretrained = open_pretrained(job.config, request.space)
+    config = pretrained.sized(job.config)
+    text, network = _prepared(job, config, pretrained)
+    noise = Noise(config.drop, config.blank, config.window, word_begins(network.pieces))
+    learner = TranslatorLearner(network, text, noise)
+    epochs = train(learner, scheduled(job.trainer, config.warmup), seed=request.seed, runtime=job.runtime)
+    hits, held_out = learner.eval().predicted()
+    begins = [pretrained.label(part, getattr(config, part)) for part in ("encoder", "decoder")]
+    return Fitted(
+        encoder=job.encoder(
+            f"translator[{','.join(begins)}]",
+            network,
+            network.languages,
+            {"network": asdict(config), "pieces": network.pieces.to_json()},
+        ),
+        epochs=epochs,
+        metric="accuracy" if text.pairs else "round-trip accuracy",
+        held_out=held_out,
+        hits=hits,
+        counts=_counts(network, text),
+    )
+
+
+def check_languages(request: TrainingRequest) -> None:
+    """Raise BadSetting if the texts are not those of the pivot and another language or more."""
+    pivot = request.space.pivot
+    if pivot not in request.texts or len(request.texts) < 2:
+        raise BadSetting(
+            f"a translation model needs text of {pivot}, the pivot, and of another language, got "
+            f"{', '.join(request.texts)}; give --text LANG=FILE for each"
+        )
+    for language in request.parallel_files:
+        if language not in request.texts:
+            raise BadSetting(f"--parallel of {language} needs its text; give --text {language}=FILE")
+
+
+def _prepared(
+    job: Job, config: TranslatorConfig, pretrained: Pretrained
+) -> tuple[TrainingText, TranslatorNetwork]:
+    """The text as pieces, and the untrained network, both on the device."""
+    request, device = job.request, job.runtime.device
+    lines = read_texts(request, job.core)
+    pieces = pretrained.pieces or Pieces.learned(lines, config.pieces, generator_for(request.seed, 2))
+    drawn = generator_for(request.seed, 3)
+    texts = {name: monolingual(name, part, pieces, config.longest, drawn) for name, part in lines.items()}
+    counts = {name: _piece_counts(text, len(pieces)) for name, text in texts.items()}
+    network = untrained_translator(config, pieces, counts, request.space, pretrained, request.seed)
+    text = TrainingText(request.space.pivot, texts)
+    if config.words:
+        made = {
+            way: by_words(texts, way, pieces, request.space, config.longest).to(device)
+            for way in text.directions
+        }
+        text = replace(text, by_words=made)
+    if request.parallel_files:
+        text = replace(text, pairs=job.parallel(network.reader).pairs)
+    moved = {name: _moved(part, device) for name, part in texts.items()}
+    return replace(text, texts=moved), network.to(device)
+
+
+def _piece_counts(text: Monolingual, pieces: int) -> Tensor:
+    """The counts (v,) of the pieces in a text, with one <eos> a sentence."""
+    counts = text.sentences.ids.bincount(minlength=pieces)
+    counts[EOS] = len(text.sentences)
+    return counts
+
+
+def _moved(text: Monolingual, device: str) -> Monolingual:
+    return replace(
+        text,
+        sentences=text.sentences.to(device),
+        training=text.training.to(device),
+        held_out=text.held_out.to(device),
+    )
+
+
+def _counts(network: TranslatorNetwork, text: TrainingText) -> dict[str, int]:
+    sentences = {f"sentences_{name}": len(part.training) for name, part in text.texts.items()}
+    pairs = {f"pairs_{name}": len(part.training) for name, part in text.pairs.items()}
+    left_out = sum(part.left_out for part in text.texts.values())
+    return {"pieces": len(network.pieces), **sentences, **pairs, "left_out": left_out}
+
+
+def make_translator(settings: Mapping[str, Any], _: AlignedSpace | None = None) -> TranslatorNetwork:
+    """The network of a saved model, with rows of nothing yet."""
+    config, pieces = TranslatorConfig(**settings["network"]), Pieces.from_json(settings["pieces"])
+    rows = torch.zeros(len(pieces), config.hidden)
+    return TranslatorNetwork(config, pieces, settings["languages"], (rows, rows), torch.Generator())
+
+
+def _read(config: TranslatorConfig) -> tuple[Path, ...]:
+    """The files of the pretrained models; a run can be resumed only if they are unchanged."""
+    folders = dict.fromkeys(name for name in (config.encoder, config.decoder) if name not in (RANDOM, SPACE))
+    return tuple(path for name in folders for path in encoder_files(Path(name)))
+
+
+TRANSLATOR = System(
+    "translator", PRESETS, ("text",), train_translator, make_translator,
+    uses=("parallel",), several=True, reads=_read,
+)  # fmt: skip

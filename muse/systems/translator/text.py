@@ -1,0 +1,98 @@
+"""Text: the sentences of each language as pieces, and the word-by-word translations to begin with."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from muse.encoders.ragged import Ragged
+from muse.errors import Mismatch
+from muse.files.sentence_text import read_sentences
+from muse.space import AlignedSpace
+from muse.systems.core import Core
+from muse.systems.pieces import Pieces
+from muse.systems.system import TrainingRequest
+from muse.translate import Translator
+
+log = logging.getLogger(__name__)
+
+FEWEST = 20  # the smallest number of sentences of a language
+HELD_OUT, SHARE = 200, 0.05  # the largest number and share of sentences that are held out
+_LOOKED_AT = 2_000  # sentences whose language is guessed
+
+Direction = tuple[str, str]  # from, to
+
+
+@dataclass(frozen=True, eq=False)
+class Monolingual:
+    """The sentences of one language, and the indices of the training (n,) and the held-out ones.
+
+    `left_out` sentences were too long.
+    """
+
+    sentences: Ragged
+    training: Tensor
+    held_out: Tensor
+    left_out: int
+
+
+def read_texts(request: TrainingRequest, core: Core) -> dict[str, list[str]]:
+    """The different sentences of each language; warns of a text that seems to be in another language."""
+    found = {}
+    for language, path in request.texts.items():
+        text = list(dict.fromkeys(line for line in read_sentences(path) if line.strip()))
+        if len(text) < FEWEST:
+            raise Mismatch(
+                f"{path}: training needs at least {FEWEST} different sentences of {language}, got "
+                f"{len(text)}; give more text"
+            )
+        found[language] = text
+        _warn_of_another_language(text, language, str(path), core, request.space)
+    return found
+
+
+def _warn_of_another_language(
+    text: Sequence[str], language: str, path: str, core: Core, space: AlignedSpace
+) -> None:
+    known = {}
+    for other in space.languages:
+        reading = core.reader(other).read(text[:_LOOKED_AT])
+        known[other] = len(reading.sentences.ids) / max(1, reading.tokens)
+    best = max(known, key=lambda other: known[other])
+    if best != language:
+        log.warning(
+            "%s: %.0f %% of the tokens are words of %s, %.0f %% of %s: is the text in %s?",
+            path, 100 * known[best], best, 100 * known[language], language, language,
+        )  # fmt: skip
+
+
+def monolingual(
+    language: str, text: Sequence[str], pieces: Pieces, longest: int, generator: torch.Generator
+) -> Monolingual:
+    """The sentences of a language of at most `longest` pieces, in a random order, some held out."""
+    encoded = [ids for ids in pieces.encode(text) if 0 < len(ids) <= longest]
+    if len(encoded) < FEWEST:
+        raise Mismatch(
+            f"training needs at least {FEWEST} sentences of {language} with at most {longest} pieces, got "
+            f"{len(encoded)} of {len(text)}; give shorter sentences, or --set longest=N"
+        )
+    drawn = torch.randperm(len(encoded), generator=generator)
+    count = min(HELD_OUT, max(1, int(len(encoded) * SHARE)))
+    return Monolingual(Ragged.of(encoded), drawn[count:], drawn[:count], len(text) - len(encoded))
+
+
+def by_words(
+    texts: Mapping[str, Monolingual], direction: Direction, pieces: Pieces, space: AlignedSpace, longest: int
+) -> Ragged:
+    """Every sentence of the first language, translated word by word into the second, as pieces."""
+    source, target = direction
+    ids = texts[source].sentences
+    parts = torch.split(ids.ids, ids.lengths.tolist())
+    lines = [pieces.decode(part.tolist()) for part in parts]
+    translator = Translator(space, source=source, target=target)
+    found = pieces.encode(translator.translate(lines))
+    return Ragged.of([part[:longest] or own.tolist() for part, own in zip(found, parts, strict=True)])

@@ -1,0 +1,207 @@
+"""The translation model: noise, generation and losses by their definitions, initialisation, and text."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+
+from muse.encoders.ragged import Ragged
+from muse.errors import BadSetting
+from muse.run.runtime import Runtime
+from muse.space import load_space
+from muse.systems.pieces import BOS, EOS, MASK, PAD, UNK, Pieces
+from muse.systems.translator.config import TranslatorConfig
+from muse.systems.translator.generation import generate
+from muse.systems.translator.initialisation import Pretrained, untrained_translator
+from muse.systems.translator.learner import TrainingText, TranslatorLearner
+from muse.systems.translator.network import TranslatorNetwork
+from muse.systems.translator.noise import Noise, word_begins
+from muse.systems.translator.text import by_words, monolingual
+from muse.systems.translator.translation import ModelTranslator
+from muse.training.seeding import generator_for
+from muse.training.trainer import TrainerConfig, train
+from tests.parallel import toy_space, toy_text
+
+TINY = TranslatorConfig(pieces=200, layers=1, heads=2, hidden=16, longest=24, dropout=0.0, warmup=5)
+WAY = ("en", "fr")
+
+
+@pytest.fixture(scope="module")
+def pieces() -> Pieces:
+    """Pieces of the toy languages."""
+    pytest.importorskip("tokenizers")
+    sides = zip(*toy_text(), strict=True)
+    return Pieces.learned(dict(zip(WAY, map(list, sides), strict=True)), TINY.pieces, generator_for(0))
+
+
+def text_of(pieces: Pieces) -> TrainingText:
+    """Text of the toy languages, of different sentences."""
+    texts = {"en": [en for en, _ in toy_text()], "fr": [fr for _, fr in toy_text(300, seed=1)]}
+    drawn = generator_for(1)
+    return TrainingText(
+        "en", {name: monolingual(name, part, pieces, 24, drawn) for name, part in texts.items()}
+    )
+
+
+def network_of(pieces: Pieces, folder: Path, config: TranslatorConfig = TINY) -> TranslatorNetwork:
+    """An untrained network of the toy space."""
+    text, space = text_of(pieces), toy_space(folder / "space")
+    counts = {name: part.sentences.ids.bincount(minlength=len(pieces)) for name, part in text.texts.items()}
+    for count in counts.values():
+        count[EOS] = 1
+    return untrained_translator(config, pieces, counts, space, Pretrained({}), 0)
+
+
+BEGINS = torch.tensor([True] * 5 + [True, False, False, True, True])
+SENTENCES = Ragged.of([[5, 6, 7, 8, 9], [8], [], [9, 5, 6]])
+
+
+def test_without_shares_noise_changes_nothing_and_words_stay_whole() -> None:
+    quiet = Noise(0.0, 0.0, 0, BEGINS)(SENTENCES, generator_for(0))
+    assert quiet.ids.tolist() == SENTENCES.ids.tolist()
+    assert quiet.offsets.tolist() == SENTENCES.offsets.tolist()
+    for seed in range(20):
+        moved = Noise(0.0, 0.0, 3, BEGINS)(SENTENCES, generator_for(seed))
+        first = moved.take(torch.tensor([0])).ids.tolist()
+        assert sorted(first) == [5, 6, 7, 8, 9]
+        assert first[first.index(5) :][:3] == [5, 6, 7]
+
+
+def test_words_move_no_further_than_the_window_and_the_shares_are_kept() -> None:
+    begins = torch.ones(1_000, dtype=torch.bool)
+    text = Ragged.of([list(range(10, 60)) for _ in range(200)])
+    moved = Noise(0.0, 0.0, 3, begins)(text, generator_for(0)).padded().ids  # (200, 50)
+    away = (moved - 10 - torch.arange(50)).abs()
+    assert 1 <= int(away.max()) < 3 + 1
+    assert (away > 0).float().mean() > 0.3
+    noisy = Noise(0.2, 0.1, 0, begins)(text, generator_for(0))
+    assert abs(len(noisy.ids) / len(text.ids) - 0.8) < 0.02
+    assert abs(float((noisy.ids == MASK).float().mean()) - 0.1) < 0.02
+    lost = Noise(0.9, 0.0, 3, begins)(Ragged.of([[7, 8], [], [9]] * 50), generator_for(0))
+    assert (lost.lengths.view(-1, 3) > 0).tolist() == [[True, False, True]] * 50
+
+
+def test_pieces_that_begin_a_word(pieces: Pieces) -> None:
+    begins = word_begins(pieces)
+    for token, begin in zip(pieces.tokens[5:], begins.tolist()[5:], strict=True):
+        assert begin == (token.startswith("▁") or not token[0].isalnum())
+
+
+def framed(pieces: Pieces, *lines: str) -> Ragged:
+    return Ragged.of(pieces.encode(lines)).framed(BOS, EOS)
+
+
+@torch.no_grad()
+def test_a_loss_is_the_cross_entropy_of_one_piece_after_another(pieces: Pieces, tmp_path: Path) -> None:
+    network = network_of(pieces, tmp_path).eval()
+    source, target = framed(pieces, "en1 en2", "en3"), framed(pieces, "fr4", "fr5 fr6 fr7")
+    total, count = torch.zeros(()), 0
+    for row in range(2):
+        one, other = (side.take(torch.tensor([row])) for side in (source, target))
+        memory = network.memory(one.padded(), "en")
+        for place in range(1, len(other.ids)):
+            state = network.states(other.ids[None, :place], memory, "fr")[0, -1]
+            total -= network.scores(state, "fr").log_softmax(0)[other.ids[place]]
+            count += 1
+    torch.testing.assert_close(network.loss(source, target, WAY), total / count, atol=1e-4, rtol=1e-4)
+
+
+def test_each_language_is_written_with_its_own_pieces(pieces: Pieces, tmp_path: Path) -> None:
+    network = network_of(pieces, tmp_path)
+    source = framed(pieces, *(en for en, _ in toy_text(30)))
+    english = {token for token, ours in zip(pieces.tokens, network.written[0].tolist(), strict=True) if ours}
+    for beam in (1, 3):
+        made = generate(network.eval(), source, ("fr", "en"), beam=beam)
+        assert {pieces.tokens[place] for place in made.ids.tolist()} - {"<bos>"} <= english
+        assert not set(made.ids.tolist()) & {PAD, UNK, MASK}
+        assert (made.lengths >= 3).all()  # no translation is empty
+
+
+@torch.no_grad()
+def test_a_beam_of_one_takes_the_best_piece_and_a_wide_one_the_best_translation(
+    pieces: Pieces, tmp_path: Path
+) -> None:
+    network = network_of(pieces, tmp_path, replace(TINY, longest=6)).eval()
+    source = framed(pieces, "en1 en2", "en3 en4", "en5")
+
+    def score(sentence: list[int], row: int, *, ended: bool) -> float:
+        memory = network.memory(source.take(torch.tensor([row])).padded(), "en")
+        ids = torch.tensor([[BOS, *sentence, *([EOS] if ended else [])]])
+        found = network.scores(network.states(ids[:, :-1], memory, "fr"), "fr").log_softmax(-1)[0]
+        return float(found.gather(1, ids[0, 1:, None]).sum()) / ids.shape[1]
+
+    greedy = generate(network, source, WAY)
+    for row in range(3):
+        ids = greedy.take(torch.tensor([row])).ids.tolist()
+        memory = network.memory(source.take(torch.tensor([row])).padded(), "en")
+        begun = [BOS]
+        for piece in ids[1:-1]:
+            best = network.scores(network.states(torch.tensor([begun]), memory, "fr")[0, -1], "fr")
+            if len(begun) == 1:
+                best[EOS] = -torch.inf
+            assert piece == int(best.argmax())
+            begun.append(piece)
+    wide = generate(network, source, WAY, beam=12)
+    for row in range(3):
+        sentences = [side.take(torch.tensor([row])).ids.tolist()[1:-1] for side in (greedy, wide)]
+        scores = [score(ids, row, ended=len(ids) < 6) for ids in sentences]
+        assert scores[1] >= scores[0] - 1e-5
+
+
+def test_first_words_of_the_space_then_its_own(pieces: Pieces, tmp_path: Path) -> None:
+    network = network_of(pieces, tmp_path, replace(TINY, words=1, denoising=0.0))
+    space = load_space(tmp_path / "space")
+    text = text_of(pieces)
+    made = by_words(text.texts, WAY, pieces, space, 24)
+    first = pieces.decode(text.texts["en"].sentences.take(torch.tensor([0])).ids.tolist()).split()
+    told = pieces.decode(made.take(torch.tensor([0])).ids.tolist()).split()
+    assert [space.translate(word, source="en", target="fr", top=1)[0][0] for word in first] == told
+    both = {way: by_words(text.texts, way, pieces, space, 24) for way in text.directions}
+    noise = Noise(0.0, 0.0, 0, word_begins(pieces))
+    with_words = TranslatorLearner(network, replace(text, by_words=both), noise)
+    without = TranslatorLearner(network, text, noise)
+    values = []
+    for learner, step in ((with_words, 1), (without, 1), (with_words, 2), (without, 2)):
+        learner.begin(step)
+        values.append(float(learner.loss(torch.arange(8), generator_for(0)).detach()))
+    assert values[0] != values[1]
+    assert values[2] == values[3] == values[1]
+
+
+def test_it_learns_to_translate_toy_languages(pieces: Pieces, tmp_path: Path) -> None:
+    network = network_of(pieces, tmp_path, replace(TINY, hidden=32, words=10_000))
+    space, text = load_space(tmp_path / "space"), text_of(pieces)
+    text = replace(
+        text, by_words={way: by_words(text.texts, way, pieces, space, 24) for way in text.directions}
+    )
+    learner = TranslatorLearner(network, text, Noise(0.1, 0.1, 3, word_begins(pieces)))
+    config = TrainerConfig(epochs=1, batch=16, rate=1e-2, steps=15)
+    epochs = train(learner, config, seed=0, runtime=Runtime())
+    assert epochs[1].score > epochs[0].score + 10
+
+
+def test_long_lines_are_cut_and_empty_ones_stay(pieces: Pieces, tmp_path: Path) -> None:
+    translator = ModelTranslator(network_of(pieces, tmp_path), WAY, beam=1, batch=4)
+    long = "en1 en2. " + "en3 en4 " * 20 + "en5"
+    found = translator.translate(["", "en1", long, " ", "en6" * 40])
+    assert (found[0], found[3]) == ("", "")
+    assert all(found[place] for place in (1, 2, 4))
+    assert translator.counts.cut == 1
+    assert found[1] == translator.translate(["en1"])[0]
+    with pytest.raises(BadSetting, match="between en, fr, got 'de'"):
+        ModelTranslator(translator.network, ("de", "en"))
+    with pytest.raises(BadSetting, match="two languages"):
+        ModelTranslator(translator.network, ("en", "en"))
+
+
+@pytest.mark.parametrize(
+    ("bad", "part"),
+    [({"drop": 1.0}, "drop"), ({"words": -1}, "words"), ({"heads": 3}, "multiple of heads"),
+     ({"longest": 2}, "longest"), ({"denoising": -1.0}, "denoising"), ({"pieces": 5}, "pieces")],
+)  # fmt: skip
+def test_bad_settings(bad: dict[str, float], part: str) -> None:
+    with pytest.raises(BadSetting, match=part):
+        replace(TINY, **bad)  # type: ignore[arg-type]
