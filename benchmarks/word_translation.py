@@ -14,13 +14,13 @@ that text.
 from __future__ import annotations
 
 import argparse
-import csv
 import tempfile
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
+from kept_rows import Row, append, read_rows
 from pairs import SHARED, Pair, find_pair
 from sentence_sets import PIVOT, Aligned, training
 from tables import commit, header, muse, numbers, row, today
@@ -44,7 +44,6 @@ COLUMNS = (
     *KEY, "of", "retrieval", "p_at_1", "ci95_low", "ci95_high", "p_at_5", "p_at_10", "queries", "targets",
     "verdict", "commit", "date",
 )  # fmt: skip
-Row = dict[str, object]
 
 
 def measured(pair: Pair, seed: int, method: str, shared: Path) -> Iterator[Row]:
@@ -95,27 +94,6 @@ def sentences(pair: Pair, space: Path, shared: Path) -> Iterator[Row]:
         }  # fmt: skip
 
 
-def read_rows(path: Path) -> list[dict[str, str]]:
-    """The rows that were made; none if there is no file."""
-    if not path.exists():
-        return []
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
-
-
-def append(path: Path, rows: Iterable[Row]) -> None:
-    """Adds rows to the file, with its header if it is new."""
-    new = not path.exists()
-    with path.open("a", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
-        if new:
-            writer.writeheader()
-        for one in rows:
-            writer.writerow({
-                name: f"{cell:.1f}" if isinstance(cell, float) else cell for name, cell in one.items()
-            })  # fmt: skip
-
-
 def show(rows: list[dict[str, str]]) -> None:
     """Prints P@1 / P@5 / P@10 of words and of sentences, means over seeds."""
     for of in ("words", "sentences"):
@@ -150,7 +128,11 @@ def main() -> None:
             for method in asked.methods.split(","):
                 needed = seed == numbers(asked.seeds)[0] or method != "Procrustes"
                 if needed and (name, str(seed), method) not in done:
-                    append(asked.out, measured(find_pair(name, asked.shared), seed, method, asked.shared))
+                    append(
+                        asked.out,
+                        measured(find_pair(name, asked.shared), seed, method, asked.shared),
+                        COLUMNS,
+                    )
                     print(f"{name}, seed {seed}, {method}: done", flush=True)
     show(read_rows(asked.out))
 

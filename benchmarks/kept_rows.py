@@ -1,0 +1,30 @@
+"""Rows: the CSV file of a long benchmark, which makes only those that the file lacks."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+Row = Mapping[str, object]
+
+
+def read_rows(path: Path) -> list[dict[str, str]]:
+    """The rows that were made; none if there is no file."""
+    if not path.exists():
+        return []
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def append(path: Path, rows: Iterable[Row], columns: Sequence[str]) -> None:
+    """Adds rows to the file, with its header if it is new; numbers have one decimal."""
+    new = not path.exists()
+    with path.open("a", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, columns, lineterminator="\n")
+        if new:
+            writer.writeheader()
+        for one in rows:
+            writer.writerow({
+                name: f"{cell:.1f}" if isinstance(cell, float) else cell for name, cell in one.items()
+            })  # fmt: skip
