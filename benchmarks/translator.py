@@ -23,6 +23,7 @@ import time
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from kept_rows import Row, append, read_rows
@@ -104,7 +105,7 @@ class Bench:
             sides = list(zip(*test_pairs(self.data, self.asked.lang, name), strict=True))
             for place, way in enumerate(((PIVOT, self.asked.lang), (self.asked.lang, PIVOT))):
                 more = self.language_model(way[1]) if system == "words+lm" else []
-                found = translated([*options, *more], way, sides[place], sides[1 - place], self.asked.work)
+                found = translated([*options, *more], way, (sides[place], sides[1 - place]), self.asked.work)
                 yield {
                     **same, "set": name, "direction": "-".join(way), "bleu": found["bleu"]["value"],
                     "ci95_low": found["bleu"]["ci95"][0], "ci95_high": found["bleu"]["ci95"][1],
@@ -123,21 +124,19 @@ class Bench:
 def translated(
     options: Sequence[str | Path],
     way: tuple[str, str],
-    source: Sequence[str],
-    gold: Sequence[str],
+    lines: tuple[Sequence[str], Sequence[str]],
     work: Path,
-) -> dict[str, dict[str, float]]:
+) -> dict[str, Any]:
     """What muse translate says of the lines, given their translations."""
+    text, gold = ("".join(f"{line}\n" for line in side) for side in lines)
     reference = work / "reference"
-    reference.write_text("".join(f"{line}\n" for line in gold), encoding="utf-8")
+    reference.write_text(gold, encoding="utf-8")
     words = ["translate", *options, "--src", way[0], "--tgt", way[1], "--reference", reference]
     command = [sys.executable, "-m", "muse", *map(str, words), "--json", "--threads", "1"]
-    done = subprocess.run(
-        command, input="\n".join(source) + "\n", capture_output=True, text=True, check=False
-    )
+    done = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
     if done.returncode:
         raise RuntimeError(done.stderr.strip())
-    found: dict[str, dict[str, float]] = json.loads(done.stdout)
+    found: dict[str, Any] = json.loads(done.stdout)
     return found
 
 
