@@ -266,12 +266,16 @@ def test_only_words_of_the_batch_move(files: Path) -> None:
     network = XBiLSTM(core, {"fr": torch.tensor(space.vectors("fr").matrix)})
     pairs = toy_pairs(toy_text())
     network(pairs.other.take(torch.tensor([0, 1])), "fr").sum().backward()
-    gradient = network.get_parameter("others.fr.words.weight").grad
+    words = network.get_parameter("others.fr.words.weight")
+    gradient = words.grad
     assert gradient is not None
     touched = set(gradient.coalesce().indices()[0].tolist())
     ends = pairs.other.offsets.tolist()
     assert touched == set(pairs.other.ids[: ends[2]].tolist())
     assert all(p.grad is None for p in network.english.parameters())
+    network.keep_words()
+    assert not words.requires_grad
+    assert any(p.requires_grad for p in network.others.parameters())
 
 
 PUBLISHED = {

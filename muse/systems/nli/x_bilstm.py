@@ -36,13 +36,15 @@ class XBiLSTMConfig:
     """The settings: the folder of the `english` InferSent encoder, its `units` in each direction, and others.
 
     `weight` is the lambda of L_align. With `copied` the encoder starts from the weights of the English one, a
-    good start over an aligned space; otherwise from random weights, as in the paper.
+    good start over an aligned space; otherwise from random weights, as in the paper. `words`: the word
+    vectors of the language are trained too, as in the paper.
     """
 
     english: str = ""
     units: int = 128
     weight: float = 0.25
     copied: bool = True
+    words: bool = True
 
     def __post_init__(self) -> None:
         Align(self.weight)
@@ -80,6 +82,11 @@ class XBiLSTM(RowPairNetwork):
         for name in self.others:
             other = self.others.get_submodule(f"{name}.encoder")
             other.load_state_dict(self.english.encoder.state_dict())
+
+    def keep_words(self) -> None:
+        """Leaves the word vectors of every language as they are in training."""
+        for name in self.others:
+            self.others.get_submodule(f"{name}.words").requires_grad_(False)
 
     @property
     def dimension(self) -> int:
@@ -133,6 +140,8 @@ def train_x_bilstm(job: Job) -> Fitted:
         network = XBiLSTM(english, words).to(device)
     if config.copied:
         network.copy_english()
+    if not config.words:
+        network.keep_words()
     loss = Align(config.weight)
     learner = parallel.learner(network, loss, job.runtime.processes)
     epochs = train(learner, job.trainer, seed=request.seed, runtime=job.runtime)
