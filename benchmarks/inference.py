@@ -185,7 +185,7 @@ SYSTEMS: dict[str, Callable[[Bench], Iterator[Row]]] = {
     "x-bilstm last state": x_bilstm("x-bilstm last state", ["--set", "pooling=last"]),
     "x-bilstm fixed words": x_bilstm("x-bilstm fixed words", more=["--set", "words=false"]),
     "x-bilstm weight .05": x_bilstm("x-bilstm weight .05", more=["--set", "weight=0.05"]),
-    "x-bilstm weight 1": x_bilstm("x-bilstm weight 1", more=["--set", "weight=1"]),
+    "x-bilstm weight .5": x_bilstm("x-bilstm weight .5", more=["--set", "weight=0.5"]),
     "xlm mlm+tlm": xlm("mlm+tlm"),
     "xlm mlm": xlm("mlm"),
     "xlm clm": xlm("clm"),

@@ -15,8 +15,10 @@ from torch.nn import functional
 
 from muse.alignment import Alignment
 from muse.errors import BadSetting, Mismatch, NotConverged
+from muse.learn.criterion import criterion
 from muse.learn.initialise.adversarial import (
     AdversarialEpoch,
+    _judge,
     _Training,
     adversarial,
     orthogonality_update,
@@ -293,6 +295,29 @@ def test_the_paper_begins_with_the_identity_and_takes_its_own_step() -> None:
     expected = 1.01 * stepped - 0.01 * stepped @ stepped.T @ stepped
     training._mapping_step(state, config.mapping_rate, generator())
     torch.testing.assert_close(state["mapping"][0], expected)
+
+
+def test_the_rate_is_halved_when_the_criterion_drops_or_else_is_not_the_best() -> None:
+    for halve_on_drop, expected in ((True, [1, 0.5, 0.5, 0.5, 0.25]), (False, [1, 0.5, 0.25, 0.25, 0.125])):
+        state = _Training(SOURCE, TARGET, PAPER, "cpu").start(seed=0)
+        rates = []
+        for found in (0.5, 0.3, 0.4, 0.6, 0.5):
+            _judge(state, torch.tensor([found]), halve_on_drop=halve_on_drop)
+            rates.append(float(state["rate"]))
+        assert rates == expected
+        assert float(state["best"]) == pytest.approx(0.6)
+
+
+def test_the_paper_selects_an_epoch_by_the_10_000_most_frequent_words() -> None:
+    epochs: list[AdversarialEpoch] = []
+    config = replace(PAPER, epochs=2, steps=2, hidden=8)
+    (found,) = adversarial(
+        SOURCE, TARGET, config=config, criterion=lambda _: 0.125, rng=np.random.default_rng(0),
+        runtime=Runtime(), on_epoch=epochs.append,
+    )  # fmt: skip
+    own = criterion(SOURCE, TARGET, most_frequent=PAPER.criterion_words or 0)
+    assert max(epoch.criteria[0] for epoch in epochs) == own(found.source_map)
+    assert found.criterion == 0.125  # by which it is compared with other initialisations
 
 
 def test_the_settings_of_the_paper_recover_a_small_turn() -> None:

@@ -19,9 +19,10 @@ from muse.progress import Progress
 from muse.space import load_space
 from muse.systems.core import Matrices, SpaceCore
 from muse.systems.network_encoder import BothSides, NetworkEncoder
-from muse.systems.nli.bilstm import BiLSTM
-from muse.systems.nli.infersent import InferSent, InferSentConfig
+from muse.systems.nli.convolution import HierarchicalConvolution
+from muse.systems.nli.infersent import InferSent, InferSentConfig, sentence_layers
 from muse.systems.nli.pair_classes import PairClassifier, PairClassLearner, pair_features
+from muse.systems.nli.recurrent import POOLINGS, Recurrent
 from muse.systems.nli.translations import SameLength, TranslationExamples
 from muse.systems.nli.x_bilstm import XBiLSTM
 from muse.systems.registry import SYSTEMS
@@ -39,9 +40,9 @@ LENGTHS = (4, 1, 3)
 HEADER = "pair_ID\tsentence_A\tsentence_B\tentailment_judgment\n"
 
 
-def seeded(units: int, pooling: str, width: int = 5) -> BiLSTM:
+def seeded(units: int, pooling: str, width: int = 5) -> Recurrent:
     with torch_seeded(1):
-        return BiLSTM(width, units, pooling)
+        return Recurrent("bilstm", width, units, pooling)
 
 
 def matrices(width: int = 5) -> Matrices:
@@ -66,22 +67,76 @@ def states(words: Tensor, lstm: torch.nn.LSTM, suffix: str) -> list[Tensor]:
     return found
 
 
-@pytest.mark.parametrize("pooling", ["max", "last"])
+def pooled(found: Tensor, pooling: str, network: Recurrent) -> Tensor:
+    """The row of a sentence from its states (T, h)."""
+    if pooling == "attention":
+        keys = torch.tanh(found @ network.keys.weight.T + network.keys.bias)
+        weights = [(keys @ query).softmax(dim=0) for query in network.queries.weight]
+        return torch.cat([(weight[:, None] * found).sum(dim=0) for weight in weights])
+    return found.amax(dim=0) if pooling == "max" else found.mean(dim=0)
+
+
+@pytest.mark.parametrize("pooling", POOLINGS)
 def test_a_bilstm_is_its_equations_and_padding_changes_no_row(pooling: str) -> None:
     network, (rows, mask) = seeded(7, pooling), matrices()
+    lstm = network.get_submodule("lstm")
+    assert isinstance(lstm, torch.nn.LSTM)
     found = network(rows, mask)
+    assert found.shape == (len(LENGTHS), network.dimension)
     for place, length in enumerate(LENGTHS):
         words = rows[place, :length]
-        forward = states(words, network.lstm, "")
-        backward = states(words.flip(0), network.lstm, "_reverse")
+        forward, backward = states(words, lstm, ""), states(words.flip(0), lstm, "_reverse")
         if pooling == "last":
             expected = torch.cat([forward[-1], backward[-1]])
         else:
-            expected = torch.cat([torch.stack(side).amax(dim=0) for side in (forward, backward)])
+            both = [torch.stack(side) for side in (forward, backward[::-1])]
+            expected = pooled(torch.cat(both, dim=1), pooling, network)
         torch.testing.assert_close(found[place], expected)
         torch.testing.assert_close(
             found[place : place + 1], network(words[None], mask[place : place + 1, :length])
         )
+
+
+@pytest.mark.parametrize("network", ["lstm", "gru", "bigru", "convolution"])
+def test_other_networks_see_no_padding(network: str) -> None:
+    with torch_seeded(1):
+        layers = sentence_layers(5, InferSentConfig(network=network, units=7, pooling="last"))
+    rows, mask = matrices()
+    found = layers(rows, mask)
+    assert layers.dimension == {"lstm": 7, "gru": 7, "bigru": 14, "convolution": 8 * 7}[network]
+    for place, length in enumerate(LENGTHS):
+        alone = layers(rows[place : place + 1, :length], mask[place : place + 1, :length])
+        torch.testing.assert_close(found[place : place + 1], alone)
+
+
+def test_a_gru_ends_with_its_last_state() -> None:
+    with torch_seeded(1):
+        network = Recurrent("gru", 5, 7, "last")
+    rows, mask = matrices()
+    gru = network.get_submodule("gru")
+    w, r, b, c = (getattr(gru, f"{name}_l0") for name in ("weight_ih", "weight_hh", "bias_ih", "bias_hh"))
+    for place, length in enumerate(LENGTHS):
+        h = torch.zeros(7)
+        for word in rows[place, :length]:
+            (reset, update, new), (reset_h, update_h, new_h) = (w @ word + b).chunk(3), (r @ h + c).chunk(3)
+            gate = (update + update_h).sigmoid()
+            h = (1 - gate) * torch.tanh(new + (reset + reset_h).sigmoid() * new_h) + gate * h
+        torch.testing.assert_close(network(rows, mask)[place], h)
+
+
+def test_a_convolution_reads_three_words_and_keeps_the_largest_of_every_layer() -> None:
+    with torch_seeded(1):
+        network = HierarchicalConvolution(5, 2)
+    rows, mask = matrices()
+    for place, length in enumerate(LENGTHS):
+        words, expected = rows[place, :length], []
+        for layer in network.layers:
+            weight, bias = layer.get_parameter("weight"), layer.get_parameter("bias")
+            wide = torch.cat([torch.zeros(1, words.shape[1]), words, torch.zeros(1, words.shape[1])])
+            windows = torch.stack([wide[t : t + 3] for t in range(length)])  # (T, 3, K)
+            words = torch.relu(torch.einsum("tkd,odk->to", windows, weight) + bias)
+            expected.append(words.amax(dim=0))
+        torch.testing.assert_close(network(rows, mask)[place], torch.cat(expected))
 
 
 def test_the_features_and_the_classifier_of_a_pair() -> None:
@@ -204,6 +259,14 @@ def test_infersent_learns_is_saved_with_its_classifier_and_goes_on(muse: Command
     assert (files / "again" / "arrays.npz").read_bytes() == (files / "out" / "arrays.npz").read_bytes()
     last = muse(*infersent(files, "--json", "--set", "pooling=last", "--epochs", 0)).json
     assert (last["encoder"], last["epochs"]) == ("infersent[nli,last:16,space]", 0)
+    for more, name in (
+        (["network=gru", "pooling=attention"], "gru-attention:32"),
+        (["network=convolution"], "convolution:64"),
+    ):
+        settings = [part for one in more for part in ("--set", one)]
+        other = muse(*infersent(files, "--json", *settings, "--out", files / "other")).json
+        assert other["encoder"] == f"infersent[nli,{name},space]"
+        assert opened(files, "other").encode(["en1"], "en").matrix.any()
 
 
 def test_translation_detection_needs_no_inferences(muse: Command, files: Path) -> None:
@@ -290,7 +353,10 @@ def test_the_paper_presets_have_their_sizes() -> None:
     sizes = {"infersent": config, "x-bilstm": InferSentConfig(units=copied.units, hidden=128, dropout=0.1)}
     for name, size in sizes.items():
         with torch.device("meta"):
-            parts = BiLSTM(300, size.units, size.pooling), PairClassifier(2 * size.units, size.hidden, 3, 0.1)
+            parts = (
+                Recurrent("bilstm", 300, size.units, size.pooling),
+                PairClassifier(2 * size.units, size.hidden, 3, 0.1),
+            )
         count = sum(p.numel() for p in itertools.chain(*(part.parameters() for part in parts)))
         assert count == PUBLISHED[name]
 
@@ -321,7 +387,10 @@ def test_a_step_of_a_paper_preset(files: Path, name: str) -> None:
 BAD: dict[str, tuple[list[object], list[str]]] = {
     "no inferences": (["--set", "objective=td"], ["objective=td does not use --nli"]),
     "an objective": (["--set", "objective=nosuch"], ["objective must be one of nli, td", "'nosuch'"]),
-    "a pooling": (["--set", "pooling=mean"], ["pooling must be one of max, last"]),
+    "a pooling": (
+        ["--set", "pooling=nosuch"],
+        ["pooling must be one of max, mean, last, attention", "'nosuch'"],
+    ),
     "no units": (["--set", "units=0"], ["units must be at least 1"]),
     "dropout": (["--set", "dropout=1"], ["dropout must be at least 0 and below 1"]),
     "decay": (["--set", "decay=0"], ["decay must be above 0"]),

@@ -29,6 +29,7 @@ from torch.nn import functional
 from muse.alignment import Alignment
 from muse.errors import Mismatch, NotConverged
 from muse.learn.criterion import Criterion
+from muse.learn.criterion import criterion as criterion_of
 from muse.learn.initialise.adversarial_config import AdversarialConfig
 from muse.learn.initialise.components import components, principal_axes
 from muse.procrustes import procrustes
@@ -73,13 +74,16 @@ def adversarial(  # noqa: PLR0913 - the contract of all initialisations, and a c
     A killed run resumes from `runtime.checkpoint` with a result that is equal to the last bit.
     Raise NotConverged if no restart stays finite and orthogonal.
     """
+    words, judge = config.criterion_words, criterion
+    if words is not None:
+        judge = criterion_of(source, target, most_frequent=words, device=runtime.device)
     training = _Training(source, target, config, runtime.device)
     epoch, seed, state = _resume(runtime, training, seed=int(rng.integers(2**31)))
     with runtime.progress.stage(
         "adversarial", config.epochs, "epochs", first=epoch, may_end_early=True
     ) as tick:
         while epoch < config.epochs and int(state["stalled"].min()) < config.patience:
-            state, figures = training.run_epoch(state, seed, epoch, criterion)
+            state, figures = training.run_epoch(state, seed, epoch, judge)
             epoch += 1
             arrays = {name: tensor.cpu().numpy() for name, tensor in state.items()}
             position = {"epoch": np.array(epoch), "seed": np.array(seed)}
@@ -128,7 +132,8 @@ class _Training:
         if c.whole:
             mapping = torch.eye(self.k).repeat(r, 1, 1)
         state = {"mapping": mapping, "best_mapping": mapping.clone(), "rate": torch.ones(r, 1, 1)}
-        state |= {"best": torch.full((r,), -torch.inf), "stalled": torch.zeros(r)}
+        lowest = torch.full((r,), -torch.inf)
+        state |= {"best": lowest, "last": lowest.clone(), "stalled": torch.zeros(r)}
         widths = [self.k, *[c.hidden] * c.layers, 1]
         for layer, (a, b) in enumerate(zip(widths, widths[1:], strict=False)):
             for name, rows in (("weight", a), ("bias", 1)):
@@ -151,7 +156,7 @@ class _Training:
         pace = 2 * c.batch * c.steps * len(state["mapping"]) / (time.perf_counter() - began)
         state = _healthy(state)
         found = torch.tensor([criterion(self._lift(mapping)) for mapping in state["mapping"]])
-        _judge(state, found.to(self.device))
+        _judge(state, found.to(self.device), halve_on_drop=c.halve_on_drop)
         rate = c.mapping_rate * decay * float(state["rate"][state["best"].argmax()])
         defect, loss = float(_defect(state["mapping"]).max()), loss / (c.steps * c.discriminator_steps)
         figures = AdversarialEpoch(epoch + 1, tuple(found.tolist()), pace, defect, rate, float(loss))
@@ -229,13 +234,17 @@ def _loss(state: State, z: Tensor, labels: Tensor) -> Tensor:
     return functional.binary_cross_entropy_with_logits(logits, labels, reduction="none").mean((1, 2)).sum()
 
 
-def _judge(state: State, found: Tensor) -> None:
-    """Record the criterion `found` of each restart; the rate is halved if it is below its best (4.1.3)."""
+def _judge(state: State, found: Tensor, *, halve_on_drop: bool) -> None:
+    """Record the criterion `found` of each restart, and halve the rate if it drops or, else, is not its best.
+
+    (Conneau et al., 2018, section 3.1: it is halved every time the criterion decreases.)
+    """
     better = found > state["best"]  # (r,)
-    wide = better[:, None, None]
+    worse = found < state["last"] if halve_on_drop else ~better
+    wide, state["last"] = better[:, None, None], found
     state["best"] = torch.where(better, found, state["best"])
     state["best_mapping"] = torch.where(wide, state["mapping"], state["best_mapping"])
-    state["rate"] = torch.where(wide, state["rate"], state["rate"] / 2)
+    state["rate"] = torch.where(worse[:, None, None], state["rate"] / 2, state["rate"])
     state["stalled"] = torch.where(better, 0, state["stalled"] + 1)
 
 

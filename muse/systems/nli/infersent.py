@@ -1,4 +1,4 @@
-"""InferSent: a BiLSTM over a frozen core, trained together with a classifier of pairs of its rows.
+"""InferSent: a BiLSTM or another network over a frozen core, trained with a classifier of pairs of its rows.
 
 The pairs are those of NLI (Conneau, 2019, section 3.2), or sentences with translations and negatives
 (see translations). The classifier is kept with the encoder.
@@ -18,19 +18,26 @@ from muse.errors import BadSetting
 from muse.files.nli import LABELS
 from muse.space import AlignedSpace
 from muse.systems.core import Core
-from muse.systems.nli.bilstm import POOLINGS, BiLSTM
+from muse.systems.nli.convolution import HierarchicalConvolution
 from muse.systems.nli.inferences import read_inferences
 from muse.systems.nli.pair_classes import PairClassifier, PairClassLearner, PairExamples, RowPairNetwork
+from muse.systems.nli.recurrent import POOLINGS, RECURRENT, Recurrent
 from muse.systems.nli.translations import TranslationExamples
 from muse.systems.system import Fitted, Job, Preset, System, restored_core
 from muse.training.seeding import torch_seeded
 from muse.training.trainer import TrainerConfig, train
 
+CONVOLUTION = "convolution"
+
 
 @dataclass(frozen=True)
 class InferSentConfig:
-    """The `units` of each LSTM, the pooling, the objective, and the `hidden` layer size of the classifier."""
+    """The network, its `units`, the pooling, the objective, and the `hidden` layer size of the classifier.
 
+    `network` is bilstm, lstm, bigru, gru or convolution, of which the last has a pooling of its own.
+    """
+
+    network: str = "bilstm"
     units: int = 128
     pooling: str = "max"
     objective: str = "nli"
@@ -41,7 +48,8 @@ class InferSentConfig:
         for name in ("units", "hidden"):
             if getattr(self, name) < 1:
                 raise BadSetting(f"{name} must be at least 1, got {getattr(self, name)}")
-        for name, choices in (("pooling", POOLINGS), ("objective", (*OBJECTIVES,))):
+        choices_of = {"network": (*RECURRENT, CONVOLUTION), "pooling": POOLINGS, "objective": (*OBJECTIVES,)}
+        for name, choices in choices_of.items():
             if getattr(self, name) not in choices:
                 raise BadSetting(f"{name} must be one of {', '.join(choices)}; got {getattr(self, name)!r}")
         if not 0 <= self.dropout < 1:
@@ -52,6 +60,20 @@ class InferSentConfig:
         """The number of classes."""
         return OBJECTIVES[self.objective].classes
 
+    @property
+    def form(self) -> str:
+        """The network and the pooling in short; of the default network the pooling alone."""
+        if self.network == CONVOLUTION:
+            return CONVOLUTION
+        return self.pooling if self.network == "bilstm" else f"{self.network}-{self.pooling}"
+
+
+def sentence_layers(width: int, config: InferSentConfig) -> Recurrent | HierarchicalConvolution:
+    """Untrained layers that make the row of a sentence of words (b, T, width)."""
+    if config.network == CONVOLUTION:
+        return HierarchicalConvolution(width, config.units)
+    return Recurrent(config.network, width, config.units, config.pooling)
+
 
 class InferSent(RowPairNetwork):
     """A core, which is not saved, the BiLSTM over it, and the classifier."""
@@ -59,7 +81,7 @@ class InferSent(RowPairNetwork):
     def __init__(self, core: Core, config: InferSentConfig) -> None:
         super().__init__()
         self.core, self.config = core, config
-        self.encoder = BiLSTM(core.dimension, config.units, config.pooling)
+        self.encoder = sentence_layers(core.dimension, config)
         self.head = PairClassifier(self.dimension, config.hidden, config.classes, config.dropout)
 
     @property
@@ -146,7 +168,7 @@ def train_infersent(job: Job) -> Fitted:
     epochs = train(learner, job.trainer, seed=request.seed, runtime=job.runtime)
     return Fitted(
         encoder=job.encoder(
-            f"infersent[{config.objective},{config.pooling}:{network.dimension},{job.core.name}]",
+            f"infersent[{config.objective},{config.form}:{network.dimension},{job.core.name}]",
             network,
             request.space.languages,
             {"network": asdict(config), "core": dict(job.core.settings)},

@@ -22,8 +22,7 @@ from muse.errors import BadFile, BadSetting, Mismatch
 from muse.space import AlignedSpace
 from muse.systems.core import Core, SpaceCore
 from muse.systems.network_encoder import load_state
-from muse.systems.nli.bilstm import BiLSTM
-from muse.systems.nli.infersent import INFERSENT, InferSent, InferSentConfig
+from muse.systems.nli.infersent import INFERSENT, InferSent, InferSentConfig, sentence_layers
 from muse.systems.nli.pair_classes import PairClassifier, RowPairNetwork
 from muse.systems.system import Fitted, Job, Preset, System
 from muse.training.losses import Align
@@ -56,7 +55,7 @@ class LanguageBiLSTM(nn.Module):
     def __init__(self, english: InferSent, words: Tensor) -> None:
         super().__init__()
         self.words = nn.Embedding(words.shape[0], words.shape[1], sparse=True, _weight=words)
-        self.encoder = BiLSTM(words.shape[1], english.config.units, english.config.pooling)
+        self.encoder = sentence_layers(words.shape[1], english.config)
 
     def forward(self, batch: Ragged) -> Tensor:
         """The rows (b, d') of sentences."""
@@ -147,7 +146,7 @@ def train_x_bilstm(job: Job) -> Fitted:
     epochs = train(learner, job.trainer, seed=request.seed, runtime=job.runtime)
     return Fitted(
         encoder=job.encoder(
-            f"x-bilstm[{english.config.pooling}:{network.dimension},{loss}]",
+            f"x-bilstm[{english.config.form}:{network.dimension},{loss}]",
             network,
             (job.languages[0], *parallel.pairs),
             {"network": asdict(english.config), "learned": list(parallel.pairs)},
