@@ -7,18 +7,29 @@ from typing import Any
 
 import httpx
 
+HOME = "http://127.0.0.1:8765"
+
+
+def connected(app: Any, home: str = HOME) -> httpx.AsyncClient:
+    """A client without a network; an exception of the application's own is an answer of status 500."""
+    transport = httpx.ASGITransport(app, raise_app_exceptions=False)
+    return httpx.AsyncClient(transport=transport, base_url=home)
+
 
 class Client:
-    """Asks an application without a network; an exception of its own is an answer of status 500."""
+    """Asks an application, as `connected` does."""
 
-    def __init__(self, app: Any, home: str = "http://127.0.0.1:8765") -> None:
+    def __init__(self, app: Any, home: str = HOME) -> None:
         self._app, self._home = app, home
 
     def get(self, path: str, **options: Any) -> httpx.Response:
         """The answer to a GET; `options` as httpx has them: params, headers."""
-        return asyncio.run(self._get(path, options))
+        return self.request("GET", path, **options)
 
-    async def _get(self, path: str, options: dict[str, Any]) -> httpx.Response:
-        transport = httpx.ASGITransport(self._app, raise_app_exceptions=False)
-        async with httpx.AsyncClient(transport=transport, base_url=self._home) as client:
-            return await client.get(path, **options)
+    def request(self, method: str, path: str, **options: Any) -> httpx.Response:
+        """The answer to a request by this method."""
+        return asyncio.run(self._request(method, path, options))
+
+    async def _request(self, method: str, path: str, options: dict[str, Any]) -> httpx.Response:
+        async with connected(self._app, self._home) as client:
+            return await client.request(method, path, **options)

@@ -60,7 +60,7 @@ ONLY_USERS = {
     "srsly": {"files.spacy_vectors"},
     "tokenizers": {"export.static_embedding", "systems.pieces"},
     "transformers": {"systems.hugging_face"},
-    "uvicorn": {"web.server"},
+    "uvicorn": {"web.connections", "web.server"},
 }
 GLOBAL_RANDOMNESS = ("np.random.seed", "np.random.rand(", "torch.manual_seed", "random.seed")
 

@@ -24,7 +24,6 @@ pytest.importorskip("sklearn")
 
 from muse.web import Explorer  # noqa: E402
 from muse.web.app import PAGE, create_app  # noqa: E402
-from muse.web.limits import Bucket  # noqa: E402
 from tests.asgi import Client  # noqa: E402
 
 SCRIPT = "<script>alert(1)</script>"
@@ -311,22 +310,6 @@ def test_every_answer_keeps_the_page_to_itself(client: Client) -> None:
 def test_another_host_name_is_not_answered(client: Client) -> None:
     for host, status in (("evil.example", 421), ("127.0.0.1:8765", 200), ("127.0.0.1", 200), ("", 421)):
         assert client.get("/api/spaces", headers={"host": host}).status_code == status
-
-
-def test_who_asks_too_often_is_told_so(space: AlignedSpace) -> None:
-    app = create_app(Explorer(space, "fr-en"), rate=0.001, burst=5)
-    client = Client(app)
-    codes = [client.get("/healthz").status_code for _ in range(7)]
-    assert codes == [200] * 5 + [429] * 2
-    assert client.get("/healthz").json()["error"]
-
-
-def test_a_bucket_fills_again() -> None:
-    bucket = Bucket(rate=2, burst=3)
-    assert [bucket.take(10.0) for _ in range(4)] == [True, True, True, False]
-    assert bucket.take(10.5)
-    assert not bucket.take(10.5)
-    assert [bucket.take(1_000.0) for _ in range(4)] == [True, True, True, False]
 
 
 def test_openapi_describes_every_answer(client: Client) -> None:

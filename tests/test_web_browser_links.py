@@ -15,6 +15,7 @@ for _package in ("fastapi", "uvicorn", "sklearn", "playwright.sync_api"):
 
 pytestmark = MARKS
 REFUSED = "ERR_FAILED"
+WAIT = {"retry-after": "1"}
 
 
 def colour_of(page: Any, language: str) -> str:
@@ -237,25 +238,37 @@ def test_a_server_that_is_gone_from_the_start(browser: Any, home: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("status", "body", "parts"),
+    ("status", "headers", "body", "parts"),
     [
-        (429, {"error": "too many requests"}, ["Too many questions", "Wait a second"]),
-        (422, {"error": "text: too long"}, ["could not be answered", "text: too long", "Change the text"]),
+        (429, WAIT, {"error": "too many requests"}, ["Too many questions", "Wait a second"]),
+        (503, WAIT, {"error": "too much work is waiting"}, ["Too many questions", "Wait a second"]),
+        (
+            422,
+            {},
+            {"error": "text: too long"},
+            ["could not be answered", "too long", "Change the text"],
+        ),
         (
             503,
+            {},
             {"error": "needs scikit-learn; run pip install x"},
             ["scikit-learn", "start the explorer again"],
         ),
-        (500, None, ["status 500", "muse serve"]),
+        (500, {}, None, ["status 500", "muse serve"]),
     ],
 )
 def test_errors_say_what_to_do(
-    browser: Any, home: str, status: int, body: dict[str, str] | None, parts: list[str]
+    browser: Any,
+    home: str,
+    status: int,
+    headers: dict[str, str],
+    body: dict[str, str] | None,
+    parts: list[str],
 ) -> None:
     watched = opened(browser, home)
     page = watched.page
     text = "Internal Server Error" if body is None else json.dumps(body)
-    page.route("**/api/translate?*", lambda route: route.fulfill(status=status, body=text))
+    page.route("**/api/translate?*", lambda route: route.fulfill(status=status, headers=headers, body=text))
     look_up(page, "roi")
     trouble = page.get_by_role("alert")
     trouble.get_by_role("button", name="Try again").wait_for()

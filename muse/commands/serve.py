@@ -39,7 +39,6 @@ def serve(space: Path, as_json: bool, quiet: bool, seed: int, device: str, **opt
     from muse.run.runtime import pick_device
     from muse.space import load_space
     from muse.web import Address, Explorer, bind, check_host, known_hosts, require_web, url
-    from muse.web import serve as answer
 
     require_web()
     address = Address(**options)
@@ -47,6 +46,7 @@ def serve(space: Path, as_json: bool, quiet: bool, seed: int, device: str, **opt
     # Checksums are not verified: reading a gigabyte would delay the first answer too long.
     loaded = load_space(space, device=pick_device(device), check=False)
     from muse.web.app import create_app
+    from muse.web.connections import serve as answer
 
     explorer = Explorer(loaded, space.resolve().name, seed)
     app = create_app(explorer, rate=address.rate, hosts=known_hosts(address.host))

@@ -9,12 +9,15 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import FileResponse, JSONResponse
 from fastapi.staticfiles import StaticFiles
+from starlette.exceptions import HTTPException
 
 from muse.errors import MissingExtra, MuseError
 from muse.version import __version__
 from muse.web.answers import Problem
+from muse.web.asgi import App
 from muse.web.explorer import Explorer, Unknown
-from muse.web.limits import App, RateLimit, Receive, Scope, Send
+from muse.web.limits import RateLimit, WorkLimit
+from muse.web.requests import HeadAsGet, KnownHosts, SmallBodies
 from muse.web.routes import routes
 
 PAGE = Path(__file__).parent / "page"
@@ -24,43 +27,22 @@ RATE, BURST = 100.0, 5_000.0  # requests a second, and at once: more than a pers
 def create_app(
     explorer: Explorer, *, rate: float = RATE, burst: float = BURST, hosts: Sequence[str] | None = None
 ) -> App:
-    """The application; it answers only requests to `hosts`, if these are given.
-
-    A page of another site could reach this server under a host name that it points to this machine (DNS
-    rebinding); the Host header reveals that.
-    """
+    """The application; it answers only requests to `hosts`, if these are given."""
     # No documentation pages: FastAPI's load their scripts from a CDN.
     app = FastAPI(title="muse", version=__version__, docs_url=None, redoc_url=None)
     app.include_router(routes(explorer))
     app.add_exception_handler(MuseError, _muse_error)
     app.add_exception_handler(RequestValidationError, _invalid)
+    app.add_exception_handler(HTTPException, _http_error)
+    app.add_exception_handler(Exception, _unexpected)
     app.mount("/page", StaticFiles(directory=PAGE))
 
     @app.get("/", include_in_schema=False)
     def page() -> FileResponse:
         return FileResponse(PAGE / "index.html")
 
-    return RateLimit(app if hosts is None else KnownHosts(app, hosts), rate, burst)
-
-
-class KnownHosts:
-    """An ASGI app that wraps another and rejects requests to other hosts."""
-
-    def __init__(self, app: App, hosts: Sequence[str]) -> None:
-        self.app, self.hosts = app, frozenset(hosts)
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request."""
-        if scope["type"] == "http" and self._host(scope) not in self.hosts:
-            response = JSONResponse({"error": "unknown host", "suggestions": []}, 421)
-            await response(scope, receive, send)
-            return
-        await self.app(scope, receive, send)
-
-    @staticmethod
-    def _host(scope: Scope) -> str:
-        host = dict(scope["headers"]).get(b"host", b"").decode("latin-1").lower()
-        return str(host.rsplit(":", 1)[0] if host.rpartition(":")[2].isdigit() else host)
+    limited = SmallBodies(HeadAsGet(WorkLimit(app)))
+    return RateLimit(limited if hosts is None else KnownHosts(limited, hosts), rate, burst)
 
 
 async def _muse_error(request: Request, error: Exception) -> JSONResponse:
@@ -76,3 +58,18 @@ async def _invalid(request: Request, error: Exception) -> JSONResponse:
     found = error.errors() if isinstance(error, RequestValidationError) else []
     text = "; ".join(f"{'.'.join(map(str, one['loc'][1:]))}: {one['msg']}" for one in found)
     return JSONResponse(Problem(error=text).model_dump(), 422)
+
+
+async def _http_error(request: Request, error: Exception) -> JSONResponse:
+    status = error.status_code if isinstance(error, HTTPException) else 500
+    text = {
+        404: "there is nothing at this address; the API is described at /openapi.json",
+        405: "the method must be GET or HEAD",
+    }.get(status, str(getattr(error, "detail", error)))
+    headers = {"allow": "GET, HEAD"} if status == 405 else None
+    return JSONResponse(Problem(error=text).model_dump(), status, headers)
+
+
+async def _unexpected(request: Request, error: Exception) -> JSONResponse:
+    text = "an error of the explorer; the terminal of muse serve says more"
+    return JSONResponse(Problem(error=text).model_dump(), 500)

@@ -1,20 +1,20 @@
-"""Limits: a rate limit for each client, and security headers, as plain ASGI."""
+"""Limits: of each client's rate, and of the work that waits; and security headers, as plain ASGI."""
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, MutableMapping
 from dataclasses import dataclass, field
-from typing import Any
+from urllib.parse import unquote
 
-Scope = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
-Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
-App = Callable[[Scope, Receive, Send], Awaitable[None]]
+from muse.web.asgi import WAIT, App, Message, Receive, Scope, Send, refuse
 
 CLIENTS = 10_000  # whose requests are counted; the least recent one is dropped beyond
-TOO_MANY = b'{"error":"too many requests; wait a second and try again","suggestions":[]}'
+WORK = "/api/"  # the paths of what takes work; all else is answered at once
+AT_ONCE = 4  # requests that threads work on; the others wait without one
+EACH = 100  # characters of a sentence, which take as long as all of a request but its text
+MOST_WORK = 10_000  # such characters: five of the longest sentences, or about a hundred words
 # No resources or scripts from other sites, no inline scripts, no framing.
 HEADERS = [
     (b"content-security-policy", b"default-src 'self'; base-uri 'none'; form-action 'none'; "
@@ -61,7 +61,7 @@ class RateLimit:
             await self.app(scope, receive, send)
             return
 
-        async def with_headers(message: MutableMapping[str, Any]) -> None:
+        async def with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 message["headers"] = [*message.get("headers", []), *HEADERS]
             await send(message)
@@ -69,9 +69,7 @@ class RateLimit:
         if self._bucket(scope).take(time.monotonic()):
             await self.app(scope, receive, with_headers)
             return
-        headers = [(b"content-type", b"application/json"), (b"retry-after", b"1")]
-        await with_headers({"type": "http.response.start", "status": 429, "headers": headers})
-        await with_headers({"type": "http.response.body", "body": TOO_MANY})
+        await refuse(with_headers, 429, "too many requests; wait a second and try again", [WAIT])
 
     def _bucket(self, scope: Scope) -> Bucket:
         client = (scope.get("client") or ("",))[0]
@@ -80,3 +78,32 @@ class RateLimit:
         if len(self._buckets) > CLIENTS:
             self._buckets.popitem(last=False)
         return bucket
+
+
+class WorkLimit:
+    """An ASGI app that wraps another: it limits the work that waits, by the length of what is asked (503).
+
+    The time that a sentence takes is proportional to its length. A request that finds none waiting is never
+    refused.
+    """
+
+    def __init__(self, app: App) -> None:
+        self.app = app
+        self.waiting = 0
+        self._turn = asyncio.Semaphore(AT_ONCE)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        if scope["type"] != "http" or not scope["path"].startswith(WORK):
+            await self.app(scope, receive, send)
+            return
+        work = EACH + len(unquote(scope["query_string"].decode("latin-1")))
+        if self.waiting and self.waiting + work > MOST_WORK:
+            await refuse(send, 503, "too much work is waiting; wait a second and try again", [WAIT])
+            return
+        self.waiting += work
+        try:
+            async with self._turn:
+                await self.app(scope, receive, send)
+        finally:
+            self.waiting -= work

@@ -27,9 +27,13 @@ Top = Annotated[int, Query(ge=1, le=TOP)]
 Prefix = Annotated[str, Query(max_length=WORD, description="The first letters of a word.")]
 PROBLEMS: dict[int | str, dict[str, Any]] = {
     404: {"model": answers.Problem, "description": "The word is not in the space."},
+    413: {"model": answers.Problem, "description": "The request has a large body, which none needs."},
     422: {"model": answers.Problem, "description": "The query is invalid."},
-    429: {"model": answers.Problem, "description": "Too many requests."},
-    503: {"model": answers.Problem, "description": "A package is not installed."},
+    429: {"model": answers.Problem, "description": "Too many requests; Retry-After says how long to wait."},
+    503: {
+        "model": answers.Problem,
+        "description": "Too much work waits (ask again after Retry-After), or a package is not installed.",
+    },
 }
 
 
@@ -45,7 +49,7 @@ def routes(explorer: Explorer) -> APIRouter:
 
 def _about_the_server(router: APIRouter, explorer: Explorer) -> None:
     @router.get("/healthz")
-    def healthz() -> answers.HealthAnswer:
+    async def healthz() -> answers.HealthAnswer:  # in the event loop: it waits for no thread
         """The status of the server."""
         return answers.HealthAnswer(status="ok", version=__version__)
 

@@ -8,11 +8,8 @@ from dataclasses import dataclass
 
 from muse.errors import BadSetting, MissingExtra
 from muse.installation import install_extra
-from muse.web.limits import App
 
 LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
-LARGEST_HEAD = 32 * 1024  # bytes of a request's line and headers
-AT_ONCE = 200  # connections; further ones get the status 503
 
 
 @dataclass(frozen=True)
@@ -77,19 +74,3 @@ def url(listening: socket.socket) -> str:
 def known_hosts(host: str) -> tuple[str, ...] | None:
     """The host names that requests to a local server may have; None for a server that is not local."""
     return LOOPBACK if is_loopback(host) else None
-
-
-def serve(app: App, listening: socket.socket) -> None:
-    """Answer requests until interrupted."""
-    import uvicorn
-
-    config = uvicorn.Config(
-        app,
-        log_level="warning",
-        access_log=False,
-        server_header=False,
-        h11_max_incomplete_event_size=LARGEST_HEAD,
-        limit_concurrency=AT_ONCE,
-        http="h11",
-    )
-    uvicorn.Server(config).run(sockets=[listening])

@@ -1,8 +1,9 @@
 // Questions to the server: an answer, a refusal with its reasons, or no answer at all.
 export class Refused extends Error {
-  constructor(status, { error, suggestions = [], languages = [] }) {
+  // `busy`: the server says when to ask again.
+  constructor(status, { error, suggestions = [], languages = [] }, busy) {
     super(error);
-    Object.assign(this, { status, suggestions, languages });
+    Object.assign(this, { status, suggestions, languages, busy });
   }
 }
 
@@ -16,6 +17,6 @@ export async function ask(path, parameters = {}, signal = undefined) {
     throw error.name === "AbortError" ? error : new Unreachable(error.message);
   }
   const answer = await response.json().catch(() => ({ error: `The server answered with status ${response.status}.` }));
-  if (!response.ok) throw new Refused(response.status, answer);
+  if (!response.ok) throw new Refused(response.status, answer, response.headers.has("retry-after"));
   return answer;
 }

@@ -65,15 +65,14 @@ function showUnreachable(page, retry) {
 
 const ADVICE = {
   422: "Change the text or the languages.",
-  429: "Wait a second, then try again.",
   503: "Install it, then start the explorer again.",
 };
 
 function showError(error, retry) {
   box(
-    error.status === 429 ? "Too many questions at once" : "This could not be answered", "bad",
+    error.busy ? "Too many questions at once" : "This could not be answered", "bad",
     make("p", {}, error.message),
-    make("p", {}, ADVICE[error.status] ?? "Try again; if it happens again, the terminal of muse serve may say more."),
+    make("p", {}, error.busy ? "Wait a second, then try again." : ADVICE[error.status] ?? "Try again; if it happens again, the terminal of muse serve may say more."),
     make("div", { class: "choices" }, make("button", { type: "button", onclick: retry }, "Try again")),
   );
 }
