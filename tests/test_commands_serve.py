@@ -48,6 +48,13 @@ def test_a_port_that_is_taken() -> None:
             bind(Address(port=port))
 
 
+def test_an_answer_is_sent_without_waiting_for_a_confirmation() -> None:
+    with bind(Address(port=0)) as listening, socket.create_connection(listening.getsockname()):
+        connection, _ = listening.accept()
+        with connection:
+            assert connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+
+
 def test_a_host_that_is_not_ours() -> None:
     with pytest.raises(BadSetting, match="must be free to listen on"):
         bind(Address("203.0.113.7", 0, allow_remote=True))
