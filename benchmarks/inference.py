@@ -10,18 +10,21 @@ in English and in our French and German translations (inference_pairs.py). XLM a
 same captions and sentences (inference_text.py), for all three languages at once, XLM with each objective for
 as many steps. translate-test classifies word-by-word translations into English, translate-train learns from
 SICK's train part in the language, translated word by word, both with a language model. The space joins
-English, French and German. Rows that the file has are not made again.
+English, French and German. Rows that the file has are not made again; FILE_models.csv has the perplexities of
+the language models, and P@1 (CSLS) of Tatoeba's test pairs by the means of their states.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import subprocess
 import sys
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 from inference_pairs import LANGUAGES, written
@@ -35,9 +38,20 @@ KEY = ("system", "seed")
 COLUMNS = (
     *KEY, "lang", "accuracy", "ci95_low", "ci95_high", "unread", "dev", "seconds", "commit", "date",
 )  # fmt: skip
+MODEL = (
+    "objective", "seed", *(f"perplexity_{name}" for name in LANGUAGES),
+    *(f"p_at_1_{name}" for name in OTHERS), "steps", "seconds", "commit", "date",
+)  # fmt: skip
 XLM = ("--set", "layers=3", "--set", "warmup=500", "--set", "steps=400", "--rate", "1e-3")
 _PREMISE, _HYPOTHESIS = 1, 2  # columns of SICK
 Options = Sequence[str | Path]
+
+
+class Trained(NamedTuple):
+    """The folder of an encoder, and what muse train said of it."""
+
+    folder: Path
+    told: dict[str, Any]
 
 
 class Bench:
@@ -49,18 +63,17 @@ class Bench:
         self.text: Text = text_written(asked.shared / "data", asked.work / "text", asked.tatoeba)
         self.tests = written(self.sick, asked.work)
 
-    def encoder(self, name: str, system: str, options: Options) -> tuple[Path, float, float]:
-        """The folder of an encoder, its held-out score, and the seconds of its training; trained once."""
+    def encoder(self, name: str, system: str, options: Options) -> Trained:
+        """An encoder and what muse train said of it; trained once."""
         folder = self.asked.work / f"{name}.{self.seed}"
-        told = folder.with_suffix(f".{self.seed}.score")
+        told = folder.with_suffix(f".{self.seed}.json")
         if not folder.exists():
             done = muse(
                 "train", self.asked.space, "--encoder", system, *options, "--seed", str(self.seed),
                 "--threads", "1", "--out", folder,
             )  # fmt: skip
-            told.write_text(f"{done.fields['score']} {done.fields['seconds']['training']}", encoding="utf-8")
-        score, seconds = told.read_text(encoding="utf-8").split()
-        return folder, float(score), float(seconds)
+            told.write_text(json.dumps(done.fields), encoding="utf-8")
+        return Trained(folder, json.loads(told.read_text(encoding="utf-8")))
 
     def labelled(self, sick: Path | None = None, language: str = PIVOT) -> Options:
         """The options that give the labels."""
@@ -70,11 +83,9 @@ class Bench:
         """The options that give the translations."""
         return [part for name in OTHERS for part in ("--parallel", f"{name}={self.text.parallel[name]}")]
 
-    def tested(
-        self, system: str, trained: tuple[Path, float, float], tests: dict[str, Path]
-    ) -> Iterator[Row]:
+    def tested(self, system: str, trained: Trained, tests: dict[str, Path]) -> Iterator[Row]:
         """The accuracy of an encoder in each language."""
-        folder, dev, seconds = trained
+        folder, told = trained
         for language, path in tests.items():
             found = muse(
                 "evaluate", self.asked.space, "--task", "nli", "--pairs", path, "--src", language,
@@ -83,9 +94,28 @@ class Bench:
             low, high = found["ci95"]
             yield {
                 "system": system, "seed": self.seed, "lang": language, "accuracy": found["accuracy"],
-                "ci95_low": low, "ci95_high": high, "unread": found["unread"], "dev": dev,
-                "seconds": seconds, "commit": commit(), "date": today(),
+                "ci95_low": low, "ci95_high": high, "unread": found["unread"], "dev": told["score"],
+                "seconds": told["seconds"]["training"], "commit": commit(), "date": today(),
             }  # fmt: skip
+
+    def model(self, objective: str, trained: Trained) -> Row:
+        """The perplexities of a language model, and how well its states find translations."""
+        found: dict[str, object] = {"objective": objective, "seed": self.seed}
+        for name in LANGUAGES:
+            found[f"perplexity_{name}"] = trained.told[f"perplexity_{name}"]
+        for name in OTHERS:
+            text = self.asked.shared / "data" / "parallel" / f"tatoeba.{PIVOT}-{name}.test.tsv.gz"
+            asked = ["--task", "sentences", "--src", name, "--tgt", PIVOT, "--parallel", text]
+            score = muse("evaluate", self.asked.space, *asked, "--encoder", trained.folder).fields
+            found[f"p_at_1_{name}"] = score["p_at_1"]
+        steps = trained.told["epochs"] * 400
+        return {
+            **found,
+            "steps": steps,
+            "seconds": trained.told["seconds"]["training"],
+            "commit": commit(),
+            "date": today(),
+        }
 
     def translated(self, path: Path, way: tuple[str, str]) -> Path:
         """A file of SICK's columns, translated word by word with a language model."""
@@ -113,7 +143,7 @@ class Bench:
         return path
 
 
-def infersent(bench: Bench, *more: str) -> tuple[Path, float, float]:
+def infersent(bench: Bench, *more: str) -> Trained:
     """InferSent on the words of the space."""
     name = "-".join(("infersent", *(one.partition("=")[2] for one in more if "=" in one)))
     return bench.encoder(name, "infersent", [*bench.labelled(), *more])
@@ -127,8 +157,9 @@ def xlm(objective: str) -> Callable[[Bench], Iterator[Row]]:
         epochs = str(bench.asked.steps // 400)
         told = bench.parallel() if objective == "mlm+tlm" else []
         options = ["--lang", OTHERS[0], *texts, *told, *XLM, "--epochs", epochs, "--patience", epochs]
-        model = bench.encoder(f"xlm-{objective}", "xlm", [*options, "--set", f"objective={objective}"])[0]
-        tuned = [*bench.labelled(), "--set", f"pretrained={model}"]
+        model = bench.encoder(f"xlm-{objective}", "xlm", [*options, "--set", f"objective={objective}"])
+        append(bench.asked.models, [bench.model(objective, model)], MODEL)
+        tuned = [*bench.labelled(), "--set", f"pretrained={model.folder}"]
         yield from bench.tested(
             f"xlm {objective}", bench.encoder(f"xlm-{objective}-nli", "xlm", tuned), bench.tests
         )
@@ -143,7 +174,7 @@ def x_bilstm(
 
     def rows(bench: Bench) -> Iterator[Row]:
         teacher = infersent(bench, *english)
-        options = ["--lang", OTHERS[0], *bench.parallel(), "--set", f"english={teacher[0]}", *more]
+        options = ["--lang", OTHERS[0], *bench.parallel(), "--set", f"english={teacher.folder}", *more]
         found = bench.encoder(name.replace(" ", "-"), "x-bilstm", options)
         yield from bench.tested(name, found, bench.tests)
 
@@ -219,6 +250,7 @@ def main() -> None:
     parser.add_argument("--table", action="store_true", help="print the table of the rows there are")
     parser.add_argument("--shared", type=Path, default=SHARED)
     asked = parser.parse_args()
+    asked.models = asked.out.with_name(f"{asked.out.stem}_models.csv")
     done = {(one["system"], one["seed"]) for one in read_rows(asked.out)}
     for seed in [] if asked.table else numbers(asked.seeds):
         for name in asked.systems.split(","):
