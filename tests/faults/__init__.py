@@ -1,0 +1,1 @@
+"""Faults: commands that are killed, writes that fail, and readers beside writers (scripts/faults)."""

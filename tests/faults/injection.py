@@ -1,0 +1,94 @@
+"""Injection: one system call of a command fails, as on a full, broken or read-only disk, by strace."""
+
+from __future__ import annotations
+
+import os
+import random
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+from tests.faults.jobs import ENVIRONMENT, Job, finished, result
+from tests.faults.kills import Reference, Report
+
+CALLS = (
+    "write",
+    "pwrite64",
+    "openat",
+    "rename",
+    "renameat2",
+    "fsync",
+    "mkdir",
+    "ftruncate",
+    "copy_file_range",
+)
+ERRORS = ("ENOSPC", "EIO", "EROFS", "EDQUOT")
+_CALL = re.compile(r"^(?P<pid>\d+) +(?P<call>\w+)\((?P<rest>.*)$")
+
+
+def calls_of(one: Reference, folder: Path) -> list[tuple[str, int]]:
+    """The system calls of the job that touch what it writes: the name, and which of that name it is.
+
+    strace counts a name's calls in each thread by itself; those of the first thread are taken.
+    """
+    shutil.copytree(one.inputs, folder)
+    log = folder.with_suffix(".log")
+    _traced(one.job, folder, ["-o", str(log), "-y"])
+    found: list[tuple[str, int]] = []
+    counts = dict.fromkeys(CALLS, 0)
+    first = ""
+    for line in log.read_text(errors="replace").splitlines():
+        if not (match := _CALL.match(line)):
+            continue
+        first = first or match["pid"]
+        call = match["call"]
+        if match["pid"] != first or call not in counts:
+            continue
+        counts[call] += 1
+        if _writes(call, match["rest"], folder):
+            found.append((call, counts[call]))
+    shutil.rmtree(folder)
+    log.unlink()
+    return found
+
+
+def inject(
+    one: Reference, calls: list[tuple[str, int]], folder: Path, drawn: random.Random, report: Report
+) -> None:
+    """Lets one call fail and checks what is left, before and after the job is run again."""
+    call, number = drawn.choice(calls)
+    error = drawn.choice(ERRORS)
+    shutil.copytree(one.inputs, folder)
+    ended = _traced(one.job, folder, ["-e", f"inject={call}:error={error}:when={number}", "-o", os.devnull])
+    report.counts[f"{call} {error}"] += 1
+    where = f"{one.job.name}, {call} {number} {error}"
+    found = result(folder, one.job.out)
+    if "Traceback" in ended.stderr:
+        report.wrong.append(f"{where}: {ended.stderr.strip().splitlines()[-1]}")
+    if found not in (None, one.result) or (found is None) == (ended.returncode == 0):
+        report.wrong.append(
+            f"{where}: exit {ended.returncode} and {'nothing' if found is None else 'another result'}"
+        )
+    if problem := finished(one.job, folder):
+        report.wrong.append(f"{where}: {problem}")
+    elif result(folder, one.job.out) != one.result:
+        report.wrong.append(f"{where}: run again, another result")
+    shutil.rmtree(folder)
+
+
+def _traced(job: Job, folder: Path, options: list[str]) -> subprocess.CompletedProcess[str]:
+    names = ",".join(CALLS)
+    command = ["strace", "-f", "-qq", "-e", f"trace={names}", "-e", "signal=none", *options, *job.command()]
+    return subprocess.run(
+        command, cwd=folder, env={**os.environ, **ENVIRONMENT}, capture_output=True, text=True, timeout=900,
+        check=False,
+    )  # fmt: skip
+
+
+def _writes(call: str, rest: str, folder: Path) -> bool:
+    """Whether a call, with its arguments as strace prints them, changes something in the folder."""
+    if call == "openat":
+        inside = f"<{folder}" in rest.partition(",")[0] or f'"{folder}' in rest
+        return inside and "O_CREAT" in rest
+    return str(folder) in rest or (call in ("rename", "mkdir") and not re.search(r'"/', rest))

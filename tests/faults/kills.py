@@ -1,0 +1,83 @@
+"""Kills: a command is killed at a random moment and run again; an old result stays whole until then."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import signal
+import subprocess
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tests.faults.jobs import ENVIRONMENT, Job, finished, others, prepare, result, run
+
+
+@dataclass
+class Report:
+    """How many faults there were of each kind, and what was found wrong."""
+
+    counts: Counter[str] = field(default_factory=Counter)
+    wrong: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, eq=False)
+class Reference:
+    """A job in a folder of its own: the inputs, the right result, its files, and the seconds it takes."""
+
+    job: Job
+    inputs: Path
+    result: dict[str, Any]
+    others: set[str]
+    seconds: float
+
+
+def reference(job: Job, folder: Path) -> Reference:
+    """The job run without a fault; RuntimeError if it fails by itself."""
+    inputs, done = folder / "inputs", folder / "done"
+    prepare(inputs)
+    shutil.copytree(inputs, done)
+    began = time.perf_counter()
+    ended = run(job, done)
+    seconds = time.perf_counter() - began
+    found = result(done, job.out)
+    if ended.returncode or found is None:
+        raise RuntimeError(f"{job.name}: exit {ended.returncode}: {ended.stderr}")
+    return Reference(job, inputs, found, others(done, job.out), seconds)
+
+
+def kill(one: Reference, folder: Path, drawn: random.Random, report: Report) -> None:
+    """Kills the job once and checks what is left, before and after it is run again."""
+    job = one.job
+    shutil.copytree(one.inputs, folder)
+    old = None
+    if drawn.random() < 0.5:  # a result of an earlier run is there: it must not be lost
+        run(job, folder, "--seed", "7")
+        old = result(folder, job.out)
+    process = subprocess.Popen(
+        job.command(), cwd=folder, env={**os.environ, **ENVIRONMENT}, stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL, start_new_session=True,
+    )  # fmt: skip
+    moment = drawn.uniform(0, 1.1 * one.seconds)
+    try:
+        process.wait(moment)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        report.counts["killed"] += 1
+    else:
+        report.counts["ended before"] += 1
+    where = f"{job.name}, killed after {moment:.2f} s"
+    found = result(folder, job.out)
+    if found not in (old, one.result):
+        report.wrong.append(f"{where}: neither the old result nor the new one")
+    if problem := finished(job, folder):
+        report.wrong.append(f"{where}: {problem}")
+    elif result(folder, job.out) != one.result:
+        report.wrong.append(f"{where}: run again, another result")
+    elif left := others(folder, job.out) - one.others:
+        report.wrong.append(f"{where}: left behind: {', '.join(sorted(left))}")
+    shutil.rmtree(folder)
