@@ -101,6 +101,16 @@ def test_it_learns_and_is_evaluated_in_any_language_of_the_model(muse: Command, 
     assert "encoder:xlm[mlm+tlm,nli]" in scores["fr"]["signature"]
 
 
+def test_it_may_read_each_sentence_apart(muse: Command, pretrained: Path) -> None:
+    apart = ["--set", "reads=apart", "--set", "hidden=32", "--json"]
+    found = muse(*tuning(pretrained, *apart)).json
+    assert found["encoder"] == "xlm[mlm+tlm,nli,apart]"
+    assert found["score"] > found["score_by_epoch"][0]
+    arguments = ["--pairs", inferences(pretrained / "fr.test", "fr"), "--src", "fr", "--encoder"]
+    told = muse("evaluate", pretrained / "space", "--task", "nli", *arguments, pretrained / "tuned", "--json")
+    assert told.json["pairs"] == 60
+
+
 def test_a_killed_run_ends_as_one_that_was_not(
     muse: Command, pretrained: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -129,7 +139,8 @@ def test_bad_input_is_told_and_leaves_nothing(muse: Command, pretrained: Path) -
 
     bad(["--set", "pretrained=nosuch"], "nosuch", "expected a saved encoder")
     bad(["--set", "warmup=0"], "warmup must be at least 1")
-    bad(["--set", "objective=mlm"], "--set takes one of pretrained, warmup")
+    bad(["--set", "reads=none"], "reads must be one of together, apart", "'none'")
+    bad(["--set", "objective=mlm"], "--set takes one of pretrained, reads, hidden, warmup")
     bad(["--text", "en=x"], "xlm --nli does not use --text")
     plain = tuning(pretrained)
     place = plain.index("--set")

@@ -59,9 +59,9 @@ if TYPE_CHECKING:
 @click.option("--resume", is_flag=True, help="Resume an interrupted run with the same settings.")
 @common
 def train_translator(space: Path, quiet: bool, as_json: bool, **options: Any) -> None:
-    """Train a translation model for the languages of a SPACE, without parallel text.
+    """Train a translation model without parallel text.
 
-    An encoder and a decoder learn to restore sentences from noise, and to translate back what they have
+    It translates between the languages of a SPACE that --text names. An encoder and a decoder learn to restore sentences from noise, and to translate back what they have
     translated themselves. Part of the text is held out: how well it is predicted from the model's own
     translation of it decides when training stops and which epoch is kept. Use the model with muse translate
     --model.

@@ -11,10 +11,12 @@ import torch
 
 from muse.encoders.saving import check_space, encoder_files, read_encoder
 from muse.errors import BadFile, BadSetting
+from muse.files.nli import LABELS
 from muse.space import AlignedSpace
 from muse.systems.network_encoder import load_state
+from muse.systems.networks.transformer import draw_
 from muse.systems.nli.inferences import read_inferences
-from muse.systems.nli.pair_classes import PairClassLearner
+from muse.systems.nli.pair_classes import PairClassifier, PairClassLearner, PairNetwork, WithClassifier
 from muse.systems.system import Fitted, Job, Preset, System
 from muse.systems.xlm.inference import XlmInference
 from muse.systems.xlm.network import XlmNetwork
@@ -22,17 +24,28 @@ from muse.systems.xlm.system import XLM, make_xlm, scheduled
 from muse.training.seeding import generator_for
 from muse.training.trainer import TrainerConfig, train
 
+READS = ("together", "apart")
+
 
 @dataclass(frozen=True)
 class TuningConfig:
-    """The folder of the `pretrained` model, and the steps of `warmup` until the highest rate."""
+    """The folder of the `pretrained` model, how it `reads` a pair, and the steps until the highest rate.
+
+    It reads both sentences together, as in the paper, or each apart, and then compares their rows by a
+    classifier with a `hidden` layer, as InferSent does.
+    """
 
     pretrained: str = ""
+    reads: str = "together"
+    hidden: int = 512
     warmup: int = 50
 
     def __post_init__(self) -> None:
-        if self.warmup < 1:
-            raise BadSetting(f"warmup must be at least 1, got {self.warmup}")
+        for name in ("warmup", "hidden"):
+            if getattr(self, name) < 1:
+                raise BadSetting(f"{name} must be at least 1, got {getattr(self, name)}")
+        if self.reads not in READS:
+            raise BadSetting(f"reads must be one of {', '.join(READS)}; got {self.reads!r}")
 
 
 PRESETS = {
@@ -46,17 +59,22 @@ def tune_xlm(job: Job) -> Fitted:
     """A saved model fine-tuned on inferences in one language; it classifies those of all its languages."""
     request, config = job.request, job.config
     xlm = _opened(job)
-    network = XlmInference(xlm, generator_for(request.seed, 0)).to(job.runtime.device)
+    network = tuned(xlm, config, generator_for(request.seed, 0)).to(job.runtime.device)
     pairs = read_inferences(job, network)
     learner = PairClassLearner(network, pairs)
     trainer = scheduled(job.trainer, config.warmup)
     epochs = train(learner, trainer, seed=request.seed, runtime=job.runtime)
     return Fitted(
         encoder=job.encoder(
-            f"xlm[{xlm.config.objective},nli]",
+            f"xlm[{xlm.config.objective},nli{'' if config.reads == READS[0] else ',' + config.reads}]",
             network,
             xlm.languages,
-            {"network": asdict(xlm.config), "pieces": xlm.pieces.to_json()},
+            {
+                "network": asdict(xlm.config),
+                "pieces": xlm.pieces.to_json(),
+                "reads": config.reads,
+                "hidden": config.hidden,
+            },
         ),
         epochs=epochs,
         metric="accuracy",
@@ -97,9 +115,19 @@ def open_xlm(folder: Path, space: AlignedSpace) -> XlmNetwork:
     return network
 
 
-def make_tuned(settings: Mapping[str, Any], space: AlignedSpace) -> XlmInference:
+def tuned(xlm: XlmNetwork, config: TuningConfig, generator: torch.Generator) -> PairNetwork:
+    """The model with an untrained classifier."""
+    if config.reads == "together":
+        return XlmInference(xlm, generator)
+    classifier = PairClassifier(xlm.dimension, config.hidden, len(LABELS), xlm.config.dropout)
+    draw_(classifier, generator)
+    return WithClassifier(xlm, classifier)
+
+
+def make_tuned(settings: Mapping[str, Any], space: AlignedSpace) -> PairNetwork:
     """The network of a saved fine-tuned model, with rows of nothing yet."""
-    return XlmInference(make_xlm(settings, space), torch.Generator())
+    config = TuningConfig(reads=settings["reads"], hidden=settings["hidden"])
+    return tuned(make_xlm(settings, space), config, torch.Generator())
 
 
 def _read(config: TuningConfig) -> tuple[Path, ...]:
