@@ -115,7 +115,7 @@ FILE: dict[str, Any] = {"type": Path, "metavar": "FILE"}
 @encoder_options
 @common
 def evaluate(space: Path, task: str, as_json: bool, **options: Any) -> None:
-    """Evaluate a SPACE, or a sentence encoder on it, with gold data.
+    """Evaluate a SPACE, or an encoder on it, with gold data.
 
     \b
     words       P@1, P@5, P@10, MRR and MAP of word translation

@@ -61,10 +61,10 @@ if TYPE_CHECKING:
 def train_translator(space: Path, quiet: bool, as_json: bool, **options: Any) -> None:
     """Train a translation model without parallel text.
 
-    It translates between the languages of a SPACE that --text names. An encoder and a decoder learn to restore sentences from noise, and to translate back what they have
-    translated themselves. Part of the text is held out: how well it is predicted from the model's own
-    translation of it decides when training stops and which epoch is kept. Use the model with muse translate
-    --model.
+    It translates between the languages of a SPACE that --text names. An encoder and a decoder learn to
+    restore sentences from noise, and to translate back what they have translated themselves. Part of the text
+    is held out: how well it is predicted from the model's own translation of it decides when training stops
+    and which epoch is kept. Use the model with muse translate --model.
     """
     from muse.progress import Progress
     from muse.run.processes import joined
