@@ -34,8 +34,11 @@ TOO_LITTLE = (
     "error: this command needs more memory than it found; lower --max-vocab, --batch or a size given "
     "with --set"
 )
-# torch reports a lack of memory as a RuntimeError with one of these messages.
-_OF_MEMORY = re.compile("out of memory|allocate memory|size calculation overflowed", re.IGNORECASE)
+# A lack of memory that torch, the loader of libraries or threading reports, as errors of other kinds.
+_OF_MEMORY = re.compile(
+    "out of memory|allocate memory|size calculation overflowed|failed to map segment|can't start new thread",
+    re.IGNORECASE,
+)
 
 
 def main() -> None:
@@ -57,7 +60,7 @@ def main() -> None:
         if package is None:
             raise
         sys.exit(_fail(f"error: muse needs {package}, found none; run {install_packages(package)}"))
-    except RuntimeError as error:
+    except (RuntimeError, ImportError) as error:
         if not _OF_MEMORY.search(str(error)):
             raise
         sys.exit(_fail(TOO_LITTLE))

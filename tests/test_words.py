@@ -127,7 +127,12 @@ def test_help(name: str) -> None:
 
 @pytest.mark.parametrize(
     "path",
-    [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs" / "pages").rglob("*.md"))],
+    [
+        ROOT / "README.md",
+        ROOT / "CONTRIBUTING.md",
+        ROOT / "SECURITY.md",
+        *sorted((ROOT / "docs" / "pages").rglob("*.md")),
+    ],
     ids=lambda path: path.relative_to(ROOT).as_posix(),
 )
 def test_prose(path: Path) -> None:

@@ -16,6 +16,7 @@ from click.core import ParameterSource
 
 from muse.commands.outputs import check_outputs
 from muse.progress import message
+from muse.run.address_space import fit_threads
 
 if TYPE_CHECKING:
     from muse.search.approximate import Approximation
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+WITHOUT_TORCH = {"fetch"}  # commands that do not load it
 MOST_THREADS = 1_024  # more than any machine has use for; OpenMP breaks down at 100,000
 
 
@@ -57,7 +59,9 @@ def common(command: F) -> F:
         _wait_asleep()
         level = logging.ERROR if quiet else logging.DEBUG if verbose else logging.INFO
         with _messages(level):
-            if threads is not None:
+            with_torch = command.__name__ not in WITHOUT_TORCH
+            threads = fit_threads(threads, torch=with_torch)
+            if threads is not None and with_torch:
                 from muse.search.neighbours import set_threads
 
                 set_threads(threads)
