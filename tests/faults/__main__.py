@@ -17,6 +17,7 @@ from tests.faults.concurrency import together
 from tests.faults.injection import calls_of, inject
 from tests.faults.jobs import JOBS
 from tests.faults.kills import Reference, Report, kill, reference
+from tests.faults.serving import serve_and_kill
 
 
 def killed(references: Sequence[Reference], count: int, folder: Path, drawn: random.Random) -> Report:
@@ -47,6 +48,7 @@ def main() -> int:
     """Runs everything and prints the counts; 1 if something is wrong."""
     parser = argparse.ArgumentParser(prog="scripts/faults", description=__doc__)
     parser.add_argument("--kills", type=int, default=24)
+    parser.add_argument("--server-kills", type=int, default=4, help="of muse serve")
     parser.add_argument("--faults", type=int, default=24, help="needs strace")
     parser.add_argument("--loads", type=int, default=500)
     parser.add_argument("--replacements", type=int, default=20)
@@ -67,6 +69,8 @@ def main() -> int:
             reports["kills"] = killed(references, asked.kills, folder, drawn)
         if asked.faults:
             reports["faults"] = failing(references, asked.faults, folder, drawn)
+        if asked.server_kills:
+            reports["server kills"] = serve_and_kill(asked.server_kills, folder, drawn)
         if asked.loads:
             reports["loads"] = together(folder, asked.loads, asked.replacements)
     if asked.json:

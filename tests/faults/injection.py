@@ -23,7 +23,8 @@ CALLS = (
     "ftruncate",
     "copy_file_range",
 )
-ERRORS = ("ENOSPC", "EIO", "EROFS", "EDQUOT")
+# A disk that is full, broken, read-only or rationed; limits of a file's size and of memory.
+ERRORS = ("ENOSPC", "EIO", "EROFS", "EDQUOT", "EFBIG", "ENOMEM")
 _CALL = re.compile(r"^(?P<pid>\d+) +(?P<call>\w+)\((?P<rest>.*)$")
 
 
