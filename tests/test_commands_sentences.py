@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -156,6 +157,75 @@ def test_probes(muse: Command, space: Path) -> None:
     mine = ["--text", f"fr={space.parent / 'fr.txt'}"]
     alone = ["evaluate", space, "--task", "probe", *mine, "--probe", "language"]
     refused(muse(*alone), "two languages or more", code=2)
+
+
+def test_probes_whose_classes_are_given(muse: Command, space: Path) -> None:
+    pytest.importorskip("sklearn")
+    rng = np.random.default_rng(5)
+    drawn = [
+        (part, int(rng.integers(2)))
+        for part, count in (("tr", 120), ("va", 30), ("te", 50))
+        for _ in range(count)
+    ]
+    words = [" ".join(f"fr{word}" for word in rng.choice(np.arange(2, WORDS), 3)) for _ in drawn]
+    lines = [
+        f"{part}\t{'AB'[label]}\tfr{label} fr{label} {rest}"
+        for (part, label), rest in zip(drawn, words, strict=True)
+    ]
+    tense = write(space.parent / "tense.txt", lines)
+    command = [
+        "evaluate",
+        space,
+        "--task",
+        "probe",
+        "--src",
+        "fr",
+        "--labelled",
+        tense,
+        "--classifier",
+        "mlp",
+    ]
+    fields = muse(*command, "--json").json["tense"]["fr"]
+    assert fields["accuracy"] == 100
+    assert (fields["classes"], fields["trained"], fields["tested"]) == (2, 120, 50)
+    most = max(Counter(label for part, label in drawn).values()) / len(drawn)
+    assert fields["chance"] == pytest.approx(100 * most)
+    refused(muse(*command, "--folds", 4), "--folds needs --text LANG=FILE", code=2)
+    refused(
+        muse(*(word for word in command if word not in ("--src", "fr"))),
+        "--labelled FILE needs --src",
+        code=2,
+    )
+
+
+def test_folds_test_every_sentence(muse: Command, space: Path) -> None:
+    pytest.importorskip("sklearn")
+    text = ["--text", f"fr={space.parent / 'fr.txt'}", "--probe", "length", "--size", 60]
+    fields = muse("evaluate", space, "--task", "probe", *text, "--folds", 5, "--json").json["length"]["fr"]
+    assert fields["tested"] == 5 * fields["trained"] / 3
+    assert "folds:5" in fields["signature"]
+
+
+def test_relatedness_is_learned(muse: Command, space: Path) -> None:
+    pytest.importorskip("sklearn")
+    rng = np.random.default_rng(6)
+    for name in ("train", "test"):
+        rows = []
+        for _ in range(120):  # what matters is whether the first word, said three times, is the same
+            one, other, *rest = rng.choice(WORDS, 6, replace=False)
+            first = one if rng.integers(2) else other
+            sides = [[one] * 3 + rest[:2], [first] * 3 + rest[2:]]
+            said = [" ".join(f"fr{word}" for word in side) for side in sides]
+            rows.append(f"{said[0]},{said[1]},{5 if first == one else 1}")
+        write(space.parent / f"{name}.csv", rows)
+    files = ["--train-pairs", space.parent / "train.csv", "--pairs", space.parent / "test.csv"]
+    command = ["evaluate", space, "--task", "relatedness", "--src", "fr", *files]
+    fields = muse(*command, "--json").json
+    assert fields["pearson"] > 0.9
+    assert (fields["pairs"], fields["trained"]) == (120, 120)
+    assert "regression | fr-fr" in fields["signature"]
+    assert "train:train.csv@" in fields["signature"]
+    refused(muse(*command[:-4], *files[2:]), "--task relatedness needs --train-pairs FILE", code=2)
 
 
 @pytest.mark.parametrize("score", ["margin", "csls", "cosine"])

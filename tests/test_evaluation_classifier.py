@@ -13,6 +13,7 @@ from muse.evaluation.classifier import (
     Labelled,
     accuracy,
     fitted,
+    folds,
     macro_f1,
     parts,
     require_sklearn,
@@ -88,3 +89,19 @@ def test_without_scikit_learn(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_classifier_nobody_knows() -> None:
     with pytest.raises(BadSetting, match="logistic, mlp; got 'forest'"):
         ClassifierConfig("forest")
+
+
+def test_every_sentence_is_tested_in_one_fold() -> None:
+    labels = np.repeat([0, 1, 2], [23, 10, 17])
+    found = folds(labels, 5, np.random.default_rng(0))
+    assert sorted(np.concatenate([part.test for part in found]).tolist()) == list(range(50))
+    assert sorted(np.concatenate([part.held_out for part in found]).tolist()) == list(range(50))
+    for part in found:
+        assert sorted(np.concatenate(part).tolist()) == list(range(50))
+        shares = np.bincount(labels[part.test])
+        assert np.all(np.abs(shares - np.array([23, 10, 17]) / 5) < 1)
+
+
+def test_a_class_smaller_than_the_folds() -> None:
+    with pytest.raises(Mismatch, match="5 folds need at least 5 sentences of each class, got 4 of one"):
+        folds(np.repeat([0, 1], [20, 4]), 5, np.random.default_rng(0))

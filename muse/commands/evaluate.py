@@ -20,23 +20,25 @@ TASKS = {
     "similarity": ("evaluate_words", "similarity", ("pairs",)),
     "sentences": ("evaluate_sentences", "sentences", ()),
     "sts": ("evaluate_sentences", "sts", ("pairs", "src")),
+    "relatedness": ("evaluate_sentences", "relatedness", ("pairs", "src", "train-pairs")),
     "nli": ("evaluate_inference", "inference", ("pairs", "src")),
     "transfer": ("evaluate_classifiers", "transfer", ("data",)),
-    "probe": ("evaluate_classifiers", "probe", ("text",)),
+    "probe": ("evaluate_classifiers", "probe", ()),
 }
 # The options that only some tasks use, and which tasks these are.
 USED_BY = {
     ("dictionary", "against", "hubness", "backend"): ("words",),
-    ("pairs",): ("similarity", "sts", "nli"),
+    ("pairs",): ("similarity", "sts", "relatedness", "nli"),
+    ("train_pairs",): ("relatedness",),
     ("methods",): ("words", "sentences"),
     ("source_file", "target_file", "parallel", "both_ways", "neighbours"): ("sentences",),
     ("target_pairs",): ("sts",),
     ("data", "runs"): ("transfer",),
-    ("text", "probes", "size"): ("probe",),
+    ("text", "labelled", "probes", "size", "folds"): ("probe",),
     ("classifier",): ("transfer", "probe"),
-    ("encoder",): ("sentences", "sts", "nli", "transfer", "probe"),
-    ("fit_files",): ("sentences", "sts", "transfer", "probe"),
-    ("source",): ("words", "similarity", "sentences", "sts", "nli", "transfer"),
+    ("encoder",): ("sentences", "sts", "relatedness", "nli", "transfer", "probe"),
+    ("fit_files",): ("sentences", "sts", "relatedness", "transfer", "probe"),
+    ("source",): ("words", "similarity", "sentences", "sts", "relatedness", "nli", "transfer", "probe"),
     ("target",): ("words", "similarity", "sentences", "sts", "transfer"),
 }
 FILE: dict[str, Any] = {"type": Path, "metavar": "FILE"}
@@ -51,8 +53,9 @@ FILE: dict[str, Any] = {"type": Path, "metavar": "FILE"}
 @click.option("--dictionary", **FILE, help="words: gold translations, a pair on each line.")
 @click.option(
     "--pairs", **FILE,
-    help="similarity: two words and a rating, separated by tabs. sts: two sentences and a rating, as .csv. "
-    "nli: labelled pairs of sentences, in the columns of SICK or SNLI; those of the test part.",
+    help="similarity: two words and a rating, separated by tabs. sts, relatedness: two sentences and a "
+    "rating, as .csv or .tsv. nli: labelled pairs of sentences, in the columns of SICK or SNLI; those of the "
+    "test part.",
 )  # fmt: skip
 @click.option(
     "--against",
@@ -70,6 +73,7 @@ FILE: dict[str, Any] = {"type": Path, "metavar": "FILE"}
     help="sentences: instead of --source and --target, one file with pivot<TAB>sentence on each line.",
 )  # fmt: skip
 @click.option("--both-ways", is_flag=True, help="sentences: also search from --tgt to --src.")
+@click.option("--train-pairs", **FILE, help="relatedness: rated pairs to learn from, in the same columns.")
 @click.option("--target-pairs", **FILE, help="sts: the same pairs in --tgt, to compare across languages.")
 @click.option(
     "--data", type=Path, metavar="FOLDER",
@@ -88,12 +92,21 @@ FILE: dict[str, Any] = {"type": Path, "metavar": "FILE"}
     help="probe: sentences in a language, one on each line; may be repeated.",
 )  # fmt: skip
 @click.option(
+    "--labelled", multiple=True, type=Path, metavar="FILE",
+    help="probe: sentences of --src with a class each, in SentEval's columns (tr, va or te; class; "
+    "sentence); may be repeated.",
+)  # fmt: skip
+@click.option(
     "--probe", "probes", multiple=True, type=click.Choice(["length", "content", "order", "language"]),
     help="probe: what to predict; may be repeated.  [default: all that --text allows]",
 )  # fmt: skip
 @click.option(
     "--size", default=5_000, show_default=True, type=click.IntRange(50), metavar="N",
     help="probe: number of sentences.",
+)  # fmt: skip
+@click.option(
+    "--folds", type=click.IntRange(3, 100), metavar="N",
+    help="probe: cross-validate, so that every sentence of --text is tested once.  [default: one split]",
 )  # fmt: skip
 @click.option(
     "--classifier", default="logistic", show_default=True, type=click.Choice(["logistic", "mlp"]),
@@ -118,18 +131,19 @@ def evaluate(space: Path, task: str, as_json: bool, **options: Any) -> None:
     """Evaluate a SPACE, or an encoder on it, with gold data.
 
     \b
-    words       P@1, P@5, P@10, MRR and MAP of word translation
-    similarity  correlation of cosines with rated word pairs
-    sentences   P@1, P@5 and P@10 of sentence retrieval
-    sts         correlation of cosines with rated sentence pairs
-    nli         accuracy of an encoder trained with --nli
-    transfer    a classifier trained in --src, tested in other languages
-    probe       what a classifier can predict from sentence vectors
+    words        P@1, P@5, P@10, MRR and MAP of word translation
+    similarity   correlation of cosines with rated word pairs
+    sentences    P@1, P@5 and P@10 of sentence retrieval
+    sts          correlation of cosines with rated sentence pairs
+    relatedness  the same of a regression learned from such pairs
+    nli          accuracy of an encoder trained with --nli
+    transfer     a classifier trained in --src, tested in other languages
+    probe        what a classifier can predict from sentence vectors
     """  # noqa: D301 - click reads \b as the character
     module, function, needed = TASKS[task]
     for name in needed:
-        if not options["source" if name == "src" else name]:
-            what = {"src": "LANG", "data": "FOLDER", "text": "LANG=FILE"}.get(name, "FILE")
+        if not options["source" if name == "src" else name.replace("-", "_")]:
+            what = {"src": "LANG", "data": "FOLDER"}.get(name, "FILE")
             raise click.UsageError(f"--task {task} needs --{name} {what}.")
     _check_options(task, options)
     run: Callable[[Path, dict[str, Any]], Report] = getattr(

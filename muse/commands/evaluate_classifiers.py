@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import hashlib
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from muse.commands.encoders import by_language, encoded, open_encoder
-from muse.commands.options import open_space
+from muse.commands.options import given, open_space
 
 if TYPE_CHECKING:
     import numpy as np
 
     from muse.encoders.encoder import SentenceEncoder
+    from muse.evaluation.classifier import Parts
     from muse.evaluation.probing import Probe
     from muse.evaluation.score import Signature
     from muse.progress import Progress
     from muse.space import AlignedSpace
+
+    Task = tuple[Probe, str, list[Parts]]  # with a name for its files, and its splits if they are given
 
 log = logging.getLogger(__name__)
 LABELS = "labels.txt"
@@ -59,31 +62,69 @@ def transfer(space: Path, options: dict[str, Any]) -> tuple[dict[str, Any], list
 
 
 def probe(space: Path, options: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
-    """How accurately a classifier predicts length, content, order and language from a vector."""
+    """How accurately a classifier predicts properties of a sentence from its vector."""
     import numpy as np
 
-    from muse.evaluation.classifier import ClassifierConfig, Labelled, require_sklearn
+    from muse.evaluation.classifier import ClassifierConfig, Labelled, folds, require_sklearn
     from muse.evaluation.probing import evaluate_probe
 
     require_sklearn()
+    _check_texts(options)
     loaded = open_space(space, options["device"], options["quiet"])
     rng = np.random.default_rng(options["seed"])
-    tasks = list(_probes(loaded, options, rng))
+    tasks = [*_given(loaded, options), *_probes(loaded, options, rng)]
     encoder = open_encoder(loaded, options)
     config = ClassifierConfig(options["classifier"], seed=options["seed"])
     fields: dict[str, Any] = {}
     lines = []
-    for task, gold in tasks:
+    for task, gold, own in tasks:
+        labels = np.array(task.labels)
+        splits = own or (folds(labels, options["folds"], rng) if options["folds"] else [])
         languages = sorted(set(task.languages), key=task.languages.index)
-        parts = (options["classifier"], f"drawn:{options['seed']}")
+        parts = (options["classifier"], f"drawn:{options['seed']}", *_folds_named(splits))
         score = evaluate_probe(
-            task.name, Labelled(_rows(encoder, task, loaded.progress), np.array(task.labels)),
+            task.name, Labelled(_rows(encoder, task, loaded.progress), labels),
             _signature(loaded, encoder, (languages[0], languages[-1]), gold, parts), config=config, rng=rng,
+            splits=splits,
         )  # fmt: skip
         name = task.name if len(languages) > 1 else languages[0]
         (fields if len(languages) > 1 else fields.setdefault(task.name, {}))[name] = score.as_json()
         lines.append(str(score))
     return fields, lines
+
+
+def _check_texts(options: dict[str, Any]) -> None:
+    if not options["text"]:
+        if not options["labelled"]:
+            raise click.UsageError("--task probe needs --text LANG=FILE or --labelled FILE.")
+        if idle := given("probes", "folds", "size"):
+            raise click.UsageError(f"{idle[0]} needs --text LANG=FILE.")
+    if bool(options["labelled"]) != bool(options["source"]):
+        raise click.UsageError("--labelled FILE needs --src LANG, its language, and --src needs it.")
+
+
+def _folds_named(splits: Sequence[Parts]) -> list[str]:
+    return [f"folds:{len(splits)}"] if len(splits) > 1 else []
+
+
+def _given(space: AlignedSpace, options: dict[str, Any]) -> Iterator[Task]:
+    # The tasks of --labelled, with a name for the file and its own split.
+    import numpy as np
+
+    from muse.evaluation.classifier import Parts
+    from muse.evaluation.probing import Probe
+    from muse.evaluation.score import gold_name
+    from muse.files.probe_text import PARTS, read_probe_text
+
+    if options["source"]:
+        space.side(options["source"])
+    for path in options["labelled"]:
+        text = read_probe_text(path)
+        classes = sorted(set(text.labels))
+        labels = [classes.index(label) for label in text.labels]
+        split = Parts(*(np.flatnonzero(np.array(text.parts) == part) for part in PARTS))
+        languages = [options["source"]] * len(labels)
+        yield Probe(path.stem, text.sentences, languages, labels), gold_name(path), [split]
 
 
 def _rows(encoder: SentenceEncoder, task: Probe, progress: Progress) -> Any:
@@ -99,9 +140,7 @@ def _rows(encoder: SentenceEncoder, task: Probe, progress: Progress) -> Any:
     return found
 
 
-def _probes(
-    space: AlignedSpace, options: dict[str, Any], rng: np.random.Generator
-) -> Iterator[tuple[Probe, str]]:
+def _probes(space: AlignedSpace, options: dict[str, Any], rng: np.random.Generator) -> Iterator[Task]:
     # The tasks of --probe, by default all that the texts allow, with a name for the files of each.
     from muse.evaluation.probing import ONE_LANGUAGE, language_probe
     from muse.evaluation.score import gold_name
@@ -115,12 +154,13 @@ def _probes(
     if "language" in wanted and len(texts) < 2:
         raise click.UsageError("--probe language needs --text LANG=FILE of two languages or more.")
     names = {language: gold_name(path) for language, path in files}
+
     for name in dict.fromkeys(wanted):
         if name == "language":
-            yield language_probe(texts, options["size"], rng), "+".join(names.values())
+            yield language_probe(texts, options["size"], rng), "+".join(names.values()), []
             continue
         for language, text in texts.items():
-            yield ONE_LANGUAGE[name](text, language, options["size"], rng), names[language]
+            yield ONE_LANGUAGE[name](text, language, options["size"], rng), names[language], []
 
 
 def _languages(space: AlignedSpace, options: dict[str, Any]) -> list[str]:

@@ -1,4 +1,4 @@
-"""The tasks sentences and sts of `muse evaluate`."""
+"""The tasks sentences, sts and relatedness of `muse evaluate`."""
 
 from __future__ import annotations
 
@@ -107,6 +107,37 @@ def sts(space: Path, options: dict[str, Any]) -> tuple[dict[str, Any], list[str]
         np.array(rated[0].ratings), signature, rng=np.random.default_rng(options["seed"]),
     )  # fmt: skip
     return score.as_json(), [str(score)]
+
+
+def relatedness(space: Path, options: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    """Correlations with rated pairs of sentences, of a regression learned from others."""
+    import numpy as np
+
+    from muse.evaluation.classifier import require_sklearn
+    from muse.evaluation.relatedness import RatedRows, evaluate_relatedness
+    from muse.evaluation.score import gold_name, space_signature
+    from muse.files.sentence_text import read_rated_sentences
+
+    require_sklearn()
+    texts = [read_rated_sentences(options[name]) for name in ("train_pairs", "pairs")]
+    loaded = open_space(space, options["device"], options["quiet"])
+    language = options["source"]
+    loaded.side(language)
+    encoder = open_encoder(loaded, options)
+    train, test = (
+        RatedRows(
+            encoded(encoder, text.first, language, loaded.progress),
+            encoded(encoder, text.second, language, loaded.progress),
+            np.array(text.ratings),
+        )
+        for text in texts
+    )
+    signature = space_signature(
+        loaded, language, language, retrieval="regression", gold=gold_name(options["pairs"]),
+        more=(f"encoder:{encoder.name}", f"train:{gold_name(options['train_pairs'])}"),
+    )  # fmt: skip
+    score = evaluate_relatedness(train, test, signature, rng=np.random.default_rng(options["seed"]))
+    return {**score.as_json(), "trained": len(train.ratings)}, [str(score)]
 
 
 def _texts(options: dict[str, Any], *, pivot_first: bool) -> tuple[list[list[str]], str]:

@@ -59,6 +59,28 @@ def parts(labels: Labels, rng: np.random.Generator) -> Parts:
     return Parts(*(np.concatenate(part) for part in drawn))
 
 
+def folds(labels: Labels, count: int, rng: np.random.Generator) -> list[Parts]:
+    """Random stratified splits of the labels (n,) of which each tests one of `count` folds.
+
+    The fold after it is held out for model selection, the others train. Raise Mismatch if a class has fewer
+    sentences than there are folds.
+    """
+    fold = np.empty(len(labels), np.int64)  # (n,), of each sentence
+    for name in np.unique(labels):
+        places = rng.permutation(np.flatnonzero(labels == name))
+        if len(places) < count:
+            raise Mismatch(
+                f"{count} folds need at least {count} sentences of each class, got {len(places)} of one; "
+                "merge or remove rare classes"
+            )
+        fold[places] = (np.arange(len(places)) + rng.integers(count)) % count
+    found = []
+    for tested in range(count):
+        test, held_out = fold == tested, fold == (tested + 1) % count
+        found.append(Parts(*map(np.flatnonzero, (~(test | held_out), held_out, test))))
+    return found
+
+
 @dataclass(frozen=True)
 class ClassifierConfig:
     """A logistic regression or a small MLP, and the regularisation strengths to choose from.
@@ -86,14 +108,18 @@ def fitted(
     candidates = []
     for strength in sorted(config.strengths):
         model = _model(config, strength)
-        with warnings.catch_warnings():
-            # A model that has not converged is still a candidate, judged on the held-out part.
-            warnings.simplefilter("ignore")
-            model.fit(unit(train.rows), train.labels)
+        fit_quietly(model, unit(train.rows), train.labels)
         found = measure(held_out.labels, model.predict(unit(held_out.rows)))
         candidates.append((found, -strength, model))
     best = max(candidates, key=lambda candidate: candidate[:2])[2]
     return lambda rows: np.asarray(best.predict(unit(rows)), np.int64)
+
+
+def fit_quietly(model: Any, *arguments: Any) -> None:
+    """Fit a model of scikit-learn; one that has not converged is judged by what it finds, as any other is."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model.fit(*arguments)
 
 
 def accuracy(truth: Labels, found: Labels) -> float:

@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 
 from muse.errors import Mismatch
-from muse.evaluation.classifier import ClassifierConfig, Labelled, accuracy, fitted, parts
-from muse.evaluation.score import Interval, Signature, bootstrap_interval
+from muse.evaluation.classifier import ClassifierConfig, Labelled, Parts, accuracy, fitted, parts
+from muse.evaluation.score import Hits, Interval, Signature, bootstrap_interval
 from muse.text.tokens import Tokeniser
 
 FEWEST = 10  # sentences of a class
@@ -73,17 +73,26 @@ def evaluate_probe(
     *,
     config: ClassifierConfig,
     rng: np.random.Generator,
+    splits: Sequence[Parts] = (),
 ) -> ProbeScore:
-    """The test accuracy of a classifier trained on rows (n, d) of `task`."""
-    part = parts(task.labels, rng)
+    """The test accuracy of a classifier trained on rows (n, d) of `task`.
+
+    There is a classifier for each of `splits`, and all hits count together; by default `rng` draws one split.
+    """
+    splits = splits or [parts(task.labels, rng)]
+    hits = np.concatenate([_hits(task, part, config) for part in splits])
+    _, counts = np.unique(task.labels, return_counts=True)
+    return ProbeScore(
+        name, 100 * float(hits.mean()), bootstrap_interval(hits, rng), 100 * counts.max() / counts.sum(),
+        len(counts), len(splits[0].train), len(hits), signature,
+    )  # fmt: skip
+
+
+def _hits(task: Labelled, part: Parts, config: ClassifierConfig) -> Hits:
     answer = fitted(task.part(part.train), task.part(part.held_out), config, accuracy)
     test = task.part(part.test)
-    hits = answer(test.rows) == test.labels
-    classes = len(np.unique(task.labels))
-    return ProbeScore(
-        name, 100 * float(hits.mean()), bootstrap_interval(hits, rng), 100 / classes, classes,
-        len(part.train), len(part.test), signature,
-    )  # fmt: skip
+    found: Hits = answer(test.rows) == test.labels
+    return found
 
 
 def length_probe(sentences: Sequence[str], language: str, size: int, rng: np.random.Generator) -> Probe:

@@ -49,6 +49,18 @@ def evaluate_sts(
 
     Nothing is trained (the cosine protocol of SentEval, Conneau & Kiela, 2018). `rng` is for the bootstrap.
     """
+    check_ratings(first, second, ratings)
+    found = cosines(first, second)
+    if not np.ptp(found):
+        raise Mismatch(
+            f"a correlation needs cosines that differ, got {found[0]:.3g} for all {len(found)} pairs; "
+            "check that --src is the language of the sentences"
+        )
+    return correlated(found, ratings, empty_pairs(first, second), signature, rng=rng)
+
+
+def check_ratings(first: Matrix, second: Matrix, ratings: Values) -> None:
+    """Mismatch unless rows (p, d) and (p, d) have enough ratings (p,), and these differ."""
     if not len(first) == len(second) == len(ratings) or len(ratings) < FEWEST:
         raise Mismatch(
             f"a correlation needs at least {FEWEST} rated pairs, got {len(first)} and {len(second)} "
@@ -56,19 +68,24 @@ def evaluate_sts(
         )
     if not np.ptp(ratings):
         raise Mismatch(f"a correlation needs ratings that differ, got {ratings[0]:g} for all; check the file")
-    found = cosines(first, second)
-    if not np.ptp(found):
-        raise Mismatch(
-            f"a correlation needs cosines that differ, got {found[0]:.3g} for all {len(found)} pairs; "
-            "check that --src is the language of the sentences"
-        )
+
+
+def correlated(
+    found: Values, ratings: Values, empty: int, signature: Signature, *, rng: np.random.Generator
+) -> StsScore:
+    """The correlation of what was found (p,) for pairs with their ratings (p,); `empty` is its field."""
     drawn = rng.integers(len(ratings), size=(SAMPLES, len(ratings)))  # the same draws for both
     return StsScore(
         pearson(found, ratings), spearman(found, ratings),
         correlation_interval(found, ratings, drawn, ranks=False),
         correlation_interval(found, ratings, drawn, ranks=True),
-        len(ratings), int((~(first.any(axis=1) & second.any(axis=1))).sum()), signature,
+        len(ratings), empty, signature,
     )  # fmt: skip
+
+
+def empty_pairs(first: Matrix, second: Matrix) -> int:
+    """The number of pairs of rows (p, d) and (p, d) of which one is zero: a sentence without a known word."""
+    return int((~(first.any(axis=1) & second.any(axis=1))).sum())
 
 
 def cosines(first: Matrix, second: Matrix) -> Values:

@@ -41,7 +41,8 @@ def failing(references: Sequence[Reference], count: int, folder: Path, drawn: ra
 
 
 def _progress(what: str, done: int, count: int, report: Report) -> None:
-    click.echo(f"{what}: {done} of {count}, {len(report.wrong)} wrong", err=True)
+    last = f"; the last: {report.wrong[-1]}" if report.wrong else ""
+    click.echo(f"{what}: {done} of {count}, {len(report.wrong)} wrong{last}", err=True)
 
 
 def main() -> int:
