@@ -106,7 +106,13 @@ TARGETS = (
     Target("glove", files({"x.txt": _GLOVE, "y.txt": "\ufeff" + _GLOVE.replace(" 1 ", "\t1e2 ")}), _vectors),
     Target("vec.gz", _inputs({"x.vec.gz": _text}), _vectors),
     Target("vec.zip", _inputs({"x.zip": _zipped}), _vectors),
-    Target("word2vec", _inputs({"x.bin": lambda path: write_word2vec(path, WORDS, ROWS)}), _vectors),
+    Target(
+        "word2vec",
+        _inputs(
+            {"x.bin": lambda path: write_word2vec(path, [word.replace(" ", "_") for word in WORDS], ROWS)}
+        ),
+        _vectors,
+    ),
     Target(
         "npz",
         _inputs(

@@ -13,9 +13,10 @@ from muse.api.encoders import load_encoder
 from muse.encoders.encoder import SentenceEncoder
 from muse.files.parts import PartFolder, begin_parts, open_parts
 from muse.run.checkpoint import Checkpoint
+from muse.search.retrieval import Retrieval
 from muse.space import AlignedSpace, load_space
 from muse.space.calibrated import find_calibration, known_calibration
-from muse.space.hubness import read_kept
+from muse.space.hubness import HUBNESS_K, read_kept
 from tests.fuzz.target import Target
 from tests.spaces import plain_space, raw_rows, saved
 
@@ -25,7 +26,7 @@ FINGERPRINT = ("inputs", "settings")
 
 def _spaces(folder: Path) -> None:
     space = saved(folder / "two" / "x", count=12)
-    space.hubness("fr", "en")
+    space.bias("fr", "en", Retrieval("csls", HUBNESS_K))
     find_calibration(space, "fr", "en")  # both are kept beside the words
     saved(folder / "three" / "x", "fr", "de", count=12)
 
