@@ -71,15 +71,19 @@ class Corrected(Wrapped):
 
 
 def restored_moments(arrays: Arrays) -> dict[str, Moments]:
-    """The saved moments of each language's text."""
+    """The saved moments of each language's text; ValueError for numbers that are none of any text."""
     names = [name.removeprefix("count.") for name in arrays if name.startswith("count.")]
-    return {
+    found = {
         name: Moments(
             int(arrays[f"count.{name}"]),
-            *(arrays[f"{key}.{name}"] for key in ("mean", "variance", "components")),
+            *(np.asarray(arrays[f"{key}.{name}"], np.float32) for key in ("mean", "variance", "components")),
         )
         for name in names
     }
+    for name, moments in found.items():
+        if not moments.possible:
+            raise ValueError(f"moments of {name} that are out of range")
+    return found
 
 
 @dataclass(frozen=True, eq=False)

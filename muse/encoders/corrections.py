@@ -21,6 +21,7 @@ Kind = Literal["znorm", "pcr", "centre"]
 
 OPTIONS = {"znorm": ("", "global"), "pcr": ("", "centred"), "centre": ("", "global")}
 CONSTANT = 1e-6  # a column whose deviation, relative to its mean, is below this is treated as constant
+LARGEST = 1e9  # of a moment: its square, and sums of such, are finite in float32
 
 
 @dataclass(frozen=True)
@@ -79,6 +80,12 @@ class Moments:
     mean: Matrix
     variance: Matrix
     components: Matrix
+
+    @property
+    def possible(self) -> bool:
+        """Whether these can be the moments of a text: finite, as are squares; no variance below 0."""
+        numbers = np.concatenate([self.mean, self.variance, *self.components])
+        return self.count > 0 and bool((np.abs(numbers) < LARGEST).all() and (self.variance >= 0).all())
 
     @property
     def scale(self) -> Matrix:

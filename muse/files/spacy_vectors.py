@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from muse.errors import BadFile, MissingExtra
+from muse.files.archive import strictly
 from muse.files.json_text import parse_json
 from muse.files.source import DAMAGED
 from muse.files.spacy_pipeline import KEYS, ROWS, SETTINGS, STRINGS, Pipeline, open_pipeline
@@ -141,7 +142,8 @@ def _settings(pipeline: Pipeline) -> dict[str, Any]:
 
 def _matrix(pipeline: Pipeline) -> Matrix:
     """The rows (r, d), memory-mapped: a header that promises more than the file has is an error."""
-    array = np.lib.format.open_memmap(pipeline.vocab / ROWS, mode="r")
+    with strictly():
+        array = np.lib.format.open_memmap(pipeline.vocab / ROWS, mode="r")
     if array.ndim != 2 or array.dtype.kind != "f":
         raise ValueError(f"{array.dtype} of shape {array.shape}")
     if not array.size:

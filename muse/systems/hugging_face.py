@@ -15,7 +15,7 @@ import torch
 
 from muse.encoders.ragged import Ragged
 from muse.encoders.reading import Reader, Reading
-from muse.errors import BadFile, Mismatch, MissingExtra
+from muse.errors import BadFile, Mismatch, MissingExtra, MuseError
 from muse.files.space_folder import checksum
 from muse.installation import install_extra
 from muse.systems.core import LONGEST, Core, Matrices
@@ -33,10 +33,11 @@ class HuggingFaceCore(Core):
     def __init__(self, folder: Path, device: str = "cpu") -> None:
         self._folder, self._device = folder, device
         self._weights = _checked_weights(folder)
-        self._tokenizer, self._model = _loaded(folder)
-        self._model.to(device)
-        self._before, self._after = _around(self._tokenizer)
-        self._longest = self._room() - len(self._before) - len(self._after)
+        with _loading(folder):
+            self._tokenizer, self._model = _loaded(folder)
+            self._model.to(device)
+            self._before, self._after = _around(self._tokenizer)
+            self._longest = self._room() - len(self._before) - len(self._after)
 
     @property
     def name(self) -> str:
@@ -105,26 +106,13 @@ def _checked_weights(folder: Path) -> str:
 
 
 def _loaded(folder: Path) -> tuple[Any, Any]:
-    try:
-        from safetensors import SafetensorError
-        from transformers import AutoModel, AutoTokenizer
-    except ImportError as error:
-        raise MissingExtra(
-            f"--core needs transformers, which is not installed; run {install_extra('transformers')}"
-        ) from error
+    from transformers import AutoModel, AutoTokenizer
+
     here: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
-    try:
-        with _silent():
-            tokenizer = AutoTokenizer.from_pretrained(folder, **here)
-            model, found = AutoModel.from_pretrained(
-                folder, use_safetensors=True, dtype=torch.float32, output_loading_info=True, **here
-            )
-    except (SafetensorError, OSError, ValueError, KeyError, RuntimeError, TypeError, AttributeError) as error:
-        reason = str(error).strip().partition("\n")[0]
-        raise BadFile(
-            f"{folder}: expected an encoder and its tokenizer, but they do not load ({reason}); save both "
-            "there with save_pretrained"
-        ) from error
+    tokenizer = AutoTokenizer.from_pretrained(folder, **here)
+    model, found = AutoModel.from_pretrained(
+        folder, use_safetensors=True, dtype=torch.float32, output_loading_info=True, **here
+    )
     _check_weights(folder, found["missing_keys"])
     rows, pieces = model.get_input_embeddings().num_embeddings, len(tokenizer)
     if not _SMALLEST * rows <= pieces <= rows:
@@ -137,9 +125,30 @@ def _loaded(folder: Path) -> tuple[Any, Any]:
 
 
 @contextmanager
+def _loading(folder: Path) -> Iterator[None]:
+    """A block in which BadFile is raised for whatever the libraries make of a damaged folder."""
+    try:
+        with _silent():
+            yield
+    except MuseError:
+        raise
+    except Exception as error:  # noqa: BLE001  # tokenizers raises no narrower one, transformers any
+        reason = str(error).strip().partition("\n")[0]
+        raise BadFile(
+            f"{folder}: expected an encoder and its tokenizer, but they do not load ({reason}); save both "
+            "there with save_pretrained"
+        ) from error
+
+
+@contextmanager
 def _silent() -> Iterator[None]:
     """A context in which transformers draws no bars, and prints no list of unused weights."""
-    from transformers.utils import logging as module
+    try:
+        from transformers.utils import logging as module
+    except ImportError as error:
+        raise MissingExtra(
+            f"--core needs transformers, which is not installed; run {install_extra('transformers')}"
+        ) from error
 
     logging: Any = module  # some of its functions lack annotations
     level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import csv
 import sys
+import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -12,10 +13,10 @@ from pathlib import Path
 
 import click
 
-from tests.fuzz.contract import Defect
+from tests.fuzz.contract import SCRATCH, Defect
 from tests.fuzz.corpus import keep
 from tests.fuzz.targets import TARGETS
-from tests.fuzz.workers import Done, Task, Worker, await_any, working
+from tests.fuzz.workers import Done, Task, Worker, await_any, examined, working
 
 PROCESSES = 2
 TURN = 10.0  # seconds that a target has in its turn
@@ -107,6 +108,15 @@ def run(campaign: Campaign, workers: list[Worker]) -> None:
                 tasks = campaign.tasks()  # it may have left some over
 
 
+def _read_good(targets: Sequence[str]) -> None:
+    """Make and read the good inputs: what is loaded once is loaded before the workers begin."""
+    with tempfile.TemporaryDirectory(dir=SCRATCH) as folder:
+        for name in targets:
+            for files in TARGETS[name].good:
+                if isinstance(found := examined(TARGETS[name], files, Path(folder)), Defect):
+                    raise SystemExit(f"{name}: a good input shows a defect: {found.kind}")
+
+
 def main() -> int:
     """Runs the campaign and prints the counts; 1 if there is a defect."""
     parser = argparse.ArgumentParser(prog="scripts/fuzz", description=__doc__)
@@ -120,8 +130,7 @@ def main() -> int:
     if unknown := [name for name in chosen if name not in TARGETS]:
         parser.error(f"--targets must be of {', '.join(TARGETS)}; got {', '.join(unknown)}")
     inputs = asked.inputs or (10_000 if asked.minutes is None else sys.maxsize)
-    for name in chosen:
-        _ = TARGETS[name].inputs  # made once, before the workers begin
+    _read_good(chosen)
     seconds = float("inf") if asked.minutes is None else 60 * asked.minutes
     campaign = Campaign(chosen, inputs=inputs, seconds=seconds, seed=asked.seed)
     with working(PROCESSES, asked.seed) as workers:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import resource
 import signal
 import traceback
@@ -22,8 +23,8 @@ from tests.fuzz.mutators import Files
 from tests.fuzz.target import Target
 
 SECONDS = 2.0  # of the processor, for one input
-FLOOR = 64 << 20  # bytes of memory that any input may take
-TIMES = 4  # the bytes of an input once it is unpacked, above the floor
+TIMES = 4  # the bytes of an input once it is unpacked, above the floor of its target
+SCRATCH = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # where folders are made and removed fast
 READ, REFUSED = "read", "refused"
 
 
@@ -64,7 +65,7 @@ def examine(target: Target, files: Files, folder: Path) -> str | Defect:
         return Defect(f"{said[0].category.__name__} {Path(said[0].filename).name}", str(said[0].message))
     if not finite:
         return Defect("nan or inf in what was read")
-    return _memory(peak, before, unpacked_size(files)) or outcome
+    return _memory(peak, before, target.floor + TIMES * unpacked_size(files)) or outcome
 
 
 def put(files: Files, folder: Path) -> None:
@@ -75,12 +76,10 @@ def put(files: Files, folder: Path) -> None:
         path.write_bytes(content)
 
 
-def _memory(peak: int, before: int, unpacked: int) -> Defect | None:
+def _memory(peak: int, before: int, most: int) -> Defect | None:
     # Where the peak of the process has not risen, this input took no more than an earlier one.
     taken = _peak() - before if _peak() > peak else 0
-    if taken <= FLOOR + TIMES * unpacked:
-        return None
-    return Defect("too much memory", f"{taken} bytes for {unpacked} bytes of content")
+    return Defect("too much memory", f"{taken} bytes, where {most} are allowed\n") if taken > most else None
 
 
 def _peak() -> int:

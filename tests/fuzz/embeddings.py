@@ -24,6 +24,7 @@ WORDS = [word for word in ODD_WORDS if word.strip() and not set(word) & set(" \r
     "cat",
 ]
 ROWS = raw_rows(0, len(WORDS), 3)
+FASTTEXT = 256 << 20  # bytes: the library has a table of 30 million numbers for each model
 UNKNOWN = ["unseen", "", "é" * 200]
 
 Write = Callable[[Path], object]
@@ -74,10 +75,8 @@ def _fasttext(**options: int) -> Write:
 
 
 def _model(folder: Path) -> Iterator[Any]:
-    yield from _vectors(folder)
     model = load_fasttext(only(folder))
-    if model.has_ngrams:
-        yield model.rows(UNKNOWN[:1])
+    yield model.rows([*model.words(), *(UNKNOWN if model.has_ngrams else [])])
 
 
 def _pipelines(folder: Path) -> None:
@@ -125,6 +124,6 @@ TARGETS = (
         _vectors,
     ),
     Target("parquet", _inputs({"x.parquet": lambda path: write_parquet(path, WORDS, ROWS)}), _vectors),
-    Target("fasttext", _inputs({"x.bin": _fasttext(), "y.bin": _fasttext(maxn=0)}), _model),
+    Target("fasttext", _inputs({"x.bin": _fasttext(), "y.bin": _fasttext(maxn=0)}), _model, FASTTEXT),
     Target("spacy", _pipelines, _pipeline),
 )

@@ -92,6 +92,8 @@ def _parts(folder: Path) -> None:
 
 def _part(folder: Path) -> Iterable[Any]:
     parts: PartFolder = open_parts(folder)
+    parts.sizes()
+    parts.counts()
     for number in range(parts.count):
         parts.read(number, "sentence", "row", "rows")
     return ()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import tempfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -13,6 +13,7 @@ from typing import Any
 from tests.fuzz.archives import closed, opened, sealed
 from tests.fuzz.mutators import Files, mutated
 
+FLOOR = 64 << 20  # bytes of memory that any input may take
 ONLY_INSIDE, ONLY_OUTSIDE = 0.7, 0.9  # of the inputs: below the first, then up to the second; the rest both
 
 
@@ -20,12 +21,14 @@ ONLY_INSIDE, ONLY_OUTSIDE = 0.7, 0.9  # of the inputs: below the first, then up 
 class Target:
     """A reader by its name: `seeds` writes good inputs into folders of a folder, `read` reads such an input.
 
+    An input may take `floor` bytes of memory, beyond what its size allows.
     What `read` yields must be finite wherever it is a number or an array of numbers.
     """
 
     name: str
     seeds: Callable[[Path], object]
     read: Callable[[Path], Iterable[Any]]
+    floor: int = FLOOR
 
     @cached_property
     def inputs(self) -> tuple[Files, ...]:
@@ -33,6 +36,12 @@ class Target:
         with tempfile.TemporaryDirectory() as name:
             self.seeds(Path(name))
             return tuple(opened(contents(folder)) for folder in sorted(Path(name).iterdir()))
+
+    @property
+    def good(self) -> Iterator[Files]:
+        """The good inputs as they were written."""
+        for files in self.inputs:
+            yield sealed(closed(files, random.Random(0)))
 
     def numbered(self, seed: int, number: int) -> Files:
         """The damaged input with this number in the campaign with this seed."""

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from tests.fuzz import embeddings, folders, texts, web
 from tests.fuzz.target import Target
 
-TARGETS: Mapping[str, Target] = {
+TARGETS: dict[str, Target] = {
     target.name: target for group in (embeddings, texts, folders, web) for target in group.TARGETS
 }

@@ -61,7 +61,9 @@ def _dictionaries(folder: Path) -> None:
         with dictionary_writer(place, form=form) as write:
             for rank, word in enumerate(("chat", "new york", "été", "👍", "5"), 1):
                 write(Entry(word, f"{word} 2", 0.25 / rank, rank, 1 / rank))
-    files({"fr-en.txt": "cat chat\nnew york\tny\ncat\tmatou\n", "fr-en.txt.gz": "a b\nc\td\t0.5\n"})(folder)
+    files({"fr-en.txt": "cat chat\nnew york\tny\ncat\tmatou\n", "fr-en.txt.gz": "a\tb\t1\nc\td\t0.5\n"})(
+        folder
+    )
 
 
 def _lexicon(folder: Path) -> Iterator[Any]:

@@ -8,6 +8,7 @@ import socketserver
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -19,14 +20,16 @@ from muse.fetch.table import dictionary, vectors
 from muse.progress import Progress
 from tests.fuzz.target import Target
 
-ANSWERS, PLACE = "answer", "out"  # the bytes that are sent, and where the file goes
+ANSWER, PLACE = "answer", "out"  # the bytes that are sent, and where the file goes
 _AT_ONCE = RetryPolicy(tries=2, connect=1.0, read=1.0, first_wait=0.0, longest_wait=0.0)
 
 
-class _Server(socketserver.ThreadingTCPServer):
-    daemon_threads = True
-    allow_reuse_address = True
+class _Server(socketserver.TCPServer):
     answer = b""
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server_address[1]}"
 
 
 class _Handler(socketserver.BaseRequestHandler):
@@ -40,17 +43,23 @@ class _Handler(socketserver.BaseRequestHandler):
             pass
 
 
+@cache
+def _server(process: int) -> _Server:
+    """The server of a process, which lasts as long: a child has none of the threads of its parent."""
+    server = _Server(("127.0.0.1", 0), _Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    return server
+
+
 @contextmanager
 def _answering(answer: bytes) -> Iterator[str]:
     """The address of a server that gives this answer, and that every other address leads to."""
-    with _Server(("127.0.0.1", 0), _Handler) as server:
-        server.answer = answer
-        threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.005}, daemon=True).start()
-        url = f"http://127.0.0.1:{server.server_address[1]}"
-        # As a proxy it gets the requests that redirects lead elsewhere: none leaves this machine.
-        with mock.patch.dict(os.environ, {"http_proxy": url, "https_proxy": url, "no_proxy": ""}):
-            yield url
-        server.shutdown()
+    server = _server(os.getpid())
+    server.answer = answer
+    # As a proxy it gets the requests that redirects lead elsewhere: none leaves this machine.
+    proxies = {"http_proxy": server.url, "https_proxy": server.url, "no_proxy": ""}
+    with mock.patch.dict(os.environ, proxies):
+        yield server.url
 
 
 def _answer(body: bytes, *headers: str, status: str = "200 OK") -> bytes:
@@ -74,7 +83,7 @@ def _answers(folder: Path) -> None:
     for name, content in answers.items():
         place = folder / name / PLACE
         place.mkdir(parents=True)
-        (place.parent / ANSWERS).write_bytes(content)
+        (place.parent / ANSWER).write_bytes(content)
         item = vectors("fr") if name == "vectors" else dictionary("fr-en")
         if name == "rest":
             (place / f".{item.name}.part").write_bytes(pairs[:4])
@@ -84,17 +93,18 @@ def _answers(folder: Path) -> None:
 
 
 def _fetch(folder: Path) -> Iterator[Any]:
-    content = folder / ANSWERS
+    content = folder / ANSWER
     answer = content.read_bytes() if content.exists() else b""
-    for item in (dictionary("fr-en"), vectors("fr")):
-        with _answering(answer) as url:
-            for note in (folder / PLACE).glob(".*.json"):
-                note.write_bytes(note.read_bytes().replace(b"URL", url.encode()))
-            config = FetchConfig(folder / PLACE, url, non_commercial=True, retries=_AT_ONCE)
-            try:
-                yield float(fetch(item, config, Progress(quiet=True)).bytes)
-            except MuseError as error:
-                assert "expected no such file" in str(error) or not (folder / PLACE / item.name).exists()
+    item = vectors("fr") if b"Last-Modified" in answer else dictionary("fr-en")
+    with _answering(answer) as url:
+        for note in (folder / PLACE).glob(".*.json"):
+            note.write_bytes(note.read_bytes().replace(b"URL", url.encode()))
+        config = FetchConfig(folder / PLACE, url, non_commercial=True, retries=_AT_ONCE)
+        try:
+            yield float(fetch(item, config, Progress(quiet=True)).bytes)
+        except MuseError:
+            assert not (folder / PLACE / item.name).exists(), "a file that is refused has its name"
+            raise
 
 
 TARGETS = (Target("fetch", _answers, _fetch),)

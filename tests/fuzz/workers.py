@@ -14,7 +14,7 @@ from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import NamedTuple
 
-from tests.fuzz.contract import READ, Defect, examine
+from tests.fuzz.contract import READ, SCRATCH, Defect, examine
 from tests.fuzz.mutators import Files
 from tests.fuzz.target import Target
 from tests.fuzz.targets import TARGETS
@@ -44,7 +44,7 @@ class Done(NamedTuple):
     seconds: float
 
 
-def run(target: Target, files: Files, folder: Path) -> str | Defect:
+def examined(target: Target, files: Files, folder: Path) -> str | Defect:
     """What the contract says of one input, in a folder of its own that is removed."""
     place = folder / "input"
     place.mkdir()
@@ -72,12 +72,12 @@ class Worker:
         logging.disable()
         size = int(Path("/proc/self/statm").read_bytes().split()[0]) * resource.getpagesize()
         resource.setrlimit(resource.RLIMIT_AS, (size + ROOM, size + ROOM))
-        with tempfile.TemporaryDirectory(prefix="muse-fuzz-") as folder:
+        with tempfile.TemporaryDirectory(prefix="muse-fuzz-", dir=SCRATCH) as folder:
             while (task := pipe.recv()) is not None:
                 until, target = time.monotonic() + task.seconds, TARGETS[task.target]
                 for number in range(task.first, task.end):
                     self._shared[0] = number
-                    found = run(target, target.numbered(self._seed, number), Path(folder))
+                    found = examined(target, target.numbered(self._seed, number), Path(folder))
                     if isinstance(found, Defect):
                         pipe.send((number, found))
                     else:
