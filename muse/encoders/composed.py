@@ -70,8 +70,8 @@ class Corrected(Wrapped):
         write_encoder(folder, Saved("corrected", self.name, {}, settings, arrays), [self.inner])
 
 
-def restored_moments(arrays: Arrays) -> dict[str, Moments]:
-    """The saved moments of each language's text; ValueError for numbers that are none of any text."""
+def restored_moments(arrays: Arrays, dimension: int) -> dict[str, Moments]:
+    """The saved moments of each language's text; ValueError where no text has such, of that dimension d'."""
     names = [name.removeprefix("count.") for name in arrays if name.startswith("count.")]
     found = {
         name: Moments(
@@ -81,8 +81,8 @@ def restored_moments(arrays: Arrays) -> dict[str, Moments]:
         for name in names
     }
     for name, moments in found.items():
-        if not moments.possible:
-            raise ValueError(f"moments of {name} that are out of range")
+        if not moments.fits(dimension):
+            raise ValueError(f"moments of {name} that no rows of dimension {dimension} have")
     return found
 
 

@@ -81,11 +81,12 @@ class Moments:
     variance: Matrix
     components: Matrix
 
-    @property
-    def possible(self) -> bool:
-        """Whether these can be the moments of a text: finite, as are squares; no variance below 0."""
-        numbers = np.concatenate([self.mean, self.variance, *self.components])
-        return self.count > 0 and bool((np.abs(numbers) < LARGEST).all() and (self.variance >= 0).all())
+    def fits(self, dimension: int) -> bool:
+        """Whether these can be the moments of rows (s, d'): finite, as are squares; no variance below 0."""
+        shapes = {self.mean.shape, self.variance.shape, self.components.shape[1:]}
+        numbers = np.concatenate([array.ravel() for array in (self.mean, self.variance, self.components)])
+        good = bool((np.abs(numbers) < LARGEST).all() and (self.variance >= 0).all())
+        return shapes == {(dimension,)} and self.count > 0 and good
 
     @property
     def scale(self) -> Matrix:

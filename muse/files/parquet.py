@@ -80,7 +80,7 @@ def open_parquet(path: Path) -> Iterator[Any]:
             yield file
     except (ArrowException, *DAMAGED) as error:
         raise BadFile(
-            f"{path}: expected a valid Parquet file, got {one_line(error)}; create it again"
+            f"{path}: expected a valid Parquet file, got {_one_line(error)}; create it again"
         ) from error
 
 
@@ -115,6 +115,5 @@ def parquet_writer(
         yield write
 
 
-def one_line(error: Exception) -> str:
-    """What an error says, on one line."""
+def _one_line(error: Exception) -> str:
     return " ".join(str(error).split()) or type(error).__name__

@@ -121,6 +121,7 @@ def _of_ngrams(pipeline: Pipeline, settings: dict[str, Any], matrix: Matrix) -> 
         raise ValueError(f"n-grams of {chosen['minn']} to {chosen['maxn']} characters")
     if chosen["hash_count"] not in _HASHES:
         raise ValueError(f"{chosen['hash_count']} hashes of an n-gram")
+    (chosen["bow"] + chosen["eow"]).encode()  # likewise, since spaCy encodes them
     library = Library(mode="floret", data=matrix, **chosen)
     form = str.lower if settings.get("attr") == LOWER else str  # what spaCy looks up of a token
 
@@ -158,6 +159,7 @@ def _strings(pipeline: Pipeline) -> list[str]:
     strings = parse_json(_bytes(pipeline, STRINGS))
     if not isinstance(strings, list) or not all(isinstance(string, str) for string in strings):
         raise ValueError(f"{STRINGS} with other content than strings")
+    "".join(strings).encode()  # raises UnicodeEncodeError, a ValueError, for half a surrogate pair
     return strings
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from muse.errors import BadFile
-from muse.files.parquet import one_line, parquet_writer, require_pyarrow
+from muse.files.parquet import parquet_writer, require_pyarrow
 from muse.files.source import DAMAGED, refuse_stream
 from muse.files.table import Block, Table
 from muse.files.writing import check_writable
@@ -37,8 +37,7 @@ def parquet_table(path: Path) -> Table:
         dimension = getattr(kind, "list_size", None) or len(file.read(["vector"])["vector"][0])
     except (*DAMAGED, arrow.ArrowException) as error:
         raise BadFile(
-            f"{path}: expected Parquet with the columns word and vector, got other content "
-            f"({one_line(error)})"
+            f"{path}: expected Parquet with the columns word and vector, got other content ({error})"
         ) from error
     return Table(path, dimension, file.metadata.num_rows, _blocks(path, file, dimension))
 
@@ -58,7 +57,7 @@ def _blocks(path: Path, file: Any, dimension: int) -> Iterator[Block]:
             yield words, rows
     except (*DAMAGED, arrow.ArrowException) as error:
         raise BadFile(
-            f"{path}: expected a valid Parquet file, got a broken one ({one_line(error)}); export it again"
+            f"{path}: expected a valid Parquet file, got a broken one ({error}); export it again"
         ) from error
 
 

@@ -6,6 +6,7 @@ Only this module uses transformers. Nothing is downloaded, no code from the fold
 from __future__ import annotations
 
 import hashlib
+import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -38,6 +39,7 @@ class HuggingFaceCore(Core):
             self._model.to(device)
             self._before, self._after = _around(self._tokenizer)
             self._longest = self._room() - len(self._before) - len(self._after)
+            self._check_rows()
 
     @property
     def name(self) -> str:
@@ -79,6 +81,12 @@ class HuggingFaceCore(Core):
         rows = hidden[:, len(self._before) : len(self._before) + mask.shape[1]]
         return Matrices(rows * mask[..., None], mask)
 
+    def _check_rows(self) -> None:
+        """Raise ValueError if a sentence does not become finite rows."""
+        rows = self.matrices(self.read(["a"]).sentences, "").rows
+        if self._longest < 1 or not rows.numel() or not rows.isfinite().all():
+            raise ValueError("it computes no finite rows")
+
     def _room(self) -> int:
         """The largest number of pieces in one input, special ones included."""
         positions = getattr(self._model.config, "max_position_embeddings", None) or LONGEST
@@ -114,7 +122,9 @@ def _loaded(folder: Path) -> tuple[Any, Any]:
         folder, use_safetensors=True, dtype=torch.float32, output_loading_info=True, **here
     )
     _check_weights(folder, found["missing_keys"])
-    rows, pieces = model.get_input_embeddings().num_embeddings, len(tokenizer)
+    if not all(weights.isfinite().all() for weights in model.parameters()):
+        raise BadFile(f"{folder}: expected finite weights, got nan or inf; save the model there again")
+    rows, pieces = model.get_input_embeddings().num_embeddings, 1 + max(tokenizer.get_vocab().values())
     if not _SMALLEST * rows <= pieces <= rows:
         raise Mismatch(
             f"{folder}: the tokenizer must belong to the model, which has {rows} pieces, got {pieces}; "
@@ -155,7 +165,9 @@ def _silent() -> Iterator[None]:
     logging.set_verbosity_error()
     logging.disable_progress_bar()
     try:
-        yield
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # what is wrong is an error below
+            yield
     finally:
         logging.set_verbosity(level)
         if bars:

@@ -22,7 +22,7 @@ from tests.fuzz.archives import unpacked_size
 from tests.fuzz.mutators import Files
 from tests.fuzz.target import Target
 
-SECONDS = 2.0  # of the processor, for one input
+SECONDS, PER_BYTE = 2.0, 0.5e-6  # of the processor, for one input
 TIMES = 4  # the bytes of an input once it is unpacked, above the floor of its target
 SCRATCH = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # where folders are made and removed fast
 READ, REFUSED = "read", "refused"
@@ -44,11 +44,12 @@ class _Late(BaseException):
 def examine(target: Target, files: Files, folder: Path) -> str | Defect:
     """READ or REFUSED, as the contract has it, or what is wrong; `folder` is new and empty."""
     put(files, folder)
+    unpacked = unpacked_size(files)
     peak, before = _peak(), _resident()
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
         try:
-            with _limit(SECONDS):
+            with _limit(SECONDS + PER_BYTE * unpacked):
                 finite = all(map(_finite, target.read(folder)))
             outcome = READ
         except MuseError as error:
@@ -56,7 +57,7 @@ def examine(target: Target, files: Files, folder: Path) -> str | Defect:
             if "\n" in str(error):
                 return Defect("message of several lines", str(error))
         except _Late:
-            return Defect(f"more than {SECONDS:g} s")
+            return Defect("too slow")
         except Exception as error:  # noqa: BLE001  # any other is the defect that is looked for
             return Defect(
                 f"{type(error).__name__} {_place(error)}", "".join(traceback.format_exception(error))
@@ -65,7 +66,7 @@ def examine(target: Target, files: Files, folder: Path) -> str | Defect:
         return Defect(f"{said[0].category.__name__} {Path(said[0].filename).name}", str(said[0].message))
     if not finite:
         return Defect("nan or inf in what was read")
-    return _memory(peak, before, target.floor + TIMES * unpacked_size(files)) or outcome
+    return _memory(peak, before, target.floor + TIMES * unpacked) or outcome
 
 
 def put(files: Files, folder: Path) -> None:

@@ -107,7 +107,7 @@ def _plain(read: Callable[[Path], Any]) -> Callable[[Path], Iterable[Any]]:
 
 
 def _sentences_in_pieces(path: Path) -> list[str]:
-    return [sentence for piece in pieces(path, size=2) for sentence in piece.sentences()]
+    return [sentence for piece in pieces(path, size=100) for sentence in piece.sentences()]
 
 
 def _two_files(folder: Path) -> None:
