@@ -53,7 +53,7 @@ ONLY_USERS = {
     "requests": {"fetch.download", "fetch.published"},
     "sacrebleu": {"translate.scores"},
     "sacremoses": {"text.tokens"},
-    "safetensors": {"export.static_embedding"},
+    "safetensors": {"export.static_embedding", "systems.hugging_face"},
     "scipy": {"procrustes", "search.calibration", "evaluation"},
     "sklearn": {"encoders.encoder", "evaluation.classifier", "picture"},
     "spacy": {"export.spacy_folder", "files.spacy_vectors"},

@@ -122,7 +122,7 @@ def _attempt(url: str, part: PartialFile, retries: RetryPolicy, tick: Tick) -> N
             _write(response.raw, part, total, tick)
     except requests.TooManyRedirects as error:
         raise BadFile(f"{url}: expected a file, got too many redirects; try --mirror") from error
-    except UnicodeDecodeError as error:
+    except UnicodeError as error:
         raise BadFile(f"{url}: expected a file, got a redirect to no address; try --mirror") from error
     except (requests.RequestException, urllib3.exceptions.HTTPError, OSError) as error:
         raise _Retry(f"the connection failed ({_reason(error)})") from error

@@ -79,13 +79,15 @@ class HuggingFaceCore(Core):
         given = {"input_ids": ids.to(self._device), "attention_mask": attended.long().to(self._device)}
         hidden = self._model(**given).last_hidden_state.float()  # (b, before + T + after, K)
         rows = hidden[:, len(self._before) : len(self._before) + mask.shape[1]]
+        if not rows.isfinite().all():
+            raise BadFile(f"{self._folder}: expected finite weights, got rows with nan or inf; save it again")
         return Matrices(rows * mask[..., None], mask)
 
     def _check_rows(self) -> None:
-        """Raise ValueError if a sentence does not become finite rows."""
+        """Raise ValueError if a sentence does not become rows, BadFile if these are not finite."""
         rows = self.matrices(self.read(["a"]).sentences, "").rows
-        if self._longest < 1 or not rows.numel() or not rows.isfinite().all():
-            raise ValueError("it computes no finite rows")
+        if self._longest < 1 or not rows.numel():
+            raise ValueError("it computes no rows")
 
     def _room(self) -> int:
         """The largest number of pieces in one input, special ones included."""
@@ -114,16 +116,15 @@ def _checked_weights(folder: Path) -> str:
 
 
 def _loaded(folder: Path) -> tuple[Any, Any]:
-    from transformers import AutoModel, AutoTokenizer
+    from transformers import AutoConfig, AutoModel, AutoTokenizer
 
     here: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
+    _check_layers(folder, AutoConfig.from_pretrained(folder, **here).to_dict())
     tokenizer = AutoTokenizer.from_pretrained(folder, **here)
     model, found = AutoModel.from_pretrained(
         folder, use_safetensors=True, dtype=torch.float32, output_loading_info=True, **here
     )
     _check_weights(folder, found["missing_keys"])
-    if not all(weights.isfinite().all() for weights in model.parameters()):
-        raise BadFile(f"{folder}: expected finite weights, got nan or inf; save the model there again")
     rows, pieces = model.get_input_embeddings().num_embeddings, 1 + max(tokenizer.get_vocab().values())
     if not _SMALLEST * rows <= pieces <= rows:
         raise Mismatch(
@@ -132,6 +133,18 @@ def _loaded(folder: Path) -> tuple[Any, Any]:
         )
     model = model.get_encoder() if model.config.is_encoder_decoder else model
     return tokenizer, model.eval().requires_grad_(False)
+
+
+def _check_layers(folder: Path, config: Mapping[str, Any]) -> None:
+    """Raise ValueError if there are more layers than weights: building them would take hours."""
+    from safetensors import safe_open
+
+    weights = 0
+    for path in folder.glob("*.safetensors"):
+        with safe_open(path, "pt") as file:
+            weights += len(file.keys())
+    if any(name.endswith("layers") and type(n) is int and n > weights for name, n in config.items()):
+        raise ValueError(f"config.json has more layers than the {weights} weights there are")
 
 
 @contextmanager

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -67,12 +67,13 @@ def _encoders(folder: Path) -> None:
 
 
 def _encoder(folder: Path) -> Iterable[Any]:
-    return _encoded(load_encoder(folder / "x", _toys()))
+    return encoded(load_encoder(folder / "x", _toys()), TEXT)
 
 
-def _encoded(encoder: SentenceEncoder) -> Iterator[Any]:
+def encoded(encoder: SentenceEncoder, text: Sequence[str]) -> Iterator[Any]:
+    """The rows of a text in each language of an encoder."""
     for language in encoder.languages:
-        yield encoder.encode(TEXT, language).matrix
+        yield encoder.encode(text, language).matrix
 
 
 def _checkpoints(folder: Path) -> None:

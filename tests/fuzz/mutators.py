@@ -54,7 +54,7 @@ _VALUES: tuple[Any, ...] = (
     {"": None}, {"a": []},
 )  # fmt: skip
 _DEEP = 100_000
-_LARGEST = 1 << 22  # of what repeating makes: a bomb if it is then compressed
+_LARGEST = 1 << 20  # of what repeating makes: a bomb if it is then compressed
 
 
 def mutated(files: Files, others: Sequence[Files], drawn: random.Random) -> dict[str, bytes]:
