@@ -124,7 +124,7 @@ def duplicate(data: bytes, _: bytes, drawn: random.Random) -> bytes:
 def repeat(data: bytes, _: bytes, drawn: random.Random) -> bytes:
     """A slice is there many times over: a bomb, if the file is compressed afterwards."""
     begin, end = _span(data, drawn)
-    size = 1 << drawn.choice((*range(4, 16), *range(4, 16), *range(4, 16), _LARGEST.bit_length() - 1))
+    size: int = 1 << drawn.choice((*range(4, 16), *range(4, 16), *range(4, 16), _LARGEST.bit_length() - 1))
     times = size // max(1, end - begin)
     return data[:begin] + data[begin:end] * times + data[end:]
 

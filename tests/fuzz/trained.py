@@ -9,6 +9,7 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 from muse.api.encoders import load_encoder
 from muse.run.checkpoint import Checkpoint
@@ -61,11 +62,12 @@ def _texts() -> Path:
 
 def _request(system: str, out: Path, *, epochs: int, resume: bool = False) -> TrainingRequest:
     settings, kind = SYSTEMS[system]
-    given: dict[str, Any] = {
+    kinds: dict[str, dict[str, Any]] = {
         "parallel": {"parallel": (_texts() / "parallel",)},
         "nli": {"nli": _texts() / "nli"},
         "text": {"texts": {language: _texts() / language for language in ("en", "fr")}},
-    }[kind]
+    }
+    given = kinds[kind]
     trainer = {"epochs": epochs, "batch": 16}
     language = "en" if kind == "nli" else "fr"
     return TrainingRequest(_toys(), language, out, settings=settings, trainer=trainer, resume=resume, **given)
@@ -92,12 +94,8 @@ def _translator(folder: Path) -> Iterator[Any]:
 def _interrupted(folder: Path) -> None:
     # The last step of a run is to clear its checkpoint: one that does not is as if killed before.
     (folder / "0").mkdir()
-    cleared = Checkpoint.clear
-    try:
-        Checkpoint.clear = lambda checkpoint: None  # type: ignore[method-assign]
+    with mock.patch.object(Checkpoint, "clear"):
         train_system("x-cbow", _request("x-cbow", folder / "0" / "x", epochs=1), Runtime())
-    finally:
-        Checkpoint.clear = cleared  # type: ignore[method-assign]
 
 
 def _resumed(folder: Path) -> Iterable[Any]:
