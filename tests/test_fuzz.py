@@ -49,9 +49,10 @@ def test_good_files_are_read_and_damaged_ones_read_or_refused(name: str, scratch
     @ALL
     @given(st.randoms(use_true_random=False))
     def damaged(drawn: random.Random) -> None:
+        files = target.input(drawn)
         if time.process_time() > until and not defects:  # a defect is shrunk, however long that takes
             return
-        found = examined(target, target.input(drawn), scratch)
+        found = examined(target, files, scratch)
         if isinstance(found, Defect):
             defects.append(found)
             raise AssertionError(f"{found.kind}\n{found.story}")
