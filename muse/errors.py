@@ -20,6 +20,10 @@ from difflib import get_close_matches
 class MuseError(Exception):
     """The root: an error that the user caused and can fix."""
 
+    def __str__(self) -> str:
+        """The message on one line, whatever it quotes."""
+        return " ".join(map(str.strip, super().__str__().splitlines()))
+
 
 class BadFile(MuseError):
     """A file is missing, broken, or of another kind than expected."""

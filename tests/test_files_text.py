@@ -336,3 +336,9 @@ def test_the_matrix_grows_where_the_guess_was_low(tmp_path: Path) -> None:
     vectors = _read(tmp_path, content)
     assert vectors.matrix.shape == (3020, 1)
     assert vectors.matrix.flags.owndata and vectors.matrix.flags.c_contiguous
+
+
+def test_a_line_that_is_no_word_for_most_of_its_length(tmp_path: Path) -> None:
+    (tmp_path / "x.vec").write_text("the 0.1 0.2\nnew" + " york" * (1 << 14) + " 0.3 0.4\ncat 0.5 0.6\n")
+    with pytest.raises(BadFile, match=r"x\.vec:2: expected a word of at most 65536 bytes, got 81923 bytes"):
+        read_vectors(tmp_path / "x.vec", language="en")

@@ -145,7 +145,9 @@ def _restore_weighted(saved: Saved, space: AlignedSpace, _: Sequence[SentenceEnc
 
 def _restore_corrected(saved: Saved, _: AlignedSpace, parts: Sequence[SentenceEncoder]) -> SentenceEncoder:
     correction = Correction.parse(*_parsed(str(saved.settings["correction"]))[0])
-    return Corrected(parts[0], correction, restored_moments(saved.arrays), bool(saved.settings["sif"]))
+    return Corrected(
+        parts[0], correction, restored_moments(saved.arrays, parts[0].dimension), bool(saved.settings["sif"])
+    )
 
 
 def _restore_rotated(saved: Saved, _: AlignedSpace, parts: Sequence[SentenceEncoder]) -> SentenceEncoder:

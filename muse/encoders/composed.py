@@ -70,16 +70,20 @@ class Corrected(Wrapped):
         write_encoder(folder, Saved("corrected", self.name, {}, settings, arrays), [self.inner])
 
 
-def restored_moments(arrays: Arrays) -> dict[str, Moments]:
-    """The saved moments of each language's text."""
+def restored_moments(arrays: Arrays, dimension: int) -> dict[str, Moments]:
+    """The saved moments of each language's text; ValueError where no text has such, of that dimension d'."""
     names = [name.removeprefix("count.") for name in arrays if name.startswith("count.")]
-    return {
+    found = {
         name: Moments(
             int(arrays[f"count.{name}"]),
-            *(arrays[f"{key}.{name}"] for key in ("mean", "variance", "components")),
+            *(np.asarray(arrays[f"{key}.{name}"], np.float32) for key in ("mean", "variance", "components")),
         )
         for name in names
     }
+    for name, moments in found.items():
+        if not moments.fits(dimension):
+            raise ValueError(f"moments of {name} that no rows of dimension {dimension} have")
+    return found
 
 
 @dataclass(frozen=True, eq=False)

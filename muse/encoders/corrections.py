@@ -21,6 +21,7 @@ Kind = Literal["znorm", "pcr", "centre"]
 
 OPTIONS = {"znorm": ("", "global"), "pcr": ("", "centred"), "centre": ("", "global")}
 CONSTANT = 1e-6  # a column whose deviation, relative to its mean, is below this is treated as constant
+LARGEST = 1e9  # of a moment: its square, and sums of such, are finite in float32
 
 
 @dataclass(frozen=True)
@@ -79,6 +80,13 @@ class Moments:
     mean: Matrix
     variance: Matrix
     components: Matrix
+
+    def fits(self, dimension: int) -> bool:
+        """Whether these can be the moments of rows (s, d'): finite, as are squares; no variance below 0."""
+        shapes = {self.mean.shape, self.variance.shape, self.components.shape[1:]}
+        numbers = np.concatenate([array.ravel() for array in (self.mean, self.variance, self.components)])
+        good = bool((np.abs(numbers) < LARGEST).all() and (self.variance >= 0).all())
+        return shapes == {(dimension,)} and self.count > 0 and good
 
     @property
     def scale(self) -> Matrix:

@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 
 from muse.encoders.encoder import SentenceEncoder
 from muse.errors import BadFile, BadSetting, Mismatch
+from muse.files.archive import open_archive
 from muse.files.atomic import atomic_folder, read_whole
 from muse.files.json_text import parse_json
-from muse.files.source import DAMAGED, check_archive
+from muse.files.source import DAMAGED
 from muse.files.space_folder import MANIFEST, checksum, writing
 from muse.files.space_manifest import is_space
 from muse.files.writing import check_folder
@@ -171,6 +172,8 @@ def _manifest(folder: Path) -> dict[str, Any]:
             raise BadFile(
                 f"{path}: expected {key} to be of type {kind.__name__}, got {manifest.get(key)!r}; {AGAIN}"
             )
+    if not all(isinstance(digest, str) for digest in manifest["spaces"].values()):
+        raise BadFile(f"{path}: expected a checksum for each language, got {manifest['spaces']!r}; {AGAIN}")
     return manifest
 
 
@@ -178,9 +181,8 @@ def _arrays(path: Path, expected: object) -> Arrays:
     try:
         if checksum(path) != expected:
             raise BadFile(f"{path}: expected the file that was saved, got a changed or partial one; {AGAIN}")
-        check_archive(path)
-        with np.load(path, allow_pickle=False) as archive:
-            arrays = {name.removeprefix("array."): archive[name] for name in archive.files}
+        with open_archive(path) as archive:
+            arrays = {name.removeprefix("array."): archive[name] for name in archive}
         for name, array in arrays.items():
             if array.dtype.kind == "f" and np.isnan(array).any():
                 raise ValueError(f"{name} with nan")

@@ -122,6 +122,8 @@ def _attempt(url: str, part: PartialFile, retries: RetryPolicy, tick: Tick) -> N
             _write(response.raw, part, total, tick)
     except requests.TooManyRedirects as error:
         raise BadFile(f"{url}: expected a file, got too many redirects; try --mirror") from error
+    except UnicodeError as error:
+        raise BadFile(f"{url}: expected a file, got a redirect to no address; try --mirror") from error
     except (requests.RequestException, urllib3.exceptions.HTTPError, OSError) as error:
         raise _Retry(f"the connection failed ({_reason(error)})") from error
 
@@ -179,7 +181,8 @@ def _asked_wait(headers: Mapping[str, str]) -> float:
 
 
 def _number(text: str | None) -> int:
-    return int(text) if text is not None and text.isdecimal() else 0
+    # No file has 10^18 bytes, and int() refuses to read several thousand digits.
+    return int(text) if text is not None and text.isdecimal() and len(text) <= 18 else 0
 
 
 def _reason(error: BaseException) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import zipfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -11,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from muse.errors import BadFile
-from muse.files.source import DAMAGED, check_archive
+from muse.files.archive import open_archive
+from muse.files.source import DAMAGED
 from muse.files.table import Block, Table
 from muse.files.writing import check_writable, replaced, unwritable
 from muse.vectors import Matrix
@@ -44,14 +46,12 @@ def npz_table(path: Path) -> Table:
 
 def _arrays(path: Path) -> tuple[NDArray[Any], NDArray[Any]]:
     try:
-        check_archive(path)
-        # A wrong shape in the file may request any amount of memory: hence MemoryError below.
-        with np.load(path, allow_pickle=False) as archive:
-            names = archive.files
+        with open_archive(path) as archive:
+            names = list(archive)
             vectors = next((name for name in ("matrix", "vectors") if name in names), None)
             if "words" in names and vectors:
-                return archive["words"], archive[vectors]
-    except (*DAMAGED, MemoryError) as error:
+                return np.asarray(archive["words"]), np.asarray(archive[vectors])
+    except ValueError as error:
         advice = (
             "save it without pickled objects" if "pickle" in str(error) else "it is damaged: create it again"
         )
@@ -79,6 +79,7 @@ def _blocks(path: Path, words: NDArray[Any], matrix: NDArray[Any]) -> Iterator[B
 
 def _text(path: Path, words: NDArray[Any], begin: int) -> list[str]:
     if words.dtype.kind == "U":
+        _check_characters(path, words, begin)
         return [str(word) for word in words.tolist()]
     try:
         return [word.decode() for word in words.tolist()]
@@ -87,6 +88,17 @@ def _text(path: Path, words: NDArray[Any], begin: int) -> list[str]:
             f"{path}: expected words in UTF-8, got {error.object[:40]!r} after word {begin}; "
             "encode them as UTF-8"
         ) from None
+
+
+def _check_characters(path: Path, words: NDArray[Any], begin: int) -> None:
+    # numpy makes text of any 32-bit numbers, which then breaks wherever it is used.
+    codes = np.ascontiguousarray(words.astype(words.dtype.newbyteorder("="))).view(np.uint32)
+    wrong = (codes > sys.maxunicode) | ((codes >= 0xD800) & (codes < 0xE000))
+    if wrong.any():
+        raise BadFile(
+            f"{path}: expected words of Unicode characters, got the number {codes[wrong][0]:#x} after word "
+            f"{begin}; save the words again"
+        )
 
 
 def write_npz(path: Path | str, words: Sequence[str], matrix: Matrix) -> None:

@@ -47,7 +47,7 @@ def read_column(path: Path, column: str | None) -> Iterator[list[str]]:
     Nulls become empty sentences. Raise BadFile if the file is no Parquet, and BadSetting, before anything
     is read, if there is no such column or it is not text.
     """
-    with _opened(path) as file:
+    with open_parquet(path) as file:
         chosen = _column(path, file.schema_arrow, column)
         for batch in file.iter_batches(_ROWS, columns=[chosen]):
             yield [text or "" for text in batch.column(0).to_pylist()]
@@ -55,20 +55,21 @@ def read_column(path: Path, column: str | None) -> Iterator[list[str]]:
 
 def row_groups(path: Path, column: str | None) -> tuple[str, list[int]]:
     """The name of the column that `read_column` reads, and the number of rows in each group of rows."""
-    with _opened(path) as file:
+    with open_parquet(path) as file:
         counts = [file.metadata.row_group(group).num_rows for group in range(file.num_row_groups)]
         return _column(path, file.schema_arrow, column), counts
 
 
 def read_rows(path: Path, column: str, group: int, begin: int, end: int) -> list[str]:
     """The text of a column in the rows from `begin` to `end` of a group; nulls become empty sentences."""
-    with _opened(path) as file:
+    with open_parquet(path) as file:
         rows = file.read_row_group(group, columns=[column]).column(0)
         return [text or "" for text in rows.slice(begin, end - begin).to_pylist()]
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[Any]:
+def open_parquet(path: Path) -> Iterator[Any]:
+    """The Parquet file; in the block, BadFile for whatever is broken in it."""
     require_pyarrow(path)
     refuse_stream(path, "since Parquet is not read from its start")
     from pyarrow import ArrowException

@@ -20,7 +20,7 @@ from muse.errors import BadFile, BadSetting
 from muse.files.atomic import atomic_path
 from muse.files.folders import make_parents
 from muse.files.json_text import parse_json
-from muse.files.parquet import require_pyarrow
+from muse.files.parquet import open_parquet, require_pyarrow
 from muse.files.writing import check_folder, replaced
 
 MANIFEST = "_manifest.json"
@@ -58,25 +58,23 @@ class PartFolder:
 
     def read(self, number: int, *columns: str) -> list[Any]:
         """Some columns of a part: lists of text, or arrays (n,) and (n, k)."""
-        from pyarrow import parquet
-
-        with parquet.ParquetFile(self.path(number)) as file:
+        with open_parquet(self.path(number)) as file:
             table = file.read(list(columns))
-        return [_column(table.column(name).combine_chunks()) for name in columns]
+            return [_column(table.column(name).combine_chunks()) for name in columns]
 
     def sizes(self) -> list[int]:
         """The number of rows in each part."""
-        from pyarrow import parquet
-
-        return [parquet.read_metadata(self.path(number)).num_rows for number in range(self.count)]
+        found = []
+        for number in range(self.count):
+            with open_parquet(self.path(number)) as file:
+                found.append(file.metadata.num_rows)
+        return found
 
     def counts(self) -> dict[str, int]:
         """The sums over all parts of their counts, and their `rows`."""
-        from pyarrow import parquet
-
         total: dict[str, int] = {"rows": 0}
         for number in range(self.count):
-            with parquet.ParquetFile(self.path(number)) as file:
+            with open_parquet(self.path(number)) as file:
                 total["rows"] += file.metadata.num_rows
                 for name, value in (file.schema_arrow.metadata or {}).items():
                     total[name.decode()] = total.get(name.decode(), 0) + int(value)

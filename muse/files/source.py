@@ -87,7 +87,7 @@ class Source:
     def _take(self, size: int) -> bytes:
         try:
             data = self._stream.read(size)
-        except BROKEN as error:
+        except (*BROKEN, MemoryError) as error:  # an archive may ask for any amount
             raise BadFile(
                 f"{self.path}: expected a complete file, got a broken one ({error}); download it again"
             ) from error

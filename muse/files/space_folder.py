@@ -11,6 +11,7 @@ from urllib.parse import quote
 import numpy as np
 
 from muse.errors import BadFile, BadSetting, Mismatch
+from muse.files.archive import strictly
 from muse.files.folders import FULL
 from muse.files.source import DAMAGED, refuse_stream
 from muse.vectors import Matrix
@@ -124,7 +125,8 @@ def write_array(path: Path, shape: tuple[int, ...], chunks: Iterable[Matrix]) ->
 def read_array(path: Path, shape: tuple[int, ...]) -> Matrix:
     """The array of float32 of that shape, memory-mapped copy-on-write."""
     try:
-        array = np.lib.format.open_memmap(path, mode="c")
+        with strictly():
+            array = np.lib.format.open_memmap(path, mode="c")
     except OSError as error:
         raise unreadable(path, error) from error
     except DAMAGED as error:

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from muse.errors import BadFile, MissingExtra
+from muse.files.archive import strictly
 from muse.files.json_text import parse_json
 from muse.files.source import DAMAGED
 from muse.files.spacy_pipeline import KEYS, ROWS, SETTINGS, STRINGS, Pipeline, open_pipeline
@@ -120,6 +121,7 @@ def _of_ngrams(pipeline: Pipeline, settings: dict[str, Any], matrix: Matrix) -> 
         raise ValueError(f"n-grams of {chosen['minn']} to {chosen['maxn']} characters")
     if chosen["hash_count"] not in _HASHES:
         raise ValueError(f"{chosen['hash_count']} hashes of an n-gram")
+    (chosen["bow"] + chosen["eow"]).encode()  # likewise, since spaCy encodes them
     library = Library(mode="floret", data=matrix, **chosen)
     form = str.lower if settings.get("attr") == LOWER else str  # what spaCy looks up of a token
 
@@ -141,7 +143,8 @@ def _settings(pipeline: Pipeline) -> dict[str, Any]:
 
 def _matrix(pipeline: Pipeline) -> Matrix:
     """The rows (r, d), memory-mapped: a header that promises more than the file has is an error."""
-    array = np.lib.format.open_memmap(pipeline.vocab / ROWS, mode="r")
+    with strictly():
+        array = np.lib.format.open_memmap(pipeline.vocab / ROWS, mode="r")
     if array.ndim != 2 or array.dtype.kind != "f":
         raise ValueError(f"{array.dtype} of shape {array.shape}")
     if not array.size:
@@ -156,6 +159,7 @@ def _strings(pipeline: Pipeline) -> list[str]:
     strings = parse_json(_bytes(pipeline, STRINGS))
     if not isinstance(strings, list) or not all(isinstance(string, str) for string in strings):
         raise ValueError(f"{STRINGS} with other content than strings")
+    "".join(strings).encode()  # raises UnicodeEncodeError, a ValueError, for half a surrogate pair
     return strings
 
 

@@ -12,6 +12,7 @@ from muse.errors import BadFile
 from muse.vectors import Matrix
 
 _TOO_LARGE = 2.0**128 - 2.0**103  # from here on float32 rounds to infinity
+_LONGEST_WORD = 1 << 16  # bytes
 SAMPLE = 20  # the first lines of a file, which determine its dimension
 _FEWEST_LINES = 5  # fewer lines may all be phrases that end in a number
 _DECIMAL = re.compile(rb"[.eE]")
@@ -79,6 +80,12 @@ def read_line(line: bytes, where: Line) -> tuple[str, Row] | None:
         return None
     if len(fields) <= where.dimension:
         raise _too_few(line.split(), where)
+    if len(fields[0]) > _LONGEST_WORD:
+        raise where.fault(
+            f"a word of at most {_LONGEST_WORD} bytes",
+            f"{len(fields[0])} bytes before the last {where.dimension} numbers",
+            "download the file again, or remove the line",
+        )
     word = _decoded(fields[0].strip(b" \t"), where)
     if _runs_over(fields[0], fields[1]):
         raise _too_many(line.split(), where)

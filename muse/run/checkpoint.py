@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from muse.errors import BadFile, BadSetting
+from muse.files.archive import open_archive
 from muse.files.atomic import atomic_path
 from muse.files.folders import make_parents, remove_empty
-from muse.files.source import DAMAGED
 from muse.files.space_folder import folder_name, writing
 from muse.run.processes import ALONE, Processes
 
@@ -123,10 +123,9 @@ class Checkpoint:
         if self._folder is None or not (path := self._path(self._folder, stage)).exists():
             return None
         try:
-            # Opened here: np.load leaves the file open if the archive is broken.
-            with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
-                return dict(arrays)
-        except DAMAGED as error:
+            with open_archive(path) as arrays:
+                return {name: np.asarray(arrays[name]) for name in arrays}
+        except ValueError as error:
             raise BadFile(
                 f"{path}: expected a checkpoint, found a broken file; run without --resume"
             ) from error

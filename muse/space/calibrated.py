@@ -81,7 +81,7 @@ def _read(path: Path) -> Calibration | None:
     try:
         read = parse_json(path.read_bytes())
         values = [float(read[one.name]) for one in fields(Calibration)]
-    except (OSError, ValueError, TypeError, KeyError):
+    except (OSError, ValueError, TypeError, KeyError, OverflowError):
         return None
     found = Calibration(*values)
     possible = all(map(math.isfinite, values)) and min(found.closed_set, found.open_set) >= LEAST

@@ -6,6 +6,7 @@ Only this module uses transformers. Nothing is downloaded, no code from the fold
 from __future__ import annotations
 
 import hashlib
+import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,7 +16,7 @@ import torch
 
 from muse.encoders.ragged import Ragged
 from muse.encoders.reading import Reader, Reading
-from muse.errors import BadFile, Mismatch, MissingExtra
+from muse.errors import BadFile, Mismatch, MissingExtra, MuseError
 from muse.files.space_folder import checksum
 from muse.installation import install_extra
 from muse.systems.core import LONGEST, Core, Matrices
@@ -33,10 +34,12 @@ class HuggingFaceCore(Core):
     def __init__(self, folder: Path, device: str = "cpu") -> None:
         self._folder, self._device = folder, device
         self._weights = _checked_weights(folder)
-        self._tokenizer, self._model = _loaded(folder)
-        self._model.to(device)
-        self._before, self._after = _around(self._tokenizer)
-        self._longest = self._room() - len(self._before) - len(self._after)
+        with _loading(folder):
+            self._tokenizer, self._model = _loaded(folder)
+            self._model.to(device)
+            self._before, self._after = _around(self._tokenizer)
+            self._longest = self._room() - len(self._before) - len(self._after)
+            self._check_rows()
 
     @property
     def name(self) -> str:
@@ -76,7 +79,15 @@ class HuggingFaceCore(Core):
         given = {"input_ids": ids.to(self._device), "attention_mask": attended.long().to(self._device)}
         hidden = self._model(**given).last_hidden_state.float()  # (b, before + T + after, K)
         rows = hidden[:, len(self._before) : len(self._before) + mask.shape[1]]
+        if not rows.isfinite().all():
+            raise BadFile(f"{self._folder}: expected finite weights, got rows with nan or inf; save it again")
         return Matrices(rows * mask[..., None], mask)
+
+    def _check_rows(self) -> None:
+        """Raise ValueError if a sentence does not become rows, BadFile if these are not finite."""
+        rows = self.matrices(self.read(["a"]).sentences, "").rows
+        if self._longest < 1 or not rows.numel():
+            raise ValueError("it computes no rows")
 
     def _room(self) -> int:
         """The largest number of pieces in one input, special ones included."""
@@ -105,28 +116,16 @@ def _checked_weights(folder: Path) -> str:
 
 
 def _loaded(folder: Path) -> tuple[Any, Any]:
-    try:
-        from safetensors import SafetensorError
-        from transformers import AutoModel, AutoTokenizer
-    except ImportError as error:
-        raise MissingExtra(
-            f"--core needs transformers, which is not installed; run {install_extra('transformers')}"
-        ) from error
+    from transformers import AutoConfig, AutoModel, AutoTokenizer
+
     here: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
-    try:
-        with _silent():
-            tokenizer = AutoTokenizer.from_pretrained(folder, **here)
-            model, found = AutoModel.from_pretrained(
-                folder, use_safetensors=True, dtype=torch.float32, output_loading_info=True, **here
-            )
-    except (SafetensorError, OSError, ValueError, KeyError, RuntimeError, TypeError, AttributeError) as error:
-        reason = str(error).strip().partition("\n")[0]
-        raise BadFile(
-            f"{folder}: expected an encoder and its tokenizer, but they do not load ({reason}); save both "
-            "there with save_pretrained"
-        ) from error
+    _check_layers(folder, AutoConfig.from_pretrained(folder, **here).to_dict())
+    tokenizer = AutoTokenizer.from_pretrained(folder, **here)
+    model, found = AutoModel.from_pretrained(
+        folder, use_safetensors=True, dtype=torch.float32, output_loading_info=True, **here
+    )
     _check_weights(folder, found["missing_keys"])
-    rows, pieces = model.get_input_embeddings().num_embeddings, len(tokenizer)
+    rows, pieces = model.get_input_embeddings().num_embeddings, 1 + max(tokenizer.get_vocab().values())
     if not _SMALLEST * rows <= pieces <= rows:
         raise Mismatch(
             f"{folder}: the tokenizer must belong to the model, which has {rows} pieces, got {pieces}; "
@@ -136,17 +135,52 @@ def _loaded(folder: Path) -> tuple[Any, Any]:
     return tokenizer, model.eval().requires_grad_(False)
 
 
+def _check_layers(folder: Path, config: Mapping[str, Any]) -> None:
+    """Raise ValueError if there are more layers than weights: building them would take hours."""
+    from safetensors import safe_open
+
+    weights = 0
+    for path in folder.glob("*.safetensors"):
+        with safe_open(path, "pt") as file:
+            weights += len(file.keys())
+    if any(name.endswith("layers") and type(n) is int and n > weights for name, n in config.items()):
+        raise ValueError(f"config.json has more layers than the {weights} weights there are")
+
+
+@contextmanager
+def _loading(folder: Path) -> Iterator[None]:
+    """A block in which BadFile is raised for whatever the libraries make of a damaged folder."""
+    try:
+        with _silent():
+            yield
+    except MuseError:
+        raise
+    except Exception as error:  # noqa: BLE001  # tokenizers raises no narrower one, transformers any
+        reason = str(error).strip().partition("\n")[0]
+        raise BadFile(
+            f"{folder}: expected an encoder and its tokenizer, but they do not load ({reason}); save both "
+            "there with save_pretrained"
+        ) from error
+
+
 @contextmanager
 def _silent() -> Iterator[None]:
     """A context in which transformers draws no bars, and prints no list of unused weights."""
-    from transformers.utils import logging as module
+    try:
+        from transformers.utils import logging as module
+    except ImportError as error:
+        raise MissingExtra(
+            f"--core needs transformers, which is not installed; run {install_extra('transformers')}"
+        ) from error
 
     logging: Any = module  # some of its functions lack annotations
     level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
     logging.set_verbosity_error()
     logging.disable_progress_bar()
     try:
-        yield
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # what is wrong is an error below
+            yield
     finally:
         logging.set_verbosity(level)
         if bars:

@@ -26,6 +26,7 @@ _COUNT = re.compile(rb"ngram ([0-9]{1,2}) ?= ?([0-9]{1,12})")
 _LN10 = math.log(10)
 _ROWS = 10_000  # n-grams written at once
 _ADVICE = "give a model as ARPA text, from muse train-lm or KenLM's lmplz"
+_HIGHEST_BACKOFF = 99.0  # no model has a weight near 10^99
 _LOWEST, _HIGHEST = -99.0, 1e-3  # log-probabilities are clipped to the first, and rejected above the second
 
 
@@ -117,8 +118,9 @@ def _read_part(lines: _Lines, length: int, count: int, index: dict[bytes, int]) 
         except (ValueError, IndexError, KeyError):
             raise lines.fault(f"a number, {length} known words and at most a number", line) from None
         backoff.append(weight)
-        if not (log_p[-1] <= _HIGHEST and math.isfinite(weight)):
-            raise lines.fault(f"a log-probability of at most 0 and {length} words", line)
+        if not (log_p[-1] <= _HIGHEST and math.isfinite(weight) and weight <= _HIGHEST_BACKOFF):
+            expected = f"a log-probability of at most 0, {length} words and a back-off of at most 99"
+            raise lines.fault(expected, line)
     words = np.array(rows, dtype=np.int64).reshape(-1, length)
     return _Part(words, _natural(log_p), _natural(backoff))
 

@@ -20,6 +20,7 @@ import torch
 from torch import Tensor
 
 from muse.errors import BadFile, BadSetting, NotConverged
+from muse.files.source import DAMAGED
 from muse.progress import Tick
 from muse.run.runtime import Runtime
 from muse.training.learner import Learner
@@ -281,7 +282,9 @@ def _resume(run: _Run) -> tuple[Arrays, list[EpochResult]] | None:
         run.optimisers.restore(saved)
         rows = saved["epochs"].astype(np.float64)
         epochs = [EpochResult(int(row[0]), row[1], row[2], row[3], int(row[4])) for row in rows.tolist()]
-    except (KeyError, IndexError, ValueError, RuntimeError) as error:
+        if not epochs:
+            raise ValueError("no epochs")
+    except DAMAGED as error:
         raise BadFile(
             "the checkpoint must be a complete one of an interrupted run, found an incomplete or different "
             f"one ({error}); run without --resume"

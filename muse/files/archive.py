@@ -1,0 +1,42 @@
+"""Archive: numpy's files, whose headers may say anything, read without a warning and never unpickled."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from muse.files.source import DAMAGED, check_archive
+
+Arrays = Mapping[str, NDArray[Any]]
+
+
+@contextmanager
+def open_archive(path: Path) -> Iterator[Arrays]:
+    """The arrays of an .npz by name, each read when it is asked for; ValueError in the block for damage.
+
+    BadFile if it becomes too large. What is no array in it is given as bytes.
+    """
+    try:
+        check_archive(path)
+        # Opened here: np.load leaves the file open if the archive is broken.
+        with path.open("rb") as file, strictly(), np.load(file, allow_pickle=False) as arrays:
+            yield arrays
+    except (*DAMAGED, MemoryError) as error:
+        raise ValueError(str(error) or type(error).__name__) from error
+
+
+@contextmanager
+def strictly() -> Iterator[None]:
+    """A block in which numpy raises ValueError or ArithmeticError where it would warn of a header."""
+    try:
+        with np.errstate(all="raise"), warnings.catch_warnings():
+            warnings.simplefilter("error")
+            yield
+    except Warning as warning:
+        raise ValueError(str(warning)) from warning

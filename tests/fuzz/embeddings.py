@@ -1,0 +1,129 @@
+"""Targets that are word vectors, a format each."""
+
+from __future__ import annotations
+
+import random
+import zipfile
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from muse.files import read_vectors, write_npz, write_vectors_text, write_word2vec
+from muse.files.fasttext_model import load_fasttext
+from muse.files.spacy_vectors import load_spacy
+from muse.files.vectors_parquet import write_parquet
+from tests.fuzz.target import Target
+from tests.fuzz.texts import files, only
+from tests.spaces import ODD_WORDS, raw_rows
+
+WORDS = [word for word in ODD_WORDS if word.strip() and not set(word) & set(" \r\t\n")] + [
+    "new york",
+    "5",
+    "cat",
+]
+ROWS = raw_rows(0, len(WORDS), 3)
+FASTTEXT = 256 << 20  # bytes: the library has a table of 30 million numbers for each model
+UNKNOWN = ["unseen", "", "é" * 200]
+
+Write = Callable[[Path], object]
+
+
+def _inputs(writers: Mapping[str, Write]) -> Write:
+    # What writes an input with each of these, under the name that it is given by.
+    def write(folder: Path) -> None:
+        for number, (name, writer) in enumerate(writers.items()):
+            place = folder / f"{number}" / name
+            place.parent.mkdir()
+            writer(place)
+
+    return write
+
+
+def _vectors(folder: Path) -> Iterator[Any]:
+    yield read_vectors(only(folder), language="en").matrix
+    yield read_vectors(only(folder), language="en", lowercase=True, max_vocab=3).matrix
+
+
+def _text(path: Path) -> None:
+    write_vectors_text(path, WORDS, ROWS)
+
+
+def _savez(**changes: Any) -> Write:
+    arrays = {"words": np.array(WORDS), "matrix": ROWS} | changes
+
+    def write(path: Path) -> None:
+        np.savez_compressed(path, **arrays)
+
+    return write
+
+
+def _fasttext(**options: int) -> Write:
+    def write(path: Path) -> None:
+        import fasttext
+
+        drawn, text = random.Random(0), path.with_name("text")
+        text.write_text(
+            "\n".join(" ".join(drawn.choices(["cat", "été", "日本", "dog"], k=8)) for _ in range(9))
+        )
+        settings = {"dim": 3, "epoch": 1, "minCount": 1, "bucket": 9, "thread": 1, "verbose": 0, **options}
+        fasttext.train_unsupervised(str(text), **settings).save_model(str(path))
+        text.unlink()
+
+    return write
+
+
+def _model(folder: Path) -> Iterator[Any]:
+    model = load_fasttext(only(folder))
+    yield model.rows([*model.words(), *(UNKNOWN if model.has_ngrams else [])])
+
+
+def _pipelines(folder: Path) -> None:
+    from tests.pipelines import of_ngrams, of_words
+
+    for name, made in (("words", of_words), ("ngrams", of_ngrams)):
+        made(folder / name / "x", WORDS, ROWS)
+
+
+def _pipeline(folder: Path) -> Iterable[Any]:
+    found = load_spacy(folder / "x")
+    yield read_vectors(folder / "x", language="en").matrix
+    if found.has_ngrams:
+        yield found.rows(UNKNOWN[:1])
+
+
+def _zipped(path: Path) -> None:
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("x.vec", _GLOVE)
+
+
+_GLOVE = "the 0.1 0.2 0.3\nnew york 1 0 0\ncat -1e-3 2 .5\n"
+
+TARGETS = (
+    Target("vec", _inputs({"x.vec": _text}), _vectors),
+    Target("glove", files({"x.txt": _GLOVE, "y.txt": "\ufeff" + _GLOVE.replace(" 1 ", "\t1e2 ")}), _vectors),
+    Target("vec.gz", _inputs({"x.vec.gz": _text}), _vectors),
+    Target("vec.zip", _inputs({"x.zip": _zipped}), _vectors),
+    Target(
+        "word2vec",
+        _inputs(
+            {"x.bin": lambda path: write_word2vec(path, [word.replace(" ", "_") for word in WORDS], ROWS)}
+        ),
+        _vectors,
+    ),
+    Target(
+        "npz",
+        _inputs(
+            {
+                "x.npz": lambda path: write_npz(path, WORDS, ROWS),
+                "y.npz": _savez(words=np.array([word.encode() for word in WORDS])),
+                "z.npz": _savez(matrix=ROWS.astype(np.float64)),
+            }
+        ),
+        _vectors,
+    ),
+    Target("parquet", _inputs({"x.parquet": lambda path: write_parquet(path, WORDS, ROWS)}), _vectors),
+    Target("fasttext", _inputs({"x.bin": _fasttext(), "y.bin": _fasttext(maxn=0)}), _model, FASTTEXT),
+    Target("spacy", _pipelines, _pipeline),
+)

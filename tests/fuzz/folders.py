@@ -1,0 +1,123 @@
+"""Targets that are folders: spaces, saved and pretrained encoders, the state of interrupted runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from muse.api.encoders import load_encoder
+from muse.encoders.encoder import SentenceEncoder
+from muse.files.parts import PartFolder, begin_parts, open_parts
+from muse.run.checkpoint import Checkpoint
+from muse.search.retrieval import Retrieval
+from muse.space import AlignedSpace, load_space
+from muse.space.calibrated import find_calibration, known_calibration
+from muse.space.hubness import HUBNESS_K, read_kept
+from tests.fuzz.target import Target
+from tests.spaces import plain_space, raw_rows, saved
+
+TEXT = ["The cat0 en1 en2", "fr1 fr2", ""]
+FINGERPRINT = ("inputs", "settings")
+
+
+def _spaces(folder: Path) -> None:
+    space = saved(folder / "two" / "x", count=12)
+    space.bias("fr", "en", Retrieval("csls", HUBNESS_K))
+    find_calibration(space, "fr", "en")  # both are kept beside the words
+    saved(folder / "three" / "x", "fr", "de", count=12)
+
+
+def _space(folder: Path) -> Iterator[Any]:
+    space = load_space(folder / "x")
+    for language in space.languages:
+        side = space.side(language)
+        yield from (side.vectors.matrix, side.mapping, *side.normalisation.means)
+        for other in space.languages:
+            yield read_kept(folder / "x", language, other, len(side.vectors))
+            yield (found := known_calibration(space, language, other)) and vars(found)
+
+
+def _unchecked(folder: Path) -> Iterator[Any]:
+    # As a space is opened that was checked before: what is not finite is the caller's.
+    load_space(folder / "x", check=False)
+    return iter(())
+
+
+@cache
+def _toys() -> AlignedSpace:
+    return plain_space(
+        raw_rows(0, 12, 4), raw_rows(1, 12, 4), [f"fr{i}" for i in range(12)], [f"en{i}" for i in range(12)]
+    )
+
+
+ENCODERS = ("mean", "idf+pcr", "sif", "power-mean[-inf,1,inf]+znorm[global]")
+
+
+def _encoders(folder: Path) -> None:
+    for number, name in enumerate(ENCODERS):
+        encoder = load_encoder(name, _toys())
+        for language in ("en", "fr"):
+            encoder = encoder.fit([f"{language}{i} {language}{i + 1}" for i in range(10)], language)
+        (folder / f"{number}").mkdir()
+        encoder.save(folder / f"{number}" / "x")
+
+
+def _encoder(folder: Path) -> Iterable[Any]:
+    return encoded(load_encoder(folder / "x", _toys()), TEXT)
+
+
+def encoded(encoder: SentenceEncoder, text: Sequence[str]) -> Iterator[Any]:
+    """The rows of a text in each language of an encoder."""
+    for language in encoder.languages:
+        yield encoder.encode(text, language).matrix
+
+
+def _checkpoints(folder: Path) -> None:
+    checkpoint = Checkpoint.open(folder / "0", FINGERPRINT, resume=False)
+    checkpoint.save("stage:one", {"a": raw_rows(0, 3, 2), "text": np.array("x"), "epochs": np.arange(3)})
+
+
+def _checkpoint(folder: Path) -> Iterable[Any]:
+    Checkpoint.open(folder, FINGERPRINT, resume=True).load("stage:one")
+    return ()
+
+
+def _parts(folder: Path) -> None:
+    parts = begin_parts(folder / "0", 1, {"a": 1})
+    parts.write(0, {"sentence": ["a", "é"], "row": np.arange(2), "rows": raw_rows(0, 2, 2)}, {"empty": 1})
+
+
+def _part(folder: Path) -> Iterable[Any]:
+    parts: PartFolder = open_parts(folder)
+    parts.sizes()
+    parts.counts()
+    for number in range(parts.count):
+        parts.read(number, "sentence", "row", "rows")
+    return ()
+
+
+def _pretrained(folder: Path) -> None:
+    from tests.tiny_bert import SPECIAL, save_tiny_bert
+
+    save_tiny_bert(folder / "0", [*SPECIAL, "a", "cat", "##s"], longest=8)
+
+
+def _core(folder: Path) -> Iterator[Any]:
+    from muse.systems.hugging_face import HuggingFaceCore
+
+    core = HuggingFaceCore(folder)
+    yield core.matrices(core.read(["a cats", "cat"]).sentences, "en").rows
+
+
+TARGETS = (
+    Target("space", _spaces, _space),
+    Target("space.unchecked", _spaces, _unchecked),
+    Target("encoder", _encoders, _encoder),
+    Target("checkpoint", _checkpoints, _checkpoint),
+    Target("parts", _parts, _part),
+    Target("core", _pretrained, _core),
+)

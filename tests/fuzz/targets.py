@@ -1,0 +1,10 @@
+"""All targets by name."""
+
+from __future__ import annotations
+
+from tests.fuzz import embeddings, folders, texts, trained, web
+from tests.fuzz.target import Target
+
+TARGETS: dict[str, Target] = {
+    target.name: target for group in (embeddings, texts, folders, trained, web) for target in group.TARGETS
+}

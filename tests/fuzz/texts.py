@@ -1,0 +1,163 @@
+"""Targets that are one file of text: dictionaries, sentences, language models and their kin."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from muse.fetch.pins import SUMS, read_pins
+from muse.files import read_lexicon
+from muse.files.documents import read_documents
+from muse.files.lexicon_formats import FORMS, dictionary_writer
+from muse.files.nli import read_nli
+from muse.files.parallel_text import read_pairs
+from muse.files.parquet import parquet_writer, read_column
+from muse.files.pieces import pieces
+from muse.files.plain_text import read_lines
+from muse.files.probe_text import read_probe_text
+from muse.files.sentence_text import read_rated_sentences, read_sentences
+from muse.files.vocabulary import read_vocabulary
+from muse.lexicon import Entry
+from muse.text.arpa import read_arpa, write_arpa
+from muse.text.kneser_ney import learn_language_model
+from tests.fuzz.target import Target
+from tests.spaces import raw_rows
+
+SENTENCES = (
+    "The cat's mat: (new)!",
+    "été, naïve",
+    "",
+    "a\u2028b c\u0085d",
+    "日本語 👍",
+    "5 3.2e1 -1",
+    '"quoted", "one"',
+)
+
+
+def only(folder: Path) -> Path:
+    """The one file of an input."""
+    return next(iter(sorted(folder.iterdir())), folder / "none")
+
+
+def files(contents: Mapping[str, str]) -> Callable[[Path], None]:
+    """What writes these texts by the names of their files, each an input."""
+
+    def write(folder: Path) -> None:
+        for number, (name, content) in enumerate(contents.items()):
+            place = folder / f"{number}" / name
+            place.parent.mkdir()
+            data = content.encode()
+            place.write_bytes(gzip.compress(data) if place.suffix == ".gz" else data)
+
+    return write
+
+
+def _dictionaries(folder: Path) -> None:
+    for form in FORMS:
+        place = folder / form / f"fr-en.{form}"
+        place.parent.mkdir()
+        with dictionary_writer(place, form=form) as write:
+            for rank, word in enumerate(("chat", "new york", "été", "👍", "5"), 1):
+                write(Entry(word, f"{word} 2", 0.25 / rank, rank, 1 / rank))
+    files({"fr-en.txt": "cat chat\nnew york\tny\ncat\tmatou\n", "fr-en.txt.gz": "a\tb\t1\nc\td\t0.5\n"})(
+        folder
+    )
+
+
+def _lexicon(folder: Path) -> Iterator[Any]:
+    found = read_lexicon(only(folder))
+    yield from (found.scores or (), found.probabilities or ())
+
+
+def _arpa(folder: Path) -> None:
+    for order in (1, 2, 3):
+        (folder / f"{order}").mkdir()
+        text = [sentence.split() for sentence in SENTENCES[:3] if sentence]
+        write_arpa(folder / f"{order}" / "fr.arpa", learn_language_model(text, order=order))
+
+
+def _language_model(folder: Path) -> Iterator[Any]:
+    model = read_arpa(only(folder))
+    for level in model.levels:
+        yield from (level.log_p, level.backoff)
+    yield [model.log_probability(text.split()) for text in ("The cat's mat", "unseen word")]
+
+
+def _columns(folder: Path) -> None:
+    for name in ("sentence", "text"):
+        place = folder / name / "x.parquet"
+        place.parent.mkdir()
+        with parquet_writer(place, 2, name) as write:
+            write(SENTENCES, raw_rows(0, len(SENTENCES), 2))
+
+
+def _sts(folder: Path) -> Iterator[Any]:
+    yield read_rated_sentences(only(folder)).ratings
+
+
+def _plain(read: Callable[[Path], Any]) -> Callable[[Path], Iterable[Any]]:
+    # Of what has no numbers, only that it is read.
+    def whole(folder: Path) -> Iterable[Any]:
+        found = read(only(folder))
+        return () if not isinstance(found, Iterator) else [len(list(found))]
+
+    return whole
+
+
+def _sentences_in_pieces(path: Path) -> list[str]:
+    return [sentence for piece in pieces(path, size=100) for sentence in piece.sentences()]
+
+
+def _two_files(folder: Path) -> None:
+    for number in range(2):
+        (folder / f"{number}").mkdir()
+        for side in ("a.en", "b.fr"):
+            (folder / f"{number}" / side).write_text("\n".join(SENTENCES[number:]) + "\n", encoding="utf-8")
+
+
+def _aligned(folder: Path) -> Iterable[Any]:
+    read_pairs((folder / "a.en", folder / "b.fr"))
+    return ()
+
+
+_TEXT = "\n".join(SENTENCES) + "\n"
+_PAIRS = "".join(f"{one}\t{two}\n" for one, two in zip(SENTENCES, reversed(SENTENCES), strict=True))
+_SNLI = (
+    "gold_label\tsentence1\tsentence2\tpairID\n"
+    "neutral\tA man.\tA cat.\t1\n-\tx\ty\t2\nentailment\tA b.\tc\t3\ncontradiction\té\tf\t8\n"
+)
+_SICK = (
+    "pair_ID\tsentence_A\tsentence_B\tentailment_label\trelatedness_score\tentailment_judgment\tSemEval_set\n"
+    "1\tA b\tC d\tNEUTRAL\t4.5\tNEUTRAL\tTRAIN\n2\tA\tC\tENTAILMENT\t3.2\tENTAILMENT\tTRIAL\n"
+)
+_STS = 'a b,"c, ""d""",4.5\nx y,z,0\n\né,f,3.25\n'
+_VOCABULARY = "the 1061396\nca@@ 7\nt 5\n"
+
+TARGETS = (
+    Target("dictionary", _dictionaries, _lexicon),
+    Target(
+        "lines", files({"x.txt": _TEXT, "x.txt.gz": _TEXT, "bom.txt": "\ufeff" + _TEXT}), _plain(read_lines)
+    ),
+    Target("sentences", files({"x.txt": _TEXT, "x.txt.gz": _TEXT}), _plain(read_sentences)),
+    Target("pieces", files({"x.txt": _TEXT, "x.txt.gz": _TEXT}), _plain(_sentences_in_pieces)),
+    Target(
+        "parallel", files({"x.tsv": _PAIRS, "x.tsv.gz": _PAIRS}), _plain(lambda path: read_pairs((path,)))
+    ),
+    Target("aligned", _two_files, _aligned),
+    Target("nli", files({"snli.txt": _SNLI, "sick.txt": _SICK}), _plain(read_nli)),
+    Target("sts", files({"x.csv": _STS, "x.tsv": "a b\tc d\t4.5\nx\ty\t0\n"}), _sts),
+    Target(
+        "probe", files({"x.txt": "tr\t1\ta b\nva\t0\tc\nte\t1\td e\ntr\t0\tf\n"}), _plain(read_probe_text)
+    ),
+    Target("documents", files({"x.txt": "a\tone\na\ttwo\n\nb\tthree\nb\tfour\n"}), _plain(read_documents)),
+    Target("vocabulary", files({"x.txt": _VOCABULARY, "y.txt": "the\nca@@\nt\n"}), _plain(read_vocabulary)),
+    Target("column", _columns, _plain(lambda path: read_column(path, None))),
+    Target("arpa", _arpa, _language_model),
+    Target(
+        "pins",
+        files({SUMS: f"{'0' * 64}  a.vec\n{'f' * 64} *b c.txt\n"}),
+        lambda folder: read_pins(folder) and (),
+    ),
+)

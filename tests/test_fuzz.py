@@ -1,0 +1,126 @@
+"""Damaged files, a fixed number for each reader: what a campaign of scripts/fuzz does with many more.
+
+hypothesis draws what the mutators draw, and so shrinks the damage that shows a defect.
+"""
+
+from __future__ import annotations
+
+import random
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.fuzz.contract import READ, REFUSED, SCRATCH, Defect, examine
+from tests.fuzz.corpus import kept
+from tests.fuzz.mutators import MUTATORS, Files, mutated
+from tests.fuzz.target import Target
+from tests.fuzz.targets import TARGETS
+from tests.fuzz.workers import Task, Worker, examined
+
+INPUTS = 100  # of each target, in so much time of the processor at most: all targets take some twenty seconds
+SECONDS = 0.4
+ALL = settings(
+    max_examples=INPUTS, derandomize=True, deadline=None, database=None,
+    suppress_health_check=list(HealthCheck),
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def scratch() -> Iterator[Path]:
+    """A folder where folders are made and removed fast."""
+    with tempfile.TemporaryDirectory(dir=SCRATCH) as folder:
+        yield Path(folder)
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_good_files_are_read_and_damaged_ones_read_or_refused(name: str, scratch: Path) -> None:
+    target = TARGETS[name]
+    found = {str(examined(target, files, scratch)) for files in target.good}
+    # Of a server there are errors and redirects to nowhere among them.
+    assert found == ({READ, REFUSED} if name == "fetch" else {READ})
+
+    until, defects = time.process_time() + SECONDS, list[Defect]()
+
+    @ALL
+    @given(st.randoms(use_true_random=False))
+    def damaged(drawn: random.Random) -> None:
+        files = target.input(drawn)
+        if time.process_time() > until and not defects:  # a defect is shrunk, however long that takes
+            return
+        found = examined(target, files, scratch)
+        if isinstance(found, Defect):
+            defects.append(found)
+            raise AssertionError(f"{found.kind}\n{found.story}")
+
+    damaged()
+
+
+@pytest.mark.parametrize(("target", "name", "files"), list(kept()), ids=lambda value: str(value)[:60])
+def test_inputs_that_showed_a_defect_do_so_no_more(
+    target: str, name: str, files: Files, scratch: Path
+) -> None:
+    assert examined(TARGETS[target], files, scratch) in (READ, REFUSED)
+
+
+def _target(read: object) -> Target:
+    def reader(folder: Path) -> object:
+        return read((folder / "x").read_bytes())  # type: ignore[operator]
+
+    return Target("x", lambda folder: None, reader)  # type: ignore[arg-type]
+
+
+def _warns(data: bytes) -> list[float]:
+    import warnings
+
+    warnings.warn("deprecated", DeprecationWarning, stacklevel=1)
+    return []
+
+
+def _late(data: bytes) -> list[float]:
+    while True:
+        pass
+
+
+@pytest.mark.parametrize(
+    ("read", "kind"),
+    [
+        (lambda data: [float("nan")], "nan or inf"),
+        (lambda data: [1 / 0], "ZeroDivisionError"),
+        (_warns, "DeprecationWarning"),
+        (_late, "too slow"),
+        (lambda data: [len(b"x" * (1 << 29))], "too much memory"),
+    ],
+)
+def test_the_contract_sees_what_is_wrong(tmp_path: Path, read: object, kind: str) -> None:
+    found = examine(_target(read), {"x": b"1"}, tmp_path)
+    assert isinstance(found, Defect)
+    assert kind in found.kind
+
+
+def test_every_mutator_changes_something_and_the_same_seed_gives_the_same_input() -> None:
+    text = b'{"a": [1, 2.5, "x"], "b": {"c": 3}}'
+    for mutator in MUTATORS:
+        changed = {mutator(text, text[::-1], random.Random(seed)) for seed in range(20)}
+        assert len(changed - {text}) > 1, mutator.__name__
+    files = {"a": text, "b": b"12 3\n"}
+    twice = [mutated(files, [files], random.Random(5)) for _ in range(2)]
+    assert twice[0] == twice[1] != files
+
+
+def test_a_reader_that_ends_its_process_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    import os
+
+    target = Target("x", lambda folder: (folder / "0").mkdir(), lambda folder: os._exit(3))
+    monkeypatch.setitem(TARGETS, "x", target)
+    worker = Worker(0)
+    worker.begin(Task("x", 0, 5, 10.0))
+    while (done := worker.look()) is None:
+        pass
+    worker.end()
+    assert done.defects == {0: Defect("crash (3)")}
+    assert done.end == 1
