@@ -24,7 +24,9 @@ from muse.learn.initialise.adversarial import (
     orthogonality_update,
 )
 from muse.learn.initialise.adversarial_config import PAPER, AdversarialConfig
+from muse.progress import Progress
 from muse.run.checkpoint import Checkpoint
+from muse.run.history import History
 from muse.run.runtime import Runtime
 from muse.vectors import Matrix, Vectors
 
@@ -79,6 +81,7 @@ def run(
     seed: int = 0,
     folder: Path | None = None,
     epochs: list[AdversarialEpoch] | None = None,
+    progress: Progress | None = None,
 ) -> list[Alignment]:
     return list(
         adversarial(
@@ -87,7 +90,7 @@ def run(
             config=config,
             criterion=lambda mapping: nearest(mapping, source.matrix, target.matrix),
             rng=np.random.default_rng(seed),
-            runtime=Runtime(checkpoint=Checkpoint(folder)),
+            runtime=Runtime(checkpoint=Checkpoint(folder), progress=progress or Progress()),
             on_epoch=None if epochs is None else epochs.append,
         )
     )
@@ -163,6 +166,10 @@ def test_the_rng_moves_on_by_one_draw() -> None:
     assert rng.integers(1000) == twin.integers(1000)
 
 
+def _untimed(history: History) -> list[dict[str, object]]:
+    return [{**trace, "seconds": None} for trace in history.as_json()]
+
+
 class Killed(Exception):
     """Stands for kill -9."""
 
@@ -185,7 +192,10 @@ def test_a_resumed_run_gives_the_same_result(tmp_path: Path, after: int) -> None
     with pytest.raises(Killed):
         list(killed)
     epochs: list[AdversarialEpoch] = []
-    assert same(run(folder=tmp_path, epochs=epochs), run())
+    resumed, whole = History(), History()
+    found = run(folder=tmp_path, epochs=epochs, progress=Progress().with_callback(resumed.record))
+    assert same(found, run(progress=Progress().with_callback(whole.record)))
+    assert _untimed(resumed) == _untimed(whole)
     assert [epoch.number for epoch in epochs] == list(range(after + 1, QUICK.epochs + 1))
 
 

@@ -40,6 +40,7 @@ from muse.vectors import Matrix, Vectors
 log = logging.getLogger(__name__)
 
 State = dict[str, Tensor]  # all that training changes; restarts are the first axis of every tensor
+TOLD = ("criterion", "loss", "defect")  # of each epoch, in the history
 WORST_DEFECT = 0.5  # beyond this the update of equation 4.7 cannot be trusted to bring a mapping back
 
 
@@ -78,19 +79,22 @@ def adversarial(  # noqa: PLR0913 - the contract of all initialisations, and a c
     if words is not None:
         judge = criterion_of(source, target, most_frequent=words, device=runtime.device)
     training = _Training(source, target, config, runtime.device)
-    epoch, seed, state = _resume(runtime, training, seed=int(rng.integers(2**31)))
+    epoch, seed, state, told = _resume(runtime, training, seed=int(rng.integers(2**31)))
     with runtime.progress.stage(
         "adversarial", config.epochs, "epochs", first=epoch, may_end_early=True
     ) as tick:
+        for done, row in enumerate(told, 1):  # the history of a resumed run begins with its first epoch
+            tick(done, **dict(zip(TOLD, row, strict=True)))
         while epoch < config.epochs and int(state["stalled"].min()) < config.patience:
             state, figures = training.run_epoch(state, seed, epoch, judge)
             epoch += 1
+            told.append([max(figures.criteria), figures.loss, figures.defect])
             arrays = {name: tensor.cpu().numpy() for name, tensor in state.items()}
-            position = {"epoch": np.array(epoch), "seed": np.array(seed)}
+            position = {"epoch": np.array(epoch), "seed": np.array(seed), "told": np.array(told)}
             signature = {"signature": np.array(training.signature)}
             runtime.checkpoint.save("adversarial", arrays | position | signature)
             log.info("%s", figures)
-            tick(epoch, criterion=max(figures.criteria), loss=figures.loss, defect=figures.defect)
+            tick(epoch, **dict(zip(TOLD, told[-1], strict=True)))
             if on_epoch is not None:
                 on_epoch(figures)
     maps = [training.complete(mapping) for mapping in state["best_mapping"]]
@@ -273,13 +277,18 @@ def _generator(seed: int, stream: int, device: torch.device) -> torch.Generator:
     return torch.Generator(device).manual_seed(int(mixed[0]))
 
 
-def _resume(runtime: Runtime, training: _Training, seed: int) -> tuple[int, int, State]:
-    """The epoch, seed and state to start with: those of the checkpoint if there is one."""
+def _resume(runtime: Runtime, training: _Training, seed: int) -> tuple[int, int, State, list[list[float]]]:
+    """The epoch, seed and state to start with, those of the checkpoint if there is one, and TOLD by epoch."""
     saved = runtime.checkpoint.load("adversarial")
     if saved is None:
-        return 0, seed, training.start(seed)
+        return 0, seed, training.start(seed), []
     if str(saved.pop("signature")) != training.signature:
         raise Mismatch("the adversarial checkpoint is of other vectors or settings; run without --resume")
-    epoch, seed = int(saved.pop("epoch")), int(saved.pop("seed"))
+    epoch, seed, told = (
+        int(saved.pop("epoch")),
+        int(saved.pop("seed")),
+        saved.pop("told", np.empty((0, len(TOLD)))).tolist(),
+    )
     # torch.tensor copies to aligned memory: the same kernels run, with the same results to the last bit.
-    return epoch, seed, {name: torch.tensor(array, device=training.device) for name, array in saved.items()}
+    state = {name: torch.tensor(array, device=training.device) for name, array in saved.items()}
+    return epoch, seed, state, told
