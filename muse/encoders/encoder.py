@@ -30,8 +30,8 @@ class Encoded:
     def __post_init__(self) -> None:
         if not np.isfinite(self.matrix).all():
             raise NotConverged(
-                "the rows of sentences must be finite, got nan or inf; the weights of the encoder are damaged: "
-                "train or save it again"
+                "the rows of sentences must be finite, got nan or inf; the weights of the encoder are "
+                "damaged: train or save it again"
             )
 
 
