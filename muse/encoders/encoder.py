@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from muse.errors import BadSetting
+import numpy as np
+
+from muse.errors import BadSetting, NotConverged
 from muse.vectors import Matrix
 
 
@@ -24,6 +26,13 @@ class Encoded:
     tokens: int
     unknown: int
     truncated: int = 0
+
+    def __post_init__(self) -> None:
+        if not np.isfinite(self.matrix).all():
+            raise NotConverged(
+                "the rows of sentences must be finite, got nan or inf; the weights of the encoder are "
+                "damaged: train or save it again"
+            )
 
 
 class SentenceEncoder(Protocol):

@@ -17,7 +17,7 @@ from muse.encoders.encoder import Encoded, SentenceEncoder, check_trained_for
 from muse.encoders.ragged import Ragged
 from muse.encoders.reading import Reader, blocks
 from muse.encoders.saving import Arrays, Saved, checksums, write_encoder
-from muse.errors import BadSetting, NotConverged
+from muse.errors import BadSetting
 from muse.files.space_manifest import plain
 from muse.space import AlignedSpace
 from muse.systems.networks.transformer import current_names
@@ -130,11 +130,6 @@ class NetworkEncoder(SentenceEncoder):
         rows = torch.zeros(len(sentences), self.dimension)
         for chosen in _batches(sentences.lengths.numpy()):
             rows[chosen] = self.network(moved.take(chosen.to(device)), language).float().cpu()
-        if not rows.isfinite().all():
-            raise NotConverged(
-                f"{self.label}: the rows of sentences must be finite, got nan or inf; its weights are "
-                "damaged: train it again"
-            )
         return rows.numpy()
 
     def save(self, folder: Path) -> None:
