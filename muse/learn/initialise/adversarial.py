@@ -40,7 +40,7 @@ from muse.vectors import Matrix, Vectors
 log = logging.getLogger(__name__)
 
 State = dict[str, Tensor]  # all that training changes; restarts are the first axis of every tensor
-TOLD = ("criterion", "loss", "defect")  # of each epoch, in the history
+REPORTED = ("criterion", "loss", "defect")  # of each epoch, in the history
 WORST_DEFECT = 0.5  # beyond this the update of equation 4.7 cannot be trusted to bring a mapping back
 
 
@@ -79,22 +79,22 @@ def adversarial(  # noqa: PLR0913 - the contract of all initialisations, and a c
     if words is not None:
         judge = criterion_of(source, target, most_frequent=words, device=runtime.device)
     training = _Training(source, target, config, runtime.device)
-    epoch, seed, state, told = _resume(runtime, training, seed=int(rng.integers(2**31)))
+    epoch, seed, state, reported = _resume(runtime, training, seed=int(rng.integers(2**31)))
     with runtime.progress.stage(
         "adversarial", config.epochs, "epochs", first=epoch, may_end_early=True
     ) as tick:
-        for done, row in enumerate(told, 1):  # the history of a resumed run begins with its first epoch
-            tick(done, **dict(zip(TOLD, row, strict=True)))
+        for done, row in enumerate(reported, 1):  # the history of a resumed run begins with its first epoch
+            tick(done, **dict(zip(REPORTED, row, strict=True)))
         while epoch < config.epochs and int(state["stalled"].min()) < config.patience:
             state, figures = training.run_epoch(state, seed, epoch, judge)
             epoch += 1
-            told.append([max(figures.criteria), figures.loss, figures.defect])
+            reported.append([max(figures.criteria), figures.loss, figures.defect])
             arrays = {name: tensor.cpu().numpy() for name, tensor in state.items()}
-            position = {"epoch": np.array(epoch), "seed": np.array(seed), "told": np.array(told)}
+            position = {"epoch": np.array(epoch), "seed": np.array(seed), "reported": np.array(reported)}
             signature = {"signature": np.array(training.signature)}
             runtime.checkpoint.save("adversarial", arrays | position | signature)
             log.info("%s", figures)
-            tick(epoch, **dict(zip(TOLD, told[-1], strict=True)))
+            tick(epoch, **dict(zip(REPORTED, reported[-1], strict=True)))
             if on_epoch is not None:
                 on_epoch(figures)
     maps = [training.complete(mapping) for mapping in state["best_mapping"]]
@@ -278,17 +278,17 @@ def _generator(seed: int, stream: int, device: torch.device) -> torch.Generator:
 
 
 def _resume(runtime: Runtime, training: _Training, seed: int) -> tuple[int, int, State, list[list[float]]]:
-    """The epoch, seed and state to start with, those of the checkpoint if there is one, and TOLD by epoch."""
+    """The epoch, seed and state to start with, those of the checkpoint if there is one, and REPORTED by epoch."""
     saved = runtime.checkpoint.load("adversarial")
     if saved is None:
         return 0, seed, training.start(seed), []
     if str(saved.pop("signature")) != training.signature:
         raise Mismatch("the adversarial checkpoint is of other vectors or settings; run without --resume")
-    epoch, seed, told = (
+    epoch, seed, reported = (
         int(saved.pop("epoch")),
         int(saved.pop("seed")),
-        saved.pop("told", np.empty((0, len(TOLD)))).tolist(),
+        saved.pop("reported", np.empty((0, len(REPORTED)))).tolist(),
     )
     # torch.tensor copies to aligned memory: the same kernels run, with the same results to the last bit.
     state = {name: torch.tensor(array, device=training.device) for name, array in saved.items()}
-    return epoch, seed, state, told
+    return epoch, seed, state, reported
