@@ -278,7 +278,7 @@ def _generator(seed: int, stream: int, device: torch.device) -> torch.Generator:
 
 
 def _resume(runtime: Runtime, training: _Training, seed: int) -> tuple[int, int, State, list[list[float]]]:
-    """The epoch, seed and state to start with, those of the checkpoint if there is one, and REPORTED by epoch."""
+    """The epoch, seed and state to start with, of the checkpoint if there is one, and REPORTED by epoch."""
     saved = runtime.checkpoint.load("adversarial")
     if saved is None:
         return 0, seed, training.start(seed), []
