@@ -456,7 +456,7 @@ def test_help(muse: Command, command: str) -> None:
     ("command", "line"),
     [
         ("export", "  npz                    arrays words and matrix         numpy"),
-        ("evaluate", "  sts         correlation of cosines with rated sentence pairs"),
+        ("evaluate", "  sts          correlation of cosines with rated sentence pairs"),
         ("fetch", "  muse fetch vectors fr en"),
     ],
 )
