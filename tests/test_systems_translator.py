@@ -21,8 +21,10 @@ from muse.systems.translator.network import TranslatorNetwork
 from muse.systems.translator.noise import Noise, word_begins
 from muse.systems.translator.text import by_words, monolingual
 from muse.systems.translator.translation import ModelTranslator
+from muse.text.kneser_ney import learn_language_model
 from muse.training.seeding import generator_for
 from muse.training.trainer import TrainerConfig, train
+from muse.translate.text import Translator
 from tests.parallel import toy_space, toy_text
 
 TINY = TranslatorConfig(pieces=200, layers=1, heads=2, hidden=16, longest=24, dropout=0.0, warmup=5)
@@ -90,6 +92,11 @@ def test_pieces_that_begin_a_word(pieces: Pieces) -> None:
         assert begin == (token.startswith("▁") or not token[0].isalnum())
 
 
+def lines_of(sentences: Ragged, pieces: Pieces) -> list[str]:
+    """The sentences as text."""
+    return [pieces.decode(part.tolist()) for part in torch.split(sentences.ids, sentences.lengths.tolist())]
+
+
 def framed(pieces: Pieces, *lines: str) -> Ragged:
     return Ragged.of(pieces.encode(lines)).framed(BOS, EOS)
 
@@ -155,10 +162,12 @@ def test_first_words_of_the_space_then_its_own(pieces: Pieces, tmp_path: Path) -
     network = network_of(pieces, tmp_path, replace(TINY, words=1, denoising=0.0))
     space = load_space(tmp_path / "space")
     text = text_of(pieces)
+    english = text.texts["en"].sentences
     made = by_words(text.texts, WAY, pieces, space, 24)
-    first = pieces.decode(text.texts["en"].sentences.take(torch.tensor([0])).ids.tolist()).split()
-    told = pieces.decode(made.take(torch.tensor([0])).ids.tolist()).split()
-    assert [space.translate(word, source="en", target="fr", top=1)[0][0] for word in first] == told
+    spoken, lines, found = (lines_of(some, pieces) for some in (text.texts["fr"].sentences, english, made))
+    model = learn_language_model([line.split() for line in spoken])
+    assert found == Translator(space, source="en", target="fr", model=model).translate(lines)
+    assert found != Translator(space, source="en", target="fr").translate(lines)
     both = {way: by_words(text.texts, way, pieces, space, 24) for way in text.directions}
     noise = Noise(0.0, 0.0, 0, word_begins(pieces))
     with_words = TranslatorLearner(network, replace(text, by_words=both), noise)
@@ -169,6 +178,20 @@ def test_first_words_of_the_space_then_its_own(pieces: Pieces, tmp_path: Path) -
         values.append(float(learner.loss(torch.arange(8), generator_for(0)).detach()))
     assert values[0] != values[1]
     assert values[2] == values[3] == values[1]
+
+
+def test_a_batch_has_sentences_of_similar_lengths_in_both_languages(pieces: Pieces, tmp_path: Path) -> None:
+    text = text_of(pieces)
+    learner = TranslatorLearner(network_of(pieces, tmp_path), text, Noise(0.0, 0.0, 0, word_begins(pieces)))
+    order = torch.randperm(learner.examples, generator=generator_for(0))
+    batches = learner.batches(order, 16)
+    assert torch.cat(list(batches)).sort().values.equal(torch.arange(learner.examples))
+    assert [int(rows.max()) for rows in batches] != sorted(int(rows.max()) for rows in batches)
+    for part in text.texts.values():
+        lengths = part.sentences.lengths[part.training].float()
+        rows = [some * len(part.training) // learner.examples for some in batches]
+        widths = [float(lengths[some].max() - lengths[some].min()) for some in rows]
+        assert sum(widths) / len(widths) < 0.3 * float(lengths.max() - lengths.min())
 
 
 def test_it_learns_to_translate_toy_languages(pieces: Pieces, tmp_path: Path) -> None:

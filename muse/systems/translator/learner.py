@@ -6,7 +6,7 @@ section 4.3.4) trains a pretrained Transformer.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import torch
@@ -22,6 +22,7 @@ from muse.training.learner import Learner
 from muse.training.pairs import Pairs
 
 _AT_ONCE = 50  # held-out sentences
+_SORTED = 50  # batches that are sorted by length together
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,14 +63,26 @@ class TranslatorLearner(Learner):
         """The number of training sentences of the language with the most."""
         return max(len(text.training) for text in self._text.texts.values())
 
+    def batches(self, order: Tensor, size: int) -> Sequence[Tensor]:
+        """Batches of similar lengths: of every 50 batches of the order (n,), sorted, in a random order."""
+        found: list[Tensor] = []
+        generator = torch.Generator().manual_seed(int(order[0]))  # the order is the only source of randomness
+        for some in torch.split(order, _SORTED * size):
+            batches = torch.split(some.sort().values, size)
+            found += [batches[place] for place in torch.randperm(len(batches), generator=generator).tolist()]
+        return found
+
     def begin(self, step: int) -> None:
         """Remembers the step, since the first ones translate word by word."""
         self._step = step
 
     def loss(self, rows: Tensor, generator: torch.Generator) -> Tensor:
-        """The weighted sum () of the losses; a language with less text repeats it."""
+        """The weighted sum () of the losses; a language with less text repeats it, at the same lengths."""
         config, total = self.network.config, torch.zeros((), device=rows.device)
-        chosen = {name: text.training[rows % len(text.training)] for name, text in self._text.texts.items()}
+        chosen = {
+            name: text.training[rows * len(text.training) // self.examples]
+            for name, text in self._text.texts.items()
+        }
         if config.denoising:
             total = total + config.denoising * self._denoising(chosen, generator)
         if config.back_translation:

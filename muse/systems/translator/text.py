@@ -16,6 +16,8 @@ from muse.space import AlignedSpace
 from muse.systems.core import Core
 from muse.systems.pieces import Pieces
 from muse.systems.system import TrainingRequest
+from muse.text.kneser_ney import learn_language_model
+from muse.text.tokens import Tokeniser
 from muse.translate import Translator
 
 log = logging.getLogger(__name__)
@@ -31,7 +33,7 @@ Direction = tuple[str, str]  # from, to
 class Monolingual:
     """The sentences of one language, and the indices of the training (n,) and the held-out ones.
 
-    `left_out` sentences were too long.
+    The training ones stand in the order of their lengths. `left_out` sentences were too long.
     """
 
     sentences: Ragged
@@ -73,7 +75,10 @@ def _warn_of_another_language(
 def monolingual(
     language: str, text: Sequence[str], pieces: Pieces, longest: int, generator: torch.Generator
 ) -> Monolingual:
-    """The sentences of a language of at most `longest` pieces, in a random order, some held out."""
+    """The sentences of a language of at most `longest` pieces, some drawn at random and held out.
+
+    The training sentences are sorted by length, those of one length in a random order.
+    """
     encoded = [ids for ids in pieces.encode(text) if 0 < len(ids) <= longest]
     if len(encoded) < FEWEST:
         raise Mismatch(
@@ -82,17 +87,32 @@ def monolingual(
         )
     drawn = torch.randperm(len(encoded), generator=generator)
     count = min(HELD_OUT, max(1, int(len(encoded) * SHARE)))
-    return Monolingual(Ragged.of(encoded), drawn[count:], drawn[:count], len(text) - len(encoded))
+    sentences, training = Ragged.of(encoded), drawn[count:]
+    by_length = training[sentences.lengths[training].argsort(stable=True)]
+    return Monolingual(sentences, by_length, drawn[:count], len(text) - len(encoded))
 
 
 def by_words(
     texts: Mapping[str, Monolingual], direction: Direction, pieces: Pieces, space: AlignedSpace, longest: int
 ) -> Ragged:
-    """Every sentence of the first language, translated word by word into the second, as pieces."""
+    """Every sentence of the first language, translated word by word into the second, as pieces.
+
+    A language model of the second language's text chooses between the translations of a word.
+    """
     source, target = direction
-    ids = texts[source].sentences
-    parts = torch.split(ids.ids, ids.lengths.tolist())
-    lines = [pieces.decode(part.tolist()) for part in parts]
-    translator = Translator(space, source=source, target=target)
-    found = pieces.encode(translator.translate(lines))
-    return Ragged.of([part[:longest] or own.tolist() for part, own in zip(found, parts, strict=True)])
+    tokeniser = Tokeniser(target)
+    spoken = [[token.lower() for token in tokeniser.tokens(line)] for line in _lines(texts[target], pieces)]
+    model = learn_language_model(spoken)
+    translator = Translator(space, source=source, target=target, model=model)
+    found = pieces.encode(translator.translate(_lines(texts[source], pieces)))
+    own = _parts(texts[source])
+    return Ragged.of([part[:longest] or ids for part, ids in zip(found, own, strict=True)])
+
+
+def _lines(text: Monolingual, pieces: Pieces) -> list[str]:
+    return [pieces.decode(ids) for ids in _parts(text)]
+
+
+def _parts(text: Monolingual) -> list[list[int]]:
+    ids = text.sentences
+    return [part.tolist() for part in torch.split(ids.ids, ids.lengths.tolist())]
