@@ -20,9 +20,9 @@ class TranslatorConfig:
     aligned space), or the folder of an xlm encoder, whose pieces and sizes the model then has. `longest`:
     the maximum number of pieces of a sentence. `drop` and `blank` are the shares of words that noise
     leaves out and hides, `window` how far it moves a word. `denoising`, `back_translation` and
-    `translation` (of parallel text, if given) weigh the losses; in the first `words` steps what is back-
-    translated was translated word by word in the space, with a language model of the text. `warmup`:
-    steps until the highest rate.
+    `translation` (of parallel text, if given) weigh the losses; in the first `words` steps what is
+    back-translated was translated word by word in the space, with a language model of the text.
+    `warmup`: steps until the highest rate.
     """
 
     encoder: str = SPACE
