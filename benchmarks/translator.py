@@ -8,7 +8,8 @@
 Tables 4.13 and 4.14 of Conneau's thesis (2019) on two cores: `muse train-translator` on text of two languages
 that share no sentence pair (translator_text.py), from every beginning that --cells names, all else equal; the
 language models learned from the same text alone. `words` is `muse translate`, word by word, and `words+lm`
-the same with a language model of that text. --set changes settings, and --name then names the row. The seed
+the same with a language model of that text. A cell that ends in `+pairs` learns from 10,000 pairs alone, one
+in `+all` from the text as well. --set changes settings, and --name then names the row. The seed
 draws everything but the text. BLEU is sacreBLEU's, on the whole test sets, with a beam of 4; `seconds` are
 those of the training, on whatever else ran beside it. Rows that the file has are not made again.
 """
@@ -36,6 +37,7 @@ CELLS = (
     "random-space,space-random,random-clm,clm-random,space-clm,clm-space"
 )
 BASELINES = ("words", "words+lm")
+PAIRS = {"pairs": ("denoising=0", "back_translation=0"), "all": ()}  # what a cell with pairs leaves out
 NOVELS = 10_000  # sentences of each language
 KEY = ("lang", "system", "seed")
 COLUMNS = (
@@ -85,13 +87,16 @@ class Bench:
         asked = self.asked
         if system in BASELINES:
             return [asked.space], 0.0
-        encoder, decoder = (self.beginning(name, seed) for name in asked.cell.split("-"))
+        begins, _, with_pairs = asked.cell.partition("+")
+        encoder, decoder = (self.beginning(name, seed) for name in begins.split("-"))
+        pairs = ["--parallel", f"{asked.lang}={self.text.pairs}"] if with_pairs else []
+        changed = (*PAIRS.get(with_pairs, ()), *asked.set)
         folder = asked.work / f"{asked.lang}.{system}.{seed}"
         epochs = max(1, asked.steps // 200)
-        settings = [part for one in ("pieces=6000", "steps=200", *asked.set) for part in ("--set", one)]
+        settings = [part for one in ("pieces=6000", "steps=200", *changed) for part in ("--set", one)]
         done = muse(
-            "train-translator", asked.space, *self.texts(), "--encoder", encoder, "--decoder", decoder,
-            *settings, "--epochs", str(epochs), "--patience", str(epochs), "--seed", str(seed),
+            "train-translator", asked.space, *self.texts(), *pairs,
+            "--encoder", encoder, "--decoder", decoder, *settings, "--epochs", str(epochs), "--patience", str(epochs), "--seed", str(seed),
             "--threads", "1", "--out", folder,
         )  # fmt: skip
         return ["--model", folder], done.fields["seconds"]["training"]
