@@ -96,7 +96,8 @@ class Bench:
         settings = [part for one in ("pieces=6000", "steps=200", *changed) for part in ("--set", one)]
         done = muse(
             "train-translator", asked.space, *self.texts(), *pairs,
-            "--encoder", encoder, "--decoder", decoder, *settings, "--epochs", str(epochs), "--patience", str(epochs), "--seed", str(seed),
+            "--encoder", encoder, "--decoder", decoder, *settings,
+            "--epochs", str(epochs), "--patience", str(epochs), "--seed", str(seed),
             "--threads", "1", "--out", folder,
         )  # fmt: skip
         return ["--model", folder], done.fields["seconds"]["training"]
