@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from muse.files.json_text import parse_json
+from muse.files.json_text import DEEPEST, parse_json
 
 
 def test_a_value() -> None:
     assert parse_json(b'{"a": [1, null]}') == {"a": [1, None]}
+    assert parse_json("[" * DEEPEST + "]" * DEEPEST)
+    assert parse_json(b'"text"') == "text"
 
 
-@pytest.mark.parametrize("text", ["", "{", b"\xff\xfe\x00", "[" * 100_000, '{"a":' * 100_000, "1" * 5_000])
+@pytest.mark.parametrize(
+    "text", ["", "{", b"\xff\xfe\x00", "[" * 100_000, '{"a":' * 100_000, "1" * 5_000, "[" * 200 + "]" * 200]
+)
 def test_what_is_broken_is_a_value_error(text: str | bytes) -> None:
     with pytest.raises(ValueError):
         parse_json(text)

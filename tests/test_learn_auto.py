@@ -11,7 +11,7 @@ import pytest
 import scipy.linalg
 
 from muse.alignment import Alignment
-from muse.errors import BadSetting, NotConverged
+from muse.errors import BadFile, BadSetting, NotConverged
 from muse.learn import auto
 from muse.learn.auto import Candidate, Plan, best, candidates, check_init
 from muse.learn.dimensions import Initialiser
@@ -115,6 +115,29 @@ def test_what_was_tried_is_kept_for_a_killed_run(tmp_path: Path) -> None:
         assert one.verdict == other.verdict
         assert one.history == other.history
     assert all(one.history for one in first)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("mapping", np.eye(3), "a mapping of the shape"),
+        ("mapping", np.full((DIMENSION, DIMENSION), np.nan), "no rotation"),
+        ("mapping", np.array(b"x"), "could not convert"),
+        ("criterion", np.array(np.nan), "the criterion nan"),
+        ("history", np.array("[" * 9), "Expecting"),
+        ("history", np.array("[1]"), "no list of traces"),
+        ("method", None, "'method'"),
+    ],
+)
+def test_a_damaged_checkpoint_is_refused(tmp_path: Path, name: str, value: Any, said: str) -> None:
+    store = Checkpoint.open(tmp_path / "c", ["x"], resume=False)
+    tried(scripted(good=turn()), Runtime(checkpoint=store))
+    saved = store.load("start-good")
+    assert saved is not None
+    kept = {key: array for key, array in saved.items() if key != name}
+    store.save("start-good", kept if value is None else {**kept, name: value})
+    with pytest.raises(BadFile, match=f"must be a complete one.*{said}.*without --resume"):
+        tried(scripted(good=turn()), Runtime(checkpoint=store))
 
 
 def test_identical_strings_only_where_allowed() -> None:

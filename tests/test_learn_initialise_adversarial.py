@@ -14,7 +14,7 @@ import torch
 from torch.nn import functional
 
 from muse.alignment import Alignment
-from muse.errors import BadSetting, Mismatch, NotConverged
+from muse.errors import BadFile, BadSetting, Mismatch, NotConverged
 from muse.learn.criterion import criterion
 from muse.learn.initialise.adversarial import (
     AdversarialEpoch,
@@ -207,6 +207,33 @@ def test_a_checkpoint_of_other_settings_or_vectors_is_refused(tmp_path: Path) ->
         run(source=vectors("a", cloud(seed=9)), folder=tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("name", "change", "said"),
+    [
+        ("epoch", lambda _: np.array(10**9), "1000000000 of 3 epochs"),
+        ("epoch", lambda _: np.array(1.0), "integer"),
+        ("seed", lambda _: np.array(-1), "negative"),
+        ("reported", lambda figures: figures[:, :2], "figures of the shape"),
+        ("reported", lambda figures: figures * np.nan, "figures that are not finite"),
+        ("mapping", lambda maps: maps * np.nan, "mapping that is not finite"),
+        ("best_mapping", lambda maps: 2 * maps, "far from orthogonal"),
+        ("mapping", lambda maps: maps.astype(np.float64), "mapping of torch.float64"),
+        ("weight0", lambda weights: weights[:, :1], "weight0 of"),
+        ("weight0", lambda _: None, "'weight0'"),
+        ("signature", lambda _: None, "'signature'"),
+    ],
+)
+def test_a_damaged_checkpoint_is_refused(tmp_path: Path, name: str, change: Any, said: str) -> None:
+    run(folder=tmp_path)
+    store = Checkpoint(tmp_path)
+    saved = store.load("adversarial")
+    assert saved is not None
+    changed = change(saved.pop(name))
+    store.save("adversarial", saved if changed is None else {**saved, name: changed})
+    with pytest.raises(BadFile, match=f"must be a complete one.*{said}.*without --resume"):
+        run(folder=tmp_path)
+
+
 def test_the_figures_of_each_epoch_are_data() -> None:
     epochs: list[AdversarialEpoch] = []
     found = run(replace(QUICK, prune_from=2), epochs=epochs)
@@ -253,7 +280,7 @@ def test_one_broken_restart_is_dropped_and_the_rest_goes_on(
     store = Checkpoint(tmp_path)
     saved = store.load("adversarial")
     assert saved is not None
-    saved["mapping"][0] = np.nan
+    saved["weight0"][0] = 1e38  # finite, but no longer after a step
     signature = str(saved["signature"]).replace("epochs=1,", "epochs=2,")
     store.save("adversarial", {**saved, "signature": np.array(signature)})
     epochs: list[AdversarialEpoch] = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import sys
 from html.parser import HTMLParser
@@ -285,6 +286,22 @@ def test_a_manifest_of_another_make_is_read_as_far_as_it_goes(history: Any) -> N
     assert not record.verdict
     assert record.stages == []
     assert all(not trace.curves for candidate in record.candidates for trace in candidate.traces)
+
+
+@pytest.mark.parametrize("number", ["NaN", "-Infinity", "1e308", "1" + "0" * 400])
+def test_a_number_that_no_run_can_have_measured_is_left_out(muse: Command, space: Path, number: str) -> None:
+    manifest = space / "manifest.json"
+    text = manifest.read_text()
+    for value in ("0.25", "0.42", "0.31", "0.93", "0.61", "300.0", "2.5"):
+        assert f" {value}" in text
+        text = text.replace(f" {value}", f" {number}")
+    manifest.write_text(text.replace('"similarity"', '"similarity\\udcff"'))  # as in the name of a file
+    ended = muse("report", space)
+    assert ended.code == 0, ended.err
+    page = page_of(space.with_suffix(".html"))
+    assert "similarity\\udcff" in page.text
+    assert not {"nan", "inf", "-inf"} & set(re.findall(r"[-a-z]+", page.text))
+    assert number not in page.text
 
 
 def test_what_align_writes_is_what_a_report_shows(muse: Command, tmp_path: Path) -> None:

@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
+DEEPEST = 100  # lists and objects in one another; what muse writes is not nested a tenth as deep
+_DEEP = "lists or objects nested too deeply"
+
 
 def parse_json(text: bytes | str) -> Any:
     """The value of a JSON text; ValueError if it is broken or nested too deeply.
@@ -13,6 +16,16 @@ def parse_json(text: bytes | str) -> Any:
     {'parts': 2}
     """
     try:
-        return json.loads(text)
+        value = json.loads(text)
     except RecursionError:
-        raise ValueError("lists or objects nested too deeply") from None
+        raise ValueError(_DEEP) from None
+    level = [value]
+    for _ in range(DEEPEST):
+        if not (level := [inner for outer in level for inner in _inside(outer)]):
+            return value
+    raise ValueError(_DEEP)
+
+
+def _inside(value: Any) -> list[Any]:
+    held = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return [inner for inner in held if isinstance(inner, dict | list)]

@@ -13,6 +13,7 @@ import numpy as np
 
 from muse.alignment import Alignment
 from muse.errors import BadSetting, Mismatch, NotConverged
+from muse.files.json_text import parse_json
 from muse.learn.criterion import Criterion, criterion
 from muse.learn.dimensions import Initialiser, in_common_dimensions
 from muse.learn.initialise import INITIALISATIONS
@@ -25,6 +26,7 @@ from muse.learn.initialise.similarity import SimilarityConfig, similarity
 from muse.learn.refine import FIRST_ROUNDS, RefineConfig, refine
 from muse.learn.verdict import LABELS, Verdict, judge, null_agreement
 from muse.lexicon import Lexicon
+from muse.run.checkpoint import Arrays
 from muse.run.history import History
 from muse.run.runtime import Runtime
 from muse.vectors import Vectors
@@ -40,6 +42,7 @@ ROUNDS = (FIRST_ROUNDS, MANY_ROUNDS, MANY_ROUNDS, MANY_ROUNDS)
 RISE = 0.1  # in the gain of the verdict, which a block must bring to be followed by another one
 HOPELESS = 0.05  # the gain after the first rounds below which no more follow; the lowest that led on was 0.2
 NULL_STREAM = 2_000  # the number of a random stream, above those of the initialisations
+FARTHEST = 1.0  # from a rotation: what is learned is nearer, and only what is damaged is not
 JUDGE_STREAM = 1  # judging has a random stream of its own, so that resuming does not change it
 
 
@@ -209,9 +212,20 @@ class _Trial:
         arrays = self.runtime.checkpoint.load(f"start-{name}")
         if arrays is None:
             return None
-        self.history.restore(json.loads(str(arrays["history"])))
+        with self.runtime.checkpoint.complete():
+            kept = self._read(arrays)
+            self.history.restore(parse_json(str(arrays["history"])))
+        return kept
+
+    def _read(self, arrays: Arrays) -> Alignment:
+        """The alignment in the arrays of a checkpoint; LookupError, TypeError or ValueError without one."""
         mapping = np.asarray(arrays["mapping"], dtype=np.float32)
-        return Alignment(mapping, method=str(arrays["method"]), criterion=float(arrays["criterion"]))
+        if mapping.shape != (self.target.dimension, self.source.dimension):
+            raise ValueError(f"a mapping of the shape {mapping.shape}")
+        kept = Alignment(mapping, method=str(arrays["method"]), criterion=float(arrays["criterion"].item()))
+        if not (kept.orthogonality_defect < FARTHEST and np.isfinite(kept.criterion)):
+            raise ValueError(f"a mapping that is no rotation, or the criterion {kept.criterion}")
+        return kept
 
     def _keep(self, name: str, alignment: Alignment) -> None:
         arrays = {

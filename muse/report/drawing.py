@@ -103,13 +103,16 @@ def _share(value: float, limits: tuple[float, float]) -> float:
     return (value - low) / (high - low) if high > low else 0.5
 
 
+NARROWEST = 1e-300  # range that has ticks: parts of a smaller one are no numbers any more
+
+
 def ticks(low: float, high: float, most: int) -> list[float]:
     """Round numbers from `low` to `high`, `most` + 1 at most, a power of ten times 1, 2 or 5 apart.
 
     >>> ticks(0.24, 0.33, 5)
     [0.24, 0.26, 0.28, 0.3, 0.32]
     """
-    if not high > low:
+    if not high - low > NARROWEST:
         return [low]
     rough = (high - low) / most
     power = 10.0 ** math.floor(math.log10(rough))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ from muse.picture import require_picture
 from muse.report.drawing import Drawing
 from muse.report.drawings import drawings
 from muse.report.facts import Facts
+from muse.report.record import is_figure
 from muse.report.view import view
 from muse.translate.answers import grade_of
 
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 TEMPLATES = "templates"
 PALETTE = ("web", "page", "palette.css")  # the explorer's, so that both look alike
+HALVES = "backslashreplace"  # of surrogate pairs, which are in the name of a file that is not UTF-8
 FIGURES = (".svg", ".png")  # PNG: those of an older muse
 
 
@@ -80,9 +81,9 @@ def write_report(facts: Facts, page: Path) -> WrittenReport:
     folder = figures_folder(page)
     with writing(folder), atomic_folder(folder) as partial:
         for name, svg in figures.items():
-            (partial / f"{name}.svg").write_text(svg, encoding="utf-8")
+            (partial / f"{name}.svg").write_text(svg, encoding="utf-8", errors=HALVES)
     with replaced(page) as stream:
-        stream.write(text.encode())
+        stream.write(text.encode(errors=HALVES))
     return WrittenReport(page, {name: folder / f"{name}.svg" for name in figures})
 
 
@@ -101,12 +102,12 @@ def _environment() -> Environment:
 
 def count(value: object) -> str:
     """A number of things, with commas; a dash for what is no number."""
-    return f"{value:,.0f}" if _is_number(value) else "–"
+    return f"{value:,.0f}" if is_figure(value) else "–"
 
 
 def fixed(value: object, decimals: int) -> str:
     """A number with so many decimals; a dash for what is no number."""
-    return f"{value:.{decimals}f}" if _is_number(value) else "–"
+    return f"{value:.{decimals}f}" if is_figure(value) else "–"
 
 
 def percent(share: float) -> str:
@@ -129,10 +130,6 @@ def spread(items: Sequence[T], most: int) -> list[T]:
     if len(items) <= most:
         return list(items)
     return [items[round(place * (len(items) - 1) / (most - 1))] for place in range(most)]
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
 def _styles(*names: str) -> str:

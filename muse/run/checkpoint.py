@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,7 @@ from muse.errors import BadFile, BadSetting
 from muse.files.archive import open_archive
 from muse.files.atomic import atomic_path
 from muse.files.folders import make_parents, remove_empty
+from muse.files.source import DAMAGED
 from muse.files.space_folder import folder_name, writing
 from muse.run.processes import ALONE, Processes
 
@@ -128,6 +130,17 @@ class Checkpoint:
         except ValueError as error:
             raise BadFile(
                 f"{path}: expected a checkpoint, found a broken file; run without --resume"
+            ) from error
+
+    @contextmanager
+    def complete(self) -> Iterator[None]:
+        """A block that takes up what `load` gave: BadFile if something is missing or of another kind."""
+        try:
+            yield
+        except DAMAGED as error:
+            raise BadFile(
+                f"{self._folder}: the checkpoint must be a complete one of an interrupted run, found an "
+                f"incomplete or different one ({error}); run without --resume"
             ) from error
 
     def save(self, stage: str, arrays: Arrays) -> None:

@@ -55,7 +55,9 @@ class History:
         trace.seconds = time.perf_counter() - self._began
 
     def restore(self, traces: Sequence[dict[str, Any]]) -> None:
-        """Begin with the traces of the run that is resumed, as its `as_json` had them."""
+        """Begin with the traces of the run that is resumed, as its `as_json` had them; else TypeError."""
+        if not (isinstance(traces, list) and all(isinstance(trace, dict) for trace in traces)):
+            raise TypeError("a history that is no list of traces")
         self._restored = list(traces)
 
     def as_json(self) -> list[dict[str, Any]]:

@@ -19,8 +19,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from muse.errors import BadFile, BadSetting, NotConverged
-from muse.files.source import DAMAGED
+from muse.errors import BadSetting, NotConverged
 from muse.progress import Tick
 from muse.run.runtime import Runtime
 from muse.training.learner import Learner
@@ -273,7 +272,7 @@ def _resume(run: _Run) -> tuple[Arrays, list[EpochResult]] | None:
     run.runtime.processes.wait()  # until all processes have read the checkpoint
     if saved is None:
         return None
-    try:
+    with run.runtime.checkpoint.complete():
         _restore(run.learner, kept or {})  # fails now, not after training, if it is incomplete
         moved = {
             name.partition("/")[2]: array for name, array in saved.items() if name.startswith("parameter/")
@@ -284,9 +283,4 @@ def _resume(run: _Run) -> tuple[Arrays, list[EpochResult]] | None:
         epochs = [EpochResult(int(row[0]), row[1], row[2], row[3], int(row[4])) for row in rows.tolist()]
         if not epochs:
             raise ValueError("no epochs")
-    except DAMAGED as error:
-        raise BadFile(
-            "the checkpoint must be a complete one of an interrupted run, found an incomplete or different "
-            f"one ({error}); run without --resume"
-        ) from error
     return dict(kept or {}), epochs

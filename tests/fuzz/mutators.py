@@ -51,7 +51,7 @@ _TOKENS = (
 _VALUES: tuple[Any, ...] = (
     None, True, False, 0, -1, 1, 1.5, 2**31, 2**63, 2**64, 10**400, 1e308, 1e-320, float("nan"),
     float("inf"), "", "x", "\ud800", "\0", "a\nb", "../..", "/", "é" * 300, [], {}, [[]], [None], [1, "x"],
-    {"": None}, {"a": []},
+    {"": None}, {"a": []}, json.loads("[" * 300 + "]" * 300),
 )  # fmt: skip
 _DEEP = 100_000
 _LARGEST = 1 << 20  # of what repeating makes: a bomb if it is then compressed

@@ -31,6 +31,15 @@ from muse.errors import Mismatch, NotConverged
 from muse.learn.criterion import Criterion
 from muse.learn.criterion import criterion as criterion_of
 from muse.learn.initialise.adversarial_config import AdversarialConfig
+from muse.learn.initialise.adversarial_state import (
+    REPORTED,
+    WORST_DEFECT,
+    Position,
+    State,
+    as_arrays,
+    defect,
+    taken_up,
+)
 from muse.learn.initialise.components import components, principal_axes
 from muse.procrustes import procrustes
 from muse.run.runtime import Runtime
@@ -38,10 +47,6 @@ from muse.search.retrieval import Retrieval, mutual_neighbours
 from muse.vectors import Matrix, Vectors
 
 log = logging.getLogger(__name__)
-
-State = dict[str, Tensor]  # all that training changes; restarts are the first axis of every tensor
-REPORTED = ("criterion", "loss", "defect")  # of each epoch, in the history
-WORST_DEFECT = 0.5  # beyond this the update of equation 4.7 cannot be trusted to bring a mapping back
 
 
 @dataclass(frozen=True)
@@ -79,7 +84,8 @@ def adversarial(  # noqa: PLR0913 - the contract of all initialisations, and a c
     if words is not None:
         judge = criterion_of(source, target, most_frequent=words, device=runtime.device)
     training = _Training(source, target, config, runtime.device)
-    epoch, seed, state, reported = _resume(runtime, training, seed=int(rng.integers(2**31)))
+    resumed = _resume(runtime, training, seed=int(rng.integers(2**31)))
+    epoch, seed, state, reported = resumed.epoch, resumed.seed, resumed.state, resumed.reported
     with runtime.progress.stage(
         "adversarial", config.epochs, "epochs", first=epoch, may_end_early=True
     ) as tick:
@@ -89,10 +95,8 @@ def adversarial(  # noqa: PLR0913 - the contract of all initialisations, and a c
             state, figures = training.run_epoch(state, seed, epoch, judge)
             epoch += 1
             reported.append([max(figures.criteria), figures.loss, figures.defect])
-            arrays = {name: tensor.cpu().numpy() for name, tensor in state.items()}
-            position = {"epoch": np.array(epoch), "seed": np.array(seed), "reported": np.array(reported)}
-            signature = {"signature": np.array(training.signature)}
-            runtime.checkpoint.save("adversarial", arrays | position | signature)
+            position = Position(epoch, seed, state, reported)
+            runtime.checkpoint.save("adversarial", as_arrays(position, training.signature))
             log.info("%s", figures)
             tick(epoch, **dict(zip(REPORTED, reported[-1], strict=True)))
             if on_epoch is not None:
@@ -162,8 +166,8 @@ class _Training:
         found = torch.tensor([criterion(self._lift(mapping)) for mapping in state["mapping"]])
         _judge(state, found.to(self.device), halve_on_drop=c.halve_on_drop)
         rate = c.mapping_rate * decay * float(state["rate"][state["best"].argmax()])
-        defect, loss = float(_defect(state["mapping"]).max()), loss / (c.steps * c.discriminator_steps)
-        figures = AdversarialEpoch(epoch + 1, tuple(found.tolist()), pace, defect, rate, float(loss))
+        worst, loss = float(defect(state["mapping"]).max()), loss / (c.steps * c.discriminator_steps)
+        figures = AdversarialEpoch(epoch + 1, tuple(found.tolist()), pace, worst, rate, float(loss))
         return self._prune(state, epoch + 1), figures
 
     def _discriminator_step(self, state: State, rate: float, generator: torch.Generator) -> Tensor:
@@ -252,15 +256,10 @@ def _judge(state: State, found: Tensor, *, halve_on_drop: bool) -> None:
     state["stalled"] = torch.where(better, 0, state["stalled"] + 1)
 
 
-def _defect(mapping: Tensor) -> Tensor:
-    identity = torch.eye(mapping.shape[-1], device=mapping.device)
-    return (mapping @ mapping.mT - identity).abs().amax((1, 2))  # (r,)
-
-
 def _healthy(state: State) -> State:
     """The restarts that are finite and near orthogonal; NotConverged if there are none."""
     finite = [tensor.flatten(1).isfinite().all(1) for tensor in state.values() if tensor.ndim == 3]
-    good = torch.stack(finite).all(0) & (_defect(state["mapping"]) < WORST_DEFECT)
+    good = torch.stack(finite).all(0) & (defect(state["mapping"]) < WORST_DEFECT)
     if not bool(good.any()):
         raise NotConverged(
             f"adversarial training must keep one mapping finite and orthogonal, all {len(good)} restarts "
@@ -277,18 +276,12 @@ def _generator(seed: int, stream: int, device: torch.device) -> torch.Generator:
     return torch.Generator(device).manual_seed(int(mixed[0]))
 
 
-def _resume(runtime: Runtime, training: _Training, seed: int) -> tuple[int, int, State, list[list[float]]]:
-    """The epoch, seed and state to start with, of the checkpoint if there is one, and REPORTED by epoch."""
+def _resume(runtime: Runtime, training: _Training, seed: int) -> Position:
+    """The position to start with: that of the checkpoint, if there is one."""
     saved = runtime.checkpoint.load("adversarial")
     if saved is None:
-        return 0, seed, training.start(seed), []
-    if str(saved.pop("signature")) != training.signature:
-        raise Mismatch("the adversarial checkpoint is of other vectors or settings; run without --resume")
-    epoch, seed, reported = (
-        int(saved.pop("epoch")),
-        int(saved.pop("seed")),
-        saved.pop("reported", np.empty((0, len(REPORTED)))).tolist(),
-    )
-    # torch.tensor copies to aligned memory: the same kernels run, with the same results to the last bit.
-    state = {name: torch.tensor(array, device=training.device) for name, array in saved.items()}
-    return epoch, seed, state, reported
+        return Position(0, seed, training.start(seed))
+    with runtime.checkpoint.complete():
+        if str(saved["signature"]) != training.signature:
+            raise Mismatch("the adversarial checkpoint is of other vectors or settings; run without --resume")
+        return taken_up(saved, training.start, training.config.epochs)

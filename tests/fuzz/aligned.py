@@ -1,0 +1,155 @@
+"""Targets that `muse align` wrote: the state of an interrupted run, and the record that a report shows."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+from muse.api.request import Request
+from muse.api.run import run
+from muse.files.space_folder import MANIFEST
+from muse.learn.auto import KNOWN, Plan
+from muse.learn.initialise.adversarial import adversarial
+from muse.learn.initialise.adversarial_config import AdversarialConfig
+from muse.learn.pair import AlignConfig
+from muse.learn.refine import RefineConfig
+from muse.report import (
+    Facts,
+    ReportConfig,
+    direction_of,
+    facts,
+    gather_facts,
+    page,
+    supervision_json,
+    write_report,
+)
+from muse.run.checkpoint import Checkpoint
+from muse.space import load_space
+from tests.fuzz.target import Target
+from tests.toys import raw_pair, write_vec
+
+COUNT, DIMENSION, PAIRS = 500, 5, 30  # words, and pairs of a dictionary
+ROUND = RefineConfig(cutoffs=(COUNT,), max_rounds=2)
+TINY = AdversarialConfig(restarts=3, survivors=2, epochs=2, steps=2, batch=4, hidden=4, discriminator_steps=1)
+
+
+@cache
+def _inputs() -> Path:
+    """A folder with vectors of two languages and a dictionary, for as long as the process lasts."""
+    folder, words = Path(tempfile.mkdtemp(prefix="muse-fuzz-align-")), [f"w{i}" for i in range(COUNT)]
+    for vectors in raw_pair(COUNT, DIMENSION)[:2]:
+        write_vec(folder / f"{vectors.language}.vec", replace(vectors, words=words))
+    (folder / "pairs").write_text("".join(f"{word}\t{word}\n" for word in words[:PAIRS]))
+    return folder
+
+
+def _align(out: Path, init: str, **options: Any) -> None:
+    config = AlignConfig(plan=Plan(init, rounds=(ROUND,)), refine=options.pop("refine", None))
+    folder = _inputs()
+    with mock.patch.dict(KNOWN, adversarial=_tiny):
+        run(Request("fr", "en", folder / "fr.vec", folder / "en.vec", out=out, config=config, **options))
+
+
+def _tiny(*given: Any) -> Iterator[Any]:
+    source, target, score, rng, runtime = given
+    return adversarial(source, target, config=TINY, criterion=score, rng=rng, runtime=runtime)
+
+
+def _interrupted(init: str) -> Callable[[Path], None]:
+    def write(folder: Path) -> None:
+        # The last step of a run is to clear its checkpoint: one that does not is as if killed before.
+        (folder / "saving").mkdir()
+        with mock.patch.object(Checkpoint, "clear"):
+            _align(folder / "saving" / "x", init)
+        shutil.rmtree(folder / "saving" / "x")
+        if init == "adversarial":  # which keeps the state of each epoch too
+            shutil.copytree(folder / "saving", folder / "training")
+            (folder / "training" / ".x.checkpoint" / f"start-{init}.npz").unlink()
+
+    return write
+
+
+def _resumed(init: str) -> Callable[[Path], Iterable[Any]]:
+    def read(folder: Path) -> Iterator[Any]:
+        _align(folder / "x", init, resume=True)
+        space = load_space(folder / "x")
+        for language in space.languages:
+            yield from (space.vectors(language).matrix, space.side(language).mapping)
+
+    return read
+
+
+def _recorded(folder: Path) -> None:
+    spaces = _spaces()
+    for name in spaces:
+        (folder / name).mkdir()
+        shutil.copy(spaces[name] / MANIFEST, folder / name)
+    _searched()
+
+
+@cache
+def _spaces() -> Mapping[str, Path]:
+    """Spaces whose manifests have all that a report shows, for as long as the process lasts."""
+    folder = Path(tempfile.mkdtemp(prefix="muse-fuzz-spaces-"))
+    _align(
+        folder / "pairs",
+        "dictionary",
+        dictionary=_inputs() / "pairs",
+        refine=ROUND,
+        command=("muse", "align"),
+    )
+    _align(folder / "none", "adversarial", refine=ROUND)
+    return {name: folder / name for name in ("none", "pairs")}
+
+
+@cache
+def _searched() -> Facts:
+    """The facts of a space, the searches for which its manifest does not change."""
+    space = load_space(_spaces()["none"])
+    found = gather_facts(space, ReportConfig("fr", "en", Path(), max_vocab=20), space.progress)
+    with tempfile.TemporaryDirectory() as folder:  # what is loaded for the first page is not of an input
+        write_report(found, Path(folder) / "x.html")
+    return found
+
+
+@contextmanager
+def _known() -> Iterator[None]:
+    """A block in which a report is not searched for again, and its templates are not compiled again."""
+    known = _searched()
+    with ExitStack() as stack:
+        for name, found in {"survey": known.survey, "draw_picture": known.picture}.items():
+            stack.enter_context(mock.patch.object(facts, name, return_value=found))
+        stack.enter_context(mock.patch.object(facts, "grouped_pairs"))
+        stack.enter_context(mock.patch.object(facts, "hubness", side_effect=known.hubness))
+        stack.enter_context(mock.patch.object(page, "_environment", _environment))
+        yield
+
+
+_environment = cache(page._environment)
+
+
+def _report(folder: Path) -> Iterable[Any]:
+    space = _spaces()["none"]
+    for language in ("en", "fr"):
+        (folder / language).symlink_to(space / language)
+    loaded = load_space(folder, check=False)
+    with _known():
+        source, target = direction_of(loaded, None, None)
+        found = gather_facts(loaded, ReportConfig(source, target, folder, max_vocab=20), loaded.progress)
+        written = write_report(found, folder / "x.html")
+    json.dumps({"signature": str(found.signature), **written.as_json(), **supervision_json(found.records)})
+    return ()
+
+
+TARGETS = (
+    *(Target(f"align.{init}", _interrupted(init), _resumed(init)) for init in ("identical", "adversarial")),
+    Target("report", _recorded, _report),
+)
