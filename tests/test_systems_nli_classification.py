@@ -31,6 +31,7 @@ def test_labels_are_those_of_the_classifier_and_unread_pairs_have_none(muse: Com
     )
     first[7] = second[300] = "nosuch"
     found = classify(encoder, first, second, "en", progress=QUIET)
+    assert classify(encoder, ["unknown"], ["unknown"], "en", progress=QUIET).tolist() == [-1]
     assert np.flatnonzero(found < 0).tolist() == [7, 300]
     network = encoder.network
     assert isinstance(network, InferSent)

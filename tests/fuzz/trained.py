@@ -12,31 +12,47 @@ from typing import Any
 from unittest import mock
 
 from muse.api.encoders import load_encoder
+from muse.progress import Progress
 from muse.run.checkpoint import Checkpoint
 from muse.run.runtime import Runtime
 from muse.space import AlignedSpace
+from muse.systems.core import SpaceCore
+from muse.systems.nli.classification import classify
+from muse.systems.nli.x_bilstm import open_english
 from muse.systems.registry import train_system
 from muse.systems.system import TrainingRequest
 from muse.systems.translator.translation import ModelTranslator, load_translator
+from muse.systems.xlm.tuning import open_xlm
 from tests.fuzz.folders import encoded
 from tests.fuzz.target import Target
 from tests.parallel import toy_space, toy_text, write_text
 
 _TINY = {"layers": "1", "heads": "2", "hidden": "8"}
-# Of each system the settings that make it small, and the text that it needs.
+# Of each system the settings that make it small, and the text that it needs; a dot parts kinds of one system.
 SYSTEMS: Mapping[str, tuple[dict[str, str], str]] = {
     "x-cbow": ({}, "parallel"),
+    "projection": ({}, "parallel"),
+    "cvm-add": ({}, "parallel"),
     "lens": ({"dimension": "8"}, "parallel"),
     "infersent": ({"units": "4", "hidden": "8"}, "nli"),
+    "x-bilstm": ({"units": "4"}, "parallel"),
     "cmlm": ({"heads": "2", "hidden": "8", "feed_forward": "8", "longest": "8"}, "text"),
     "bgt": ({"semantic": "8", "language": "4", "vocabulary": "80", "hidden": "8", "heads": "2"}, "parallel"),
     "xlm": (
         {"objective": "mlm", "pieces": "120", "layers": "1", "heads": "2", "hidden": "8", "length": "16"},
         "text",
     ),
+    "xlm.nli": ({}, "nli"),
+    "xlm.nli.apart": ({"reads": "apart", "hidden": "8"}, "nli"),
     "translator": ({"pieces": "120", **_TINY, "longest": "24"}, "text"),
 }
+# The setting with the folder of a system that is trained before.
+BEFORE = {
+    "x-bilstm": ("english", "infersent"), "xlm.nli": ("pretrained", "xlm"),
+    "xlm.nli.apart": ("pretrained", "xlm"),
+}  # fmt: skip
 TEXT = ("en1 en2 en3", "fr1 fr2", "")
+CLASSIFIERS = ("infersent", "x-bilstm", "xlm.nli", "xlm.nli.apart")
 LABELS = ("NEUTRAL", "ENTAILMENT", "CONTRADICTION")
 
 
@@ -62,6 +78,9 @@ def _texts() -> Path:
 
 def _request(system: str, out: Path, *, epochs: int, resume: bool = False) -> TrainingRequest:
     settings, kind = SYSTEMS[system]
+    if system in BEFORE:
+        option, first = BEFORE[system]
+        settings = {**settings, option: str(_trained_before(first))}
     kinds: dict[str, dict[str, Any]] = {
         "parallel": {"parallel": (_texts() / "parallel",)},
         "nli": {"nli": _texts() / "nli"},
@@ -73,16 +92,45 @@ def _request(system: str, out: Path, *, epochs: int, resume: bool = False) -> Tr
     return TrainingRequest(_toys(), language, out, settings=settings, trainer=trainer, resume=resume, **given)
 
 
+@cache
+def _trained_before(system: str) -> Path:
+    """The folder of an encoder, for as long as the process lasts."""
+    folder = Path(tempfile.mkdtemp(prefix="muse-fuzz-encoder-"))
+    _train(system, folder)
+    return folder / "x"
+
+
+def _train(system: str, folder: Path) -> None:
+    train_system(system.partition(".")[0], _request(system, folder / "x", epochs=0), Runtime())
+
+
 def _of(system: str) -> Callable[[Path], None]:
     def write(folder: Path) -> None:
         (folder / "0").mkdir()
-        train_system(system, _request(system, folder / "0" / "x", epochs=0), Runtime())
+        _train(system, folder / "0")
 
     return write
 
 
 def _encoder(folder: Path) -> Iterable[Any]:
     return encoded(load_encoder(folder / "x", _toys()), TEXT)
+
+
+def _classifier(folder: Path) -> Iterator[Any]:
+    encoder = load_encoder(folder / "x", _toys())
+    yield from encoded(encoder, TEXT)
+    for language in encoder.languages:
+        text = [f"{language}1 {language}2", f"{language}3", ""]
+        yield classify(encoder, text, text[::-1], language, progress=Progress(quiet=True))
+
+
+def _english(folder: Path) -> Iterator[Any]:
+    network = open_english(folder / "x", SpaceCore(_toys()), _toys())
+    yield dict(network.named_parameters())
+
+
+def _pretrained(folder: Path) -> Iterator[Any]:
+    yield dict(open_xlm(folder / "x", _toys()).named_parameters())
 
 
 def _translator(folder: Path) -> Iterator[Any]:
@@ -104,7 +152,13 @@ def _resumed(folder: Path) -> Iterable[Any]:
 
 
 TARGETS = (
-    *(Target(name, _of(name), _encoder) for name in SYSTEMS if name != "translator"),
+    *(
+        Target(name, _of(name), _classifier if name in CLASSIFIERS else _encoder)
+        for name in SYSTEMS
+        if name != "translator"
+    ),
+    Target("english", _of("infersent"), _english),
+    Target("pretrained", _of("xlm"), _pretrained),
     Target("translator", _of("translator"), _translator),
     Target("resumed", _interrupted, _resumed),
 )

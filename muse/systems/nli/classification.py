@@ -40,7 +40,7 @@ def classify(
     device = str(next(network.parameters()).device)
     found = torch.full((len(premises),), -1)
     with torch.no_grad():
-        for rows in torch.split(known, _ROWS):
+        for rows in torch.split(known, _ROWS) if len(known) else ():  # of nothing, there would be one part
             one, other = (side.take(rows).to(device) for side in (first, second))
             found[rows] = network.logits(one, other, (language, language)).argmax(dim=1).cpu()
     labels: Classes = found.numpy()
