@@ -6,12 +6,14 @@ import sys
 import tarfile
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from muse.errors import BadFile
 from muse.files import read_vectors
+from muse.files.source import FREE
 from muse.files.spacy_pipeline import find_vectors, is_pipeline
 from tests.pipelines import of_words, packaged, random_rows, sdist, wheel
 
@@ -40,6 +42,14 @@ def test_a_folder_a_package_and_their_archives_are_the_same(tmp_path: Path, pipe
         for file in pipeline.rglob("*"):
             archive.write(file, file.relative_to(pipeline))
     check(tmp_path / "bare.zip")
+
+
+@pytest.mark.parametrize("form", [wheel, sdist])
+def test_an_archive_made_to_fill_the_disk_is_refused(tmp_path: Path, pipeline: Path, form: Any) -> None:
+    (pipeline / "vocab" / "vectors").write_bytes(bytes(FREE + 1))
+    archive = form(tmp_path / "toy", packaged(tmp_path / "site", pipeline))
+    with pytest.raises(BadFile, match="grows at most 100 times"):
+        read_vectors(archive, language="fr")
 
 
 def test_the_name_of_an_installed_pipeline(

@@ -299,7 +299,7 @@ def test_a_number_that_no_run_can_have_measured_is_left_out(muse: Command, space
     ended = muse("report", space)
     assert ended.code == 0, ended.err
     page = page_of(space.with_suffix(".html"))
-    assert "similarity\\udcff" in page.text
+    assert "similarity?" in page.text
     assert not {"nan", "inf", "-inf"} & set(re.findall(r"[-a-z]+", page.text))
     assert number not in page.text
 

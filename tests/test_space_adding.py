@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -85,6 +86,16 @@ def test_the_verdict_on_the_whole_is_the_worst(tmp_path: Path) -> None:
     assert (manifest["verdict"], manifest["criterion"]) == (UNSURE, 0.25)
     add(tmp_path / "t", tmp_path / "s", verdict={"label": "aligned", "confidence": 1})
     assert load_space(tmp_path / "t").manifest["criterion"] == 0.5
+
+
+@pytest.mark.parametrize("confidence", ["null", '"high"', "NaN", "1e999"])
+def test_a_confidence_that_is_no_number_is_no_reason_to_doubt(tmp_path: Path, confidence: str) -> None:
+    saved(tmp_path / "s", "fr")
+    manifest = tmp_path / "s" / "manifest.json"
+    entries = {**json.loads(manifest.read_text()), "verdict": {"label": "aligned", "confidence": 7}}
+    manifest.write_text(json.dumps(entries).replace('"confidence": 7', f'"confidence": {confidence}'))
+    add(tmp_path / "t", tmp_path / "s", verdict=UNSURE)
+    assert load_space(tmp_path / "t").manifest["verdict"] == UNSURE
 
 
 def test_a_mapping_that_is_no_rotation_is_said_to_be_none(tmp_path: Path) -> None:

@@ -49,6 +49,13 @@ def test_everything_that_is_recorded() -> None:
     assert (found.mapping, found.muse_version) == ("linear", "1")
 
 
+def test_what_no_answer_can_hold_is_replaced_or_left_out() -> None:
+    files = [{"path": "/data/fr\udcff.vec"}]  # a name that is not UTF-8
+    found = shown({"verdict": {**VERDICT, "confidence": float("nan")}, "languages": {"fr": {"files": files}}})
+    assert found.languages[0].files[0].name == "fr?.vec"
+    assert "nan" not in found.model_dump_json()
+
+
 def test_the_verdict_on_the_whole_is_that_on_its_only_mapping() -> None:
     assert shown({"verdict": VERDICT}).languages[0].verdict == Judgement(**VERDICT)
 

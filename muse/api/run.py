@@ -179,7 +179,7 @@ def _others(request: Request, inputs: _Inputs) -> Others:
             verdict = (entry.get("verdict") or space.manifest.get("verdict") or {}).get("label")
             if language != space.pivot and verdict != "failed":
                 identity = np.eye(space.manifest["dimension"], dtype=np.float32)
-                method, via = entry.get("method", ""), tuple(entry.get("via", ()))
+                method, via = entry.get("method") or "", tuple(map(str, entry.get("via") or ()))
                 aligned = verdict == "aligned"
                 saved.append(Middle(space.vectors(language), identity, method, via, aligned))
     return Others([side.vectors for side in inputs.via.values()], saved)

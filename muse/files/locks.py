@@ -64,7 +64,7 @@ def only_writer(out: Path) -> Iterator[None]:
     if descriptor is None:
         holder = ""
         with suppress(OSError):
-            holder = place.read_text(encoding="utf-8")
+            holder = place.read_text(encoding="utf-8", errors="replace")
         raise BadFile(
             f"{out}: expected to be the only one that writes it, got another at it ({holder or 'unknown'}); "
             "wait until that has ended, or choose another --out"

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, is_dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -31,6 +31,7 @@ from muse.version import __version__
 
 ALIGNED = Path("embeddings", "aligned")  # where muse align writes spaces by default
 MOST, NAMED = 1_000, 5  # files looked at in a folder, and spaces named in a message
+LARGEST = 1e38  # figures are of float32
 FORMAT, FORMAT_VERSION = "muse-space", 1
 _KEYS = {"format_version": int, "pivot": str, "dimension": int, "languages": dict, "checksums": dict}
 _LANGUAGE_KEYS = {"words": int, "normalisation": list}
@@ -85,6 +86,26 @@ def plain(value: Any) -> Any:
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     return value if value is None or isinstance(value, bool | int | str) else str(value)
+
+
+def presentable(value: Any) -> Any:
+    """A value of a manifest, to show it: null for numbers that are no figures, and all text in UTF-8.
+
+    >>> presentable({"confidence": 1e400, "path": "fr" + chr(0xDCFF), "seed": 7})
+    {'confidence': None, 'path': 'fr?', 'seed': 7}
+    """
+    if isinstance(value, Mapping):
+        return {presentable(key): presentable(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [presentable(one) for one in value]
+    if isinstance(value, str):  # a path has half a surrogate pair for a byte that is not UTF-8
+        return value.encode(errors="replace").decode()
+    return None if isinstance(value, int | float) and not -LARGEST <= value <= LARGEST else value
+
+
+def is_figure(value: object) -> TypeGuard[int | float]:
+    """Whether a value is a number that a run can have measured: no truth value, finite, at most LARGEST."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and -LARGEST <= value <= LARGEST
 
 
 def is_space(folder: Path) -> bool:

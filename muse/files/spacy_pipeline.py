@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 import re
-import shutil
 import tarfile
 import tempfile
 import zipfile
@@ -15,7 +14,7 @@ from pathlib import Path
 from typing import IO
 
 from muse.errors import BadFile
-from muse.files.source import DAMAGED
+from muse.files.source import DAMAGED, check_ratio
 
 # What spaCy writes of the vectors of a pipeline: the rows, the row of each word, the words, the settings.
 ROWS, KEYS, STRINGS, SETTINGS = "vectors", "key2row", "strings.json", "vectors.cfg"
@@ -81,12 +80,15 @@ def open_pipeline(path: Path) -> Iterator[Pipeline]:
         yield Pipeline(path, _only(path, _holders(path)) / VOCAB)
         return
     with tempfile.TemporaryDirectory(prefix="muse-") as name:
-        folder, holders = Path(name), set()
+        folder, holders, taken = Path(name), set(), 0
         try:
             for holder, file, stream in _members(path):
                 holders.add(Path(holder))
                 with (folder / file).open("wb") as target:
-                    shutil.copyfileobj(stream, target, _BLOCK)
+                    while data := stream.read(_BLOCK):
+                        taken += len(data)
+                        check_ratio(path, taken, path.stat().st_size)
+                        target.write(data)
         except _UNREADABLE as error:
             raise BadFile(
                 f"{path}: expected a complete archive of a spaCy pipeline, got a broken one ({error}); "

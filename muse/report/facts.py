@@ -9,11 +9,12 @@ import numpy as np
 
 from muse.evaluation.hubness import Hubness, hubness
 from muse.evaluation.score import Signature, space_signature
+from muse.files.space_manifest import presentable
 from muse.picture import Picture, draw_picture, grouped_pairs
 from muse.progress import Progress
 from muse.report.measured import Gold, GoldAnswer, Measured, gold_answers, measure
 from muse.report.next_steps import NextStep, Surroundings, next_steps
-from muse.report.record import UNKNOWN, Record, least_certain, recorded, records
+from muse.report.record import UNKNOWN, Record, least_certain, records
 from muse.report.reliability import Reliability, reliability_of
 from muse.report.survey import Survey, survey
 from muse.search.retrieval import Retrieval
@@ -115,7 +116,7 @@ def direction_of(space: AlignedSpace, source: str | None, target: str | None) ->
 def gather_facts(space: AlignedSpace, config: ReportConfig, progress: Progress) -> Facts:
     """The facts; Mismatch, before the long searches, if no pair of the dictionary is covered."""
     source, target, rng = config.source, config.target, np.random.default_rng(config.seed)
-    space, accuracy = replace(space, manifest=recorded(space.manifest)), None
+    space, accuracy = replace(space, manifest=presentable(space.manifest)), None
     with progress.stage("report", 4) as tick:
         if config.gold is not None:
             accuracy = _accuracy(space, config.gold, config, rng)

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from muse.errors import BadFile, MissingExtra
 from muse.files.atomic import atomic_folder
 from muse.files.space_folder import writing
+from muse.files.space_manifest import is_figure
 from muse.files.writing import check_place, replaced
 from muse.installation import install_extra
 from muse.picture import require_picture
 from muse.report.drawing import Drawing
 from muse.report.drawings import drawings
 from muse.report.facts import Facts
-from muse.report.record import is_figure
 from muse.report.view import view
 from muse.translate.answers import grade_of
 
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 TEMPLATES = "templates"
 PALETTE = ("web", "page", "palette.css")  # the explorer's, so that both look alike
-HALVES = "backslashreplace"  # of surrogate pairs, which are in the name of a file that is not UTF-8
 FIGURES = (".svg", ".png")  # PNG: those of an older muse
 
 
@@ -81,9 +80,9 @@ def write_report(facts: Facts, page: Path) -> WrittenReport:
     folder = figures_folder(page)
     with writing(folder), atomic_folder(folder) as partial:
         for name, svg in figures.items():
-            (partial / f"{name}.svg").write_text(svg, encoding="utf-8", errors=HALVES)
+            (partial / f"{name}.svg").write_text(svg, encoding="utf-8", errors="replace")
     with replaced(page) as stream:
-        stream.write(text.encode(errors=HALVES))
+        stream.write(text.encode(errors="replace"))  # the name of a folder need not be UTF-8
     return WrittenReport(page, {name: folder / f"{name}.svg" for name in figures})
 
 

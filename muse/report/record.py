@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeGuard
+from typing import Any
 
+from muse.files.space_manifest import is_figure
 from muse.report.supervision import SupervisionRecord, supervision_of
 
 UNKNOWN = "unknown"
-LARGEST = 1e38  # a figure of a run is of float32: what is larger was never measured
 LABELS = ("failed", "doubtful", UNKNOWN, "aligned")  # from worst to best
 Curve = list[tuple[float, float]]
 Stage = tuple[str, float | None, float | None]  # with its seconds and the peak of memory so far, in MB
@@ -105,20 +105,6 @@ class Record:
         if len(self.candidates) == 1:
             return "no other was tried"
         return "none was judged aligned, and it has the highest criterion"
-
-
-def is_figure(value: object) -> TypeGuard[int | float]:
-    """Whether a value can be shown as a number: neither true nor false, finite and no larger than LARGEST."""
-    return isinstance(value, int | float) and not isinstance(value, bool) and -LARGEST <= value <= LARGEST
-
-
-def recorded(value: Any) -> Any:
-    """A value of a manifest, with null for the numbers in it that cannot be shown."""
-    if isinstance(value, Mapping):
-        return {key: recorded(one) for key, one in value.items()}
-    if isinstance(value, list):
-        return [recorded(one) for one in value]
-    return None if isinstance(value, int | float) and not -LARGEST <= value <= LARGEST else value
 
 
 def supervision_json(found: Sequence[Record]) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from typing import Any
 from muse.errors import BadSetting
 from muse.files.atomic import atomic_folder
 from muse.files.space_folder import folder_name, writing
-from muse.files.space_manifest import plain, read_manifest, verify, write_manifest
+from muse.files.space_manifest import is_figure, plain, read_manifest, verify, write_manifest
 from muse.space.saving import (
     Provenance,
     SideToSave,
@@ -91,4 +91,5 @@ def _grown(
 
 
 def _confidence(verdict: Any) -> float:
-    return float(verdict.get("confidence", 1)) if isinstance(verdict, dict) else 1.0
+    found = verdict.get("confidence") if isinstance(verdict, dict) else None
+    return float(found) if is_figure(found) else 1.0

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import PurePath
 from typing import Any, TypeVar
 
 from muse.evaluation.score import space_signature
+from muse.files.space_manifest import presentable
 from muse.space import AlignedSpace
 from muse.web import answers
 
@@ -16,6 +18,7 @@ Model = TypeVar("Model", answers.Judgement, answers.HeldOut)
 
 def space_answer(space: AlignedSpace, name: str, examples: Mapping[str, list[str]]) -> answers.Space:
     """The languages of a space, with examples, and what its verdict rests on."""
+    space = replace(space, manifest=presentable(space.manifest))
     manifest = space.manifest
     verdict = _read(answers.Judgement, manifest.get("verdict"))
     return answers.Space(

@@ -32,7 +32,8 @@ from muse.report import (
     write_report,
 )
 from muse.run.checkpoint import Checkpoint
-from muse.space import load_space
+from muse.space import AlignedSpace, adding, load_space, loading
+from muse.web.evidence import space_answer
 from tests.fuzz.target import Target
 from tests.toys import raw_pair, write_vec
 
@@ -54,8 +55,11 @@ def _inputs() -> Path:
 def _align(out: Path, init: str, **options: Any) -> None:
     config = AlignConfig(plan=Plan(init, rounds=(ROUND,)), refine=options.pop("refine", None))
     folder = _inputs()
+    # A language is added to a space whose files give its target.
+    target = (None, None) if "into" in options else ("en", folder / "en.vec")
+    language = options.pop("language", "fr")
     with mock.patch.dict(KNOWN, adversarial=_tiny):
-        run(Request("fr", "en", folder / "fr.vec", folder / "en.vec", out=out, config=config, **options))
+        run(Request(language, target[0], folder / "fr.vec", target[1], out=out, config=config, **options))
 
 
 def _tiny(*given: Any) -> Iterator[Any]:
@@ -136,11 +140,29 @@ def _known() -> Iterator[None]:
 _environment = cache(page._environment)
 
 
-def _report(folder: Path) -> Iterable[Any]:
-    space = _spaces()["none"]
+def _recorded_by(folder: Path) -> AlignedSpace:
+    """The space with this manifest, whose other files are good ones."""
     for language in ("en", "fr"):
-        (folder / language).symlink_to(space / language)
-    loaded = load_space(folder, check=False)
+        (folder / language).symlink_to(_spaces()["none"] / language)
+    return load_space(folder, check=False)
+
+
+def _served(folder: Path) -> Iterable[Any]:
+    space = _recorded_by(folder)
+    answer = space_answer(space, "x", dict.fromkeys(space.languages, ["a"]))
+    json.loads(answer.model_dump_json())
+    return ()
+
+
+def _grown(folder: Path) -> Iterable[Any]:
+    _recorded_by(folder)
+    with mock.patch.object(loading, "verify"), mock.patch.object(adding, "verify"):
+        _align(folder / "grown", "identical", language="de", into=folder)
+    yield load_space(folder / "grown").vectors("de").matrix
+
+
+def _report(folder: Path) -> Iterable[Any]:
+    loaded = _recorded_by(folder)
     with _known():
         source, target = direction_of(loaded, None, None)
         found = gather_facts(loaded, ReportConfig(source, target, folder, max_vocab=20), loaded.progress)
@@ -152,4 +174,6 @@ def _report(folder: Path) -> Iterable[Any]:
 TARGETS = (
     *(Target(f"align.{init}", _interrupted(init), _resumed(init)) for init in ("identical", "adversarial")),
     Target("report", _recorded, _report),
+    Target("served", _recorded, _served),
+    Target("into", _recorded, _grown),
 )

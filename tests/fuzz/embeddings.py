@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import tempfile
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
@@ -86,6 +87,16 @@ def _pipelines(folder: Path) -> None:
         made(folder / name / "x", WORDS, ROWS)
 
 
+def _archives(folder: Path) -> None:
+    from tests.pipelines import of_words, packaged, sdist, wheel
+
+    with tempfile.TemporaryDirectory() as made:
+        package = packaged(Path(made) / "site", of_words(Path(made) / "made", WORDS, ROWS))
+        for form, name in ((wheel, "x.whl"), (sdist, "x.tar.gz")):
+            (folder / name).mkdir()
+            form(folder / name / name, package)
+
+
 def _pipeline(folder: Path) -> Iterable[Any]:
     found = load_spacy(folder / "x")
     yield read_vectors(folder / "x", language="en").matrix
@@ -126,4 +137,5 @@ TARGETS = (
     Target("parquet", _inputs({"x.parquet": lambda path: write_parquet(path, WORDS, ROWS)}), _vectors),
     Target("fasttext", _inputs({"x.bin": _fasttext(), "y.bin": _fasttext(maxn=0)}), _model, FASTTEXT),
     Target("spacy", _pipelines, _pipeline),
+    Target("spacy.archive", _archives, _vectors),
 )

@@ -153,6 +153,7 @@ TARGETS = (
     ),
     Target("documents", files({"x.txt": "a\tone\na\ttwo\n\nb\tthree\nb\tfour\n"}), _plain(read_documents)),
     Target("vocabulary", files({"x.txt": _VOCABULARY, "y.txt": "the\nca@@\nt\n"}), _plain(read_vocabulary)),
+    Target("pieces.parquet", _columns, _plain(_sentences_in_pieces)),
     Target("column", _columns, _plain(lambda path: read_column(path, None))),
     Target("arpa", _arpa, _language_model),
     Target(
