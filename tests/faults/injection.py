@@ -9,7 +9,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from tests.faults.jobs import ENVIRONMENT, Job, finished, result
+from tests.faults.jobs import ENDED, ENVIRONMENT, Job, finished, result
 from tests.faults.kills import Reference, Report
 
 CALLS = (
@@ -67,7 +67,7 @@ def inject(
     found = result(folder, one.job.out)
     if "Traceback" in ended.stderr:
         report.wrong.append(f"{where}: {ended.stderr.strip().splitlines()[-1]}")
-    if found not in (None, one.result) or (found is None) == (ended.returncode == 0):
+    if found not in (None, one.result) or (found is None) == (ended.returncode in ENDED):
         report.wrong.append(
             f"{where}: exit {ended.returncode} and {'nothing' if found is None else 'another result'}"
         )

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tests.faults.jobs import ENVIRONMENT, Job, finished, others, prepare, result, run
+from tests.faults.jobs import ENDED, ENVIRONMENT, Job, finished, others, prepare, result, run
 
 
 @dataclass
@@ -44,7 +44,7 @@ def reference(job: Job, folder: Path) -> Reference:
     ended = run(job, done)
     seconds = time.perf_counter() - began
     found = result(done, job.out)
-    if ended.returncode or found is None:
+    if ended.returncode not in ENDED or found is None:
         raise RuntimeError(f"{job.name}: exit {ended.returncode}: {ended.stderr}")
     return Reference(job, inputs, found, others(done, job.out), seconds)
 
