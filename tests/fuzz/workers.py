@@ -73,8 +73,15 @@ class Worker:
         size = int(Path("/proc/self/statm").read_bytes().split()[0]) * resource.getpagesize()
         resource.setrlimit(resource.RLIMIT_AS, (size + ROOM, size + ROOM))
         with tempfile.TemporaryDirectory(prefix="muse-fuzz-", dir=SCRATCH) as folder:
+            known = set[str]()
             while (task := pipe.recv()) is not None:
-                until, target = time.monotonic() + task.seconds, TARGETS[task.target]
+                target = TARGETS[task.target]
+                if target.name not in known:
+                    # The pages of the libraries that it is first to use are no memory of the first input.
+                    for files in target.good:
+                        examined(target, files, Path(folder))
+                    known.add(target.name)
+                until = time.monotonic() + task.seconds
                 for number in range(task.first, task.end):
                     self._shared[0] = number
                     found = examined(target, target.numbered(self._seed, number), Path(folder))
