@@ -178,6 +178,14 @@ def test_the_picture_is_drawn_and_finds_words(client: Client) -> None:
     assert asked(client, "/api/place", word="Roi")["form"] == "roi"
 
 
+def test_a_picture_without_words_is_empty_and_no_word_has_a_place_in_it() -> None:
+    rows = np.eye(8, dtype=np.float32)
+    short = plain_space(rows, rows, list("abcdefgh"), list("ABCDEFGH"))  # too short for a picture
+    client = Client(create_app(Explorer(short, "fr-en"), burst=1e6))
+    assert picture(client)["points"] == []
+    assert asked(client, "/api/place", word="a") is None
+
+
 def test_the_picture_is_the_same_in_both_directions(client: Client) -> None:
     one, other = picture(client, src="fr", tgt="en"), picture(client, src="en", tgt="fr")
     assert (one["points"], one["regions"]) == (other["points"], other["regions"])

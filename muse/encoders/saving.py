@@ -174,6 +174,9 @@ def _manifest(folder: Path) -> dict[str, Any]:
             )
     if not all(isinstance(digest, str) for digest in manifest["spaces"].values()):
         raise BadFile(f"{path}: expected a checksum for each language, got {manifest['spaces']!r}; {AGAIN}")
+    languages = manifest["settings"].get("languages", [])
+    if not isinstance(languages, list) or not all(isinstance(language, str) for language in languages):
+        raise BadFile(f"{path}: expected a list of languages by name, got {languages!r}; {AGAIN}")
     return manifest
 
 

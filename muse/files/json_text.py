@@ -10,7 +10,7 @@ _DEEP = "lists or objects nested too deeply"
 
 
 def parse_json(text: bytes | str) -> Any:
-    """The value of a JSON text; ValueError if it is broken or nested too deeply.
+    """The value of a JSON text; ValueError if it is broken, too deep or has strings that are no text.
 
     >>> parse_json('{"parts": 2}')
     {'parts': 2}
@@ -22,6 +22,7 @@ def parse_json(text: bytes | str) -> Any:
     level = [value]
     for _ in range(DEEPEST):
         if not (level := [inner for outer in level for inner in _inside(outer)]):
+            json.dumps(value, ensure_ascii=False).encode()  # a half of a surrogate pair is a ValueError here
             return value
     raise ValueError(_DEEP)
 

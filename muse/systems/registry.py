@@ -119,8 +119,6 @@ def _fitted(system: System, job: Job) -> Fitted:
 def restore_system(saved: Saved, space: AlignedSpace, _: Sequence[SentenceEncoder] = ()) -> NetworkEncoder:
     """The saved encoder, for its space; KeyError, TypeError or ValueError if its settings are incomplete."""
     settings, languages = dict(saved.settings), tuple(saved.settings["languages"])
-    if not all(isinstance(language, str) for language in languages):
-        raise TypeError(f"languages {languages}")
     network = SAVED[settings["system"]].network(settings, space)
     return NetworkEncoder(saved.name, space, languages, load_state(network, saved.arrays), settings)
 

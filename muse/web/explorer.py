@@ -144,11 +144,11 @@ class Explorer:
         return self.pictures.get(direction)
 
     def place(self, direction: Direction, word: str) -> Located | None:
-        """Where a word of the source language is in the picture; None until that is drawn."""
+        """Where a word of the source language is in the picture; None if that is empty or not yet drawn."""
         language = direction[0]
         form = self._form(language, word)
         drawn = self.pictures.get(direction)
-        if drawn is None:
+        if drawn is None or not drawn.picture.pairs:
             return None
         row = self.space.tensor(language)[self.space.vectors(language).index[form]]
         place, exact = drawn.place(language, form, row)

@@ -116,7 +116,7 @@ def _about_the_picture(router: APIRouter, explorer: Explorer) -> None:
 
     @router.get("/api/place")
     def place(word: Word, src: Lang = None, tgt: Lang = None) -> answers.PlaceAnswer | None:
-        """The place in the picture of a word of the source language; null while it is being drawn."""
+        """The place of a source word in the picture; null while that is being drawn, and if it is empty."""
         direction = explorer.direction(src, tgt)
         found = explorer.place(direction, word)
         if found is None:

@@ -48,7 +48,8 @@ def _unchecked(folder: Path) -> Iterator[Any]:
 
 
 @cache
-def _toys() -> AlignedSpace:
+def toys() -> AlignedSpace:
+    """A space of twelve words a language."""
     return plain_space(
         raw_rows(0, 12, 4), raw_rows(1, 12, 4), [f"fr{i}" for i in range(12)], [f"en{i}" for i in range(12)]
     )
@@ -59,7 +60,7 @@ ENCODERS = ("mean", "idf+pcr", "sif", "power-mean[-inf,1,inf]+znorm[global]")
 
 def _encoders(folder: Path) -> None:
     for number, name in enumerate(ENCODERS):
-        encoder = load_encoder(name, _toys())
+        encoder = load_encoder(name, toys())
         for language in ("en", "fr"):
             encoder = encoder.fit([f"{language}{i} {language}{i + 1}" for i in range(10)], language)
         (folder / f"{number}").mkdir()
@@ -67,7 +68,7 @@ def _encoders(folder: Path) -> None:
 
 
 def _encoder(folder: Path) -> Iterable[Any]:
-    return encoded(load_encoder(folder / "x", _toys()), TEXT)
+    return encoded(load_encoder(folder / "x", toys()), TEXT)
 
 
 def encoded(encoder: SentenceEncoder, text: Sequence[str]) -> Iterator[Any]:
