@@ -24,6 +24,13 @@ def test_saved_and_resumed(tmp_path: Path) -> None:
     assert sorted(path.name for path in (tmp_path / "c").iterdir()) == ["run.txt", "start-gromov-none.npz"]
 
 
+def test_numbers_that_overflow_where_they_are_taken_up_are_those_of_another_run(tmp_path: Path) -> None:
+    checkpoint = Checkpoint.open(tmp_path / "c", [], resume=False)
+    for wrong in (np.array([1e300]), np.array([0x7FA00000], np.uint32).view(np.float32)):  # a signalling nan
+        with pytest.raises(BadFile, match="without --resume"), checkpoint.complete():
+            wrong.astype(np.float32 if wrong.itemsize == 8 else np.float64)
+
+
 def test_the_folders_made_for_it_go_with_it(tmp_path: Path) -> None:
     for other in (False, True):
         checkpoint = Checkpoint.open(tmp_path / "a" / "b" / "c", [], resume=False)

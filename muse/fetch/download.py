@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 CHUNK = 256 * 1024
+REDIRECTS = 5  # one leads to the newest version, one to the place where it is kept
 RETRIED = {408, 425, 429, 500, 502, 503, 504}  # status codes of temporary errors
 _SAID = {"IncompleteRead": "it ended too early", "ProtocolError": "it ended too early"}
 _SAID |= dict.fromkeys(("ConnectTimeout", "ReadTimeout", "ReadTimeoutError"), "no answer in time")
@@ -115,11 +116,12 @@ def _attempt(url: str, part: PartialFile, retries: RetryPolicy, tick: Tick) -> N
     if validator:
         headers |= {"Range": f"bytes={have}-", "If-Range": validator}
     try:
-        with requests.get(
-            url, headers=headers, stream=True, timeout=(retries.connect, retries.read)
-        ) as response:
-            total = _check_answer(url, response, part, have if validator else 0)
-            _write(response.raw, part, total, tick)
+        with requests.Session() as session:
+            session.max_redirects = REDIRECTS
+            patience = (retries.connect, retries.read)
+            with session.get(url, headers=headers, stream=True, timeout=patience) as response:
+                total = _check_answer(url, response, part, have if validator else 0)
+                _write(response.raw, part, total, tick)
     except requests.TooManyRedirects as error:
         raise BadFile(f"{url}: expected a file, got too many redirects; try --mirror") from error
     except UnicodeError as error:

@@ -68,7 +68,7 @@ def _expected(path: Path, what: str, array: NDArray[Any]) -> str:
 
 def _blocks(path: Path, words: NDArray[Any], matrix: NDArray[Any]) -> Iterator[Block]:
     for begin in range(0, len(words), _ROWS):
-        with np.errstate(over="ignore"):  # overflow of float32 is reported below
+        with np.errstate(over="ignore", invalid="ignore"):  # what is not finite then is reported below
             rows = np.asarray(matrix[begin : begin + _ROWS], np.float32)  # (p, d)
         finite = np.isfinite(rows).all(axis=1)  # (p,)
         if not finite.all():

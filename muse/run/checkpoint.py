@@ -136,7 +136,8 @@ class Checkpoint:
     def complete(self) -> Iterator[None]:
         """A block that takes up what `load` gave: BadFile if something is missing or of another kind."""
         try:
-            yield
+            with np.errstate(over="raise", invalid="raise"):
+                yield
         except DAMAGED as error:
             raise BadFile(
                 f"{self._folder}: the checkpoint must be a complete one of an interrupted run, found an "

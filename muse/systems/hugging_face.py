@@ -20,6 +20,7 @@ from muse.errors import BadFile, Mismatch, MissingExtra, MuseError
 from muse.files.space_folder import checksum
 from muse.installation import install_extra
 from muse.systems.core import LONGEST, Core, Matrices
+from muse.systems.pieces import is_failure
 
 _SMALLEST = 0.98  # share of a model's rows that its tokenizer must use; some models have a few spare rows
 
@@ -155,7 +156,9 @@ def _loading(folder: Path) -> Iterator[None]:
             yield
     except MuseError:
         raise
-    except Exception as error:  # noqa: BLE001  # tokenizers raises no narrower one, transformers any
+    except BaseException as error:  # tokenizers raises no narrower one, transformers any
+        if not is_failure(error):
+            raise
         reason = str(error).strip().partition("\n")[0]
         raise BadFile(
             f"{folder}: expected an encoder and its tokenizer, but they do not load ({reason}); save both "

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from textwrap import shorten
+from typing import Any, TypeVar
 
 import numpy as np
 import torch
@@ -26,6 +27,9 @@ from muse.vectors import Matrix
 
 KIND = "network"
 _TOKENS = 1 << 14  # tokens in a batch, padding included, which keeps the matrices of a batch small
+
+
+Network = TypeVar("Network", bound="SentenceNetwork")
 
 
 class SentenceNetwork(nn.Module, ABC):
@@ -141,13 +145,21 @@ class NetworkEncoder(SentenceEncoder):
         write_encoder(folder, Saved(KIND, self.label, spaces, settings, state))
 
 
-def load_state(network: SentenceNetwork, arrays: Arrays) -> SentenceNetwork:
-    """The network with its saved state; ValueError if the arrays belong to another network."""
+def restored(make: Callable[[], Network], arrays: Arrays, *, core: bool = False) -> Network:
+    """The network that `make` builds, with its saved state; ValueError if the arrays belong to another.
+
+    It is built twice, at first without memory, since damaged settings may ask for any amount. With a `core`
+    besides the space it is built once: that core is a model of its own, slow to open.
+    """
     try:
-        named = current_names(arrays)
-        network.load_state_dict({name: torch.from_numpy(array) for name, array in named.items()})
-    except (RuntimeError, KeyError, TypeError) as error:
-        raise ValueError(str(error).partition("\n")[0]) from error
+        state = {name: torch.from_numpy(array) for name, array in current_names(arrays).items()}
+        if not core:
+            with torch.device("meta"):
+                make().load_state_dict(state, assign=True)
+        network = make()
+        network.load_state_dict(state)
+    except (RuntimeError, MemoryError, KeyError, TypeError) as error:
+        raise ValueError(shorten(str(error), 200)) from error
     if not all(weights.isfinite().all() for weights in network.parameters()):
         raise ValueError("weights that are not finite")
     return network.eval()

@@ -62,7 +62,9 @@ class Pieces(Reader):
         library = _require()
         try:
             pieces = cls(library.Tokenizer.from_str(text))
-        except Exception as error:  # noqa: BLE001  # the library raises no narrower one
+        except BaseException as error:
+            if not is_failure(error):
+                raise
             raise BadFile(
                 f"word pieces must be JSON written by tokenizers, got other text: {error}"
             ) from None
@@ -98,6 +100,11 @@ class Pieces(Reader):
     def decode(self, ids: Sequence[int]) -> str:
         """The text of these ids without special ones: the encoded sentence in NFC, with single spaces."""
         return str(self._tokenizer.decode(list(ids), skip_special_tokens=True))
+
+
+def is_failure(error: BaseException) -> bool:
+    """Whether tokenizers has failed; a panic of its Rust code is no Exception, and has no type to name."""
+    return isinstance(error, Exception) or type(error).__name__ == "PanicException"
 
 
 def _untrained(library: Any) -> Any:

@@ -24,7 +24,7 @@ from muse.systems.bgt.system import BGT
 from muse.systems.cmlm.system import CMLM
 from muse.systems.core import Core
 from muse.systems.lens.system import LENS
-from muse.systems.network_encoder import NetworkEncoder, load_state
+from muse.systems.network_encoder import NetworkEncoder, restored
 from muse.systems.nli.infersent import INFERSENT
 from muse.systems.nli.x_bilstm import X_BILSTM
 from muse.systems.system import Fitted, Job, Preset, System, TrainingRequest, open_core
@@ -119,8 +119,9 @@ def _fitted(system: System, job: Job) -> Fitted:
 def restore_system(saved: Saved, space: AlignedSpace, _: Sequence[SentenceEncoder] = ()) -> NetworkEncoder:
     """The saved encoder, for its space; KeyError, TypeError or ValueError if its settings are incomplete."""
     settings, languages = dict(saved.settings), tuple(saved.settings["languages"])
-    network = SAVED[settings["system"]].network(settings, space)
-    return NetworkEncoder(saved.name, space, languages, load_state(network, saved.arrays), settings)
+    make = SAVED[settings["system"]].network
+    network = restored(lambda: make(settings, space), saved.arrays, core=bool(settings.get("core")))
+    return NetworkEncoder(saved.name, space, languages, network, settings)
 
 
 def _recipe(

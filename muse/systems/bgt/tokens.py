@@ -60,7 +60,7 @@ class SpaceWords(Tokens):
         n, d = matrix.shape
         weights = weights_from_rank("idf", n)[:n, None]  # (n, 1)
         drawn = random_rows(len(SPECIALS) + len(self._others), d, torch.Generator().manual_seed(0))
-        return torch.cat([drawn, torch.from_numpy(matrix * weights)])
+        return torch.cat([drawn, torch.from_numpy(matrix * weights).to(drawn.device)])
 
 
 class PieceTokens(Tokens):

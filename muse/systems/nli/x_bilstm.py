@@ -21,7 +21,7 @@ from muse.encoders.saving import check_space, encoder_files, read_encoder
 from muse.errors import BadFile, BadSetting, Mismatch
 from muse.space import AlignedSpace
 from muse.systems.core import Core, SpaceCore
-from muse.systems.network_encoder import load_state
+from muse.systems.network_encoder import restored
 from muse.systems.nli.infersent import INFERSENT, InferSent, InferSentConfig, sentence_layers
 from muse.systems.nli.pair_classes import PairClassifier, RowPairNetwork
 from muse.systems.system import Fitted, Job, Preset, System
@@ -122,8 +122,8 @@ def open_english(folder: Path, core: Core, space: AlignedSpace) -> InferSent:
         raise BadSetting(f"{folder}: x-bilstm needs an encoder without --core, got {saved.name}")
     check_space(folder, saved.spaces, space)
     try:
-        network = InferSent(core, InferSentConfig(**saved.settings["network"]))
-        load_state(network, saved.arrays)
+        config = InferSentConfig(**saved.settings["network"])
+        network = restored(lambda: InferSent(core, config), saved.arrays)
     except (KeyError, TypeError, ValueError) as error:
         raise BadFile(f"{folder}: expected an InferSent network, got another ({error!r})") from error
     return network

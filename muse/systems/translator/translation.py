@@ -12,7 +12,7 @@ import torch
 from muse.encoders.ragged import Ragged
 from muse.encoders.saving import read_encoder
 from muse.errors import BadFile, BadSetting
-from muse.systems.network_encoder import load_state
+from muse.systems.network_encoder import restored
 from muse.systems.pieces import BOS, EOS, UNK
 from muse.systems.translator.generation import generate
 from muse.systems.translator.network import TranslatorNetwork
@@ -105,8 +105,7 @@ def load_translator(folder: Path, device: str = "cpu") -> TranslatorNetwork:
     if saved.settings.get("system") != TRANSLATOR.name:
         raise BadSetting(f"{folder}: expected a model of muse train-translator, got {saved.name}")
     try:
-        network = make_translator(saved.settings)
-        load_state(network, saved.arrays)
+        network = restored(lambda: make_translator(saved.settings), saved.arrays)
     except (KeyError, TypeError, ValueError) as error:
         raise BadFile(f"{folder}: expected a translation model, got another ({error!r})") from error
     return network.to(device).eval()
