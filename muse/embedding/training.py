@@ -30,6 +30,7 @@ log = logging.getLogger(__name__)
 
 FEW = 5_000_000  # tokens; a rule of thumb
 DECIMALS = 5
+SEEDS = 1 << 31  # that fastText tells apart
 _SHARE = re.compile(r"Progress:\s*([0-9.]+)%")
 _PROCESS = "muse.embedding.fasttext_process"
 
@@ -111,7 +112,7 @@ def _train(corpus: Corpus, out: Path, config: EmbedConfig, epochs: int, progress
         "input": str(corpus.path), "model": "skipgram", "dim": config.dimension, "ws": config.window,
         "epoch": epochs, "neg": config.negatives, "minCount": config.least_count, "minn": shortest,
         "maxn": longest, "bucket": config.buckets(corpus.tokens), "thread": config.threads,
-        "seed": config.seed, "verbose": 2,
+        "seed": config.seed % SEEDS, "verbose": 2,
     }  # fmt: skip
     command = [sys.executable, "-m", _PROCESS, str(out), json.dumps(settings)]
     # In a process of its own it can be interrupted, and what it prints is read instead of shown.

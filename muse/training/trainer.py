@@ -33,6 +33,7 @@ log = logging.getLogger(__name__)
 STATE, BEST = "training", "best"  # the stages of the checkpoint
 PRECISIONS = ("float32", "bf16")
 _LEAST = {"epochs": 0, "batch": 1, "patience": 1, "steps": 0, "clip": 0, "lowest": 0}
+_MOST = 1_000_000_000
 
 
 @dataclass(frozen=True)
@@ -62,8 +63,10 @@ class TrainerConfig:
 
     def __post_init__(self) -> None:
         for name, least in _LEAST.items():
-            if not least <= getattr(self, name) < math.inf:
-                raise BadSetting(f"{name} must be at least {least}, got {getattr(self, name)}")
+            if not least <= getattr(self, name) <= _MOST:
+                raise BadSetting(
+                    f"{name} must be at least {least} and at most {_MOST:,}, got {getattr(self, name)}"
+                )
         if not 0 < self.rate <= 1e30:  # beyond, a step does not fit into float32
             raise BadSetting(f"the learning rate must be above 0 and at most 1e30, got {self.rate}")
         for name in ("decay", "shrink"):
