@@ -114,6 +114,14 @@ def test_two_spaces(muse: Command, space: Path, stdin: io.BytesIO) -> None:
     np.testing.assert_allclose(fields["vectors"], np.tile(expected(space), 2), atol=1e-7)
 
 
+def test_encoders_side_by_side(muse: Command, space: Path, stdin: io.BytesIO) -> None:
+    send(stdin, "\n".join(TEXT))
+    fields = muse("encode", space, "--encoder", "mean & power-mean[inf]", "--lang", "fr", "--json").json
+    assert (fields["dimension"], fields["encoder"]) == (16, "mean&power-mean[inf]")
+    both = np.concatenate([expected(space), expected(space, "power-mean[inf]")], axis=1)
+    np.testing.assert_allclose(fields["vectors"], both, atol=1e-7)
+
+
 def test_bad_input(muse: Command, space: Path, stdin: io.BytesIO, tmp_path: Path) -> None:
     out = tmp_path / "out.npy"
     (tmp_path / "bytes.txt").write_bytes(b"fr20\n\xff\n")

@@ -144,6 +144,28 @@ def test_transfer(muse: Command, space: Path, task: Path) -> None:
     assert "in fr itself 100.0" in muse(*command).out
 
 
+def test_transfer_with_moments_of_its_own_text_and_two_spaces(muse: Command, space: Path, task: Path) -> None:
+    pytest.importorskip("sklearn")
+    command = ["evaluate", space, "--task", "transfer", "--data", task, "--runs", 2]
+    more = ["--encoder", "power-mean&mean+znorm", "--also", space, "--fit", "task", "--json"]
+    fields = muse(*command, *more).json
+    score = fields["tested"]["fr"]["macro_f1"]
+    assert score["transfer"] == 100
+    assert "encoder:power-mean[-inf,1,inf]&mean+znorm | also:space | fit:task | runs:2" in score["signature"]
+    files = [part for name in ("fr", "en") for part in ("--fit", f"{name}={task / name}.txt")]
+    same = muse(*command, *more[:4], *files, "--json").json["tested"]["fr"]["macro_f1"]
+    assert same["transfer_ci95"] == score["transfer_ci95"]
+    assert "fit:task" not in same["signature"]
+    refused(
+        muse(*sentences(space, *texts(space), "--fit", "task")), "--fit task is for --task transfer", code=2
+    )
+
+
+def test_two_spaces_mine_together(muse: Command, space: Path) -> None:
+    fields = muse(*mining(space, "--also", space, "--json")).json
+    assert fields["pairs"] == muse(*mining(space, "--json")).json["pairs"]
+
+
 def test_probes(muse: Command, space: Path) -> None:
     pytest.importorskip("sklearn")
     files = [part for name in ("fr", "en") for part in ("--text", f"{name}={space.parent / name}.txt")]

@@ -69,6 +69,16 @@ def test_the_command_line_names_what_there_is() -> None:
     assert (*loss_choice.LOSSES,) == LOSSES
 
 
+def test_a_projection_with_dropout(muse: Command, files: Path) -> None:
+    found = muse(
+        *good(files, "--encoder", "projection", "--dropout", 0.5, "--powers=-inf,1,inf", "--json")
+    ).json
+    assert found["encoder"] == "projection[softmax:0.3:20,dropout:0.5]+power-mean[-inf,1,inf]"
+    assert found["p_at_1"] > found["p_at_1_by_epoch"][0]
+    refused(muse(*good(files, "--dropout", 0.5)), "--dropout is for projection, not for x-cbow.", code=2)
+    refused(muse(*good(files, "--encoder", "lens", "--dropout", 0.5)), "--dropout is for x-cbow", code=2)
+
+
 def test_for_people_and_quietly(muse: Command, files: Path) -> None:
     ended = muse(*good(files, "-q"))
     assert ended.err == ""

@@ -36,6 +36,7 @@ NAMES = [
     "power-mean+znorm",
     "mean+znorm[global]+pcr",
     "idf+ngrams+pcr",
+    "mean+ngrams&power-mean[0.5,2,3]+znorm",
 ]
 
 
@@ -115,6 +116,69 @@ def test_several_spaces_side_by_side() -> None:
     full = both.fit(TEXT, "fr").encode(TEXT, "fr").matrix
     assert not full[[2, 4]].any()
     np.testing.assert_allclose(full[[0, 1, 3, 5, 6]].std(axis=0), 1, atol=1e-3)
+
+
+def test_different_encoders_side_by_side_on_one_space(tmp_path: Path) -> None:
+    of = space()
+    made = load_encoder("power-mean[-inf,inf] & sif+znorm", of).fit(TEXT, "fr")
+    assert made.name == "power-mean[-inf,inf]&sif+znorm"
+    plain = [
+        load_encoder(name, of).fit(TEXT, "fr").encode(TEXT, "fr").matrix for name in made.name[:-6].split("&")
+    ]
+    raw = np.concatenate(plain, axis=1)
+    full = raw[raw.any(axis=1)]
+    found = made.encode(TEXT, "fr").matrix
+    np.testing.assert_allclose(
+        found[raw.any(axis=1)], (full - full.mean(axis=0)) / full.std(axis=0), atol=1e-3
+    )
+    made.save(tmp_path / "kept")
+    loaded = load_encoder(tmp_path / "kept", of)
+    np.testing.assert_array_equal(loaded.encode(TEXT, "fr").matrix, found)
+    with pytest.raises(BadSetting, match="needs 1 spaces, got 2"):
+        load_encoder(tmp_path / "kept", of, of)
+
+
+def test_different_encoders_side_by_side_on_a_space_each() -> None:
+    a, b = space(), space(seed=5, dimension=3)
+    found = load_encoder("mean&power-mean[1,inf]", a, b).encode(TEXT, "fr").matrix
+    parts = [
+        load_encoder(name, of).encode(TEXT, "fr").matrix
+        for name, of in (("mean", a), ("power-mean[1,inf]", b))
+    ]
+    np.testing.assert_array_equal(found, np.concatenate(parts, axis=1))
+
+
+def test_folders_take_corrections_and_stand_beside_names(tmp_path: Path) -> None:
+    of = space()
+    fitted = load_encoder("idf", of).fit(TEXT, "fr")
+    fitted.save(tmp_path / "kept")
+    expected = fitted.encode(TEXT, "fr").matrix
+    corrected = load_encoder(f"{tmp_path / 'kept'}+centre", of).fit(TEXT, "fr")
+    assert corrected.name == "idf+centre"
+    beside = load_encoder(f"mean&{tmp_path / 'kept'}", of).encode(TEXT, "fr").matrix
+    np.testing.assert_array_equal(beside[:, of.vectors("fr").dimension :], expected)
+
+
+@pytest.mark.parametrize(
+    ("name", "spaces", "why"),
+    [
+        ("mean+pcr&idf", 1, "follow the last, got 'mean\\+pcr' before others; write mean&idf\\+pcr"),
+        ("mean&idf&sif", 2, "one space or a space each, got 3 encoders and 2 spaces"),
+        ("mean&magic", 1, "got 'magic'"),
+        ("mean&", 1, "both sides of &"),
+    ],
+)
+def test_what_cannot_stand_side_by_side(name: str, spaces: int, why: str) -> None:
+    with pytest.raises(BadSetting, match=why):
+        load_encoder(name, *[space()] * spaces)
+
+
+def test_half_powers_keep_the_sign() -> None:
+    of = space()
+    x = np.stack([row(of, "le"), row(of, "noir")]).astype(np.float64)
+    mean = (np.sign(x) * np.abs(x) ** 0.5).mean(axis=0)
+    expected = np.concatenate([np.sign(mean) * mean**2, np.sqrt((x**2).mean(axis=0))])
+    np.testing.assert_allclose(one("power-mean[0.5,2]", "le noir", of), expected, atol=1e-5)
 
 
 def test_counts_and_empty_sentences() -> None:

@@ -1,13 +1,10 @@
 """Load sentence encoders: an unfitted one by name, or a saved one from its folder.
 
-A name is a kind of encoder, with options in brackets, followed by corrections:
-
-    mean   idf   sif   power-mean[-inf,1,inf,3]   idf+pcr   power-mean+znorm[global]   mean+ngrams
+What a name may be, with its options, its corrections and encoders side by side: `muse.encoders.names`.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
@@ -15,6 +12,7 @@ from muse.encoders.composed import SIF, Concatenated, Corrected, restored_moment
 from muse.encoders.corrections import OPTIONS, Correction
 from muse.encoders.encoder import SentenceEncoder
 from muse.encoders.lookup import Lookup
+from muse.encoders.names import NGRAMS, corrections_of, is_name, parsed, side_by_side
 from muse.encoders.rotated import restored
 from muse.encoders.saving import AGAIN, Saved, check_space, read_encoder
 from muse.encoders.trained import KIND as TRAINED
@@ -31,37 +29,64 @@ from muse.systems.registry import SYSTEMS, restore_system
 Make = Callable[[Lookup, str], SentenceEncoder]
 Restore = Callable[[Saved, AlignedSpace, Sequence[SentenceEncoder]], SentenceEncoder]
 
-_ONE = re.compile(r"([a-z][a-z-]*)(?:\[([^][]*)\])?")
-_NAME = re.compile(r"(?:\+?[a-z][a-z-]*(?:\[[^][]*\])?)+")
-NGRAMS = "ngrams"
-
 
 def load_encoder(
     name: str | Path, space: AlignedSpace, *more: AlignedSpace, progress: Progress | None = None
 ) -> SentenceEncoder:
     """The unfitted encoder of that name, or the one saved in that folder, for a space.
 
-    A name takes precedence over a folder of the same name: ./mean is the folder.
+    A name takes precedence over a folder of the same name: ./mean is the folder. Corrections may follow
+    either, as in power-mean+znorm. With & several are put side by side, and are then corrected together:
+    power-mean&./projection+znorm. One encoder reads each of the spaces, several encoders read one space
+    together or a space each.
 
-    With `more` spaces, the vectors of their encoders are concatenated before any correction. Raise BadSetting
-    for an unknown name, and Mismatch for an encoder that was saved for another space.
+    Raise BadSetting for an unknown name, and Mismatch for an encoder that was saved for another space.
     """
-    if isinstance(name, str) and (_is_name(name) or not _is_place(name)):
-        return _made(name, (space, *more), progress)
-    return _restored(Path(name), (space, *more))
-
-
-def _is_place(name: str) -> bool:
-    return "/" in name or (name != "" and Path(name).exists())
+    spaces = (space, *more)
+    if isinstance(name, Path) or (name and Path(name).exists() and not _is_name(name)):
+        return _restored(Path(name), spaces)
+    texts = side_by_side(name)
+    if len(texts) > 1:
+        return _beside(texts, spaces, progress)
+    if _is_name(name) or "/" not in name:
+        return _made(name, spaces, progress)
+    folder, corrections = corrections_of(name)
+    return _corrected(_restored(Path(folder), spaces), corrections)
 
 
 def _is_name(name: str) -> bool:
-    return bool(_NAME.fullmatch(name)) and _parsed(name)[0][0] in MAKERS
+    return is_name(name) and parsed(name)[0][0] in MAKERS
 
 
-def _parsed(name: str) -> list[tuple[str, str]]:
-    # power-mean[1,3]+pcr as (power-mean, 1,3), (pcr, "").
-    return [(match[1], match[2] or "") for match in _ONE.finditer(name)]
+def _beside(
+    texts: Sequence[str], spaces: Sequence[AlignedSpace], progress: Progress | None
+) -> SentenceEncoder:
+    # The corrections of the last are those of all together.
+    if len(spaces) not in (1, len(texts)):
+        raise BadSetting(
+            f"encoders side by side read one space or a space each, got {len(texts)} encoders and "
+            f"{len(spaces)} spaces; name the space of each, the first one again where it is meant"
+        )
+    *others, last = texts
+    last, corrections = corrections_of(last)
+    for text in others:
+        if corrections_of(text)[1]:
+            raise BadSetting(
+                f"corrections apply to all encoders side by side and follow the last, got {text!r} before "
+                f"others; write {'&'.join((*(corrections_of(one)[0] for one in others), last))}"
+                f"{text.removeprefix(corrections_of(text)[0])}"
+            )
+    own = spaces if len(spaces) > 1 else [spaces[0]] * len(texts)
+    parts = [
+        load_encoder(text, one, progress=progress) for text, one in zip((*others, last), own, strict=True)
+    ]
+    return _corrected(Concatenated(parts, shared=len(spaces) == 1), corrections)
+
+
+def _corrected(encoder: SentenceEncoder, corrections: Sequence[tuple[str, str]]) -> SentenceEncoder:
+    for correction in corrections:
+        encoder = Corrected(encoder, Correction.parse(*correction))
+    return encoder
 
 
 def _made(name: str, spaces: Sequence[AlignedSpace], progress: Progress | None) -> SentenceEncoder:
@@ -71,26 +96,20 @@ def _made(name: str, spaces: Sequence[AlignedSpace], progress: Progress | None) 
             f"+{', +'.join([NGRAMS, *OPTIONS])}, or the folder of a saved one; got {name!r}"
             f"{did_you_mean(name, MAKERS)}"
         )
-    (kind, options), *after = _parsed(name)
+    (kind, options), *after = parsed(name)
     ngrams = after[:1] == [(NGRAMS, "")]
     lookups = [Lookup(space, "ngrams" if ngrams else "skip", progress=progress) for space in spaces]
     parts = [MAKERS[kind](lookup, options) for lookup in lookups]
     encoder = parts[0] if len(parts) == 1 else Concatenated(parts)
-    for correction in after[ngrams:]:
-        encoder = Corrected(encoder, Correction.parse(*correction))
-    return encoder
+    return _corrected(encoder, after[ngrams:])
 
 
 def _restored(folder: Path, spaces: Sequence[AlignedSpace]) -> SentenceEncoder:
     saved = read_encoder(folder)
-    if saved.kind not in (*RESTORERS, "concatenated"):
+    if saved.kind not in (*RESTORERS, CONCATENATED):
         raise BadFile(f"{folder}: this version of muse has no encoder {saved.kind!r}; upgrade muse")
-    if saved.kind == "concatenated":
-        if len(saved.parts) != len(spaces):
-            raise BadSetting(f"{folder}: this encoder needs {len(saved.parts)} spaces, got {len(spaces)}")
-        return Concatenated(
-            [_restored(part, [space]) for part, space in zip(saved.parts, spaces, strict=True)]
-        )
+    if saved.kind == CONCATENATED:
+        return _restored_beside(folder, saved, spaces)
     check_space(folder, saved.spaces, spaces[0])
     parts = [_restored(part, spaces) for part in saved.parts]
     try:
@@ -99,6 +118,16 @@ def _restored(folder: Path, spaces: Sequence[AlignedSpace]) -> SentenceEncoder:
         raise BadFile(
             f"{folder}: expected the settings of a {saved.kind} encoder, got others ({error!r}); {AGAIN}"
         ) from error
+
+
+def _restored_beside(folder: Path, saved: Saved, spaces: Sequence[AlignedSpace]) -> SentenceEncoder:
+    shared = saved.settings.get("shared", False) is True
+    needed = 1 if shared else len(saved.parts)
+    if len(spaces) != needed:
+        raise BadSetting(f"{folder}: this encoder needs {needed} spaces, got {len(spaces)}")
+    own = [spaces[0]] * len(saved.parts) if shared else spaces
+    parts = [_restored(part, [space]) for part, space in zip(saved.parts, own, strict=True)]
+    return Concatenated(parts, shared)
 
 
 def _mean(lookup: Lookup, options: str) -> SentenceEncoder:
@@ -138,13 +167,13 @@ def _restore_power_mean(saved: Saved, space: AlignedSpace, _: Sequence[SentenceE
 
 
 def _restore_weighted(saved: Saved, space: AlignedSpace, _: Sequence[SentenceEncoder]) -> SentenceEncoder:
-    made = _parsed(saved.name)
+    made = parsed(saved.name)
     lookup = Lookup(space, "ngrams" if (NGRAMS, "") in made else "skip")
     return WeightedMean(lookup, made[0][0], saved.arrays)
 
 
 def _restore_corrected(saved: Saved, _: AlignedSpace, parts: Sequence[SentenceEncoder]) -> SentenceEncoder:
-    correction = Correction.parse(*_parsed(str(saved.settings["correction"]))[0])
+    correction = Correction.parse(*parsed(str(saved.settings["correction"]))[0])
     return Corrected(
         parts[0], correction, restored_moments(saved.arrays, parts[0].dimension), bool(saved.settings["sif"])
     )
@@ -169,6 +198,7 @@ MAKERS: Mapping[str, Make] = {
     "power-mean": _power_mean,
     **dict.fromkeys(SYSTEMS, _untrained),
 }
+CONCATENATED = "concatenated"  # the one kind that may have a space for each part
 RESTORERS: Mapping[str, Restore] = {
     "power-mean": _restore_power_mean,
     "weighted": _restore_weighted,

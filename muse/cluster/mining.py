@@ -66,14 +66,18 @@ class EncodedText:
 
 
 def mine(
-    encoder: SentenceEncoder, space: Path, texts: tuple[Text, Text], run: Run, config: MiningConfig
+    encoder: SentenceEncoder,
+    spaces: tuple[Path, ...],
+    texts: tuple[Text, Text],
+    run: Run,
+    config: MiningConfig,
 ) -> dict[str, Any]:
     """Write pairs in parts, best first: row, score, source, target; returns the counts."""
     if (done := run.result()) is not None:
         return done
     found_in = [tuple(pieces(text.path, text.column)) for text in texts]
     with run.begun(0) as site:
-        saved = SavedEncoder.of(encoder, site.encoder, (space,))
+        saved = SavedEncoder.of(encoder, site.encoder, spaces)
         sides = [
             _encoded(site, side, Encoding(saved, text.language, found, site.parts))
             for side, text, found in zip(SIDES, texts, found_in, strict=True)

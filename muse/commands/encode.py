@@ -34,14 +34,15 @@ STDIN = "standard input"
 @click.option(
     "--encoder", "name", default="mean", show_default=True, metavar="NAME|FOLDER",
     help="mean, idf, sif or power-mean[-inf,1,inf], followed by any of +ngrams, +znorm, +pcr, +centre; or "
-    "a saved encoder.",
+    "a saved encoder. With & between them, several side by side.",
 )  # fmt: skip
 @click.option(
     "--also",
     type=Path,
     multiple=True,
     metavar="SPACE",
-    help="Append the vectors from another space; may be repeated.",
+    help="Another space for the encoder; may be repeated. One encoder reads each of the spaces, several "
+    "read one each.",
 )
 @click.option(
     "--input", "source", type=Path, metavar="FILE", help="Text, or a Parquet file.  [default: stdin]"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from muse.space import AlignedSpace
     from muse.vectors import Matrix
 
+OWN = "task"  # the value of --fit that stands for the sentences of the task itself
 F = TypeVar("F", bound="Callable[..., Any]")
 log = logging.getLogger(__name__)
 
@@ -31,27 +32,45 @@ def encoder_options(command: F) -> F:
             "May be repeated.",
         ),
         click.option(
+            "--also", multiple=True, type=Path, metavar="SPACE",
+            help="Another space for the encoder; may be repeated. One encoder reads each of the spaces, "
+            "several read one each.",
+        ),
+        click.option(
             "--encoder", default="mean", show_default=True, metavar="NAME|FOLDER",
-            help="Sentence encoder: a name, or the folder of a saved one.",
+            help="Sentence encoder: a name, the folder of a saved one, or several with & between them.",
         ),
     ):  # fmt: skip
         command = option(command)
     return command
 
 
-def open_encoder(space: AlignedSpace, options: dict[str, Any]) -> SentenceEncoder:
-    """The encoder of --encoder, fitted on the text of --fit."""
+def open_encoder(
+    space: AlignedSpace, options: dict[str, Any], own: Mapping[str, Sequence[str]] | None = None
+) -> SentenceEncoder:
+    """The encoder of --encoder, fitted on the text of --fit; `own` is what `--fit task` stands for."""
     from muse.api.encoders import load_encoder
     from muse.files.sentence_text import read_sentences
     from muse.progress import Progress
+    from muse.space import load_space
 
-    texts = {language: read_sentences(path) for language, path in by_language(options["fit_files"], "--fit")}
+    files = [value for value in options["fit_files"] if value != OWN or own is None]
+    texts = {language: read_sentences(path) for language, path in by_language(files, "--fit")}
     for language in texts:
         space.side(language)
-    encoder = load_encoder(options["encoder"], space, progress=Progress(quiet=options["quiet"]))
+    if own is not None and OWN in options["fit_files"]:
+        texts = {**{language: list(text) for language, text in own.items()}, **texts}
+    more = [load_space(folder) for folder in options["also"]]
+    encoder = load_encoder(options["encoder"], space, *more, progress=Progress(quiet=options["quiet"]))
     for language, text in texts.items():
         encoder = fitted(encoder, text, language)
     return encoder
+
+
+def made_by(encoder: SentenceEncoder, options: dict[str, Any]) -> tuple[str, ...]:
+    """What the signature of a score says of its encoder: the name, further spaces, text of the task."""
+    also = [f"also:{folder.resolve().name}" for folder in options["also"]]
+    return (f"encoder:{encoder.name}", *also, *(["fit:task"] if OWN in options["fit_files"] else []))
 
 
 def fitted(encoder: SentenceEncoder, text: Sequence[str], language: str) -> SentenceEncoder:

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from muse.commands.encoders import encoder_options
+from muse.commands.encoders import OWN, encoder_options
 from muse.commands.options import backend, common, given, languages, search
 
 Report = tuple[dict[str, Any], list[str]]  # the fields of --json, and the lines to print without
@@ -36,6 +36,7 @@ USED_BY = {
     ("data", "runs"): ("transfer",),
     ("text", "labelled", "probes", "size", "folds"): ("probe",),
     ("classifier",): ("transfer", "probe"),
+    ("also",): ("sentences", "sts", "relatedness", "transfer", "probe"),
     ("encoder",): ("sentences", "sts", "relatedness", "nli", "transfer", "probe"),
     ("fit_files",): ("sentences", "sts", "relatedness", "transfer", "probe"),
     ("source",): ("words", "similarity", "sentences", "sts", "relatedness", "nli", "transfer", "probe"),
@@ -165,3 +166,5 @@ def _check_options(task: str, options: dict[str, Any]) -> None:
     if given("neighbours") and not {"csls", "margin"} & set(options["methods"]):
         methods = " and ".join(options["methods"])
         raise click.UsageError(f"--neighbours is for --retrieval csls or margin, not for {methods}.")
+    if OWN in options["fit_files"] and task != "transfer":
+        raise click.UsageError(f"--fit {OWN} is for --task transfer; --fit needs LANG=FILE.")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from muse.commands.encoders import by_language, encoded, open_encoder
+from muse.commands.encoders import by_language, encoded, made_by, open_encoder
 from muse.commands.options import given, open_space
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def transfer(space: Path, options: dict[str, Any]) -> tuple[dict[str, Any], list
     loaded = open_space(space, options["device"], options["quiet"])
     languages = _languages(loaded, options)
     texts, labels = _labelled(options["data"], languages)
-    encoder = open_encoder(loaded, options)
+    encoder = open_encoder(loaded, options, dict(zip(languages, texts, strict=True)))
     rows = {
         language: encoded(encoder, text, language, loaded.progress)
         for language, text in zip(languages, texts, strict=True)
@@ -49,7 +49,8 @@ def transfer(space: Path, options: dict[str, Any]) -> tuple[dict[str, Any], list
     gold = _folder_name(options["data"], languages)
     parts = (options["classifier"], f"runs:{config.runs}", f"drawn:{options['seed']}")
     signatures = {
-        other: _signature(loaded, encoder, (languages[0], other), gold, parts) for other in languages[1:]
+        other: _signature(loaded, made_by(encoder, options), (languages[0], other), gold, parts)
+        for other in languages[1:]
     }
     scores = evaluate_transfer(
         rows, labels, signatures, config=config, rng=np.random.default_rng(options["seed"]),
@@ -84,8 +85,8 @@ def probe(space: Path, options: dict[str, Any]) -> tuple[dict[str, Any], list[st
         parts = (options["classifier"], f"drawn:{options['seed']}", *_folds_named(splits))
         score = evaluate_probe(
             task.name, Labelled(_rows(encoder, task, loaded.progress), labels),
-            _signature(loaded, encoder, (languages[0], languages[-1]), gold, parts), config=config, rng=rng,
-            splits=splits,
+            _signature(loaded, made_by(encoder, options), (languages[0], languages[-1]), gold, parts),
+            config=config, rng=rng, splits=splits,
         )  # fmt: skip
         name = task.name if len(languages) > 1 else languages[0]
         (fields if len(languages) > 1 else fields.setdefault(task.name, {}))[name] = score.as_json()
@@ -203,13 +204,11 @@ def _folder_name(folder: Path, languages: list[str]) -> str:
 
 def _signature(
     space: AlignedSpace,
-    encoder: SentenceEncoder,
+    made: tuple[str, ...],
     direction: tuple[str, str],
     gold: str,
     parts: tuple[str, ...],
 ) -> Signature:
     from muse.evaluation.score import space_signature
 
-    return space_signature(
-        space, *direction, retrieval=parts[0], gold=gold, more=(f"encoder:{encoder.name}", *parts[1:])
-    )
+    return space_signature(space, *direction, retrieval=parts[0], gold=gold, more=(*made, *parts[1:]))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from muse.commands.encoders import encoded, open_encoder, pair_scores
+from muse.commands.encoders import encoded, made_by, open_encoder, pair_scores
 from muse.commands.options import open_space
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def _retrieved(
     for score in pair_scores(task.options["methods"], task.options["neighbours"]):
         signature = space_signature(
             task.space, source, target, retrieval=str(score), gold=task.gold,
-            more=(f"encoder:{task.encoder.name}",),
+            more=made_by(task.encoder, task.options),
         )  # fmt: skip
         found[score.method] = evaluate_sentences(
             queries, score, signature, rng=np.random.default_rng(task.options["seed"]),
@@ -99,7 +99,7 @@ def sts(space: Path, options: dict[str, Any]) -> tuple[dict[str, Any], list[str]
     encoder = open_encoder(loaded, options)
     signature = space_signature(
         loaded, languages[0], languages[1], retrieval="cosine", gold="+".join(map(gold_name, files)),
-        more=(f"encoder:{encoder.name}",),
+        more=made_by(encoder, options),
     )  # fmt: skip
     score = evaluate_sts(
         encoded(encoder, rated[0].first, languages[0], loaded.progress),
@@ -134,7 +134,7 @@ def relatedness(space: Path, options: dict[str, Any]) -> tuple[dict[str, Any], l
     )
     signature = space_signature(
         loaded, language, language, retrieval="regression", gold=gold_name(options["pairs"]),
-        more=(f"encoder:{encoder.name}", f"train:{gold_name(options['train_pairs'])}"),
+        more=(*made_by(encoder, options), f"train:{gold_name(options['train_pairs'])}"),
     )  # fmt: skip
     score = evaluate_relatedness(train, test, signature, rng=np.random.default_rng(options["seed"]))
     return {**score.as_json(), "trained": len(train.ratings)}, [str(score)]

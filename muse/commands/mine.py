@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from muse.commands.encoders import encoded, encoder_options, open_encoder
+from muse.commands.encoders import encoded, encoder_options, made_by, open_encoder
 from muse.commands.numbers import Finite
 from muse.commands.options import backend, cluster, common, one_machine_only, open_space, search
 from muse.version import __version__
@@ -96,7 +96,7 @@ def mine(space: Path, out: Path, as_json: bool, **options: Any) -> None:
     write_scored_pairs(out, ((float(value), *pair) for value, pair in zip(found.scores, pairs, strict=True)))
     score = None if known is None else _score(found.scores, pairs, known, config.threshold)
     counts = {name: side.counts for name, side in zip(SIDES, sides, strict=True)}
-    made = f"{config.score} | encoder:{encoder.name}"
+    made = " | ".join((str(config.score), *made_by(encoder, options)))
     _print_result(_Written(len(pairs), out, counts, made, score, recalls), as_json)
 
 
@@ -109,6 +109,7 @@ def _on_cluster(
     from muse.files.sentence_text import read_sentences
 
     one_machine_only("backend", "device")
+    spaces = (space, *options["also"])
     languages = (options["src_lang"], options["tgt_lang"])
     texts = tuple(Text(options[side], language) for side, language in zip(SIDES, languages, strict=True))
     known = (
@@ -120,14 +121,15 @@ def _on_cluster(
     encoder = open_encoder(loaded, options)
     settings = {
         "command": "mine", "encoder": encoder.name, "languages": list(languages),
-        "fit": list(options["fit_files"]), "spaces": spaces_as_settings(space), "score": str(config.score),
+        "fit": list(options["fit_files"]), "spaces": spaces_as_settings(*spaces), "score": str(config.score),
         "threshold": config.threshold, "search": options["search"], "seed": options["seed"],
         **{side: files_as_settings(options[side]) for side in SIDES},
     }  # fmt: skip
     run = Run(out, options["address"], settings, loaded.progress)
-    found = mine(encoder, space, (texts[0], texts[1]), run, config)
+    found = mine(encoder, spaces, (texts[0], texts[1]), run, config)
     score = None if known is None else _score(*mined(out), known, config.threshold)
-    counts, made = {side: found[side] for side in SIDES}, f"{config.score} | encoder:{encoder.name}"
+    counts = {side: found[side] for side in SIDES}
+    made = " | ".join((str(config.score), *made_by(encoder, options)))
     _print_result(_Written(found["pairs"], out, counts, made, score, recalls), options["as_json"])
 
 

@@ -91,6 +91,10 @@ LOSSES = ("align", "rank", "hinge", "hardest", "squared", "softmax")
     "--powers", metavar="P,P",
     help="x-cbow, projection, cvm-add: power means of the trained words, such as -inf,1,inf.",
 )  # fmt: skip
+@click.option(
+    "--dropout", type=Finite(0, 1, max_open=True), metavar="X",
+    help="projection: share of the dimensions left out in a step.  [default: 0]",
+)  # fmt: skip
 @click.option("--resume", is_flag=True, help="Resume an interrupted run with the same settings.")
 @common
 def train(space: Path, quiet: bool, as_json: bool, **options: Any) -> None:
@@ -173,13 +177,16 @@ def _word_options(options: dict[str, Any], parallel: tuple[Path, ...]) -> dict[s
             raise click.UsageError(f"--{option} is for {', '.join(SYSTEMS)}; leave it out")
     if not parallel:
         raise click.UsageError(_PARALLEL_NEEDED)
+    if options["dropout"] is not None and options["encoder"] != "projection":
+        raise click.UsageError(f"--dropout is for projection, not for {options['encoder']}.")
     chosen = LossChoice(*(options[name] for name in ("loss", "margin", "weight", "scale")))
-    return {"config": {"chosen": chosen, "powers": _powers(options["powers"])}}
+    dropout = options["dropout"] or 0.0
+    return {"config": {"chosen": chosen, "powers": _powers(options["powers"]), "dropout": dropout}}
 
 
 def _options(options: dict[str, Any]) -> dict[str, Any]:
     """The fields of a request for any other system; a usage error if an option is for word encoders."""
-    for name in ("loss", "margin", "weight", "scale", "powers"):
+    for name in ("loss", "margin", "weight", "scale", "powers", "dropout"):
         if options[name] is not None:
             option = "lambda" if name == "weight" else name
             raise click.UsageError(

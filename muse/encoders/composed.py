@@ -88,9 +88,13 @@ def restored_moments(arrays: Arrays, dimension: int) -> dict[str, Moments]:
 
 @dataclass(frozen=True, eq=False)
 class Concatenated(SentenceEncoder):
-    """Encoders side by side, each over its own space; its languages are those that they share."""
+    """Encoders side by side; its languages are those that they share.
+
+    `shared` tells whether all of them stand on one space, instead of each on its own.
+    """
 
     parts: Sequence[SentenceEncoder]
+    shared: bool = False
 
     def __post_init__(self) -> None:
         if not self.languages:
@@ -118,7 +122,7 @@ class Concatenated(SentenceEncoder):
     def fit(self, sentences: Iterable[str], language: str) -> Concatenated:
         """A copy with every part fitted."""
         sentences = list(sentences)
-        return Concatenated([part.fit(sentences, language) for part in self.parts])
+        return replace(self, parts=[part.fit(sentences, language) for part in self.parts])
 
     def encode(self, sentences: Iterable[str], language: str) -> Encoded:
         """The rows (s, d') of the parts side by side; `unknown` is the smallest count of any part."""
@@ -133,4 +137,4 @@ class Concatenated(SentenceEncoder):
 
     def save(self, folder: Path) -> None:
         """Writes all parts."""
-        write_encoder(folder, Saved("concatenated", self.name, {}), self.parts)
+        write_encoder(folder, Saved("concatenated", self.name, {}, {"shared": self.shared}), self.parts)

@@ -17,6 +17,7 @@ from torch import Tensor
 from muse.encoders.pooling import check_powers
 from muse.encoders.reading import Vocabulary
 from muse.encoders.trained import TrainedEncoder
+from muse.errors import BadSetting
 from muse.space import AlignedSpace
 from muse.systems.network_encoder import SentenceNetwork
 from muse.systems.system import Fitted, Job, Preset, System
@@ -32,15 +33,21 @@ from muse.training.x_cbow import XCbow
 
 @dataclass(frozen=True)
 class WordEncoderConfig:
-    """The `default` loss of an encoder, the `chosen` one, and the power means of the trained words."""
+    """The `default` loss of an encoder, the `chosen` one, and the power means of the trained words.
+
+    `dropout` is the share of dimensions that the projection does without in a step.
+    """
 
     default: LossChoice
     chosen: LossChoice = LossChoice()
     powers: tuple[float, ...] = (1.0,)
+    dropout: float = 0.0
 
     def __post_init__(self) -> None:
         self.loss()
         check_powers(self.powers)
+        if not 0 <= self.dropout < 1:
+            raise BadSetting(f"dropout must be at least 0 and below 1, got {self.dropout:g}")
 
     def loss(self) -> Loss:
         """The loss to train with."""
@@ -53,7 +60,7 @@ def train_words(make: Callable[..., WordTables], job: Job) -> Fitted:
     space, runtime, loss = job.request.space, job.runtime, job.config.loss()
     pairs = job.pairs(lambda language: Vocabulary(language, space.vectors(language).index))
     loaded = time.perf_counter()
-    tables = make(*_rows(job))
+    tables = make(*_rows(job), **_own_settings(job))
     learner = PairLearner(tables, loss, pairs, runtime.processes)
     epochs = train(learner, job.trainer, seed=job.request.seed, runtime=runtime)
     return Fitted(
@@ -74,11 +81,21 @@ def _rows(job: Job) -> list[Tensor]:
     return [torch.tensor(vectors(language).matrix, device=device) for language in job.languages]
 
 
+def _own_settings(job: Job) -> dict[str, float]:
+    """The settings of the module, of which only the projection has one."""
+    name, dropout = job.recipe["system"], job.config.dropout
+    if name == PROJECTION.name:
+        return {"dropout": dropout}
+    if dropout:
+        raise BadSetting(f"--dropout is for projection, not for {name}; leave it out")
+    return {}
+
+
 def _encoder(job: Job, tables: WordTables, loss: Loss) -> TrainedEncoder:
     pivot, language = job.languages
     system, rows = job.recipe["system"], {pivot: tables.pivot_table(), language: tables.other_table()}
     return TrainedEncoder(
-        label=f"{system}[{loss}]",
+        label=f"{system}[{loss}{f',dropout:{job.config.dropout:g}' if job.config.dropout else ''}]",
         space=job.request.space,
         trained_for=(language, pivot),
         tables={name: table.cpu().numpy() for name, table in rows.items() if table is not None},
@@ -87,6 +104,7 @@ def _encoder(job: Job, tables: WordTables, loss: Loss) -> TrainedEncoder:
         settings={
             "encoder": system,
             "loss": str(loss),
+            "dropout": job.config.dropout,
             "trainer": job.trainer,
             "seed": job.request.seed,
             "parallel": [{"path": path, "sha256": digest} for path, digest in job.recipe["inputs"]],
