@@ -19,7 +19,7 @@ from muse.systems.translator.initialisation import Pretrained, untrained_transla
 from muse.systems.translator.learner import TrainingText, TranslatorLearner
 from muse.systems.translator.network import TranslatorNetwork
 from muse.systems.translator.noise import Noise, word_begins
-from muse.systems.translator.text import by_words, monolingual
+from muse.systems.translator.text import WordByWord, monolingual
 from muse.systems.translator.translation import ModelTranslator
 from muse.text.kneser_ney import learn_language_model
 from muse.training.seeding import generator_for
@@ -163,12 +163,17 @@ def test_first_words_of_the_space_then_its_own(pieces: Pieces, tmp_path: Path) -
     space = load_space(tmp_path / "space")
     text = text_of(pieces)
     english = text.texts["en"].sentences
-    made = by_words(text.texts, WAY, pieces, space, 24)
+    by_words = WordByWord(text.texts, WAY, pieces, space, 24)
+    every = torch.arange(len(english))
+    backwards = WordByWord(text.texts, WAY, pieces, space, 24)
+    parts = [backwards.take(rows) for rows in torch.split(every.flip(0), 7)]
+    made = by_words.take(every)
+    assert Ragged.joined(parts).take(every.flip(0)).ids.equal(made.ids)
     spoken, lines, found = (lines_of(some, pieces) for some in (text.texts["fr"].sentences, english, made))
     model = learn_language_model([line.split() for line in spoken])
     assert found == Translator(space, source="en", target="fr", model=model).translate(lines)
     assert found != Translator(space, source="en", target="fr").translate(lines)
-    both = {way: by_words(text.texts, way, pieces, space, 24) for way in text.directions}
+    both = {way: WordByWord(text.texts, way, pieces, space, 24) for way in text.directions}
     noise = Noise(0.0, 0.0, 0, word_begins(pieces))
     with_words = TranslatorLearner(network, replace(text, by_words=both), noise)
     without = TranslatorLearner(network, text, noise)
@@ -198,7 +203,7 @@ def test_it_learns_to_translate_toy_languages(pieces: Pieces, tmp_path: Path) ->
     network = network_of(pieces, tmp_path, replace(TINY, hidden=32, words=10_000))
     space, text = load_space(tmp_path / "space"), text_of(pieces)
     text = replace(
-        text, by_words={way: by_words(text.texts, way, pieces, space, 24) for way in text.directions}
+        text, by_words={way: WordByWord(text.texts, way, pieces, space, 24) for way in text.directions}
     )
     learner = TranslatorLearner(network, text, Noise(0.1, 0.1, 3, word_begins(pieces)))
     config = TrainerConfig(epochs=1, batch=16, rate=1e-2, steps=15)

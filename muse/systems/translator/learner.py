@@ -17,7 +17,7 @@ from muse.systems.pieces import BOS, EOS
 from muse.systems.translator.generation import generate
 from muse.systems.translator.network import TranslatorNetwork
 from muse.systems.translator.noise import Noise
-from muse.systems.translator.text import Direction, Monolingual
+from muse.systems.translator.text import Direction, Monolingual, WordByWord
 from muse.training.learner import Learner
 from muse.training.pairs import Pairs
 
@@ -29,13 +29,13 @@ _SORTED = 50  # batches that are sorted by length together
 class TrainingText:
     """The text of each language, pairs with the pivot by language, and translations word by word.
 
-    `by_words` has every sentence of the first language of a direction in the second.
+    `by_words` has the sentences of the first language of a direction in the second.
     """
 
     pivot: str
     texts: Mapping[str, Monolingual]
     pairs: Mapping[str, Pairs] = field(default_factory=dict)
-    by_words: Mapping[Direction, Ragged] = field(default_factory=dict)
+    by_words: Mapping[Direction, WordByWord] = field(default_factory=dict)
 
     @property
     def directions(self) -> list[Direction]:

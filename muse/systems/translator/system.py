@@ -20,7 +20,7 @@ from muse.systems.translator.initialisation import Pretrained, open_pretrained, 
 from muse.systems.translator.learner import TrainingText, TranslatorLearner
 from muse.systems.translator.network import TranslatorNetwork
 from muse.systems.translator.noise import Noise, word_begins
-from muse.systems.translator.text import Monolingual, by_words, monolingual, read_texts
+from muse.systems.translator.text import Monolingual, WordByWord, monolingual, read_texts
 from muse.systems.xlm.system import scheduled
 from muse.training.seeding import generator_for
 from muse.training.trainer import TrainerConfig, train
@@ -92,10 +92,7 @@ def _prepared(
     network = untrained_translator(config, pieces, counts, request.space, pretrained, request.seed)
     text = TrainingText(request.space.pivot, texts)
     if config.words:
-        made = {
-            way: by_words(texts, way, pieces, request.space, config.longest).to(device)
-            for way in text.directions
-        }
+        made = {way: WordByWord(texts, way, pieces, request.space, config.longest) for way in text.directions}
         text = replace(text, by_words=made)
     if request.parallel_files:
         text = replace(text, pairs=job.parallel(network.reader).pairs)

@@ -25,6 +25,7 @@ log = logging.getLogger(__name__)
 FEWEST = 20  # the smallest number of sentences of a language
 HELD_OUT, SHARE = 200, 0.05  # the largest number and share of sentences that are held out
 _LOOKED_AT = 2_000  # sentences whose language is guessed
+_FIRST = 100  # sentences that are translated word by word before training
 
 Direction = tuple[str, str]  # from, to
 
@@ -92,21 +93,40 @@ def monolingual(
     return Monolingual(sentences, by_length, drawn[:count], len(text) - len(encoded))
 
 
-def by_words(
-    texts: Mapping[str, Monolingual], direction: Direction, pieces: Pieces, space: AlignedSpace, longest: int
-) -> Ragged:
-    """Every sentence of the first language, translated word by word into the second, as pieces.
+class WordByWord:
+    """The sentences of the first language of a direction, translated word by word into the second.
 
-    A language model of the second language's text chooses between the translations of a word.
+    A language model of the second language's text chooses between the translations of a word. A sentence
+    is translated when it is first needed.
     """
-    source, target = direction
-    tokeniser = Tokeniser(target)
-    spoken = [[token.lower() for token in tokeniser.tokens(line)] for line in _lines(texts[target], pieces)]
-    model = learn_language_model(spoken)
-    translator = Translator(space, source=source, target=target, model=model)
-    found = pieces.encode(translator.translate(_lines(texts[source], pieces)))
-    own = _parts(texts[source])
-    return Ragged.of([part[:longest] or ids for part, ids in zip(found, own, strict=True)])
+
+    def __init__(
+        self,
+        texts: Mapping[str, Monolingual],
+        direction: Direction,
+        pieces: Pieces,
+        space: AlignedSpace,
+        longest: int,
+    ) -> None:
+        source, target = direction
+        tokeniser = Tokeniser(target)
+        spoken = [
+            [token.lower() for token in tokeniser.tokens(line)] for line in _lines(texts[target], pieces)
+        ]
+        model = learn_language_model(spoken)
+        self._translator = Translator(space, source=source, target=target, model=model)
+        self._own, self._pieces, self._longest = _parts(texts[source]), pieces, longest
+        self._made: dict[int, list[int]] = {}
+        self.take(torch.arange(min(_FIRST, len(self._own))))  # a text in another script is refused here
+
+    def take(self, rows: Tensor) -> Ragged:
+        """The translations of the sentences with these indices (b,), as pieces; none is empty."""
+        chosen = rows.tolist()
+        missing = [row for row in dict.fromkeys(chosen) if row not in self._made]
+        lines = self._translator.translate([self._pieces.decode(self._own[row]) for row in missing])
+        for row, ids in zip(missing, self._pieces.encode(lines), strict=True):
+            self._made[row] = ids[: self._longest] or self._own[row]
+        return Ragged.of([self._made[row] for row in chosen]).to(str(rows.device))
 
 
 def _lines(text: Monolingual, pieces: Pieces) -> list[str]:
