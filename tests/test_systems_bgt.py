@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import itertools
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -19,12 +21,15 @@ from muse.api.encoders import load_encoder
 from muse.encoders.ragged import Padded, Ragged
 from muse.encoders.reading import Reader
 from muse.encoders.saving import read_encoder, write_encoder
-from muse.errors import BadFile
+from muse.errors import BadFile, BadSetting
+from muse.progress import Progress
+from muse.run.runtime import Runtime
 from muse.space import load_space
 from muse.systems.bgt.config import BgtConfig
 from muse.systems.bgt.decoder import Decoder, Scores
 from muse.systems.bgt.encoder import Encoder, Observed
 from muse.systems.bgt.gaussian import Gaussian
+from muse.systems.bgt.generation import Rewriting, load_bgt
 from muse.systems.bgt.learner import BgtLearner
 from muse.systems.bgt.length import Length
 from muse.systems.bgt.network import BgtNetwork, LanguageLatents
@@ -32,10 +37,13 @@ from muse.systems.bgt.surface import surface
 from muse.systems.bgt.system import PRESETS
 from muse.systems.bgt.tokens import SpaceWords, Tokens, missing_tokens
 from muse.systems.network_encoder import NetworkEncoder
-from muse.systems.networks.transformer import TransformerLayers, parameter_count
-from muse.systems.pieces import BOS, SPECIALS, UNK
+from muse.systems.networks.lines import LineWriter
+from muse.systems.networks.transformer import Inputs, Memory, TransformerLayers, parameter_count
+from muse.systems.pieces import BOS, EOS, SPECIALS, UNK
+from muse.systems.registry import train_system
+from muse.systems.system import TrainingRequest
 from muse.training.pairs import Pairs
-from tests.command import Command, refused_leaving
+from tests.command import Command, refused, refused_leaving
 from tests.parallel import toy_space, toy_text, write_text
 
 SMALL = BgtConfig(semantic=6, language=3, vocabulary=20, annealing=10, counted=4)
@@ -242,8 +250,70 @@ def test_the_loss_anneals_the_prior_and_alternates_sides() -> None:
         torch.testing.assert_close(found, (told + weight * divergence + translated).mean())
 
 
+def test_the_side_may_be_another_for_every_pair() -> None:
+    network = BgtNetwork(SMALL, ("en", "fra"), Random(), drawn())
+    meanings = [
+        network.semantic_posterior(side, name) for side, name in zip(PAIR, ("en", "fra"), strict=True)
+    ]
+    own = [network.language_posterior(side, name) for side, name in zip(PAIR, ("en", "fra"), strict=True)]
+    found = network.terms(PAIR, torch.tensor([1, 0]), drawn()).divergence
+    expected = torch.stack([meanings[1].divergence()[0], meanings[0].divergence()[1]])
+    torch.testing.assert_close(found, expected + own[0].divergence() + own[1].divergence())
+    for side in (0, 1):
+        for one, other in zip(
+            network.terms(PAIR, torch.full((2,), side), drawn()),
+            network.terms(PAIR, side, drawn()),
+            strict=True,
+        ):
+            torch.testing.assert_close(one, other)
+
+
+def test_pairs_draw_their_sides() -> None:
+    network = BgtNetwork(replace(SMALL, sides="pairs"), ("en", "fra"), Random(), drawn())
+    learner, rows = BgtLearner(network, ("en", "fra"), pairs()), torch.arange(2)
+    learner.begin(10)
+    sides = torch.randint(2, (2,), generator=drawn(3))
+    generator = drawn(3)
+    torch.randint(2, (2,), generator=generator)
+    told, divergence, translated = network.terms(PAIR, sides, generator)
+    expected = (told + divergence + translated).mean()
+    torch.testing.assert_close(learner.loss(rows, drawn(3)), expected)
+
+
+def test_without_reconstruction_the_translation_loss_is_left() -> None:
+    network = BgtNetwork(replace(SMALL, reconstruction=0.0), ("en", "fra"), Random(), drawn())
+    assert {name.split(".")[0] for name, _ in network.named_parameters()} == {"semantic", "translators"}
+    learner = BgtLearner(network, ("en", "fra"), pairs())
+    learner.begin(50)
+    expected = network.terms(PAIR, 0, drawn()).translated.mean()
+    torch.testing.assert_close(learner.loss(torch.arange(2), drawn()), expected)
+
+
+def test_batches_by_tokens_hold_every_pair_once() -> None:
+    lengths = [[1, 1], [2, 5], [6, 1], [3, 3], [5, 2], [2, 2], [1, 6]]
+    sides = [Ragged.of([[7] * pair[side] for pair in lengths]) for side in (0, 1)]
+    rows = torch.arange(len(lengths))
+    training = torch.tensor([6, 5, 4, 3, 2, 1])
+    text = Pairs(sides[0], sides[1], (rows, rows), training, rows[:1], 0)
+    network = BgtNetwork(replace(SMALL, tokens=16), ("en", "fra"), Random(), drawn())
+    learner = BgtLearner(network, ("en", "fra"), text)
+    order = torch.tensor([3, 0, 5, 1, 2, 4])
+    batches = learner.batches(order, 2)
+    assert sorted(torch.cat([*batches]).tolist()) == list(range(6))
+    for batch in batches:
+        widest = max(max(lengths[int(training[place])]) + 2 for place in batch)
+        assert widest * len(batch) <= 16
+    assert max(map(len, batches)) > 1
+    again = learner.batches(order, 2)
+    assert all(torch.equal(one, other) for one, other in zip(batches, again, strict=True))
+    plain = BgtLearner(BgtNetwork(SMALL, ("en", "fra"), Random(), drawn()), ("en", "fra"), text)
+    assert [len(batch) for batch in plain.batches(order, 4)] == [4, 2]
+
+
 @pytest.mark.parametrize("config", [SMALL, LAYERS], ids=["bag", "layers"])
-@pytest.mark.parametrize("without", [{}, {"language": 0}, {"translation": 0.0}, {"prior": 0.0}])
+@pytest.mark.parametrize(
+    "without", [{}, {"language": 0}, {"translation": 0.0}, {"prior": 0.0}, {"sides": "pairs"}]
+)
 def test_every_part_that_is_there_learns(config: BgtConfig, without: dict[str, Any]) -> None:
     config = BgtConfig(**{**vars(config), **without})
     tokens = Random(dimension=None if config.encoder_layers else 5)
@@ -380,6 +450,110 @@ def test_with_layers_it_reads_pieces(muse: Command, files: Path) -> None:
     assert np.isfinite(encoded.matrix).all()
 
 
+TRANSFORMER = {
+    "encoder_layers": 1, "decoder_layers": 1, "hidden": 32, "heads": 2, "feed_forward": 32, "semantic": 32,
+    "language": 32, "vocabulary": 160, "longest": 20, "sides": "pairs", "tokens": 500, "shortest": 5,
+    "annealing": 1000,
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a Transformer of short sentences, trained until it translates most of them."""
+    pytest.importorskip("tokenizers")
+    folder = tmp_path_factory.mktemp("written")
+    space = toy_space(folder / "space")
+    text = [(f"{en} .", f"{fr} !") for en, fr in toy_text()]
+    write_text(folder / "text.tsv", [*text, *([("en1", "fr1")] * 30), ("en1 " * 40, "fr1 " * 40)])
+    request = TrainingRequest(
+        space, "fr", folder / "out", parallel=(folder / "text.tsv",),
+        settings={name: str(value) for name, value in TRANSFORMER.items()},
+        trainer={"epochs": 25, "rate": 5e-3, "patience": 25},
+    )  # fmt: skip
+    trained = train_system("bgt", request, Runtime("cpu", Progress(quiet=True)))
+    assert trained.fitted.counts["skipped"] == 31  # too short, and too long
+    assert trained.fitted.counts["truncated"] == 0
+    return folder
+
+
+def test_it_writes_translations_and_paraphrases(written: Path) -> None:
+    network, (source, target) = load_bgt(written / "out"), zip(*toy_text()[:60], strict=True)
+    for language, expected in (("fr", target), ("en", source)):
+        found = LineWriter(Rewriting(network, ("en", language))).translate([f"{one} ." for one in source])
+        shares = [
+            len({*one.split()} & {*other.split()}) / len({*other.split()})
+            for one, other in zip(found, expected, strict=True)
+        ]
+        random = [
+            len({*one.split()} & {*other.split()}) / len({*other.split()})
+            for one, other in zip(found, expected[1:], strict=False)
+        ]
+        assert np.mean(shares) > np.mean(random) + 0.2
+        assert all(line.endswith("." if language == "en" else "!") for line in found)
+    one = LineWriter(Rewriting(network, ("en", "fr")), beam=1, batch=3).translate(["en1 en2 en3 .", ""])
+    assert one[1] == ""
+
+
+def test_what_the_latents_are_is_what_is_decoded(written: Path) -> None:
+    network = load_bgt(written / "out")
+    pieces = network.pieces
+    assert pieces is not None
+    source = Ragged.of(pieces.encode(["en1 en2 en3 ."]))
+    meaning = network.semantic_posterior(source, "en").mean
+    style = network.language_posterior(Ragged.of(pieces.encode(["fr9 fr8 !"])), "fr").mean
+    for latents, decoder, asked in (
+        ([meaning], network.translators[1], Rewriting(network, ("en", "fr"))),
+        ([meaning, style], network.decoders[1], Rewriting(network, ("en", "fr"), "fr9 fr8 !")),
+    ):
+        greedy = asked.write(source, 1).ids
+        ids = torch.tensor([[BOS]])
+        for piece in greedy.tolist():  # each piece is the best one of the full pass
+            z = torch.cat(latents, dim=-1)[:, None]
+            told = decoder._layers(Inputs(ids), Memory(torch.stack(latents, dim=1)))[:, -1:]  # type: ignore[operator]
+            scores = decoder._scores(torch.cat([told, z], dim=-1))[0, 0]  # type: ignore[operator]
+            scores[: UNK + 1], scores[BOS], scores[len(SPECIALS) - 1] = -torch.inf, -torch.inf, -torch.inf
+            if ids.shape[1] == 1:
+                scores[EOS] = -torch.inf
+            assert int(scores.argmax()) == piece
+            ids = torch.cat([ids, torch.tensor([[piece]])], dim=1)
+
+
+@pytest.fixture
+def stdin(monkeypatch: pytest.MonkeyPatch) -> io.BytesIO:
+    """Standard input, to be written to."""
+    stream = io.BytesIO()
+    monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=stream))
+    return stream
+
+
+def test_the_command_writes_with_and_without_a_style(muse: Command, written: Path, stdin: io.BytesIO) -> None:
+    text = b"en1 en2 en3 .\n\nen4 en5 .\n"
+    base = ["translate", "--model", written / "out", "--src", "en"]
+    stdin.write(text)
+    stdin.seek(0)
+    told = muse(*base, "--tgt", "en", "--style", "en9 en8 en7 en6 .", "--json").json
+    assert told["lines"][1] == ""
+    stdin.seek(0)
+    plain = muse(*base, "--tgt", "fr").out.splitlines()
+    assert len(plain) == 3
+    for more, part in (
+        (["--tgt", "de"], "between en, fr, got 'de'"),
+        (["--tgt", "fr", "--style", " "], "a style must be a sentence with known words"),
+    ):
+        stdin.seek(0)
+        refused(muse(*base, *more), part)
+
+
+def test_bags_and_other_models_write_nothing(muse: Command, files: Path) -> None:
+    assert muse(*good(files, "-q", "--epochs", 0)).code == 0
+    refused(muse("translate", "--model", files / "out", "--src", "fr"), "expected a bgt of word pieces")
+    network = BgtNetwork(SMALL, ("en", "fra"), Random(), drawn())
+    with pytest.raises(BadSetting, match="no pieces to write"):
+        LineWriter(Rewriting(network, ("en", "fra"))).translate(["en1"])
+    with pytest.raises(BadSetting, match="no order of words"):
+        network.decoders[0].writing([torch.zeros(1, 9)], 1)  # type: ignore[operator]
+
+
 BAD: dict[str, tuple[list[object], list[str]]] = {
     "no semantic latent": (["--set", "semantic=0"], ["semantic must be at least 1"]),
     "a weight below 0": (["--set", "prior=-1"], ["prior must be 0 or more, got -1"]),
@@ -390,6 +564,12 @@ BAD: dict[str, tuple[list[object], list[str]]] = {
     ),
     "heads": (["--set", "heads=3"], ["multiple of heads"]),
     "fewer tokens than none": (["--set", "counted=-1"], ["counted must be at least 0, got -1"]),
+    "nothing to learn": (
+        ["--set", "translation=0", "--set", "reconstruction=0"],
+        ["one of translation and reconstruction"],
+    ),
+    "sides": (["--set", "sides=both"], ["sides must be one of steps, pairs; got 'both'"]),
+    "no pair of such lengths": (["--set", "shortest=90"], ["90 to 100 tokens, got none of 400 pairs"]),
     "text that is not looked at": (["--text", "fr=x"], ["does not use --text"]),
     "a core": (["--core", "x"], ["takes no --core"]),
 }

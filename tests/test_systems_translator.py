@@ -20,7 +20,7 @@ from muse.systems.translator.learner import TrainingText, TranslatorLearner
 from muse.systems.translator.network import TranslatorNetwork
 from muse.systems.translator.noise import Noise, word_begins
 from muse.systems.translator.text import WordByWord, monolingual
-from muse.systems.translator.translation import ModelTranslator
+from muse.systems.translator.translation import model_translator
 from muse.text.kneser_ney import learn_language_model
 from muse.training.seeding import generator_for
 from muse.training.trainer import TrainerConfig, train
@@ -212,7 +212,8 @@ def test_it_learns_to_translate_toy_languages(pieces: Pieces, tmp_path: Path) ->
 
 
 def test_long_lines_are_cut_and_empty_ones_stay(pieces: Pieces, tmp_path: Path) -> None:
-    translator = ModelTranslator(network_of(pieces, tmp_path), WAY, beam=1, batch=4)
+    network = network_of(pieces, tmp_path)
+    translator = model_translator(network, WAY, beam=1, batch=4)
     long = "en1 en2. " + "en3 en4 " * 20 + "en5"
     found = translator.translate(["", "en1", long, " ", "en6" * 40])
     assert (found[0], found[3]) == ("", "")
@@ -220,9 +221,9 @@ def test_long_lines_are_cut_and_empty_ones_stay(pieces: Pieces, tmp_path: Path) 
     assert translator.counts.cut == 1
     assert found[1] == translator.translate(["en1"])[0]
     with pytest.raises(BadSetting, match="between en, fr, got 'de'"):
-        ModelTranslator(translator.network, ("de", "en"))
+        model_translator(network, ("de", "en"))
     with pytest.raises(BadSetting, match="two languages"):
-        ModelTranslator(translator.network, ("en", "en"))
+        model_translator(network, ("en", "en"))
 
 
 @pytest.mark.parametrize(

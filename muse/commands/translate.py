@@ -49,7 +49,11 @@ if TYPE_CHECKING:
 )  # fmt: skip
 @click.option(
     "--model", "translator", type=Path, metavar="FOLDER",
-    help="Instead of a SPACE, a translation model of muse train-translator.",
+    help="Instead of a SPACE, a translation model of muse train-translator, or a bgt of muse train.",
+)  # fmt: skip
+@click.option(
+    "--style", metavar="SENTENCE",
+    help="--model, a bgt: write in the style of this sentence of --tgt; --src and --tgt may be the same.",
 )  # fmt: skip
 @click.option(
     "--batch", type=click.IntRange(1), metavar="N",
@@ -126,7 +130,7 @@ def _check_options(words: tuple[str, ...], options: dict[str, Any]) -> None:
         raise BadSetting("--ngrams and --vectors exclude each other, got both; leave one of them out")
     if words and (idle := given("lm_weight", "beam", "reference")):
         raise click.UsageError(f"{idle[0]} needs text on stdin, got words to translate; leave it out.")
-    if idle := given("batch"):
+    if idle := given("batch", "style"):
         raise click.UsageError(f"{idle[0]} is for --model; leave it out.")
     if not words and options["lm"] is None and (idle := given("top", "lm_weight", "beam")):
         raise click.UsageError(f"{idle[0]} needs --lm to translate text, got none; leave it out.")

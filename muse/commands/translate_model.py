@@ -12,7 +12,7 @@ from muse.commands.options import given
 from muse.commands.translate_stdin import translate_stdin
 
 if TYPE_CHECKING:
-    from muse.systems.translator.network import TranslatorNetwork
+    from muse.systems.networks.lines import LineWriter
 
 BEAM, BATCH = 4, 32
 _OF_WORDS = ("top", "lm", "lm_weight", "vectors", "ngrams", "fit", "method", "backend")
@@ -21,20 +21,50 @@ _OF_WORDS = ("top", "lm", "lm_weight", "vectors", "ngrams", "fit", "method", "ba
 def translate_with_model(space: Path | None, options: dict[str, Any], *, as_json: bool) -> None:
     """Translates the text on stdin."""
     from muse.run.runtime import pick_device
-    from muse.systems.translator.translation import ModelTranslator, load_translator
 
     _check(space)
-    model = load_translator(options["translator"], pick_device(options["device"]))
-    direction = _direction(model, options["source"], options["target"])
-    beam = options["beam"] or BEAM
-    translator = ModelTranslator(model, direction, beam=beam, batch=options["batch"] or BATCH)
+    sizes = {"beam": options["beam"] or BEAM, "batch": options["batch"] or BATCH}
+    make = _rewriter if _is_bgt(options["translator"]) else _translator
+    translator, direction = make(pick_device(options["device"]), sizes, options)
+    told = "" if options["style"] is None else " | style"
     translate_stdin(
         translator,
         lambda: asdict(translator.counts),
-        made=f"model:{options['translator'].name} | {'-'.join(direction)} | beam:{beam}",
+        made=f"model:{options['translator'].name} | {'-'.join(direction)} | beam:{sizes['beam']}{told}",
         reference=options["reference"],
         as_json=as_json,
     )
+
+
+Made = tuple["LineWriter", tuple[str, str]]  # with its direction
+
+
+def _is_bgt(folder: Path) -> bool:
+    from muse.encoders.saving import read_encoder
+    from muse.systems.bgt.generation import SYSTEM
+
+    return read_encoder(folder).settings.get("system") == SYSTEM
+
+
+def _translator(device: str, sizes: dict[str, int], options: dict[str, Any]) -> Made:
+    from muse.systems.translator.translation import load_translator, model_translator
+
+    if options["style"] is not None:
+        raise click.UsageError("--style needs a --model of muse train --encoder bgt; leave it out.")
+    model = load_translator(options["translator"], device)
+    direction = _direction(model.languages, options["source"], options["target"])
+    return model_translator(model, direction, **sizes), direction
+
+
+def _rewriter(device: str, sizes: dict[str, int], options: dict[str, Any]) -> Made:
+    from muse.systems.bgt.generation import Rewriting, load_bgt
+    from muse.systems.networks.lines import LineWriter
+    from muse.systems.translator.translation import check_languages
+
+    model = load_bgt(options["translator"], device)
+    direction = _direction(model.languages, options["source"], options["target"])
+    check_languages(model.languages, direction)
+    return LineWriter(Rewriting(model, direction, options["style"]), **sizes), direction
 
 
 def _check(space: Path | None) -> None:
@@ -45,14 +75,14 @@ def _check(space: Path | None) -> None:
         raise click.UsageError(f"{idle[0]} is for translation with a SPACE, not with --model; leave it out.")
 
 
-def _direction(model: TranslatorNetwork, source: str | None, target: str | None) -> tuple[str, str]:
+def _direction(languages: tuple[str, ...], source: str | None, target: str | None) -> tuple[str, str]:
     """The two languages; where the model has only two, one of them says the other."""
     if source is None and target is None:
-        raise click.UsageError(f"--model needs --src LANG, one of {', '.join(model.languages)}.")
+        raise click.UsageError(f"--model needs --src LANG, one of {', '.join(languages)}.")
     for named in (source, target):
-        if len(model.languages) == 2 and named in model.languages:
-            (other,) = (language for language in model.languages if language != named)
+        if len(languages) == 2 and named in languages:
+            (other,) = (language for language in languages if language != named)
             source, target = source or other, target or other
     if source is None or target is None:
-        raise click.UsageError(f"--model needs --src and --tgt, two of {', '.join(model.languages)}.")
+        raise click.UsageError(f"--model needs --src and --tgt, two of {', '.join(languages)}.")
     return source, target

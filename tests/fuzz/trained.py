@@ -21,7 +21,7 @@ from muse.systems.nli.classification import classify
 from muse.systems.nli.x_bilstm import open_english
 from muse.systems.registry import train_system
 from muse.systems.system import TrainingRequest
-from muse.systems.translator.translation import ModelTranslator, load_translator
+from muse.systems.translator.translation import load_translator, model_translator
 from muse.systems.xlm.tuning import open_xlm
 from tests.fuzz.folders import encoded
 from tests.fuzz.target import Target
@@ -135,7 +135,7 @@ def _pretrained(folder: Path) -> Iterator[Any]:
 
 def _translator(folder: Path) -> Iterator[Any]:
     network = load_translator(folder / "x")
-    list(ModelTranslator(network, ("en", "fr")).translate(TEXT))
+    list(model_translator(network, ("en", "fr")).translate(TEXT))
     yield dict(network.named_parameters())
 
 

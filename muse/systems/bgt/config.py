@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from muse.errors import BadSetting
 from muse.systems.networks.transformer import TransformerConfig
 
+SIDES = ("steps", "pairs")
 _FEWEST = {
     "semantic": 1, "language": 0, "encoder_layers": 0, "decoder_layers": 0, "longest": 1, "annealing": 1,
-    "counted": 0,
+    "counted": 0, "shortest": 0, "tokens": 0,
 }  # fmt: skip
 
 
@@ -24,7 +25,13 @@ class BgtConfig:
     of the layers. The first `vocabulary` tokens are predicted, and all others as <unk>.
 
     `prior` is the weight of the divergence after `annealing` steps, `translation` that of the translation
-    loss, `smoothing` its label smoothing.
+    loss, `smoothing` its label smoothing. `reconstruction` is the weight of the evidence lower bound; without
+    it the translation loss alone is left, the paper's BilingualTrans, and there are no language latents.
+
+    The semantic latent is inferred from one side of a pair: `sides` says whether it alternates between steps
+    or is drawn for every pair. With `tokens` above 0 a batch has pairs of similar length and at most so many
+    tokens a side, padding included. With `shortest` above 0, pairs with a side of fewer tokens, or of more
+    than `longest`, are left out; otherwise long sentences are cut.
     """
 
     semantic: int = 256
@@ -42,14 +49,22 @@ class BgtConfig:
     translation: float = 1.0
     smoothing: float = 0.1
     counted: int = 200
+    reconstruction: float = 1.0
+    sides: str = "steps"
+    tokens: int = 0
+    shortest: int = 0
 
     def __post_init__(self) -> None:
         for name, least in _FEWEST.items():
             if getattr(self, name) < least:
                 raise BadSetting(f"{name} must be at least {least}, got {getattr(self, name)}")
-        for name in ("prior", "translation"):
+        for name in ("prior", "translation", "reconstruction"):
             if not 0 <= getattr(self, name) < float("inf"):
                 raise BadSetting(f"the weight {name} must be 0 or more, got {getattr(self, name):g}")
+        if not (self.translation or self.reconstruction):
+            raise BadSetting("one of translation and reconstruction must be above 0, got 0 for both")
+        if self.sides not in SIDES:
+            raise BadSetting(f"sides must be one of {', '.join(SIDES)}; got {self.sides!r}")
         if not 0 <= self.smoothing < 1:
             raise BadSetting(f"smoothing must be at least 0 and below 1, got {self.smoothing:g}")
         if self.decoder_layers and {self.semantic, self.language} - {0, self.hidden}:
@@ -60,9 +75,14 @@ class BgtConfig:
         self.transformer(max(1, self.encoder_layers))
 
     @property
+    def own(self) -> int:
+        """The dimensions of a language latent; 0 if nothing is reconstructed."""
+        return self.language if self.reconstruction else 0
+
+    @property
     def latents(self) -> int:
         """The number of dimensions of all latents together."""
-        return self.semantic + self.language
+        return self.semantic + self.own
 
     @property
     def surface(self) -> int:

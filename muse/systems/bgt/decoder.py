@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
 from muse.encoders.ragged import Padded
+from muse.errors import BadSetting
 from muse.systems.bgt.length import Length
+from muse.systems.networks.incremental import Incremental
 from muse.systems.networks.transformer import Inputs, Memory, TransformerLayers, draw_
-from muse.systems.pieces import UNK
+from muse.systems.pieces import BOS, MASK, PAD, UNK
 
 
 class Scores(nn.Module):
@@ -53,6 +55,27 @@ class Decoder(nn.Module):
     ) -> None:
         super().__init__()
         self._scores, self._layers, self._length = scores, layers, length
+
+    def writing(self, latents: Sequence[Tensor], beam: int) -> tuple[Incremental, Callable[[Tensor], Tensor]]:
+        """States of s sequences, each `beam` times, token by token, and what scores (b, h) of them.
+
+        :param latents: each (s, k)
+        """
+        if self._layers is None:
+            raise BadSetting(
+                "a decoder without layers has no order of words to write; train with --set decoder_layers=1"
+            )
+        repeated = [latent.repeat_interleave(beam, dim=0) for latent in latents]  # (b, k)
+        beside, device = torch.cat(repeated, dim=-1), latents[0].device
+        no_language = torch.zeros(1, 1, dtype=torch.long, device=device)
+        decoding = Incremental(self._layers, Memory(torch.stack(repeated, dim=1)), no_language)
+
+        def scores(states: Tensor) -> Tensor:
+            found: Tensor = self._scores(torch.cat([states, beside], dim=-1))
+            found[:, [PAD, UNK, BOS, MASK]] = -torch.inf
+            return found
+
+        return decoding, scores
 
     def forward(self, latents: Sequence[Tensor], sentences: Padded, smoothing: float = 0.0) -> Tensor:
         """The nats -log p(x | z) (b,) of b sentences.

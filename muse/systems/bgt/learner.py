@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import torch
 from torch import Tensor
 
 from muse.systems.bgt.network import BgtNetwork
 from muse.systems.network_encoder import BothSides
+from muse.training.batching import token_batches
 from muse.training.learner import Learner
 from muse.training.pairs import Pairs
 from muse.training.two_sides import held_out_hits, held_out_precision
@@ -18,7 +21,8 @@ class BgtLearner(Learner):
         - log p(x_1 | z_sem, z_1) - log p(x_2 | z_sem, z_2) + c sum_z KL(q(z) || N(0, I)) + w translated
 
     Over the first steps c rises linearly from 0 to the weight of the prior. The semantic posterior is
-    inferred from the first and the second sentences in alternate steps.
+    inferred from the first and the second sentences in alternate steps or, with `sides` by pairs, from a side
+    drawn for each pair. The bound counts as much as `reconstruction` says, without which it is left out.
     """
 
     def __init__(self, network: BgtNetwork, languages: tuple[str, str], pairs: Pairs) -> None:
@@ -39,9 +43,25 @@ class BgtLearner(Learner):
         """The loss (), in nats a pair, of the training pairs with these numbers (b,)."""
         chosen, config = self._pairs.training[rows], self.network.config
         pair = self._pairs.pivot.take(chosen), self._pairs.other.take(chosen)
-        reconstruction, divergence, translated = self.network.terms(pair, self._step % 2, generator)
+        side: int | Tensor = self._step % 2
+        if config.sides == "pairs":
+            device = chosen.device
+            side = torch.randint(2, (len(rows),), generator=generator, device=generator.device).to(device)
+        reconstruction, divergence, translated = self.network.terms(pair, side, generator)
         weight = config.prior * min(1.0, self._step / config.annealing)
-        return (reconstruction + weight * divergence + config.translation * translated).mean()
+        bound = reconstruction + weight * divergence
+        return (config.reconstruction * bound + config.translation * translated).mean()
+
+    def batches(self, order: Tensor, size: int) -> Sequence[Tensor]:
+        """Batches of `size` pairs or, with `tokens`, of pairs of similar length within that limit."""
+        limit = self.network.config.tokens
+        if not limit:
+            return torch.split(order, size)
+        chosen = self._pairs.training[order.to(self._pairs.training.device)]
+        lengths = [side.lengths[chosen] for side in (self._pairs.pivot, self._pairs.other)]
+        framed = torch.maximum(*lengths).cpu() + 2  # (n,)
+        generator = torch.Generator().manual_seed(int(order[0]))  # the order is the only source of randomness
+        return [order[places] for places in token_batches(framed, limit, generator)]
 
     def score(self) -> float:
         """The P@1 of the held-out pairs by the semantic means."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import torch
@@ -15,10 +16,10 @@ from muse.systems.bgt.encoder import Encoder, Observed
 from muse.systems.bgt.gaussian import Gaussian
 from muse.systems.bgt.length import Length
 from muse.systems.bgt.surface import surface
-from muse.systems.bgt.tokens import Tokens
+from muse.systems.bgt.tokens import PieceTokens, Tokens
 from muse.systems.network_encoder import SentenceNetwork
 from muse.systems.networks.transformer import TransformerLayers
-from muse.systems.pieces import BOS, EOS
+from muse.systems.pieces import BOS, EOS, Pieces
 
 
 class Terms(NamedTuple):
@@ -41,20 +42,19 @@ class BgtNetwork(SentenceNetwork):
         self, config: BgtConfig, languages: tuple[str, str], tokens: Tokens, generator: torch.Generator
     ) -> None:
         super().__init__()
-        self.config, self._languages, self._tokens = config, languages, tokens
+        self.config, self.languages, self._tokens = config, languages, tokens
         for place, language in enumerate(languages):
             # These rows come from the space and are not saved.
             self.register_buffer(f"rows_{place}", tokens.rows(language), persistent=False)
         self.semantic = self._encoder(config.semantic, generator)
         self.own = nn.ModuleList(
-            self._encoder(config.language, generator, surface=config.surface)
-            for _ in languages
-            if config.language
+            self._encoder(config.own, generator, surface=config.surface) for _ in languages if config.own
         )
         places = range(len(languages))
         self.decoders = nn.ModuleList(
             self._decoder(place, config.latents, generator, counts=not config.decoder_layers)
             for place in places
+            if config.reconstruction
         )
         self.translators = nn.ModuleList(
             self._decoder(place, config.semantic, generator) for place in places if config.translation
@@ -64,6 +64,11 @@ class BgtNetwork(SentenceNetwork):
     def dimension(self) -> int:
         """The dimensions of the semantic latent."""
         return self.config.semantic
+
+    @property
+    def pieces(self) -> Pieces | None:
+        """The word pieces that it reads and writes; None if it reads the words of a space."""
+        return self._tokens.pieces if isinstance(self._tokens, PieceTokens) else None
 
     def reader(self, language: str) -> Reader:
         """The reader of the tokens of a language."""
@@ -75,23 +80,24 @@ class BgtNetwork(SentenceNetwork):
 
     def semantic_posterior(self, batch: Ragged, language: str) -> Gaussian:
         """q(z_sem | x)."""
-        return self._posterior(self.semantic, batch, self._languages.index(language))
+        return self._posterior(self.semantic, batch, self.languages.index(language))
 
     def language_posterior(self, batch: Ragged, language: str) -> Gaussian:
         """q(z_l | x), if there are language latents."""
-        place = self._languages.index(language)
+        place = self.languages.index(language)
         return self._posterior(self.own[place], batch, place)
 
     def _posterior(self, encoder: nn.Module, batch: Ragged, place: int) -> Gaussian:
         found: Gaussian = encoder(self._seen(batch, place))
         return found
 
-    def terms(self, pair: tuple[Ragged, Ragged], side: int, generator: torch.Generator) -> Terms:
-        """The terms of the loss of b pairs; the semantic latent is inferred from one side."""
+    def terms(self, pair: tuple[Ragged, Ragged], side: int | Tensor, generator: torch.Generator) -> Terms:
+        """The terms of the loss of b pairs; the semantic latent is inferred from one side of each (b,)."""
         seen = [self._seen(batch, place) for place, batch in enumerate(pair)]
         meanings = [self.semantic(given) for given in seen]
         own = [encode(seen[place]) for place, encode in enumerate(self.own)]
-        latents = [[meanings[side].sample(generator)]] * 2
+        meaning = meanings[side] if isinstance(side, int) else _of_each(meanings, side)
+        latents = [[meaning.sample(generator)]] * 2
         for place, posterior in enumerate(own):
             latents[place] = [*latents[place], posterior.sample(generator)]
         sentences = [
@@ -104,8 +110,9 @@ class BgtNetwork(SentenceNetwork):
             decode([meanings[1 - place].mean], sentences[place], self.config.smoothing)
             for place, decode in enumerate(self.translators)
         ]
-        divergence = sum((one.divergence() for one in own), meanings[side].divergence())
-        return Terms(sum(reconstruction), divergence, sum(translated, torch.zeros_like(divergence)))
+        divergence = sum((one.divergence() for one in own), meaning.divergence())
+        nothing = torch.zeros_like(divergence)
+        return Terms(sum(reconstruction, nothing), divergence, sum(translated, nothing))
 
     def _seen(self, batch: Ragged, place: int) -> Observed:
         """The inputs of the encoders: framed ids, or rows with surface features."""
@@ -134,6 +141,14 @@ class BgtNetwork(SentenceNetwork):
     def _rows(self, place: int) -> Tensor | None:
         rows: Tensor | None = getattr(self, f"rows_{place}")
         return rows
+
+
+def _of_each(meanings: Sequence[Gaussian], sides: Tensor) -> Gaussian:
+    """The posteriors of b pairs, each from the side (b,) that is named."""
+    first, second = meanings
+    chosen = sides[:, None] == 0  # (b, 1)
+    pairs = zip(first, second, strict=True)
+    return Gaussian(*(torch.where(chosen, one, other) for one, other in pairs))
 
 
 class LanguageLatents(SentenceNetwork):

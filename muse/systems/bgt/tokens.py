@@ -67,16 +67,16 @@ class PieceTokens(Tokens):
     """Word pieces, which all languages share."""
 
     def __init__(self, pieces: Pieces, longest: int) -> None:
-        self._pieces, self._longest = pieces, longest
+        self.pieces, self._longest = pieces, longest
 
     @property
     def settings(self) -> Mapping[str, Any]:
         """The pieces as JSON text."""
-        return {"pieces": self._pieces.to_json()}
+        return {"pieces": self.pieces.to_json()}
 
     def reader(self, language: str) -> Reader:
         """The reader of the pieces, cut to the longest sentence."""
-        return Limited(self._pieces, self._longest)
+        return Limited(self.pieces, self._longest)
 
     def rows(self, language: str) -> None:
         """None, since the network learns the rows of pieces."""

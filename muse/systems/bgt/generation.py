@@ -1,0 +1,121 @@
+"""Generation: sentences written of latents, as translations, paraphrases, and in another's style.
+
+A sentence is written of its semantic latent, without the language latent of its own wording: of that latent
+alone by the decoder of the translation loss, or with a language latent beside it. That is the mean of the
+prior, or of another sentence, whose style is taken (Wieting et al., 2020, 5.3).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import cast
+
+import torch
+from torch import Tensor
+
+from muse.encoders.ragged import Ragged
+from muse.encoders.saving import read_encoder
+from muse.errors import BadFile, BadSetting
+from muse.files.source import DAMAGED
+from muse.systems.bgt.config import BgtConfig
+from muse.systems.bgt.decoder import Decoder
+from muse.systems.bgt.network import BgtNetwork
+from muse.systems.bgt.tokens import PieceTokens
+from muse.systems.network_encoder import restored
+from muse.systems.networks.beam import best_sequences, most_pieces
+from muse.systems.networks.lines import Writer
+from muse.systems.pieces import Pieces
+from muse.training.seeding import generator_for
+
+SYSTEM = "bgt"
+
+
+@dataclass(frozen=True, eq=False)
+class Rewriting(Writer):
+    """Writes sentences of the first language of `direction` in the second, which may be the same.
+
+    With a `style`, a sentence of the second, in the style of it.
+    """
+
+    network: BgtNetwork
+    direction: tuple[str, str]
+    style: str | None = None
+
+    def __post_init__(self) -> None:
+        config = self.network.config
+        if self.style is not None and not config.own:
+            raise BadSetting("a style is a language latent, of which this model has none; leave it out")
+        if self.style is not None and not len(self._style.ids):
+            raise BadSetting(f"a style must be a sentence with known words, got {self.style!r}")
+
+    @property
+    def pieces(self) -> Pieces:
+        """The pieces of the model."""
+        if self.network.pieces is None:
+            raise BadSetting(
+                "a model of bags of words has no pieces to write; train with --set encoder_layers=1 and "
+                "--set decoder_layers=1"
+            )
+        return self.network.pieces
+
+    @property
+    def longest(self) -> int:
+        """The largest number of pieces that the model reads."""
+        return self.network.config.longest
+
+    @torch.no_grad()
+    def write(self, source: Ragged, beam: int) -> Ragged:
+        """The sentences of the second language, of the posterior means of these."""
+        source = source.to(str(next(self.network.parameters()).device))
+        meaning = self.network.semantic_posterior(source, self.direction[0]).mean  # (s, k)
+        decoder, latents = self._decoder(meaning)
+        lengths = source.lengths
+        if self.style is not None:
+            lengths = lengths.clamp(min=len(self._style.ids))
+        decoding, scores = decoder.writing(latents, beam)
+        return best_sequences(decoding, scores, most_pieces(lengths, self.longest), beam)
+
+    def _decoder(self, meaning: Tensor) -> tuple[Decoder, list[Tensor]]:
+        network, (source, target) = self.network, self.direction
+        place = network.languages.index(target)
+        translates = self.style is None and source != target and len(network.translators)
+        if translates or not len(network.decoders):
+            return self._of(network.translators, place), [meaning]
+        if not network.config.own:
+            return self._of(network.decoders, place), [meaning]
+        own = meaning.new_zeros(1, network.config.own)
+        if self.style is not None:
+            own = network.language_posterior(self._style.to(str(meaning.device)), target).mean  # (1, k)
+        return self._of(network.decoders, place), [meaning, own.expand(len(meaning), -1)]
+
+    @staticmethod
+    def _of(decoders: torch.nn.ModuleList, place: int) -> Decoder:
+        return cast("Decoder", decoders[place])
+
+    @property
+    def _style(self) -> Ragged:
+        return Ragged.of(self.pieces.encode([self.style or ""])).cut(self.longest)
+
+
+def load_bgt(folder: Path, device: str = "cpu") -> BgtNetwork:
+    """The network of a BGT saved in a folder, which writes sentences; BadSetting if it cannot."""
+    saved = read_encoder(folder)
+    settings = saved.settings
+    if settings.get("system") != SYSTEM or "pieces" not in settings.get("tokens", {}):
+        raise BadSetting(
+            f"{folder}: expected a bgt of word pieces, trained with --set encoder_layers=1 and "
+            f"--set decoder_layers=1, got {saved.name}"
+        )
+
+    def made() -> BgtNetwork:
+        config = BgtConfig(**settings["network"])
+        first, second = settings["pair"]
+        tokens = PieceTokens(Pieces.from_json(settings["tokens"]["pieces"]), config.longest)
+        return BgtNetwork(config, (first, second), tokens, generator_for(0))
+
+    try:
+        network = restored(made, saved.arrays)
+    except DAMAGED as error:
+        raise BadFile(f"{folder}: expected the settings of a bgt, got others ({error!r})") from error
+    return network.to(device).eval()

@@ -1,0 +1,96 @@
+"""Lines: text written anew by a model, line by line, cut into sentences that the model can read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import torch
+
+from muse.encoders.ragged import Ragged
+from muse.systems.pieces import UNK, Pieces
+
+_SENTENCE = re.compile(r"(?<=[.!?…])\s+")
+
+
+@dataclass
+class PieceCounts:
+    """The number of pieces read so far, of those that the model does not know, and of lines cut in parts."""
+
+    pieces: int = 0
+    unknown: int = 0
+    cut: int = 0
+
+
+class Writer(Protocol):
+    """A model that writes sentences of others, in the same pieces."""
+
+    @property
+    def pieces(self) -> Pieces:
+        """The pieces that it reads and writes."""
+
+    @property
+    def longest(self) -> int:
+        """The largest number of pieces that it reads."""
+
+    def write(self, source: Ragged, beam: int) -> Ragged:
+        """What it writes of each of the sentences, which like these has neither <bos> nor <eos>."""
+
+
+class LineWriter:
+    """Writes lines of text anew with a model, a batch of sentences at a time."""
+
+    def __init__(self, model: Writer, *, beam: int = 4, batch: int = 32) -> None:
+        self.model, self.beam, self.batch = model, beam, batch
+        self.counts = PieceCounts()
+
+    def translate(self, lines: Iterable[str]) -> list[str]:
+        """The translation of each line; an empty line stays empty."""
+        parts: list[str] = []
+        owners: list[int] = []
+        found: list[list[str]] = []
+        for number, line in enumerate(lines):
+            own = self._parts(line)
+            self.counts.cut += len(own) > 1
+            parts += own
+            owners += [number] * len(own)
+            found.append([])
+        for number, text in zip(owners, self._translated(parts), strict=True):
+            found[number].append(text)
+        return [" ".join(texts) for texts in found]
+
+    def _parts(self, line: str) -> list[str]:
+        """The line, or its sentences or parts of them, each short enough for the model."""
+        if not line.strip():
+            return []
+        if self._fits(line):
+            return [line]
+        sentences = _SENTENCE.split(line.strip())
+        if len(sentences) > 1:
+            return [part for sentence in sentences for part in self._parts(sentence)]
+        words = line.split()
+        if len(words) == 1:
+            return words  # one word of many pieces is cut by the reader
+        half = len(words) // 2
+        return [part for some in (words[:half], words[half:]) for part in self._parts(" ".join(some))]
+
+    def _fits(self, text: str) -> bool:
+        return len(self.model.pieces.encode([text])[0]) <= self.model.longest
+
+    def _translated(self, parts: Sequence[str]) -> Iterator[str]:
+        encoded = [ids[: self.model.longest] for ids in self.model.pieces.encode(parts)]
+        self.counts.pieces += sum(map(len, encoded))
+        self.counts.unknown += sum(ids.count(UNK) for ids in encoded)
+        order = sorted(range(len(parts)), key=lambda place: len(encoded[place]))
+        found = [""] * len(parts)
+        for begin in range(0, len(order), self.batch):
+            chosen = order[begin : begin + self.batch]
+            for place, ids in zip(chosen, self._generated([encoded[place] for place in chosen]), strict=True):
+                found[place] = self.model.pieces.decode(ids)
+        yield from found
+
+    def _generated(self, sentences: Sequence[Sequence[int]]) -> list[list[int]]:
+        made = self.model.write(Ragged.of(sentences), self.beam)
+        return [part.tolist() for part in torch.split(made.ids.cpu(), made.lengths.tolist())]
