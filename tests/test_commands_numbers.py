@@ -42,7 +42,9 @@ def test_no_option_takes_nan_or_any_number_of_threads() -> None:
 
 # A line of each command, and the options whose numbers it uses.
 LINES = {
-    "align --src fr --tgt en --src-emb fr.vec --tgt-emb en.vec --init gromov --out out": ("--max-vocab", "--seed"),
+    "align --src fr --tgt en --src-emb fr.vec --tgt-emb en.vec --init gromov --out out": (
+        "--max-vocab", "--seed",
+    ),
     "report space --out out.html": ("--max-vocab", "--seed"),
     "translate space --src fr --tgt en fr3": ("--top", "--seed"),
     "translate space --src fr --tgt en --lm en.arpa": ("--lm-weight", "--beam", "--top"),
@@ -52,7 +54,9 @@ LINES = {
     "evaluate space --task sentences --src fr --tgt en --parallel pairs.tsv": ("--neighbours", "--seed"),
     "evaluate space --task transfer --src en --tgt fr --data data": ("--runs", "--seed"),
     "evaluate space --task probe --src en --tgt en --text en=text.en": ("--size", "--folds"),
-    "mine space --source text.fr --target text.en --src-lang fr --tgt-lang en": ("--neighbours", "--threshold"),
+    "mine space --source text.fr --target text.en --src-lang fr --tgt-lang en": (
+        "--neighbours", "--threshold",
+    ),
     "train-lm text.fr --lang fr --out out.arpa": ("--order",),
     "embed text.fr --lang fr --dim 4 --epochs 1 --min-count 1 --out out.vec": (
         "--dim", "--min-count", "--max-vocab", "--seed",
@@ -103,7 +107,8 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write_arpa(folder / "en.arpa", learn_language_model([pair[0].split() for pair in pairs], order=2))
     line = next(line for line in LINES if line.startswith("train-translator"))
     assert subprocess.run(
-        [sys.executable, "-m", "muse", *line.replace("out out", "out model").split(), "-q"], cwd=folder, check=False
+        [sys.executable, "-m", "muse", *line.replace("out out", "out model").split(), "-q"],
+        cwd=folder, check=False,
     ).returncode == 0  # fmt: skip
     return folder
 
