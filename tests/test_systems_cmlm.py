@@ -18,10 +18,10 @@ from muse.systems.cmlm import learning
 from muse.systems.cmlm.learning import CmlmLearner, Cotrained, predict, read_corpus
 from muse.systems.cmlm.neighbours import find_neighbours, hold_out
 from muse.systems.cmlm.network import STRATEGIES, Cmlm, CmlmConfig, CmlmEncoder
-from muse.systems.cmlm.system import PRESETS, scheduled
+from muse.systems.cmlm.system import PRESETS, scheduled, tuned
 from muse.systems.cmlm.words import Words, words_of_space
 from muse.systems.network_encoder import BothSides
-from muse.systems.networks.masked_prediction import Cloze, hide
+from muse.systems.networks.masked_prediction import Cloze, Predicted, hide
 from muse.systems.networks.transformer import Inputs, parameter_count
 from muse.training.losses import Softmax
 from muse.training.pairs import make_pairs
@@ -96,6 +96,79 @@ def test_projections_begin_with_the_sentence_itself(words: Words) -> None:
     assert not torch.allclose(found[:, 1], found[:, 2])
     one = CmlmConfig(**{**vars(SMALL), "projections": 1})
     torch.testing.assert_close(model(words, one).projected(rows), rows[:, None])
+
+
+def changed(**settings: Any) -> CmlmConfig:
+    return CmlmConfig(**{**vars(SMALL), **settings})
+
+
+def test_a_vector_may_be_the_mean_of_the_projections(words: Words) -> None:
+    made = model(words, changed(vector="projected"))
+    sentences = made.encoder.reader("en").read(["en1 en2 en3", "en7"]).sentences
+    states = made.encoder.rows(sentences.padded())
+    torch.testing.assert_close(made.encoder(sentences, "en"), made.projected(states).mean(dim=1))
+    assert not torch.allclose(made.encoder(sentences, "en"), states)
+    kept = {name for name, _ in made.encoder.named_parameters() if "projections" in name}
+    assert kept
+    assert not {name for name, _ in model(words).encoder.named_parameters() if "projections" in name}
+
+
+def test_with_skip_the_head_reads_the_projections_of_its_own_sentence(words: Words) -> None:
+    made = model(words, changed(skip=True))
+    ids = torch.tensor([[4, 6, 4], [7, 4, 8]])
+    cloze = Cloze(ids, ids == 4, torch.tensor([5, 6, 7]))
+    mask = torch.ones_like(ids, dtype=torch.bool)
+    near = Padded(torch.tensor([[9, 10], [11, 12]]), mask[:, :2])
+    seen: dict[str, Tensor] = {}
+    made._dense.register_forward_hook(lambda *found: seen.update(read=found[1][0]))
+    made(cloze, mask, near, range(5, 45))
+    projected = made.projected(made.encoder.rows(near)).flatten(1)
+    torch.testing.assert_close(seen["read"][:, 16:], projected[[0, 0, 1]])
+    made(cloze, mask, None, range(5, 45))
+    assert not seen["read"][:, 16:].any()
+
+
+def test_a_masked_language_model_learns_from_no_neighbour(words: Words) -> None:
+    made = learner(words, changed(objective="mlm"))
+    twin = learner(words, changed(projections=0))
+    rows = torch.arange(6)
+    torch.testing.assert_close(made.loss(rows, generator(3)), twin.loss(rows, generator(3)))
+    assert not [name for name, _ in made.named_parameters() if "_projections" in name]
+    assert made.predictions() == predict_all(made, "none")
+
+
+def predict_all(made: CmlmLearner, condition: str) -> Predicted:
+    texts = made._corpus.held_out.items()
+    parts = [predict(made.model, text, name, condition, share=made._share) for name, text in texts]
+    return sum(parts, start=Predicted())
+
+
+def test_a_shuffled_neighbour_is_that_of_another_pair(words: Words, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = {name: learner(words, changed(neighbour=name)) for name in ("true", "shuffled")}
+    seen: dict[str, list[Padded]] = {"true": [], "shuffled": []}
+    for name, one in made.items():
+        keep = seen[name].append
+        monkeypatch.setattr(
+            one.model, "forward",
+            lambda cloze, mask, near, asked, keep=keep: (keep(near), torch.zeros(len(cloze.answers), 40))[1],
+        )  # fmt: skip
+        one.loss(torch.arange(6), generator(3))
+    (true,), (other,) = seen["true"], seen["shuffled"]
+    assert torch.equal(other.ids, true.ids.roll(1, dims=0))
+    assert not torch.equal(other.ids, true.ids)
+
+
+def test_inference_may_have_a_trainer_of_its_own() -> None:
+    trainer = TrainerConfig(rate=1e-3, optimiser="lamb")
+    assert tuned(trainer, SMALL) == trainer
+    own = tuned(trainer, changed(tuning_rate=2e-5, tuning_optimiser="adam"))
+    assert (own.rate, own.optimiser) == (2e-5, "adam")
+
+
+@pytest.mark.parametrize("name", ["objective", "neighbour", "vector", "tuning_optimiser", "strategy"])
+def test_choices_have_names(name: str) -> None:
+    with pytest.raises(BadSetting, match=f"{name} must be one of .*; got 'other'"):
+        changed(**{name: "other"})
 
 
 @pytest.mark.parametrize("projections", [0, 1, 3])

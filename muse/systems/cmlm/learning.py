@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from muse.encoders.ragged import Padded
 from muse.run.runtime import Runtime
 from muse.systems.cmlm.neighbours import Documents, NeighbourPairs, SplitDocuments, find_neighbours
 from muse.systems.cmlm.network import Cmlm, CmlmEncoder
@@ -91,9 +92,16 @@ class CmlmLearner(Learner):
         read = text.passages.take(pairs[:, 1]).padded()
         asked = self.model.encoder.words.asked[name]
         cloze = hide(read.ids, _masking(asked, self._share), generator)
-        neighbours = text.passages.take(pairs[:, 0]).padded()
+        neighbours = self._neighbours(text, pairs[:, 0])
         scores = self.model(cloze, read.mask, neighbours, asked)  # (p, a)
         return prediction_loss(scores, cloze.answers - asked.start)
+
+    def _neighbours(self, text: NeighbourPairs, first: Tensor) -> Padded | None:
+        """The passages (b,) that the words are predicted from; none for a masked language model."""
+        config = self.model.config
+        if config.objective == "mlm":
+            return None
+        return text.passages.take(first.roll(1) if config.neighbour == "shuffled" else first).padded()
 
     def score(self) -> float:
         """The percentage of hidden words in held-out documents that rank first."""
@@ -104,11 +112,12 @@ class CmlmLearner(Learner):
         return self.predictions().first
 
     def predictions(self) -> Predicted:
-        """How well the words of the first held-out pairs are predicted from their true neighbours."""
-        texts = self._corpus.held_out.items()
+        """How well the words of the first held-out pairs are predicted from the neighbours it learns from."""
+        texts, config = self._corpus.held_out.items(), self.model.config
+        condition = "none" if config.objective == "mlm" else config.neighbour
         return sum(
             (
-                predict(self.model, text, name, "true", share=self._share, most=HELD_OUT)
+                predict(self.model, text, name, condition, share=self._share, most=HELD_OUT)
                 for name, text in texts
             ),
             start=Predicted(),

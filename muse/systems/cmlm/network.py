@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import torch
@@ -17,9 +18,18 @@ from muse.systems.network_encoder import SentenceNetwork
 from muse.systems.networks.masked_prediction import Cloze
 from muse.systems.networks.token_table import TokenTable, random_rows
 from muse.systems.networks.transformer import Inputs, TransformerConfig, TransformerLayers, draw_
+from muse.training.optimising import NAMES as OPTIMISERS
 
 # The stages of each strategy: S3, S1 and S2 of section 4.2. Without translations, only "cmlm" is trained.
 STRATEGIES = {"staged": ("cmlm", "cmlm+br"), "joint": ("cmlm+br",), "sequential": ("cmlm", "br")}
+
+_CHOICES: Mapping[str, tuple[str, ...]] = {
+    "strategy": (*STRATEGIES,),
+    "objective": ("cmlm", "mlm"),
+    "neighbour": ("true", "shuffled"),
+    "vector": ("mean", "projected"),
+    "tuning_optimiser": ("", *OPTIMISERS),
+}
 
 
 @dataclass(frozen=True)
@@ -28,8 +38,15 @@ class CmlmConfig:
 
     With `pieces` 0 it reads the words of the space with frozen rows, and predicts only the `asked` most
     frequent of each language; otherwise it learns that many word pieces. At most `longest` tokens are read at
-    once, of which a `share` is hidden. One of the `projections` is the sentence vector itself; 0 projections
-    leave out the neighbour, which gives a masked language model.
+    once, of which a `share` is hidden. One of the `projections` is the mean state itself. With `skip` the
+    head reads the projections too, beside the state of a hidden word (section 5.2).
+
+    The `objective` mlm hides the same words without a neighbour: a masked language model of the same size
+    and text. With the `neighbour` shuffled, each passage is beside the neighbour of another. The `vector` of
+    a sentence is the mean of its states or, if `projected`, the mean of its projections.
+
+    Inference has a rate and an optimiser of its own: `tuning_rate` and `tuning_optimiser`; 0 and none stand
+    for those of the other stages.
     """
 
     pieces: int = 0
@@ -47,6 +64,12 @@ class CmlmConfig:
     scale: float = 20.0
     strategy: str = "staged"
     warmup: int = 100
+    objective: str = "cmlm"
+    neighbour: str = "true"
+    skip: bool = False
+    vector: str = "mean"
+    tuning_rate: float = 0.0
+    tuning_optimiser: str = ""
 
     def __post_init__(self) -> None:
         for name in ("pieces", "asked", "projections", "warmup"):
@@ -56,9 +79,18 @@ class CmlmConfig:
             raise BadSetting(f"the share of hidden words must be above 0 and at most 1, got {self.share:g}")
         if not 0 < self.alpha < math.inf:
             raise BadSetting(f"alpha, the weight of translations, must be above 0, got {self.alpha:g}")
-        if self.strategy not in STRATEGIES:
-            raise BadSetting(f"strategy must be one of {', '.join(STRATEGIES)}; got {self.strategy!r}")
+        if not 0 <= self.tuning_rate < math.inf:
+            raise BadSetting(f"tuning_rate must be 0 or more, got {self.tuning_rate:g}")
+        for name, choices in _CHOICES.items():
+            if getattr(self, name) not in choices:
+                shown = ", ".join(filter(None, choices))
+                raise BadSetting(f"{name} must be one of {shown}; got {getattr(self, name)!r}")
         self.transformer(1)
+
+    @property
+    def spaces(self) -> int:
+        """The number of vectors of a neighbour that are read; 0 for a masked language model."""
+        return 0 if self.objective == "mlm" else self.projections
 
     def transformer(self, words: int) -> TransformerConfig:
         """The sizes of the Transformer for `words` words; BadSetting if they are inconsistent."""
@@ -67,8 +99,31 @@ class CmlmConfig:
         )
 
 
+class Projections(nn.Module):
+    """The N projections (b, N, h) of mean states (b, h): the state itself, and N - 1 of a 3-layer network."""
+
+    def __init__(self, hidden: int, count: int, generator: torch.Generator) -> None:
+        super().__init__()
+        h, more = hidden, count - 1
+        self._layers = nn.Sequential(
+            nn.Linear(h, h), nn.GELU(), nn.Linear(h, h), nn.GELU(), nn.Linear(h, more * h)
+        ) if more > 0 else None  # fmt: skip
+        if self._layers is not None:
+            draw_(self._layers, generator)
+
+    def forward(self, rows: Tensor) -> Tensor:
+        """The projections (b, N, h) of mean states (b, h)."""
+        itself = rows[:, None]
+        if self._layers is None:
+            return itself
+        return torch.cat([itself, self._layers(rows).unflatten(1, (-1, rows.shape[1]))], dim=1)
+
+
 class CmlmEncoder(SentenceNetwork):
-    """v = mean_t f(s)_t, f a Transformer: the part of the model that is kept after training."""
+    """v = mean_t f(s)_t, f a Transformer: the part of the model that is kept after training.
+
+    If the config asks for it, v is the mean of the projections of that, which are then kept too.
+    """
 
     def __init__(self, config: CmlmConfig, words: Words, generator: torch.Generator) -> None:
         super().__init__()
@@ -78,6 +133,8 @@ class CmlmEncoder(SentenceNetwork):
         self.transformer = TransformerLayers(config.transformer(words.count), generator, table)
         self.words = words
         self.longest = config.longest
+        kept = config.vector == "projected" and config.spaces > 0
+        self.projections = Projections(hidden, config.spaces, generator) if kept else None
 
     @property
     def dimension(self) -> int:
@@ -90,10 +147,11 @@ class CmlmEncoder(SentenceNetwork):
 
     def forward(self, batch: Ragged, language: str) -> Tensor:
         """The rows (b, h) of sentences; ids are unique over all languages."""
-        return self.rows(batch.padded())
+        rows = self.rows(batch.padded())
+        return rows if self.projections is None else self.projections(rows).mean(dim=1)
 
     def rows(self, sentences: Padded) -> Tensor:
-        """The rows (b, h) of sentences."""
+        """The mean states (b, h) of sentences."""
         states = self.transformer(Inputs(sentences.ids, sentences.mask))  # (b, t, h)
         mask = sentences.mask[..., None]
         mean: Tensor = (states * mask).sum(dim=1) / mask.sum(dim=1)
@@ -110,16 +168,13 @@ class Cmlm(nn.Module):
         self, encoder: CmlmEncoder, config: CmlmConfig, counts: Tensor, generator: torch.Generator
     ) -> None:
         super().__init__()
-        h, more = encoder.dimension, config.projections - 1
+        h, beside = encoder.dimension, config.spaces if config.skip else 0
         self.encoder = encoder
-        self._config = config
-        self._projections = nn.Sequential(
-            nn.Linear(h, h), nn.GELU(), nn.Linear(h, h), nn.GELU(), nn.Linear(h, more * h)
-        ) if more > 0 else None  # fmt: skip
-        self._dense, self._norm = nn.Linear(h, h), nn.LayerNorm(h)
+        self.config, self._beside = config, beside * h
+        self._dense, self._norm = nn.Linear(h + self._beside, h), nn.LayerNorm(h)
         draw_(self._dense, generator)
-        if self._projections is not None:
-            draw_(self._projections, generator)
+        own = encoder.projections is None and config.spaces > 0
+        self._projections = Projections(h, config.spaces, generator) if own else None
         self._odds = nn.Parameter((counts.float() + 1).log() - math.log(float(counts.sum()) + len(counts)))
 
     def forward(self, cloze: Cloze, mask: Tensor, neighbours: Padded | None, asked: range) -> Tensor:
@@ -128,18 +183,20 @@ class Cmlm(nn.Module):
         Without `neighbours`, words are predicted only from the rest of their sentence (b, t).
         """
         prefix = None
-        if neighbours is not None and self._config.projections:
-            prefix = self.projected(self.encoder.rows(neighbours))
+        if neighbours is not None and self.config.spaces:
+            prefix = self.projected(self.encoder.rows(neighbours))  # (b, N, h)
         inputs = Inputs(cloze.ids, mask, prefix=prefix)
         states = self.encoder.transformer(inputs)[cloze.asked]  # (p, h)
+        if self._beside:
+            told = states.new_zeros(len(mask), self._beside) if prefix is None else prefix.flatten(1)
+            states = torch.cat([states, told[cloze.asked.nonzero()[:, 0]].to(states.dtype)], dim=1)
         states = self._norm(functional.gelu(self._dense(states)))
         among = slice(asked.start, asked.stop)
         scores: Tensor = self.encoder.transformer.table.scores(states, among) + self._odds[among]
         return scores
 
     def projected(self, rows: Tensor) -> Tensor:
-        """The N projections (b, N, h) of sentence vectors (b, h); the first is the vector itself."""
-        itself = rows[:, None]
-        if self._projections is None:
-            return itself
-        return torch.cat([itself, self._projections(rows).unflatten(1, (-1, rows.shape[1]))], dim=1)
+        """The N projections (b, N, h) of mean states (b, h); the first is the state itself."""
+        project = self._projections if self.encoder.projections is None else self.encoder.projections
+        found: Tensor = rows[:, None] if project is None else project(rows)
+        return found

@@ -37,11 +37,12 @@ PRESETS = {
     ),
     # The multilingual model (sections 3 and 4.4): 1.5 million steps for each stage, scored every 5,000 steps.
     # Weights, gradients and moments take 7.7 GB, and the scores of the 80 hidden words of a pair about 0.5 GB
-    # more, so the batch needs many devices to share it.
+    # more, so the batch needs many devices to share it. LAMB at 1e-3 is not for fine-tuning, of which the
+    # paper says no more: 2e-5 with Adam is what BERT is fine-tuned with (Devlin et al., 2019).
     "paper": Preset(
         CmlmConfig(
             pieces=501_153, asked=0, layers=12, heads=12, hidden=768, feed_forward=3_072, dropout=0.1,
-            longest=256, projections=15, warmup=10_000,
+            longest=256, projections=15, warmup=10_000, tuning_rate=2e-5, tuning_optimiser="adam",
         ),
         TrainerConfig(epochs=300, batch=2_048, patience=20, steps=5_000, optimiser="lamb", precision="bf16"),
     ),
@@ -88,7 +89,8 @@ class CmlmTraining:
         """Trains with one objective and leaves the networks as they were at its best epoch."""
         runtime = self.job.runtime
         runtime = replace(runtime, checkpoint=runtime.checkpoint.of(name))
-        trainer = scheduled(self.job.trainer, self.job.config.warmup, self.learners[name])
+        trainer = tuned(self.job.trainer, self.job.config) if name == _INFERENCE else self.job.trainer
+        trainer = scheduled(trainer, self.job.config.warmup, self.learners[name])
         return train(self.learners[name], trainer, seed=self.job.request.seed, runtime=runtime)
 
     def judged(self, name: str) -> tuple[str, int]:
@@ -110,7 +112,7 @@ def train_cmlm(job: Job) -> Fitted:
     more = [name for name in ("br", "nli") if any(name in stage for stage in training.stages)]
     return Fitted(
         encoder=job.encoder(
-            "cmlm" + (f"[{','.join(more)}]" if more else ""),
+            job.config.objective + (f"[{','.join(more)}]" if more else ""),
             training.model.encoder,
             tuple(words.readers),
             {
@@ -143,6 +145,15 @@ def prepare(job: Job) -> CmlmTraining:
     if nli is not None:
         found = inferences(nli, request.space, job.languages, encoder, job.runtime.progress)
     return CmlmTraining(job, model, corpus, parallel, found)
+
+
+def tuned(trainer: TrainerConfig, config: CmlmConfig) -> TrainerConfig:
+    """The trainer of inference: with the rate and the optimiser that the config has for it, if any."""
+    return replace(
+        trainer,
+        rate=config.tuning_rate or trainer.rate,
+        optimiser=config.tuning_optimiser or trainer.optimiser,
+    )
 
 
 def scheduled(trainer: TrainerConfig, warmup: int, learner: Learner) -> TrainerConfig:
