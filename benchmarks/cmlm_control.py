@@ -10,9 +10,9 @@ is the number of projections, `skip` reads them at the head too, `projected` tak
 of a sentence. --strategies trains on translations too (S1, S2, S3 of the paper are joint, sequential and
 staged); a stage that is left out is not made up for in steps. `untrained` is the network before it learns.
 
-Measured: Spearman's correlation on STS-B (English, French and across), on a third of SICK by the
-regression learned of the others, accuracy and macro-F1 of argument mining in English and from English into French, probes of
-English, P@1 of French sentences among English ones. Sentence vectors are taken as they are.
+Measured: Spearman's correlation on STS-B (English, French and across), on a third of SICK by the regression
+learned of the others, accuracy of argument mining in English and from English into French, probes of English,
+P@1 of French sentences among English ones. Sentence vectors are taken as they are.
 """
 
 from __future__ import annotations

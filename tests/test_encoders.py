@@ -32,6 +32,7 @@ NAMES = [
     "power-mean[-inf,1,inf,3]",
     "idf+pcr",
     "mean+centre",
+    "mean+binary",
     "sif+pcr[centred,2]",
     "power-mean+znorm",
     "mean+znorm[global]+pcr",
@@ -292,6 +293,18 @@ def test_several_spaces_are_saved_too(tmp_path: Path) -> None:
         load_encoder(tmp_path / "encoder", b, a)
 
 
+def test_binary_codes_are_the_signs_about_the_mean() -> None:
+    fitted = load_encoder("mean+binary", space()).fit(TEXT, "fr")
+    raw = load_encoder("mean", space()).encode(TEXT, "fr").matrix
+    full = raw.any(axis=1)
+    found = fitted.encode(TEXT, "fr").matrix
+    np.testing.assert_array_equal(found[full], np.where(raw[full] > raw[full].mean(axis=0), 1, -1))
+    assert not found[~full].any()
+    h = np.unpackbits(np.packbits(found[full] > 0, axis=1)[0] ^ np.packbits(found[full] > 0, axis=1)[1]).sum()
+    cosine = found[full][0] @ found[full][1] / 5
+    assert cosine == pytest.approx(1 - 2 * h / 5)
+
+
 def test_fitting_changes_nothing_but_the_result() -> None:
     encoder = load_encoder("idf", space())
     before = encoder.encode(TEXT, "fr").matrix
@@ -310,7 +323,9 @@ def test_a_generator_is_text_enough_to_fit() -> None:
     np.testing.assert_array_equal(by_list.encode(TEXT, "fr").matrix, by_generator.encode(TEXT, "fr").matrix)
 
 
-@pytest.mark.parametrize("name", ["mean+znorm", "power-mean+znorm[global]", "mean+pcr", "mean+centre"])
+@pytest.mark.parametrize(
+    "name", ["mean+znorm", "power-mean+znorm[global]", "mean+pcr", "mean+centre", "mean+binary"]
+)
 def test_corrections_need_text_first(name: str) -> None:
     with pytest.raises(BadSetting, match="must be fitted on text in fr before it encodes, got none"):
         load_encoder(name, space()).encode(["le chat"], "fr")

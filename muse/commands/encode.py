@@ -33,8 +33,8 @@ STDIN = "standard input"
 @click.option("--lang", required=True, metavar="LANG", help="Language of the sentences.")
 @click.option(
     "--encoder", "name", default="mean", show_default=True, metavar="NAME|FOLDER",
-    help="mean, idf, sif or power-mean[-inf,1,inf], followed by any of +ngrams, +znorm, +pcr, +centre; or "
-    "a saved encoder. With & between them, several side by side.",
+    help="mean, idf, sif or power-mean[-inf,1,inf], followed by any of +ngrams, +znorm, +pcr, +centre, "
+    "+binary; or a saved encoder. With & between them, several side by side.",
 )  # fmt: skip
 @click.option(
     "--also",

@@ -73,7 +73,8 @@ LOSSES = ("align", "rank", "hinge", "hardest", "squared", "softmax")
 )  # fmt: skip
 @click.option(
     "--core", type=Path, metavar="FOLDER",
-    help="lens, infersent: read words with this Hugging Face encoder instead of the space.",
+    help="lens, infersent: read words with this encoder instead of the space: a Hugging Face folder, or an "
+    "xlm of muse train.",
 )  # fmt: skip
 @click.option(
     "--nli", type=Path, metavar="FILE",

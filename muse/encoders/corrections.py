@@ -1,7 +1,7 @@
-"""Corrections of sentence vectors, learned from text: z-norm, removal of principal components, centring.
+"""Corrections of sentence vectors, learned from text: z-norm, removal of components, centring, binary codes.
 
 Each computes z = (x - m) * a and returns z - (z C^T) C, with a shift m (d'), a scale a (d') and components
-C (k, d').
+C (k, d'); binary codes are the signs of z.
 """
 
 from __future__ import annotations
@@ -17,9 +17,14 @@ from muse.errors import BadSetting, Mismatch
 from muse.vectors import Matrix
 
 Numbers = NDArray[np.float64]
-Kind = Literal["znorm", "pcr", "centre"]
+Kind = Literal["znorm", "pcr", "centre", "binary"]
 
-OPTIONS = {"znorm": ("", "global"), "pcr": ("", "centred"), "centre": ("", "global")}
+OPTIONS = {
+    "znorm": ("", "global"),
+    "pcr": ("", "centred"),
+    "centre": ("", "global"),
+    "binary": ("", "global"),
+}
 CONSTANT = 1e-6  # a column whose deviation, relative to its mean, is below this is treated as constant
 LARGEST = 1e9  # of a moment: its square, and sums of such, are finite in float32
 
@@ -33,6 +38,8 @@ class Correction:
     * pcr: removes the first principal component c of the uncentred rows, x - (x c) c (Yang et al., 2021);
       pcr[centred] subtracts the mean first; pcr[3] removes the first three components.
     * centre: subtracts the mean; centre[global] that of all languages together.
+    * binary: 1 where a column is above its mean, -1 elsewhere: a bit a column, whose cosine is
+      1 - 2 h / d' for h bits that differ (Kiros, 2020); binary[global] has the means of all languages.
     """
 
     kind: Kind
@@ -51,7 +58,8 @@ class Correction:
         if kind not in OPTIONS or len(counts) > 1 or any(option not in OPTIONS[kind] for option in rest):
             raise BadSetting(
                 "a correction is one of znorm, znorm[global], pcr, pcr[centred], pcr[3], pcr[centred,3], "
-                f"centre, centre[global]; got {kind}{f'[{options}]' if options else ''}"
+                "centre, centre[global], binary, binary[global]; "
+                f"got {kind}{f'[{options}]' if options else ''}"
             )
         count = (counts or [1])[0] if kind == "pcr" else 0
         return Correction(kind, "global" in rest, "centred" in rest, count)  # type: ignore[arg-type]
@@ -66,6 +74,8 @@ class Correction:
         shifted = rows.astype(np.float32) if self.kind == "pcr" and not self.centred else rows - seen.mean
         if self.kind == "znorm":
             shifted *= seen.scale
+        if self.kind == "binary":
+            shifted = np.where(shifted > 0, 1, -1).astype(np.float32)
         if self.components:
             shifted -= (shifted @ seen.components.T) @ seen.components
         shifted[~rows.any(axis=1)] = 0

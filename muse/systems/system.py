@@ -12,7 +12,7 @@ import numpy as np
 
 from muse.encoders.encoder import SentenceEncoder
 from muse.encoders.reading import Reader
-from muse.encoders.saving import check_out
+from muse.encoders.saving import check_out, is_encoder
 from muse.errors import BadSetting, Mismatch
 from muse.files.parallel_text import read_pairs
 from muse.run.runtime import Runtime
@@ -21,6 +21,7 @@ from muse.systems.core import Core, SpaceCore
 from muse.systems.hugging_face import HuggingFaceCore
 from muse.systems.network_encoder import NetworkEncoder, SentenceNetwork
 from muse.systems.parallel_corpus import ParallelCorpus
+from muse.systems.xlm.core import XlmCore
 from muse.training.pairs import Pairs, make_pairs
 from muse.training.trainer import EpochResult, TrainerConfig
 
@@ -197,8 +198,10 @@ class Fitted:
 
 
 def open_core(space: AlignedSpace, folder: Path | None, device: str = "cpu") -> Core:
-    """The core in a folder or, without a folder, that of the space."""
-    return SpaceCore(space, device) if folder is None else HuggingFaceCore(folder, device)
+    """The core in a folder, of muse's xlm or Hugging Face; without a folder, that of the space."""
+    if folder is None:
+        return SpaceCore(space, device)
+    return XlmCore(folder, device) if is_encoder(folder) else HuggingFaceCore(folder, device)
 
 
 def restored_core(saved: Mapping[str, Any], space: AlignedSpace) -> Core:

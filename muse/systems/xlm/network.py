@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import torch
@@ -102,6 +103,15 @@ class XlmNetwork(SentenceNetwork):
                 mapping = np.eye(rows.shape[1], dtype=np.float32)
                 sides[language] = Side(vectors, mapping, Normalisation(("unit",), ()))
         return AlignedSpace(sides, space.pivot, space.manifest)
+
+
+def network_of(settings: Mapping[str, Any]) -> XlmNetwork:
+    """The network of a saved model, with rows of nothing yet."""
+    config, pieces = XlmConfig(**settings["network"]), Pieces.from_json(settings["pieces"])
+    languages = tuple(settings["languages"])
+    rows = torch.zeros(len(pieces), config.hidden)
+    model = XlmModel(config, rows, len(languages), torch.Generator())
+    return XlmNetwork(config, pieces, languages, model)
 
 
 class PieceReader(Reader):

@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from dataclasses import asdict, replace
 from typing import Any
 
-import torch
-
 from muse.space import AlignedSpace
 from muse.systems.pieces import Pieces
 from muse.systems.system import Fitted, Job, Preset, System
@@ -15,7 +13,7 @@ from muse.systems.xlm.config import XlmConfig
 from muse.systems.xlm.corpus import check_texts, make_sources, read_corpus
 from muse.systems.xlm.initialisation import untrained_network
 from muse.systems.xlm.learner import XlmLearner
-from muse.systems.xlm.network import XlmModel, XlmNetwork
+from muse.systems.xlm.network import XlmNetwork, network_of
 from muse.training.schedule import Schedule
 from muse.training.seeding import generator_for
 from muse.training.trainer import TrainerConfig, train
@@ -78,11 +76,7 @@ def scheduled(trainer: TrainerConfig, warmup: int) -> TrainerConfig:
 
 def make_xlm(settings: Mapping[str, Any], _: AlignedSpace) -> XlmNetwork:
     """The network of a saved model, with rows of nothing yet."""
-    config, pieces = XlmConfig(**settings["network"]), Pieces.from_json(settings["pieces"])
-    languages = tuple(settings["languages"])
-    rows = torch.zeros(len(pieces), config.hidden)
-    model = XlmModel(config, rows, len(languages), torch.Generator())
-    return XlmNetwork(config, pieces, languages, model)
+    return network_of(settings)
 
 
 XLM = System("xlm", PRESETS, ("text",), train_xlm, make_xlm, uses=("parallel",), several=True)
