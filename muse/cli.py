@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import re
 import sys
 
@@ -43,6 +44,7 @@ _OF_MEMORY = re.compile(
 
 def main() -> None:
     """Run the command line; an error of input or settings becomes one line and exit code 1."""
+    _print_any_path()
     try:
         sys.exit(commands.main(prog_name="muse", standalone_mode=False) or 0)
     except click.ClickException as error:
@@ -66,6 +68,13 @@ def main() -> None:
         sys.exit(_fail(TOO_LITTLE))
     except (MuseError, OSError) as error:
         sys.exit(_fail(f"error: {error}"))
+
+
+def _print_any_path() -> None:
+    # A path may have bytes that are not UTF-8, and a terminal may lack a letter: no reason to lose a result.
+    if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors == "strict":
+        own = sys.stdout.encoding.lower() == "utf-8"
+        sys.stdout.reconfigure(errors="surrogateescape" if own else "backslashreplace")
 
 
 def _fail(text: str, code: int = 1) -> int:

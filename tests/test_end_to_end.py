@@ -18,6 +18,7 @@ from muse.normalise import normalise
 from muse.space import load_space
 from tests.command import SCORE_FIELDS, Command, align_arguments
 from tests.conftest import ROOT
+from tests.parallel import toy_space, toy_text, write_text
 
 SAMPLE = ROOT / "embeddings" / "sample"
 GOLD = ROOT / "dictionaries" / "fr-en.sample.txt"
@@ -150,6 +151,22 @@ def test_one_seed_one_result(muse: Command, files: Path) -> None:
         assert [candidate["init"] for candidate in fields["candidates"]][0] == "gromov"
     assert mapping(files / "a") == mapping(files / "b")
     assert sorted(path.name for path in files.iterdir()) == ["a", "b", "en.vec", "fr.vec"]
+
+
+def test_files_whose_names_are_not_utf_8(muse: Command, files: Path, tmp_path: Path) -> None:
+    odd = (files / "fr.vec").rename(files / "fr\udcff.vec")
+    assert muse(*align_arguments(odd, files / "en.vec", files / "s", "--init", "gromov", "-q")).code == 0
+    assert muse("translate", files / "s", "fr3", "--json").json["translations"]
+
+    toy_space(tmp_path / "toy")
+    write_text(pairs := tmp_path / "pairs\udcff.tsv", toy_text(100))
+    line = (
+        f"train {tmp_path}/toy --encoder x-cbow --lang fr --parallel {pairs} --epochs 1 --out {tmp_path}/enc"
+    )
+    assert muse(*line.split(), "--json").json["epochs"] == 1
+    (text := tmp_path / "text.txt").write_text("fr1 fr2\n")
+    line = f"encode {tmp_path}/toy --encoder {tmp_path}/enc --lang fr --input {text} --out {tmp_path}/x.npy"
+    assert muse(*line.split(), "--json").code == 0
 
 
 # The command line with a small game, killed once it has kept two of its epochs.

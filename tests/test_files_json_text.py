@@ -24,3 +24,12 @@ def test_a_value() -> None:
 def test_what_is_broken_is_a_value_error(text: str | bytes) -> None:
     with pytest.raises(ValueError):
         parse_json(text)
+
+
+def test_paths_may_have_bytes_that_are_not_utf_8() -> None:
+    text = r'["fr\udcff.vec"]'
+    with pytest.raises(ValueError):
+        parse_json(text)
+    assert parse_json(text, paths=True) == [b"fr\xff.vec".decode(errors="surrogateescape")]
+    with pytest.raises(ValueError):
+        parse_json(r'["fr\ud800.vec"]', paths=True)

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+
+from tests.spaces import saved
 
 # An import of {name} that ends in {error}.
 ENDING = """
@@ -40,3 +44,17 @@ def test_an_installation_cut_short_is_named(name: str) -> None:
     (line,) = errors.strip().splitlines()
     assert (code, output) == (1, "")
     assert line.startswith("error: a file of the installation is cut short") and "install muse anew" in line
+
+
+@pytest.mark.parametrize(
+    ("encoding", "printed"),
+    [("utf-8", b"\xe6\xbc\xa2\xff.html"), ("latin-1", b"\\u6f22\\udcff.html")],
+)
+def test_a_path_that_the_terminal_cannot_show(tmp_path: Path, encoding: str, printed: bytes) -> None:
+    saved(tmp_path / "space")
+    ended = subprocess.run(
+        [sys.executable, "-m", "muse", "report", "space", "--out", "漢\udcff.html"],
+        cwd=tmp_path, env={**os.environ, "PYTHONIOENCODING": encoding}, capture_output=True, check=False,
+    )  # fmt: skip
+    assert (ended.returncode, ended.stderr) == (0, b"")
+    assert printed in ended.stdout

@@ -84,7 +84,7 @@ FILE: dict[str, Any] = {"type": Path, "metavar": "FILE"}
     "--runs",
     default=20,
     show_default=True,
-    type=click.IntRange(2),
+    type=click.IntRange(2, 1_000),
     metavar="N",
     help="transfer: number of random subsamples.",
 )

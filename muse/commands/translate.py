@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from muse.commands.numbers import Finite
+from muse.commands.numbers import MOST_BEAM, Finite
 from muse.commands.options import common, direction, given, open_space
 from muse.commands.translate_stdin import translate_stdin
 from muse.commands.word_answers import show_words
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     help="Weight of the language model.  [default: 0.06]",
 )
 @click.option(
-    "--beam", type=click.IntRange(1), metavar="N",
+    "--beam", type=click.IntRange(1, MOST_BEAM), metavar="N",
     help="Beam size.  [default: 10 with --lm, 4 with --model]",
 )  # fmt: skip
 @click.option(

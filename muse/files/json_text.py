@@ -9,8 +9,10 @@ DEEPEST = 100  # lists and objects in one another; what muse writes is not neste
 _DEEP = "lists or objects nested too deeply"
 
 
-def parse_json(text: bytes | str) -> Any:
+def parse_json(text: bytes | str, *, paths: bool = False) -> Any:
     """The value of a JSON text; ValueError if it is broken, too deep or has strings that are no text.
+
+    With `paths`, strings may have what Python makes of the bytes in a path that are not UTF-8.
 
     >>> parse_json('{"parts": 2}')
     {'parts': 2}
@@ -22,7 +24,8 @@ def parse_json(text: bytes | str) -> Any:
     level = [value]
     for _ in range(DEEPEST):
         if not (level := [inner for outer in level for inner in _inside(outer)]):
-            json.dumps(value, ensure_ascii=False).encode()  # a half of a surrogate pair is a ValueError here
+            # Another half of a surrogate pair than those of paths (PEP 383) is a ValueError here.
+            json.dumps(value, ensure_ascii=False).encode(errors="surrogateescape" if paths else "strict")
             return value
     raise ValueError(_DEEP)
 

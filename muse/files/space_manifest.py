@@ -111,7 +111,7 @@ def is_figure(value: object) -> TypeGuard[int | float]:
 def is_space(folder: Path) -> bool:
     """Whether a folder has the manifest of a space, of any version."""
     try:
-        manifest = parse_json((folder / MANIFEST).read_bytes())
+        manifest = parse_json((folder / MANIFEST).read_bytes(), paths=True)
     except (OSError, ValueError):
         return False
     return isinstance(manifest, dict) and manifest.get("format") == FORMAT
@@ -121,7 +121,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     """The manifest of the space in `folder`; BadFile if this version cannot read it."""
     path = folder / MANIFEST
     try:
-        manifest = parse_json(path.read_bytes())
+        manifest = parse_json(path.read_bytes(), paths=True)
     except (FileNotFoundError, NotADirectoryError):
         raise BadFile(_no_space(folder)) from None
     except OSError as error:

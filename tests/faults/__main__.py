@@ -13,6 +13,7 @@ from pathlib import Path
 
 import click
 
+from tests.faults import forks
 from tests.faults.concurrency import together
 from tests.faults.injection import calls_of, inject
 from tests.faults.jobs import JOBS
@@ -60,6 +61,7 @@ def main() -> int:
     if asked.faults and shutil.which("strace") is None:
         parser.error("--faults needs strace; install it, or give --faults 0")
     chosen = [job for job in JOBS if not asked.jobs or job.name in asked.jobs.split(",")]
+    forks.load()
     drawn, reports = random.Random(asked.seed), {}
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name).resolve()

@@ -80,7 +80,18 @@ def inject(
 
 def _traced(job: Job, folder: Path, options: list[str]) -> subprocess.CompletedProcess[str]:
     names = ",".join(CALLS)
-    command = ["strace", "-f", "-qq", "-e", f"trace={names}", "-e", "signal=none", *options, *job.command()]
+    command = [
+        "strace",
+        "-f",
+        "--seccomp-bpf",
+        "-qq",
+        "-e",
+        f"trace={names}",
+        "-e",
+        "signal=none",
+        *options,
+        *job.command(),
+    ]
     return subprocess.run(
         command, cwd=folder, env={**os.environ, **ENVIRONMENT}, capture_output=True, text=True, timeout=900,
         check=False,

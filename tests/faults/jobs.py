@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.command import tree
+from tests.faults import forks
 from tests.parallel import toy_text, write_text
 from tests.spaces import saved
 from tests.toys import raw_pair, write_vec
@@ -30,9 +30,13 @@ class Job:
     out: str
     resumes: bool = False
 
+    def arguments(self, *more: str) -> list[str]:
+        """Those of `muse`."""
+        return [*self.line.split(), "--out", self.out, "-q", *more]
+
     def command(self, *more: str) -> list[str]:
-        """The command as a process."""
-        return [sys.executable, "-m", "muse", *self.line.split(), "--out", self.out, "-q", *more]
+        """The command as a process of its own."""
+        return [sys.executable, "-m", "muse", *self.arguments(*more)]
 
 
 _TRAIN = "--parallel pairs.tsv --epochs 3 --set steps=20 --batch 16"
@@ -72,11 +76,8 @@ def prepare(folder: Path) -> None:
 
 
 def run(job: Job, folder: Path, *more: str) -> subprocess.CompletedProcess[str]:
-    """The job, run to its end."""
-    return subprocess.run(
-        job.command(*more), cwd=folder, env={**os.environ, **ENVIRONMENT}, capture_output=True, text=True,
-        timeout=600, check=False,
-    )  # fmt: skip
+    """The job, run to its end, of which the output is not kept."""
+    return forks.run(job.arguments(*more), folder)
 
 
 def finished(job: Job, folder: Path) -> str:

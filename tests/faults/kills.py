@@ -13,7 +13,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tests.faults.forks import Fork
 from tests.faults.jobs import ENDED, ENVIRONMENT, Job, finished, others, prepare, result, run
+
+START = 0.2  # of the kills that begin with a new Python: most of its time it loads modules
+LOADING = 2.0  # seconds that takes
 
 
 @dataclass
@@ -49,6 +53,31 @@ def reference(job: Job, folder: Path) -> Reference:
     return Reference(job, inputs, found, others(done, job.out), seconds)
 
 
+def _killed(one: Reference, folder: Path, drawn: random.Random) -> tuple[bool, float]:
+    """Whether the job was killed before its end, and the moment; its modules are loaded already."""
+    moment = drawn.uniform(0, 1.1 * one.seconds)
+    with Path(os.devnull).open("w", encoding="utf-8") as nothing:
+        fork = Fork(one.job.arguments(), folder, nothing.fileno())
+        ended = fork.ended(moment)
+        fork.kill()
+    return not ended, moment
+
+
+def _killed_from_its_start(one: Reference, folder: Path, drawn: random.Random) -> tuple[bool, float]:
+    process = subprocess.Popen(
+        one.job.command(), cwd=folder, env={**os.environ, **ENVIRONMENT}, stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL, start_new_session=True,
+    )  # fmt: skip
+    moment = drawn.uniform(0, 1.1 * one.seconds + LOADING)
+    try:
+        process.wait(moment)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        return True, moment
+    return False, moment
+
+
 def kill(one: Reference, folder: Path, drawn: random.Random, report: Report) -> None:
     """Kills the job once and checks what is left, before and after it is run again."""
     job = one.job
@@ -57,19 +86,13 @@ def kill(one: Reference, folder: Path, drawn: random.Random, report: Report) -> 
     if drawn.random() < 0.5:  # a result of an earlier run is there: it must not be lost
         run(job, folder, "--seed", "7")
         old = result(folder, job.out)
-    process = subprocess.Popen(
-        job.command(), cwd=folder, env={**os.environ, **ENVIRONMENT}, stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL, start_new_session=True,
-    )  # fmt: skip
-    moment = drawn.uniform(0, 1.1 * one.seconds)
-    try:
-        process.wait(moment)
-    except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-        report.counts["killed"] += 1
+    if drawn.random() < START:
+        killed, moment = _killed_from_its_start(one, folder, drawn)
+        report.counts["killed from the start of Python on"] += killed
     else:
-        report.counts["ended before"] += 1
+        killed, moment = _killed(one, folder, drawn)
+        report.counts["killed once muse was loaded"] += killed
+    report.counts["ended before"] += not killed
     where = f"{job.name}, killed after {moment:.2f} s"
     found = result(folder, job.out)
     if found not in (old, one.result):

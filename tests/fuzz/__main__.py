@@ -20,6 +20,9 @@ from tests.fuzz.workers import Done, Task, Worker, await_any, examined, working
 
 PROCESSES = 2
 TURN = 10.0  # seconds that a target has in its turn
+LEAST = (
+    5_000  # inputs that each target has, before those of which more can be tried in the same time have more
+)
 FIELDS = ("target", "inputs", "read", "refused", "defects", "seconds", "inputs_per_second")
 
 
@@ -54,21 +57,21 @@ class Campaign:
 
     def __init__(self, targets: Sequence[str], *, inputs: int, seconds: float, seed: int) -> None:
         self.counts = {name: Count() for name in targets}
-        self._each = -(-inputs // len(targets))
-        self._until, self._seed = time.monotonic() + seconds, seed
+        self._inputs, self._until, self._seed = inputs, time.monotonic() + seconds, seed
         self._again: list[Task] = []  # what a task left over when its time was up
 
     def tasks(self) -> Iterator[Task]:
-        """Each target in turn, until all have had their inputs or the time is up."""
-        size = max(1, min(1_000, self._each // PROCESSES))
+        """Each target in turn, until there were as many inputs as asked for or the time is up."""
+        size = max(1, min(1_000, self._inputs // (PROCESSES * len(self.counts))))
         while time.monotonic() < self._until:
             if self._again:
                 yield self._again.pop()
                 continue
-            name, count = min(self.counts.items(), key=lambda item: item[1].begun)
-            if count.begun >= self._each:
+            size = min(size, self._inputs - sum(count.begun for count in self.counts.values()))
+            if size <= 0:
                 return
-            first, count.begun = count.begun, min(self._each, count.begun + size)
+            name, count = min(self.counts.items(), key=lambda item: _turn(item[1]))
+            first, count.begun = count.begun, count.begun + size
             yield Task(name, first, count.begun, TURN)
 
     def take(self, done: Done) -> None:
@@ -87,6 +90,11 @@ class Campaign:
             place = keep(target, defect.kind, number, TARGETS[target].numbered(self._seed, number))
             click.echo(f"{target} {number}: {defect.kind}\n{defect.story}kept in {place}", err=True)
         known[defect.kind] = known.get(defect.kind, 0) + 1
+
+
+def _turn(count: Count) -> tuple[bool, float]:
+    # Those with few inputs come first, fewest before all; then those that have had the least time.
+    return (False, count.begun) if count.begun < LEAST else (True, count.seconds)
 
 
 def run(campaign: Campaign, workers: list[Worker]) -> None:

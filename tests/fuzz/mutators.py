@@ -50,8 +50,8 @@ _TOKENS = (
 )  # fmt: skip
 _VALUES: tuple[Any, ...] = (
     None, True, False, 0, -1, 1, 1.5, 2**31, 2**63, 2**64, 10**400, 1e308, 1e-320, float("nan"),
-    float("inf"), "", "x", "\ud800", "\0", "a\nb", "../..", "/", "é" * 300, [], {}, [[]], [None], [1, "x"],
-    {"": None}, {"a": []}, json.loads("[" * 300 + "]" * 300),
+    float("inf"), "", "x", "\ud800", "x\udcff", "\0", "a\nb", "../..", "/", "é" * 300, [], {}, [[]], [None],
+    [1, "x"], {"": None}, {"a": []}, json.loads("[" * 300 + "]" * 300),
 )  # fmt: skip
 _DEEP = 100_000
 _LARGEST = 1 << 20  # of what repeating makes: a bomb if it is then compressed
@@ -170,7 +170,7 @@ def structure(data: bytes, other: bytes, drawn: random.Random) -> bytes:
     if drawn.random() < 0.15:
         del holder[key]
     elif isinstance(holder, dict) and drawn.random() < 0.1:
-        holder[drawn.choice(("", "..", "a/b", "\ud800", "é", key * 50))] = holder[key]
+        holder[drawn.choice(("", "..", "a/b", "\ud800", "x\udcff", "é", key * 50))] = holder[key]
     else:
         # Another value of the same document is the likelier to get past the first check.
         from_here = drawn.choice(places)
