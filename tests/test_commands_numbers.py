@@ -65,6 +65,7 @@ LINES = {
     "train space --encoder x-cbow --loss ranking --lang fr --parallel pairs.tsv --epochs 0 --out out": (
         "--margin", "--scale",
     ),
+    "train space --encoder projection --lang fr --parallel pairs.tsv --epochs 0 --out out": ("--dropout",),
     "train-translator space --text fr=text.fr --text en=text.en --epochs 0 --set layers=1 --set heads=2 "
     "--set hidden=8 --set pieces=120 --out out": ("--batch", "--rate", "--patience"),
 }  # fmt: skip
