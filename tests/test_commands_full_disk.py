@@ -37,6 +37,7 @@ main()
         "train-lm text.txt --lang fr --out model.arpa",
         "induce space --out pairs.tsv --format tsv",
         "encode space --lang fr --input text.txt --out rows.npy",
+        "report space --out page.html",
         "train space --encoder x-cbow --lang fr --parallel pairs.tsv --epochs 1 --out encoder",
     ],
 )

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from muse.files.locks import only_writer
 from muse.files.writing import write_vectors_text
 from tests.command import Command, refused, tree
 from tests.spaces import saved
@@ -59,3 +61,57 @@ def test_a_name_that_no_file_system_takes(
     refused(muse(*align, "--out", name), "--out must be at most 200 bytes", "choose a shorter one")
     refused(muse(*align[:2], "x" * 101, *align[3:]), "a language needs a name of at most 100 characters")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.vec"]
+
+
+PIPED = [
+    "train-lm text.txt --lang fr --out pipe",
+    "export space --format torch --out pipe",
+    "export space --format moses --src fr --tgt en --out pipe",
+    "export space --format text --lang fr --out pipe",
+    "induce space --out pipe",
+    "map space --lang fr --vectors a.vec --out pipe",
+    "mine space --src-lang fr --tgt-lang en --source text.txt --target other.txt --out pipe",
+    "encode space --lang fr --input text.txt --out pipe",
+    "report space --out pipe",
+    "embed text.txt --lang fr --dim 2 --epochs 1 --min-count 1 --out pipe",
+    "train space --encoder x-cbow --lang fr --parallel pairs.tsv --epochs 1 --out pipe",
+    "align --src fr --src-emb a.vec --tgt en --tgt-emb a.vec --init identical --out pipe",
+]
+
+
+@pytest.mark.parametrize("line", PIPED)
+def test_a_pipe_is_not_replaced(
+    muse: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    saved(tmp_path / "space", plain=True)
+    for name in ("text.txt", "other.txt"):
+        (tmp_path / name).write_text("fr20 fr21\n" * 30)
+    (tmp_path / "pairs.tsv").write_text("".join(f"en{n} en{n + 1}\tfr{n} fr{n + 1}\n" for n in range(2, 30)))
+    rows = np.random.default_rng(0).normal(size=(300, 20)).astype(np.float32)
+    write_vectors_text(tmp_path / "a.vec", [f"w{n}" for n in range(300)], rows)
+    os.mkfifo("pipe")
+    ended = muse(*line.split(), "-q")
+    assert ended.code in (1, 2) and "pipe" in ended.err, ended
+    assert (tmp_path / "pipe").is_fifo()
+    assert not [name for name in tree(tmp_path) if "partial" in str(name) or "pipe." in str(name)]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "align --src fr --src-emb a.vec --tgt en --tgt-emb a.vec --out out",
+        "train space --encoder x-cbow --lang fr --parallel pairs.tsv --epochs 1 --out out",
+        "train-translator space --text fr=text.txt --text en=text.txt --epochs 0 --out out",
+    ],
+)
+def test_two_runs_cannot_write_one_output(
+    muse: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    saved(tmp_path / "space", plain=True)
+    (tmp_path / "text.txt").write_text("fr20 fr21\n" * 30)
+    (tmp_path / "pairs.tsv").write_text("".join(f"en{n} en{n + 1}\tfr{n} fr{n + 1}\n" for n in range(2, 30)))
+    write_vectors_text(tmp_path / "a.vec", [f"w{n}" for n in range(20)], np.eye(20, dtype=np.float32))
+    with only_writer(tmp_path / "out"):
+        refused(muse(*line.split(), "-q"), f"another at it (process {os.getpid()} on ")

@@ -146,6 +146,15 @@ def test_an_archive_of_arrays_that_becomes_large_is_refused(tmp_path: Path) -> N
         read_vectors(tmp_path / "f.npz", language="en")
 
 
+def test_an_archive_whose_member_has_no_name(tmp_path: Path) -> None:
+    for name in ("a.zip", "a.npz"):
+        with zipfile.ZipFile(tmp_path / name, "w") as archive:
+            archive.writestr("x", "a 1 2\nb 3 4\n")
+            archive.filelist[0].filename = ""  # in the list at the end, which is what is read
+        with pytest.raises(BadFile, match=rf"{name}: "):
+            read_vectors(tmp_path / name, language="fr")
+
+
 def test_the_ratio_can_be_raised(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "f.gz").write_bytes(gzip.compress(PACKED["a line"], 9))
     monkeypatch.setenv(RATIO_VARIABLE, "2000")

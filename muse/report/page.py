@@ -78,11 +78,12 @@ def write_report(facts: Facts, page: Path) -> WrittenReport:
     )
     figures = {name: _alone(environment, drawing) for name, drawing in drawn.named().items()}
     folder = figures_folder(page)
-    with writing(folder), atomic_folder(folder) as partial:
-        for name, svg in figures.items():
-            (partial / f"{name}.svg").write_text(svg, encoding="utf-8", errors="replace")
     with replaced(page) as stream:
         stream.write(text.encode(errors="replace"))  # the name of a folder need not be UTF-8
+        stream.flush()  # if there is no room for the page, there are no figures either
+        with writing(folder), atomic_folder(folder) as partial:
+            for name, svg in figures.items():
+                (partial / f"{name}.svg").write_text(svg, encoding="utf-8", errors="replace")
     return WrittenReport(page, {name: folder / f"{name}.svg" for name in figures})
 
 
