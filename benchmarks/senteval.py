@@ -67,7 +67,7 @@ def measured(task: str, encoder: str, asked: argparse.Namespace) -> Row:
     same += [] if Path(encoder).is_dir() or not encoder.startswith(("idf", "sif")) else fit
     if task in RELATED:
         language, train, test = rated(task, asked)
-        pairs = ["--train-pairs", train, "--pairs", test]
+        pairs: list[str | Path] = ["--train-pairs", train, "--pairs", test]
         found = muse(
             "evaluate", asked.space, "--task", "relatedness", "--src", language, *pairs, *same
         ).fields
@@ -77,7 +77,7 @@ def measured(task: str, encoder: str, asked: argparse.Namespace) -> Row:
             "ci95_high": 100 * high, "tested": found["pairs"],
         }  # fmt: skip
     text = written(asked.shared / "data", asked.work / "probing", asked.paragraphs)[task]
-    more = ["--src", "fr", "--labelled", text, "--classifier", "mlp"]
+    more: list[str | Path] = ["--src", "fr", "--labelled", text, "--classifier", "mlp"]
     found = muse("evaluate", asked.space, "--task", "probe", *more, *same).fields[task]["fr"]
     low, high = found["ci95"]
     return {
