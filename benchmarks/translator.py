@@ -2,17 +2,19 @@
 
     python benchmarks/translator.py --space SPACE --out FILE.csv --work FOLDER [--lang fr] [--seeds 0-2]
         [--cells random-random,space-space,clm-clm,mlm-mlm] [--steps 600] [--pretraining 2000]
-        [--set KEY=VALUE] [--name NAME] [--held-out] [--shared ../shared]
+        [--kind multi30k] [--rate 1e-3] [--pieces 6000] [--set KEY=VALUE] [--name NAME] [--held-out]
+        [--shared ../shared]
     python benchmarks/translator.py --out FILE.csv --table
 
 Tables 4.13 and 4.14 of Conneau's thesis (2019) on two cores: `muse train-translator` on text of two languages
 that share no sentence pair (translator_text.py), from every beginning that --cells names, all else equal; the
 language models learned from the same text alone. `words` is `muse translate`, word by word, and `words+lm`
 the same with a language model of that text. A cell that ends in `+pairs` learns from 10,000 pairs alone, one
-in `+all` from the text as well. --set changes settings, and --name then names the row; --held-out measures
-with other pairs, to choose settings by. The seed draws everything but the text. BLEU is sacreBLEU's, on the
-whole test sets, with a beam of 4; `seconds` are those of the training, on whatever else ran beside it. Rows
-that the file has are not made again.
+in `+all` from the text as well. --kind leaves the text of one test set alone, and wants a work folder of its
+own. --set changes settings, and --name then names the row; --held-out measures with other pairs, to choose
+settings by. The seed draws everything but the text. BLEU is sacreBLEU's, on the whole test sets, with a beam
+of 4; `seconds` are those of the training, on whatever else ran beside it. Rows that the file has are not
+made again.
 """
 
 from __future__ import annotations
@@ -40,10 +42,9 @@ CELLS = (
 BASELINES = ("words", "words+lm")
 PAIRS = {"pairs": ("denoising=0", "back_translation=0"), "all": ()}  # what a cell with pairs leaves out
 NOVELS = 10_000  # sentences of each language
-KEY = ("lang", "system", "seed")
+KEY = ("lang", "text", "system", "seed", "steps")
 COLUMNS = (
     *KEY,
-    "steps",
     "set",
     "direction",
     "bleu",
@@ -62,7 +63,8 @@ class Bench:
     def __init__(self, asked: argparse.Namespace) -> None:
         self.asked = asked
         self.data = asked.shared / "data"
-        self.text: Text = written(self.data, asked.work, asked.lang, novels=NOVELS)
+        kinds, novels = ((asked.kind,), 0) if asked.kind else (tuple(TESTS), NOVELS)
+        self.text: Text = written(self.data, asked.work, asked.lang, kinds=kinds, novels=novels)
 
     def texts(self) -> list[str]:
         """The options that give the text."""
@@ -77,7 +79,7 @@ class Bench:
             epochs = max(1, self.asked.pretraining // 200)
             muse(
                 "train", self.asked.space, "--encoder", "xlm", "--lang", self.asked.lang, *self.texts(),
-                "--set", f"objective={name}", "--set", "length=50", "--set", "pieces=6000",
+                "--set", f"objective={name}", "--set", "length=50", "--set", f"pieces={self.asked.pieces}",
                 "--set", "steps=200", "--set", "warmup=400", "--epochs", str(epochs),
                 "--patience", str(epochs), "--seed", str(seed), "--threads", "1", "--out", folder,
             )  # fmt: skip
@@ -94,12 +96,14 @@ class Bench:
         changed = (*PAIRS.get(with_pairs, ()), *asked.set)
         folder = asked.work / f"{asked.lang}.{system}.{seed}"
         epochs = max(1, asked.steps // 200)
-        settings = [part for one in ("pieces=6000", "steps=200", *changed) for part in ("--set", one)]
+        settings = [
+            part for one in (f"pieces={asked.pieces}", "steps=200", *changed) for part in ("--set", one)
+        ]
         done = muse(
             "train-translator", asked.space, *self.texts(), *pairs,
             "--encoder", encoder, "--decoder", decoder, *settings,
             "--epochs", str(epochs), "--patience", str(epochs), "--seed", str(seed),
-            "--threads", "1", "--out", folder,
+            "--rate", str(asked.rate), "--threads", "1", "--out", folder,
         )  # fmt: skip
         return ["--model", folder], done.fields["seconds"]["training"]
 
@@ -107,8 +111,15 @@ class Bench:
         """BLEU on every test set, in both directions."""
         options, seconds = self.trained(system, seed)
         steps = 0 if system in BASELINES else self.asked.steps
-        same = {"lang": self.asked.lang, "system": system, "seed": seed, "steps": steps, "seconds": seconds}
-        for name in TESTS:
+        same = {
+            "lang": self.asked.lang,
+            "system": system,
+            "seed": seed,
+            "steps": steps,
+            "text": self.asked.kind or "all",
+            "seconds": seconds,
+        }
+        for name in [self.asked.kind] if self.asked.kind else TESTS:
             sides = list(zip(*self.pairs(name), strict=True))
             for place, way in enumerate(((PIVOT, self.asked.lang), (self.asked.lang, PIVOT))):
                 more = self.language_model(way[1]) if system == "words+lm" else []
@@ -158,11 +169,11 @@ def show(rows: Sequence[dict[str, str]]) -> None:
     cells: dict[tuple[str, str], dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     for one in rows:
         column = f"{one['set']} {one['direction']}"
-        cells[one["lang"], f"{one['system']}, {one['steps']} steps"][column].append(float(one["bleu"]))
+        cells[one["text"], f"{one['system']}, {one['steps']} steps"][column].append(float(one["bleu"]))
     columns = list(dict.fromkeys(column for found in cells.values() for column in found))
-    header(["language", "system", *columns])
-    for (language, system), found in cells.items():
-        row([language, system, *(_range(found[column]) for column in columns)])
+    header(["text", "system", *columns])
+    for (text, system), found in cells.items():
+        row([text, system, *(_range(found[column]) for column in columns)])
 
 
 def _range(values: Sequence[float]) -> str:
@@ -182,6 +193,9 @@ def main() -> None:
     parser.add_argument("--seeds", default="0-2")
     parser.add_argument("--cells", default=CELLS)
     parser.add_argument("--steps", type=int, default=600)
+    parser.add_argument("--rate", type=float, default=1e-3)
+    parser.add_argument("--pieces", type=int, default=6_000)
+    parser.add_argument("--kind", choices=TESTS, help="the only kind of text and of test; all by default")
     parser.add_argument("--pretraining", type=int, default=2_000, help="steps of a language model")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE")
     parser.add_argument("--name", default="", help="of the row, where settings are changed")
@@ -189,12 +203,12 @@ def main() -> None:
     parser.add_argument("--table", action="store_true", help="print the table of the rows there are")
     parser.add_argument("--shared", type=Path, default=SHARED)
     asked = parser.parse_args()
-    done = {tuple(one[name] for name in (*KEY, "steps")) for one in read_rows(asked.out)}
+    done = {tuple(one[name] for name in KEY) for one in read_rows(asked.out)}
     for seed in [] if asked.table else numbers(asked.seeds):
         for cell in asked.cells.split(","):
             asked.cell, system = cell, cell + asked.name
             steps = 0 if cell in BASELINES else asked.steps
-            if (asked.lang, system, str(seed), str(steps)) in done:
+            if (asked.lang, asked.kind or "all", system, str(seed), str(steps)) in done:
                 continue
             began = time.perf_counter()
             append(asked.out, Bench(asked).rows(system, seed), COLUMNS)

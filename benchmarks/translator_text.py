@@ -1,9 +1,9 @@
 """The text that benchmarks/translator.py trains on: two languages that share no sentence pair.
 
-Multi30k's captions and as many pairs of Tatoeba's training text, cut into two halves, of which English has
-one side of the first and the other language the other side of the second; and sentences of novels of each
-language, which are not translations. Sentences have at most 30 words. None is in a test set, and none of one
-language has a translation in the other's text, by any pair.
+Multi30k's captions and as many pairs of Tatoeba's training text (alone, twice as many), cut into two halves,
+of which English has one side of the first and the other language the other side of the second; and sentences
+of novels of each language, which are not translations. Sentences have at most 30 words. None is in a test
+set, and none of one language has a translation in the other's text, by any pair.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import gzip
 import random
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -35,8 +35,16 @@ class Text(NamedTuple):
     pairs: Path
 
 
-def written(data: Path, folder: Path, language: str, *, novels: int, seed: int = 0) -> Text:
-    """The files of the training text, written if they are not there yet."""
+def written(
+    data: Path,
+    folder: Path,
+    language: str,
+    *,
+    kinds: Sequence[str] = tuple(TESTS),
+    novels: int,
+    seed: int = 0,
+) -> Text:
+    """The files of the training text, of pairs of these kinds, written if they are not there yet."""
     folder.mkdir(parents=True, exist_ok=True)
     text = Text(*(folder / f"{language}.{name}" for name in ("text.en", "text.other", "pairs.tsv")))
     if all(path.exists() for path in text):
@@ -44,7 +52,7 @@ def written(data: Path, folder: Path, language: str, *, novels: int, seed: int =
     drawn = random.Random(seed)
     tests = [pair for name in TESTS for pair in test_pairs(data, language, name)]
     known = [{_bare(pair[side]) for pair in tests} for side in (0, 1)]
-    pairs = [pair for pair in _pairs(data, language, drawn) if not any(map(_in, pair, known))]
+    pairs = [pair for pair in _pairs(data, language, kinds, drawn) if not any(map(_in, pair, known))]
     half = len(pairs) // 2
     english = {one for one, _ in pairs[:half]}
     there = {_bare(one) for one in english}
@@ -86,12 +94,14 @@ def held_out_pairs(data: Path, text: Text, language: str, name: str) -> Pairs:
     return [pair for pair in pairs if not any(map(_in, pair, known))][:HELD_OUT]
 
 
-def _pairs(data: Path, language: str, drawn: random.Random) -> Pairs:
+def _pairs(data: Path, language: str, kinds: Sequence[str], drawn: random.Random) -> Pairs:
     captions = [read_lines(data / "parallel" / f"multi30k.train.{name}.gz") for name in (PIVOT, language)]
     text = read_parallel(data / "parallel" / f"tatoeba.{PIVOT}-{language}.train.tsv.gz")
     described = list(zip(*captions, strict=True))
-    said = drawn.sample(list(zip(text.pivot, text.other, strict=True)), len(described))
-    pairs = [(_one_line(one), _one_line(other)) for one, other in [*described, *said]]
+    count = len(described) * len(TESTS) // len(kinds)
+    said = drawn.sample(list(zip(text.pivot, text.other, strict=True)), count)
+    chosen = {"tatoeba": said, "multi30k": described}
+    pairs = [(_one_line(one), _one_line(other)) for kind in reversed(kinds) for one, other in chosen[kind]]
     pairs = [pair for pair in dict.fromkeys(pairs) if all(0 < len(side.split()) <= LONGEST for side in pair)]
     drawn.shuffle(pairs)
     return pairs

@@ -5,13 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 
 from muse.encoders.ragged import Ragged
 from muse.errors import BadSetting
+from muse.normalise import Normalisation, normalise
 from muse.run.runtime import Runtime
-from muse.space import load_space
+from muse.space import SideToSave, load_space, save_space
 from muse.systems.pieces import BOS, EOS, MASK, PAD, UNK, Pieces
 from muse.systems.translator.config import TranslatorConfig
 from muse.systems.translator.generation import generate
@@ -25,7 +27,9 @@ from muse.text.kneser_ney import learn_language_model
 from muse.training.seeding import generator_for
 from muse.training.trainer import TrainerConfig, train
 from muse.translate.text import Translator
+from muse.vectors import Vectors
 from tests.parallel import toy_space, toy_text
+from tests.spaces import PROVENANCE
 
 TINY = TranslatorConfig(pieces=200, layers=1, heads=2, hidden=16, longest=24, dropout=0.0, warmup=5)
 WAY = ("en", "fr")
@@ -185,6 +189,31 @@ def test_first_words_of_the_space_then_its_own(pieces: Pieces, tmp_path: Path) -
     assert values[2] == values[3] == values[1]
 
 
+def test_with_ordered_attention_it_translates_word_by_word_before_it_has_learned(
+    pieces: Pieces, tmp_path: Path
+) -> None:
+    rows = normalise(np.random.default_rng(0).normal(size=(60, 16)).astype(np.float32), ["unit"])[0]
+    sides = {
+        name: SideToSave(Vectors(name, [f"{name}{i}" for i in range(60)], rows), Normalisation(("unit",), ()))
+        for name in WAY
+    }
+    save_space(tmp_path / "alike", sides, pivot="en", provenance=PROVENANCE)
+    lines = [en for en, _ in toy_text(50, seed=2)]
+    source, target = (framed(pieces, *(line.replace("en", name) for line in lines)) for name in WAY)
+    shares = []
+    for attention in ("random", "ordered"):
+        config = replace(TINY, hidden=64, heads=4, attention=attention)
+        text, space = text_of(pieces), load_space(tmp_path / "alike")
+        counts = {
+            name: part.sentences.ids.bincount(minlength=len(pieces)) for name, part in text.texts.items()
+        }
+        network = untrained_translator(config, pieces, counts, space, Pretrained({}), 0).eval()
+        scores, answers = network.predictions(source, target, WAY)
+        words = answers != EOS
+        shares.append(float((scores.argmax(dim=1) == answers)[words].float().mean()))
+    assert shares[0] < 0.1 < 0.6 < shares[1]
+
+
 def test_a_batch_has_sentences_of_similar_lengths_in_both_languages(pieces: Pieces, tmp_path: Path) -> None:
     text = text_of(pieces)
     learner = TranslatorLearner(network_of(pieces, tmp_path), text, Noise(0.0, 0.0, 0, word_begins(pieces)))
@@ -229,6 +258,7 @@ def test_long_lines_are_cut_and_empty_ones_stay(pieces: Pieces, tmp_path: Path) 
 @pytest.mark.parametrize(
     ("bad", "part"),
     [({"drop": 1.0}, "drop"), ({"words": -1}, "words"), ({"heads": 3}, "multiple of heads"),
+     ({"attention": "other"}, "random or ordered"), ({"attention": "ordered", "decoder": "random"}, "space"),
      ({"longest": 2}, "longest"), ({"denoising": -1.0}, "denoising"), ({"pieces": 5}, "pieces")],
 )  # fmt: skip
 def test_bad_settings(bad: dict[str, float], part: str) -> None:

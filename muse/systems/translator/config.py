@@ -10,6 +10,7 @@ from muse.systems.networks.transformer import TransformerConfig
 from muse.systems.pieces import SPECIALS
 
 RANDOM, SPACE = "random", "space"
+ORDERED = "ordered"
 
 
 @dataclass(frozen=True)
@@ -17,7 +18,9 @@ class TranslatorConfig:
     """The settings of a model with `pieces` word pieces, and how it is trained.
 
     `encoder` and `decoder` say how each begins: random, space (its lookup table has the rows of the
-    aligned space), or the folder of an xlm encoder, whose pieces and sizes the model then has. `longest`:
+    aligned space), or the folder of an xlm encoder, whose pieces and sizes the model then has. `attention` is
+    how that of the decoder to the source begins: random or, for two parts that begin with the space, ordered:
+    word by word, so that the model translates at once as the space does. `longest`:
     the maximum number of pieces of a sentence. `drop` and `blank` are the shares of words that noise
     leaves out and hides, `window` how far it moves a word. `denoising`, `back_translation` and
     `translation` (of parallel text, if given) weigh the losses; in the first `words` steps what is
@@ -27,6 +30,7 @@ class TranslatorConfig:
 
     encoder: str = SPACE
     decoder: str = SPACE
+    attention: str = RANDOM
     pieces: int = 8_000
     layers: int = 2
     heads: int = 4
@@ -52,6 +56,13 @@ class TranslatorConfig:
         for name in ("denoising", "back_translation", "translation"):
             if not 0 <= getattr(self, name) < math.inf:
                 raise BadSetting(f"{name} must be at least 0, got {getattr(self, name):g}")
+        if self.attention not in (RANDOM, ORDERED):
+            raise BadSetting(f"attention must be random or ordered, got {self.attention!r}")
+        if self.attention == ORDERED and (self.encoder, self.decoder) != (SPACE, SPACE):
+            raise BadSetting(
+                f"attention=ordered needs --encoder space and --decoder space, got {self.encoder} and "
+                f"{self.decoder}; leave it out, or begin both with the space"
+            )
         if self.pieces <= len(SPECIALS):
             raise BadSetting(f"pieces must be more than the {len(SPECIALS)} special ones, got {self.pieces}")
         self.network(1, 1, memory=False)

@@ -14,8 +14,9 @@ from muse.space import AlignedSpace
 from muse.systems.networks.token_table import random_rows
 from muse.systems.networks.transformer import TransformerLayers
 from muse.systems.pieces import Pieces
-from muse.systems.translator.config import RANDOM, SPACE, TranslatorConfig
+from muse.systems.translator.config import ORDERED, RANDOM, SPACE, TranslatorConfig
 from muse.systems.translator.network import TranslatorNetwork
+from muse.systems.translator.ordered import attend_in_order
 from muse.systems.xlm.initialisation import aligned_rows
 from muse.systems.xlm.network import XlmNetwork
 from muse.systems.xlm.tuning import open_xlm
@@ -95,6 +96,8 @@ def untrained_translator(
         copy_layers(model.model.transformer, layers, [_number(model, name) for name in languages])
         if part == "decoder":
             network.bias.data.copy_(model.model.bias.data)
+    if config.attention == ORDERED:
+        attend_in_order(network)
     return network
 
 
