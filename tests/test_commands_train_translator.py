@@ -41,6 +41,12 @@ def translating(files: Path, *more: object) -> list[object]:
     return ["translate", "--model", files / "out", "--src", "fr", *more]
 
 
+def test_ordered_attention_has_its_name(muse: Command, files: Path) -> None:
+    found = muse(*training(files, "--json", "--set", "attention=ordered")).json
+    assert found["encoder"] == "translator[space,space,ordered]"
+    assert muse(*translating(files), stdin="fr1 fr2\n").out.strip()
+
+
 def test_it_is_trained_and_translates(muse: Command, files: Path) -> None:
     found = muse(*training(files, "--json", "--set", "words=6")).json
     assert found["encoder"] == "translator[space,space]"

@@ -56,6 +56,12 @@ class TranslatorConfig:
         for name in ("denoising", "back_translation", "translation"):
             if not 0 <= getattr(self, name) < math.inf:
                 raise BadSetting(f"{name} must be at least 0, got {getattr(self, name):g}")
+        self._check_attention()
+        if self.pieces <= len(SPECIALS):
+            raise BadSetting(f"pieces must be more than the {len(SPECIALS)} special ones, got {self.pieces}")
+        self.network(1, 1, memory=False)
+
+    def _check_attention(self) -> None:
         if self.attention not in (RANDOM, ORDERED):
             raise BadSetting(f"attention must be random or ordered, got {self.attention!r}")
         if self.attention == ORDERED and (self.encoder, self.decoder) != (SPACE, SPACE):
@@ -63,9 +69,8 @@ class TranslatorConfig:
                 f"attention=ordered needs --encoder space and --decoder space, got {self.encoder} and "
                 f"{self.decoder}; leave it out, or begin both with the space"
             )
-        if self.pieces <= len(SPECIALS):
-            raise BadSetting(f"pieces must be more than the {len(SPECIALS)} special ones, got {self.pieces}")
-        self.network(1, 1, memory=False)
+        if self.attention == ORDERED and self.heads < 2:
+            raise BadSetting(f"attention=ordered needs 2 heads or more, got {self.heads}")
 
     def network(self, pieces: int, languages: int, *, memory: bool) -> TransformerConfig:
         """The sizes of the encoder or, with a memory, of the decoder."""

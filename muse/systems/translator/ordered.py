@@ -29,9 +29,9 @@ def attend_in_order(network: TranslatorNetwork) -> None:
     encoder, decoder = (part.state_dict() for part in (network.encoder, network.decoder))  # not copies
     for part in (encoder, decoder):
         rows = part["table._rows"]  # (v, h)
-        spread = rows.square().mean().sqrt()
+        spread = float(rows.square().mean().sqrt())
         rows[:, ~of_pieces] = 0.0
-        rows *= spread / rows[:, of_pieces].square().mean().sqrt()
+        rows *= spread / float(rows[:, of_pieces].square().mean().sqrt())
         part["_positions"][:, of_pieces] = 0.0
         part["_languages"].zero_()
     encoder["_positions"] *= POSITIONS
@@ -44,4 +44,4 @@ def attend_in_order(network: TranslatorNetwork) -> None:
     )
     layer.multihead_attn.out_proj.weight.copy_(COPIED * torch.eye(hidden))
     layer.norm3.weight.fill_(GAIN)
-    network.bias *= BIAS
+    network.bias.mul_(BIAS)

@@ -15,7 +15,7 @@ from muse.errors import BadSetting
 from muse.space import AlignedSpace
 from muse.systems.pieces import EOS, Pieces
 from muse.systems.system import Fitted, Job, Preset, System, TrainingRequest
-from muse.systems.translator.config import RANDOM, SPACE, TranslatorConfig
+from muse.systems.translator.config import ORDERED, RANDOM, SPACE, TranslatorConfig
 from muse.systems.translator.initialisation import Pretrained, open_pretrained, untrained_translator
 from muse.systems.translator.learner import TrainingText, TranslatorLearner
 from muse.systems.translator.network import TranslatorNetwork
@@ -51,6 +51,7 @@ def train_translator(job: Job) -> Fitted:
     epochs = train(learner, scheduled(job.trainer, config.warmup), seed=request.seed, runtime=job.runtime)
     hits, held_out = learner.eval().predicted()
     begins = [pretrained.label(part, getattr(config, part)) for part in ("encoder", "decoder")]
+    begins += [config.attention] if config.attention == ORDERED else []
     return Fitted(
         encoder=job.encoder(
             f"translator[{','.join(begins)}]",
