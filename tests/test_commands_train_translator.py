@@ -120,6 +120,11 @@ def test_text_of_another_language_is_told(muse: Command, files: Path) -> None:
     assert "100 % of the tokens are words of en, 0 % of fr" in line
 
 
+def test_a_model_that_breaks_down_is_told(muse: Command, files: Path) -> None:
+    ended = muse(*training(files, "--rate", 1e20))
+    refused(ended, "must be numbers, got nan; train with a lower --rate. The last good epoch is kept")
+
+
 def test_bad_input_is_told_and_leaves_nothing(muse: Command, files: Path) -> None:
     def bad(more: list[object], *parts: str, **texts: Path | str) -> None:
         refused_leaving(files, muse, training(files, *more, **texts), *parts)
@@ -130,6 +135,7 @@ def test_bad_input_is_told_and_leaves_nothing(muse: Command, files: Path) -> Non
     bad([], "'de'", de=files / "one")
     bad(["--encoder", "nosuch"], "nosuch", "expected a saved encoder")
     bad(["--set", "drop=1"], "drop must be at least 0 and below 1")
+    bad(["--set", "denoising=0", "--set", "back_translation=0"], "with --parallel, translation must be above")
     (files / "long").write_text(f"{'fr1 ' * 30}\n" + "".join(f"fr2 {'fr3 ' * n}\n" for n in range(30, 60)))
     bad([], "20 sentences of fr with at most 24 pieces, got 0 of 31", fr=files / "long")
     bad(["--parallel", "fr=nosuch.tsv"], "nosuch.tsv")

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from muse.encoders.ragged import Ragged
+from muse.errors import NotConverged
 from muse.systems.networks.incremental import Incremental
 from muse.systems.pieces import BOS, EOS, PAD
 
@@ -26,7 +27,7 @@ def best_sequences(
     """The best sequences of s decodings, without <bos> and <eos>, none of them empty.
 
     Of the `beam` best that are kept, the one with the highest mean log-probability is taken; a beam of 1
-    takes the best piece every time.
+    takes the best piece every time. Raises NotConverged if scores are not numbers.
 
     :param decoding: s * beam decodings, those of one sequence side by side
     :param score: the scores (s * beam, v) of the next piece from the states (s * beam, h)
@@ -49,6 +50,8 @@ def best_sequences(
         steps = steps.masked_fill(ended[:, None], -torch.inf)
         steps[ended, PAD] = 0.0
         rows, pieces, totals = _best(totals, steps)
+        if bool(totals.isnan().any()):
+            raise NotConverged("the scores of pieces must be numbers, got nan; train with a lower --rate")
         begun = torch.cat([begun[rows], pieces[:, None]], dim=1)
         if beam > 1:
             decoding.keep(rows)

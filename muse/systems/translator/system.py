@@ -43,6 +43,7 @@ def train_translator(job: Job) -> Fitted:
     """A model of the languages of --text, trained without parallel text or with some."""
     request = job.request
     check_languages(request)
+    check_losses(job.config, request)
     pretrained = open_pretrained(job.config, request.space)
     config = pretrained.sized(job.config)
     text, network = _prepared(job, config, pretrained)
@@ -78,6 +79,15 @@ def check_languages(request: TrainingRequest) -> None:
     for language in request.parallel_files:
         if language not in request.texts:
             raise BadSetting(f"--parallel of {language} needs its text; give --text {language}=FILE")
+
+
+def check_losses(config: TranslatorConfig, request: TrainingRequest) -> None:
+    """Raise BadSetting if there is nothing to learn from: no loss has a weight."""
+    of_pairs = config.translation if request.parallel_files else 0.0
+    if not (config.denoising or config.back_translation or of_pairs):
+        raise BadSetting(
+            "denoising, back_translation or, with --parallel, translation must be above 0, got 0 for each"
+        )
 
 
 def _prepared(
