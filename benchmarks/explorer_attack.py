@@ -1,15 +1,15 @@
 """The explorer under attack: its health at every moment, how excess is refused, and its memory.
 
     python benchmarks/explorer_attack.py                  # of the sample vectors, which are aligned first
-    python benchmarks/explorer_attack.py --space embeddings/aligned/fr-en
+    python benchmarks/explorer_attack.py --space embeddings/aligned/fr-en --out FILE.csv
 
 Another process on this machine makes three attacks: connections that never finish their request, long
 sentences, and very many connections with a request each. All the while, /healthz is asked over a connection
-that stays open, as a monitor has one, and over new ones. The attacks are made twice, since memory that is not
-given back grows each time.
+that stays open, as a monitor has one, and over new ones. The attacks are made three times: memory that is not
+given back grows each time, that of threads and caches only at first.
 
 Exits 1 if a check of health fails or takes longer than `--limit`, if a status of 500 or above is not 503, if
-a half-open connection stays open, or if the second round needs more memory than the first. New connections
+a half-open connection stays open, or if the third round needs more memory than the second. New connections
 queue behind those of an attack: during the last one, theirs is printed and not judged.
 """
 
@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import csv
 import itertools
 import json
 import multiprocessing
@@ -41,9 +42,14 @@ HELD = 15.0  # seconds after which a half-open connection should have been close
 PATIENCE = 120.0  # seconds for an answer
 PAUSE = 0.02  # seconds between two checks of health
 LONGEST = 2_000  # characters of a sentence
-GROWTH_MB = 50.0
+ROUNDS, GROWTH_MB = 3, 25.0  # the last may need so much more than the one before
 HEAD = "GET {} HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+FIELDS = (
+    "round", "attack", "connections", "answered_200", "refused_503", "timed_out_408", "closed_unanswered",
+    "other_statuses", "health_checks", "health_kept_worst_ms", "health_new_worst_ms", "peak_mb",
+)  # fmt: skip
 Statuses = Counter[int]  # 0: closed without an answer
+Row = tuple[object, ...]
 
 
 async def ended(port: int, sent: str, seconds: float) -> int:
@@ -112,6 +118,11 @@ class Watch:
         self._over.set()
         self._thread.join()
 
+    def figures(self) -> tuple[int, int, int]:
+        """The number of checks, and the milliseconds of the slowest: kept connection, new ones."""
+        slowest = [round(max(took for took, _ in checks)) for checks in (self.kept, self.new)]
+        return len(self.kept) + len(self.new), slowest[0], slowest[1]
+
     def _watch(self) -> None:
         kept = self._connection()
         while not self._over.wait(PAUSE):
@@ -151,6 +162,12 @@ def worst(checks: list[tuple[float, int]]) -> str:
     return text + (f", failed: {dict(failed)}" if failed else "")
 
 
+def counted(found: Statuses) -> tuple[int, ...]:
+    """The numbers of connections with status 200, 503 and 408, without an answer, and of all others."""
+    known = [found[status] for status in (200, 503, 408, 0)]
+    return (*known, found.total() - sum(known))
+
+
 def faults(name: str, found: Statuses, watch: Watch, limit: float) -> list[str]:
     """What was wrong during an attack."""
     judged = watch.kept if name == REQUESTS else watch.kept + watch.new
@@ -171,20 +188,24 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--space", type=Path, help="default: made of the sample vectors")
     parser.add_argument("--limit", type=float, default=100.0, help="milliseconds of a check of health")
+    parser.add_argument("--out", type=Path, metavar="FILE.csv", help="write the rows there")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         space = options.space or Path(folder, "fr-en")
         if options.space is None:
             align = ["align", "--src", "fr", "--tgt", "en", "--max-vocab", "5000", "--quiet", "--out", space]
             subprocess.run([sys.executable, "-m", "muse", *map(str, align)], check=True)
-        wrong = measure(space, options.limit)
+        rows, wrong = measure(space, options.limit)
+    if options.out:
+        with options.out.open("w", newline="", encoding="utf-8") as stream:
+            csv.writer(stream).writerows([FIELDS, *rows])
     for line in wrong:
         print(f"FAULT {line}")
     sys.exit(bool(wrong))
 
 
-def measure(space: Path, limit: float) -> list[str]:
-    """All faults of two rounds of attacks on a server of the space."""
+def measure(space: Path, limit: float) -> tuple[list[Row], list[str]]:
+    """The rows by FIELDS and all faults of some rounds of attacks on a server of the space."""
     loaded = load_space(space, check=False)
     known = loaded.vectors(loaded.direction()[0]).words
     words = itertools.cycle([word for word in known if word.isalpha()])
@@ -202,15 +223,16 @@ def measure(space: Path, limit: float) -> list[str]:
 
 def attacked(
     pid: int, port: int, words: Iterator[str], attacker: ProcessPoolExecutor, limit: float
-) -> list[str]:
-    """All faults of two rounds of attacks on a server, each of which is printed."""
+) -> tuple[list[Row], list[str]]:
+    """The rows by FIELDS and all faults of some rounds of attacks on a server, each of which is printed."""
     attacker.submit(int).result()  # its start should not be measured
     warm = HEAD.format("/api/sentence?text=" + next(words)) + "Connection: close\r\n\r\n"
     attack(port, [warm], PATIENCE)
     print("| attack | answers by status | health, kept connection | health, new ones | peak memory |")
     print("| --- | --- | --- | --- | --- |")
+    rows: list[Row] = []
     wrong, peaks = [], []
-    for _ in range(2):
+    for number in range(1, ROUNDS + 1):
         for name, sent in messages(words).items():
             seconds = HELD if name == HALF_OPEN else PATIENCE
             with Watch(port) as watch:
@@ -223,10 +245,11 @@ def attacked(
                 flush=True,
             )
             wrong += faults(name, found, watch, limit)
+            rows.append((number, name, len(sent), *counted(found), *watch.figures(), round(peak)))
         peaks.append(peak)
-    if peaks[1] - peaks[0] > GROWTH_MB:
-        wrong.append(f"the second round needed {peaks[1] - peaks[0]:.0f} MB more than the first")
-    return wrong
+    if (grown := peaks[-1] - peaks[-2]) > GROWTH_MB:
+        wrong.append(f"the last round needed {grown:.0f} MB more than the one before")
+    return rows, wrong
 
 
 if __name__ == "__main__":
