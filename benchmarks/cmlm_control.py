@@ -57,6 +57,7 @@ VARIANTS: dict[str, dict[str, object]] = {
     "skip": {"skip": True},
     "projected": {"vector": "projected"},
 }
+TASKS = ("AM", "AC")
 COLUMNS = (
     "variant", "seed", "sts_en", "sts_fr", "sts_fr_en", "sick_r", "am_en", "am_fr", "ac_en", "ac_fr",
     "length", "content", "order", "p_at_1", "masked_accuracy",
@@ -67,17 +68,21 @@ class Data(NamedTuple):
     """What encoders are measured on."""
 
     bench: Bench
-    tasks: list[Task]
     asked: argparse.Namespace
 
-    def figures(self, encoder: SentenceEncoder) -> list[float]:
+    def figures(self, encoder: SentenceEncoder) -> list[float | str]:
         """The figures of an encoder, in the order of the columns."""
-        found = [*self._similarity(encoder), self._relatedness(encoder)]
-        for task in self.tasks:
-            _, accuracy = measured(encoder, task, self.asked)
-            found += [accuracy.source.value, accuracy.transfer.value]
+        found: list[float | str] = [*self._similarity(encoder), self._relatedness(encoder)]
+        found += [figure for name in TASKS for figure in self._transfer(encoder, name)]
         (hits,) = answered(encoder, self._retrieval(), self.bench.other, [PairScore("nn")])
         return [*found, *self._probes(encoder), 100 * float(hits.mean())]
+
+    def _transfer(self, encoder: SentenceEncoder, name: str) -> tuple[float | str, float | str]:
+        if name not in self.asked.tasks.split(","):
+            return "", ""
+        task = Task.read(name, self.bench.other, self.asked.shared)
+        _, accuracy = measured(encoder, task, self.asked)
+        return accuracy.source.value, accuracy.transfer.value
 
     def _retrieval(self) -> Any:
         return retrieval_sets(self.bench.data, self.bench.other)[0]
@@ -143,7 +148,7 @@ def main() -> None:
         _write_pairs(bench)
         for name in (other, PIVOT):
             _part_novels(bench, name)
-        data = Data(bench, [Task.read(name, other, asked.shared) for name in ("AM", "AC")], asked)
+        data = Data(bench, asked)
         keep([*("mean", ""), *data.figures(load_encoder("mean", space)), ""], asked.out)
         for seed in numbers(asked.seeds):
             for label, settings, translations in chosen(asked):
@@ -192,6 +197,7 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--novels", type=int, default=3)
     parser.add_argument("--paragraphs", type=int)
     parser.add_argument("--pairs", type=int, help="of translations; all unless given")
+    parser.add_argument("--tasks", default="AM,AC", help="of argument mining; none is quick")
     parser.add_argument("--runs", type=int, default=5, help="subsamples of argument mining")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--shared", type=Path, default=SHARED)

@@ -40,7 +40,7 @@ def send(stream: io.BytesIO, text: str | bytes) -> None:
     stream.seek(0)
 
 
-def expected(space: Path, name: str = "mean") -> np.ndarray:
+def expected(space: Path, name: str = "sif") -> np.ndarray:
     return load_encoder(name, load_space(space)).encode(TEXT, "fr").matrix
 
 
@@ -56,7 +56,7 @@ def test_json_without_a_file_has_the_vectors(muse: Command, space: Path, stdin: 
     fields = muse("encode", space, "--lang", "fr", "--json").json
     np.testing.assert_allclose(fields["vectors"], expected(space), atol=1e-7)
     assert (fields["sentences"], fields["dimension"], fields["empty"]) == (5, 8, 2)
-    assert (fields["tokens"], fields["unknown"], fields["encoder"]) == (9, 3, "mean")
+    assert (fields["tokens"], fields["unknown"], fields["encoder"]) == (9, 3, "sif[rank]")
     assert fields["seconds"] > 0
 
 
@@ -92,7 +92,8 @@ def test_fit_and_save_and_use(muse: Command, space: Path) -> None:
 
 def test_fit_of_what_learns_nothing_is_told(muse: Command, space: Path, stdin: io.BytesIO) -> None:
     send(stdin, "fr20\n")
-    ended = muse("encode", space, "--lang", "fr", "--fit", space.parent / "text.txt")
+    more = ["--encoder", "mean", "--fit", space.parent / "text.txt"]
+    ended = muse("encode", space, "--lang", "fr", *more)
     assert ended.code == 0
     assert "mean learns nothing from text" in ended.err
 
@@ -118,7 +119,7 @@ def test_encoders_side_by_side(muse: Command, space: Path, stdin: io.BytesIO) ->
     send(stdin, "\n".join(TEXT))
     fields = muse("encode", space, "--encoder", "mean & power-mean[inf]", "--lang", "fr", "--json").json
     assert (fields["dimension"], fields["encoder"]) == (16, "mean&power-mean[inf]")
-    both = np.concatenate([expected(space), expected(space, "power-mean[inf]")], axis=1)
+    both = np.concatenate([expected(space, "mean"), expected(space, "power-mean[inf]")], axis=1)
     np.testing.assert_allclose(fields["vectors"], both, atol=1e-7)
 
 

@@ -26,13 +26,16 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 STDIN = "standard input"
+# The best without training, text or n-grams, by benchmarks/default_encoder.py; idf is a little better at
+# finding translations. With +ngrams both gain, but these must be learned first, of every word of the space.
+UNTRAINED = "sif"
 
 
 @click.command()
 @click.argument("space", type=Path)
 @click.option("--lang", required=True, metavar="LANG", help="Language of the sentences.")
 @click.option(
-    "--encoder", "name", default="mean", show_default=True, metavar="NAME|FOLDER",
+    "--encoder", "name", default=UNTRAINED, show_default=True, metavar="NAME|FOLDER",
     help="mean, idf, sif or power-mean[-inf,1,inf], followed by any of +ngrams, +znorm, +pcr, +centre, "
     "+binary; or a saved encoder. With & between them, several side by side.",
 )  # fmt: skip
@@ -155,6 +158,7 @@ def _encoder(space: Path, lang: str, name: str, options: dict[str, Any]) -> Sent
         log.warning("sentences are encoded on the CPU; --device cuda has no effect")
     text = None if options["fit"] is None else list(stream_sentences(options["fit"]))
     spaces = [load_space(folder) for folder in (space, *options["also"])]
+    spaces[0].side(lang)  # whose message names a language that was meant
     encoder = load_encoder(name, *spaces, progress=Progress(quiet=options["quiet"]))
     if text is not None:
         encoder = fitted(encoder, text, lang)
