@@ -544,6 +544,26 @@ def test_the_command_writes_with_and_without_a_style(muse: Command, written: Pat
         refused(muse(*base, *more), part)
 
 
+@pytest.mark.parametrize(
+    ("changes", "part"),
+    [
+        ({"tokens": 5}, "expected a bgt of word pieces"),
+        ({"tokens": {"pieces": "[]"}}, "word pieces must be JSON"),
+        ({"tokens": {"pieces": 7}}, "got"),
+        ({"pair": ["en"]}, "expected the settings of a bgt"),
+        ({"network": {"hidden": 10**9}}, "expected the settings of a bgt"),
+        ({"network": 3}, "expected the settings of a bgt"),
+    ],
+    ids=str,
+)
+def test_a_damaged_model_is_told(
+    muse: Command, written: Path, tmp_path: Path, changes: dict[str, Any], part: str
+) -> None:
+    saved = read_encoder(written / "out")
+    write_encoder(tmp_path / "out", replace(saved, settings={**saved.settings, **changes}))
+    refused(muse("translate", "--model", tmp_path / "out", "--src", "fr"), part)
+
+
 def test_bags_and_other_models_write_nothing(muse: Command, files: Path) -> None:
     assert muse(*good(files, "-q", "--epochs", 0)).code == 0
     refused(muse("translate", "--model", files / "out", "--src", "fr"), "expected a bgt of word pieces")

@@ -16,12 +16,15 @@ from muse.progress import Progress
 from muse.run.checkpoint import Checkpoint
 from muse.run.runtime import Runtime
 from muse.space import AlignedSpace
+from muse.systems.bgt.generation import Rewriting, load_bgt
 from muse.systems.core import SpaceCore
+from muse.systems.networks.lines import LineWriter
 from muse.systems.nli.classification import classify
 from muse.systems.nli.x_bilstm import open_english
 from muse.systems.registry import train_system
 from muse.systems.system import TrainingRequest
 from muse.systems.translator.translation import load_translator, model_translator
+from muse.systems.xlm.core import XlmCore
 from muse.systems.xlm.tuning import open_xlm
 from tests.fuzz.folders import encoded
 from tests.fuzz.target import Target
@@ -38,6 +41,20 @@ SYSTEMS: Mapping[str, tuple[dict[str, str], str]] = {
     "x-bilstm": ({"units": "4"}, "parallel"),
     "cmlm": ({"heads": "2", "hidden": "8", "feed_forward": "8", "longest": "8"}, "text"),
     "bgt": ({"semantic": "8", "language": "4", "vocabulary": "80", "hidden": "8", "heads": "2"}, "parallel"),
+    "bgt.writes": (
+        {
+            "semantic": "8",
+            "language": "8",
+            "vocabulary": "80",
+            "hidden": "8",
+            "heads": "2",
+            "feed_forward": "8",
+            "encoder_layers": "1",
+            "decoder_layers": "1",
+            "longest": "20",
+        },
+        "parallel",
+    ),
     "xlm": (
         {"objective": "mlm", "pieces": "120", "layers": "1", "heads": "2", "hidden": "8", "length": "16"},
         "text",
@@ -139,6 +156,19 @@ def _translator(folder: Path) -> Iterator[Any]:
     yield dict(network.named_parameters())
 
 
+def _writer(folder: Path) -> Iterator[Any]:
+    network = load_bgt(folder / "x")
+    for direction, style in ((("en", "fr"), None), (("en", "en"), "en1 en2")):
+        LineWriter(Rewriting(network, direction, style)).translate(TEXT)
+    yield dict(network.named_parameters())
+
+
+def _core(folder: Path) -> Iterator[Any]:
+    core = XlmCore(folder / "x")
+    reading = core.reader("en").read(TEXT[:1])
+    yield core.matrices(reading.sentences, "en").rows.numpy()
+
+
 def _interrupted(folder: Path) -> None:
     # The last step of a run is to clear its checkpoint: one that does not is as if killed before.
     (folder / "0").mkdir()
@@ -157,6 +187,8 @@ TARGETS = (
         for name in SYSTEMS
         if name != "translator"
     ),
+    Target("writer", _of("bgt.writes"), _writer),
+    Target("core", _of("xlm"), _core),
     Target("english", _of("infersent"), _english),
     Target("pretrained", _of("xlm"), _pretrained),
     Target("translator", _of("translator"), _translator),

@@ -102,7 +102,8 @@ def load_bgt(folder: Path, device: str = "cpu") -> BgtNetwork:
     """The network of a BGT saved in a folder, which writes sentences; BadSetting if it cannot."""
     saved = read_encoder(folder)
     settings = saved.settings
-    if settings.get("system") != SYSTEM or "pieces" not in settings.get("tokens", {}):
+    tokens = settings.get("tokens")
+    if settings.get("system") != SYSTEM or not isinstance(tokens, dict) or "pieces" not in tokens:
         raise BadSetting(
             f"{folder}: expected a bgt of word pieces, trained with --set encoder_layers=1 and "
             f"--set decoder_layers=1, got {saved.name}"
@@ -111,8 +112,8 @@ def load_bgt(folder: Path, device: str = "cpu") -> BgtNetwork:
     def made() -> BgtNetwork:
         config = BgtConfig(**settings["network"])
         first, second = settings["pair"]
-        tokens = PieceTokens(Pieces.from_json(settings["tokens"]["pieces"]), config.longest)
-        return BgtNetwork(config, (first, second), tokens, generator_for(0))
+        pieces = PieceTokens(Pieces.from_json(tokens["pieces"]), config.longest)
+        return BgtNetwork(config, (first, second), pieces, generator_for(0))
 
     try:
         network = restored(made, saved.arrays)
