@@ -10,7 +10,7 @@ sixth of the sentences of STS-B are French, and seven twelfths are the helpers' 
 every language: helpers differ in nothing but the language. The other quarter is the French test. Pairs,
 and all sentences that share one, stay in one part, so that no sentence of a helper has its translation in
 the French text or in the test. Italian is near and shares most pieces with French; Russian is far and shares
-only figures and signs.
+signs, figures and the letters of foreign names.
 
 All have one vocabulary of pieces, learned from all texts, and pass through the French text --epochs times; a
 model with helpers draws every language equally (exponent 0), so that it takes as many more steps. The
