@@ -22,7 +22,7 @@ import numpy as np
 import torch
 from pairs import SHARED
 from sentence_sets import PIVOT
-from tables import header, heading, row
+from tables import header, heading, numbers, row
 
 from muse.api.encoders import load_encoder
 from muse.encoders.encoder import SentenceEncoder
@@ -81,15 +81,17 @@ def cases(
 ) -> Iterator[tuple[str, str, SentenceEncoder]]:
     """The encoders to compare, each with the names of its spaces and its own."""
     names = list(spaces)
-    chosen = [[name] for name in names] + [names[:count] for count in (2, 4) if count <= len(names)]
+    chosen = [[name] for name in names] if 1 in asked.counts else []
+    chosen += [names[:count] for count in asked.counts if 1 < count <= len(names)]
     first = spaces[names[0]]
-    yield names[0], "sif", load_encoder("sif", first)
+    if 1 in asked.counts:
+        yield names[0], "sif", load_encoder("sif", first)
     for folder in trained:
         encoder = load_encoder(folder, first)
         yield names[0], encoder.name, encoder
     for group in chosen:
         for mean in MEANS[: asked.means]:
-            for norm in ("", "+znorm"):
+            for norm in ("+znorm",) if asked.corrected else ("", "+znorm"):
                 label, own = f"{mean}{norm}", [spaces[name] for name in group]
                 yield "&".join(group), label, made(label, own, task)
     for mean in MORE_POWERS if asked.powers else ():
@@ -112,6 +114,8 @@ def main() -> None:
     parser.add_argument("--encoders", type=named, action="append", default=[])
     parser.add_argument("--tasks", default="AM,AC")
     parser.add_argument("--means", type=int, default=len(MEANS), help="how many of the sets of powers")
+    parser.add_argument("--counts", type=numbers, default=[1, 2, 4], help="of spaces, such as 1,2,4")
+    parser.add_argument("--corrected", action="store_true", help="with z-norm alone")
     parser.add_argument("--powers", action="store_true", help="also p = .5, 2 and all, on the first space")
     parser.add_argument("--runs", type=int, default=20)
     parser.add_argument("--seed", type=int, default=0)
