@@ -13,12 +13,12 @@ import pytest
 
 from muse.files import read_lexicon, read_vectors
 from muse.learn import auto
-from muse.learn.initialise.adversarial_config import AdversarialConfig
 from muse.normalise import normalise
 from muse.space import load_space
 from tests.command import SCORE_FIELDS, Command, align_arguments
 from tests.conftest import ROOT
 from tests.parallel import toy_space, toy_text, write_text
+from tests.toys import small_game
 
 SAMPLE = ROOT / "embeddings" / "sample"
 GOLD = ROOT / "dictionaries" / "fr-en.sample.txt"
@@ -170,15 +170,13 @@ def test_files_whose_names_are_not_utf_8(muse: Command, files: Path, tmp_path: P
 
 
 # The command line with a small game, killed once it has kept two of its epochs.
-SMALL_GAME = AdversarialConfig(restarts=2, survivors=1, epochs=8, patience=8, steps=20, hidden=50)
-KILLED = f"""
+KILLED = """
 import os, signal
 from muse.learn import auto
 from muse import cli
 from muse.run.checkpoint import Checkpoint
-from muse.learn.initialise.adversarial_config import AdversarialConfig
-small = {SMALL_GAME!r}
-auto.AdversarialConfig = lambda: small
+from tests.toys import small_game
+auto.KNOWN["adversarial"] = small_game
 save, saved = Checkpoint.save, []
 def killed(self, *arguments):
     save(self, *arguments)
@@ -197,11 +195,11 @@ def test_killed_and_resumed(muse: Command, files: Path, monkeypatch: pytest.Monk
 
     kept = files / ".killed.checkpoint" / "adversarial.npz"
     command = [sys.executable, "-c", KILLED, *map(str, arguments("killed"))]
-    killed = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    killed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
     assert killed.returncode == -signal.SIGKILL, killed.stderr
     assert kept.exists()
     assert not (files / "killed").exists()
-    monkeypatch.setattr(auto, "AdversarialConfig", lambda: SMALL_GAME)
+    monkeypatch.setitem(auto.KNOWN, "adversarial", small_game)
     for run in (arguments("killed", "--resume"), arguments("whole")):
         ended = muse(*run)
         assert ended.code in (0, 3), ended.err

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,8 +10,13 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from muse.alignment import Alignment
+from muse.learn.criterion import Criterion
+from muse.learn.initialise.adversarial import adversarial
+from muse.learn.initialise.adversarial_config import AdversarialConfig
 from muse.learn.pair import prepare_
 from muse.learn.supervise.evidence import Evidence
+from muse.run.runtime import Runtime
 from muse.vectors import Matrix, Vectors
 from tests.spaces import rotation
 
@@ -82,3 +88,11 @@ def evidence(pairs: int = 300, dimension: int = 20, noise: float = 0.1, wrong: f
     count = int(wrong * pairs)
     known[:count, 1] = known[:count, 1].roll(1)
     return Evidence(source.tensor(), target.tensor(), known, torch.ones(pairs), (COUNT, COUNT))
+
+
+def small_game(
+    source: Vectors, target: Vectors, score: Criterion, rng: np.random.Generator, runtime: Runtime
+) -> Iterator[Alignment]:
+    """Adversarial training of a second, which keeps what it has learned as the long one does."""
+    config = AdversarialConfig(restarts=2, survivors=1, epochs=8, patience=8, steps=20, hidden=50)
+    yield from adversarial(source, target, config=config, criterion=score, rng=rng, runtime=runtime)

@@ -10,18 +10,22 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import muse
 from muse.__main__ import main
+from muse.learn import auto
+from tests.toys import small_game
 
 _LOADED = "cli commands files run learn space text translate export encoders training systems mining induce"
+PATIENCE = 600  # seconds until it is taken to hang
 _FORK = multiprocessing.get_context("fork")
 
 
 def load() -> None:
-    """Load the modules that commands load when they are called."""
+    """Load the modules that commands load when they are called; adversarial training becomes a short one."""
+    auto.KNOWN["adversarial"] = small_game
     for name in _LOADED.split():
         module = importlib.import_module(f"{muse.__name__}.{name}")
         for inner in pkgutil.walk_packages(getattr(module, "__path__", ()), f"{module.__name__}."):
@@ -29,11 +33,22 @@ def load() -> None:
 
 
 class Fork:
-    """`muse` with these arguments in a folder; its errors go into a file."""
+    """`muse` with these arguments in a folder, once it is let go; its errors go into a file."""
 
     def __init__(self, arguments: Sequence[str], folder: Path, errors: int) -> None:
-        self._process = _FORK.Process(target=_muse, args=(arguments, folder, errors))
+        self._held, self._hold = os.pipe()
+        self._process = _FORK.Process(target=self._muse, args=(arguments, folder, errors))
         self._process.start()
+        os.close(self._held)
+
+    @property
+    def pid(self) -> int:
+        """The id of its process."""
+        return self._process.pid or 0
+
+    def let_go(self) -> None:
+        """Let it begin."""
+        os.close(self._hold)
 
     def ended(self, seconds: float) -> bool:
         """Whether it ends within so many seconds."""
@@ -42,31 +57,39 @@ class Fork:
 
     def kill(self) -> int:
         """Kill it, if it still runs, with all its children; its exit code."""
-        pid = self._process.pid
-        if pid is not None and self._process.is_alive():
+        if self._process.is_alive():
             try:
-                os.killpg(pid, signal.SIGKILL)
+                os.killpg(self.pid, signal.SIGKILL)
             except ProcessLookupError:  # it is not yet the leader of its group
                 self._process.kill()
         self._process.join()
         return self._process.exitcode or 0
 
+    def _muse(self, arguments: Sequence[str], folder: Path, errors: int) -> None:
+        os.close(self._hold)
+        os.setsid()
+        os.chdir(folder)
+        os.dup2(errors, 2)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        # As python -m muse has it: what is written down of the command is the same.
+        sys.argv = [str(Path(muse.__file__).with_name("__main__.py")), *arguments]
+        os.read(self._held, 1)  # returns when it is let go
+        os.close(self._held)
+        main()
 
-def run(arguments: Sequence[str], folder: Path, seconds: float = 600) -> subprocess.CompletedProcess[str]:
-    """`muse` with these arguments, run to its end; its output is not kept."""
+
+def run(
+    arguments: Sequence[str], folder: Path, *, before: Callable[[int], object] = lambda pid: None
+) -> subprocess.CompletedProcess[str]:
+    """`muse` with these arguments, run to its end; its output is not kept.
+
+    `before` is called with the id of the process that will run it, before it does.
+    """
     with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as errors:
         fork = Fork(arguments, folder, errors.fileno())
-        fork.ended(seconds)
+        before(fork.pid)
+        fork.let_go()
+        fork.ended(PATIENCE)
         code = fork.kill()
         errors.seek(0)
         return subprocess.CompletedProcess(list(arguments), code, "", errors.read())
-
-
-def _muse(arguments: Sequence[str], folder: Path, errors: int) -> None:
-    os.setsid()
-    os.chdir(folder)
-    os.dup2(errors, 2)
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-    # As python -m muse has it: what is written down of the command is the same.
-    sys.argv = [str(Path(muse.__file__).with_name("__main__.py")), *arguments]
-    main()

@@ -7,9 +7,11 @@ import random
 import re
 import shutil
 import subprocess
+import time
 from pathlib import Path
 
-from tests.faults.jobs import ENDED, ENVIRONMENT, Job, finished, result
+from tests.faults import forks
+from tests.faults.jobs import ENDED, Job, finished, result
 from tests.faults.kills import Reference, Report
 
 CALLS = (
@@ -25,6 +27,7 @@ CALLS = (
 )
 # A disk that is full, broken, read-only or rationed; limits of a file's size and of memory.
 ERRORS = ("ENOSPC", "EIO", "EROFS", "EDQUOT", "EFBIG", "ENOMEM")
+_TRACED = re.compile(r"^TracerPid:\s+[1-9]", re.MULTILINE)
 _CALL = re.compile(r"^(?P<pid>\d+) +(?P<call>\w+)\((?P<rest>.*)$")
 
 
@@ -79,23 +82,22 @@ def inject(
 
 
 def _traced(job: Job, folder: Path, options: list[str]) -> subprocess.CompletedProcess[str]:
-    names = ",".join(CALLS)
-    command = [
-        "strace",
-        "-f",
-        "--seccomp-bpf",
-        "-qq",
-        "-e",
-        f"trace={names}",
-        "-e",
-        "signal=none",
-        *options,
-        *job.command(),
-    ]
-    return subprocess.run(
-        command, cwd=folder, env={**os.environ, **ENVIRONMENT}, capture_output=True, text=True, timeout=900,
-        check=False,
-    )  # fmt: skip
+    """The job with its system calls traced: strace begins once muse is loaded, and ends with the job."""
+    tracers: list[subprocess.Popen[bytes]] = []
+
+    def trace(pid: int) -> None:
+        command = ["strace", "-f", "-qq", "-e", f"trace={','.join(CALLS)}", "-e", "signal=none", *options]
+        tracers.append(subprocess.Popen([*command, "-p", str(pid)], stderr=subprocess.DEVNULL))
+        while not _TRACED.search(Path(f"/proc/{pid}/status").read_text(encoding="utf-8")):
+            if tracers[0].poll() is not None:
+                raise RuntimeError(
+                    f"strace ended with {tracers[0].returncode}: may it trace other processes?"
+                )
+            time.sleep(0.005)
+
+    ended = forks.run(job.arguments(), folder, before=trace)
+    tracers[0].wait(60)
+    return ended
 
 
 def _writes(call: str, rest: str, folder: Path) -> bool:

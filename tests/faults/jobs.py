@@ -23,12 +23,16 @@ ENDED = (0, 3)  # done; 3: done, and called failed or doubtful, as adversarial t
 
 @dataclass(frozen=True)
 class Job:
-    """A command, what it writes, and whether it can be resumed."""
+    """A command, what it writes, and whether it can be resumed.
+
+    `loaded`: it runs in this process's children alone, since loading makes its settings smaller.
+    """
 
     name: str
     line: str
     out: str
     resumes: bool = False
+    loaded: bool = False
 
     def arguments(self, *more: str) -> list[str]:
         """Those of `muse`."""
@@ -47,6 +51,7 @@ JOBS = (
         "align --src fr --tgt en --src-emb fr.vec --tgt-emb en.vec --init adversarial",
         "out",
         True,
+        loaded=True,
     ),
     Job("train", "train space --encoder x-cbow --lang fr --parallel pairs.tsv --epochs 20", "out", True),
     Job("train lens", f"train space --encoder lens --lang fr {_TRAIN} --set dimension=32", "out", True),

@@ -16,7 +16,7 @@ from typing import Any
 from tests.faults.forks import Fork
 from tests.faults.jobs import ENDED, ENVIRONMENT, Job, finished, others, prepare, result, run
 
-START = 0.2  # of the kills that begin with a new Python: most of its time it loads modules
+START = 0.1  # of the kills that begin with a new Python: most of its time it loads modules
 LOADING = 2.0  # seconds that takes
 
 
@@ -30,10 +30,14 @@ class Report:
 
 @dataclass(frozen=True, eq=False)
 class Reference:
-    """A job in a folder of its own: the inputs, the right result, its files, and the seconds it takes."""
+    """A job in a folder of its own: the inputs, the right result, its files, and the seconds it takes.
+
+    `earlier` has the inputs and the result of an earlier run with another seed.
+    """
 
     job: Job
     inputs: Path
+    earlier: Path
     result: dict[str, Any]
     others: set[str]
     seconds: float
@@ -41,16 +45,18 @@ class Reference:
 
 def reference(job: Job, folder: Path) -> Reference:
     """The job run without a fault; RuntimeError if it fails by itself."""
-    inputs, done = folder / "inputs", folder / "done"
+    inputs, earlier, done = folder / "inputs", folder / "earlier", folder / "done"
     prepare(inputs)
-    shutil.copytree(inputs, done)
+    for copy in (earlier, done):
+        shutil.copytree(inputs, copy)
+    run(job, earlier, "--seed", "7")
     began = time.perf_counter()
     ended = run(job, done)
     seconds = time.perf_counter() - began
     found = result(done, job.out)
     if ended.returncode not in ENDED or found is None:
         raise RuntimeError(f"{job.name}: exit {ended.returncode}: {ended.stderr}")
-    return Reference(job, inputs, found, others(done, job.out), seconds)
+    return Reference(job, inputs, earlier, found, others(done, job.out), seconds)
 
 
 def _killed(one: Reference, folder: Path, drawn: random.Random) -> tuple[bool, float]:
@@ -58,6 +64,7 @@ def _killed(one: Reference, folder: Path, drawn: random.Random) -> tuple[bool, f
     moment = drawn.uniform(0, 1.1 * one.seconds)
     with Path(os.devnull).open("w", encoding="utf-8") as nothing:
         fork = Fork(one.job.arguments(), folder, nothing.fileno())
+        fork.let_go()
         ended = fork.ended(moment)
         fork.kill()
     return not ended, moment
@@ -81,12 +88,10 @@ def _killed_from_its_start(one: Reference, folder: Path, drawn: random.Random) -
 def kill(one: Reference, folder: Path, drawn: random.Random, report: Report) -> None:
     """Kills the job once and checks what is left, before and after it is run again."""
     job = one.job
-    shutil.copytree(one.inputs, folder)
-    old = None
-    if drawn.random() < 0.5:  # a result of an earlier run is there: it must not be lost
-        run(job, folder, "--seed", "7")
-        old = result(folder, job.out)
-    if drawn.random() < START:
+    # In every other folder there is the result of an earlier run: it must not be lost.
+    shutil.copytree(drawn.choice((one.inputs, one.earlier)), folder)
+    old = result(folder, job.out)
+    if drawn.random() < START and not job.loaded:
         killed, moment = _killed_from_its_start(one, folder, drawn)
         report.counts["killed from the start of Python on"] += killed
     else:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import argparse
 import csv
+import signal
 import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -58,28 +60,30 @@ class Campaign:
     def __init__(self, targets: Sequence[str], *, inputs: int, seconds: float, seed: int) -> None:
         self.counts = {name: Count() for name in targets}
         self._inputs, self._until, self._seed = inputs, time.monotonic() + seconds, seed
-        self._again: list[Task] = []  # what a task left over when its time was up
+        self._left: dict[str, list[Task]] = {}  # what tasks left over when their time was up
 
     def tasks(self) -> Iterator[Task]:
         """Each target in turn, until there were as many inputs as asked for or the time is up."""
         size = max(1, min(1_000, self._inputs // (PROCESSES * len(self.counts))))
         while time.monotonic() < self._until:
-            if self._again:
-                yield self._again.pop()
-                continue
-            size = min(size, self._inputs - sum(count.begun for count in self.counts.values()))
-            if size <= 0:
+            for name, count in sorted(self.counts.items(), key=lambda item: _turn(item[1])):
+                if self._left.get(name):
+                    yield self._left[name].pop()
+                    break
+                size = min(size, self._inputs - sum(count.begun for count in self.counts.values()))
+                if size > 0:
+                    first, count.begun = count.begun, count.begun + size
+                    yield Task(name, first, count.begun, TURN)
+                    break
+            else:
                 return
-            name, count = min(self.counts.items(), key=lambda item: _turn(item[1]))
-            first, count.begun = count.begun, count.begun + size
-            yield Task(name, first, count.begun, TURN)
 
     def take(self, done: Done) -> None:
         """Count a task, keep its defects, and note what it has left over."""
         task, count = done.task, self.counts[done.task.target]
         count.add(done)
         if done.end < task.end:
-            self._again.append(task._replace(first=done.end))
+            self._left.setdefault(task.target, []).append(task._replace(first=done.end))
         for number, defect in done.defects.items():
             self._found(task.target, number, defect)
         click.echo(f"{task.target}: {count.inputs} inputs, {sum(count.defects.values())} defects", err=True)
@@ -92,9 +96,9 @@ class Campaign:
         known[defect.kind] = known.get(defect.kind, 0) + 1
 
 
-def _turn(count: Count) -> tuple[bool, float]:
-    # Those with few inputs come first, fewest before all; then those that have had the least time.
-    return (False, count.begun) if count.begun < LEAST else (True, count.seconds)
+def _turn(count: Count) -> tuple[bool, float, int]:
+    # Those with few inputs come first; then those that have had the least time.
+    return count.inputs >= LEAST, count.seconds, count.begun
 
 
 def run(campaign: Campaign, workers: list[Worker]) -> None:
@@ -126,7 +130,7 @@ def _read_good(targets: Sequence[str]) -> None:
 
 
 def main() -> int:
-    """Runs the campaign and prints the counts; 1 if there is a defect."""
+    """Runs the campaign, until it is interrupted, and prints the counts; 1 if there is a defect."""
     parser = argparse.ArgumentParser(prog="scripts/fuzz", description=__doc__)
     parser.add_argument("--minutes", type=float, help="how long; with --inputs, at most")
     parser.add_argument("--inputs", type=int, help="of all targets together  [default: 10000, or no limit]")
@@ -141,7 +145,8 @@ def main() -> int:
     _read_good(chosen)
     seconds = float("inf") if asked.minutes is None else 60 * asked.minutes
     campaign = Campaign(chosen, inputs=inputs, seconds=seconds, seed=asked.seed)
-    with working(PROCESSES, asked.seed) as workers:
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    with working(PROCESSES, asked.seed) as workers, suppress(KeyboardInterrupt):
         run(campaign, workers)
     rows = [count.row(name) for name, count in campaign.counts.items()]
     for row in rows:
