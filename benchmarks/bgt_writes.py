@@ -3,6 +3,7 @@
     python benchmarks/bgt_writes.py --space FOLDER [--systems "bgt;bilingualtrans;no-prior;no-language"]
         [--pairs 30000] [--epochs 3] [--set KEY=VALUE ...] [--sentences 200] [--examples 8] [--seed 0]
         [--keep FOLDER] [--threads 1] [--shared ../shared]
+    python benchmarks/bgt_writes.py --space FOLDER --trained ENCODER     # of muse train --device cuda
 
 Trained on Tatoeba's pairs, one layer a side. Printed: P@1 on LASER's set and Spearman's correlation on STS-B
 by the semantic means, and by the language means; BLEU and chrF of the translations of --sentences test pairs
@@ -176,8 +177,13 @@ def main() -> None:
     texts = {PIVOT: [test.english[i] for i in drawn], other: [test.other[i] for i in drawn]}
     judge = load_encoder("sif", space).fit(text.english[:20_000], PIVOT)
     given = dict(one.split("=", 1) for one in asked.set)
-    for name in asked.systems.split(";"):
-        encoder = trained(space, text, other, {**SETTINGS, **given, **SYSTEMS[name]}, asked)
+    for name in [asked.trained.name] if asked.trained else asked.systems.split(";"):
+        if asked.trained:
+            encoder = load_encoder(asked.trained, space)
+        else:
+            encoder = trained(space, text, other, {**SETTINGS, **given, **SYSTEMS[name]}, asked)
+        if not isinstance(encoder, NetworkEncoder):
+            raise TypeError("a bgt is a network")
         if asked.keep is not None:
             encoder.save(asked.keep / name)
         network = encoder.network
@@ -212,7 +218,8 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--sentences", type=int, default=200)
     parser.add_argument("--examples", type=int, default=8)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--keep", type=Path)
+    parser.add_argument("--keep", type=Path, metavar="FOLDER", help="where to save what is trained")
+    parser.add_argument("--trained", type=Path, metavar="FOLDER", help="measure this, train nothing")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--shared", type=Path, default=SHARED)
     return parser.parse_args()
