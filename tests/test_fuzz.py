@@ -19,7 +19,7 @@ from tests.fuzz.contract import READ, REFUSED, SCRATCH, Defect, examine
 from tests.fuzz.corpus import kept
 from tests.fuzz.mutators import MUTATORS, Files, mutated
 from tests.fuzz.target import Target
-from tests.fuzz.targets import TARGETS
+from tests.fuzz.targets import GROUPS, TARGETS
 from tests.fuzz.workers import Task, Worker, examined
 
 INPUTS = 100  # of each target, in so much time of the processor at most: all targets take some twenty seconds
@@ -102,6 +102,10 @@ def test_the_contract_sees_what_is_wrong(tmp_path: Path, read: object, kind: str
     found = examine(_target(read), {"x": b"1"}, tmp_path)
     assert isinstance(found, Defect)
     assert kind in found.kind
+
+
+def test_no_target_takes_the_name_of_another() -> None:
+    assert len(TARGETS) == sum(len(group.TARGETS) for group in GROUPS)
 
 
 def test_every_mutator_changes_something_and_the_same_seed_gives_the_same_input() -> None:

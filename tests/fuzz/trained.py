@@ -188,7 +188,7 @@ TARGETS = (
         if name != "translator"
     ),
     Target("writer", _of("bgt.writes"), _writer),
-    Target("core", _of("xlm"), _core),
+    Target("core.xlm", _of("xlm"), _core),
     Target("english", _of("infersent"), _english),
     Target("pretrained", _of("xlm"), _pretrained),
     Target("translator", _of("translator"), _translator),

@@ -43,6 +43,12 @@ class Rewriting(Writer):
     style: str | None = None
 
     def __post_init__(self) -> None:
+        for language in self.direction:
+            if language not in self.network.languages:
+                raise BadSetting(
+                    f"the model writes {', '.join(self.network.languages)}, got {language!r}; train one with "
+                    "text of it"
+                )
         config = self.network.config
         if self.style is not None and not config.own:
             raise BadSetting("a style is a language latent, of which this model has none; leave it out")
@@ -112,6 +118,8 @@ def load_bgt(folder: Path, device: str = "cpu") -> BgtNetwork:
     def made() -> BgtNetwork:
         config = BgtConfig(**settings["network"])
         first, second = settings["pair"]
+        if not (isinstance(first, str) and isinstance(second, str)):
+            raise TypeError(f"expected the names of two languages, got {first!r} and {second!r}")
         pieces = PieceTokens(Pieces.from_json(tokens["pieces"]), config.longest)
         return BgtNetwork(config, (first, second), pieces, generator_for(0))
 

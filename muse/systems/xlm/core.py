@@ -27,7 +27,7 @@ SYSTEM = "xlm"
 class XlmCore(Core):
     """A model of `muse train --encoder xlm`, which reads every language that it was trained on.
 
-    Raises BadSetting for a folder with another encoder.
+    Raises BadSetting for a folder with another encoder, BadFile for rows that are not finite.
     """
 
     def __init__(self, folder: Path, device: str = "cpu") -> None:
@@ -69,6 +69,10 @@ class XlmCore(Core):
         number = torch.full((1, 1), self._number(language), device=self._device)
         states = self._network.model.transformer(Inputs(framed.ids, framed.mask, languages=number))
         rows = states[:, 1 : 1 + mask.shape[1]]  # (b, T, K)
+        if not rows.isfinite().all():
+            raise BadFile(
+                f"{self._folder}: expected finite weights, got rows with nan or inf; train it again"
+            )
         return Matrices(rows * mask[..., None], mask)
 
     def _number(self, language: str) -> int:
