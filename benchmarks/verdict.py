@@ -29,11 +29,11 @@ from tables import header, heading, row
 
 from muse.alignment import Alignment
 from muse.files import read_lexicon, read_vectors
-from muse.learn.auto import MANY_ROUNDS
 from muse.learn.initialise.features import FeaturesConfig, features
 from muse.learn.initialise.gromov import GromovConfig, gromov
 from muse.learn.initialise.identical import IdenticalConfig, identical
 from muse.learn.pair import prepare_
+from muse.learn.plan import MANY_ROUNDS
 from muse.learn.refine import FIRST_ROUNDS, RefineConfig, refine
 from muse.learn.verdict import MIDDLE, SLOPE, judge, null_agreement
 from muse.normalise import DEFAULT_STEPS

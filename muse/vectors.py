@@ -1,4 +1,4 @@
-"""Vectors: the words of one language, most frequent first, with one row each."""
+"""Vectors: the words of one language, most frequent first, with one row each, or rows in no order."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ class Vectors:
 
     `matrix` is (n, d) float32, row i belongs to `words[i]`; no word occurs twice.
     `repeated` counts the lines dropped on reading because their word was a duplicate.
-    `lengths` (n,) are the lengths of the rows before normalisation.
+    `lengths` (n,) are the lengths of the rows before normalisation. Rows that are not of words, such as the
+    vectors of texts, are not `ranked`: their order means nothing, and `words` are their ids.
 
     >>> v = Vectors("en", ["the", "cat"], np.eye(2, dtype=np.float32))
     >>> len(v), v.dimension, v.index["cat"]
@@ -36,6 +37,7 @@ class Vectors:
     matrix: Matrix
     repeated: int = 0
     lengths: Matrix | None = None
+    ranked: bool = True
 
     def __post_init__(self) -> None:
         if self.matrix.ndim != 2 or len(self.words) != len(self.matrix):
@@ -46,6 +48,11 @@ class Vectors:
 
     def __len__(self) -> int:
         return len(self.words)
+
+    @property
+    def noun(self) -> str:
+        """What the rows are called: words, or rows if they are not ranked."""
+        return "words" if self.ranked else "rows"
 
     @property
     def dimension(self) -> int:
@@ -64,6 +71,12 @@ class Vectors:
         return torch.from_numpy(np.require(self.matrix, requirements=["C", "W"])).to(device)
 
     def most_frequent(self, k: int) -> Vectors:
-        """The first k words and their rows (a view, no copy)."""
+        """The first k words and their rows (a view, no copy); of rows that are not ranked, any k."""
         lengths = None if self.lengths is None else self.lengths[:k]
         return replace(self, words=self.words[:k], matrix=self.matrix[:k], lengths=lengths)
+
+    def chosen(self, rows: NDArray[np.int64]) -> Vectors:
+        """The rows with these numbers (c,), in their order, as a copy."""
+        lengths = None if self.lengths is None else self.lengths[rows]
+        words = [self.words[row] for row in rows.tolist()]
+        return replace(self, words=words, matrix=self.matrix[rows], lengths=lengths)

@@ -13,8 +13,8 @@ import pytest
 from muse.api import run as api
 from muse.files.space_folder import write_array
 from muse.files.space_manifest import read_manifest, write_manifest
-from muse.learn.auto import Plan
 from muse.learn.pair import AlignConfig
+from muse.learn.plan import Plan
 from muse.normalise import normalise
 from muse.space import load_space
 from muse.vectors import Vectors

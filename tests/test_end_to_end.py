@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from muse.files import read_lexicon, read_vectors
-from muse.learn import auto
+from muse.learn import plan
 from muse.normalise import normalise
 from muse.space import load_space
 from tests.command import SCORE_FIELDS, Command, align_arguments
@@ -172,11 +172,11 @@ def test_files_whose_names_are_not_utf_8(muse: Command, files: Path, tmp_path: P
 # The command line with a small game, killed once it has kept two of its epochs.
 KILLED = """
 import os, signal
-from muse.learn import auto
+from muse.learn import plan
 from muse import cli
 from muse.run.checkpoint import Checkpoint
 from tests.toys import small_game
-auto.KNOWN["adversarial"] = small_game
+plan.KNOWN["adversarial"] = small_game
 save, saved = Checkpoint.save, []
 def killed(self, *arguments):
     save(self, *arguments)
@@ -199,7 +199,7 @@ def test_killed_and_resumed(muse: Command, files: Path, monkeypatch: pytest.Monk
     assert killed.returncode == -signal.SIGKILL, killed.stderr
     assert kept.exists()
     assert not (files / "killed").exists()
-    monkeypatch.setitem(auto.KNOWN, "adversarial", small_game)
+    monkeypatch.setitem(plan.KNOWN, "adversarial", small_game)
     for run in (arguments("killed", "--resume"), arguments("whole")):
         ended = muse(*run)
         assert ended.code in (0, 3), ended.err

@@ -13,9 +13,10 @@ import scipy.linalg
 from muse.alignment import Alignment
 from muse.errors import BadFile, BadSetting, NotConverged
 from muse.learn import auto
-from muse.learn.auto import Candidate, Plan, best, candidates, check_init
+from muse.learn.auto import Candidate, best, candidates
 from muse.learn.dimensions import Initialiser
 from muse.learn.initialise import INITIALISATIONS
+from muse.learn.plan import Plan, check_init
 from muse.learn.refine import RefineConfig
 from muse.learn.verdict import Verdict
 from muse.run.checkpoint import Checkpoint

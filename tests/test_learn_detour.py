@@ -10,10 +10,10 @@ import pytest
 import torch
 
 from muse.errors import Mismatch
-from muse.learn.auto import Plan
 from muse.learn.detour import Middle, nearest_first
 from muse.learn.many import Others, learn_many
 from muse.learn.pair import AlignConfig, Learned, learn, prepare_
+from muse.learn.plan import Plan
 from muse.run.runtime import Runtime
 from muse.search.retrieval import Retrieval, best_targets
 from muse.space.saving import mapped

@@ -9,10 +9,10 @@ import pytest
 import torch
 
 from muse.alignment import Alignment
-from muse.learn.auto import Plan
 from muse.learn.dimensions import in_smaller_space
 from muse.learn.many import learn_many
 from muse.learn.pair import AlignConfig, learn, prepare_
+from muse.learn.plan import Plan
 from muse.run.runtime import Runtime
 from muse.search.retrieval import Retrieval, best_targets
 from muse.space.saving import mapped

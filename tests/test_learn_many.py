@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from muse.errors import Mismatch
-from muse.learn.auto import Plan
 from muse.learn.many import learn_many
 from muse.learn.pair import AlignConfig, learn
+from muse.learn.plan import Plan
 from muse.run.checkpoint import Checkpoint
 from muse.run.runtime import Runtime
 from tests.toys import pair, shuffled

@@ -9,8 +9,8 @@ import pytest
 
 from muse.alignment import Alignment
 from muse.errors import BadSetting, Mismatch
-from muse.learn.auto import Plan
 from muse.learn.pair import MINIMUM_WORDS, AlignConfig, check_pair, learn, prepare_
+from muse.learn.plan import Plan
 from muse.normalise import normalise
 from muse.progress import Progress
 from muse.run.runtime import Runtime

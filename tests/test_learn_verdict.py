@@ -9,8 +9,8 @@ import pytest
 from numpy.typing import NDArray
 
 from muse.alignment import Alignment
-from muse.learn.auto import ROUNDS
 from muse.learn.pair import prepare_
+from muse.learn.plan import ROUNDS
 from muse.learn.refine import RefineConfig, refine
 from muse.learn.verdict import FLOOR, Verdict, judge, log_odds
 from muse.procrustes import procrustes

@@ -192,8 +192,8 @@ def _request(options: dict[str, Any]) -> Request:
 
 
 def _config(options: dict[str, Any]) -> AlignConfig:
-    from muse.learn.auto import ROUNDS, Plan
     from muse.learn.pair import AlignConfig
+    from muse.learn.plan import ROUNDS, Plan
     from muse.learn.refine import RefineConfig
 
     refined = options["refine"]

@@ -21,17 +21,20 @@ TASKS = {
     "sentences": ("evaluate_sentences", "sentences", ()),
     "sts": ("evaluate_sentences", "sts", ("pairs", "src")),
     "relatedness": ("evaluate_sentences", "relatedness", ("pairs", "src", "train-pairs")),
+    "rows": ("evaluate_rows", "rows", ()),
     "nli": ("evaluate_inference", "inference", ("pairs", "src")),
     "transfer": ("evaluate_classifiers", "transfer", ("data",)),
     "probe": ("evaluate_classifiers", "probe", ()),
 }
 # The options that only some tasks use, and which tasks these are.
 USED_BY = {
-    ("dictionary", "against", "hubness", "backend"): ("words",),
-    ("pairs",): ("similarity", "sts", "relatedness", "nli"),
+    ("dictionary", "against", "hubness"): ("words",),
+    ("backend",): ("words", "rows"),
+    ("pairs",): ("similarity", "sts", "relatedness", "nli", "rows"),
     ("train_pairs",): ("relatedness",),
-    ("methods",): ("words", "sentences"),
-    ("source_file", "target_file", "parallel", "both_ways", "neighbours"): ("sentences",),
+    ("methods",): ("words", "sentences", "rows"),
+    ("source_file", "target_file"): ("sentences", "rows"),
+    ("parallel", "both_ways", "neighbours"): ("sentences",),
     ("target_pairs",): ("sts",),
     ("data", "runs"): ("transfer",),
     ("text", "labelled", "probes", "size", "folds"): ("probe",),
@@ -39,8 +42,18 @@ USED_BY = {
     ("also",): ("sentences", "sts", "relatedness", "transfer", "probe"),
     ("encoder",): ("sentences", "sts", "relatedness", "nli", "transfer", "probe"),
     ("fit_files",): ("sentences", "sts", "relatedness", "transfer", "probe"),
-    ("source",): ("words", "similarity", "sentences", "sts", "relatedness", "nli", "transfer", "probe"),
-    ("target",): ("words", "similarity", "sentences", "sts", "transfer"),
+    ("source",): (
+        "words",
+        "similarity",
+        "sentences",
+        "sts",
+        "relatedness",
+        "nli",
+        "rows",
+        "transfer",
+        "probe",
+    ),
+    ("target",): ("words", "similarity", "sentences", "sts", "rows", "transfer"),
 }
 FILE: dict[str, Any] = {"type": Path, "metavar": "FILE"}
 
@@ -56,7 +69,7 @@ FILE: dict[str, Any] = {"type": Path, "metavar": "FILE"}
     "--pairs", **FILE,
     help="similarity: two words and a rating, separated by tabs. sts, relatedness: two sentences and a "
     "rating, as .csv or .tsv. nli: labelled pairs of sentences, in the columns of SICK or SNLI; those of the "
-    "test part.",
+    "test part. rows: two ids, separated by a tab.",
 )  # fmt: skip
 @click.option(
     "--against",
@@ -65,9 +78,17 @@ FILE: dict[str, Any] = {"type": Path, "metavar": "FILE"}
     help="words: another space; test whether SPACE is significantly better or worse.",
 )
 @click.option("--hubness", is_flag=True, help="words: also measure hubness, with nn and with csls.")
-@click.option("--source", "source_file", **FILE, help="sentences: a sentence on each line.")
 @click.option(
-    "--target", "target_file", **FILE, help="sentences: the translations of --source, line by line."
+    "--source",
+    "source_file",
+    **FILE,
+    help="sentences: a sentence on each line. rows: new rows of --src, which are mapped.",
+)
+@click.option(
+    "--target",
+    "target_file",
+    **FILE,
+    help="sentences: the translations of --source, line by line. rows: new rows of --tgt.",
 )
 @click.option(
     "--parallel", **FILE,
@@ -116,8 +137,8 @@ FILE: dict[str, Any] = {"type": Path, "metavar": "FILE"}
 @click.option(
     "--retrieval", "methods", default=("csls",), multiple=True, show_default=True,
     type=click.Choice(["csls", "nn", "isf", "margin"]),
-    help="words, sentences: search by CSLS, nearest neighbour, inverted softmax or, for sentences only, "
-    "margin; may be repeated.",
+    help="words, sentences, rows: search by CSLS, nearest neighbour, inverted softmax or, for sentences "
+    "only, margin; may be repeated.",
 )  # fmt: skip
 @click.option(
     "--neighbours", type=click.IntRange(1), metavar="K",
@@ -137,6 +158,7 @@ def evaluate(space: Path, task: str, as_json: bool, **options: Any) -> None:
     sentences    P@1, P@5 and P@10 of sentence retrieval
     sts          correlation of cosines with rated sentence pairs
     relatedness  the same of a regression learned from such pairs
+    rows         P@1, mean rank and mean cosine of rows without words
     nli          accuracy of an encoder trained with --nli
     transfer     a classifier trained in --src, tested in other languages
     probe        what a classifier can predict from sentence vectors

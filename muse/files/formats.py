@@ -10,6 +10,7 @@ from pathlib import Path
 from muse.errors import BadFile
 from muse.files import fasttext_model, npz
 from muse.files.parquet import is_parquet
+from muse.files.rows import is_rows, npz_rows_table, rows_table
 from muse.files.source import open_source
 from muse.files.spacy_pipeline import find_vectors, is_pipeline
 from muse.files.spacy_vectors import spacy_table
@@ -41,6 +42,10 @@ def read_vectors(
     equal by `lowercase`, the first is kept. `words`, most frequent first, are read in place of the file's
     own if n-grams compose their vectors, in a fastText model or a pipeline in mode floret.
 
+    Rows without words are read from .npy, .npz without `words`, Parquet without the column `word`,
+    .safetensors and flat faiss indices (muse.files.rows); their words are their ids, or row numbers, and
+    they are not ranked.
+
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = Path(folder) / "tiny.vec"
@@ -66,8 +71,10 @@ def _gathered(table: Table, wanted: Wanted, progress: Progress | None) -> Vector
 def _table(path: Path, words: Sequence[str] | None, opened: ExitStack) -> Table:
     if is_pipeline(path):
         return spacy_table(path, words)
-    if npz.is_npz(path):
-        table = npz.npz_table(path)
+    if is_rows(path):
+        table = rows_table(path)
+    elif npz.is_npz(path):
+        table = npz_rows_table(path) or npz.npz_table(path)
     elif is_parquet(path):
         table = parquet_table(path)
     else:

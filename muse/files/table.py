@@ -21,12 +21,14 @@ class Table:
 
     `room` is an estimate of the number of rows that is bounded even if the header of the file is wrong;
     an error in a block is raised when that block is requested, so errors after `max_vocab` are ignored.
+    `ranked` is whether it holds words, most frequent first, or rows in no order.
     """
 
     path: Path
     dimension: int
     room: int
     blocks: Iterator[Block]
+    ranked: bool = True
 
 
 @dataclass(frozen=True)
@@ -60,6 +62,8 @@ def lacks_ngrams(path: Path) -> BadSetting:
 
 def gather(table: Table, wanted: Wanted) -> Vectors:
     """The wanted words with their rows in one matrix, allocated once if the table's estimate is right."""
+    if wanted.lowercase and not table.ranked:
+        raise BadSetting(f"{table.path}: --lower is for words, got rows without words; leave it out")
     chosen = _Chosen(wanted)
     matrix = np.empty((0, table.dimension), np.float32)
     rows_read, any_value = 0, False
@@ -76,7 +80,9 @@ def gather(table: Table, wanted: Wanted) -> Vectors:
             break
     _check(table.path, rows_read, any_value)
     matrix.resize((rows_read, table.dimension), refcheck=False)
-    return Vectors(wanted.language, tuple(chosen.words), matrix, repeated=chosen.repeated)
+    return Vectors(
+        wanted.language, tuple(chosen.words), matrix, repeated=chosen.repeated, ranked=table.ranked
+    )
 
 
 class _Chosen:

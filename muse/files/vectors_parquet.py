@@ -1,4 +1,7 @@
-"""Vectors as Parquet: a table with the columns word and vector, for pandas, Polars, DuckDB and Spark."""
+"""Vectors as Parquet: a table with the columns word and vector, for pandas, Polars, DuckDB and Spark.
+
+A table without words has rows in no order, with ids if it has the column `id`.
+"""
 
 from __future__ import annotations
 
@@ -28,37 +31,78 @@ def write_parquet(path: Path | str, words: Sequence[str], matrix: Matrix) -> Non
 
 
 def parquet_table(path: Path) -> Table:
-    """The table of a Parquet file with the columns `word` and `vector`; BadFile if it lacks them."""
+    """The table of a Parquet file with a column of vectors and one of words or ids; BadFile without vectors.
+
+    The vectors are in the column `vector`, or else in the only one of lists; words are in `word`, ids in
+    `id`, and without either they are row numbers.
+    """
     arrow, parquet = _pyarrow(path)
     refuse_stream(path, "since Parquet is not read from its start")
     try:
         file = parquet.ParquetFile(path)
-        kind = file.schema_arrow.field("vector").type
-        dimension = getattr(kind, "list_size", None) or len(file.read(["vector"])["vector"][0])
-    except (*DAMAGED, arrow.ArrowException) as error:
+        column = _vectors(file.schema_arrow)
+        kind = file.schema_arrow.field(column).type
+        dimension = getattr(kind, "list_size", None) or len(
+            next(file.iter_batches(1, columns=[column]))[0][0]
+        )
+    except (*DAMAGED, StopIteration, arrow.ArrowException) as error:
         raise BadFile(
-            f"{path}: expected Parquet with the columns word and vector, got other content ({error})"
+            f"{path}: expected Parquet with a column of vectors, got other content ({error})"
         ) from error
-    return Table(path, dimension, file.metadata.num_rows, _blocks(path, file, dimension))
+    names = file.schema_arrow.names
+    label = next((name for name in ("word", "id") if name in names), None)
+    blocks = _blocks(path, file, (label, column), dimension)
+    return Table(path, dimension, file.metadata.num_rows, blocks, ranked=label == "word")
 
 
-def _blocks(path: Path, file: Any, dimension: int) -> Iterator[Block]:
+def _vectors(schema: Any) -> str:
+    """The name of the column of vectors; LookupError if it is not clear."""
+    lists = [field.name for field in schema if "list" in str(field.type)]
+    if "vector" in lists:
+        return "vector"
+    if len(lists) == 1:
+        return str(lists[0])
+    raise LookupError(f"columns {', '.join(schema.names)}, of which {len(lists)} hold lists")
+
+
+def _blocks(path: Path, file: Any, columns: tuple[str | None, str], dimension: int) -> Iterator[Block]:
     arrow, _ = _pyarrow(path)
+    label, vector = columns
+    begin = 0
     try:
-        for batch in file.iter_batches(ROWS, columns=["word", "vector"]):
-            words = batch.column("word").to_pylist()
-            rows = np.array(batch.column("vector").to_pylist(), dtype=np.float32)  # (b, d)
+        for batch in file.iter_batches(ROWS, columns=[name for name in columns if name]):
+            rows = _rows(batch.column(vector), dimension)  # (b, d)
+            numbers = range(begin, begin + len(rows))
+            words = [_label(one) for one in (batch.column(label).to_pylist() if label else numbers)]
             good = rows.shape == (len(words), dimension) and bool(np.isfinite(rows).all())
-            if not good or not all(isinstance(word, str) and word for word in words):
+            if not good or not all(words):
                 raise BadFile(
-                    f"{path}: expected a word and {dimension} finite numbers in every row, got another row; "
-                    "export it again"
+                    f"{path}: expected {'a word or id' if label else 'a row'} and {dimension} finite "
+                    "numbers in every row, got another row; export it again"
                 )
+            begin += len(rows)
             yield words, rows
     except (*DAMAGED, arrow.ArrowException) as error:
         raise BadFile(
             f"{path}: expected a valid Parquet file, got a broken one ({error}); export it again"
         ) from error
+
+
+def _rows(column: Any, dimension: int) -> Matrix:
+    """The lists of a column as an array (b, d), without Python's numbers in between if none is missing."""
+    flat = column.flatten()
+    if column.null_count == 0 and flat.null_count == 0 and len(flat) == len(column) * dimension:
+        rows = flat.to_numpy(zero_copy_only=False).astype(np.float32, copy=False)
+        lengths = (
+            {dimension} if hasattr(column.type, "list_size") else set(column.value_lengths().to_pylist())
+        )
+        if lengths <= {dimension}:
+            return np.asarray(rows.reshape(len(column), dimension), np.float32)
+    return np.array(column.to_pylist(), dtype=np.float32)
+
+
+def _label(one: object) -> str:
+    return str(one) if isinstance(one, str | int) else ""
 
 
 def _pyarrow(path: Path) -> tuple[Any, Any]:

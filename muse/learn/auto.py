@@ -5,27 +5,20 @@ from __future__ import annotations
 import json
 import logging
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from muse.alignment import Alignment
-from muse.errors import BadSetting, Mismatch, NotConverged
+from muse.errors import Mismatch, NotConverged
 from muse.files.json_text import parse_json
 from muse.learn.criterion import Criterion, criterion
-from muse.learn.dimensions import Initialiser, in_common_dimensions
-from muse.learn.initialise import INITIALISATIONS
-from muse.learn.initialise.adversarial import adversarial
-from muse.learn.initialise.adversarial_config import PAPER, AdversarialConfig
-from muse.learn.initialise.features import FeaturesConfig, features
-from muse.learn.initialise.gromov import GromovConfig, gromov
-from muse.learn.initialise.identical import IdenticalConfig, identical
-from muse.learn.initialise.similarity import SimilarityConfig, similarity
-from muse.learn.refine import FIRST_ROUNDS, RefineConfig, refine
+from muse.learn.dimensions import Initialiser
+from muse.learn.improve import Improvement, improve
+from muse.learn.plan import HOPELESS, PATIENCE_OF_ROWS, RISE, Plan
 from muse.learn.verdict import LABELS, Verdict, judge, null_agreement
-from muse.lexicon import Lexicon
 from muse.run.checkpoint import Arrays
 from muse.run.history import History
 from muse.run.runtime import Runtime
@@ -34,13 +27,6 @@ from muse.vectors import Vectors
 log = logging.getLogger(__name__)
 
 CRITERION_WORDS = 4_000
-# A few rounds on the most frequent words are enough for most initial mappings. The others get many rounds, on
-# more words and whatever the objective: these succeed from a few percent of right pairs (RESULTS.md). They
-# come in blocks, so that a mapping that does not get better is given up after the first one.
-MANY_ROUNDS = RefineConfig(cutoffs=(5_000,), max_rounds=10, patience=10)
-ROUNDS = (FIRST_ROUNDS, MANY_ROUNDS, MANY_ROUNDS, MANY_ROUNDS)
-RISE = 0.1  # in the gain of the verdict, which a block must bring to be followed by another one
-HOPELESS = 0.05  # the gain after the first rounds below which no more follow; the lowest that led on was 0.2
 NULL_STREAM = 2_000  # the number of a random stream, above those of the initialisations
 FARTHEST = 1.0  # from a rotation: what is learned is nearer, and only what is damaged is not
 JUDGE_STREAM = 1  # judging has a random stream of its own, so that resuming does not change it
@@ -76,36 +62,6 @@ class Candidate:
         }
 
 
-@dataclass(frozen=True)
-class Plan:
-    """Which initialisations to try, and how each is refined.
-
-    `identical` lets auto fall back on identical strings; `lexicon` are pairs to learn from as well (None:
-    there are none), and with the `init` dictionary from them alone. `rounds` are the refinements of an
-    initial mapping, in order, until it is judged aligned.
-    """
-
-    init: str = "auto"
-    identical: bool = True
-    lexicon: Lexicon | None = None
-    rounds: tuple[RefineConfig, ...] = ROUNDS
-
-    def __post_init__(self) -> None:
-        check_init(self.init)
-
-    def initialisations(self) -> list[tuple[str, Initialiser]]:
-        """The initialisations to try in turn, each with its name."""
-        if self.init != "auto":
-            return [(name, found) for name, found in KNOWN.items() if name.split(":")[0] == self.init]
-        return [(name, KNOWN[name]) for name in AUTO if self.identical or name != "identical"]
-
-
-def check_init(init: str) -> None:
-    """Raise BadSetting if `init` is unknown."""
-    if init not in INITIALISATIONS:
-        raise BadSetting(f"--init must be one of {', '.join(INITIALISATIONS)}; got {init!r}")
-
-
 def candidates(
     source: Vectors, target: Vectors, *, plan: Plan, seed: int, runtime: Runtime
 ) -> Iterator[Candidate]:
@@ -117,7 +73,8 @@ def candidates(
     """
     score = criterion(source, target, most_frequent=CRITERION_WORDS, device=runtime.device)
     null = null_agreement(source, target, rng=np.random.default_rng([seed, NULL_STREAM]), runtime=runtime)
-    trial = _Trial(source, target, score, null, plan.rounds, runtime)
+    patience = 1 if plan.ranked else PATIENCE_OF_ROWS
+    trial = _Trial(source, target, score, null, plan.rounds, runtime, patience=patience)
     failures: list[str] = []
     initialisations = plan.initialisations()
     for number, (name, initialise) in enumerate(initialisations):
@@ -156,9 +113,10 @@ class _Trial:
     target: Vectors
     score: Criterion
     null: float  # of every verdict
-    rounds: tuple[RefineConfig, ...]
+    rounds: tuple[Improvement, ...]
     runtime: Runtime
     history: History = field(default_factory=History)
+    patience: int = 1  # refinements before a mapping may be given up
 
     def run(self, name: str, initialise: Initialiser, seed: list[int]) -> tuple[Alignment, Verdict]:
         """The best refined alignment of an initialisation, from its checkpoint if there is one."""
@@ -188,14 +146,15 @@ class _Trial:
             yield alignment, self._judge(alignment, seed)
         current, gain = initial, -np.inf
         for number, config in enumerate(self.rounds):
-            *_, current = refine(
+            *_, current = improve(
                 self.source, self.target, current, config=config, rng=rng, runtime=self.runtime
             )
             alignment = self._scored(current)
             verdict = self._judge(alignment, seed)
             yield alignment, verdict
             # The first refinement ends where it stalls: only those after it can be compared.
-            if verdict.gain < (gain + RISE if number > 0 else HOPELESS):
+            stalled = verdict.gain < (gain + RISE if number > 0 else HOPELESS)
+            if stalled and number + 1 >= self.patience:
                 return
             gain = max(gain, verdict.gain)
 
@@ -235,27 +194,3 @@ class _Trial:
             "history": np.array(json.dumps(self.history.as_json())),
         }
         self.runtime.checkpoint.save(f"start-{name}", arrays)
-
-
-def _with(initialise: Callable[..., Iterator[Alignment]], config: object) -> Initialiser:
-    """An initialisation with its own config."""
-    return lambda x, y, score, rng, run: initialise(
-        x, y, config=config, criterion=score, rng=rng, runtime=run
-    )
-
-
-KNOWN: dict[str, Initialiser] = {
-    # Pairs of words are fitted in all dimensions; all else compares spaces of one dimension.
-    **{
-        f"gromov:{prior}": in_common_dimensions(_with(gromov, GromovConfig(priors=(prior,))))
-        for prior in GromovConfig().priors
-    },
-    "features": in_common_dimensions(_with(features, FeaturesConfig())),
-    "similarity": in_common_dimensions(_with(similarity, SimilarityConfig())),
-    "adversarial": in_common_dimensions(_with(adversarial, AdversarialConfig())),
-    "adversarial-paper": in_common_dimensions(_with(adversarial, PAPER)),
-    "identical": _with(identical, IdenticalConfig()),
-}
-# Adversarial training is not among them: it is slow, and solved no pair of languages on which all others had
-# failed (RESULTS.md, "Which initialisation does it take?").
-AUTO = ("gromov:rank", "features", "gromov:length", "identical", "gromov:none", "similarity")

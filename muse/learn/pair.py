@@ -12,10 +12,12 @@ import numpy as np
 
 from muse.alignment import Alignment
 from muse.errors import BadSetting, Mismatch, NotConverged
-from muse.learn.auto import Candidate, Plan, best, candidates
+from muse.learn.auto import Candidate, best, candidates
 from muse.learn.criterion import criterion
 from muse.learn.dimensions import in_smaller_space
+from muse.learn.plan import Plan
 from muse.learn.refine import RefineConfig, refine
+from muse.learn.sample import sampled
 from muse.learn.supervise.choice import Supervision, are_few
 from muse.learn.supervise.gather import gather
 from muse.learn.supervised import PAIRS_STREAM, learn_from_pairs
@@ -32,6 +34,8 @@ log = logging.getLogger(__name__)
 
 MINIMUM_WORDS = 500  # with fewer there are too few pairs to judge an unsupervised initialisation
 PARTS = 2  # of the progress of `learn`: initialisation, refinement
+REFINE_ROWS = RefineConfig(cutoffs=(5_000, 15_000), share=1.0, max_rounds=12, patience=3, gain=5e-4)
+SAMPLE_STREAM = 3_000  # the number of a random stream
 LAST_STREAM = 1_000  # the number of a random stream, above those of the initialisations
 
 
@@ -65,6 +69,11 @@ class AlignConfig:
     def into_fixed(self) -> AlignConfig:
         """The settings of a mapping into a space that does not move."""
         return replace(self, reweight=False, fixed_target=True)
+
+    def of_rows(self) -> AlignConfig:
+        """The settings for rows in no order, which have few pairs to weight directions by."""
+        refined = None if self.refine is None else REFINE_ROWS
+        return replace(self, plan=self.plan.of_rows(), refine=refined, reweight=False)
 
     def without_pairs(self) -> AlignConfig:
         """The settings for two languages of which no translations are known."""
@@ -102,8 +111,9 @@ def check_pair(source: Vectors, target: Vectors, *, max_vocab: int | None = None
         if len(side) < MINIMUM_WORDS:
             cut = max_vocab is not None and len(side) >= max_vocab
             raise Mismatch(
-                f"{side.language}: at least {MINIMUM_WORDS} words are needed to align, got {len(side)}; "
-                + (f"raise --max-vocab from {max_vocab}" if cut else "give a file with more words")
+                f"{side.language}: at least {MINIMUM_WORDS} {side.noun} are needed to align, got "
+                f"{len(side)}; "
+                + (f"raise --max-vocab from {max_vocab}" if cut else f"give a file with more {side.noun}")
             )
 
 
@@ -123,6 +133,11 @@ def learn(source: Vectors, target: Vectors, *, config: AlignConfig, runtime: Run
     With the pairs of a lexicon (`config.plan.lexicon`) it is chosen and judged on them instead.
     """
     check_pair(source, target)
+    if not (source.ranked and target.ranked):
+        config, lexicon = config.of_rows(), config.plan.lexicon
+        rng = np.random.default_rng([config.seed, SAMPLE_STREAM])
+        named = set() if lexicon is None else {entry for pair in lexicon.pairs for entry in pair}
+        source, target = (sampled(side, rng, keep=named) for side in (source, target))
     if config.plan.lexicon is not None:
         return _learn_with_pairs(source, target, config.plan.lexicon, config, runtime)
     if config.plan.init == "dictionary":

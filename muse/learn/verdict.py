@@ -10,6 +10,10 @@ few of them have nearly all) and on how it was learned: repeated refinement conf
 baseline ("null") is therefore measured for each pair of languages, by the same rounds of refinement, on
 vectors of the same spectra and marginals in which no word has a counterpart. The verdict rests on the log
 of the odds ratio of the two rates; benchmarks/verdict.py calibrates it.
+
+Rows that are not of words (`Vectors.ranked`) have no counterparts even if the mapping is right, only
+neighbours of similar texts. There the baseline is what the same refinement makes of a random mapping, and
+more rows are compared; benchmarks/any_space.py calibrates it.
 """
 
 from __future__ import annotations
@@ -23,23 +27,44 @@ from torch import Tensor
 from torch.nn.functional import normalize
 
 from muse.alignment import Alignment
+from muse.learn.averages import AveragesConfig, rounds_of_averages
 from muse.learn.refine import FIRST_ROUNDS, rounds
-from muse.procrustes import both_mapped, procrustes
+from muse.procrustes import both_mapped, procrustes, rotation
 from muse.run.runtime import Runtime
 from muse.search.retrieval import Retrieval, mutual_neighbours, recovered
 from muse.vectors import Vectors
 
-WORDS = 2_000  # the most frequent words of each side: rarer ones reduce the contrast, and cost time
 FITTED_PAIRS_PER_DIMENSION = 4  # with 2 a half-right mapping passed, with half of all pairs it failed
 DRAWS = 3
 NULL_DRAWS = 2
 FLOOR = 0.01  # rates are clipped to 0.01 and 0.99: beyond, their odds rest on a handful of pairs
-MIDDLE = 0.9  # the log odds ratio at which right and wrong are equally likely
-SLOPE = 4.0  # of the logistic curve from log odds ratio to confidence
 LABELS = ("failed", "doubtful", "aligned")  # from worst to best
 ALIGNED, FAILED = 0.8, 0.2  # confidence at or above, and below
 P_AT_1 = (1.0, 3.0)  # the prior of the P@1 of a right mapping, Beta(1, 3): its mean is .25
 LEAST_CHANCE = 1e-4  # a chance of 0 on few words only means that it was too small to see
+
+
+@dataclass(frozen=True)
+class Scale:
+    """How many rows of each side are compared, and the logistic curve from log odds ratio to confidence.
+
+    At `middle` right and wrong are equally likely.
+    """
+
+    rows: int
+    middle: float
+    slope: float
+
+
+# The most frequent words: rarer ones reduce the contrast, and cost time.
+OF_WORDS = Scale(2_000, 0.9, 4.0)
+OF_ROWS = Scale(5_000, 0.6, 6.0)
+AT_RANDOM = AveragesConfig(neighbours=(50,) * 15, queries=2_000, keys=5_000)
+
+
+def scale_of(source: Vectors, target: Vectors) -> Scale:
+    """The scale on which a mapping between these two is judged."""
+    return OF_WORDS if source.ranked and target.ranked else OF_ROWS
 
 
 @dataclass(frozen=True)
@@ -75,14 +100,15 @@ def judge(
 
     `null` is that of `null_agreement`, measured here if it is not given: it depends on the vectors alone.
     """
-    x, y = (side.most_frequent(WORDS).tensor(runtime.device) for side in (source, target))
+    scale = scale_of(source, target)
+    x, y = (side.most_frequent(scale.rows).tensor(runtime.device) for side in (source, target))
     with runtime.progress.stage("judging", 0):
         pairs = mutual_neighbours(*_in_shared_space(x, y, alignment), Retrieval())
         agreement = _agreement(x, y, pairs, DRAWS, rng)
     if null is None:
         null = null_agreement(source, target, rng=rng, runtime=runtime)
     gain = log_odds(agreement) - log_odds(null)
-    confidence = 1 / (1 + math.exp(-SLOPE * (gain - MIDDLE)))
+    confidence = 1 / (1 + math.exp(-scale.slope * (gain - scale.middle)))
     return Verdict(
         _label(confidence),
         round(confidence, 4),
@@ -139,10 +165,12 @@ def null_agreement(source: Vectors, target: Vectors, *, rng: np.random.Generator
 
     Both are rotated to their principal axes, which a wrong mapping matches at best, and every coordinate
     of the target is shuffled over its words: this keeps spectra and marginals, but no correspondence.
+    Of rows that are not of words, it is the agreement of a random mapping after refinement.
     """
-    x, y = (side.most_frequent(WORDS).tensor(runtime.device) for side in (source, target))
+    scale = scale_of(source, target)
+    x, y = (side.most_frequent(scale.rows).tensor(runtime.device) for side in (source, target))
     with runtime.progress.stage("baseline of the verdict", 0):
-        return _null_agreement(x, y, rng)
+        return (_null_agreement if scale is OF_WORDS else _agreement_at_random)(x, y, rng)
 
 
 def _null_agreement(x: Tensor, y: Tensor, rng: np.random.Generator) -> float:
@@ -154,6 +182,14 @@ def _null_agreement(x: Tensor, y: Tensor, rng: np.random.Generator) -> float:
     *_, (mapping, _) = rounds(own, other, axis_to_axis, FIRST_ROUNDS, rng)
     pairs = mutual_neighbours(*both_mapped(own, other, mapping), Retrieval())
     return _agreement(own, other, pairs, NULL_DRAWS, rng)
+
+
+def _agreement_at_random(x: Tensor, y: Tensor, rng: np.random.Generator) -> float:
+    """That of rows (n, d) and (m, e) under a random mapping, refined."""
+    mapping = rotation(torch.from_numpy(rng.standard_normal((y.shape[1], x.shape[1]))).to(x.device))
+    *_, mapping = rounds_of_averages(x, y, mapping, AT_RANDOM, rng)
+    pairs = mutual_neighbours(*both_mapped(x, y, mapping), Retrieval())
+    return _agreement(x, y, pairs, NULL_DRAWS, rng)
 
 
 def _principal(rows: Tensor) -> Tensor:

@@ -75,6 +75,7 @@ def _load_side(folder: Path, language: str, manifest: Mapping[str, Any]) -> Side
     n, steps = entry["words"], tuple(entry["normalisation"])
     check_steps(steps)
     home = folder / folder_name(language)
-    vectors = Vectors(language, read_words(home / WORDS, n), read_array(home / VECTORS, (n, k)))
+    rows, ranked = read_array(home / VECTORS, (n, k)), entry.get("ranked") is not False
+    vectors = Vectors(language, read_words(home / WORDS, n), rows, ranked=ranked)
     means = read_array(home / MEANS, (steps.count("centre"), d))
     return Side(vectors, read_array(home / MAPPING, (k, d)), Normalisation(steps, tuple(means)))

@@ -174,6 +174,7 @@ def language_entry(side: SideToSave, role: str) -> dict[str, Any]:
         **side.more,
         "role": role,
         **({} if k == d else {"dimension": d}),
+        **({} if side.vectors.ranked else {"ranked": False}),
         "words": len(side.vectors),
         "normalisation": side.normalisation.steps,
         "files": [input_file(path) for path in side.files],

@@ -16,10 +16,10 @@ from unittest import mock
 from muse.api.request import Request
 from muse.api.run import run
 from muse.files.space_folder import MANIFEST
-from muse.learn.auto import KNOWN, Plan
 from muse.learn.initialise.adversarial import adversarial
 from muse.learn.initialise.adversarial_config import AdversarialConfig
 from muse.learn.pair import AlignConfig
+from muse.learn.plan import KNOWN, Plan
 from muse.learn.refine import RefineConfig
 from muse.report import (
     Facts,

@@ -8,11 +8,13 @@ Alignments, each with its criterion. The caller chooses among them, and may stop
     features      features of single words, sharpened by expectation maximisation
     adversarial   a mapping against a discriminator; adversarial-paper with the paper's settings, for a GPU
     similarity    matched similarity distributions
+    clusters      matched centroids: for rows that are not of words
     identical     identical strings: not strictly unsupervised
     dictionary    a list of translations: supervised
 """
 
 # The values of --init. Here, --help reads them without importing torch.
 INITIALISATIONS = (
-    "auto", "gromov", "features", "adversarial", "adversarial-paper", "similarity", "identical", "dictionary"
+    "auto", "gromov", "features", "adversarial", "adversarial-paper", "similarity", "clusters", "identical",
+    "dictionary",
 )  # fmt: skip

@@ -1,0 +1,140 @@
+"""Rows: how often the counterpart of a row is the nearest row of the other side, and how near it comes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from muse.errors import Mismatch
+from muse.evaluation.score import (
+    Interval,
+    Score,
+    Signature,
+    bootstrap_interval,
+    bootstrap_mean,
+    space_signature,
+)
+from muse.lexicon import Lexicon
+from muse.search.neighbours import tile_sizes
+from muse.search.retrieval import Retrieval
+from muse.space import AlignedSpace
+from muse.vectors import Vectors
+
+Pairs = NDArray[np.int64]
+DEPTHS = (1, 5, 10)
+
+
+@dataclass(frozen=True)
+class RowsScore:
+    """P@1, P@5 and P@10 in percent, mean rank and mean cosine of the counterparts, with 95 % intervals.
+
+    `queries` rows were looked up among `targets`; `missing` pairs named a row that is not there. Ties with
+    the counterpart count as ahead of it.
+    """
+
+    p_at_1: float
+    p_at_5: float
+    p_at_10: float
+    ci95: Interval
+    mean_rank: float
+    mean_rank_ci95: Interval
+    mean_cosine: float
+    mean_cosine_ci95: Interval
+    queries: int
+    targets: int
+    missing: int
+    signature: Signature
+
+    def as_json(self) -> dict[str, Any]:
+        """All fields, for JSON."""
+        fields = {
+            name: list(value) if isinstance(value, tuple) else value for name, value in vars(self).items()
+        }
+        return {**fields, "signature": str(self.signature)}
+
+    def __str__(self) -> str:
+        """The lines to print."""
+        low, high = self.mean_rank_ci95
+        return (
+            f"{Score('P@1', self.p_at_1, self.ci95, self.signature)}\n"
+            f"P@5 = {self.p_at_5:.1f}, P@10 = {self.p_at_10:.1f}, mean rank {self.mean_rank:.1f} "
+            f"[{low:.1f}, {high:.1f}], mean cosine {self.mean_cosine:.3f}; {self.queries} rows looked up "
+            f"among {self.targets}"
+            + (f", {self.missing} pairs left out: a row is missing" if self.missing else "")
+        )
+
+
+def evaluate_rows(
+    space: AlignedSpace,
+    sides: tuple[Vectors, Vectors],
+    pairs: Lexicon | None,
+    *,
+    retrieval: Retrieval,
+    rng: np.random.Generator,
+    gold: str = "",
+) -> RowsScore:
+    """The score of looking up the rows of the first side among all those of the second.
+
+    `sides` are in the shared space, rows of unit length, with ids as words; `pairs` of ids say which belong
+    together, and without them row i belongs to row i. Raise Mismatch if there is no pair.
+    """
+    found, missing = _places(sides, pairs)
+    x, y = (side.tensor(space.device) for side in sides)
+    ranks, cosines = (
+        np.concatenate(parts) for parts in zip(*_looked_up(x, y, found, retrieval), strict=True)
+    )
+    source, target = (side.language for side in sides)
+    signature = space_signature(
+        space, source, target, retrieval=str(retrieval), gold=gold, more=(f"rows:{len(x)}/{len(y)}",)
+    )
+    p_at_1, p_at_5, p_at_10 = (float(100 * (ranks <= depth).mean()) for depth in DEPTHS)
+    return RowsScore(
+        round(p_at_1, 2), round(p_at_5, 2), round(p_at_10, 2), bootstrap_interval(ranks <= 1, rng),
+        round(float(ranks.mean()), 2), bootstrap_mean(ranks.astype(float), rng),
+        round(float(cosines.mean()), 4), bootstrap_mean(cosines, rng),
+        len(found), len(y), missing, signature,
+    )  # fmt: skip
+
+
+def _places(sides: tuple[Vectors, Vectors], pairs: Lexicon | None) -> tuple[Pairs, int]:
+    """The row numbers (p, 2) of the pairs, and how many name a row that is not there."""
+    own, other = sides
+    if pairs is None:
+        if len(own) != len(other):
+            raise Mismatch(
+                f"row i of {own.language} must belong to row i of {other.language}, got {len(own)} and "
+                f"{len(other)} rows; say with --pairs which ids belong together"
+            )
+        return np.repeat(np.arange(len(own))[:, None], 2, axis=1), 0
+    known = [
+        (own.index[left], other.index[right])
+        for left, right in pairs.pairs
+        if left in own.index and right in other.index
+    ]
+    if not known:
+        left, right = pairs.pairs[0]
+        raise Mismatch(
+            f"at least one pair must name a row of both sides, got none of {len(pairs)} (such as {left!r}, "
+            f"{right!r}); ids of {own.language} are like {own.words[0]!r}, of {other.language} like "
+            f"{other.words[0]!r}"
+        )
+    return np.array(known), len(pairs) - len(known)
+
+
+def _looked_up(
+    x: Tensor, y: Tensor, pairs: Pairs, retrieval: Retrieval
+) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float64]]]:
+    """Yields the ranks (b,), from 1, and the cosines (b,) of the counterparts, block by block."""
+    bias = retrieval.bias(x, y)  # (m,) or None
+    for block in torch.split(torch.from_numpy(pairs).to(x.device), tile_sizes(x)[0] // 4):
+        cosines = x[block[:, 0]] @ y.T  # (b, m)
+        own = cosines.gather(1, block[:, 1:])  # (b, 1)
+        scores = cosines if bias is None else cosines - bias
+        ranks = (scores >= scores.gather(1, block[:, 1:])).sum(dim=1)
+        yield ranks.cpu().numpy(), own[:, 0].double().cpu().numpy()
