@@ -40,7 +40,7 @@ SEE_LEARNING = {"learn", "api", "commands"}
 
 ONLY_USERS = {
     "click": {"cli", "commands"},
-    "faiss": {"search.approximate", "search.neighbours"},
+    "faiss": {"search.approximate", "search.clusters", "search.neighbours"},
     "fastapi": {"web"},
     "fasttext": {"embedding.fasttext_process", "files.fasttext_model"},
     "gensim": {"exchange.gensim_vectors"},
@@ -53,8 +53,8 @@ ONLY_USERS = {
     "requests": {"fetch.download", "fetch.published"},
     "sacrebleu": {"translate.scores"},
     "sacremoses": {"text.tokens"},
-    "safetensors": {"export.static_embedding", "systems.hugging_face"},
-    "scipy": {"procrustes", "search.calibration", "evaluation"},
+    "safetensors": {"export.static_embedding", "files.rows", "systems.hugging_face"},
+    "scipy": {"procrustes", "search.assignment", "search.calibration", "evaluation"},
     "sklearn": {"encoders.encoder", "evaluation.classifier", "picture"},
     "spacy": {"export.spacy_folder", "files.spacy_vectors"},
     "srsly": {"files.spacy_vectors"},

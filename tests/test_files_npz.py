@@ -49,7 +49,7 @@ def test_fortran_order_and_repeated_words(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arrays", "part"),
     [
-        ({"matrix": MATRIX}, "expected the arrays `words` and `matrix` (or `vectors`), got matrix"),
+        ({"a": MATRIX, "b": MATRIX}, "expected the arrays `words` and `matrix` (or `vectors`), got a, b"),
         ({"words": np.array(WORDS)}, "expected the arrays `words` and `matrix` (or `vectors`), got words"),
         (
             {"words": np.array(WORDS), "matrix": MATRIX[0]},
