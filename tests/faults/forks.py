@@ -15,7 +15,7 @@ from pathlib import Path
 
 import muse
 from muse.__main__ import main
-from muse.learn import auto
+from muse.learn import plan
 from tests.toys import small_game
 
 _LOADED = "cli commands files run learn space text translate export encoders training systems mining induce"
@@ -25,7 +25,7 @@ _FORK = multiprocessing.get_context("fork")
 
 def load() -> None:
     """Load the modules that commands load when they are called; adversarial training becomes a short one."""
-    auto.KNOWN["adversarial"] = small_game
+    plan.KNOWN["adversarial"] = small_game
     for name in _LOADED.split():
         module = importlib.import_module(f"{muse.__name__}.{name}")
         for inner in pkgutil.walk_packages(getattr(module, "__path__", ()), f"{module.__name__}."):
