@@ -94,11 +94,11 @@ def read_line(line: bytes, where: Line) -> tuple[str, Row] | None:
 
 def _numbers(word: str, fields: list[bytes], where: Line) -> Row:
     try:
-        values = np.array(list(map(float, fields)))
+        values = np.fromiter(map(float, fields), np.float64, len(fields))  # without a list of them
     except ValueError:
         raise _no_number(word, fields, where) from None
     # NaN fails every comparison, so it is caught here too.
-    if not (abs(values) < _TOO_LARGE).all() or b"_" in b"".join(fields):
+    if not (abs(values) < _TOO_LARGE).all() or any(b"_" in field for field in fields):
         raise _no_number(word, fields, where)
     return values.astype(np.float32)
 
