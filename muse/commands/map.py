@@ -1,4 +1,4 @@
-"""muse map: map words that were not in training into a space."""
+"""muse map: map words that were not in training into a space, or a file of rows of any length."""
 
 from __future__ import annotations
 
@@ -13,9 +13,13 @@ from muse.commands.options import common, open_space
 
 @click.command("map")
 @click.argument("space", type=Path)
-@click.option("--lang", required=True, metavar="LANG", help="Language of the words.")
+@click.option("--lang", required=True, metavar="LANG", help="Language of the words or rows.")
 @click.option(
-    "--vectors", required=True, type=Path, metavar="FILE", help="Vectors of the words, in any format."
+    "--vectors",
+    required=True,
+    type=Path,
+    metavar="FILE",
+    help="Vectors of the words, or rows, in any format.",
 )
 @click.option(
     "--words",
@@ -25,23 +29,33 @@ from muse.commands.options import common, open_space
 )
 @click.option("--fit", is_flag=True, help="Fit vectors from another model to those of the space first.")
 @click.option(
-    "--out", type=Path, metavar="FILE", help="A .vec, .vec.gz or .npz file.  [default: text on stdout]"
-)
+    "--out", type=Path, metavar="FILE",
+    help="A .vec, .vec.gz or .npz file of new words; or a .npy or .parquet file of all rows, which are "
+    "mapped block by block.  [default: text on stdout]",
+)  # fmt: skip
 @common
 def map_words(space: Path, lang: str, vectors: Path, out: Path | None, as_json: bool, **options: Any) -> None:
     """Map words that were not in training into a SPACE.
 
     With a fastText .bin or a spaCy pipeline in mode floret, --words may list any strings, whose vectors are
-    composed of n-grams.
+    composed of n-grams. Rows without words go to a .npy or .parquet file, however many there are.
     """
     from muse.errors import BadSetting
     from muse.files import write_npz, write_vectors_text
     from muse.files.plain_text import read_lines
+    from muse.files.rows import is_rows
     from muse.files.writing import check_place, vectors_text
     from muse.space.new_words import load_new_words, map_new_words
 
     if as_json and out is None:
         raise BadSetting("--json needs --out FILE for the vectors, got none; add it or leave --json out")
+    if out is not None and out.suffix in (".npy", ".parquet"):
+        _stream(space, lang, vectors, out, as_json=as_json, **options)
+        return
+    if is_rows(vectors):
+        raise BadSetting(
+            f"{vectors}: rows without words are mapped to a .npy or .parquet file; give it as --out"
+        )
     if out is not None:
         check_place(out)
     asked = None if options["words"] is None else list(read_lines(options["words"]))
@@ -59,3 +73,19 @@ def map_words(space: Path, lang: str, vectors: Path, out: Path | None, as_json: 
         click.echo(json.dumps({"words": len(mapped), "out": str(out)}))
     else:
         click.echo(f"{len(mapped)} words in {out}")
+
+
+def _stream(space: Path, lang: str, vectors: Path, out: Path, *, as_json: bool, **options: Any) -> None:
+    from muse.errors import BadSetting
+    from muse.files.row_files import check_row_file
+    from muse.progress import Progress
+    from muse.space.streaming import map_rows
+
+    if options["fit"] or options["words"] is not None:
+        raise BadSetting(
+            "--fit and --words are for new words, written to a .vec or .npz file; leave them out"
+        )
+    check_row_file(out)
+    loaded = open_space(space, options["device"], options["quiet"])
+    count = map_rows(loaded, lang, vectors, out, progress=Progress(quiet=options["quiet"]))
+    click.echo(json.dumps({"rows": count, "out": str(out)}) if as_json else f"{count} rows in {out}")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import ExitStack
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -56,6 +56,13 @@ def read_vectors(
     wanted = Wanted(language, max_vocab, lowercase)
     with ExitStack() as opened:
         return _gathered(_table(find_vectors(Path(path)), words, opened), wanted, progress)
+
+
+@contextmanager
+def open_table(path: Path | str) -> Iterator[Table]:
+    """The table of a file that `read_vectors` reads, whose blocks are read in the block of the statement."""
+    with ExitStack() as opened:
+        yield _table(find_vectors(Path(path)), None, opened)
 
 
 def _gathered(table: Table, wanted: Wanted, progress: Progress | None) -> Vectors:

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from muse.errors import BadSetting
-from muse.files.parquet import parquet_writer, require_pyarrow
+from muse.files.parquet import SENTENCE, parquet_writer, require_pyarrow
 from muse.files.writing import check_place, replaced
 from muse.vectors import Matrix
 
@@ -29,13 +29,14 @@ def check_row_file(path: Path) -> None:
 
 
 @contextmanager
-def row_writer(path: Path, dimension: int) -> Iterator[Write]:
+def row_writer(path: Path, dimension: int, text: str = SENTENCE) -> Iterator[Write]:
     """A function that appends sentences and their rows (b, d) to a file, which is written atomically.
 
-    A .npy file has the rows (s, d) alone, float32; a .parquet file has the columns `sentence` and `vector`.
+    A .npy file has the rows (s, d) alone, float32; a .parquet file has the columns `text` and `vector`.
     """
     check_row_file(path)
-    with (parquet_writer if path.suffix == ".parquet" else npy_writer)(path, dimension) as write:
+    parquet = path.suffix == ".parquet"
+    with parquet_writer(path, dimension, text) if parquet else npy_writer(path, dimension) as write:
         yield write
 
 

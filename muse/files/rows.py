@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -50,7 +51,26 @@ def rows_table(path: Path) -> Table:
         return table_of_rows(path, _tensor(path))
     with path.open("rb") as file:
         flat = file.read(4) in FLAT
-    return table_of_rows(path, _flat_index(path) if flat else _array(path))
+    found = _flat_index(path) if flat else _npy(path)
+    return _table(path, found.shape, found.dtype, found.blocks())
+
+
+@dataclass(frozen=True)
+class _OnDisk:
+    """An array (n, d) in a file, read a block at a time: a memory map would count as its reader's memory."""
+
+    path: Path
+    dtype: np.dtype[Any]
+    shape: tuple[int, ...]
+    start: int  # its first byte
+
+    def blocks(self) -> Iterator[NDArray[Any]]:
+        n, d = self.shape
+        with self.path.open("rb") as file:
+            file.seek(self.start)
+            for begin in range(0, n, _BLOCK):
+                count = min(_BLOCK, n - begin) * d
+                yield np.fromfile(file, self.dtype, count).reshape(-1, d)
 
 
 def npz_rows_table(path: Path) -> Table | None:
@@ -76,19 +96,32 @@ def npz_rows_table(path: Path) -> Table | None:
 
 def table_of_rows(path: Path, rows: NDArray[Any], ids: Sequence[str] | None = None) -> Table:
     """The table of an array (n, d), with the ids of its rows; without, their numbers from 0."""
-    if rows.ndim != 2 or rows.dtype.kind not in "fiu" or not rows.shape[1] or not len(rows):
+    blocks = (rows[begin : begin + _BLOCK] for begin in range(0, len(rows), _BLOCK))
+    return _table(path, rows.shape, rows.dtype, blocks, ids)
+
+
+def _table(
+    path: Path,
+    shape: tuple[int, ...],
+    dtype: np.dtype[Any],
+    blocks: Iterator[NDArray[Any]],
+    ids: Sequence[str] | None = None,
+) -> Table:
+    if len(shape) != 2 or dtype.kind not in "fiu" or not all(shape):
         raise BadFile(
-            f"{path}: expected n rows of d real numbers, got {rows.dtype} of shape {rows.shape}; save a "
+            f"{path}: expected n rows of d real numbers, got {dtype} of shape {shape}; save a "
             "two-dimensional array"
         )
-    return Table(path, rows.shape[1], len(rows), _blocks(path, rows, ids), ranked=False)
+    return Table(path, shape[1], shape[0], _named(path, blocks, ids), ranked=False)
 
 
-def _blocks(path: Path, rows: NDArray[Any], ids: Sequence[str] | None) -> Iterator[Block]:
-    for begin in range(0, len(rows), _BLOCK):
-        block = finite(path, rows[begin : begin + _BLOCK], begin)
-        numbers = range(begin, begin + len(block))
-        yield (list(map(str, numbers)) if ids is None else list(ids[begin : begin + len(block)])), block
+def _named(path: Path, blocks: Iterator[NDArray[Any]], ids: Sequence[str] | None) -> Iterator[Block]:
+    begin = 0
+    for rows in blocks:
+        block = finite(path, rows, begin)
+        end = begin + len(block)
+        yield (list(map(str, range(begin, end))) if ids is None else list(ids[begin:end])), block
+        begin = end
 
 
 def finite(path: Path, rows: NDArray[Any], begin: int) -> NDArray[np.float32]:
@@ -108,12 +141,18 @@ def _text(one: object) -> str:
     return one.decode(errors="replace") if isinstance(one, bytes) else str(one)
 
 
-def _array(path: Path) -> NDArray[Any]:
+def _npy(path: Path) -> _OnDisk:
     try:
         with strictly():
-            return np.lib.format.open_memmap(path, mode="r")
+            # The map checks the size of the file against the header, and takes no memory until it is read.
+            array = np.lib.format.open_memmap(path, mode="r")
     except DAMAGED as error:
         raise BadFile(f"{path}: expected a complete .npy file, got {error}; save it again") from error
+    if array.ndim > 1 and not array.flags.c_contiguous:
+        raise BadFile(
+            f"{path}: expected an array in C order, got Fortran's; save it with np.ascontiguousarray(array)"
+        )
+    return _OnDisk(path, array.dtype, array.shape, int(array.offset))
 
 
 def _tensor(path: Path) -> NDArray[Any]:
@@ -131,8 +170,8 @@ def _tensor(path: Path) -> NDArray[Any]:
     raise BadFile(f"{path}: expected one tensor, got {len(names)} ({', '.join(names[:3])}); save one alone")
 
 
-def _flat_index(path: Path) -> NDArray[np.float32]:
-    """The rows (n, d) of a flat index, memory-mapped: its header is checked against its size."""
+def _flat_index(path: Path) -> _OnDisk:
+    """The rows (n, d) of a flat index, whose header is checked against the size of the file."""
     size = path.stat().st_size
     with path.open("rb") as file:
         head = file.read(_FLAT_HEADER.size + 12)
@@ -148,4 +187,4 @@ def _flat_index(path: Path) -> NDArray[np.float32]:
             f"{path}: expected a flat faiss index, got {size} bytes that do not hold {n} rows of {d} "
             "numbers; write it again with faiss.write_index"
         )
-    return np.memmap(path, np.dtype("<f4"), mode="r", offset=start, shape=(n, d))
+    return _OnDisk(path, np.dtype("<f4"), (n, d), start)

@@ -1,0 +1,41 @@
+"""Streaming: a file of rows of any length, mapped into a space block by block, to another file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from muse.errors import BadSetting, Mismatch
+from muse.files.formats import open_table
+from muse.files.row_files import check_row_file, row_writer
+from muse.progress import Progress
+from muse.space.aligned import AlignedSpace
+
+ID = "id"  # the column of a Parquet file
+
+
+def map_rows(space: AlignedSpace, language: str, path: Path, out: Path, *, progress: Progress) -> int:
+    """The number of rows of `path` that were mapped into the shared space and written to `out`.
+
+    `out` is .npy or .parquet, with the columns `id` and `vector`, and appears once it is complete. Only one
+    block of rows is in memory at a time. Raise Mismatch if the rows have another dimension than those the
+    space was learned from, BadSetting if `out` is no such file.
+    """
+    check_row_file(out)
+    k, d = space.side(language).mapping.shape
+    with open_table(path) as table:
+        if table.dimension != d:
+            raise Mismatch(
+                f"{path}: rows of {language} need {d} numbers each, got {table.dimension}; take them from "
+                "the model that the space was learned from"
+            )
+        blocks = progress.through(
+            f"mapping {language}", table.blocks, table.room, lambda block: len(block[0]), "rows"
+        )
+        count = 0
+        with row_writer(out, k, ID) as write:
+            for ids, rows in blocks:
+                write(ids, space.map_words(language, rows))
+                count += len(rows)
+    if not count:
+        raise BadSetting(f"{path}: expected at least one row to map, got none")
+    return count
