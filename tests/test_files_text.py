@@ -235,7 +235,7 @@ GOOD = "the 0.1 0.2 0.3\n"
             "\x00\x01\x02\x03",
             [
                 "vec:1: expected a word and its numbers",
-                "give vectors as text, word2vec binary, fastText .bin, .npz or Parquet",
+                "give vectors as text, word2vec binary, fastText .bin, .npz, .npy or Parquet",
             ],
         ),
         ("", ["expected content, got an empty file"]),

@@ -52,14 +52,17 @@ def _arrays(path: Path) -> tuple[NDArray[Any], NDArray[Any]]:
             if "words" in names and vectors:
                 return np.asarray(archive["words"]), np.asarray(archive[vectors])
     except ValueError as error:
-        advice = (
-            "save it without pickled objects" if "pickle" in str(error) else "it is damaged: create it again"
-        )
-        raise BadFile(f"{path}: expected plain arrays, got unreadable ones ({error}); {advice}") from error
+        raise unreadable(path, error) from error
     raise BadFile(
         f"{path}: expected the arrays `words` and `matrix` (or `vectors`), got {', '.join(names) or 'none'}; "
         "save it with np.savez(path, words=..., matrix=...)"
     )
+
+
+def unreadable(path: Path, error: ValueError) -> BadFile:
+    """The error to raise where numpy cannot read an array."""
+    advice = "save it without pickled objects" if "pickle" in str(error) else "it is damaged: create it again"
+    return BadFile(f"{path}: expected plain arrays, got unreadable ones ({error}); {advice}")
 
 
 def _expected(path: Path, what: str, array: NDArray[Any]) -> str:
@@ -74,10 +77,11 @@ def _blocks(path: Path, words: NDArray[Any], matrix: NDArray[Any]) -> Iterator[B
         if not finite.all():
             place = begin + int(np.argmin(finite))
             raise BadFile(f"{path}: expected finite numbers, got nan or inf in row {place}; remove that row")
-        yield _text(path, words[begin : begin + _ROWS], begin), rows
+        yield text_of(path, words[begin : begin + _ROWS], begin), rows
 
 
-def _text(path: Path, words: NDArray[Any], begin: int) -> list[str]:
+def text_of(path: Path, words: NDArray[Any], begin: int) -> list[str]:
+    """The words (p,), str or UTF-8 bytes, as text; BadFile, which counts from `begin`, if they are not."""
     if words.dtype.kind == "U":
         _check_characters(path, words, begin)
         return [str(word) for word in words.tolist()]

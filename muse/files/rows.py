@@ -20,12 +20,14 @@ from numpy.typing import NDArray
 
 from muse.errors import BadFile, MissingExtra
 from muse.files.archive import open_archive, strictly
+from muse.files.npz import text_of, unreadable
 from muse.files.source import DAMAGED, is_stream
 from muse.files.table import Block, Table
 from muse.installation import install_extra
 
 NPY = b"\x93NUMPY"
 FLAT = (b"IxFI", b"IxF2", b"IxFl")  # how faiss marks flat indices: inner product, L2, older files
+_HEAD = 8  # bytes that say whether a file holds rows
 _FLAT_HEADER = struct.Struct("<4sIqqq?I")  # mark, d, n, twice a constant, whether trained, metric
 _BLOCK = 8_192  # rows converted at once
 _VECTORS = ("vectors", "matrix", "embeddings", "rows")
@@ -39,10 +41,15 @@ def is_rows(path: Path) -> bool:
         return False
     try:
         with path.open("rb") as file:
-            head = file.read(len(NPY))
+            head = file.read(_HEAD)
     except OSError:
         return False  # opening it reports the error
-    return head == NPY or head[:4] in FLAT
+    return head.startswith(NPY) or _is_index(head)
+
+
+def _is_index(head: bytes) -> bool:
+    """Whether these bytes begin a faiss index of any kind: its mark, then d, whose last byte is 0."""
+    return len(head) == _HEAD and head[:1] == b"I" and head[:4].isalnum() and head[7] == 0
 
 
 def rows_table(path: Path) -> Table:
@@ -50,8 +57,8 @@ def rows_table(path: Path) -> Table:
     if path.suffix == ".safetensors":
         return table_of_rows(path, _tensor(path))
     with path.open("rb") as file:
-        flat = file.read(4) in FLAT
-    found = _flat_index(path) if flat else _npy(path)
+        index = _is_index(file.read(_HEAD))
+    found = _flat_index(path) if index else _npy(path)
     return _table(path, found.shape, found.dtype, found.blocks())
 
 
@@ -84,19 +91,25 @@ def npz_rows_table(path: Path) -> Table | None:
                 return None
             rows = np.asarray(archive[vectors])
             ids = np.asarray(archive["ids"]) if "ids" in names else None
-    except ValueError:
-        return None  # reading its words reports the error
-    if ids is not None and (ids.ndim != 1 or ids.dtype.kind not in "USiu" or len(ids) != len(rows)):
+    except ValueError as error:
+        raise unreadable(path, error) from error
+    return table_of_rows(path, rows, None if ids is None else _ids(path, ids, rows))
+
+
+def _ids(path: Path, ids: NDArray[Any], rows: NDArray[Any]) -> list[str]:
+    """The ids (n,) as text; BadFile unless there is one for each of the rows (n, d)."""
+    if ids.ndim != 1 or ids.dtype.kind not in "USiu" or ids.shape != rows.shape[:1]:
         raise BadFile(
-            f"{path}: expected `ids` to be one text or integer for each of {len(rows)} rows, got "
-            f"{ids.dtype} of shape {ids.shape}; save the arrays again"
+            f"{path}: expected `ids` to be one text or integer for each row of an array of shape "
+            f"{rows.shape}, got {ids.dtype} of shape {ids.shape}; save the arrays again"
         )
-    return table_of_rows(path, rows, None if ids is None else [_text(one) for one in ids.tolist()])
+    return list(map(str, ids.tolist())) if ids.dtype.kind in "iu" else text_of(path, ids, 0)
 
 
 def table_of_rows(path: Path, rows: NDArray[Any], ids: Sequence[str] | None = None) -> Table:
     """The table of an array (n, d), with the ids of its rows; without, their numbers from 0."""
-    blocks = (rows[begin : begin + _BLOCK] for begin in range(0, len(rows), _BLOCK))
+    n = len(rows) if rows.ndim else 0
+    blocks = (rows[begin : begin + _BLOCK] for begin in range(0, n, _BLOCK))
     return _table(path, rows.shape, rows.dtype, blocks, ids)
 
 
@@ -137,10 +150,6 @@ def finite(path: Path, rows: NDArray[Any], begin: int) -> NDArray[np.float32]:
     return block
 
 
-def _text(one: object) -> str:
-    return one.decode(errors="replace") if isinstance(one, bytes) else str(one)
-
-
 def _npy(path: Path) -> _OnDisk:
     try:
         with strictly():
@@ -175,6 +184,11 @@ def _flat_index(path: Path) -> _OnDisk:
     size = path.stat().st_size
     with path.open("rb") as file:
         head = file.read(_FLAT_HEADER.size + 12)
+    if head[:4] not in FLAT:
+        raise BadFile(
+            f"{path}: expected a flat faiss index (IndexFlatIP, IndexFlatL2), got one of the kind "
+            f"{head[:4].decode()}; save its vectors with np.save(path, index.reconstruct_n(0, index.ntotal))"
+        )
     try:
         _, d, n, _, _, _, metric = _FLAT_HEADER.unpack_from(head)
         start = _FLAT_HEADER.size + (4 if metric > 1 else 0)  # other metrics have an argument

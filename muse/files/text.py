@@ -106,7 +106,7 @@ def _dimension(path: Path, sample: list[bytes]) -> int:
         got = sample[0][:40].decode("utf-8", "backslashreplace") if sample else "blank lines"
         raise BadFile(
             f"{path}:1: expected a word and its numbers, got {got!r}; "
-            "give vectors as text, word2vec binary, fastText .bin, .npz or Parquet"
+            "give vectors as text, word2vec binary, fastText .bin, .npz, .npy or Parquet"
         )
     return dimension
 

@@ -92,7 +92,8 @@ def _rows(column: Any, dimension: int) -> Matrix:
     """The lists of a column as an array (b, d), without Python's numbers in between if none is missing."""
     flat = column.flatten()
     if column.null_count == 0 and flat.null_count == 0 and len(flat) == len(column) * dimension:
-        rows = flat.to_numpy(zero_copy_only=False).astype(np.float32, copy=False)
+        with np.errstate(over="ignore", invalid="ignore"):  # what is not finite then is reported above
+            rows = flat.to_numpy(zero_copy_only=False).astype(np.float32, copy=False)
         lengths = (
             {dimension} if hasattr(column.type, "list_size") else set(column.value_lengths().to_pylist())
         )

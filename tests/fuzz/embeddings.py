@@ -60,6 +60,37 @@ def _savez(**changes: Any) -> Write:
     return write
 
 
+def _flat(kind: str) -> Write:
+    def write(path: Path) -> None:
+        import faiss
+
+        index = getattr(faiss, kind)(ROWS.shape[1])
+        index.add(ROWS)
+        faiss.write_index(index, str(path))
+
+    return write
+
+
+def _tensor(path: Path) -> None:
+    from safetensors.numpy import save_file
+
+    save_file({"embeddings": ROWS}, path)
+
+
+def _columns(path: Path) -> None:
+    import pyarrow as arrow
+    from pyarrow import parquet
+
+    kind = arrow.list_(arrow.float32(), ROWS.shape[1])
+    vectors = arrow.array(list(ROWS), kind)
+    parquet.write_table(arrow.table({"id": range(len(ROWS)), "vector": vectors, "text": WORDS}), path)
+
+
+def _rows(folder: Path) -> Iterator[Any]:
+    yield read_vectors(only(folder), language="en").matrix
+    yield read_vectors(only(folder), language="en", max_vocab=3).matrix
+
+
 def _fasttext(**options: int) -> Write:
     def write(path: Path) -> None:
         import fasttext
@@ -135,6 +166,22 @@ TARGETS = (
         _vectors,
     ),
     Target("parquet", _inputs({"x.parquet": lambda path: write_parquet(path, WORDS, ROWS)}), _vectors),
+    Target(
+        "rows",
+        _inputs(
+            {
+                "x.npy": lambda path: np.save(path, ROWS),
+                "y.npy": lambda path: np.save(path, ROWS.astype(np.float16)),
+                "x.npz": lambda path: np.savez(path, vectors=ROWS, ids=np.array(WORDS)),
+                "y.npz": lambda path: np.savez(path, ROWS),
+                "x.safetensors": _tensor,
+                "x.faiss": _flat("IndexFlatIP"),
+                "y.faiss": _flat("IndexFlatL2"),
+                "x.parquet": _columns,
+            }
+        ),
+        _rows,
+    ),
     Target("fasttext", _inputs({"x.bin": _fasttext(), "y.bin": _fasttext(maxn=0)}), _model, FASTTEXT),
     Target("spacy", _pipelines, _pipeline),
     Target("spacy.archive", _archives, _vectors),
