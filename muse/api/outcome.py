@@ -130,9 +130,15 @@ def provenance(
         seed=config.seed,
         criterion=least.alignment.criterion,
         verdict=least.verdict,
-        inputs=(*([] if request.dictionary is None else [request.dictionary]), *request.via_files()),
+        inputs=_inputs(request),
         more=more,
     )
+
+
+def _inputs(request: Request) -> tuple[Path, ...]:
+    """The files beside those of the languages of the space; arrays have none."""
+    others = [one for one in request.via_files() if isinstance(one, Path)]
+    return tuple(others) if request.dictionary is None else (request.dictionary, *others)
 
 
 def _settings(request: Request) -> dict[str, Any]:

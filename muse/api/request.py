@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from muse.api.arrays import Given, RowArray
 from muse.errors import BadSetting
 from muse.files.locate import locate_vectors
 from muse.files.spacy_pipeline import find_vectors
@@ -20,10 +21,10 @@ class Request:
     """The language to map, or several: `--src`."""
     target: str | None = None
     """The language to map into, the pivot: `--tgt`. It may be left out with `into`."""
-    source_file: Path | tuple[Path, ...] | None = None
-    """The vectors of `source`, several in the same order: files, or names or folders of spaCy pipelines:
-    `--src-emb`. None looks them up."""
-    target_file: Path | None = None
+    source_file: Given | tuple[Given, ...] | None = None
+    """The vectors of `source`, several in the same order: files, names or folders of spaCy pipelines, or
+    arrays (n, d) of rows in no order: `--src-emb`. None looks them up."""
+    target_file: Given | None = None
     """The vectors of `target`: `--tgt-emb`. None looks them up."""
     dictionary: Path | None = None
     """Translations to learn from, for one `source`: `--dictionary`. None learns without."""
@@ -41,7 +42,7 @@ class Request:
     """A saved space that the languages are added to, in place of `target`: `--into`."""
     via: tuple[str, ...] = ()
     """Languages for detours only, which are not saved: `--via`."""
-    via_file: Path | tuple[Path, ...] | None = None
+    via_file: Given | tuple[Given, ...] | None = None
     """The vectors of `via`, in the same order: `--via-emb`. None looks them up."""
     source_words: Path | None = None
     """The words of one `source`, if n-grams compose its vectors: `--src-words`. None takes the file's own."""
@@ -83,8 +84,8 @@ class Request:
         for language in sources:
             if sources.count(language) > 1:
                 raise BadSetting(f"every --src must be a different language, got {language!r} twice")
-        _check_files("--src", _paths(self.source_file), sources)
-        _check_files("--via", _paths(self.via_file), self.via)
+        _check_files("--src", _several(self.source_file), sources)
+        _check_files("--via", _several(self.via_file), self.via)
         for language in self.via:
             if self.via.count(language) > 1 or language in (*sources, self.target):
                 raise BadSetting(
@@ -122,30 +123,32 @@ class Request:
             return self.target_words
         return self.source_words if language in self.sources else None
 
-    def source_files(self) -> tuple[Path, ...]:
+    def source_files(self) -> tuple[Given, ...]:
         """The vectors of each language to map; BadFile if none are found."""
         return _located(self.source_file, self.sources)
 
-    def target_path(self) -> Path:
+    def pivot_file(self) -> Given:
         """The vectors of the pivot; BadFile if none are found."""
         return _located(self.target_file, (self.pivot,))[0]
 
-    def via_files(self) -> tuple[Path, ...]:
+    def via_files(self) -> tuple[Given, ...]:
         """The vectors of each language for detours only; BadFile if none are found."""
         return _located(self.via_file, self.via)
 
 
-def _located(given: Path | tuple[Path, ...] | None, languages: tuple[str, ...]) -> tuple[Path, ...]:
-    return tuple(map(find_vectors, _paths(given))) or tuple(map(locate_vectors, languages))
+def _located(given: Given | tuple[Given, ...] | None, languages: tuple[str, ...]) -> tuple[Given, ...]:
+    if given is None:
+        return tuple(map(locate_vectors, languages))
+    return tuple(one if isinstance(one, RowArray) else find_vectors(one) for one in _several(given))
 
 
-def _paths(given: Path | tuple[Path, ...] | None) -> tuple[Path, ...]:
+def _several(given: Given | tuple[Given, ...] | None) -> tuple[Given, ...]:
     if given is None:
         return ()
-    return (given,) if isinstance(given, Path) else tuple(given)
+    return tuple(given) if isinstance(given, tuple) else (given,)
 
 
-def _check_files(option: str, files: tuple[Path, ...], languages: tuple[str, ...]) -> None:
+def _check_files(option: str, files: tuple[Given, ...], languages: tuple[str, ...]) -> None:
     if files and len(files) != len(languages):
         raise BadSetting(
             f"{option}-emb must be given once for each {option}, in the same order: got {len(files)} "

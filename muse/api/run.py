@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from muse.api.arrays import Given, RowArray, given_vectors
 from muse.api.outcome import Report, occasion, of_language, provenance, signature
 from muse.api.request import Request
 from muse.errors import BadSetting, MuseError
@@ -21,6 +22,7 @@ from muse.files.plain_text import read_lines
 from muse.files.source import is_stream
 from muse.files.space_folder import MANIFEST, checksum
 from muse.files.space_manifest import read_manifest
+from muse.files.table import Wanted, gather, lacks_ngrams
 from muse.learn.detour import Middle
 from muse.learn.many import LearnedMany, Others, learn_many
 from muse.learn.pair import PARTS, check_pair, prepare_
@@ -43,11 +45,9 @@ __all__ = ["align", "pick_device", "run"]
 
 log = logging.getLogger(__name__)
 
-# A caller may give these as strings.
-FILES = {
-    *("source_file", "source_words", "target_file", "target_words", "via_file"),
-    *("dictionary", "out", "into"),
-}
+# A caller may give these as strings, and vectors as arrays too.
+FILES = {"source_words", "target_words", "dictionary", "out", "into"}
+VECTORS = {"source_file", "target_file", "via_file"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,18 +67,19 @@ class _Inputs:
 def align(source: str | Sequence[str], target: str | None = None, **options: Any) -> AlignedSpace:
     """The aligned space of the languages, learned from their vectors and saved; `options` as in `Request`.
 
-    The verdict is in `space.manifest["verdict"]`; check it before you use the space.
+    In place of a file of vectors an array (n, d) will do: rows in no order, such as the vectors that a model
+    gives to texts. It is copied, not changed, and the id of row i is str(i). Raise BadSetting for an array of
+    another shape or type. The verdict is in `space.manifest["verdict"]`; check it before you use the space.
     """
     sources = source if isinstance(source, str) else tuple(source)
     options |= {name: _path(options[name]) for name in FILES & options.keys()}
+    options |= {name: given_vectors(name, options[name]) for name in VECTORS & options.keys()}
     report = run(Request(sources, target, **options))
     return load_space(report.space)
 
 
-def _path(given: str | Path | Sequence[str | Path] | None) -> Path | tuple[Path, ...] | None:
-    if given is None:
-        return None
-    return Path(given) if isinstance(given, (str, Path)) else tuple(map(Path, given))
+def _path(given: str | Path | None) -> Path | None:
+    return None if given is None else Path(given)
 
 
 def run(request: Request, *, device: str = "auto", progress: Progress | None = None) -> Report:
@@ -157,10 +158,10 @@ def _load(request: Request, progress: Progress) -> _Inputs:
     if request.into:
         target = _pivot(request.into)
     else:
-        target = _read(request, request.pivot, request.target_path(), progress)
+        target = _read(request, request.pivot, request.pivot_file(), progress)
     sides = {}
-    for language, path in files.items():
-        sides[language] = _read(request, language, path, progress)
+    for language, given in files.items():
+        sides[language] = _read(request, language, given, progress)
         check_pair(sides[language].vectors, target.vectors, max_vocab=request.max_vocab)
     return _Inputs(
         {language: sides[language] for language in request.sources},
@@ -185,17 +186,22 @@ def _others(request: Request, inputs: _Inputs) -> Others:
     return Others([side.vectors for side in inputs.via.values()], saved)
 
 
-def _read(request: Request, language: str, path: Path, progress: Progress) -> SideToSave:
+def _read(request: Request, language: str, given: Given, progress: Progress) -> SideToSave:
     listed = request.word_list(language)
+    if isinstance(given, RowArray):
+        if listed is not None:
+            raise lacks_ngrams(Path(language))
+        vectors = gather(given.table(language), Wanted(language, request.max_vocab, request.lowercase))
+        return SideToSave(*prepare_(vectors, request.config.steps))
     vectors = read_vectors(
-        path, language=language, max_vocab=request.max_vocab, lowercase=request.lowercase,
+        given, language=language, max_vocab=request.max_vocab, lowercase=request.lowercase,
         words=None if listed is None else [word for word in read_lines(listed) if word], progress=progress,
     )  # fmt: skip
     check_language(language, vectors.words)
     if vectors.repeated:
-        log.warning("%s: dropped %d duplicate words (%s)", path, vectors.repeated, language)
+        log.warning("%s: dropped %d duplicate words (%s)", given, vectors.repeated, language)
     return SideToSave(
-        *prepare_(vectors, request.config.steps), files=(path,) if listed is None else (path, listed)
+        *prepare_(vectors, request.config.steps), files=(given,) if listed is None else (given, listed)
     )
 
 
@@ -218,12 +224,16 @@ def _checkpoint(request: Request, inputs: _Inputs) -> Checkpoint:
     if request.into is not None:
         files.append(request.into / MANIFEST)
     fingerprint = [settings, *(checksum(Path(path)) for path in files if not is_stream(Path(path)))]
-    fingerprint += [_digest(side) for side in sides if any(is_stream(Path(path)) for path in side.files)]
+    read = sides if request.into is None else sides[:-1]  # the manifest stands for the pivot of a space
+    fingerprint += [
+        _digest(side) for side in read
+        if not side.files or any(is_stream(Path(path)) for path in side.files)
+    ]  # fmt: skip
     return open_checkpoint(request.folder, fingerprint, resume=request.resume)
 
 
 def _digest(side: SideToSave) -> str:
-    """What stands for the checksum of a file that was a pipe: the sha256 of the words and rows read."""
+    """What stands for the checksum of a file if it was a pipe or an array: the sha256 of words and rows."""
     found = hashlib.sha256("\0".join(side.vectors.words).encode())
     found.update(side.vectors.matrix.tobytes())
     return found.hexdigest()
