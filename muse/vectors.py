@@ -25,7 +25,8 @@ class Vectors:
     `matrix` is (n, d) float32, row i belongs to `words[i]`; no word occurs twice.
     `repeated` counts the lines dropped on reading because their word was a duplicate.
     `lengths` (n,) are the lengths of the rows before normalisation. Rows that are not of words, such as the
-    vectors of texts, are not `ranked`: their order means nothing, and `words` are their ids.
+    vectors of texts, are not `ranked`: their order means nothing, and `words` are their ids. `texts` are what
+    they stand for, in the same order, None if it is not known.
 
     >>> v = Vectors("en", ["the", "cat"], np.eye(2, dtype=np.float32))
     >>> len(v), v.dimension, v.index["cat"]
@@ -38,12 +39,17 @@ class Vectors:
     repeated: int = 0
     lengths: Matrix | None = None
     ranked: bool = True
+    texts: Sequence[str] | None = None
 
     def __post_init__(self) -> None:
         if self.matrix.ndim != 2 or len(self.words) != len(self.matrix):
             raise Mismatch(
                 f"{self.language}: every word needs one row, got {len(self.words)} words "
                 f"for an array of shape {self.matrix.shape}"
+            )
+        if self.texts is not None and len(self.texts) != len(self.words):
+            raise Mismatch(
+                f"{self.language}: every row needs one text, got {len(self.texts)} for {len(self.words)} rows"
             )
 
     def __len__(self) -> int:
@@ -64,6 +70,10 @@ class Vectors:
         """The row of each word."""
         return {word: row for row, word in enumerate(self.words)}
 
+    def text_of(self, word: str) -> str | None:
+        """The text of the row with this id; None without texts, or if there is no such row."""
+        return None if self.texts is None or word not in self.index else self.texts[self.index[word]]
+
     def tensor(self, device: str = "cpu") -> torch.Tensor:
         """The matrix (n, d) as a tensor on `device`, on the CPU without a copy if possible."""
         import torch  # not above: files are read, and completed on the command line, without it
@@ -73,10 +83,12 @@ class Vectors:
     def most_frequent(self, k: int) -> Vectors:
         """The first k words and their rows (a view, no copy); of rows that are not ranked, any k."""
         lengths = None if self.lengths is None else self.lengths[:k]
-        return replace(self, words=self.words[:k], matrix=self.matrix[:k], lengths=lengths)
+        texts = None if self.texts is None else self.texts[:k]
+        return replace(self, words=self.words[:k], matrix=self.matrix[:k], lengths=lengths, texts=texts)
 
     def chosen(self, rows: NDArray[np.int64]) -> Vectors:
         """The rows with these numbers (c,), in their order, as a copy."""
         lengths = None if self.lengths is None else self.lengths[rows]
         words = [self.words[row] for row in rows.tolist()]
-        return replace(self, words=words, matrix=self.matrix[rows], lengths=lengths)
+        texts = None if self.texts is None else [self.texts[row] for row in rows.tolist()]
+        return replace(self, words=words, matrix=self.matrix[rows], lengths=lengths, texts=texts)

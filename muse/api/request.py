@@ -48,6 +48,11 @@ class Request:
     """The words of one `source`, if n-grams compose its vectors: `--src-words`. None takes the file's own."""
     target_words: Path | None = None
     """The words of `target`, if n-grams compose its vectors: `--tgt-words`. None takes the file's own."""
+    source_texts: Path | None = None
+    """What the rows of one `source` stand for if they have no words, a text a line: `--src-texts`. None is
+    the column `text` or `sentence` of Parquet."""
+    target_texts: Path | None = None
+    """What the rows of `target` stand for: `--tgt-texts`."""
     command: tuple[str, ...] = ()
     """The command line, which the space records; empty if there is none."""
 
@@ -103,10 +108,18 @@ class Request:
         if self.into is None:
             _ = self.pivot
         if self.into is not None:
-            for option, given in (("--tgt-emb", self.target_file), ("--tgt-words", self.target_words)):
+            for option, given in (
+                ("--tgt-emb", self.target_file),
+                ("--tgt-words", self.target_words),
+                ("--tgt-texts", self.target_texts),
+            ):
                 if given is not None:
                     raise BadSetting(f"--into uses the target's vectors in the space; omit {option}")
-        for option, given in (("--dictionary", self.dictionary), ("--src-words", self.source_words)):
+        for option, given in (
+            ("--dictionary", self.dictionary),
+            ("--src-words", self.source_words),
+            ("--src-texts", self.source_texts),
+        ):
             if given is not None and len(sources) > 1:
                 raise BadSetting(
                     f"{option} needs a single --src, got {len(sources)}; align that language first, "
@@ -122,6 +135,12 @@ class Request:
         if language == self.target:
             return self.target_words
         return self.source_words if language in self.sources else None
+
+    def texts(self, language: str) -> Path | None:
+        """The texts of the rows of a language, if they were given."""
+        if language == self.target:
+            return self.target_texts
+        return self.source_texts if language in self.sources else None
 
     def source_files(self) -> tuple[Given, ...]:
         """The vectors of each language to map; BadFile if none are found."""

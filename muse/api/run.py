@@ -19,6 +19,7 @@ from muse.errors import BadSetting, MuseError
 from muse.files import read_lexicon, read_vectors
 from muse.files.locks import only_writer
 from muse.files.plain_text import read_lines
+from muse.files.row_texts import with_texts
 from muse.files.source import is_stream
 from muse.files.space_folder import MANIFEST, checksum
 from muse.files.space_manifest import read_manifest
@@ -46,7 +47,7 @@ __all__ = ["align", "pick_device", "run"]
 log = logging.getLogger(__name__)
 
 # A caller may give these as strings, and vectors as arrays too.
-FILES = {"source_words", "target_words", "dictionary", "out", "into"}
+FILES = {"source_words", "target_words", "source_texts", "target_texts", "dictionary", "out", "into"}
 VECTORS = {"source_file", "target_file", "via_file"}
 
 
@@ -187,22 +188,23 @@ def _others(request: Request, inputs: _Inputs) -> Others:
 
 
 def _read(request: Request, language: str, given: Given, progress: Progress) -> SideToSave:
-    listed = request.word_list(language)
+    listed, texts = request.word_list(language), request.texts(language)
     if isinstance(given, RowArray):
         if listed is not None:
             raise lacks_ngrams(Path(language))
-        vectors = gather(given.table(language), Wanted(language, request.max_vocab, request.lowercase))
-        return SideToSave(*prepare_(vectors, request.config.steps))
+        table = with_texts(given.table(language), texts)
+        vectors = gather(table, Wanted(language, request.max_vocab, request.lowercase))
+        return SideToSave(*prepare_(vectors, request.config.steps))  # no files: the digest stands for it
     vectors = read_vectors(
         given, language=language, max_vocab=request.max_vocab, lowercase=request.lowercase,
-        words=None if listed is None else [word for word in read_lines(listed) if word], progress=progress,
+        words=None if listed is None else [word for word in read_lines(listed) if word], texts=texts,
+        progress=progress,
     )  # fmt: skip
     check_language(language, vectors.words)
     if vectors.repeated:
-        log.warning("%s: dropped %d duplicate words (%s)", given, vectors.repeated, language)
-    return SideToSave(
-        *prepare_(vectors, request.config.steps), files=(given,) if listed is None else (given, listed)
-    )
+        log.warning("%s: dropped %d duplicate %s (%s)", given, vectors.repeated, vectors.noun, language)
+    files = tuple(file for file in (given, listed, texts) if file is not None)
+    return SideToSave(*prepare_(vectors, request.config.steps), files=files)
 
 
 def _pivot(folder: Path) -> SideToSave:

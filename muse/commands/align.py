@@ -74,6 +74,12 @@ OF_WORDS = " (not unsupervised)"
     "in mode floret, or a fastText .bin.",
 )  # fmt: skip
 @click.option("--tgt-words", type=Path, metavar="FILE", help="The same of --tgt.")
+@click.option(
+    "--src-texts", type=Path, metavar="FILE",
+    help="Texts of the rows of --src, if these have no words: one a line, in their order, to be shown beside "
+    "their ids.  [default: the column text or sentence of a .parquet]",
+)  # fmt: skip
+@click.option("--tgt-texts", type=Path, metavar="FILE", help="The same of --tgt.")
 @text_options
 @click.option(
     "--init", default="auto", show_default=True, type=click.Choice(INITIALISATIONS),
@@ -187,7 +193,7 @@ def _request(options: dict[str, Any]) -> Request:
         options["sources"], options["target"], options["src_emb"] or None, options["tgt_emb"],
         options["dictionary"], options["out"], options["max_vocab"], options["lower"], options["resume"],
         _config(options), options["into"], options["via"], options["via_emb"] or None,
-        options["src_words"], options["tgt_words"], typed(),
+        options["src_words"], options["tgt_words"], options["src_texts"], options["tgt_texts"], typed(),
     )  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""The words of muse translate: their answers as lines for people, or as JSON."""
+"""The words of muse translate, or the ids of rows: their answers as lines for people, or as JSON."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from muse.space import AlignedSpace
     from muse.space.new_words import NewWords
     from muse.translate.answers import Answer, WordAnswer
+    from muse.vectors import Vectors
 
 log = logging.getLogger(__name__)
 
@@ -46,9 +47,9 @@ def show_words(
     if not known:
         raise BadSetting("; ".join(problems))
     if as_json:
-        click.echo(json.dumps(_fields(found), ensure_ascii=False))
+        click.echo(json.dumps(_fields(found, *map(space.vectors, direction)), ensure_ascii=False))
     for one in known if not as_json else ():
-        click.echo(f"{one.word}\t" + "  ".join(map(_shown, one.answers)))
+        click.echo(_lines(one, *map(space.vectors, direction)))
     for problem in problems:
         log.warning("%s", problem)
     for one in known:
@@ -60,11 +61,12 @@ def show_words(
             )  # fmt: skip
 
 
-def _fields(found: Sequence[WordAnswer]) -> dict[str, Any]:
+def _fields(found: Sequence[WordAnswer], source: Vectors, target: Vectors) -> dict[str, Any]:
     known = [one for one in found if one.form is not None]
+    asked = {one.word: source.text_of(one.form) for one in known if one.form}
     return {
         "translations": {one.word: [[a.target, a.score] for a in one.answers] for one in known},
-        "answers": {one.word: [{**asdict(a), "grade": a.grade} for a in one.answers] for one in known},
+        "answers": {one.word: [_answer(a, target) for a in one.answers] for one in known},
         "forms": {one.word: one.form for one in known},
         "languages": {one.word: one.languages for one in known if one.languages},
         "unknown": {
@@ -72,7 +74,22 @@ def _fields(found: Sequence[WordAnswer]) -> dict[str, Any]:
             for one in found
             if one.form is None
         },
+        **({} if source.texts is None else {"texts": asked}),
     }
+
+
+def _answer(answer: Answer, target: Vectors) -> dict[str, Any]:
+    text = {} if target.texts is None else {"text": target.text_of(answer.target)}
+    return {**asdict(answer), "grade": answer.grade, **text}
+
+
+def _lines(found: WordAnswer, source: Vectors, target: Vectors) -> str:
+    """A line with all answers or, if there are texts, a line with that of the row and one for each answer."""
+    if source.texts is None and target.texts is None:
+        return f"{found.word}\t" + "  ".join(map(_shown, found.answers))
+    lines = [f"{found.word}\t{source.text_of(found.form or '') or ''}"]
+    lines += [f"  {_shown(answer)}\t{target.text_of(answer.target) or ''}" for answer in found.answers]
+    return "\n".join(line.rstrip() for line in lines)
 
 
 def _shown(answer: Answer) -> str:

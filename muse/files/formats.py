@@ -10,6 +10,7 @@ from pathlib import Path
 from muse.errors import BadFile
 from muse.files import fasttext_model, npz
 from muse.files.parquet import is_parquet
+from muse.files.row_texts import with_texts
 from muse.files.rows import is_rows, npz_rows_table, rows_table
 from muse.files.source import open_source
 from muse.files.spacy_pipeline import find_vectors, is_pipeline
@@ -31,6 +32,7 @@ def read_vectors(
     max_vocab: int | None = None,
     lowercase: bool = False,
     words: Sequence[str] | None = None,
+    texts: Path | None = None,
     progress: Progress | None = None,
 ) -> Vectors:
     r"""The words of a file and their vectors, the first `max_vocab` of them.
@@ -44,7 +46,8 @@ def read_vectors(
 
     Rows without words are read from .npy, .npz without `words`, Parquet without the column `word`,
     .safetensors and flat faiss indices (muse.files.rows); their words are their ids, or row numbers, and
-    they are not ranked.
+    they are not ranked. What they stand for is read from `texts`, a file with a line for each row, or from
+    the column `text` or `sentence` of Parquet.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -55,7 +58,8 @@ def read_vectors(
     """
     wanted = Wanted(language, max_vocab, lowercase)
     with ExitStack() as opened:
-        return _gathered(_table(find_vectors(Path(path)), words, opened), wanted, progress)
+        table = with_texts(_table(find_vectors(Path(path)), words, opened), texts)
+        return _gathered(table, wanted, progress)
 
 
 @contextmanager

@@ -84,8 +84,13 @@ def open_parquet(path: Path) -> Iterator[Any]:
         ) from error
 
 
+def text_columns(schema: Any) -> list[str]:
+    """The names of the columns of text."""
+    return [field.name for field in schema if str(field.type) in ("string", "large_string", "string_view")]
+
+
 def _column(path: Path, schema: Any, column: str | None) -> str:
-    texts = [field.name for field in schema if str(field.type) in ("string", "large_string", "string_view")]
+    texts = text_columns(schema)
     if column is None and len(texts) == 1:
         return str(texts[0])
     if column in texts and schema.names.count(column) == 1:

@@ -21,6 +21,7 @@ from muse.files.space_folder import (
     MANIFEST,
     MAPPING,
     MEANS,
+    TEXTS,
     VECTORS,
     WORDS,
     checksum,
@@ -39,6 +40,7 @@ _LANGUAGE_KEYS = {"words": int, "normalisation": list}
 _OPTIONAL = {
     "method": str, "mapping": str, "verdict": dict, "settings": dict, "inputs": list, "files": list,
     "seed": int, "via": list, "history": list, "supervision": dict, "command": list, "candidates": list,
+    "texts": bool,
 }  # fmt: skip
 _OWN_DIMENSION = {"dimension": int}  # of a language's own vectors, if that is not the dimension of the space
 
@@ -193,8 +195,9 @@ def _check_keys(path: Path, part: Any, keys: Mapping[Any, type], where: str = ""
 
 def verify(folder: Path, manifest: Mapping[str, Any]) -> None:
     """Raise BadFile, naming the file, if a file of the space is missing or differs from its checksum."""
-    for language in manifest["languages"]:
-        for name in (f"{folder_name(language)}/{name}" for name in (WORDS, VECTORS, MAPPING, MEANS)):
+    for language, entry in manifest["languages"].items():
+        names = (WORDS, VECTORS, MAPPING, MEANS, *((TEXTS,) if entry.get("texts") else ()))
+        for name in (f"{folder_name(language)}/{name}" for name in names):
             _verify_file(folder / name, manifest["checksums"].get(name))
 
 

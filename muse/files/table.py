@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +22,8 @@ class Table:
 
     `room` is an estimate of the number of rows that is bounded even if the header of the file is wrong;
     an error in a block is raised when that block is requested, so errors after `max_vocab` are ignored.
-    `ranked` is whether it holds words, most frequent first, or rows in no order.
+    `ranked` is whether it holds words, most frequent first, or rows in no order, which may have `texts`; of
+    these, `room` is exact.
     """
 
     path: Path
@@ -29,6 +31,7 @@ class Table:
     room: int
     blocks: Iterator[Block]
     ranked: bool = True
+    texts: Iterable[str] | None = None
 
 
 @dataclass(frozen=True)
@@ -81,8 +84,9 @@ def gather(table: Table, wanted: Wanted) -> Vectors:
     _check(table.path, rows_read, any_value)
     matrix.resize((rows_read, table.dimension), refcheck=False)
     return Vectors(
-        wanted.language, tuple(chosen.words), matrix, repeated=chosen.repeated, ranked=table.ranked
-    )
+        wanted.language, tuple(chosen.words), matrix, repeated=len(chosen.dropped), ranked=table.ranked,
+        texts=None if table.texts is None else chosen.of(table.texts),
+    )  # fmt: skip
 
 
 class _Chosen:
@@ -91,8 +95,9 @@ class _Chosen:
     def __init__(self, wanted: Wanted) -> None:
         # A dict keeps order: it is both the list of words and the set of those seen.
         self.words: dict[str, None] = {}
-        self.repeated = 0
+        self.dropped = set[int]()  # the places in the file of those that are repeated
         self._wanted = wanted
+        self._read = 0  # before the block being read
 
     @property
     def enough(self) -> bool:
@@ -107,11 +112,17 @@ class _Chosen:
             if self.enough:
                 break
             if word in self.words:
-                self.repeated += 1
+                self.dropped.add(self._read + place)
             else:
                 self.words[word] = None
                 kept.append(place)
+        self._read += len(words)
         return kept
+
+    def of(self, texts: Iterable[str]) -> list[str]:
+        """The texts of the rows kept, from those of the whole file."""
+        kept = (text for place, text in enumerate(texts) if place not in self.dropped)
+        return list(islice(kept, len(self.words)))
 
 
 def _with_room(matrix: Matrix, needed: int, guess: int) -> Matrix:

@@ -1,6 +1,7 @@
 """Vectors as Parquet: a table with the columns word and vector, for pandas, Polars, DuckDB and Spark.
 
-A table without words has rows in no order, with ids if it has the column `id`.
+A table without words has rows in no order, with ids if it has the column `id`, and with texts if it has
+the column `text` or `sentence`.
 """
 
 from __future__ import annotations
@@ -12,12 +13,14 @@ from typing import Any
 import numpy as np
 
 from muse.errors import BadFile
-from muse.files.parquet import parquet_writer, require_pyarrow
+from muse.files.parquet import SENTENCE, parquet_writer, read_column, require_pyarrow, text_columns
+from muse.files.row_texts import one_line
 from muse.files.source import DAMAGED, refuse_stream
 from muse.files.table import Block, Table
 from muse.files.writing import check_writable
 from muse.vectors import Matrix
 
+TEXTS = ("text", SENTENCE)  # the columns that hold what the rows stand for
 ROWS = 10_000  # of a row group: 12 MB at d = 300
 
 
@@ -34,7 +37,8 @@ def parquet_table(path: Path) -> Table:
     """The table of a Parquet file with a column of vectors and one of words or ids; BadFile without vectors.
 
     The vectors are in the column `vector`, or else in the only one of lists; words are in `word`, ids in
-    `id`, and without either they are row numbers.
+    `id`, and without either they are row numbers. The texts of rows without words are in `text` or
+    `sentence`.
     """
     arrow, parquet = _pyarrow(path)
     refuse_stream(path, "since Parquet is not read from its start")
@@ -52,7 +56,15 @@ def parquet_table(path: Path) -> Table:
     names = file.schema_arrow.names
     label = next((name for name in ("word", "id") if name in names), None)
     blocks = _blocks(path, file, (label, column), dimension)
-    return Table(path, dimension, file.metadata.num_rows, blocks, ranked=label == "word")
+    texts = None if label == "word" else _texts(path, text_columns(file.schema_arrow))
+    return Table(path, dimension, file.metadata.num_rows, blocks, ranked=label == "word", texts=texts)
+
+
+def _texts(path: Path, columns: Sequence[str]) -> Iterator[str] | None:
+    chosen = next((name for name in TEXTS if columns.count(name) == 1), None)
+    if chosen is None:
+        return None
+    return (one_line(text) for block in read_column(path, chosen) for text in block)
 
 
 def _vectors(schema: Any) -> str:

@@ -3,8 +3,8 @@
 The folder holds `manifest.json` and, for each language, a folder with `words.txt` (a word a line),
 `vectors.npy` (n, k), `mapping.npy` (k, d), `means.npy` (c, d) and, against other languages,
 `hubness.<other>.npy` or `hubness.<other>.approximate.npy` (n,), all float32, and `calibration.<other>.json`;
-k is the dimension of the space, d that of the language's own vectors, which may differ. Nothing in it is a
-pickle.
+k is the dimension of the space, d that of the language's own vectors, which may differ. Rows without words
+whose texts are known also have `texts.txt` (a text a line). Nothing in it is a pickle.
 """
 
 from __future__ import annotations

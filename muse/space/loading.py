@@ -11,7 +11,18 @@ import numpy as np
 
 from muse.errors import BadFile
 from muse.files.atomic import read_whole
-from muse.files.space_folder import AGAIN, MAPPING, MEANS, VECTORS, WORDS, folder_name, read_array, read_words
+from muse.files.row_texts import KeptTexts
+from muse.files.space_folder import (
+    AGAIN,
+    MAPPING,
+    MEANS,
+    TEXTS,
+    VECTORS,
+    WORDS,
+    folder_name,
+    read_array,
+    read_words,
+)
 from muse.files.space_manifest import mark_of, read_manifest, verify
 from muse.normalise import Normalisation, check_steps
 from muse.progress import Progress
@@ -76,6 +87,7 @@ def _load_side(folder: Path, language: str, manifest: Mapping[str, Any]) -> Side
     check_steps(steps)
     home = folder / folder_name(language)
     rows, ranked = read_array(home / VECTORS, (n, k)), entry.get("ranked") is not False
-    vectors = Vectors(language, read_words(home / WORDS, n), rows, ranked=ranked)
+    texts = KeptTexts(home / TEXTS, n) if entry.get("texts") else None
+    vectors = Vectors(language, read_words(home / WORDS, n), rows, ranked=ranked, texts=texts)
     means = read_array(home / MEANS, (steps.count("centre"), d))
     return Side(vectors, read_array(home / MAPPING, (k, d)), Normalisation(steps, tuple(means)))

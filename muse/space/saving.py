@@ -13,9 +13,11 @@ import numpy as np
 from muse.alignment import Alignment
 from muse.errors import BadSetting, Mismatch, NotConverged
 from muse.files.atomic import atomic_folder
+from muse.files.row_texts import write_texts
 from muse.files.space_folder import (
     MAPPING,
     MEANS,
+    TEXTS,
     VECTORS,
     WORDS,
     check_words,
@@ -138,10 +140,12 @@ def check_side(language: str, side: SideToSave, k: int, pivot: str) -> None:
 
 
 def save_side(folder: Path, side: SideToSave) -> None:
-    """Write the words, the mapped rows and the mapping of one language to a new folder."""
+    """Write the words, the texts if known, the mapped rows and the mapping of a language to a new folder."""
     k, d = side.map_or_identity().shape
     folder.mkdir()
     write_words(folder / WORDS, side.vectors.words)
+    if side.vectors.texts is not None:
+        write_texts(folder / TEXTS, side.vectors.texts)
     write_array(folder / VECTORS, (len(side.vectors), k), side.mapped_rows())
     write_array(folder / MAPPING, (k, d), [side.map_or_identity()])
     write_array(folder / MEANS, (len(side.normalisation.means), d), side.normalisation.means)
@@ -175,6 +179,7 @@ def language_entry(side: SideToSave, role: str) -> dict[str, Any]:
         "role": role,
         **({} if k == d else {"dimension": d}),
         **({} if side.vectors.ranked else {"ranked": False}),
+        **({} if side.vectors.texts is None else {"texts": True}),
         "words": len(side.vectors),
         "normalisation": side.normalisation.steps,
         "files": [input_file(path) for path in side.files],

@@ -56,11 +56,15 @@ def with_own_spelling(
 def own_spelling(word: str, source: Vectors, target: Vectors) -> str | None:
     """The word of `target` that is spelled like a word of `source`, apart from case, and of similar rank.
 
+    Ids of rows are no spellings: the same row number in two files says nothing.
+
     >>> import numpy as np
     >>> french = Vectors("fr", ["Paris", "chat"], np.zeros((2, 1), np.float32))
     >>> own_spelling("Paris", french, Vectors("en", ["cat", "paris"], np.zeros((2, 1), np.float32)))
     'paris'
     """
+    if not (source.ranked and target.ranked):
+        return None
     forms = (word, word.lower(), word.capitalize())
     spelled = next((form for form in forms if form in target.index), None)
     if spelled is None or word not in source.index:

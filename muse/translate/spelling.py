@@ -68,10 +68,15 @@ def spellings(word: str, vectors: Vectors) -> list[str]:
 
 
 def languages_with(space: AlignedSpace, word: str, *, besides: str, before: int | None = None) -> list[str]:
-    """The languages of a space, besides one, that have the word, `before` a rank if that is given."""
+    """The languages of a space, besides one, that have the word, `before` a rank if that is given.
+
+    Rows in no order have no rank.
+    """
     found = []
     for language in space.languages:
         vectors = space.vectors(language)
+        if before is not None and not vectors.ranked:
+            continue
         form = None if language == besides else find_form(word, vectors)
         if form is not None and (before is None or vectors.index[form] < before):
             found.append(language)
@@ -82,12 +87,12 @@ def not_found(space: AlignedSpace, language: str, word: str) -> str:
     """The message for a word that a language of a space does not have, with advice."""
     vectors = space.vectors(language)
     if others := languages_with(space, word, besides=language):
-        advice = f"it is a word of {' and '.join(others)}; check --src and --tgt"
+        advice = f"it is a {vectors.noun[:-1]} of {' and '.join(others)}; check --src and --tgt"
     elif close := spellings(word, vectors):
         advice = f"did you mean {', '.join(close)}?"
     else:
-        advice = "check its spelling and its language"
-    return f"{word!r} is not among the {len(vectors)} words of {language}; {advice}"
+        advice = f"check its {'spelling' if vectors.ranked else 'id'} and its language"
+    return f"{word!r} is not among the {len(vectors)} {vectors.noun} of {language}; {advice}"
 
 
 def _candidates(word: str, vectors: Vectors) -> list[str]:
