@@ -86,8 +86,8 @@ def _load_side(folder: Path, language: str, manifest: Mapping[str, Any]) -> Side
     n, steps = entry["words"], tuple(entry["normalisation"])
     check_steps(steps)
     home = folder / folder_name(language)
-    rows, ranked = read_array(home / VECTORS, (n, k)), entry.get("ranked") is not False
+    words, rows = read_words(home / WORDS, n), read_array(home / VECTORS, (n, k))
     texts = KeptTexts(home / TEXTS, n) if entry.get("texts") else None
-    vectors = Vectors(language, read_words(home / WORDS, n), rows, ranked=ranked, texts=texts)
+    vectors = Vectors(language, words, rows, ranked=entry.get("ranked") is not False, texts=texts)
     means = read_array(home / MEANS, (steps.count("centre"), d))
     return Side(vectors, read_array(home / MAPPING, (k, d)), Normalisation(steps, tuple(means)))
