@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import csv
 import json
 import random
 import shutil
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import click
@@ -46,6 +47,16 @@ def _progress(what: str, done: int, count: int, report: Report) -> None:
     click.echo(f"{what}: {done} of {count}, {len(report.wrong)} wrong{last}", err=True)
 
 
+def _write(out: Path, reports: Mapping[str, Report]) -> None:
+    """A row for each event of each experiment; what is wrong is counted for the experiment as a whole."""
+    with out.open("w", newline="", encoding="utf-8") as stream:
+        table = csv.writer(stream)
+        table.writerow(("experiment", "event", "count", "wrong"))
+        for name, report in reports.items():
+            table.writerows((name, event, count, "") for event, count in sorted(report.counts.items()))
+            table.writerow((name, "all", "", len(report.wrong)))
+
+
 def main() -> int:
     """Runs everything and prints the counts; 1 if something is wrong."""
     parser = argparse.ArgumentParser(prog="scripts/faults", description=__doc__)
@@ -57,6 +68,7 @@ def main() -> int:
     parser.add_argument("--jobs", default="", help="names of commands, separated by commas; all of them")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--json", action="store_true")
+    parser.add_argument("--out", type=Path, metavar="FILE.csv", help="write the counts there")
     asked = parser.parse_args()
     if asked.faults and shutil.which("strace") is None:
         parser.error("--faults needs strace; install it, or give --faults 0")
@@ -76,6 +88,8 @@ def main() -> int:
             reports["server kills"] = serve_and_kill(asked.server_kills, folder, drawn)
         if asked.loads:
             reports["loads"] = together(folder, asked.loads, asked.replacements)
+    if asked.out:
+        _write(asked.out, reports)
     if asked.json:
         found = {name: {"counts": dict(one.counts), "wrong": one.wrong} for name, one in reports.items()}
         click.echo(json.dumps(found))

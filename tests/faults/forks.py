@@ -19,6 +19,7 @@ from muse.learn import plan
 from tests.toys import small_game
 
 _LOADED = "cli commands files run learn space text translate export encoders training systems mining induce"
+_BY_OTHERS = ("torch._dynamo",)  # an optimiser loads it, which takes a second
 PATIENCE = 600  # seconds until it is taken to hang
 _FORK = multiprocessing.get_context("fork")
 
@@ -26,6 +27,8 @@ _FORK = multiprocessing.get_context("fork")
 def load() -> None:
     """Load the modules that commands load when they are called; adversarial training becomes a short one."""
     plan.KNOWN["adversarial"] = small_game
+    for name in _BY_OTHERS:
+        importlib.import_module(name)
     for name in _LOADED.split():
         module = importlib.import_module(f"{muse.__name__}.{name}")
         for inner in pkgutil.walk_packages(getattr(module, "__path__", ()), f"{module.__name__}."):
