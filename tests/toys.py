@@ -63,6 +63,39 @@ def strangers(count: int = 600, dimension: int = DIMENSION, seed: int = 0) -> tu
     return sides[0], sides[1]
 
 
+def raw_mixture(
+    count: int = 1_500, dimension: int = 24, clusters: int = 40, seed: int = 0, turned: int | None = None
+) -> tuple[Vectors, Vectors, Matrix]:
+    """Raw rows of a and b, and the rotation between them: one mixture of clusters, and no row in common.
+
+    Clusters differ in size and width; all directions have one ratio of signal to noise. With
+    `turned`, b has that many dimensions, in which it lies rotated.
+    """
+    rng = np.random.default_rng(seed)
+    scale = SPECTRUM ** np.arange(dimension)
+    centres = rng.gamma(0.5, size=(clusters, dimension)) * scale
+    shares = rng.dirichlet(np.full(clusters, 0.7))
+    widths = rng.uniform(0.1, 0.3, clusters)
+    turn = rotation(seed, turned or dimension)[:, :dimension]  # (e, d)
+    sides = []
+    for language, basis in (("a", np.eye(dimension)), ("b", turn)):
+        of = rng.choice(clusters, count, p=shares)
+        rows = centres[of] + widths[of, None] * rng.normal(size=(count, dimension)) * scale
+        noisy = rows @ basis.T + rng.normal(0, 0.02, (count, len(basis)))
+        ids = [f"{language}{row}" for row in range(count)]
+        sides.append(Vectors(language, ids, noisy.astype(np.float32), ranked=False))
+    return sides[0], sides[1], turn
+
+
+def mixture(
+    count: int = 1_500, dimension: int = 24, clusters: int = 40, seed: int = 0, turned: int | None = None
+) -> tuple[Vectors, Vectors, Matrix]:
+    """The same, normalised."""
+    source, target, turn = raw_mixture(count, dimension, clusters, seed, turned)
+    steps = ("unit", "centre", "unit")
+    return prepare_(source, steps)[0], prepare_(target, steps)[0], turn
+
+
 def shuffled(vectors: Vectors, seed: int = 0) -> tuple[Vectors, NDArray[np.int64]]:
     """The rows in another order under the same words, and that order."""
     order = np.random.default_rng(seed).permutation(len(vectors))
