@@ -55,7 +55,7 @@ ONLY_USERS = {
     "sacremoses": {"text.tokens"},
     "safetensors": {"export.static_embedding", "files.rows", "systems.hugging_face"},
     "scipy": {"procrustes", "search.assignment", "search.calibration", "evaluation"},
-    "sklearn": {"encoders.encoder", "evaluation.classifier", "picture"},
+    "sklearn": {"encoders.encoder", "evaluation.classifier", "exchange.space_transformer", "picture"},
     "spacy": {"export.spacy_folder", "files.spacy_vectors"},
     "srsly": {"files.spacy_vectors"},
     "tokenizers": {"export.static_embedding", "systems.pieces"},

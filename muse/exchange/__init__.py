@@ -1,6 +1,17 @@
-"""Exchange: vectors and dictionaries converted to objects of other libraries, and back."""
+"""Exchange: vectors, dictionaries and spaces as objects of other libraries, and back."""
+
+from typing import Any
 
 from muse.exchange.frames import dictionary_frame, lexicon_of
 from muse.exchange.gensim_vectors import keyed_vectors, vectors_of
 
-__all__ = ["dictionary_frame", "keyed_vectors", "lexicon_of", "vectors_of"]
+__all__ = ["SpaceTransformer", "dictionary_frame", "keyed_vectors", "lexicon_of", "vectors_of"]
+
+
+def __getattr__(name: str) -> Any:
+    # On first use, not on import: its class derives from those of scikit-learn, which an extra brings.
+    if name != "SpaceTransformer":
+        raise AttributeError(f"module 'muse.exchange' has no attribute {name!r}")
+    from importlib import import_module
+
+    return import_module("muse.exchange.space_transformer").SpaceTransformer
