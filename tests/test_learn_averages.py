@@ -62,7 +62,7 @@ def test_rotating_both_sides_changes_nothing_else() -> None:
     rotated = (replace(A, matrix=A.matrix @ left.T), replace(B, matrix=B.matrix @ right.T))
     start = _perturbed(TURN, 10)
     (*_, plain) = _rounds(start)
-    turned = Alignment(right @ start @ left.T, method="x")
+    turned = Alignment((right @ start @ left.T).astype(np.float32), method="x")
     *_, found = averages(*rotated, turned, config=CONFIG, rng=np.random.default_rng(0), runtime=Runtime())
     np.testing.assert_allclose(right.T @ found.source_map @ left, plain.source_map, atol=2e-3)
 

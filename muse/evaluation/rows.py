@@ -106,11 +106,7 @@ def _places(sides: tuple[Vectors, Vectors], pairs: Lexicon | None) -> tuple[Pair
     """The row numbers (p, 2) of the pairs, and how many name a row that is not there."""
     own, other = sides
     if pairs is None:
-        if len(own) != len(other):
-            raise Mismatch(
-                f"row i of {own.language} must belong to row i of {other.language}, got {len(own)} and "
-                f"{len(other)} rows; say with --pairs which ids belong together"
-            )
+        _check_numbered(own, other)
         return np.repeat(np.arange(len(own))[:, None], 2, axis=1), 0
     known = [
         (own.index[left], other.index[right])
@@ -118,13 +114,27 @@ def _places(sides: tuple[Vectors, Vectors], pairs: Lexicon | None) -> tuple[Pair
         if left in own.index and right in other.index
     ]
     if not known:
-        left, right = pairs.pairs[0]
+        such = "".join(f" (such as {left!r}, {right!r})" for left, right in pairs.pairs[:1])
         raise Mismatch(
-            f"at least one pair must name a row of both sides, got none of {len(pairs)} (such as {left!r}, "
-            f"{right!r}); ids of {own.language} are like {own.words[0]!r}, of {other.language} like "
-            f"{other.words[0]!r}"
+            f"at least one pair must name a row of both sides, got none of {len(pairs)}{such}; ids of "
+            f"{own.language} are like {own.words[0]!r}, of {other.language} like {other.words[0]!r}"
         )
     return np.array(known), len(pairs) - len(known)
+
+
+def _check_numbered(own: Vectors, other: Vectors) -> None:
+    """Raise Mismatch unless row i of both sides can belong together."""
+    if len(own) != len(other):
+        raise Mismatch(
+            f"row i of {own.language} must belong to row i of {other.language}, got {len(own)} and "
+            f"{len(other)} rows; say with --pairs which ids belong together"
+        )
+    for side in (own, other):
+        if side.repeated:
+            raise Mismatch(
+                f"every row of {side.language} needs an id of its own where rows belong together by their "
+                f"place, got {side.repeated} repeated; say with --pairs which ids belong together"
+            )
 
 
 def _looked_up(
