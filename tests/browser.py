@@ -10,10 +10,13 @@ import json
 import shutil
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
+
+from muse.space import AlignedSpace
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 PATIENCE = 60_000  # milliseconds
@@ -36,13 +39,21 @@ class Watched:
 @pytest.fixture(scope="module")
 def home() -> Iterator[str]:
     """The address of a server with a small space."""
+    from tests.test_web_api import rated_space
+
+    with serving(rated_space()) as address:
+        yield address
+
+
+@contextmanager
+def serving(space: AlignedSpace) -> Iterator[str]:
+    """The address of a server with this space fr, en."""
     import uvicorn
 
     from muse.web import Address, Explorer, bind, url
     from muse.web.app import create_app
-    from tests.test_web_api import rated_space
 
-    explorer = Explorer(rated_space(), "fr-en")
+    explorer = Explorer(space, "fr-en")
     explorer.picture(("fr", "en"))
     listening = bind(Address(port=0))
     app = create_app(explorer, burst=1e6)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from muse.web import suggestions
-from muse.web.suggestions import Prefixes, folded
+from muse.web.suggestions import Prefixes, Texts, folded
 
 
 @pytest.mark.parametrize(
@@ -45,3 +45,26 @@ def test_signs_beyond_all_letters_are_found_too() -> None:
 def test_very_rare_words_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(suggestions, "WORDS", 2)
     assert Prefixes(["ab", "ac", "ad"]).starting_with("a", 9) == [("ab", 1), ("ac", 2)]
+
+
+def test_texts_are_found_by_the_beginnings_of_their_words() -> None:
+    letters = st.text("ab É,-", max_size=12)
+
+    @given(st.lists(letters, max_size=8), letters, st.integers(1, 4))
+    def check(texts: list[str], typed: str, top: int) -> None:
+        def spaced(text: str) -> str:
+            return " " + " ".join("".join(c if c.isalnum() else " " for c in folded(text)).split())
+
+        expected = [
+            row
+            for row, text in enumerate(texts)
+            if typed and spaced(typed) != " " and spaced(typed) in spaced(text)
+        ]
+        assert Texts(texts).having(typed, top) == expected[:top]
+
+    check()
+
+
+def test_only_the_beginning_of_a_long_text_is_searched() -> None:
+    texts = Texts(["x " * 200 + "dog", "dog"])
+    assert texts.having("dog", 9) == [1]

@@ -8,10 +8,11 @@ from muse.translate.answers import Grade
 
 
 class Scored(BaseModel):
-    """A word and its score; higher is better."""
+    """A word and its score; higher is better. Of a row without words, its id, and its text if it is known."""
 
     word: str
     score: float
+    text: str | None = None
 
 
 class Option(Scored):
@@ -28,6 +29,7 @@ class Option(Scored):
 class TranslationsAnswer(BaseModel):
     """The best translations of a word, looked up as `form`, a spelling of the vocabulary.
 
+    `text` is that of a row without words, if it is known.
     `retrieval` names the scores: csls:10, or nn for cosines. `grade` is that of the best translation; if that
     is weak, `languages` are those where the word is more frequent.
     """
@@ -36,6 +38,7 @@ class TranslationsAnswer(BaseModel):
     target: str
     word: str
     form: str
+    text: str | None = None
     retrieval: str
     grade: Grade | None
     languages: list[str] = []
@@ -111,11 +114,13 @@ class VectorFile(BaseModel):
 class Language(BaseModel):
     """A language of a space, the number of its words, a few examples, and the evidence for its mapping.
 
+    It is `ranked` if it has words, most frequent first, and not rows in no order, whose ids are its words.
     The pivot, which was not mapped, has no verdict and no signature.
     """
 
     name: str
     words: int
+    ranked: bool
     examples: list[str]
     verdict: Judgement | None
     held_out: HeldOut | None
@@ -144,14 +149,18 @@ class SpacesAnswer(BaseModel):
 
 
 class Suggested(BaseModel):
-    """A word and its frequency rank; the most frequent word has rank 1."""
+    """A word and its frequency rank, from 1; of a row its id, without a rank, and its text if it is known."""
 
     word: str
-    rank: int
+    rank: int | None
+    text: str | None = None
 
 
 class SuggestAnswer(BaseModel):
-    """The most frequent words that start with `prefix`, whatever their capitals and accents."""
+    """The most frequent words that start with `prefix`, whatever their capitals and accents.
+
+    Of rows without words, those whose id starts with it, then those whose text has words that do.
+    """
 
     language: str
     prefix: str

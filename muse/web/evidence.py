@@ -40,6 +40,7 @@ def _language(space: AlignedSpace, name: str, examples: list[str]) -> answers.La
     return answers.Language(
         name=name,
         words=len(space.vectors(name)),
+        ranked=space.vectors(name).ranked,
         examples=examples,
         verdict=_read(answers.Judgement, entry.get("verdict")) if mapped else None,
         held_out=_read(answers.HeldOut, entry.get("supervision")) if mapped else None,

@@ -27,7 +27,7 @@ from muse.translate.spelling import languages_with
 from muse.translate.words import Translation
 from muse.web.background import Background, step_back
 from muse.web.pictures import Direction, Drawn, Pictures
-from muse.web.suggestions import Prefixes
+from muse.web.suggestions import Prefixes, Texts
 
 AT_ONCE = 10_000 * 10_000  # up to this many pairs of words, hubness takes about a second
 SKIPPED = 300  # the most frequent words, which are poor examples
@@ -80,6 +80,7 @@ class Explorer:
         self.translations(direction, self.space.vectors(direction[0]).words[0], 1)
         for language in self.space.languages:
             self._prefixes(language)
+            self._texts(language)
 
     def direction(self, source: str | None, target: str | None) -> Direction:
         """Source and target language; the default is the pivot, or the first other language."""
@@ -116,13 +117,22 @@ class Explorer:
             return retrieval, translator.translate([line])[0], translator.choices(line)
 
     def suggestions(self, language: str, prefix: str, top: int) -> list[tuple[str, int]]:
-        """The `top` most frequent words of a language with a prefix, with their frequency ranks."""
-        self.space.side(language)
-        return self._prefixes(language).result().starting_with(prefix, top)
+        """The `top` most frequent words of a language with a prefix, with their frequency ranks.
+
+        Of rows, those whose ids have it, then those with words in their texts that do, with their places.
+        """
+        words = self.space.vectors(language).words
+        found = dict(self._prefixes(language).result().starting_with(prefix, top))
+        if len(found) < top and (texts := self._texts(language)) is not None:
+            found |= {words[row]: row + 1 for row in texts.result().having(prefix, top)}
+        return list(found.items())[:top]
 
     def examples(self, language: str) -> list[str]:
-        """A few example words of a language."""
-        words = self.space.vectors(language).words
+        """A few example words of a language; of rows, ids from all parts of it."""
+        vectors = self.space.vectors(language)
+        words = vectors.words
+        if not vectors.ranked:
+            return list(words[:: max(1, len(words) // EXAMPLES)][:EXAMPLES])
         found = [
             word for word in islice(words, SKIPPED, SKIPPED + 200) if is_readable(word) and len(word) > 3
         ]
@@ -167,8 +177,8 @@ class Explorer:
         form = find_form(word, vectors)
         if form is None:
             raise Unknown(
-                f"{word!r} is not among the {len(vectors)} words of {language}",
-                spellings(word, vectors),
+                f"{word!r} is not among the {len(vectors)} {vectors.noun} of {language}",
+                spellings(word, vectors) if vectors.ranked else [],
                 languages_with(self.space, word, besides=language),
             )
         return form
@@ -176,6 +186,12 @@ class Explorer:
     def _prefixes(self, language: str) -> Future[Prefixes]:
         words = self.space.vectors(language).words
         return self._background.once(("prefixes", language), lambda: Prefixes(words))
+
+    def _texts(self, language: str) -> Future[Texts] | None:
+        texts = self.space.vectors(language).texts
+        if texts is None:
+            return None
+        return self._background.once(("texts", language), lambda: Texts(texts))
 
     def _translator(self, direction: Direction, retrieval: Retrieval) -> Translator:
         # One for each direction and retrieval, since it caches words.

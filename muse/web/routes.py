@@ -61,7 +61,7 @@ def _about_the_server(router: APIRouter, explorer: Explorer) -> None:
 
 
 def _about_words(router: APIRouter, explorer: Explorer) -> None:
-    @router.get("/api/translate")
+    @router.get("/api/translate", response_model_exclude_unset=True)
     def translate(
         word: Word, src: Lang = None, tgt: Lang = None, top: Top = 10
     ) -> answers.TranslationsAnswer:
@@ -73,26 +73,34 @@ def _about_words(router: APIRouter, explorer: Explorer) -> None:
             target=target,
             word=word,
             form=found.form or word,
+            **_text(explorer, source, found.form or word),
             retrieval=str(retrieval),
             grade=found.grade,
             languages=list(found.languages),
-            translations=[_option(answer) for answer in found.answers],
+            translations=[_option(one, **_text(explorer, target, one.target)) for one in found.answers],
         )
 
-    @router.get("/api/suggest")
+    @router.get("/api/suggest", response_model_exclude_unset=True)
     def suggest(lang: Lang = None, prefix: Prefix = "", top: Top = 8) -> answers.SuggestAnswer:
         """The most frequent words with a prefix; capitals and accents make no difference."""
         language = lang or explorer.direction(None, None)[0]
         found = explorer.suggestions(language, prefix, top)
-        words = [answers.Suggested(word=word, rank=rank) for word, rank in found]
+        ranked = explorer.space.vectors(language).ranked
+        words = [
+            answers.Suggested(word=word, rank=rank if ranked else None, **_text(explorer, language, word))
+            for word, rank in found
+        ]
         return answers.SuggestAnswer(language=language, prefix=prefix, words=words)
 
-    @router.get("/api/neighbours")
+    @router.get("/api/neighbours", response_model_exclude_unset=True)
     def neighbours(word: Word, src: Lang = None, tgt: Lang = None, top: Top = 10) -> answers.NeighboursAnswer:
         """The nearest neighbours, in both languages, of a word of the source language."""
         direction = explorer.direction(src, tgt)
         form, found = explorer.neighbours(direction, word, top)
-        nearby = [answers.Nearby(language=name, words=_scored(words)) for name, words in found.items()]
+        nearby = [
+            answers.Nearby(language=name, words=_scored(explorer, name, words))
+            for name, words in found.items()
+        ]
         return answers.NeighboursAnswer(language=direction[0], word=word, form=form, neighbours=nearby)
 
 
@@ -127,17 +135,27 @@ def _about_the_picture(router: APIRouter, explorer: Explorer) -> None:
         )
 
 
-def _scored(found: Iterable[tuple[str, float]]) -> list[answers.Scored]:
-    return [answers.Scored(word=word, score=round(score, 4)) for word, score in found]
+def _scored(explorer: Explorer, language: str, found: Iterable[tuple[str, float]]) -> list[answers.Scored]:
+    return [
+        answers.Scored(word=word, score=round(score, 4), **_text(explorer, language, word))
+        for word, score in found
+    ]
 
 
-def _option(found: Answer) -> answers.Option:
+def _text(explorer: Explorer, language: str, word: str) -> dict[str, str]:
+    """The field with the text of a row; none where that is not known, as of every word."""
+    text = explorer.space.vectors(language).text_of(word)
+    return {} if text is None else {"text": text}
+
+
+def _option(found: Answer, **text: str) -> answers.Option:
     return answers.Option(
         word=found.target,
         score=round(found.score, 4),
         probability=None if found.probability is None else round(found.probability, 4),
         mutual=found.mutual,
         grade=found.grade,
+        **text,
     )
 
 

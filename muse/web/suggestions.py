@@ -1,13 +1,16 @@
-"""Suggestions: the most frequent words of a language that start with some letters, as one types."""
+"""Suggestions: the most frequent words of a language that start with some letters, as one types; or rows."""
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from itertools import islice
 
 import numpy as np
 
+LONGEST = 300  # characters of a text that are indexed
 WORDS = 500_000  # the most frequent, which are indexed; a word takes about 150 bytes
 # Letters that differ by more than an accent, and the apostrophe of typewriters.
 _LETTERS = str.maketrans({"œ": "oe", "æ": "ae", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "ı": "i", "’": "'"})
@@ -62,3 +65,33 @@ class Prefixes:
 
     def _ranked(self, rows: Sequence[int], top: int) -> list[tuple[str, int]]:
         return [(self._words[row], row + 1) for row in rows[:top]]
+
+
+class Texts:
+    """The texts of the rows of a language, searched for the beginnings of their words.
+
+    They are one long string, since a search of it takes milliseconds, an index of all words gigabytes.
+    """
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        lines = [f"\n{_spaced(text[:LONGEST])}" for text in islice(texts, WORDS)]
+        self._all = "".join(lines)
+        self._ends = np.cumsum([len(line) for line in lines], dtype=np.int64)  # (n,)
+
+    def having(self, words: str, top: int) -> list[int]:
+        """The first `top` rows in which these words follow one another, the last of them perhaps begun.
+
+        >>> Texts(["A dog runs.", "Two dogs", "Hotdog"]).having("DOG", 5)
+        [0, 1]
+        """
+        wanted, found = _spaced(words), list[int]()
+        at = self._all.find(wanted) if wanted.strip() else -1
+        while at >= 0 and len(found) < top:
+            found.append(int(np.searchsorted(self._ends, at, side="right")))
+            at = self._all.find(wanted, int(self._ends[found[-1]]))
+        return found
+
+
+def _spaced(text: str) -> str:
+    """The folded words of a text, with a space before each."""
+    return "".join(f" {word}" for word in re.findall(r"\w+", folded(text)))

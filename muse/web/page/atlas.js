@@ -2,6 +2,7 @@
 import { Unreachable, ask } from "/page/api.js";
 import { Latest } from "/page/latest.js";
 
+const NONE = { word: "No two frequent words are mutual translations.", row: "The map is of words, which these rows do not have." };
 const AGAIN = 700; // milliseconds between two questions whether the map is drawn
 
 export class Atlas {
@@ -23,7 +24,7 @@ export class Atlas {
     this.drawings.run((signal) => drawn(pair, signal), (picture) => {
       this.ready = true;
       this.map.show(picture, pair[0]);
-      if (!picture.points.length) this.map.say("No two frequent words are mutual translations.");
+      if (!picture.points.length) this.map.say(NONE[languages.noun(pair[0])]);
       this.mark();
     }, (error) => {
       this.pair = ""; // to be drawn when it is asked for next

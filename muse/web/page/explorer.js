@@ -85,7 +85,7 @@ function turned(again = true) {
 function empty() {
   answers.cancel();
   clearTrouble();
-  show(null, introduction());
+  show(null, introduction(page.languages.noun(page.languages.source)));
   atlas.release();
   document.title = "muse explorer";
 }
@@ -97,8 +97,8 @@ function restore(asked) {
   answer({ track: false });
 }
 
-// Whether a text is one word, or to be translated word by word.
-const kindOf = (text) => (/\s|[.!?…]$/u.test(text) || text.length > LONGEST ? "sentence" : "word");
+// Whether a text is one word, or to be translated word by word, which only a language of words can be.
+const kindOf = (text, noun) => (noun === "word" && (/\s|[.!?…]$/u.test(text) || text.length > LONGEST) ? "sentence" : "word");
 
 // Answers the text in the box; `kind` is known where a word was chosen, `track` adds it to the way back.
 function answer({ kind = null, track = true } = {}) {
@@ -110,7 +110,7 @@ function answer({ kind = null, track = true } = {}) {
   closeAlternatives();
   clearTimeout(dimming);
   dimming = setTimeout(() => $("answer").classList.add("busy"), SOON);
-  const [path, parameters, tell] = (kind ?? kindOf(text)) === "word"
+  const [path, parameters, tell] = (kind ?? kindOf(text, page.languages.noun(source))) === "word"
     ? ["/api/translate", { ...direction, word: text, ...OTHERS }, tellWord]
     : ["/api/sentence", { ...direction, text }, tellSentence];
   answers.run((signal) => ask(path, parameters, signal), tell, (error) => fail(error, asked));

@@ -69,6 +69,11 @@ export class Languages {
     return make("span", { class: `mark ${code === this.onMap[0] ? "one" : "two"}`, "aria-hidden": "true" });
   }
 
+  // What a language has: words, or rows without words.
+  noun(code) {
+    return this.of(code).ranked ? "word" : "row";
+  }
+
   of(code) {
     return this.space.languages.find((one) => one.name === code);
   }

@@ -1,4 +1,4 @@
-// Suggestions below the box while a word is typed: the most frequent words that start with it.
+// Suggestions below the box while a word is typed: the most frequent words that start with it, or rows by id and text.
 import { ask } from "/page/api.js";
 import { $, make } from "/page/dom.js";
 import { Latest } from "/page/latest.js";
@@ -43,7 +43,7 @@ export class Suggestions {
       this.close();
       return;
     }
-    this.list.replaceChildren(...words.map(({ word, rank }, place) => make(
+    this.list.replaceChildren(...words.map(({ word, rank, text }, place) => make(
       "li",
       {
         role: "option", id: `suggestion-${place}`, "aria-selected": "false", "data-word": word,
@@ -51,7 +51,8 @@ export class Suggestions {
         onclick: () => this.take(word),
       },
       make("span", { lang, dir: "auto" }, ...emphasised(word, prefix)),
-      make("span", { class: "rank" }, `no. ${rank.toLocaleString("en")}`),
+      text === undefined ? null : make("span", { class: "meant", lang, dir: "auto" }, text),
+      rank === null ? null : make("span", { class: "rank" }, `no. ${rank.toLocaleString("en")}`),
     )));
     this.list.hidden = false;
     this.field.removeAttribute("aria-activedescendant");

@@ -26,6 +26,10 @@ function box(title, kind, ...rest) {
 
 function showUnknown({ suggestions, languages }, question, page) {
   const { text, source } = question;
+  if (page.languages.noun(source) === "row") {
+    box(`“${text}” is no row of ${named(source)}`, "", make("p", {}, "Choose one of those suggested for words of its text, or give its id."));
+    return;
+  }
   const elsewhere = languages.filter((code) => page.languages.codes.includes(code));
   const close = suggestions.map((word) => wordButton(word, source, page, ""));
   if (elsewhere.length) {

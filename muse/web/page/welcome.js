@@ -4,6 +4,10 @@ import { $, make } from "/page/dom.js";
 import { named } from "/page/languages.js";
 import { wordButton } from "/page/word.js";
 
+const LINES_OF_ROWS = [
+  "An id gives the nearest rows of the other side, each with its text where that is known.",
+  "Rows are suggested by their ids, and by words of their texts.",
+];
 const LINES = [
   "A word gives its translations, each with the probability that it is right.",
   "A sentence is translated word by word; every word has alternatives.",
@@ -11,7 +15,7 @@ const LINES = [
 ];
 
 export function showSpace(space) {
-  const words = space.languages.map((one) => `${one.words.toLocaleString("en")} ${named(one.name)} words`);
+  const words = space.languages.map((one) => `${one.words.toLocaleString("en")} ${named(one.name)} ${one.ranked ? "words" : "rows"}`);
   $("space").textContent = space.name;
   $("about").textContent = words.join(" · ");
   $("verdict").replaceChildren(space.verdict ? verdictChip(space.verdict) : "");
@@ -22,12 +26,14 @@ export function showSpace(space) {
 export function showDirection(page) {
   const { source, onMap } = page.languages;
   onMap.forEach((code, place) => { $(place ? "two-name" : "one-name").textContent = named(code); });
-  $("text").placeholder = `Word or sentence in ${named(source)}`;
+  const kind = page.languages.noun(source) === "word" ? "Word or sentence in" : "Id or text of a row of";
+  $("text").placeholder = `${kind} ${named(source)}`;
   $("text").lang = source;
   const { examples } = page.languages.of(source);
   $("examples").replaceChildren("Try", ...examples.map((word) => wordButton(word, source, page, "")));
 }
 
-export function introduction() {
-  return make("div", { class: "card" }, make("ul", { class: "intro" }, ...LINES.map((line) => make("li", {}, line))));
+export function introduction(noun) {
+  const lines = noun === "word" ? LINES : LINES_OF_ROWS;
+  return make("div", { class: "card" }, make("ul", { class: "intro" }, ...lines.map((line) => make("li", {}, line))));
 }

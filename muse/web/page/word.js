@@ -15,6 +15,7 @@ export function showWord(translated, page) {
     "article", { class: weak ? "card weak" : "card" },
     weak ? notice(translated, page) : null,
     asked(translated, page),
+    meant(translated, translated.source),
     headline(translated, page),
     translations.length > 1 ? others(translated, page) : null,
   );
@@ -38,6 +39,11 @@ function asked({ word, form, source, target }, page) {
   );
 }
 
+// The text that a row without words stands for, if it is known.
+export function meant({ text }, language) {
+  return text === undefined ? null : make("span", { class: "meant", lang: language, dir: "auto" }, text);
+}
+
 function headline({ translations: [best], target, form }, page) {
   return make(
     "div", {},
@@ -46,6 +52,7 @@ function headline({ translations: [best], target, form }, page) {
       make("p", { class: "best", lang: target, dir: "auto", id: "best" }, best.word),
       copyButton(() => best.word, "the translation"),
     ),
+    meant(best, target),
     make(
       "div", { class: "worth" },
       probabilityChip(best),
@@ -62,7 +69,7 @@ function others({ translations: [, ...rest], target, form, retrieval }, page) {
     bar.style.width = `${Math.max(0, 100 * (one.probability ?? one.score / most))}%`;
     return make(
       "li", { class: one.grade === "weak" ? "weak" : "", title: `${retrieval}: ${one.score.toFixed(3)}` },
-      make("span", {}, wordButton(one.word, target, page), one.mutual ? mutualSign(form) : null),
+      make("span", {}, wordButton(one.word, target, page), one.mutual ? mutualSign(form) : null, meant(one, target)),
       make("span", { class: "meter", "aria-hidden": "true" }, bar),
       share(one),
     );
@@ -83,13 +90,13 @@ export function showNeighbours({ source, target, form, translations }, near, pag
     make("h3", {}, page.languages.mark(language), named(language)),
     make("ol", {}, ...found.slice(0, NEIGHBOURS).map((one) => make(
       "li", {},
-      wordButton(one.word, language, page),
+      make("span", {}, wordButton(one.word, language, page), meant(one, language)),
       make("span", { class: "score", title: "cosine similarity" }, one.score.toFixed(2)),
     ))),
   );
   return make(
     "section", { class: "card", "aria-labelledby": "near-title" },
-    make("h2", { id: "near-title" }, "Words near ", make("span", { lang: source, dir: "auto" }, form)),
+    make("h2", { id: "near-title" }, page.languages.noun(source) === "word" ? "Words near " : "Rows near ", make("span", { lang: source, dir: "auto" }, form)),
     make(
       "div", { class: "near" },
       list(source, words[source]),
