@@ -30,7 +30,7 @@ PAGES = ROOT / "docs" / "pages"
 TUTORIAL = PAGES / "tutorial.md"
 OTHERS = sorted(path for path in PAGES.rglob("*.md") if path != TUTORIAL and blocks(path))
 TEXTS = [README, ROOT / "CONTRIBUTING.md", *sorted(PAGES.rglob("*.md"))]
-SLOW = ("look", "many-languages", "measure", "new-words", "sentence-systems")
+SLOW = ("look", "many-languages", "measure", "new-words", "sentence-systems", "vector-store")
 MARKED = [pytest.param(page, marks=pytest.mark.slow) if page.stem in SLOW else page for page in OTHERS]
 FEW = 1_500
 SEARCHES = ("look", "sentence-systems", "which-file")  # pages that a small space will do for
@@ -41,6 +41,7 @@ NEEDS = {  # the packages of extras that the blocks of a page need
     "look.md": ("fastapi", "jinja2", "sklearn", "uvicorn"),
     "measure-sentences.md": ("sklearn",),
     "sentence-systems.md": ("tokenizers",),
+    "vector-store.md": ("pyarrow", "sklearn"),
     "which-file.md": ("gensim", "pandas", "pyarrow", "safetensors", "sklearn", "spacy", "tokenizers"),
 }
 
