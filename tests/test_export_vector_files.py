@@ -99,3 +99,23 @@ def test_nothing_is_written_where_something_is_wrong(tmp_path: Path) -> None:
     with pytest.raises(Mismatch, match="words of fr that text can represent, got none"):
         export(tmp_path / "x", "text", phrases)
     assert not tree(tmp_path)
+
+
+@pytest.mark.parametrize("there", [False, True])
+def test_languages_are_written_together_or_not_at_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, there: bool
+) -> None:
+    if there:
+        export(tmp_path / "out", "text", language="en")
+    before = tree(tmp_path)
+    write = FORMS["text"].write
+
+    def first_alone(path: Path, *arguments: Any) -> None:
+        if path.name == "en.vec":
+            raise OSError("the disk is full")
+        write(path, *arguments)
+
+    monkeypatch.setitem(FORMS, "text", FORMS["text"]._replace(write=first_alone))
+    with pytest.raises((BadFile, BadSetting, OSError), match="the disk is full"):
+        export(tmp_path / "out", "text")
+    assert tree(tmp_path) == before

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from muse.errors import BadFile
-from muse.files.atomic import atomic_folder, atomic_path, exchange
+from muse.files.atomic import atomic_files, atomic_folder, atomic_path, exchange
 from tests.command import tree
 
 FAULTS = [KeyboardInterrupt, SystemExit, MemoryError, OSError, ValueError]
@@ -124,6 +124,25 @@ def test_others_may_read_what_was_written(tmp_path: Path) -> None:
         pass
     assert (tmp_path / "f").stat().st_mode == (tmp_path / "plain").stat().st_mode
     assert (tmp_path / "d").stat().st_mode & 0o777 != 0o700
+
+
+@pytest.mark.parametrize("there", [False, True])
+def test_several_files_appear_after_all_are_written(tmp_path: Path, there: bool) -> None:
+    out = tmp_path / "above" / "out"
+    if there:
+        out.mkdir(parents=True)
+        (out / "a").write_text("old")
+        (out / "own").write_text("kept")
+    before = tree(tmp_path)
+    with pytest.raises(OSError, match="full"), atomic_files(out) as folder:
+        (folder / "a").write_text("new")
+        raise OSError("full")
+    assert tree(tmp_path) == before
+    with atomic_files(out) as folder:
+        (folder / "a").write_text("new")
+        (folder / "b").write_text("new too")
+    own = {"own": b"kept"} if there else {}
+    assert tree(out) == {"a": b"new", "b": b"new too", **own}
 
 
 @pytest.mark.parametrize("by_link", [False, True])

@@ -13,7 +13,7 @@ import numpy as np
 
 from muse.errors import BadSetting, Mismatch
 from muse.files import write_npz, write_vectors_text, write_word2vec
-from muse.files.folders import parents_for
+from muse.files.atomic import atomic_files
 from muse.files.parquet import require_pyarrow
 from muse.files.space_folder import folder_name, writing
 from muse.files.vectors_parquet import write_parquet
@@ -88,13 +88,14 @@ def export_vectors(
     if form == "parquet":
         require_pyarrow(out)  # before a folder is created
     written = []
-    for name, path in _places(space, out, form, language).items():
-        vectors = space.vectors(name).most_frequent(max_vocab or len(space.vectors(name)))
-        held = _held(vectors, form, path)
-        with writing(out), parents_for(path) if path != out else nullcontext():
+    places = _places(space, out, form, language)
+    with writing(out), nullcontext() if out in places.values() else atomic_files(out) as folder:
+        for name, path in places.items():
+            vectors = space.vectors(name).most_frequent(max_vocab or len(space.vectors(name)))
+            held = _held(vectors, form, path)
             with (progress or Progress(quiet=True)).stage(path.name, len(held), "words") as tick:
-                FORMS[form].write(path, held.words, held.matrix, tick)
-        written.append(WrittenFile(path, name, len(held), len(vectors) - len(held)))
+                FORMS[form].write(folder / path.name if folder else path, held.words, held.matrix, tick)
+            written.append(WrittenFile(path, name, len(held), len(vectors) - len(held)))
     return written
 
 

@@ -62,6 +62,30 @@ def atomic_folder(path: Path) -> Iterator[Path]:
             raise
 
 
+@contextmanager
+def atomic_files(folder: Path) -> Iterator[Path]:
+    """A temporary folder, whose files go into `folder` when the block ends without an error.
+
+    A new `folder` appears in one step. In one that is there each file does, after all have been written;
+    what else is in it stays.
+    """
+    folder = Path(os.path.realpath(folder))
+    if not folder.exists():
+        with atomic_folder(folder) as partial:
+            yield partial
+        return
+    with _partial(folder / folder.name, _new_folder) as partial:
+        try:
+            yield partial
+            places = {path: Path(os.path.realpath(folder / path.name)) for path in partial.iterdir()}
+            for place in places.values():
+                refuse_special(place)
+            for path, place in sorted(places.items()):
+                path.replace(place)
+        finally:
+            shutil.rmtree(partial, ignore_errors=True)
+
+
 def refuse_special(path: Path) -> None:
     """Raise BadFile if `path` is there and neither a file nor a folder: renaming would replace a device."""
     if is_stream(path):

@@ -3,22 +3,11 @@
 from __future__ import annotations
 
 import errno
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # the errors of a disk, a quota or a limit that is reached
-
-
-@contextmanager
-def parents_for(path: Path) -> Iterator[None]:
-    """A block in which `path` has its parent folders; those made for it go again with an error, if empty."""
-    made = make_parents(path)
-    try:
-        yield
-    except BaseException:
-        remove_empty(made)
-        raise
 
 
 def make_parents(path: Path) -> list[Path]:
