@@ -73,7 +73,12 @@ def draw_picture(
 
 
 def frequent_pairs(space: AlignedSpace, source: str, target: str, limit: int = WORDS) -> NDArray[np.int64]:
-    """The (p, 2) rows of readable mutual CSLS neighbours among the `limit` most frequent words of both."""
+    """The (p, 2) rows of readable mutual CSLS neighbours among the `limit` most frequent words of both.
+
+    There are none where a language has rows in no order: ids and texts are no labels of a picture.
+    """
+    if not all(space.vectors(language).ranked for language in (source, target)):
+        return np.empty((0, 2), np.int64)
     x, y = space.tensor(source)[:limit], space.tensor(target)[:limit]
     pairs = mutual_neighbours(x, y, Retrieval()).cpu().numpy()
     sides = (space.vectors(source).words, space.vectors(target).words)

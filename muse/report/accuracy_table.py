@@ -38,8 +38,14 @@ class TablePart:
     rows: tuple[TableRow, ...]
 
 
-def accuracy_table(accuracy: Accuracy, styles: Mapping[str, str]) -> tuple[TablePart, ...]:
-    """The parts of the table; `styles` has that of the marks for each language that is asked."""
+def accuracy_table(
+    accuracy: Accuracy, styles: Mapping[str, str], *, ranked: bool = True
+) -> tuple[TablePart, ...]:
+    """The parts of the table; `styles` has that of the marks for each language that is asked.
+
+    Rows that are not `ranked` have neither a frequency nor a kind.
+    """
+    noun = "words" if ranked else "rows"
     measured = (accuracy.forward, accuracy.backward)
     used = tuple(styles[one.source] for one in measured)
     whole = tuple(
@@ -47,12 +53,15 @@ def accuracy_table(accuracy: Accuracy, styles: Mapping[str, str]) -> tuple[Table
     )
     asked = " and ".join(f"{one.score.covered:,}" for one in measured)
     simple = [[baseline.found for baseline in one.baselines] for one in measured]
-    return (
-        TablePart("", (TableRow("all words", f"{asked} words", whole),)),
+    groups = (
         TablePart("By frequency rank", tuple(_rows([one.score.bands for one in measured], used))),
         TablePart("By kind of word", tuple(_rows([_kinds(one) for one in measured], used))),
+    )
+    return (
+        TablePart("", (TableRow(f"all {noun}", f"{asked} {noun}", whole),)),
+        *(groups if ranked else ()),
         TablePart(
-            "For comparison: simple methods on the same words",
+            f"For comparison: simple methods on the same {noun}",
             tuple(
                 TableRow(row.name, baseline.meaning, row.marks)
                 for row, baseline in zip(_rows(simple, used), accuracy.forward.baselines, strict=True)

@@ -20,6 +20,8 @@ from muse.report.survey import Survey, survey
 from muse.search.retrieval import Retrieval
 from muse.space import AlignedSpace
 
+LONGEST_TEXT = 200  # characters shown
+
 
 @dataclass(frozen=True)
 class ReportConfig:
@@ -83,6 +85,27 @@ class Facts:
         return self.config.target
 
     @property
+    def ranked(self) -> bool:
+        """Whether both languages have words, most frequent first, and not rows in no order."""
+        return all(self.space.vectors(name).ranked for name in (self.source, self.target))
+
+    @property
+    def noun(self) -> str:
+        """What the languages have: words, or rows."""
+        return "words" if self.ranked else "rows"
+
+    @property
+    def sample(self) -> str:
+        """What the survey has searched, such as "20,000 most frequent words"."""
+        count = f"{self.survey.searched:,}"
+        return f"{count} most frequent words" if self.ranked else f"first {count} rows"
+
+    def text(self, language: str, word: str) -> str:
+        """The text of a row without words, or its beginning; empty if it is not known, as of every word."""
+        text = self.space.vectors(language).text_of(word) or ""
+        return text if len(text) <= LONGEST_TEXT else f"{text[:LONGEST_TEXT]}…"
+
+    @property
     def folder(self) -> Path:
         """The folder of the space."""
         return Path("SPACE") if self.space.folder is None else self.space.folder.resolve()
@@ -100,7 +123,7 @@ class Facts:
         only = len(self.space.languages) == 2 and self.target == self.space.pivot
         about = Surroundings(
             self.folder, self.config.base, self.source, self.target, self.space.pivot,
-            only, self.accuracy is not None, words,
+            only, self.accuracy is not None, words, self.ranked,
         )  # fmt: skip
         return next_steps(self.label, least_certain(self.records), about)
 

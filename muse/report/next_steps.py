@@ -12,6 +12,7 @@ from muse.translate.answers import TRUSTED
 
 FEW = 5_000  # words: with fewer, more words help
 OF_ONE_RUN = ("--json", "--quiet", "-q", "--resume", "--verbose", "-v")
+ROWS = "more.parquet"  # stands for vectors that the reader has
 PAIRS = "pairs.txt"  # stands for a list of translations that the reader has
 
 
@@ -28,7 +29,7 @@ class Surroundings:
     """What the commands depend on: the space and the folder they are run in, the direction, what is known.
 
     `only` is whether the space has no other direction, which then need not be named; `words` the size of the
-    smaller vocabulary.
+    smaller vocabulary; they are rows in no order if they are not `ranked`.
     """
 
     space: Path
@@ -39,6 +40,7 @@ class Surroundings:
     only: bool
     measured: bool
     words: int
+    ranked: bool = True
 
     def muse(self, *words: str) -> str:
         """A command of muse."""
@@ -54,8 +56,9 @@ def next_steps(label: str, record: Record | None, about: Surroundings) -> tuple[
     """The steps after a run with this verdict; `record` is of the least certain mapping."""
     if label == "failed":
         return tuple(_repairs(record, about))
+    pairs = "a list of translations" if about.ranked else "ids that belong together"
     measuring = NextStep(
-        "Measure it: give a list of translations, a pair on each line, and read this page again.",
+        f"Measure it: give {pairs}, a pair on each line, and read this page again.",
         about.muse("report", str(about.space), *about.direction, "--dictionary", PAIRS),
     )
     unmeasured = [] if about.measured else [measuring]
@@ -67,6 +70,13 @@ def next_steps(label: str, record: Record | None, about: Surroundings) -> tuple[
 def _uses(about: Surroundings) -> list[NextStep]:
     space, way = str(about.space), about.direction
     name = f"{about.source}-{about.target}.tsv"
+    if not about.ranked:
+        found = f"{about.source}.mapped.parquet"
+        mapped = about.muse("map", space, "--lang", about.source, "--vectors", ROWS, "--out", found)
+        return [
+            NextStep("Look rows up in a browser, by their ids and texts.", about.muse("serve", space)),
+            NextStep(f"Map further rows of {about.source} into the space.", mapped),
+        ]
     return [
         NextStep("Look words up in a browser, and see the map.", about.muse("serve", space)),
         NextStep(
@@ -87,8 +97,10 @@ def _repairs(record: Record | None, about: Surroundings) -> list[NextStep]:
     """What may help after a failure, the surest and cheapest first."""
     again = _again(record, about)
     adversarial = [*_without(again, "--init", "--seed"), "--init", "adversarial", "--seed", "1"]
-    found = [
-        _learning(record, again, about),
+    found = [_learning(record, again, about)]
+    if not about.ranked:
+        return found
+    found += [
         NextStep(
             "Check the files. Are they the languages you meant, the most frequent words first, trained on "
             "texts of the same kind? The words they begin with are below."
@@ -109,6 +121,8 @@ def _repairs(record: Record | None, about: Surroundings) -> list[NextStep]:
 def _learning(record: Record | None, again: Sequence[str], about: Surroundings) -> NextStep:
     if record is not None and record.supervision is not None:
         text = "Give more translations to learn from."
+    elif not about.ranked:
+        text = "Give pairs of ids that belong together, to learn from."
     else:
         text = "Give translations to learn from. A few dozen often turn a failure into a good alignment."
     return NextStep(text, command_line([*again, "--dictionary", PAIRS], about.base))

@@ -25,7 +25,7 @@ def view(facts: Facts) -> dict[str, Any]:
     return {
         "facts": facts,
         "marks": marks,
-        "table": () if facts.accuracy is None else accuracy_table(facts.accuracy, marks),
+        "table": () if facts.accuracy is None else accuracy_table(facts.accuracy, marks, ranked=facts.ranked),
         "disagreement": disagreement(facts),
         "settings": settings(facts.space.manifest),
         "files": {name: _files(facts, name) for name in (facts.source, facts.target)},

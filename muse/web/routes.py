@@ -16,6 +16,7 @@ from muse.web.evidence import space_answer
 from muse.web.explorer import Explorer
 from muse.web.pictures import Direction
 
+SHOWN = 500  # characters of the text of a row
 WORD = 200  # characters; the longest words of 200,000 have about 40
 TEXT = 2_000
 TOP = 50
@@ -143,9 +144,11 @@ def _scored(explorer: Explorer, language: str, found: Iterable[tuple[str, float]
 
 
 def _text(explorer: Explorer, language: str, word: str) -> dict[str, str]:
-    """The field with the text of a row; none where that is not known, as of every word."""
+    """The field with the text of a row, or its beginning; none where that is not known, as of every word."""
     text = explorer.space.vectors(language).text_of(word)
-    return {} if text is None else {"text": text}
+    if text is None:
+        return {}
+    return {"text": text if len(text) <= SHOWN else f"{text[:SHOWN]}…"}
 
 
 def _option(found: Answer, **text: str) -> answers.Option:
