@@ -11,6 +11,8 @@ import torch
 
 import muse
 from muse.api import run
+from muse.api.arrays import RowArray, given_vectors
+from muse.api.request import Request
 from muse.errors import BadFile, BadSetting, Mismatch
 from muse.learn.plan import Plan
 from muse.space import AlignedSpace
@@ -18,7 +20,7 @@ from muse.vectors import Matrix
 from tests.toys import raw_pair
 
 FRENCH, ENGLISH, _ = raw_pair()
-PAIRS = muse.AlignConfig(plan=Plan(init="dictionary"))
+PAIRS = muse.AlignConfig(plan=Plan(init="dictionary"), refine=None)
 
 
 def aligned(folder: Path, source: Any, target: Any, **options: Any) -> AlignedSpace:
@@ -45,6 +47,18 @@ def test_arrays_are_as_good_as_files(tmp_path: Path) -> None:
     assert not space.vectors("use").ranked
     np.testing.assert_array_equal(FRENCH.matrix, before[0])
     np.testing.assert_array_equal(ENGLISH.matrix, before[1])
+
+
+def test_arrays_and_paths_may_be_mixed() -> None:
+    found = given_vectors("source_file", [FRENCH.matrix, "b.npy", Path("c.npy")])
+    assert isinstance(found, tuple)
+    assert isinstance(found[0], RowArray)
+    assert found[1:] == (Path("b.npy"), Path("c.npy"))
+    request = Request(("minilm", "e5", "bge"), "use", source_file=found)
+    request.check()
+    assert request.source_files()[0] is found[0]
+    assert request == Request(("minilm", "e5", "bge"), "use", source_file=found)
+    assert given_vectors("target_file", None) is None
 
 
 def test_the_rotation_is_found_and_the_manifest_names_no_file(tmp_path: Path) -> None:
