@@ -103,6 +103,7 @@ def _run(request: Request, device: str, progress: Progress | None, began: float)
     progress = progress or Progress(quiet=True)
     parts = 2 + PARTS * len(request.sources)  # reading and saving, and those of each language
     inputs = _load(request, progress.part(1, parts))
+    request = _of_rows(request, inputs)
     loaded, loading = time.perf_counter(), {"load": peak_memory_mb()}
     checkpoint = _checkpoint(request, inputs)
     runtime = Runtime(device, progress.part(2, parts), checkpoint)
@@ -169,6 +170,16 @@ def _load(request: Request, progress: Progress) -> _Inputs:
         target,
         {language: sides[language] for language in request.via},
     )
+
+
+def _of_rows(request: Request, inputs: _Inputs) -> Request:
+    """The request with the settings for rows, which the space records, if no two languages have words."""
+    mapped = [side.vectors for side in (*inputs.sources.values(), *inputs.via.values())]
+    if inputs.target.vectors.ranked and any(side.ranked for side in mapped):
+        return request
+    if request.config.reweight:
+        log.info("no re-weighting: rows without words have few pairs to weight directions by")
+    return replace(request, config=request.config.of_rows())
 
 
 def _others(request: Request, inputs: _Inputs) -> Others:

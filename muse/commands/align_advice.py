@@ -25,6 +25,7 @@ COMPARED = 5_000  # of the most frequent words, when spellings are compared
 FEW_SHARED = 0.05  # of them spelt alike: identical strings are of no help
 FEW_PAIRS = 50
 PAIRS = "pairs.txt"  # a name for a file that there is not yet
+ROWS = "more.npy"  # likewise
 SHOWN = 3  # words to look up
 PASSED_OVER = 200  # the most frequent words, which are grammar
 
@@ -45,7 +46,8 @@ def advice(report: Report, options: dict[str, Any]) -> list[str]:
     language = weakest(report.learned)
     learned = report.learned[language]
     if learned.verdict.label == "aligned":
-        return ["", "What next: look words up, see how good the space is, explore it in a browser."] + [
+        looked_up = "look words up" if space.vectors(language).ranked else "map more rows"
+        return ["", f"What next: {looked_up}, see how good the space is, explore it in a browser."] + [
             f"  {command}" for command in _uses(report, space, language)
         ]
     run = _Unaligned(language, learned, report, space, options)
@@ -61,7 +63,9 @@ def advice(report: Report, options: dict[str, Any]) -> list[str]:
 def _uses(report: Report, space: AlignedSpace, language: str) -> Iterator[str]:
     direction = ("--src", language) if len(report.learned) > 1 else ()
     words = _words(space, language)
-    if words:
+    if not space.vectors(language).ranked:
+        yield _muse("map", report.space, "--lang", language, "--vectors", ROWS, "--out", "mapped.npy")
+    elif words:
         yield _muse("translate", report.space, *direction, *words)
     yield _muse("report", report.space, *direction)
     yield _muse("serve", report.space)
@@ -90,6 +94,9 @@ class _Unaligned:
             yield Remedy("Refine the mapping: leave out --no-refine.", (_again(refine=None),))
         if init not in ("auto", "dictionary"):
             yield Remedy(f"Let muse try more than --init {init}.", (_again(init=None),))
+        if not self.ranked:
+            yield from self._of_rows()
+            return
         if self.cut:
             few = f"Use more words than --max-vocab {options['max_vocab']}."
             yield Remedy(few, (_again(max_vocab=max(MORE_WORDS, 2 * options["max_vocab"])),))
@@ -112,6 +119,19 @@ class _Unaligned:
             for name in (self.language, self.report.target)
         )
         yield Remedy(f"Check the vectors, whose first words are {' and '.join(first)}.", ())
+
+    def _of_rows(self) -> Iterator[Remedy]:
+        """Yields what may help rows without words."""
+        if self.learned.supervision is None and len(self.report.learned) == 1:
+            yield Remedy(
+                f"Say which rows belong together: {FEW_PAIRS} lines of an id ({self.language}), a tab and an "
+                f"id ({self.report.target}), in {PAIRS}; row numbers, from 0, where a file has no ids.",
+                (_again(dictionary=PAIRS),),
+            )
+        fewest, count = self.fewest
+        if count < FEW_WORDS:
+            yield Remedy(f"Use more rows: {count:,} are few ({fewest}).", ())
+        yield Remedy("Use rows of like texts on both sides: regions of unlike ones do not match.", ())
 
     def _with_pairs(self) -> Iterator[Remedy]:
         supervision, pairs = self.learned.supervision, f"{self.language}-{self.report.target}"
@@ -146,19 +166,32 @@ class _Unaligned:
         )
 
     def _with_more_words(self) -> Iterator[Remedy]:
-        counts = self.report.words
-        fewest = min((self.language, self.report.target), key=lambda name: counts[name])
-        if counts[fewest] < FEW_WORDS and not self.cut:
+        fewest, count = self.fewest
+        if count < FEW_WORDS and not self.cut:
             yield Remedy(
-                f"Use vectors of more words: {counts[fewest]:,} are few ({fewest}).",
+                f"Use vectors of more words: {count:,} are few ({fewest}).",
                 (f"muse fetch vectors {fewest}",) if _has_vectors(fewest) else (),
             )
 
     def measured(self) -> str:
         """The command that measures the space."""
         direction = ("--src", self.language) if len(self.report.learned) > 1 else ()
+        if not self.ranked:
+            return _muse("evaluate", self.report.space, *direction, "--task", "rows", "--pairs", PAIRS)
         gold = [*self._dictionaries(for_learning=False), PAIRS][0]
         return _muse("evaluate", self.report.space, *direction, "--dictionary", gold)
+
+    @property
+    def ranked(self) -> bool:
+        """Whether both languages have words, or else rows without words."""
+        return all(self.space.vectors(name).ranked for name in (self.language, self.report.target))
+
+    @property
+    def fewest(self) -> tuple[str, int]:
+        """The language with fewer words, and their number."""
+        counts = self.report.words
+        name = min((self.language, self.report.target), key=lambda name: counts[name])
+        return name, counts[name]
 
     @property
     def cut(self) -> bool:

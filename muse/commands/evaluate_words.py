@@ -88,14 +88,14 @@ def _score(space: AlignedSpace, lexicon: Lexicon, retrieval: Retrieval, options:
 
 
 def _shown(score: WordScore) -> list[str]:
+    groups = [f"  {group}" for group in (*score.bands, *score.parts)]
     return [
         f"{score.score}",
         f"P@5 = {score.p_at_5:.1f}, P@10 = {score.p_at_10:.1f}, P@1 over all {score.queries} queries = "
         f"{score.p_at_1_all:.1f}, coverage {score.covered}/{score.queries}",
         f"MRR = {score.mrr:.3f} [{score.mrr_ci95[0]:.3f}, {score.mrr_ci95[1]:.3f}], "
         f"MAP = {score.map:.3f} [{score.map_ci95[0]:.3f}, {score.map_ci95[1]:.3f}]",
-        "by frequency rank and kind of word, with the number of queries:",
-        *(f"  {group}" for group in (*score.bands, *score.parts)),
+        *(["by frequency rank and kind of word, with the number of queries:", *groups] if groups else []),
     ]
 
 

@@ -12,6 +12,7 @@ from muse.errors import Mismatch
 from muse.evaluation.groups import GroupScore, by_band, by_part
 from muse.evaluation.ranks import Ranks, average_precisions, best_ranks, ranks
 from muse.evaluation.score import (
+    Hits,
     Interval,
     Score,
     Signature,
@@ -128,10 +129,23 @@ def _score(answers: _Answers, queries: int, signature: Signature, rng: np.random
         p_at_1 * coverage, signature,
         float((1 / best).mean()), bootstrap_mean(1 / best, rng),
         float(precisions.mean()), bootstrap_mean(precisions, rng),
-        by_band(rows, hits, rng, words=len(answers.space.vectors(answers.source))),
-        by_part(words, gold, hits, rng),
+        *_groups(answers, rows, (words, gold), hits, rng),
         dict(zip(words, best.tolist(), strict=True)),
     )  # fmt: skip
+
+
+def _groups(
+    answers: _Answers,
+    rows: Ranks,
+    texts: tuple[list[str], list[list[str]]],
+    hits: Hits,
+    rng: np.random.Generator,
+) -> tuple[tuple[GroupScore, ...], tuple[GroupScore, ...]]:
+    """The scores by frequency and by kind of word; none of rows, whose order and ids mean nothing."""
+    source = answers.space.vectors(answers.source)
+    if not source.ranked:
+        return (), ()
+    return by_band(rows, hits, rng, words=len(source)), by_part(*texts, hits, rng)
 
 
 def _texts(answers: _Answers, rows: Ranks) -> tuple[list[str], list[list[str]]]:
