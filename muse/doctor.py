@@ -39,7 +39,7 @@ PURPOSES = {
     "parquet": "Parquet: muse export, muse encode, and vectors to read",
     "ray": "more than one machine: muse encode, muse mine and muse induce with --ray",
     "report": "muse report: one page about a space",
-    "sklearn": "sentence encoders as scikit-learn's estimators",
+    "sklearn": "sentence encoders and spaces as scikit-learn's estimators",
     "spacy": "vectors of spaCy pipelines, to read and as muse export writes them",
     "transformers": "a Hugging Face encoder as the core: muse train --core",
     "web": "muse serve: the explorer in the browser",
