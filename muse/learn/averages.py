@@ -2,9 +2,11 @@
 
 Two models that encode different texts share no row, but the rows around a mapped row say where its
 counterpart would be: the mean of its nearest neighbours on the other side. Each round draws rows and fits
-Procrustes to them and these means, in both directions (Dar, 2025). Neighbours are looked up in a space whose
-directions are weighted by their canonical correlation with the means (procrustes.correlation_weighted), which
-reaches the right mapping from farther away (benchmarks/RESULTS.md). Wide neighbourhoods come first.
+Procrustes to them and these means, in both directions (Dar, 2025). A mapping confirms its own mistakes on
+rows it was fitted to, so a draw is at most half of a side; and each is independent, since complementary halves
+deviate from the whole in opposite directions, which can turn a mapping round. Neighbours are looked up in a
+space whose directions are weighted by their canonical correlation with the means
+(procrustes.correlation_weighted), which reaches the right mapping from farther away.
 """
 
 from __future__ import annotations
@@ -28,9 +30,9 @@ from muse.vectors import Vectors
 class AveragesConfig:
     """The neighbours of each round, and the rows that are drawn for it on each side."""
 
-    neighbours: tuple[int, ...] = (100,) * 4 + (50,) * 4 + (20,) * 4
-    queries: int = 3_000
-    keys: int = 10_000
+    neighbours: tuple[int, ...] = (50,) * 20
+    queries: int = 2_000
+    keys: int = 5_000  # at most half of a side
 
 
 def averages(
@@ -70,8 +72,8 @@ def rounds_of_averages(
 
 
 def _drawn(rows: Tensor, count: int, rng: np.random.Generator) -> Tensor:
-    """At most `count` of the rows (n, d), drawn without replacement, in random order."""
-    chosen = rng.permutation(len(rows))[:count]
+    """At most `count` or half of the rows (n, d), drawn without replacement, in random order."""
+    chosen = rng.permutation(len(rows))[: max(1, min(count, len(rows) // 2))]
     return rows[torch.from_numpy(chosen).to(rows.device)]
 
 
