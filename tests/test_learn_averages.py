@@ -20,7 +20,7 @@ from muse.vectors import Matrix
 from tests.spaces import rotation
 from tests.toys import mixture
 
-CONFIG = AveragesConfig(neighbours=(30,) * 6, queries=500, keys=1_200)
+CONFIG = AveragesConfig(neighbours=(30,) * 6, queries=500, keys=1_200, share=1.0)
 A, B, TURN = mixture()
 
 
@@ -78,7 +78,7 @@ def test_the_same_seed_gives_the_same_and_another_nearly() -> None:
 def test_one_round_is_procrustes_on_the_means_of_neighbours() -> None:
     x, y = A.tensor()[:200], B.tensor()[:150]
     start, k = torch.from_numpy(_perturbed(TURN, 5)), 7
-    everything = AveragesConfig(neighbours=(k,), queries=1_000, keys=1_000)
+    everything = AveragesConfig(neighbours=(k,), queries=1_000, keys=1_000, share=1.0)
     (found,) = rounds_of_averages(x, y, start, everything, np.random.default_rng(0))
     cosines = (x @ start.T) @ y.T
     to_b = normalize(torch.stack([y[row.argsort(descending=True)[:k]].sum(dim=0) for row in cosines]))

@@ -3,7 +3,7 @@
 Two models that encode different texts share no row, but the rows around a mapped row say where its
 counterpart would be: the mean of its nearest neighbours on the other side. Each round draws rows and fits
 Procrustes to them and these means, in both directions (Dar, 2025). A mapping confirms its own mistakes on
-rows it was fitted to, so a draw is at most half of a side; and each is independent, since complementary halves
+rows it was fitted to, so a draw is at most half of a side, and each is independent: complementary halves
 deviate from the whole in opposite directions, which can turn a mapping round. Neighbours are looked up in a
 space whose directions are weighted by their canonical correlation with the means
 (procrustes.correlation_weighted), which reaches the right mapping from farther away.
@@ -28,11 +28,12 @@ from muse.vectors import Vectors
 
 @dataclass(frozen=True)
 class AveragesConfig:
-    """The neighbours of each round, and the rows that are drawn for it on each side."""
+    """The neighbours of each round, and the rows drawn for it on each side, at most `share` of them."""
 
     neighbours: tuple[int, ...] = (50,) * 20
     queries: int = 2_000
-    keys: int = 5_000  # at most half of a side
+    keys: int = 5_000
+    share: float = 0.5
 
 
 def averages(
@@ -61,7 +62,7 @@ def rounds_of_averages(
     grams = gram(x), gram(y)
     weighting = torch.eye(y.shape[1], dtype=y.dtype, device=y.device)
     for k in config.neighbours:
-        own, other = _drawn(x, config.keys, rng), _drawn(y, config.keys, rng)  # (r, d), (s, e)
+        own, other = _drawn(x, config, rng), _drawn(y, config, rng)  # (r, d), (s, e)
         mapped, keys = normalize(own @ mapping.T @ weighting), normalize(other @ weighting)  # (r, e), (s, e)
         forward = _means(mapped[: config.queries], keys, other, k)  # (q, e)
         backward = _means(keys[: config.queries], mapped, own, k)  # (q, d)
@@ -71,9 +72,10 @@ def rounds_of_averages(
         yield mapping
 
 
-def _drawn(rows: Tensor, count: int, rng: np.random.Generator) -> Tensor:
-    """At most `count` or half of the rows (n, d), drawn without replacement, in random order."""
-    chosen = rng.permutation(len(rows))[: max(1, min(count, len(rows) // 2))]
+def _drawn(rows: Tensor, config: AveragesConfig, rng: np.random.Generator) -> Tensor:
+    """Some of the rows (n, d), drawn without replacement, in random order."""
+    count = max(1, min(config.keys, int(config.share * len(rows))))
+    chosen = rng.permutation(len(rows))[:count]
     return rows[torch.from_numpy(chosen).to(rows.device)]
 
 
