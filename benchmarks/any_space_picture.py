@@ -1,0 +1,75 @@
+"""The picture of how few rows are enough, from the rows of benchmarks/any_space.py, as SVG.
+
+python benchmarks/any_space_picture.py [--rows FILE.csv] [--out FILE.svg]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from statistics import fmean
+
+import matplotlib as mpl
+from any_space_table import TOOLS, limits, pair_of, possible
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from tables import ROOT, rows_to_draw
+
+ROWS, OUT = ROOT / "benchmarks/results/any_space.csv", ROOT / "docs/pages/pictures/any-space.svg"
+COLOURS = {"muse": "#1f5fa8", "peer": "#c2410c"}
+ACROSS = 3  # panels side by side
+Row = Mapping[str, str]
+
+
+def several(rows: Sequence[Row]) -> list[tuple[str, str]]:
+    """The pairs that were run with more than one number of rows."""
+    counts: dict[tuple[str, str], set[str]] = {}
+    for one in possible(rows):
+        if one["tool"] in COLOURS:
+            counts.setdefault(pair_of(one), set()).add(one["rows"])
+    return [pair for pair, found in counts.items() if len(found) > 1]
+
+
+def draw(axes: Axes, rows: Sequence[Row], limit: float | None) -> None:
+    """A panel: every run as a point, the mean of each tool as a line, Procrustes dashed."""
+    for tool, colour in COLOURS.items():
+        own = [one for one in rows if one["tool"] == tool]
+        counts = sorted({int(one["rows"]) for one in own})
+        means = [fmean(float(one["top_1"]) for one in own if int(one["rows"]) == count) for count in counts]
+        axes.plot(counts, means, color=colour, label=TOOLS[tool])
+        axes.scatter([int(one["rows"]) for one in own], [float(one["top_1"]) for one in own], s=12,
+                     color=colour, alpha=0.5)  # fmt: skip
+    if limit is not None:
+        axes.axhline(limit, color="#6b7280", linewidth=1, linestyle="--", label=TOOLS["procrustes"])
+    axes.set(xscale="log", ylim=(-3, 103), xlim=(800, 130_000))
+    axes.set_xticks([1e3, 1e4, 1e5], ["1,000", "10,000", "100,000"])
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.grid(axis="y", color="#d1d5db", linewidth=0.7)
+
+
+def picture(rows: Sequence[Row]) -> Figure:
+    """A panel a pair that was run with several numbers of rows."""
+    pairs, limit = several(rows), limits(rows)
+    down = -(-len(pairs) // ACROSS)
+    figure = Figure(figsize=(8.4, 0.6 + 2.2 * down), layout="constrained")
+    panels = figure.subplots(down, ACROSS, squeeze=False, sharex=True, sharey=True).flat
+    for pair, axes in zip(pairs, panels, strict=False):  # in this order: it takes no panel too many
+        draw(axes, [one for one in possible(rows) if pair_of(one) == pair], limit.get(pair))
+        axes.set_title(" and ".join(pair), loc="left", fontsize=10)
+    for axes in list(panels):
+        axes.set_axis_off()
+    first = figure.axes[0]
+    figure.legend(*first.get_legend_handles_labels(), loc="outside upper left", ncols=3, frameon=False)
+    figure.supxlabel("rows a side", fontsize=10)
+    figure.supylabel("top-1 of 8,192 in %", fontsize=10)
+    return figure
+
+
+def main() -> None:
+    """Writes the picture."""
+    rows, out = rows_to_draw(ROWS, OUT)
+    mpl.rcParams.update({"svg.hashsalt": "muse", "svg.fonttype": "none", "font.family": "sans-serif"})
+    picture(rows).savefig(out, metadata={"Date": None})
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,72 @@
+"""Sentences for any_space_rows.py: of translations, captions, similarity pairs and novels."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import random
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+WORDS = range(4, 31)  # of a sentence from a novel
+SENTENCES = 230_000
+EVALUATED = 8_192
+_END = re.compile(r"(?<=[.!?])[\"”’']*\s+(?=[“‘\"']?[A-ZÀÉ])")
+
+
+def _lines(path: Path) -> Iterator[str]:
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        for line in file:
+            yield line.rstrip("\n")
+
+
+def _similar(path: Path) -> Iterator[str]:
+    with path.open(encoding="utf-8", newline="") as file:
+        for row in csv.reader(file):
+            yield from row[:2]
+
+
+def novels(path: Path) -> Iterator[str]:
+    """The sentences of 4 to 30 words of a file of novels."""
+    for line in _lines(path):
+        for sentence in _END.split(line.split("\t", 1)[1]):
+            if len(sentence.split()) in WORDS:
+                yield sentence
+
+
+def _english(data: Path) -> Iterator[str]:
+    for language in ("fr", "de"):
+        for line in _lines(data / f"parallel/tatoeba.en-{language}.train.tsv.gz"):
+            yield line.split("\t")[0]
+    yield from _lines(data / "parallel/multi30k.train.en.gz")
+    yield from _similar(data / "sts/stsb-en-dev.csv")
+    yield from _similar(data / "sts/stsb-en-test.csv")
+    yield from novels(data / "text/novels.en.tsv.gz")
+
+
+def _french(data: Path) -> Iterator[str]:
+    for line in _lines(data / "parallel/tatoeba.en-fr.train.tsv.gz"):
+        yield line.split("\t")[1]
+    yield from novels(data / "text/novels.fr.tsv.gz")
+
+
+def _drawn(sentences: Iterable[str]) -> list[str]:
+    # Each once, whatever its case; shuffled, so that every stretch of them is a sample of all.
+    once: dict[str, str] = {}
+    for sentence in sentences:
+        tidy = " ".join(sentence.split())
+        once.setdefault(tidy.lower(), tidy)
+    kept = [sentence for sentence in once.values() if sentence]
+    random.Random(0).shuffle(kept)
+    return kept[:SENTENCES]
+
+
+def english(shared: Path) -> list[str]:
+    """The English sentences: 8,192 for evaluation, then by turns one for space A and one for space B."""
+    return _drawn(_english(shared / "data"))
+
+
+def french(shared: Path) -> list[str]:
+    """French sentences of translations and novels."""
+    return _drawn(_french(shared / "data"))
