@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import time
 from collections.abc import Callable
@@ -59,13 +60,15 @@ def by_muse(cell: Cell, data: Data, options: Options) -> dict[str, Any]:
     """Muse align on the rows alone, and muse evaluate on those that both have."""
     a, b, a_known, b_known = _written(data, options.folder)
     space = options.folder / "space"
+    shutil.rmtree(space, ignore_errors=True)
     run = muse("align", "--src", "a", "--tgt", "b", "--src-emb", a, "--tgt-emb", b, "--seed", str(cell.seed),
-               "--out", space, "--force", *options.extra)  # fmt: skip
+               "--out", space, *options.extra)  # fmt: skip
     columns = {"seconds": run.seconds, "verdict": run.fields["verdict"]}
     columns |= {"confidence": run.fields["confidence"], "init": run.fields.get("init", "")}
     if not cell.possible:
         return columns
-    found = muse("evaluate", space, "--task", "rows", "--source", a_known, "--target", b_known).fields
+    known = "--source", a_known, "--target", b_known
+    found = muse("evaluate", space, "--task", "rows", "--retrieval", "nn", *known).fields
     return columns | {
         "top_1": found["p_at_1"],
         "mean_rank": found["mean_rank"],
