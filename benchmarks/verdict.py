@@ -35,7 +35,7 @@ from muse.learn.initialise.identical import IdenticalConfig, identical
 from muse.learn.pair import prepare_
 from muse.learn.plan import MANY_ROUNDS
 from muse.learn.refine import FIRST_ROUNDS, RefineConfig, refine
-from muse.learn.verdict import MIDDLE, SLOPE, judge, null_agreement
+from muse.learn.verdict import OF_WORDS, judge, null_agreement
 from muse.normalise import DEFAULT_STEPS
 from muse.procrustes import procrustes
 from muse.run.runtime import Runtime
@@ -319,7 +319,7 @@ def main() -> None:
         if rows:
             confusion(part, rows)
     calibration(everything)
-    aligned = MIDDLE + np.log(4) / SLOPE
+    aligned = OF_WORDS.middle + np.log(4) / OF_WORDS.slope
     worst = max(found.gain for found in everything if not found.good)
     called = [found.gain for found in everything if found.good and found.gain >= aligned]
     print(f"\naligned from a gain of {aligned:.2f}; highest of a failed run {worst:.2f},", end=" ")
