@@ -80,6 +80,14 @@ def test_a_changed_text_is_noticed(muse: Command, tmp_path: Path) -> None:
     assert "fr/texts.txt: expected the saved file" in ended.err
 
 
+def test_an_exported_space_has_the_rows_and_their_texts(muse: Command, tmp_path: Path) -> None:
+    space = space_of_rows(tmp_path / "space")
+    ended = muse("export", space, "--format", "space", "--out", tmp_path / "copy", "--max-vocab", 5)
+    assert ended.code == 0, ended.err
+    vectors = load_space(tmp_path / "copy").vectors("fr")
+    assert (vectors.ranked, len(vectors), vectors.text_of("4")) == (False, 5, "fr text 4 of <b>")
+
+
 def test_align_keeps_the_texts(muse: Command, tmp_path: Path) -> None:
     source, target, _ = raw_pair()
     for side in (source, target):

@@ -17,6 +17,7 @@ from muse.space import Provenance, SideToSave, add_to_space, check_addition, loa
 from muse.space import adding as space_adding
 from tests.command import tree
 from tests.spaces import raw_rows, rotation, saved, side_to_save
+from tests.test_commands_word_answers import space_of_rows
 
 SURE, UNSURE = {"label": "aligned", "confidence": 0.9}, {"label": "failed", "confidence": 0.1}
 
@@ -47,6 +48,23 @@ def test_the_others_keep_every_byte(tmp_path: Path, elsewhere: bool) -> None:
     if elsewhere:
         assert tree(tmp_path / "s") == before
     assert {path.name for path in tmp_path.iterdir()} == ({"s", "t"} if elsewhere else {"s"})
+
+
+def test_rows_keep_their_texts_beside_a_new_language(tmp_path: Path) -> None:
+    space_of_rows(tmp_path / "s")
+    side = new_side()
+    texts = [f"text {row}" for row in range(len(side.vectors))]
+    add(
+        tmp_path / "s",
+        tmp_path / "s",
+        replace(side, vectors=replace(side.vectors, ranked=False, texts=texts)),
+    )
+    space = load_space(tmp_path / "s")
+    assert list(space.vectors("es").texts or ()) == texts
+    assert space.vectors("fr").text_of("3") == "fr text 3 of <b>"
+    (tmp_path / "s" / "en" / "texts.txt").unlink()
+    with pytest.raises(BadFile, match=r"en/texts\.txt: expected a file of an aligned space"):
+        load_space(tmp_path / "s")
 
 
 def test_the_new_language_is_there_as_if_it_had_been_from_the_start(tmp_path: Path) -> None:

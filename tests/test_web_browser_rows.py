@@ -58,3 +58,15 @@ def test_a_text_is_no_sentence_to_translate(browser: Any, rows: str) -> None:
     page.locator("#problem").get_by_text("is no row of French").wait_for()
     assert not any("/api/sentence" in one for one in watched.asked)
     clean(watched)
+
+
+def test_suggestions_do_not_cover_the_answer(browser: Any, rows: str) -> None:
+    watched = opened(browser, rows)
+    page = watched.page
+    page.locator("#text").press_sequentially("1")
+    page.locator("#suggestions [role=option]").first.wait_for()
+    page.press("#text", "Enter")
+    best(page, "1")
+    page.locator("#own .meant").first.wait_for()
+    assert page.locator("#suggestions").is_hidden()
+    clean(watched)

@@ -7,8 +7,11 @@ export class Box {
   constructor(language, asked) {
     this.field = $("text");
     // Before the listener below: suggestions take the keys that choose one.
-    new Suggestions(language, (word) => { this.write(word); asked("word"); });
-    const submit = () => { if (this.text) asked(null); };
+    const suggestions = new Suggestions(language, (word) => { this.write(word); asked("word"); });
+    const submit = () => {
+      suggestions.close(); // those still awaited would cover the answer
+      if (this.text) asked(null);
+    };
     this.field.addEventListener("keydown", (event) => {
       if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
       event.preventDefault();
