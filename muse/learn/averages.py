@@ -80,10 +80,13 @@ def _drawn(rows: Tensor, config: AveragesConfig, rng: np.random.Generator) -> Te
 
 
 def _means(queries: Tensor, keys: Tensor, rows: Tensor, k: int) -> Tensor:
-    """The mean (q, d) of the `rows` (s, d) of the k keys (s, e) nearest to each query (q, e), unit length."""
+    """The mean (q, d) of the `rows` (s, d) of the k keys (s, e) nearest to each query (q, e), unit length.
+
+    What the means have in common is subtracted: it is of hubs, which are near to every query.
+    """
     found = nearest(queries, keys, k).indices  # (q, k)
     # One neighbour at a time: all at once would take q k d numbers.
     total = torch.zeros(len(queries), rows.shape[1], dtype=rows.dtype, device=rows.device)
     for place in range(found.shape[1]):
         total += rows[found[:, place]]
-    return normalize(total)
+    return normalize(total - total.mean(dim=0))
