@@ -81,8 +81,9 @@ def test_one_round_is_procrustes_on_the_means_of_neighbours() -> None:
     everything = AveragesConfig(neighbours=(k,), queries=1_000, keys=1_000, share=1.0)
     (found,) = rounds_of_averages(x, y, start, everything, np.random.default_rng(0))
     cosines = (x @ start.T) @ y.T
-    to_b = normalize(torch.stack([y[row.argsort(descending=True)[:k]].sum(dim=0) for row in cosines]))
-    to_a = normalize(torch.stack([x[row.argsort(descending=True)[:k]].sum(dim=0) for row in cosines.T]))
+    to_b = torch.stack([y[row.argsort(descending=True)[:k]].mean(dim=0) for row in cosines])
+    to_a = torch.stack([x[row.argsort(descending=True)[:k]].mean(dim=0) for row in cosines.T])
+    to_a, to_b = (normalize(means - means.mean(dim=0)) for means in (to_a, to_b))
     expected = procrustes(torch.cat([x, to_a]), torch.cat([to_b, y]))
     torch.testing.assert_close(found, expected, atol=1e-4, rtol=0)
 

@@ -59,17 +59,22 @@ def rounds_of_averages(
     x: Tensor, y: Tensor, mapping: Tensor, config: AveragesConfig, rng: np.random.Generator
 ) -> Iterator[Tensor]:
     """Yields the mapping W (e, d) of each round between rows x (n, d) and y (m, e) of unit length."""
-    grams = gram(x), gram(y)
+    grams = _ridged(gram(x)), _ridged(gram(y))
     weighting = torch.eye(y.shape[1], dtype=y.dtype, device=y.device)
     for k in config.neighbours:
         own, other = _drawn(x, config, rng), _drawn(y, config, rng)  # (r, d), (s, e)
         mapped, keys = normalize(own @ mapping.T @ weighting), normalize(other @ weighting)  # (r, e), (s, e)
-        forward = _means(mapped[: config.queries], keys, other, k)  # (q, e)
-        backward = _means(keys[: config.queries], mapped, own, k)  # (q, d)
-        product = forward.T @ own[: config.queries] + other[: config.queries].T @ backward  # (e, d)
-        fit = correlation_weighted(product, *grams)
+        of_own, of_other = own[: config.queries], other[: config.queries]  # (q, d), (q, e)
+        left = torch.cat([of_own, _means(keys[: config.queries], mapped, own, k)])  # (p, d)
+        right = torch.cat([_means(mapped[: config.queries], keys, other, k), of_other])  # (p, e)
+        fit = correlation_weighted(right.T @ left, *grams)
         mapping, weighting = fit.rotation, fit.weighting
         yield mapping
+
+
+def _ridged(gram: Tensor) -> Tensor:
+    """X^T X (d, d) plus its mean spread in every direction: one of little spread correlates by chance."""
+    return gram + torch.eye(len(gram), dtype=gram.dtype, device=gram.device) * gram.diagonal().mean()
 
 
 def _drawn(rows: Tensor, config: AveragesConfig, rng: np.random.Generator) -> Tensor:
