@@ -34,8 +34,8 @@ ROUNDS = (FIRST_ROUNDS, MANY_ROUNDS, MANY_ROUNDS, MANY_ROUNDS)
 # Rows that are not of words: wide neighbourhoods carry a mapping far, mutual neighbours make it exact.
 FAR = AveragesConfig()
 NEAR = RefineConfig(cutoffs=(6_000,), share=1.0, max_rounds=6, patience=6)
-ROUNDS_OF_ROWS: tuple[Improvement, ...] = (FAR, FAR, FAR, FAR, FAR, FAR, NEAR, NEAR, NEAR)
-PATIENCE_OF_ROWS = 4  # refinements before a mapping may be given up: it may begin near chance
+ROUNDS_OF_ROWS: tuple[Improvement, ...] = (FAR, FAR, FAR, FAR, NEAR, NEAR, NEAR)
+PATIENCE_OF_ROWS = 6  # refinements before a mapping may be given up: it may begin near chance
 RISE_OF_ROWS = 0.02  # in place of RISE: neighbourhoods carry a mapping far, but slowly
 CENTROIDS = 1_500
 RISE = 0.1  # in the gain of the verdict, which a block must bring to be followed by another one
