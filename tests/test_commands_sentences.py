@@ -360,8 +360,8 @@ def test_bad_input_of_transfer(muse: Command, space: Path, task: Path) -> None:
     ("option", "tasks"),
     [
         (["--hubness"], "words"),
-        (["--backend", "torch"], "words"),
-        (["--backend", "auto"], "words"),  # the default, but asked for
+        (["--backend", "torch"], "words or rows"),
+        (["--backend", "auto"], "words or rows"),  # the default, but asked for
         (["--target-pairs", "a"], "sts"),
         (["--runs", 5], "transfer"),
         (["--size", 60], "probe"),

@@ -140,7 +140,7 @@ def test_a_request_is_checked_from_python_too(tmp_path: Path) -> None:
         ({}, "needs --parallel to train on"),
         ({"parallel": parallel * 3}, "--parallel takes one file, or --source and --target; got 3"),
         ({"parallel": parallel, "preset": "paper"}, "preset of x-cbow must be one of small; got 'paper'"),
-        ({"parallel": parallel, "config": {"power": 1}}, "one of default, chosen, powers; got 'power'"),
+        ({"parallel": parallel, "config": {"power": 1}}, "chosen, powers, dropout; got 'power'"),
         ({"parallel": parallel, "trainer": {"pace": 1}}, "one of epochs, .*; got 'pace'"),
         ({"parallel": parallel, "config": {"powers": (0.0,)}}, "p = 0"),
         ({"parallel": parallel, "nli": parallel[0]}, "x-cbow does not use --nli"),
