@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections import Counter
 
@@ -125,3 +126,11 @@ def test_text_is_balanced_and_no_sentence_is_left_behind() -> None:
     assert {counts[text] for text in texts["ne"]} == {2, 3}
     assert sum(n for text, n in counts.items() if text.startswith("en")) == 750
     assert {counts[text] for text in texts["en"]} == {0, 1}
+
+
+def test_pieces_whose_numbers_leave_gaps_are_refused(pieces: Pieces) -> None:
+    found = json.loads(pieces.to_json())
+    vocabulary = found["model"]["vocab"]
+    vocabulary[next(name for name, number in vocabulary.items() if number == len(vocabulary) - 1)] = 255
+    with pytest.raises(BadFile, match="must be numbered from 0 to"):
+        Pieces.from_json(json.dumps(found))

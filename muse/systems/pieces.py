@@ -71,6 +71,12 @@ class Pieces(Reader):
         if pieces.tokens[: len(SPECIALS)] != SPECIALS:
             found = ", ".join(pieces.tokens[: len(SPECIALS)])
             raise BadFile(f"word pieces must begin with {', '.join(SPECIALS)}, found {found}")
+        numbers = sorted(pieces._tokenizer.get_vocab().values())
+        if numbers != list(range(len(numbers))):  # each is a row of a table
+            raise BadFile(
+                f"word pieces must be numbered from 0 to {len(numbers) - 1}, found {numbers[-1]}; train the "
+                "encoder again"
+            )
         return pieces
 
     def to_json(self) -> str:
