@@ -21,7 +21,7 @@ ROWS, KEYS, STRINGS, SETTINGS = "vectors", "key2row", "strings.json", "vectors.c
 VOCAB = "vocab"  # the folder of these files
 _MEMBER = re.compile(rf"(.*?)/?{VOCAB}/({'|'.join(map(re.escape, (ROWS, KEYS, STRINGS, SETTINGS)))})")
 _BLOCK = 1 << 20
-_UNREADABLE = (*DAMAGED, tarfile.TarError)
+_UNREADABLE = (*DAMAGED, tarfile.TarError, MemoryError)  # the last: a header that asks for any amount
 
 
 @dataclass(frozen=True)
