@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
 from muse.search.neighbours import tile_sizes
 from muse.search.retrieval import Retrieval
@@ -19,19 +20,27 @@ def ranks(space: AlignedSpace, source: str, target: str, pairs: Ranks, retrieval
 
     Ties count as ahead: if all scores are equal, every rank is the worst.
     """
-    bias = space.bias(source, target, retrieval)  # (m,) or None
     x, y = space.tensor(source), space.tensor(target)
+    return ranks_and_cosines(x, y, pairs, space.bias(source, target, retrieval))[0]
+
+
+def ranks_and_cosines(x: Tensor, y: Tensor, pairs: Ranks, bias: Tensor | None) -> tuple[Ranks, Values]:
+    """The rank (p,), from 1, and the cosine (p,) of the row of y (m, d) that belongs to a row of x (n, d).
+
+    `pairs` (p, 2) are row numbers, `bias` (m,) is what the retrieval subtracts. Ties count as ahead.
+    """
     rows, _ = tile_sizes(x)
-    found = []
+    ranks, cosines = [np.empty(0, np.int64)], [np.empty(0, np.float64)]
     for begin in range(0, len(pairs), rows // 4):  # (b, m) scores at once
         block = torch.from_numpy(pairs[begin : begin + rows // 4]).to(x.device)
         # The term of CSLS that is equal for all targets is left out: it does not change ranks.
         scores = x[block[:, 0]] @ y.T  # (b, m)
+        cosines.append(scores.gather(1, block[:, 1:])[:, 0].double().cpu().numpy())
         if bias is not None:
             scores -= bias
         own = scores.gather(1, block[:, 1:])  # (b, 1)
-        found.append((scores >= own).sum(dim=1).cpu().numpy())
-    return np.concatenate(found) if found else np.empty(0, np.int64)
+        ranks.append((scores >= own).sum(dim=1).cpu().numpy())
+    return np.concatenate(ranks), np.concatenate(cosines)
 
 
 def best_ranks(queries: Ranks, of_pairs: Ranks) -> Ranks:

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import torch
-from numpy.typing import NDArray
-from torch import Tensor
 
 from muse.errors import Mismatch
+from muse.evaluation.ranks import Ranks, ranks_and_cosines
 from muse.evaluation.score import (
     Interval,
     Score,
@@ -21,12 +18,10 @@ from muse.evaluation.score import (
     space_signature,
 )
 from muse.lexicon import Lexicon
-from muse.search.neighbours import tile_sizes
 from muse.search.retrieval import Retrieval
 from muse.space import AlignedSpace
 from muse.vectors import Vectors
 
-Pairs = NDArray[np.int64]
 DEPTHS = (1, 5, 10)
 
 
@@ -86,9 +81,7 @@ def evaluate_rows(
     """
     found, missing = _places(sides, pairs)
     x, y = (side.tensor(space.device) for side in sides)
-    ranks, cosines = (
-        np.concatenate(parts) for parts in zip(*_looked_up(x, y, found, retrieval), strict=True)
-    )
+    ranks, cosines = ranks_and_cosines(x, y, found, retrieval.bias(x, y))
     source, target = (side.language for side in sides)
     signature = space_signature(
         space, source, target, retrieval=str(retrieval), gold=gold, more=(f"rows:{len(x)}/{len(y)}",)
@@ -102,7 +95,7 @@ def evaluate_rows(
     )  # fmt: skip
 
 
-def _places(sides: tuple[Vectors, Vectors], pairs: Lexicon | None) -> tuple[Pairs, int]:
+def _places(sides: tuple[Vectors, Vectors], pairs: Lexicon | None) -> tuple[Ranks, int]:
     """The row numbers (p, 2) of the pairs, and how many name a row that is not there."""
     own, other = sides
     if pairs is None:
@@ -135,16 +128,3 @@ def _check_numbered(own: Vectors, other: Vectors) -> None:
                 f"every row of {side.language} needs an id of its own where rows belong together by their "
                 f"place, got {side.repeated} repeated; say with --pairs which ids belong together"
             )
-
-
-def _looked_up(
-    x: Tensor, y: Tensor, pairs: Pairs, retrieval: Retrieval
-) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float64]]]:
-    """Yields the ranks (b,), from 1, and the cosines (b,) of the counterparts, block by block."""
-    bias = retrieval.bias(x, y)  # (m,) or None
-    for block in torch.split(torch.from_numpy(pairs).to(x.device), tile_sizes(x)[0] // 4):
-        cosines = x[block[:, 0]] @ y.T  # (b, m)
-        own = cosines.gather(1, block[:, 1:])  # (b, 1)
-        scores = cosines if bias is None else cosines - bias
-        ranks = (scores >= scores.gather(1, block[:, 1:])).sum(dim=1)
-        yield ranks.cpu().numpy(), own[:, 0].double().cpu().numpy()

@@ -36,6 +36,6 @@ def map_rows(space: AlignedSpace, language: str, path: Path, out: Path, *, progr
             for ids, rows in blocks:
                 write(ids, space.map_words(language, rows))
                 count += len(rows)
-    if not count:
-        raise BadSetting(f"{path}: expected at least one row to map, got none")
+            if not count:  # in the block, so that nothing is written
+                raise BadSetting(f"{path}: expected at least one row to map, got none")
     return count
