@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from muse.errors import Mismatch
-from muse.evaluation import rows as module
+from muse.evaluation import ranks as module
 from muse.evaluation.rows import RowsScore, evaluate_rows
 from muse.lexicon import Lexicon
 from muse.search.retrieval import Retrieval
