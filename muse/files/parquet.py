@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from muse.errors import BadFile, BadSetting, MissingExtra
-from muse.files.source import DAMAGED, is_stream, refuse_stream
+from muse.files.source import DAMAGED, first_bytes, refuse_stream
 from muse.files.writing import replaced
 from muse.installation import install_extra
 from muse.vectors import Matrix
@@ -20,15 +20,7 @@ _ROWS = 8_192  # rows read at once
 
 def is_parquet(path: Path) -> bool:
     """Whether a file is Parquet, by its name or its first bytes."""
-    if path.suffix == ".parquet":
-        return True
-    if is_stream(path):  # what is read here would be lost
-        return False
-    try:
-        with path.open("rb") as file:
-            return file.read(len(MAGIC)) == MAGIC
-    except OSError:
-        return False  # opening it reports the error
+    return path.suffix == ".parquet" or first_bytes(path, len(MAGIC)) == MAGIC
 
 
 def require_pyarrow(path: Path) -> None:

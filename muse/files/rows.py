@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from muse.errors import BadFile, MissingExtra
 from muse.files.archive import open_archive, strictly
 from muse.files.npz import text_of, unreadable
-from muse.files.source import DAMAGED, is_stream
+from muse.files.source import DAMAGED, first_bytes
 from muse.files.table import Block, Table
 from muse.installation import install_extra
 
@@ -37,13 +37,7 @@ def is_rows(path: Path) -> bool:
     """Whether a file is one that only holds rows, by its first bytes or, of safetensors, by its name."""
     if path.suffix == ".safetensors":
         return True
-    if is_stream(path):  # what is read here would be lost
-        return False
-    try:
-        with path.open("rb") as file:
-            head = file.read(_HEAD)
-    except OSError:
-        return False  # opening it reports the error
+    head = first_bytes(path, _HEAD)
     return head.startswith(NPY) or _is_index(head)
 
 
@@ -56,9 +50,7 @@ def rows_table(path: Path) -> Table:
     """The table of such a file, whose words are row numbers; BadFile if it is broken or of another shape."""
     if path.suffix == ".safetensors":
         return table_of_rows(path, _tensor(path))
-    with path.open("rb") as file:
-        index = _is_index(file.read(_HEAD))
-    found = _flat_index(path) if index else _npy(path)
+    found = _flat_index(path) if _is_index(first_bytes(path, _HEAD)) else _npy(path)
     return _table(path, found.shape, found.dtype, found.blocks())
 
 

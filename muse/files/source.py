@@ -123,6 +123,17 @@ def is_stream(path: Path) -> bool:
     return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
 
 
+def first_bytes(path: Path, size: int) -> bytes:
+    """The first bytes of a file; none of a pipe, in which they would be lost, or if it cannot be read."""
+    if is_stream(path):
+        return b""
+    try:
+        with path.open("rb") as file:
+            return file.read(size)
+    except OSError:
+        return b""  # opening it reports the error
+
+
 def refuse_stream(path: Path, why: str) -> None:
     """Raise BadFile for a pipe or a device where it would be read twice or not from its start."""
     if is_stream(path):
