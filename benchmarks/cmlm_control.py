@@ -28,6 +28,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 from cmlm import NOTHING, Bench, _job, _part_novels, _write_pairs
+from kept_rows import append
 from pairs import SHARED
 from power_means import Task, measured
 from sentence_search import answered
@@ -172,14 +173,8 @@ def keep(cells: list[Any], path: Path | None) -> None:
     """Prints a row and adds it to a CSV file, with the columns in a new one."""
     row(cells)
     sys.stdout.flush()
-    if path is None:
-        return
-    new = not path.exists()
-    with path.open("a", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        if new:
-            writer.writerow(COLUMNS)
-        writer.writerow([f"{cell:.2f}" if isinstance(cell, float) else cell for cell in cells])
+    if path is not None:
+        append(path, [dict(zip(COLUMNS, cells, strict=True))], COLUMNS, decimals=2)
 
 
 def parsed() -> argparse.Namespace:

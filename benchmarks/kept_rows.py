@@ -17,8 +17,8 @@ def read_rows(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-def append(path: Path, rows: Iterable[Row], columns: Sequence[str]) -> None:
-    """Adds rows to the file, with its header if it is new; numbers have one decimal."""
+def append(path: Path, rows: Iterable[Row], columns: Sequence[str], decimals: int = 1) -> None:
+    """Adds rows to the file, with its header if it is new; numbers have so many decimals."""
     new = not path.exists()
     with path.open("a", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, columns, lineterminator="\n")
@@ -26,5 +26,6 @@ def append(path: Path, rows: Iterable[Row], columns: Sequence[str]) -> None:
             writer.writeheader()
         for one in rows:
             writer.writerow({
-                name: f"{cell:.1f}" if isinstance(cell, float) else cell for name, cell in one.items()
+                name: f"{cell:.{decimals}f}" if isinstance(cell, float) else cell
+                for name, cell in one.items()
             })  # fmt: skip

@@ -13,13 +13,13 @@ are the trained encoders to put beside them, CVM-add among them; SIF has its wei
 from __future__ import annotations
 
 import argparse
-import csv
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import torch
+from kept_rows import append
 from pairs import SHARED
 from sentence_sets import PIVOT
 from tables import header, heading, numbers, row
@@ -137,19 +137,8 @@ def main() -> None:
                 cells = [language, task.name, group, label, encoder.dimension, asked.runs, *figures]
                 cells.append(accuracy.transfer.value)
                 row(cells)
-                keep(asked.out, cells)
-
-
-def keep(path: Path | None, cells: Sequence[object]) -> None:
-    """Adds a row to a CSV file, with the columns in a new one."""
-    if path is None:
-        return
-    new = not path.exists()
-    with path.open("a", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        if new:
-            writer.writerow(COLUMNS)
-        writer.writerow([f"{cell:.2f}" if isinstance(cell, float) else cell for cell in cells])
+                if asked.out is not None:
+                    append(asked.out, [dict(zip(COLUMNS, cells, strict=True))], COLUMNS, decimals=2)
 
 
 if __name__ == "__main__":
