@@ -63,24 +63,20 @@ class Plan:
 
     def of_rows(self) -> Plan:
         """The plan for rows in no order; BadSetting if its initialisation needs words."""
-        if self.init not in ("auto", "dictionary", *(name.split(":")[0] for name in KNOWN_OF_ROWS)):
-            names = ", ".join(dict.fromkeys(name.split(":")[0] for name in KNOWN_OF_ROWS))
+        usable = dict.fromkeys(("auto", *(name.split(":")[0] for name in KNOWN_OF_ROWS)))
+        if self.init not in (*usable, "dictionary"):
             raise BadSetting(
                 f"--init {self.init} needs words, most frequent first, got rows without words; choose one of "
-                f"auto, {names}"
+                f"{', '.join(usable)}"
             )
         return replace(self, rounds=ROUNDS_OF_ROWS if self.rounds else (), ranked=False)
 
     def initialisations(self) -> list[tuple[str, Initialiser]]:
         """The initialisations to try in turn, each with its name."""
-        if not self.ranked:
-            return [
-                (name, found) for name, found in KNOWN_OF_ROWS.items()
-                if (name in AUTO_OF_ROWS if self.init == "auto" else name.split(":")[0] == self.init)
-            ]  # fmt: skip
+        known, auto = (KNOWN, AUTO) if self.ranked else (KNOWN_OF_ROWS, AUTO_OF_ROWS)
         if self.init != "auto":
-            return [(name, found) for name, found in KNOWN.items() if name.split(":")[0] == self.init]
-        return [(name, KNOWN[name]) for name in AUTO if self.identical or name != "identical"]
+            return [(name, found) for name, found in known.items() if name.split(":")[0] == self.init]
+        return [(name, known[name]) for name in auto if self.identical or name != "identical"]
 
 
 def check_init(init: str) -> None:
