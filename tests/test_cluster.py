@@ -196,7 +196,7 @@ def test_a_run_that_was_cut_off_goes_on(home: Path, tmp_path: Path, muse: Comman
     out = tmp_path / "out"
     with cluster(1) as found:
         process = begin(command(home, "encode", out), found.address)
-        once(lambda: len(list(out.glob("part-*"))) > 1, process)
+        once(lambda: len(list(out.glob("part-*"))) > 0, process)  # the rest is cut off, however fast it is
         process.kill()
         process.wait()
         done = {path: path.stat().st_mtime_ns for path in out.glob("part-*")}
