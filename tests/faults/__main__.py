@@ -18,16 +18,17 @@ from tests.faults import forks
 from tests.faults.concurrency import together
 from tests.faults.injection import calls_of, inject
 from tests.faults.jobs import JOBS
-from tests.faults.kills import Reference, Report, kill, reference
+from tests.faults.kills import BEFORE, Reference, Report, kill, reference
 from tests.faults.serving import serve_and_kill
 
 
 def killed(references: Sequence[Reference], count: int, folder: Path, drawn: random.Random) -> Report:
-    """So many kills, of each command in turn."""
-    report = Report()
-    for number in range(count):
-        kill(references[number % len(references)], folder / "kill", drawn, report)
-        _progress("kills", number + 1, count, report)
+    """So many kills that strike, of each command in turn."""
+    report, current = Report(), list(references)
+    while (struck := report.counts.total() - report.counts[BEFORE]) < count:
+        number = struck % len(current)
+        _progress("kills", struck, count, report)
+        current[number] = kill(current[number], folder / "kill", drawn, report)
     return report
 
 
@@ -60,7 +61,7 @@ def _write(out: Path, reports: Mapping[str, Report]) -> None:
 def main() -> int:
     """Runs everything and prints the counts; 1 if something is wrong."""
     parser = argparse.ArgumentParser(prog="scripts/faults", description=__doc__)
-    parser.add_argument("--kills", type=int, default=24)
+    parser.add_argument("--kills", type=int, default=24, help="that strike before the command's end")
     parser.add_argument("--server-kills", type=int, default=4, help="of muse serve")
     parser.add_argument("--faults", type=int, default=24, help="needs strace")
     parser.add_argument("--loads", type=int, default=500)

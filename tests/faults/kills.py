@@ -9,7 +9,8 @@ import signal
 import subprocess
 import time
 from collections import Counter
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from tests.faults.jobs import ENDED, ENVIRONMENT, Job, finished, others, prepare
 
 START = 0.1  # of the kills that begin with a new Python: most of its time it loads modules
 LOADING = 2.0  # seconds that takes
+BEFORE = "ended before"  # it could be killed
 
 
 @dataclass
@@ -59,53 +61,63 @@ def reference(job: Job, folder: Path) -> Reference:
     return Reference(job, inputs, earlier, found, others(done, job.out), seconds)
 
 
-def _killed(one: Reference, folder: Path, drawn: random.Random) -> tuple[bool, float]:
-    """Whether the job was killed before its end, and the moment; its modules are loaded already."""
-    moment = drawn.uniform(0, 1.1 * one.seconds)
+def _until(one: Reference, folder: Path, moment: float) -> float | None:
+    """Kill the loaded job at that moment; None, or the seconds after which it ended before."""
     with Path(os.devnull).open("w", encoding="utf-8") as nothing:
         fork = Fork(one.job.arguments(), folder, nothing.fileno())
+        began = time.perf_counter()
         fork.let_go()
         ended = fork.ended(moment)
+        seconds = time.perf_counter() - began
         fork.kill()
-    return not ended, moment
+    return seconds if ended else None
 
 
-def _killed_from_its_start(one: Reference, folder: Path, drawn: random.Random) -> tuple[bool, float]:
+def _until_from_its_start(one: Reference, folder: Path, moment: float) -> float | None:
+    began = time.perf_counter()
     process = subprocess.Popen(
         one.job.command(), cwd=folder, env={**os.environ, **ENVIRONMENT}, stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL, start_new_session=True,
     )  # fmt: skip
-    moment = drawn.uniform(0, 1.1 * one.seconds + LOADING)
     try:
         process.wait(moment)
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()
-        return True, moment
-    return False, moment
+        return None
+    return max(0, time.perf_counter() - began - LOADING)
 
 
-def kill(one: Reference, folder: Path, drawn: random.Random, report: Report) -> None:
-    """Kills the job once and checks what is left, before and after it is run again."""
+def kill(one: Reference, folder: Path, drawn: random.Random, report: Report) -> Reference:
+    """Kills the job once and checks what is left, before and after it is run again.
+
+    Returns the job with the seconds it takes now, where it ended before it could be killed: how busy the
+    machine is changes, and a kill that comes too late shows nothing.
+    """
     job = one.job
     # In every other folder there is the result of an earlier run: it must not be lost.
     shutil.copytree(drawn.choice((one.inputs, one.earlier)), folder)
     old = result(folder, job.out)
     if drawn.random() < START and not job.loaded:
-        killed, moment = _killed_from_its_start(one, folder, drawn)
-        report.counts["killed from the start of Python on"] += killed
+        event, moment = "killed from the start of Python on", drawn.uniform(0, one.seconds + LOADING)
+        ended = _until_from_its_start(one, folder, moment)
     else:
-        killed, moment = _killed(one, folder, drawn)
-        report.counts["killed once muse was loaded"] += killed
-    report.counts["ended before"] += not killed
-    where = f"{job.name}, killed after {moment:.2f} s"
-    found = result(folder, job.out)
-    if found not in (old, one.result):
-        report.wrong.append(f"{where}: neither the old result nor the new one")
-    if problem := finished(job, folder):
-        report.wrong.append(f"{where}: {problem}")
-    elif result(folder, job.out) != one.result:
-        report.wrong.append(f"{where}: run again, another result")
-    elif left := others(folder, job.out) - one.others:
-        report.wrong.append(f"{where}: left behind: {', '.join(sorted(left))}")
+        event, moment = "killed once muse was loaded", drawn.uniform(0, one.seconds)
+        ended = _until(one, folder, moment)
+    report.counts[event if ended is None else BEFORE] += 1
+    report.wrong += [f"{job.name}, {moment:.2f} s: {problem}" for problem in _problems(one, folder, old)]
     shutil.rmtree(folder)
+    return one if ended is None else replace(one, seconds=min(one.seconds, ended))
+
+
+def _problems(one: Reference, folder: Path, old: dict[str, Any] | None) -> Iterator[str]:
+    """What is wrong with the result that a killed job left, and with that of running it again."""
+    job = one.job
+    if result(folder, job.out) not in (old, one.result):
+        yield "neither the old result nor the new one"
+    if problem := finished(job, folder):
+        yield problem
+    elif result(folder, job.out) != one.result:
+        yield "run again, another result"
+    elif left := others(folder, job.out) - one.others:
+        yield f"left behind: {', '.join(sorted(left))}"
