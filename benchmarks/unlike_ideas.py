@@ -20,7 +20,7 @@ from unlike_strings import identical_and_transliterated
 from unlike_transport import DIMENSIONS, GRAPH_WORDS
 
 from muse.learn.initialise.components import unit_components
-from muse.learn.initialise.sinkhorn import sinkhorn
+from muse.learn.sinkhorn import sinkhorn
 from muse.procrustes import rotation
 from muse.search.retrieval import Retrieval, mutual_neighbours
 from muse.vectors import Vectors

@@ -12,8 +12,8 @@ from torch.nn.functional import normalize
 from muse.learn.initialise.components import unit_components
 from muse.learn.initialise.features import FeaturesConfig, sharpened
 from muse.learn.initialise.gromov import GromovConfig, prior_on_ranks, similarity_root, transport
-from muse.learn.initialise.sinkhorn import sinkhorn
 from muse.learn.initialise.word_features import log_likelihood_ratio, log_ranks, word_features
+from muse.learn.sinkhorn import sinkhorn
 from muse.normalise import normalise
 from muse.procrustes import rotation
 from muse.run.runtime import Runtime

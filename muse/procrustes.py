@@ -72,7 +72,7 @@ def correlation_weighted(product: Tensor, source_gram: Tensor, target_gram: Tens
     left, values, right = svd(product)
     spread_x = (right * (right @ source_gram)).sum(dim=1)  # (k,)
     spread_y = (left * (target_gram @ left)).sum(dim=0)  # (k,)
-    scale = (spread_x * spread_y).sqrt()
+    scale = (spread_x * spread_y).clamp_min(0).sqrt()  # of rows without variance, rounding may leave less
     correlations = values / scale.clamp_min(float(scale.max()) * FLOOR)  # (k,)
     weights = (correlations / correlations.max()).sqrt()
     return CorrelationWeighted((left @ right).float(), ((left * weights) @ left.T).float())

@@ -20,7 +20,7 @@ from tests.asgi import Client
 from tests.command import Command, Ended, process, refused, refused_leaving, tree
 from tests.toys import raw_mixture, write_vec
 
-FEW = ClustersConfig(clusters=(60,), runs=15, tries=8)
+FEW = ClustersConfig(clusters=30, runs=5, tries=20)
 NEW = 300  # rows that both sides have, for evaluation
 
 
@@ -87,14 +87,15 @@ def test_disjoint_rows_are_aligned(aligned: Ended, space: Path) -> None:
     fields = aligned.json
     assert (fields["verdict"], fields["init"], fields["unsupervised"]) == ("aligned", "clusters", True)
     assert fields["words"] == {"a": 1_500, "b": 1_500}
-    assert "| clusters:" in fields["signature"]
+    assert "| clusters |" in fields["signature"]
+    assert fields["signature"].startswith("transport:0.03")
     assert aligned.errors == []
     loaded = load_space(space)
     for language in ("a", "b"):
         side = loaded.vectors(language)
         assert (side.ranked, side.noun, list(side.words[:3])) == (False, "rows", ["0", "1", "2"])
     settings = loaded.manifest["settings"]
-    assert "neighbours" in settings["rounds"][0]  # the settings of rows, not of words
+    assert "epsilon" in settings["rounds"][0]  # the settings of rows, not of words
     assert settings["reweight"] is False
 
 

@@ -10,7 +10,7 @@ import torch
 from muse.alignment import Alignment
 from muse.learn.criterion import criterion
 from muse.learn.initialise.gromov import GromovConfig, gromov, similarity_root
-from muse.learn.initialise.sinkhorn import sinkhorn
+from muse.learn.sinkhorn import sinkhorn
 from muse.run.runtime import Runtime
 from muse.vectors import Vectors
 from tests.toys import pair, shuffled

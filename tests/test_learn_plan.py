@@ -9,11 +9,10 @@ import pytest
 
 from muse.alignment import Alignment
 from muse.errors import BadSetting
-from muse.learn.averages import AveragesConfig
 from muse.learn.initialise import INITIALISATIONS
 from muse.learn.pair import AlignConfig
 from muse.learn.plan import AUTO, AUTO_OF_ROWS, KNOWN_OF_ROWS, ROUNDS_OF_ROWS, Plan
-from muse.learn.refine import RefineConfig
+from muse.learn.transport import TransportConfig
 from muse.learn.verdict import OF_ROWS, OF_WORDS, judge, scale_of
 from muse.run.runtime import Runtime
 from tests.spaces import rotation
@@ -29,7 +28,7 @@ def test_rows_are_tried_without_ranks_and_refined_by_averages_first() -> None:
     plan = Plan().of_rows()
     assert [name for name, _ in plan.initialisations()] == list(AUTO_OF_ROWS)
     assert plan.rounds == ROUNDS_OF_ROWS
-    assert [type(config) for config in (plan.rounds[0], plan.rounds[-1])] == [AveragesConfig, RefineConfig]
+    assert {type(config) for config in plan.rounds} == {TransportConfig}
     assert Plan(rounds=()).of_rows().rounds == ()  # --no-refine
     assert plan.of_rows() == plan
 

@@ -10,8 +10,10 @@ from typing import Any
 
 from muse.api.request import Request
 from muse.evaluation.score import Signature
+from muse.learn.improve import Improvement
 from muse.learn.joint import Joint
 from muse.learn.pair import AlignConfig, Learned
+from muse.learn.transport import TransportConfig
 from muse.run.memory import peak_memory_mb
 from muse.space import Provenance
 
@@ -161,7 +163,7 @@ def signature(config: AlignConfig, learned: Learned, words: Mapping[str, int]) -
     source, target = words
     more = ["refine" if config.refine is not None else "no-refine"]
     return Signature(
-        str(config.refine.retrieval) if config.refine is not None else "csls:10",
+        _matching(config.refine),
         f"{source}-{target}",
         ",".join(config.steps),
         learned.alignment.method,
@@ -169,3 +171,10 @@ def signature(config: AlignConfig, learned: Learned, words: Mapping[str, int]) -
         vocabulary=(words[source], words[target]),
         more=tuple([*more, "joint"] if config.joint else more),
     )
+
+
+def _matching(refinement: Improvement | None) -> str:
+    """How rows were matched to learn from."""
+    if isinstance(refinement, TransportConfig):
+        return f"transport:{refinement.epsilon:g}"
+    return "csls:10" if refinement is None else str(refinement.retrieval)

@@ -22,8 +22,8 @@ from muse.errors import MuseError
 from muse.learn.auto import Candidate
 from muse.learn.criterion import criterion
 from muse.learn.dimensions import in_smaller_space
+from muse.learn.improve import improve
 from muse.learn.pair import LAST_STREAM, AlignConfig, Learned, learn
-from muse.learn.refine import refine
 from muse.learn.tune import tune
 from muse.learn.verdict import Verdict, judge
 from muse.procrustes import procrustes, rotation
@@ -136,7 +136,7 @@ class Journey:
         rng = np.random.default_rng([self.config.seed, LAST_STREAM, 2])
         found = [start]
         if self.config.refine is not None:
-            *_, last = refine(source, target, start, config=self.config.refine, rng=rng, runtime=runtime)
+            *_, last = improve(source, target, start, config=self.config.refine, rng=rng, runtime=runtime)
             found.append(last)
         for alignment in found:
             verdict = judge(source, target, alignment, rng=rng, runtime=runtime, null=null)

@@ -1,4 +1,4 @@
-"""Improve: one refinement of a mapping, by pairs of words or by averages of rows, as its settings say."""
+"""Improve: one refinement of a mapping, by pairs of words or by transport of rows, as its settings say."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from collections.abc import Iterator
 import numpy as np
 
 from muse.alignment import Alignment
-from muse.learn.averages import AveragesConfig, averages
 from muse.learn.refine import RefineConfig, refine
+from muse.learn.transport import TransportConfig, transport
 from muse.run.runtime import Runtime
 from muse.vectors import Vectors
 
-Improvement = RefineConfig | AveragesConfig
+Improvement = RefineConfig | TransportConfig
 
 
 def improve(
@@ -24,7 +24,7 @@ def improve(
     rng: np.random.Generator,
     runtime: Runtime,
 ) -> Iterator[Alignment]:
-    """Yields the Alignment of each round of `refine` or `averages`, whichever the settings are of."""
-    if isinstance(config, AveragesConfig):
-        return averages(source, target, initial, config=config, rng=rng, runtime=runtime)
+    """Yields the Alignments of `refine` or `transport`, whichever the settings are of; the last counts."""
+    if isinstance(config, TransportConfig):
+        return transport(source, target, initial, config=config, rng=rng, runtime=runtime)
     return refine(source, target, initial, config=config, rng=rng, runtime=runtime)

@@ -15,12 +15,14 @@ from muse.errors import BadSetting, Mismatch, NotConverged
 from muse.learn.auto import Candidate, best, candidates
 from muse.learn.criterion import criterion
 from muse.learn.dimensions import in_smaller_space
+from muse.learn.improve import Improvement, improve
 from muse.learn.plan import Plan
-from muse.learn.refine import RefineConfig, refine
+from muse.learn.refine import RefineConfig
 from muse.learn.sample import sampled
 from muse.learn.supervise.choice import Supervision, are_few
 from muse.learn.supervise.gather import gather
 from muse.learn.supervised import PAIRS_STREAM, learn_from_pairs
+from muse.learn.transport import TransportConfig
 from muse.learn.tune import tune
 from muse.learn.verdict import LABELS, Verdict, judge, with_pairs
 from muse.lexicon import Lexicon
@@ -34,7 +36,7 @@ log = logging.getLogger(__name__)
 
 MINIMUM_WORDS = 500  # with fewer there are too few pairs to judge an unsupervised initialisation
 PARTS = 2  # of the progress of `learn`: initialisation, refinement
-REFINE_ROWS = RefineConfig(cutoffs=(5_000, 15_000), share=1.0, max_rounds=12, patience=3, gain=5e-4)
+REFINE_ROWS = TransportConfig(rounds=30, rows=4_000)
 SAMPLE_STREAM = 3_000  # the number of a random stream
 LAST_STREAM = 1_000  # the number of a random stream, above those of the initialisations
 
@@ -50,7 +52,7 @@ class AlignConfig:
     """The initialisations to try, and the first rounds after each: `--init`, `--no-identical`."""
     steps: tuple[str, ...] = DEFAULT_STEPS
     """The normalisation, which must end with unit: `--normalise`."""
-    refine: RefineConfig | None = RefineConfig()
+    refine: Improvement | None = RefineConfig()
     """The refinement of the best candidate; None: none, `--no-refine`."""
     reweight: bool = True
     """Re-weight directions at the end, if that helps and the target may move: `--reweight`."""
@@ -175,7 +177,7 @@ def _refined(
     """What refinement makes of `start`, with its verdict, or `start` itself where that has a better one."""
     found, score = start.alignment, criterion(source, target, device=runtime.device)
     if config.refine is not None:
-        *_, found = refine(source, target, found, config=config.refine, rng=rng, runtime=runtime)
+        *_, found = improve(source, target, found, config=config.refine, rng=rng, runtime=runtime)
     if not np.isfinite(found.source_map).all():
         raise NotConverged("the refined mapping must be finite, got NaN; the vectors may be degenerate")
     null = start.verdict.null  # depends on the vectors alone

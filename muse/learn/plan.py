@@ -9,7 +9,6 @@ import numpy as np
 
 from muse.alignment import Alignment
 from muse.errors import BadSetting
-from muse.learn.averages import AveragesConfig
 from muse.learn.criterion import Criterion
 from muse.learn.dimensions import Initialiser, in_common_dimensions
 from muse.learn.improve import Improvement
@@ -22,6 +21,7 @@ from muse.learn.initialise.gromov import GromovConfig, gromov
 from muse.learn.initialise.identical import IdenticalConfig, identical
 from muse.learn.initialise.similarity import SimilarityConfig, similarity
 from muse.learn.refine import FIRST_ROUNDS, RefineConfig
+from muse.learn.transport import TransportConfig
 from muse.lexicon import Lexicon
 from muse.run.runtime import Runtime
 from muse.vectors import Vectors
@@ -31,12 +31,11 @@ from muse.vectors import Vectors
 # come in blocks, so that a mapping that does not get better is given up after the first one.
 MANY_ROUNDS = RefineConfig(cutoffs=(5_000,), max_rounds=10, patience=10)
 ROUNDS = (FIRST_ROUNDS, MANY_ROUNDS, MANY_ROUNDS, MANY_ROUNDS)
-# Rows that are not of words: wide neighbourhoods carry a mapping far, mutual neighbours make it exact.
-FAR = AveragesConfig()
-NEAR = RefineConfig(cutoffs=(6_000,), share=1.0, max_rounds=6, patience=6)
-ROUNDS_OF_ROWS: tuple[Improvement, ...] = (FAR, FAR, FAR, FAR, NEAR, NEAR, NEAR)
-PATIENCE_OF_ROWS = 6  # refinements before a mapping may be given up: it may begin near chance
-RISE_OF_ROWS = 0.02  # in place of RISE: neighbourhoods carry a mapping far, but slowly
+# Rows that are not of words: many rounds, in blocks, of which a right mapping may need all.
+FAR = TransportConfig(rounds=50)
+ROUNDS_OF_ROWS: tuple[Improvement, ...] = (FAR,) * 6
+PATIENCE_OF_ROWS = 4  # refinements before a mapping may be given up: it may begin near chance
+RISE_OF_ROWS = 0.02  # in place of RISE: transport carries a mapping far, but slowly
 CENTROIDS = 1_500
 RISE = 0.1  # in the gain of the verdict, which a block must bring to be followed by another one
 HOPELESS = 0.05  # the gain after the first rounds below which no more follow; the lowest that led on was 0.2
@@ -127,4 +126,4 @@ KNOWN_OF_ROWS: dict[str, Initialiser] = {
     "gromov:clusters": _on_centroids(KNOWN["gromov:none"]),
     "adversarial": KNOWN["adversarial"],
 }
-AUTO_OF_ROWS = ("clusters", "gromov:clusters")
+AUTO_OF_ROWS = ("clusters",)

@@ -13,7 +13,7 @@ of the odds ratio of the two rates; benchmarks/verdict.py calibrates it.
 
 Rows that are not of words (`Vectors.ranked`) have no counterparts even if the mapping is right, only
 neighbours of similar texts. There the mapping and the baseline, a random mapping, first go through the same
-rounds of neighbourhood averages, after which only a right one predicts itself better.
+rounds of transport, after which only a right one predicts itself better.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from torch import Tensor
 from torch.nn.functional import normalize
 
 from muse.alignment import Alignment
-from muse.learn.averages import AveragesConfig, rounds_of_averages
 from muse.learn.refine import FIRST_ROUNDS, rounds
+from muse.learn.transport import TransportConfig, transported
 from muse.procrustes import both_mapped, procrustes, rotation
 from muse.run.runtime import Runtime
 from muse.search.retrieval import Retrieval, mutual_neighbours, recovered
@@ -58,9 +58,9 @@ class Scale:
 
 # The most frequent words: rarer ones reduce the contrast, and cost time.
 OF_WORDS = Scale(2_000, 0.9, 4.0)
-OF_ROWS = Scale(5_000, 0.5, 6.0)
+OF_ROWS = Scale(5_000, 0.55, 10.0)
 # What a mapping of rows goes through before it is judged, and a random one for the baseline.
-RELAXED = AveragesConfig(neighbours=(50,) * 8)
+RELAXED = TransportConfig(rounds=8)
 LEAST_NULL_OF_ROWS = 0.2  # right mappings recover .25 to .5, and random ones that collapse nearly nothing
 
 
@@ -202,7 +202,7 @@ def _relaxed_agreement(
     x: Tensor, y: Tensor, mapping: Tensor, rng: np.random.Generator
 ) -> tuple[float, Tensor]:
     """The agreement of a mapping (e, d) after RELAXED, and its mutual neighbours (p, 2)."""
-    *_, mapping = rounds_of_averages(x, y, mapping, RELAXED, rng)
+    mapping = transported(x, y, mapping, RELAXED, rng)
     pairs = mutual_neighbours(*both_mapped(x, y, mapping), Retrieval())
     return _agreement(x, y, pairs, DRAWS, rng), pairs
 

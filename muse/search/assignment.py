@@ -1,4 +1,4 @@
-"""Assignment: the order in which one similarity matrix agrees best with another."""
+"""Assignment: the orders in which one similarity matrix agrees best with another."""
 
 from __future__ import annotations
 
@@ -14,15 +14,22 @@ STALLED = 1e-3  # times k: a slope below it is none
 Square = NDArray[np.float64]
 
 
-def agreeing_order(own: Square, other: Square, *, tries: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """The order (k,) that maximises sum_ij own_ij other_order(i)order(j) of two symmetric matrices (k, k).
+def agreeing_orders(
+    own: Square, other: Square, *, tries: int, most: int, rng: np.random.Generator
+) -> list[NDArray[np.int64]]:
+    """At most so many orders (k,), best first, of large sum_ij own_ij other_order(i)order(j).
 
-    Quadratic assignment has no fast exact solution. FAQ (Vogelstein et al., 2015) climbs over the doubly
-    stochastic matrices by Frank-Wolfe and ends at a permutation; the best of `tries` random beginnings is
-    taken. (scipy has it too, and takes four times as long on matrices of this size.)
+    `own` and `other` are symmetric (k, k). Quadratic assignment has no fast exact solution. FAQ (Vogelstein
+    et al., 2015) climbs over the doubly stochastic matrices by Frank-Wolfe and ends at a permutation; of
+    `tries` random beginnings the best ends are taken. (scipy has it too, and takes four times as long on
+    matrices of this size.)
     """
-    found = (_climbed(own, other, _beginning(len(own), rng)) for _ in range(tries))
-    return max(found, key=lambda order: float((own * other[np.ix_(order, order)]).sum()))
+    found = {}
+    for _ in range(tries):
+        order = _climbed(own, other, _beginning(len(own), rng))
+        found[order.tobytes()] = float((own * other[np.ix_(order, order)]).sum()), order
+    ranked = sorted(found.values(), key=lambda one: -one[0])
+    return [order for _, order in ranked[:most]]
 
 
 def _climbed(own: Square, other: Square, plan: Square) -> NDArray[np.int64]:

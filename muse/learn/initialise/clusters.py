@@ -1,27 +1,31 @@
 """Clusters: centroids of both sides, matched by how similar they are to one another.
 
 Rows of two models need not be of the same texts, so no row has a counterpart; regions of the spaces do. Each
-run clusters both sides anew and matches the centroids by quadratic assignment: the permutation under which
-the two similarity matrices agree best. One run is right in a few regions only, and its mistakes depend on the
-clustering, so Procrustes is fitted to the matches of all runs together, where they cancel out. (Matched
-centroids, over many runs: Dar, 2025; here as pairs of one fit, without relative representations.)
+run clusters both sides anew and matches the centroids by quadratic assignment: the permutations under which
+the two similarity matrices agree best (matched centroids, over many runs: Dar, 2025). On rows as they are, a
+few wide directions decide which permutation is best, and it is wrong; on partly whitened rows the right one
+is among the best. It is found by a tournament: all that come into question are refined by transport for a few
+rounds, and those go on that transport the rows at the least cost.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
+from torch.nn.functional import normalize
 
 from muse.alignment import Alignment
 from muse.learn.criterion import Criterion
-from muse.procrustes import procrustes
+from muse.learn.transport import TransportConfig, carried, rounds_of_transport, transport_value
+from muse.learn.whitening import whitened
+from muse.procrustes import rotation
 from muse.run.runtime import Runtime
-from muse.search.assignment import agreeing_order
+from muse.search.assignment import agreeing_orders
 from muse.search.clusters import centroids
 from muse.vectors import Vectors
 
@@ -29,13 +33,33 @@ SEEDS = 1 << 30
 
 
 @dataclass(frozen=True)
+class Heat:
+    """A round of the tournament: so many of the best mappings are refined, and valued."""
+
+    best: int
+    transport: TransportConfig
+
+
+SMALL = TransportConfig(20, 1_000, dimensions=64, weighted=True)
+LARGE = TransportConfig(30, 2_000, epsilon=0.02, dimensions=128, weighted=True)
+HEATS = (Heat(60, SMALL), Heat(15, SMALL), Heat(5, LARGE), Heat(2, replace(LARGE, rounds=40)))
+
+
+@dataclass(frozen=True)
 class ClustersConfig:
-    """The rows that are clustered, and how often; one candidate for each number of clusters."""
+    """The rows that are clustered, how often, and the tournament between the matches."""
 
     rows: int = 20_000  # of each side, at most
-    clusters: tuple[int, ...] = (60, 30)
-    runs: int = 60
-    tries: int = 20  # random beginnings of the assignment in each run
+    clusters: int = 60
+    runs: int = 15
+    tries: int = 100  # random beginnings of the assignment in each run
+    matches: int = 4  # of each run, the best of its tries
+    whitening: float = 0.75  # of the rows that are clustered
+    dimensions: int = 32
+    heats: tuple[Heat, ...] = HEATS
+
+
+Sides = tuple[Tensor, Tensor]
 
 
 def clusters(
@@ -47,28 +71,76 @@ def clusters(
     rng: np.random.Generator,
     runtime: Runtime,
 ) -> Iterator[Alignment]:
-    """Yields one Alignment for each number of clusters: Procrustes on the matched centroids of all runs.
+    """Yields one Alignment: the mapping that wins the tournament.
 
     `source` and `target` are normalised, and may have different dimensions: only similarities within a
-    side are compared.
+    side are compared, and then means of rows.
     """
     x, y = (side.most_frequent(config.rows).tensor(runtime.device) for side in (source, target))
-    for number in config.clusters:
-        matched = []
-        with runtime.progress.stage(f"clusters:{number}", config.runs, "runs") as tick:
-            for done in range(config.runs):
-                matched.append(_matched(x, y, min(number, len(x), len(y)), config.tries, rng))
-                tick(done + 1)
-        own, other = (torch.cat(sides) for sides in zip(*matched, strict=True))
-        mapping = procrustes(own, other).cpu().numpy()
-        yield Alignment(mapping, method=f"clusters:{number}", criterion=criterion(mapping))
+    sides, found = _matches((x, y), config, rng, runtime)
+    for number, heat in enumerate(config.heats, start=1):
+        sides, found = _heat(heat, number, (x, y), sides, found, rng, runtime)
+    mapping = carried(found[0], sides, (x, y), config.heats[-1].transport, rng).cpu().numpy()
+    yield Alignment(mapping, method="clusters", criterion=criterion(mapping))
 
 
-def _matched(x: Tensor, y: Tensor, k: int, tries: int, rng: np.random.Generator) -> tuple[Tensor, Tensor]:
-    """The centroids (k, d) of x (n, d) and, in the order that matches them, those of y, (k, e)."""
-    own, other = (centroids(rows, k, seed=int(rng.integers(SEEDS))) for rows in (x, y))
-    order = agreeing_order(_similarities(own), _similarities(other), tries=tries, rng=rng)
-    return own, other[torch.from_numpy(order).to(other.device)]
+def _matches(
+    sides: Sides, config: ClustersConfig, rng: np.random.Generator, runtime: Runtime
+) -> tuple[Sides, list[Tensor]]:
+    """The rows of both sides, whitened as in the first heat, and the mappings between them of all runs."""
+    clustered = tuple(whitened(side, config.whitening, config.dimensions) for side in sides)
+    first = _whitened(sides, config.heats[0].transport)
+    found = []
+    with runtime.progress.stage("clusters", config.runs, "runs") as tick:
+        for done in range(config.runs):
+            (own, mean), (other, target_mean) = (
+                _clustered(rows, inside, config.clusters, rng)
+                for rows, inside in zip(clustered, first, strict=True)
+            )
+            for order in agreeing_orders(
+                _similarities(own), _similarities(other), tries=config.tries, most=config.matches, rng=rng
+            ):
+                found.append(rotation(target_mean[torch.from_numpy(order).to(mean.device)].T @ mean))
+            tick(done + 1)
+    return first, found
+
+
+def _whitened(sides: Sides, config: TransportConfig) -> Sides:
+    x, y = sides
+    dimensions = min(config.dimensions or max(x.shape[1], y.shape[1]), x.shape[1], y.shape[1])
+    return whitened(x, config.whitening, dimensions), whitened(y, config.whitening, dimensions)
+
+
+def _clustered(rows: Tensor, inside: Tensor, k: int, rng: np.random.Generator) -> tuple[Tensor, Tensor]:
+    """The centroids (k, p) of rows (n, p), and the means (k, q) of the same clusters in other coordinates."""
+    found = centroids(rows, k, seed=int(rng.integers(SEEDS)))
+    nearest = (rows @ found.T).argmax(dim=1)  # (n,)
+    return found, normalize(inside.new_zeros(len(found), inside.shape[1]).index_add_(0, nearest, inside))
+
+
+def _heat(
+    heat: Heat,
+    number: int,
+    rows: Sides,
+    sides: Sides,
+    found: list[Tensor],
+    rng: np.random.Generator,
+    runtime: Runtime,
+) -> tuple[Sides, list[Tensor]]:
+    """The rows as this heat whitens them, and its mappings between them, best first.
+
+    `found` has the mappings between the rows `sides`, as the heat before whitened them.
+    """
+    ours, valued, seed = _whitened(rows, heat.transport), [], rng.integers(SEEDS)
+    with runtime.progress.stage(f"heat {number}", min(heat.best, len(found)), "mappings") as tick:
+        for done, mapping in enumerate(found[: heat.best], start=1):
+            if number > 1:
+                mapping = carried(mapping, sides, ours, heat.transport, rng)  # noqa: PLW2901
+            *_, refined = rounds_of_transport(*ours, mapping, heat.transport, rng)
+            same = np.random.default_rng(seed)  # all are valued on the same rows
+            valued.append((transport_value(*ours, refined, heat.transport, same), refined))
+            tick(done)
+    return ours, [mapping for _, mapping in sorted(valued, key=lambda one: -one[0])]
 
 
 def _similarities(rows: Tensor) -> NDArray[np.float64]:

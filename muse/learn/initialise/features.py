@@ -20,9 +20,9 @@ from torch import Tensor
 from muse.alignment import Alignment
 from muse.learn.criterion import Criterion
 from muse.learn.initialise.components import unit_components
-from muse.learn.initialise.sinkhorn import sinkhorn
 from muse.learn.initialise.stabilise import StabiliseConfig, stabilised
 from muse.learn.initialise.word_features import log_likelihood_ratio, word_features
+from muse.learn.sinkhorn import sinkhorn
 from muse.procrustes import rotation
 from muse.run.runtime import Runtime
 from muse.vectors import Vectors

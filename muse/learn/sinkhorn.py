@@ -1,4 +1,4 @@
-"""Sinkhorn: entropic optimal transport between two sets of words of equal weight."""
+"""Sinkhorn: entropic optimal transport between two sets of rows of equal weight."""
 
 from __future__ import annotations
 

@@ -1,0 +1,164 @@
+"""Transport: refinement for rows of which none has a counterpart on the other side.
+
+Two models that encode different texts share no row, but the regions of the spaces correspond. Each round
+draws rows of both sides, finds how the mapped ones are transported onto the others at least cost, and fits
+Procrustes to each row and the mean of the rows it is transported to, in both directions
+(Wasserstein-Procrustes: Zhang et al., 2017; Grave et al., 2019; there with exact plans). A plan in which
+every row has the same weight leaves no room for hubs. Rows are partly whitened first, and at the beginning
+weighted by canonical correlation: both reach the right mapping from farther away.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn.functional import normalize
+
+from muse.alignment import Alignment
+from muse.learn.sinkhorn import sinkhorn
+from muse.learn.whitening import whitened
+from muse.procrustes import both_mapped, correlation_weighted, gram, rotation
+from muse.run.runtime import Runtime
+from muse.vectors import Vectors
+
+MORE = 2  # times the rows of a round, where there is no other round to make up for a poor draw
+MOST = 5_000
+
+
+@dataclass(frozen=True)
+class TransportConfig:
+    """The rounds, the rows drawn for each on a side, at most `share` of them, and how the plan is found.
+
+    A mapping confirms its own mistakes on rows it was fitted to, so draws are independent.
+    """
+
+    rounds: int = 20
+    rows: int = 2_000
+    share: float = 0.5
+    epsilon: float = 0.03  # of the entropy, in cosines: with less, fewer rows share in a mean
+    sinkhorn_rounds: int = 15
+    whitening: float = 0.5
+    dimensions: int | None = None  # of the whitened rows; all of them
+    weighted: bool = False  # directions by canonical correlation, which helps mappings that are far off
+
+
+def transport(
+    source: Vectors,
+    target: Vectors,
+    initial: Alignment,
+    *,
+    config: TransportConfig,
+    rng: np.random.Generator,
+    runtime: Runtime,
+) -> Iterator[Alignment]:
+    """Yields one Alignment after all rounds: it is learned on whitened rows, and then carried to the rows."""
+    plain = source.tensor(runtime.device), target.tensor(runtime.device)
+    white = _both_whitened(*plain, config)
+    before = carried(torch.from_numpy(initial.source_map).to(plain[0]), plain, white, config, rng)
+    mappings = rounds_of_transport(*white, before, config, rng)
+    with runtime.progress.stage("transport", config.rounds, "rounds") as tick:
+        for done, mapping in enumerate(mappings, start=1):
+            tick(done, moved=float((mapping - before).square().mean().sqrt()))
+            before = mapping
+    yield Alignment(carried(before, white, plain, config, rng).cpu().numpy(), method=initial.method)
+
+
+def transported(
+    x: Tensor, y: Tensor, mapping: Tensor, config: TransportConfig, rng: np.random.Generator
+) -> Tensor:
+    """The mapping (e, d) between rows x (n, d) and y (m, e) that is reached from `mapping`."""
+    white = _both_whitened(x, y, config)
+    mapping = carried(mapping, (x, y), white, config, rng)
+    *_, found = rounds_of_transport(*white, mapping, config, rng)
+    return carried(found, white, (x, y), config, rng)
+
+
+def _both_whitened(x: Tensor, y: Tensor, config: TransportConfig) -> tuple[Tensor, Tensor]:
+    return (
+        whitened(x, config.whitening, config.dimensions),
+        whitened(y, config.whitening, config.dimensions),
+    )
+
+
+def rounds_of_transport(
+    x: Tensor, y: Tensor, mapping: Tensor, config: TransportConfig, rng: np.random.Generator
+) -> Iterator[Tensor]:
+    """Yields the mapping W (e, d) of each round between rows x (n, d) and y (m, e) of unit length."""
+    grams, weighting = (gram(x), gram(y)), None
+    for _ in range(config.rounds):
+        own, other = (rows[_drawn(rows, config, rng)] for rows in (x, y))
+        mapped, keys = both_mapped(own, other, mapping)
+        if weighting is not None:
+            mapped, keys = normalize(own @ mapping.T @ weighting), normalize(other @ weighting)
+        product = _product(_plan(mapped, keys, config), own, other)
+        if config.weighted:
+            mapping, weighting = correlation_weighted(product, *grams)
+        else:
+            mapping = rotation(product)
+        yield mapping
+
+
+def carried(
+    mapping: Tensor,
+    old: tuple[Tensor, Tensor],
+    new: tuple[Tensor, Tensor],
+    config: TransportConfig,
+    rng: np.random.Generator,
+) -> Tensor:
+    """The mapping (e', d') between the same rows in other coordinates, by the plan of the old mapping (e, d).
+
+    `old` are rows (n, d) and (m, e), `new` the same, (n, d') and (m, e'). Any coordinates will do, whitened
+    or of other dimensions: only the means of transported rows are carried over.
+    """
+    chosen = [_drawn(rows, _larger(config), rng) for rows in old]
+    (own, other), (own_new, other_new) = (
+        [rows[one] for rows, one in zip(sides, chosen, strict=True)] for sides in (old, new)
+    )
+    return rotation(_product(_plan(*both_mapped(own, other, mapping), config), own_new, other_new))
+
+
+def transport_value(
+    x: Tensor, y: Tensor, mapping: Tensor, config: TransportConfig, rng: np.random.Generator
+) -> float:
+    """How well rows x (n, d), mapped, lie on rows y (m, e): -min <cost, T> + epsilon (H(T) - log n).
+
+    The largest value of <cosines, T> over transport plans T, with the entropy that they were regularised by:
+    of two mappings of the same rows, the right one has the higher value.
+    """
+    own, other = (rows[_drawn(rows, _larger(config), rng)] for rows in (x, y))
+    mapped, keys = both_mapped(own, other, mapping)
+    plan = _plan(mapped, keys, config)
+    entropy = -torch.special.xlogy(plan, plan * len(plan)).sum()
+    return float((plan * (mapped @ keys.T)).sum() + config.epsilon * entropy)
+
+
+def _larger(config: TransportConfig) -> TransportConfig:
+    return replace(config, rows=min(MORE * config.rows, MOST), share=1.0)
+
+
+def _drawn(rows: Tensor, config: TransportConfig, rng: np.random.Generator) -> Tensor:
+    """The numbers of some of the rows (n, d), drawn without replacement, in random order."""
+    chosen = rng.permutation(len(rows))[: max(1, min(config.rows, int(config.share * len(rows))))]
+    return torch.from_numpy(chosen).to(rows.device)
+
+
+def _plan(mapped: Tensor, keys: Tensor, config: TransportConfig) -> Tensor:
+    """The plan (n, m) between rows (n, e) and (m, e)."""
+    return sinkhorn(-(mapped @ keys.T), config.epsilon, config.sinkhorn_rounds)
+
+
+def _product(plan: Tensor, own: Tensor, other: Tensor) -> Tensor:
+    """Y^T X (e, d) over rows (n, d) and (m, e), each paired with the mean of what a plan (n, m) takes it to.
+
+    What the means have in common is subtracted: it tells nothing about a row.
+    """
+    of_own, of_other = _centred(plan @ other), _centred(plan.T @ own)  # (n, e), (m, d)
+    return of_own.T @ own + other.T @ of_other
+
+
+def _centred(means: Tensor) -> Tensor:
+    return normalize(means - means.mean(dim=0))
