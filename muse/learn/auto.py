@@ -17,7 +17,7 @@ from muse.files.json_text import parse_json
 from muse.learn.criterion import Criterion, criterion
 from muse.learn.dimensions import Initialiser
 from muse.learn.improve import Improvement, improve
-from muse.learn.plan import HOPELESS, PATIENCE_OF_ROWS, RISE, RISE_OF_ROWS, Plan
+from muse.learn.plan import HOPELESS, RISE, Plan
 from muse.learn.verdict import LABELS, Verdict, judge, null_agreement
 from muse.run.checkpoint import Arrays
 from muse.run.history import History
@@ -73,7 +73,7 @@ def candidates(
     """
     score = criterion(source, target, most_frequent=CRITERION_WORDS, device=runtime.device)
     null = null_agreement(source, target, rng=np.random.default_rng([seed, NULL_STREAM]), runtime=runtime)
-    patience = (1, RISE) if plan.ranked else (PATIENCE_OF_ROWS, RISE_OF_ROWS)
+    patience = 1 if plan.ranked else len(plan.rounds)
     trial = _Trial(source, target, score, null, plan.rounds, runtime, patience=patience)
     failures: list[str] = []
     initialisations = plan.initialisations()
@@ -116,8 +116,7 @@ class _Trial:
     rounds: tuple[Improvement, ...]
     runtime: Runtime
     history: History = field(default_factory=History)
-    # The refinements before a mapping may be given up, and the rise in gain that keeps it after that.
-    patience: tuple[int, float] = (1, RISE)
+    patience: int = 1  # the refinements before a mapping may be given up
 
     def run(self, name: str, initialise: Initialiser, seed: list[int]) -> tuple[Alignment, Verdict]:
         """The best refined alignment of an initialisation, from its checkpoint if there is one."""
@@ -154,8 +153,7 @@ class _Trial:
             verdict = self._judge(alignment, seed)
             yield alignment, verdict
             # The first refinement ends where it stalls: only those after it can be compared.
-            least, rise = self.patience
-            if number + 1 >= least and verdict.gain < (gain + rise if number > 0 else HOPELESS):
+            if number + 1 >= self.patience and verdict.gain < (gain + RISE if number > 0 else HOPELESS):
                 return
             gain = max(gain, verdict.gain)
 

@@ -31,11 +31,9 @@ from muse.vectors import Vectors
 # come in blocks, so that a mapping that does not get better is given up after the first one.
 MANY_ROUNDS = RefineConfig(cutoffs=(5_000,), max_rounds=10, patience=10)
 ROUNDS = (FIRST_ROUNDS, MANY_ROUNDS, MANY_ROUNDS, MANY_ROUNDS)
-# Rows that are not of words: many rounds, in blocks, of which a right mapping may need all.
+# Rows that are not of words: blocks of many rounds. A right mapping may need all of them, and its gain rises late.
 FAR = TransportConfig(rounds=50)
 ROUNDS_OF_ROWS: tuple[Improvement, ...] = (FAR,) * 6
-PATIENCE_OF_ROWS = 4  # refinements before a mapping may be given up: it may begin near chance
-RISE_OF_ROWS = 0.02  # in place of RISE: transport carries a mapping far, but slowly
 CENTROIDS = 1_500
 RISE = 0.1  # in the gain of the verdict, which a block must bring to be followed by another one
 HOPELESS = 0.05  # the gain after the first rounds below which no more follow; the lowest that led on was 0.2
