@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,8 @@ import pytest
 from muse.alignment import Alignment
 from muse.learn import plan
 from muse.learn.criterion import Criterion
-from muse.learn.initialise.clusters import ClustersConfig, clusters
+from muse.learn.initialise.clusters import ClustersConfig, Heat, clusters
+from muse.learn.transport import TransportConfig
 from muse.run.runtime import Runtime
 from muse.space import load_space
 from muse.vectors import Vectors
@@ -20,7 +22,8 @@ from tests.asgi import Client
 from tests.command import Command, Ended, process, refused, refused_leaving, tree
 from tests.toys import raw_mixture, write_vec
 
-FEW = ClustersConfig(clusters=30, runs=5, tries=20)
+SHORT = TransportConfig(rounds=10, rows=400, dimensions=16, weighted=True)
+FEW = ClustersConfig(runs=8, tries=40, heats=(Heat(32, SHORT), Heat(8, replace(SHORT, rounds=20))))
 NEW = 300  # rows that both sides have, for evaluation
 
 

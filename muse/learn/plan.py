@@ -31,7 +31,7 @@ from muse.vectors import Vectors
 # come in blocks, so that a mapping that does not get better is given up after the first one.
 MANY_ROUNDS = RefineConfig(cutoffs=(5_000,), max_rounds=10, patience=10)
 ROUNDS = (FIRST_ROUNDS, MANY_ROUNDS, MANY_ROUNDS, MANY_ROUNDS)
-# Rows that are not of words: blocks of many rounds. A right mapping may need all of them, and its gain rises late.
+# Rows that are not of words: blocks of many rounds. A right mapping may need all, and its gain rises late.
 FAR = TransportConfig(rounds=50)
 ROUNDS_OF_ROWS: tuple[Improvement, ...] = (FAR,) * 6
 CENTROIDS = 1_500
