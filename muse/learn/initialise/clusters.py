@@ -24,6 +24,7 @@ from muse.learn.criterion import Criterion
 from muse.learn.transport import TransportConfig, carried, rounds_of_transport, transport_value
 from muse.learn.whitening import whitened
 from muse.procrustes import rotation
+from muse.progress import Tick
 from muse.run.runtime import Runtime
 from muse.search.assignment import agreeing_orders
 from muse.search.clusters import centroids
@@ -62,6 +63,18 @@ class ClustersConfig:
 Sides = tuple[Tensor, Tensor]
 
 
+@dataclass(frozen=True, eq=False)
+class _Field:
+    """Whitened rows of both sides, (n, k) and (m, k), and mappings (k, k) between them.
+
+    Once played, the best come first; before, the rows are as the first heat whitens them.
+    """
+
+    sides: Sides
+    mappings: list[Tensor]
+    played: bool = False
+
+
 def clusters(
     source: Vectors,
     target: Vectors,
@@ -77,70 +90,61 @@ def clusters(
     side are compared, and then means of rows.
     """
     x, y = (side.most_frequent(config.rows).tensor(runtime.device) for side in (source, target))
-    sides, found = _matches((x, y), config, rng, runtime)
+    field = _matched((x, y), config, rng, runtime)
     for number, heat in enumerate(config.heats, start=1):
-        sides, found = _heat(heat, number, (x, y), sides, found, rng, runtime)
-    mapping = carried(found[0], sides, (x, y), config.heats[-1].transport, rng).cpu().numpy()
+        count = min(heat.best, len(field.mappings))
+        with runtime.progress.stage(f"heat {number}", count, "mappings") as tick:
+            field = _played(field, (x, y), heat, rng, tick)
+    last = config.heats[-1].transport
+    mapping = carried(field.mappings[0], field.sides, (x, y), last, rng).cpu().numpy()
     yield Alignment(mapping, method="clusters", criterion=criterion(mapping))
 
 
-def _matches(
-    sides: Sides, config: ClustersConfig, rng: np.random.Generator, runtime: Runtime
-) -> tuple[Sides, list[Tensor]]:
-    """The rows of both sides, whitened as in the first heat, and the mappings between them of all runs."""
-    clustered = tuple(whitened(side, config.whitening, config.dimensions) for side in sides)
-    first = _whitened(sides, config.heats[0].transport)
-    found = []
+def _matched(rows: Sides, config: ClustersConfig, rng: np.random.Generator, runtime: Runtime) -> _Field:
+    """The best matches of all runs, in no order, between rows as the first heat whitens them."""
+    clustered = tuple(whitened(side, config.whitening, config.dimensions) for side in rows)
+    sides, found = _whitened(rows, config.heats[0].transport), []
     with runtime.progress.stage("clusters", config.runs, "runs") as tick:
         for done in range(config.runs):
-            (own, mean), (other, target_mean) = (
-                _clustered(rows, inside, config.clusters, rng)
-                for rows, inside in zip(clustered, first, strict=True)
+            (own, own_means), (other, other_means) = (
+                _clustered(side, inside, config.clusters, rng)
+                for side, inside in zip(clustered, sides, strict=True)
             )
-            for order in agreeing_orders(
+            orders = agreeing_orders(
                 _similarities(own), _similarities(other), tries=config.tries, most=config.matches, rng=rng
-            ):
-                found.append(rotation(target_mean[torch.from_numpy(order).to(mean.device)].T @ mean))
+            )
+            for order in orders:
+                inside = other_means[torch.from_numpy(order).to(other_means.device)]
+                found.append(rotation(inside.T @ own_means))
             tick(done + 1)
-    return first, found
+    return _Field(sides, found)
 
 
-def _whitened(sides: Sides, config: TransportConfig) -> Sides:
-    x, y = sides
+def _whitened(rows: Sides, config: TransportConfig) -> Sides:
+    """Both sides whitened, in the same number of dimensions."""
+    x, y = rows
     dimensions = min(config.dimensions or max(x.shape[1], y.shape[1]), x.shape[1], y.shape[1])
     return whitened(x, config.whitening, dimensions), whitened(y, config.whitening, dimensions)
 
 
 def _clustered(rows: Tensor, inside: Tensor, k: int, rng: np.random.Generator) -> tuple[Tensor, Tensor]:
-    """The centroids (k, p) of rows (n, p), and the means (k, q) of the same clusters in other coordinates."""
+    """The centroids (k, p) of rows (n, p), and the means (k, q) of the same clusters of rows (n, q)."""
     found = centroids(rows, k, seed=int(rng.integers(SEEDS)))
     nearest = (rows @ found.T).argmax(dim=1)  # (n,)
     return found, normalize(inside.new_zeros(len(found), inside.shape[1]).index_add_(0, nearest, inside))
 
 
-def _heat(
-    heat: Heat,
-    number: int,
-    rows: Sides,
-    sides: Sides,
-    found: list[Tensor],
-    rng: np.random.Generator,
-    runtime: Runtime,
-) -> tuple[Sides, list[Tensor]]:
-    """The rows as this heat whitens them, and its mappings between them, best first.
-
-    `found` has the mappings between the rows `sides`, as the heat before whitened them.
-    """
-    ours, valued, seed = _whitened(rows, heat.transport), [], rng.integers(SEEDS)
-    with runtime.progress.stage(f"heat {number}", min(heat.best, len(found)), "mappings") as tick:
-        for done, mapping in enumerate(found[: heat.best], start=1):
-            if number > 1:
-                mapping = carried(mapping, sides, ours, heat.transport, rng)  # noqa: PLW2901
-            *_, refined = rounds_of_transport(*ours, mapping, heat.transport, rng)
-            same = np.random.default_rng(seed)  # all are valued on the same rows
-            valued.append((transport_value(*ours, refined, heat.transport, same), refined))
-            tick(done)
-    return ours, [mapping for _, mapping in sorted(valued, key=lambda one: -one[0])]
+def _played(field: _Field, rows: Sides, heat: Heat, rng: np.random.Generator, tick: Tick) -> _Field:
+    """The best mappings of the field after a heat: refined between rows as it whitens them, and in order."""
+    config, sides, valued = heat.transport, _whitened(rows, heat.transport), []
+    seed = rng.integers(SEEDS)
+    for done, mapping in enumerate(field.mappings[: heat.best], start=1):
+        here = carried(mapping, field.sides, sides, config, rng) if field.played else mapping
+        *_, refined = rounds_of_transport(*sides, here, config, rng)
+        same = np.random.default_rng(seed)  # all are valued on the same rows
+        valued.append((transport_value(*sides, refined, config, same), refined))
+        tick(done)
+    return _Field(sides, [mapping for _, mapping in sorted(valued, key=lambda one: -one[0])], played=True)
 
 
 def _similarities(rows: Tensor) -> NDArray[np.float64]:
