@@ -261,3 +261,6 @@ def test_unrelated_rows_are_not_called_aligned(made: Path, fast: Command, tmp_pa
     assert ended.code == (3 if verdict == "failed" else 0)
     assert verdict in ("failed", "doubtful")
     assert "Say which rows belong together: 50 lines of an id (a), a tab and an id (b)" in ended.err
+    assert "may succeed with another --seed" in ended.err
+    assert "--seed 1" in ended.err
+    assert "try more than --init" not in ended.err

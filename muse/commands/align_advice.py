@@ -26,6 +26,7 @@ FEW_SHARED = 0.05  # of them spelt alike: identical strings are of no help
 FEW_PAIRS = 50
 PAIRS = "pairs.txt"  # a name for a file that there is not yet
 ROWS = "more.npy"  # likewise
+ONLY_OF_ROWS = "clusters"  # the one initialisation that rows without words are given by themselves
 SHOWN = 3  # words to look up
 PASSED_OVER = 200  # the most frequent words, which are grammar
 
@@ -92,7 +93,7 @@ class _Unaligned:
         options, init = self.options, self.options["init"]
         if not options["refine"]:
             yield Remedy("Refine the mapping: leave out --no-refine.", (_again(refine=None),))
-        if init not in ("auto", "dictionary"):
+        if init not in ("auto", "dictionary") and (self.ranked or init != ONLY_OF_ROWS):
             yield Remedy(f"Let muse try more than --init {init}.", (_again(init=None),))
         if not self.ranked:
             yield from self._of_rows()
@@ -127,6 +128,10 @@ class _Unaligned:
                 f"Say which rows belong together: {FEW_PAIRS} lines of an id ({self.language}), a tab and an "
                 f"id ({self.report.target}), in {PAIRS}; row numbers, from 0, where a file has no ids.",
                 (_again(dictionary=PAIRS),),
+            )
+            yield Remedy(
+                "Begin with other draws of rows: a start that failed may succeed with another --seed.",
+                (_again(seed=self.options["seed"] + 1),),
             )
         fewest, count = self.fewest
         if count < FEW_WORDS:
