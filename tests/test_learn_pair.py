@@ -48,7 +48,7 @@ def test_refinement_that_loses_a_right_mapping_is_not_taken(monkeypatch: pytest.
     def lost(*_: object, **__: object) -> list[Alignment]:
         return [Alignment(rotation(4, len(turn)))]
 
-    monkeypatch.setattr("muse.learn.pair.refine", lost)
+    monkeypatch.setattr("muse.learn.pair.improve", lost)
     learned = learn(source, target, config=CONFIG, runtime=Runtime())
     assert learned.verdict == learned.candidates[0].verdict
     assert np.abs(learned.alignment.source_map - turn).max() < 0.1
