@@ -144,8 +144,10 @@ def test_the_same_on_any_number_of_machines(
 
 @pytest.mark.slow
 def test_a_client_is_served_by_a_cluster_elsewhere(
-    home: Path, tmp_path: Path, muse: Command, cluster: Clusters
+    home: Path, tmp_path: Path, muse: Command, cluster: Clusters, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    # Ray waits 30 seconds for its server, which is not always enough where other tests use all cores.
+    monkeypatch.setenv("RAY_CLIENT_SERVER_CHECK_CHANNEL_TIMEOUT_S", "180")
     with closing(socket.socket()) as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
