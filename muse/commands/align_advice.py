@@ -26,7 +26,6 @@ FEW_SHARED = 0.05  # of them spelt alike: identical strings are of no help
 FEW_PAIRS = 50
 PAIRS = "pairs.txt"  # a name for a file that there is not yet
 ROWS = "more.npy"  # likewise
-ONLY_OF_ROWS = "clusters"  # the one initialisation that rows without words are given by themselves
 SHOWN = 3  # words to look up
 PASSED_OVER = 200  # the most frequent words, which are grammar
 
@@ -90,10 +89,12 @@ class _Unaligned:
 
     def remedies(self) -> Iterator[Remedy]:
         """Yields what may help, the surest and cheapest first."""
+        from muse.learn.plan import AUTO_OF_ROWS
+
         options, init = self.options, self.options["init"]
         if not options["refine"]:
             yield Remedy("Refine the mapping: leave out --no-refine.", (_again(refine=None),))
-        if init not in ("auto", "dictionary") and (self.ranked or init != ONLY_OF_ROWS):
+        if init not in ("auto", "dictionary") and (self.ranked or (init,) != AUTO_OF_ROWS):
             yield Remedy(f"Let muse try more than --init {init}.", (_again(init=None),))
         if not self.ranked:
             yield from self._of_rows()

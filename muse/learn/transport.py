@@ -57,7 +57,7 @@ def transport(
 ) -> Iterator[Alignment]:
     """Yields one Alignment after all rounds: it is learned on whitened rows, and then carried to the rows."""
     plain = source.tensor(runtime.device), target.tensor(runtime.device)
-    white = _both_whitened(*plain, config)
+    white = both_whitened(*plain, config)
     before = carried(torch.from_numpy(initial.source_map).to(plain[0]), plain, white, config, rng)
     mappings = rounds_of_transport(*white, before, config, rng)
     with runtime.progress.stage("transport", config.rounds, "rounds") as tick:
@@ -71,17 +71,16 @@ def transported(
     x: Tensor, y: Tensor, mapping: Tensor, config: TransportConfig, rng: np.random.Generator
 ) -> Tensor:
     """The mapping (e, d) between rows x (n, d) and y (m, e) that is reached from `mapping`."""
-    white = _both_whitened(x, y, config)
+    white = both_whitened(x, y, config)
     mapping = carried(mapping, (x, y), white, config, rng)
     *_, found = rounds_of_transport(*white, mapping, config, rng)
     return carried(found, white, (x, y), config, rng)
 
 
-def _both_whitened(x: Tensor, y: Tensor, config: TransportConfig) -> tuple[Tensor, Tensor]:
-    return (
-        whitened(x, config.whitening, config.dimensions),
-        whitened(y, config.whitening, config.dimensions),
-    )
+def both_whitened(x: Tensor, y: Tensor, config: TransportConfig) -> tuple[Tensor, Tensor]:
+    """Rows x (n, d) and y (m, e), whitened as the settings say, each in at most its own dimensions."""
+    own, other = (whitened(rows, config.whitening, config.dimensions) for rows in (x, y))
+    return own, other
 
 
 def rounds_of_transport(

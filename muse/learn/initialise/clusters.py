@@ -21,7 +21,13 @@ from torch.nn.functional import normalize
 
 from muse.alignment import Alignment
 from muse.learn.criterion import Criterion
-from muse.learn.transport import TransportConfig, carried, rounds_of_transport, transport_value
+from muse.learn.transport import (
+    TransportConfig,
+    both_whitened,
+    carried,
+    rounds_of_transport,
+    transport_value,
+)
 from muse.learn.whitening import whitened
 from muse.procrustes import rotation
 from muse.progress import Tick
@@ -124,7 +130,7 @@ def _whitened(rows: Sides, config: TransportConfig) -> Sides:
     """Both sides whitened, in the same number of dimensions."""
     x, y = rows
     dimensions = min(config.dimensions or max(x.shape[1], y.shape[1]), x.shape[1], y.shape[1])
-    return whitened(x, config.whitening, dimensions), whitened(y, config.whitening, dimensions)
+    return both_whitened(x, y, replace(config, dimensions=dimensions))
 
 
 def _clustered(rows: Tensor, inside: Tensor, k: int, rng: np.random.Generator) -> tuple[Tensor, Tensor]:
