@@ -24,7 +24,7 @@ def test_words_are_tried_as_before() -> None:
     assert [name for name, _ in Plan().initialisations()] == list(AUTO)
 
 
-def test_rows_are_tried_without_ranks_and_refined_by_averages_first() -> None:
+def test_rows_are_tried_without_ranks_and_refined_by_transport() -> None:
     plan = Plan().of_rows()
     assert [name for name, _ in plan.initialisations()] == list(AUTO_OF_ROWS)
     assert plan.rounds == ROUNDS_OF_ROWS
