@@ -10,7 +10,8 @@ weighted by canonical correlation: both reach the right mapping from farther awa
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -27,6 +28,7 @@ from muse.vectors import Vectors
 
 MORE = 2  # times the rows of a round, where there is no other round to make up for a poor draw
 MOST = 5_000
+LAST_DRAWS = 4  # for the mapping that is kept
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,7 @@ class TransportConfig:
     """
 
     rounds: int = 20
+    averaged: int = 1  # of the rounds, the last: draws make a mapping stray from the one they have in common
     rows: int = 2_000
     share: float = 0.5
     epsilon: float = 0.03  # of the entropy, in cosines: with less, fewer rows share in a mean
@@ -59,12 +62,14 @@ def transport(
     plain = source.tensor(runtime.device), target.tensor(runtime.device)
     white = both_whitened(*plain, config)
     before = carried(torch.from_numpy(initial.source_map).to(plain[0]), plain, white, config, rng)
-    mappings = rounds_of_transport(*white, before, config, rng)
+    last: deque[Tensor] = deque(maxlen=config.averaged)
     with runtime.progress.stage("transport", config.rounds, "rounds") as tick:
-        for done, mapping in enumerate(mappings, start=1):
+        for done, mapping in enumerate(rounds_of_transport(*white, before, config, rng), start=1):
             tick(done, moved=float((mapping - before).square().mean().sqrt()))
+            last.append(mapping)
             before = mapping
-    yield Alignment(carried(before, white, plain, config, rng).cpu().numpy(), method=initial.method)
+    found = carried(_mean(last), white, plain, config, rng, draws=LAST_DRAWS)
+    yield Alignment(found.cpu().numpy(), method=initial.method)
 
 
 def transported(
@@ -73,8 +78,8 @@ def transported(
     """The mapping (e, d) between rows x (n, d) and y (m, e) that is reached from `mapping`."""
     white = both_whitened(x, y, config)
     mapping = carried(mapping, (x, y), white, config, rng)
-    *_, found = rounds_of_transport(*white, mapping, config, rng)
-    return carried(found, white, (x, y), config, rng)
+    last = deque(rounds_of_transport(*white, mapping, config, rng), maxlen=config.averaged)
+    return carried(_mean(last), white, (x, y), config, rng)
 
 
 def both_whitened(x: Tensor, y: Tensor, config: TransportConfig) -> tuple[Tensor, Tensor]:
@@ -107,17 +112,28 @@ def carried(
     new: tuple[Tensor, Tensor],
     config: TransportConfig,
     rng: np.random.Generator,
+    *,
+    draws: int = 1,
 ) -> Tensor:
-    """The mapping (e', d') between the same rows in other coordinates, by the plan of the old mapping (e, d).
+    """The mapping (e', d') between the same rows in other coordinates, by plans of the old mapping (e, d).
 
-    `old` are rows (n, d) and (m, e), `new` the same, (n, d') and (m, e'). Any coordinates will do, whitened
-    or of other dimensions: only the means of transported rows are carried over.
+    `old` are rows (n, d) and (m, e), `new` the same, (n, d') and (m, e'); a plan each is found for so many
+    `draws` of them. Any coordinates will do, whitened or of other dimensions: only the means of transported
+    rows are carried over.
     """
-    chosen = [_drawn(rows, _larger(config), rng) for rows in old]
-    (own, other), (own_new, other_new) = (
-        [rows[one] for rows, one in zip(sides, chosen, strict=True)] for sides in (old, new)
-    )
-    return rotation(_product(_plan(*both_mapped(own, other, mapping), config), own_new, other_new))
+    product = mapping.new_zeros(new[1].shape[1], new[0].shape[1])
+    for _ in range(draws):
+        chosen = [_drawn(rows, _larger(config), rng) for rows in old]
+        (own, other), (own_new, other_new) = (
+            [rows[one] for rows, one in zip(sides, chosen, strict=True)] for sides in (old, new)
+        )
+        product += _product(_plan(*both_mapped(own, other, mapping), config), own_new, other_new)
+    return rotation(product)
+
+
+def _mean(mappings: Iterable[Tensor]) -> Tensor:
+    """The rotation (e, d) closest to the mean of mappings (e, d)."""
+    return rotation(torch.stack(tuple(mappings)).mean(dim=0))
 
 
 def transport_value(
