@@ -25,19 +25,20 @@ from tests.toys import raw_mixture, write_vec
 SHORT = TransportConfig(rounds=10, rows=400, dimensions=16, weighted=True)
 FEW = ClustersConfig(runs=8, tries=40, heats=(Heat(32, SHORT), Heat(8, replace(SHORT, rounds=20))))
 NEW = 300  # rows that both sides have, for evaluation
+WIDTH = 32  # with fewer dimensions a wrong mapping agrees with itself nearly as well as the right one
 
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with rows of a and b, new rows that both have, and other files made of them."""
     folder = tmp_path_factory.mktemp("rows")
-    a, b, turn = raw_mixture(seed=1)
+    a, b, turn = raw_mixture(dimension=WIDTH, seed=1)
     rng = np.random.default_rng(3)
-    new = (a.matrix[:NEW] + rng.normal(0, 0.02, (NEW, 24))).astype(np.float32)
-    both = (new @ turn.T + rng.normal(0, 0.02, (NEW, 24))).astype(np.float32)
+    new = (a.matrix[:NEW] + rng.normal(0, 0.02, (NEW, WIDTH))).astype(np.float32)
+    both = (new @ turn.T + rng.normal(0, 0.02, (NEW, WIDTH))).astype(np.float32)
     arrays = {"a": a.matrix, "b": b.matrix, "new-a": new, "new-b": both, "few": new}
-    arrays["wide"] = raw_mixture(seed=1, turned=30)[1].matrix
-    arrays["noise"] = rng.normal(size=(1_500, 24)).astype(np.float32)
+    arrays["wide"] = raw_mixture(dimension=WIDTH, seed=1, turned=40)[1].matrix
+    arrays["noise"] = rng.normal(size=(1_500, WIDTH)).astype(np.float32)
     for name, rows in arrays.items():
         np.save(folder / f"{name}.npy", rows)
     order = rng.permutation(NEW)
@@ -164,7 +165,7 @@ def test_what_evaluation_needs_is_said(made: Path, space: Path, muse: Command) -
     refused(muse(*evaluate, *files), "row i of a must belong to row i of b, got 300 and 1500 rows")
     refused(muse(*evaluate, "--pairs", made / "ids.tsv"), "at least one pair must name a row of both sides")
     files = ["--source", new, "--target", made / "wide.npy"]
-    refused(muse(*evaluate, *files), "24", "30")
+    refused(muse(*evaluate, *files), "32", "40")
 
 
 def test_words_are_asked_for_by_ids(made: Path, space: Path, muse: Command, tmp_path: Path) -> None:
@@ -243,7 +244,7 @@ def test_dimensions_that_differ(made: Path, fast: Command, tmp_path: Path) -> No
     ended = fast(*_arguments(made, tmp_path / "x", "a.npy", "wide.npy", "--init", "clusters", "--json"))
     assert ended.code == 0, ended.err
     assert ended.json["verdict"] == "aligned"
-    assert load_space(tmp_path / "x").manifest["dimension"] == 24
+    assert load_space(tmp_path / "x").manifest["dimension"] == WIDTH
 
 
 def test_words_on_one_side_and_rows_on_the_other(made: Path, fast: Command, tmp_path: Path) -> None:

@@ -36,7 +36,7 @@ log = logging.getLogger(__name__)
 
 MINIMUM_WORDS = 500  # with fewer there are too few pairs to judge an unsupervised initialisation
 PARTS = 2  # of the progress of `learn`: initialisation, refinement
-REFINE_ROWS = TransportConfig(rounds=80, averaged=30, rows=3_000)
+REFINE_ROWS = TransportConfig(rounds=100, averaged=25)
 SAMPLE_STREAM = 3_000  # the number of a random stream
 LAST_STREAM = 1_000  # the number of a random stream, above those of the initialisations
 

@@ -39,7 +39,7 @@ class TransportConfig:
     """
 
     rounds: int = 20
-    averaged: int = 1  # of the rounds, the last: draws make a mapping stray from the one they have in common
+    averaged: int = 0  # of the rounds, the last, which draw more rows: each draw leads astray in its own way
     rows: int = 2_000
     share: float = 0.5
     epsilon: float = 0.03  # of the entropy, in cosines: with less, fewer rows share in a mean
@@ -62,7 +62,7 @@ def transport(
     plain = source.tensor(runtime.device), target.tensor(runtime.device)
     white = both_whitened(*plain, config)
     before = carried(torch.from_numpy(initial.source_map).to(plain[0]), plain, white, config, rng)
-    last: deque[Tensor] = deque(maxlen=config.averaged)
+    last: deque[Tensor] = deque(maxlen=max(1, config.averaged))
     with runtime.progress.stage("transport", config.rounds, "rounds") as tick:
         for done, mapping in enumerate(rounds_of_transport(*white, before, config, rng), start=1):
             tick(done, moved=float((mapping - before).square().mean().sqrt()))
@@ -78,7 +78,7 @@ def transported(
     """The mapping (e, d) between rows x (n, d) and y (m, e) that is reached from `mapping`."""
     white = both_whitened(x, y, config)
     mapping = carried(mapping, (x, y), white, config, rng)
-    last = deque(rounds_of_transport(*white, mapping, config, rng), maxlen=config.averaged)
+    last = deque(rounds_of_transport(*white, mapping, config, rng), maxlen=max(1, config.averaged))
     return carried(_mean(last), white, (x, y), config, rng)
 
 
@@ -93,8 +93,10 @@ def rounds_of_transport(
 ) -> Iterator[Tensor]:
     """Yields the mapping W (e, d) of each round between rows x (n, d) and y (m, e) of unit length."""
     grams, weighting = (gram(x), gram(y)), None
-    for _ in range(config.rounds):
-        own, other = (rows[_drawn(rows, config, rng)] for rows in (x, y))
+    larger = replace(config, rows=MORE * config.rows)
+    for left in range(config.rounds, 0, -1):
+        drawing = larger if left <= config.averaged else config
+        own, other = (rows[_drawn(rows, drawing, rng)] for rows in (x, y))
         mapped, keys = both_mapped(own, other, mapping)
         if weighting is not None:
             mapped, keys = normalize(own @ mapping.T @ weighting), normalize(other @ weighting)
