@@ -39,13 +39,13 @@ class TransportConfig:
     """
 
     rounds: int = 20
-    averaged: int = 0  # of the rounds, the last, which draw more rows: each draw leads astray in its own way
     rows: int = 2_000
     share: float = 0.5
     epsilon: float = 0.03  # of the entropy, in cosines: with less, fewer rows share in a mean
     sinkhorn_rounds: int = 15
     whitening: float = 0.5
     dimensions: int | None = None  # of the whitened rows; all of them
+    averaged: int = 0  # of the rounds, the last, which draw more rows: each draw leads astray in its own way
     weighted: bool = False  # directions by canonical correlation, which helps mappings that are far off
 
 

@@ -47,8 +47,8 @@ class Heat:
     transport: TransportConfig
 
 
-SMALL = TransportConfig(20, 1_000, dimensions=64, weighted=True)
-LARGE = TransportConfig(30, 2_000, epsilon=0.02, dimensions=128, weighted=True)
+SMALL = TransportConfig(rounds=20, rows=1_000, dimensions=64, weighted=True)
+LARGE = TransportConfig(rounds=30, rows=2_000, epsilon=0.02, dimensions=128, weighted=True)
 HEATS = (Heat(60, SMALL), Heat(15, SMALL), Heat(5, LARGE), Heat(2, replace(LARGE, rounds=40)))
 
 
