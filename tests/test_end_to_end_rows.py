@@ -165,7 +165,7 @@ def test_what_evaluation_needs_is_said(made: Path, space: Path, muse: Command) -
     refused(muse(*evaluate, *files), "row i of a must belong to row i of b, got 300 and 1500 rows")
     refused(muse(*evaluate, "--pairs", made / "ids.tsv"), "at least one pair must name a row of both sides")
     files = ["--source", new, "--target", made / "wide.npy"]
-    refused(muse(*evaluate, *files), "32", "40")
+    refused(muse(*evaluate, *files), str(WIDTH), "40")
 
 
 def test_words_are_asked_for_by_ids(made: Path, space: Path, muse: Command, tmp_path: Path) -> None:

@@ -10,8 +10,7 @@ weighted by canonical correlation: both reach the right mapping from farther awa
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -26,7 +25,7 @@ from muse.procrustes import both_mapped, correlation_weighted, gram, rotation
 from muse.run.runtime import Runtime
 from muse.vectors import Vectors
 
-MORE = 2  # times the rows of a round, where there is no other round to make up for a poor draw
+MORE = 2  # times the rows of a round, for what no later round makes up for
 MOST = 5_000
 LAST_DRAWS = 4  # for the mapping that is kept
 
@@ -62,13 +61,11 @@ def transport(
     plain = source.tensor(runtime.device), target.tensor(runtime.device)
     white = both_whitened(*plain, config)
     before = carried(torch.from_numpy(initial.source_map).to(plain[0]), plain, white, config, rng)
-    last: deque[Tensor] = deque(maxlen=max(1, config.averaged))
     with runtime.progress.stage("transport", config.rounds, "rounds") as tick:
         for done, mapping in enumerate(rounds_of_transport(*white, before, config, rng), start=1):
             tick(done, moved=float((mapping - before).square().mean().sqrt()))
-            last.append(mapping)
             before = mapping
-    found = carried(_mean(last), white, plain, config, rng, draws=LAST_DRAWS)
+    found = carried(before, white, plain, config, rng, draws=LAST_DRAWS)
     yield Alignment(found.cpu().numpy(), method=initial.method)
 
 
@@ -78,8 +75,8 @@ def transported(
     """The mapping (e, d) between rows x (n, d) and y (m, e) that is reached from `mapping`."""
     white = both_whitened(x, y, config)
     mapping = carried(mapping, (x, y), white, config, rng)
-    last = deque(rounds_of_transport(*white, mapping, config, rng), maxlen=max(1, config.averaged))
-    return carried(_mean(last), white, (x, y), config, rng)
+    *_, found = rounds_of_transport(*white, mapping, config, rng)
+    return carried(found, white, (x, y), config, rng)
 
 
 def both_whitened(x: Tensor, y: Tensor, config: TransportConfig) -> tuple[Tensor, Tensor]:
@@ -91,11 +88,15 @@ def both_whitened(x: Tensor, y: Tensor, config: TransportConfig) -> tuple[Tensor
 def rounds_of_transport(
     x: Tensor, y: Tensor, mapping: Tensor, config: TransportConfig, rng: np.random.Generator
 ) -> Iterator[Tensor]:
-    """Yields the mapping W (e, d) of each round between rows x (n, d) and y (m, e) of unit length."""
-    grams, weighting = (gram(x), gram(y)), None
-    larger = replace(config, rows=MORE * config.rows)
+    """Yields the mapping W (e, d) after each round between rows x (n, d) and y (m, e) of unit length.
+
+    In the rounds that are averaged it is the rotation closest to the mean of theirs so far.
+    """
+    grams, weighting, total = (gram(x), gram(y)), None, torch.zeros_like(mapping)
+    larger = replace(_larger(config), share=config.share)
     for left in range(config.rounds, 0, -1):
-        drawing = larger if left <= config.averaged else config
+        settling = left <= config.averaged
+        drawing = larger if settling else config
         own, other = (rows[_drawn(rows, drawing, rng)] for rows in (x, y))
         mapped, keys = both_mapped(own, other, mapping)
         if weighting is not None:
@@ -105,7 +106,9 @@ def rounds_of_transport(
             mapping, weighting = correlation_weighted(product, *grams)
         else:
             mapping = rotation(product)
-        yield mapping
+        if settling:
+            total += mapping
+        yield rotation(total) if settling else mapping
 
 
 def carried(
@@ -131,11 +134,6 @@ def carried(
         )
         product += _product(_plan(*both_mapped(own, other, mapping), config), own_new, other_new)
     return rotation(product)
-
-
-def _mean(mappings: Iterable[Tensor]) -> Tensor:
-    """The rotation (e, d) closest to the mean of mappings (e, d)."""
-    return rotation(torch.stack(tuple(mappings)).mean(dim=0))
 
 
 def transport_value(
