@@ -15,7 +15,7 @@ from muse.normalise import normalise
 from muse.progress import Progress
 from muse.run.runtime import Runtime
 from tests.spaces import rotation
-from tests.toys import pair, raw_pair
+from tests.toys import pair, raw_pair, strangers
 
 CONFIG = AlignConfig(Plan("similarity"))
 
@@ -52,6 +52,15 @@ def test_refinement_that_loses_a_right_mapping_is_not_taken(monkeypatch: pytest.
     learned = learn(source, target, config=CONFIG, runtime=Runtime())
     assert learned.verdict == learned.candidates[0].verdict
     assert np.abs(learned.alignment.source_map - turn).max() < 0.1
+
+
+def test_rows_that_failed_after_all_rounds_are_not_refined_further() -> None:
+    source, target = (replace(side, ranked=False) for side in strangers())
+    learned = learn(source, target, config=AlignConfig(Plan("gromov")), runtime=Runtime())
+    assert learned.verdict.label == "failed"
+    assert learned.verdict == learned.candidates[0].verdict
+    assert np.array_equal(learned.alignment.source_map, learned.candidates[0].alignment.source_map)
+    assert not learned.history
 
 
 @pytest.mark.parametrize("steps", [(), ("centre",), ("unit", "centre")])

@@ -176,6 +176,8 @@ def _refined(
 ) -> tuple[Alignment, Verdict]:
     """What refinement makes of `start`, with its verdict, or `start` itself where that has a better one."""
     found, score = start.alignment, criterion(source, target, device=runtime.device)
+    if _hopeless(start, config.plan):
+        return replace(found, criterion=score(found.source_map)), start.verdict
     if config.refine is not None:
         *_, found = improve(source, target, found, config=config.refine, rng=rng, runtime=runtime)
     if not np.isfinite(found.source_map).all():
@@ -186,6 +188,14 @@ def _refined(
         log.info("refined: %s (%.2f), so the initial mapping is kept", verdict.label, verdict.confidence)
         found, verdict = start.alignment, start.verdict
     return replace(found, criterion=score(found.source_map)), verdict
+
+
+def _hopeless(start: Candidate, plan: Plan) -> bool:
+    """Whether rows failed after all rounds of their plan: those of the refinement are no others.
+
+    Words, which have counterparts, may still recover.
+    """
+    return bool(plan.rounds) and not plan.ranked and start.verdict.label == "failed"
 
 
 def _learn_with_pairs(
