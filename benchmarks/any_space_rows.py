@@ -7,6 +7,9 @@ FOLDER gets text.txt, a sentence a line, and for each encoder NAME.npy, whose ro
 8,192 sentences are for evaluation; the others belong to space A and space B by turns, so that 28,192 are
 10,000 a side. Encoders with more rows already are left alone; fewer rows are continued, not made again.
 any_space_encoders.py says which packages the published encoders come from.
+
+NAME.en and NAME.fr encode translations in their place, as two languages: row i of one is of the translation
+of row i of the other.
 """
 
 from __future__ import annotations
@@ -18,7 +21,7 @@ from pathlib import Path
 
 import numpy as np
 from any_space_encoders import Encode, distilled, e5, minilm, of_words, static, use
-from any_space_text import EVALUATED, english, french
+from any_space_text import EVALUATED, english, french, translations
 from pairs import SHARED
 
 from muse.vectors import Matrix
@@ -33,6 +36,9 @@ OWN = {
     "sif": ("vectors/en.vec.gz", "en", "sif"),
     "glove-sif": ("vectors-web/en.glove50.vec.gz", "en", "sif"),
     "french-sif": ("vectors/fr.vec.gz", "fr", "sif"),
+    "mean.fr": ("vectors/fr.vec.gz", "fr", "mean"),
+    "sif.en": ("vectors/en.vec.gz", "en", "sif"),
+    "sif.fr": ("vectors/fr.vec.gz", "fr", "sif"),
 }
 BATCH = 64
 
@@ -52,8 +58,8 @@ def encoded(encode: Encode, sentences: Sequence[str]) -> Matrix:
 
 def make(name: str, asked: argparse.Namespace, text: Sequence[str]) -> Encode:
     """An encoder by its name; those of words learn from the sentences that are not for evaluation."""
-    if name in PUBLISHED:
-        return PUBLISHED[name](asked.folder)
+    if (published := name.split(".")[0]) in PUBLISHED:
+        return PUBLISHED[published](asked.folder)
     path, language, kind = OWN[name]
     return of_words(asked.shared / "data" / path, language, kind, text[EVALUATED:])
 
@@ -69,7 +75,7 @@ def extend(name: str, asked: argparse.Namespace, text: Sequence[str]) -> None:
     began = time.perf_counter()
     rows = encoded(encode, missing)
     speed = len(missing) / (time.perf_counter() - began)
-    with (unfinished := path.with_suffix(".partial")).open("wb") as file:
+    with (unfinished := path.with_name(f"{name}.partial")).open("wb") as file:
         np.save(file, rows if known is None else np.concatenate([known, rows]))
     unfinished.replace(path)
     print(f"{name}: {len(missing)} sentences, {rows.shape[1]} d, {speed:.0f} a second", flush=True)
@@ -79,16 +85,19 @@ def main() -> None:
     """Writes what is missing."""
     parser = argparse.ArgumentParser()
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--encoders", default=",".join([*PUBLISHED, *OWN]))
+    parser.add_argument(
+        "--encoders", default=",".join([*PUBLISHED, *(name for name in OWN if "." not in name)])
+    )
     parser.add_argument("--sentences", type=int, default=28_192)
     parser.add_argument("--shared", type=Path, default=SHARED)
     asked = parser.parse_args()
     asked.folder.mkdir(parents=True, exist_ok=True)
-    text = {"en": english(asked.shared), "fr": french(asked.shared)}
-    for language, name in (("en", "text.txt"), ("fr", "text.fr.txt")):
-        (asked.folder / name).write_text("\n".join(text[language]) + "\n", encoding="utf-8")
+    text = dict(zip((".en", ".fr"), translations(asked.shared), strict=True))
+    text |= {"": english(asked.shared), "french": french(asked.shared)}
+    for kind, sentences in text.items():
+        (asked.folder / f"text{kind}.txt").write_text("\n".join(sentences) + "\n", encoding="utf-8")
     for name in asked.encoders.split(","):
-        extend(name, asked, text["fr" if name.startswith("french") else "en"])
+        extend(name, asked, text["french" if name == "french-sif" else Path(name).suffix])
 
 
 if __name__ == "__main__":

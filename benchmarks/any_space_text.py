@@ -1,4 +1,4 @@
-"""Sentences for any_space_rows.py: of translations, captions, similarity pairs and novels."""
+"""Sentences for any_space_rows.py: of translations, captions, similarity pairs and novels; and translations."""
 
 from __future__ import annotations
 
@@ -70,3 +70,17 @@ def english(shared: Path) -> list[str]:
 def french(shared: Path) -> list[str]:
     """French sentences of translations and novels."""
     return _drawn(_french(shared / "data"))
+
+
+def translations(shared: Path) -> tuple[list[str], list[str]]:
+    """English sentences and their French translations, each sentence in one pair alone, shuffled."""
+    pairs: dict[str, str] = {}
+    known: set[str] = set()
+    for line in _lines(shared / "data/parallel/tatoeba.en-fr.train.tsv.gz"):
+        one, other = (" ".join(side.split()) for side in line.split("\t")[:2])
+        if one.lower() not in pairs and other.lower() not in known:
+            pairs[one.lower()] = f"{one}\t{other}"
+            known.add(other.lower())
+    drawn = [pair.split("\t") for pair in pairs.values()]
+    random.Random(0).shuffle(drawn)
+    return [one for one, _ in drawn], [other for _, other in drawn]
