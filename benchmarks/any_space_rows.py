@@ -36,9 +36,11 @@ OWN = {
     "sif": ("vectors/en.vec.gz", "en", "sif"),
     "glove-sif": ("vectors-web/en.glove50.vec.gz", "en", "sif"),
     "french-sif": ("vectors/fr.vec.gz", "fr", "sif"),
-    "mean.fr": ("vectors/fr.vec.gz", "fr", "mean"),
+}
+TRANSLATED = {
     "sif.en": ("vectors/en.vec.gz", "en", "sif"),
     "sif.fr": ("vectors/fr.vec.gz", "fr", "sif"),
+    "mean.fr": ("vectors/fr.vec.gz", "fr", "mean"),
 }
 BATCH = 64
 
@@ -60,7 +62,7 @@ def make(name: str, asked: argparse.Namespace, text: Sequence[str]) -> Encode:
     """An encoder by its name; those of words learn from the sentences that are not for evaluation."""
     if (published := name.split(".")[0]) in PUBLISHED:
         return PUBLISHED[published](asked.folder)
-    path, language, kind = OWN[name]
+    path, language, kind = (OWN | TRANSLATED)[name]
     return of_words(asked.shared / "data" / path, language, kind, text[EVALUATED:])
 
 
@@ -85,9 +87,7 @@ def main() -> None:
     """Writes what is missing."""
     parser = argparse.ArgumentParser()
     parser.add_argument("folder", type=Path)
-    parser.add_argument(
-        "--encoders", default=",".join([*PUBLISHED, *(name for name in OWN if "." not in name)])
-    )
+    parser.add_argument("--encoders", default=",".join([*PUBLISHED, *OWN]))
     parser.add_argument("--sentences", type=int, default=28_192)
     parser.add_argument("--shared", type=Path, default=SHARED)
     asked = parser.parse_args()

@@ -1,4 +1,4 @@
-"""Sentences for any_space_rows.py: of translations, captions, similarity pairs and novels; and translations."""
+"""Sentences for any_space_rows.py: of translations, captions, similarity pairs and novels."""
 
 from __future__ import annotations
 
