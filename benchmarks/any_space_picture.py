@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from statistics import fmean
 
-import matplotlib as mpl
 from any_space_table import TOOLS, limits, pair_of, possible
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from plots import COLOURS, FAINT, plain, write
 from tables import ROOT, rows_to_draw
 
 ROWS, OUT = ROOT / "benchmarks/results/any_space.csv", ROOT / "docs/pages/pictures/any-space.svg"
-COLOURS = {"muse": "#1f5fa8", "peer": "#c2410c"}
+OF_TOOL = dict(zip(("muse", "peer"), COLOURS, strict=False))
 ACROSS = 3  # panels side by side
 Row = Mapping[str, str]
 
@@ -24,14 +24,14 @@ def several(rows: Sequence[Row]) -> list[tuple[str, str]]:
     """The pairs that were run with more than one number of rows."""
     counts: dict[tuple[str, str], set[str]] = {}
     for one in possible(rows):
-        if one["tool"] in COLOURS:
+        if one["tool"] in OF_TOOL:
             counts.setdefault(pair_of(one), set()).add(one["rows"])
     return [pair for pair, found in counts.items() if len(found) > 1]
 
 
 def draw(axes: Axes, rows: Sequence[Row], limit: float | None) -> None:
     """A panel: every run as a point, the mean of each tool as a line, Procrustes dashed."""
-    for tool, colour in COLOURS.items():
+    for tool, colour in OF_TOOL.items():
         own = [one for one in rows if one["tool"] == tool]
         counts = sorted({int(one["rows"]) for one in own})
         means = [fmean(float(one["top_1"]) for one in own if int(one["rows"]) == count) for count in counts]
@@ -39,11 +39,10 @@ def draw(axes: Axes, rows: Sequence[Row], limit: float | None) -> None:
         axes.scatter([int(one["rows"]) for one in own], [float(one["top_1"]) for one in own], s=12,
                      color=colour, alpha=0.5)  # fmt: skip
     if limit is not None:
-        axes.axhline(limit, color="#6b7280", linewidth=1, linestyle="--", label=TOOLS["procrustes"])
+        axes.axhline(limit, color=FAINT, linewidth=1, linestyle="--", label=TOOLS["procrustes"])
     axes.set(xscale="log", ylim=(-3, 103), xlim=(800, 130_000))
     axes.set_xticks([1e3, 1e4, 1e5], ["1,000", "10,000", "100,000"])
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.grid(axis="y", color="#d1d5db", linewidth=0.7)
+    plain(axes)
 
 
 def picture(rows: Sequence[Row]) -> Figure:
@@ -67,8 +66,7 @@ def picture(rows: Sequence[Row]) -> Figure:
 def main() -> None:
     """Writes the picture."""
     rows, out = rows_to_draw(ROWS, OUT)
-    mpl.rcParams.update({"svg.hashsalt": "muse", "svg.fonttype": "none", "font.family": "sans-serif"})
-    picture(rows).savefig(out, metadata={"Date": None})
+    write(picture(rows), out)
 
 
 if __name__ == "__main__":

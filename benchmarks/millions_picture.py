@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from plots import COLOURS, FAINT, plain, write
 from tables import ROOT, rows_to_draw
 
 ROWS, OUT = ROOT / "benchmarks/results/millions.csv", ROOT / "docs/pages/pictures/millions.svg"
-COMMANDS = {"align": "#1f5fa8", "induce": "#c2410c"}
+COMMANDS = dict(zip(("align", "induce"), COLOURS, strict=False))
 
 
 def draw(axes: Axes, rows: Sequence[Mapping[str, str]], column: str, scale: float, title: str) -> None:
@@ -30,8 +30,7 @@ def draw(axes: Axes, rows: Sequence[Mapping[str, str]], column: str, scale: floa
     axes.set(xscale="log", xlabel="words a side")
     axes.set_xlim(None, 5e6)
     axes.set_xticks([1e4, 1e5, 1e6], ["10,000", "100,000", "1,000,000"])
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.grid(axis="y", color="#d1d5db", linewidth=0.7)
+    plain(axes)
 
 
 def picture(rows: Sequence[Mapping[str, str]]) -> Figure:
@@ -42,16 +41,15 @@ def picture(rows: Sequence[Mapping[str, str]]) -> Figure:
     left.set(yscale="log")
     draw(right, rows, "peak_mb", 1e-3, "Peak of memory in GB")
     right.set_ylim(0, 8.4)
-    right.axhline(8, color="#6b7280", linewidth=0.8, linestyle="--")
-    right.annotate("8 GB", (1e4, 8), (0, -11), textcoords="offset points", color="#6b7280", fontsize=9)
+    right.axhline(8, color=FAINT, linewidth=0.8, linestyle="--")
+    right.annotate("8 GB", (1e4, 8), (0, -11), textcoords="offset points", color=FAINT, fontsize=9)
     return figure
 
 
 def main() -> None:
     """Writes the picture."""
     rows, out = rows_to_draw(ROWS, OUT)
-    mpl.rcParams.update({"svg.hashsalt": "muse", "svg.fonttype": "none", "font.family": "sans-serif"})
-    picture(rows).savefig(out, metadata={"Date": None})
+    write(picture(rows), out)
 
 
 if __name__ == "__main__":
