@@ -38,6 +38,12 @@ def test_no_option_takes_nan_or_any_number_of_threads() -> None:
                     option.type.convert("100000", option, None)
 
 
+def test_help_shows_no_range_without_ends() -> None:
+    for name, command in commands.commands.items():
+        shown = command.get_help(click.Context(command, info_name=name))
+        assert "None" not in shown
+
+
 # A line of each command, and the options whose numbers it uses.
 LINES = {
     "align --src fr --tgt en --src-emb fr.vec --tgt-emb en.vec --init gromov --out out": (

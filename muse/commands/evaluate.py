@@ -99,7 +99,8 @@ FILE: dict[str, Any] = {"type": Path, "metavar": "FILE"}
 @click.option("--target-pairs", **FILE, help="sts: the same pairs in --tgt, to compare across languages.")
 @click.option(
     "--data", type=Path, metavar="FOLDER",
-    help="transfer: LANG.txt for each language, a sentence on each line, and labels.txt.",
+    help="transfer: LANG.txt for each language, a sentence on each line, and labels.txt. --fit task learns "
+    "from these sentences, without their labels.",
 )  # fmt: skip
 @click.option(
     "--runs",

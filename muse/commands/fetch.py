@@ -51,7 +51,7 @@ def fetch(kind: str | None, names: tuple[str, ...], as_json: bool, quiet: bool, 
     muse fetch vectors fr en
     muse fetch dictionary fr-en --part test --accept-non-commercial
 
-    Run the same command again to resume an interrupted download. No other command uses the network.
+    Run the same command again to resume an interrupted download. No other command downloads anything.
     """  # noqa: D301 - click reads \b as the character
     if options["as_list"]:
         _list(as_json)

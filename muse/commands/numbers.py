@@ -22,3 +22,7 @@ class Finite(click.FloatRange):
         if abs(number) > LARGEST:
             self.fail(f"{value} is too large, expected at most {LARGEST:g}.", param, ctx)
         return number
+
+    def _describe_range(self) -> str:
+        # Of click, for its help: without bounds it would read "x<=None".
+        return "" if self.min is None and self.max is None else super()._describe_range()
