@@ -362,6 +362,7 @@ def test_bad_input_of_transfer(muse: Command, space: Path, task: Path) -> None:
         (["--hubness"], "words"),
         (["--backend", "torch"], "words or rows"),
         (["--backend", "auto"], "words or rows"),  # the default, but asked for
+        (["--search", "exact"], "words"),
         (["--target-pairs", "a"], "sts"),
         (["--runs", 5], "transfer"),
         (["--size", 60], "probe"),

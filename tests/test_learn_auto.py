@@ -16,7 +16,7 @@ from muse.learn import auto
 from muse.learn.auto import Candidate, best, candidates
 from muse.learn.dimensions import Initialiser
 from muse.learn.initialise import INITIALISATIONS
-from muse.learn.plan import HOPELESS, Plan, check_init
+from muse.learn.plan import Plan, check_init
 from muse.learn.refine import RefineConfig
 from muse.learn.verdict import Verdict
 from muse.run.checkpoint import Checkpoint
@@ -150,7 +150,7 @@ def test_identical_strings_only_where_allowed() -> None:
     ]
 
 
-@pytest.mark.parametrize(("hopeless", "blocks"), [(HOPELESS, 1), (-np.inf, 2)])
+@pytest.mark.parametrize(("hopeless", "blocks"), [(auto.HOPELESS, 1), (-np.inf, 2)])
 def test_a_mapping_that_gets_no_better_is_given_up(
     monkeypatch: pytest.MonkeyPatch, hopeless: float, blocks: int
 ) -> None:
@@ -188,7 +188,7 @@ def test_best_prefers_the_better_verdict_to_the_higher_criterion() -> None:
 def test_a_candidate_remembers_what_its_stages_told() -> None:
     only = tried(Plan(init="gromov"))[0]
     stages = [trace["stage"] for trace in only.history]
-    assert stages[:3] == ["gromov", "settle", "refine"]
+    assert stages[:3] == ["gromov", "stabilise", "refine"]
     assert "history" not in only.as_json()
     assert only.as_record()["history"] == only.history
     assert float(str(only.as_record()["orthogonality_defect"])) < 1e-4

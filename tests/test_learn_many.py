@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from muse.errors import Mismatch
+from muse.errors import BadSetting, Mismatch
 from muse.learn.many import learn_many
 from muse.learn.pair import AlignConfig, learn
 from muse.learn.plan import Plan
@@ -57,6 +57,13 @@ def test_jointly_refined_mappings_are_judged_anew() -> None:
     for language, one in many.languages.items():
         assert np.array_equal(one.alignment.source_map, many.joint.mappings[language])
         assert 0 < one.alignment.criterion < 1
+
+
+def test_rows_without_words_are_not_refined_jointly() -> None:
+    fr, en, _ = pair()
+    rows = replace(fr, language="de", ranked=False)
+    with pytest.raises(BadSetting, match="--joint fits mappings to pairs of words, got rows"):
+        learn_many([fr, rows], en, config=replace(CONFIG, joint=True), runtime=Runtime())
 
 
 def test_an_error_names_the_language() -> None:

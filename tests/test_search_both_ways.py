@@ -7,6 +7,7 @@ import pytest
 import torch
 from torch.nn.functional import normalize
 
+from muse.errors import BadSetting
 from muse.search import both_ways, neighbours
 from muse.search.both_ways import Products
 from muse.search.lines import largest_in_rows, row_length
@@ -76,6 +77,12 @@ def test_biases_of_any_size_are_brute_force(kept: bool, known: int, monkeypatch:
     cosines = x @ y.T
     assert torch.equal(forward, (cosines - other).argmax(dim=1))
     assert torch.equal(backward, (cosines - own[:, None]).argmax(dim=0))
+
+
+def test_an_unknown_backend_is_refused() -> None:
+    rows = torch.eye(3)
+    with pytest.raises(BadSetting, match="one of auto, torch, faiss; got 'fais'"):
+        Products(rows, rows, "fais")
 
 
 def test_the_first_of_equals_is_best() -> None:

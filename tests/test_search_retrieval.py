@@ -122,6 +122,10 @@ def test_names() -> None:
     assert [str(Retrieval(name)) for name in METHODS] == ["csls:10", "nn", "isf:30"]
     with pytest.raises(BadSetting, match="one of csls, nn, isf; got 'magic'"):
         Retrieval("magic")
+    with pytest.raises(BadSetting, match="one row or more, got k = 0"):
+        Retrieval(k=0)
+    with pytest.raises(BadSetting, match="one of auto, torch, faiss; got 'fais'"):
+        Retrieval(backend="fais")
 
 
 def test_what_is_found_again_is_the_best_of_all() -> None:

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from muse.errors import BadSetting, Mismatch
-from muse.evaluation.score import space_signature
+from muse.evaluation.score import look_up_signature, space_signature
 from muse.normalise import Normalisation, normalise
 from muse.search.approximate import Approximation, Recall
 from muse.search.retrieval import Retrieval, mean_similarity
@@ -122,8 +122,11 @@ def test_hubness_of_very_many_words_is_approximate_and_kept_as_such(tmp_path: Pa
     again = load_space(tmp_path / "s", approximation=asked)
     kept = again.bias("fr", "en", csls)
     assert kept is not None and torch.equal(kept, found) and len(recalls) == 2
-    signed = space_signature(again, "fr", "en", retrieval="csls:10")
+    signed = look_up_signature(again, "fr", "en", retrieval=csls)
     assert "| search:approximate |" in str(signed)
+    # Neither is looked up by what the space keeps.
+    assert "search" not in str(look_up_signature(again, "fr", "en", retrieval=Retrieval("csls", k=5)))
+    assert "search" not in str(space_signature(again, "fr", "en", retrieval="csls:10"))
     # An exact space does not take it, and what that has found is better.
     exact = load_space(tmp_path / "s")
     assert exact.hubness("en", "fr") is None
@@ -133,7 +136,7 @@ def test_hubness_of_very_many_words_is_approximate_and_kept_as_such(tmp_path: Pa
     better = load_space(tmp_path / "s", approximation=asked)
     kept = better.bias("fr", "en", csls)
     assert kept is not None and torch.equal(kept, bias)
-    assert "search" not in str(space_signature(better, "fr", "en", retrieval="csls:10"))
+    assert "search" not in str(look_up_signature(better, "fr", "en", retrieval=csls))
 
 
 @pytest.mark.parametrize(

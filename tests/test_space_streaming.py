@@ -46,6 +46,14 @@ def test_ids_are_kept_in_parquet(space: AlignedSpace, tmp_path: Path) -> None:
     np.testing.assert_allclose(found.matrix, space.map_words("fr", rows), atol=1e-6)
 
 
+def test_blank_lines_are_no_rows(space: AlignedSpace, tmp_path: Path) -> None:
+    rows = _rows(space, 30)
+    text = "".join(f"r{row} {' '.join(map(str, one))}\n" for row, one in enumerate(rows))
+    (tmp_path / "a.vec").write_text(text + "\n" * 400_000)  # more than is read at once
+    assert map_rows(space, "fr", tmp_path / "a.vec", tmp_path / "b.npy", progress=QUIET) == 30
+    np.testing.assert_allclose(np.load(tmp_path / "b.npy"), space.map_words("fr", rows), atol=1e-6)
+
+
 def test_what_does_not_fit_writes_nothing(space: AlignedSpace, tmp_path: Path) -> None:
     rows = _rows(space, 30)
     np.save(tmp_path / "wide.npy", np.hstack([rows, rows]))

@@ -69,6 +69,16 @@ def test_ranks_are_those_of_brute_force_csls() -> None:
         assert scores[word, answer] == pytest.approx(scores[word].max(), abs=1e-5)
 
 
+def test_words_are_looked_up_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    known = evidence(50)
+    known = replace(known, pairs=torch.cat([known.pairs, known.pairs[:10] + torch.tensor([0, 1])]))
+    lookup, maps = HeldOutSearch.of(known, np.random.default_rng(0)), orthogonal(evidence(50))
+    whole = lookup.ranks(maps, known)
+    monkeypatch.setattr("muse.learn.supervise.cross_validation.BLOCK", 7)
+    for one, other in zip(lookup.ranks(maps, known), whole, strict=True):
+        assert one.tolist() == other.tolist()
+
+
 def test_held_out_words_are_ranked_by_maps_that_never_saw_them() -> None:
     known = evidence(60)
     folds, lookup = (

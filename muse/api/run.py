@@ -73,6 +73,8 @@ def align(source: str | Sequence[str], target: str | None = None, **options: Any
     another shape or type. The verdict is in `space.manifest["verdict"]`; check it before you use the space.
     """
     sources = source if isinstance(source, str) else tuple(source)
+    if isinstance(options.get("via"), str):
+        options["via"] = (options["via"],)
     options |= {name: _path(options[name]) for name in FILES & options.keys()}
     options |= {name: given_vectors(name, options[name]) for name in VECTORS & options.keys()}
     report = run(Request(sources, target, **options))

@@ -30,6 +30,7 @@ TASKS = {
 USED_BY = {
     ("dictionary", "against", "hubness"): ("words",),
     ("backend",): ("words", "rows"),
+    ("search",): ("words",),
     ("pairs",): ("similarity", "sts", "relatedness", "nli", "rows"),
     ("train_pairs",): ("relatedness",),
     ("methods",): ("words", "sentences", "rows"),

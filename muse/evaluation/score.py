@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 from muse.errors import BadFile, Mismatch
 from muse.files.source import refuse_stream
 from muse.lexicon import Lexicon
+from muse.search.retrieval import Retrieval
 from muse.space import AlignedSpace
+from muse.space.hubness import HUBNESS_K
 from muse.version import __version__
 
 Hits = NDArray[np.bool_]
@@ -87,9 +89,8 @@ def space_signature(
     coverage: float | None = None,
     more: tuple[str, ...] = (),
 ) -> Signature:
-    """The signature of a score of `space` from `source` to `target`."""
+    """The signature of a score of `space` from `source` to `target`, looked up exactly unless `more` says."""
     sides = (space.side(source), space.side(target))
-    approximate = retrieval.startswith("csls") and space.is_approximate(source, target)
     steps = list(dict.fromkeys(",".join(side.normalisation.steps) for side in sides))
     return Signature(
         retrieval,
@@ -100,8 +101,26 @@ def space_signature(
         vocabulary=(len(sides[0].vectors), len(sides[1].vectors)),
         gold=gold,
         coverage=coverage,
-        more=(*more, *(["search:approximate"] if approximate else [])),
+        more=more,
     )
+
+
+def look_up_signature(
+    space: AlignedSpace,
+    source: str,
+    target: str,
+    *,
+    retrieval: Retrieval,
+    gold: str = "",
+    coverage: float | None = None,
+) -> Signature:
+    """That of a score of words looked up by the space itself, whose hubness may be approximate."""
+    kept = (retrieval.method, retrieval.k) == ("csls", HUBNESS_K)
+    approximate = kept and space.is_approximate(source, target)
+    return space_signature(
+        space, source, target, retrieval=str(retrieval), gold=gold, coverage=coverage,
+        more=("search:approximate",) if approximate else (),
+    )  # fmt: skip
 
 
 def gold_name(path: Path | str) -> str:

@@ -19,7 +19,7 @@ from muse.evaluation.score import (
     bootstrap_interval,
     bootstrap_mean,
     lexicon_name,
-    space_signature,
+    look_up_signature,
 )
 from muse.lexicon import Lexicon
 from muse.search.retrieval import Retrieval
@@ -93,11 +93,11 @@ def evaluate_words(
         raise Mismatch(_nothing_covered(space, lexicon, source, target))
     queries = len({word for word, _ in lexicon.pairs})
     coverage = len(np.unique(pairs[:, 0])) / queries
-    signature = space_signature(
+    signature = look_up_signature(
         space,
         source,
         target,
-        retrieval=str(retrieval),
+        retrieval=retrieval,
         gold=gold or lexicon_name(lexicon),
         coverage=coverage,
     )

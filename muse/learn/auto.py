@@ -17,7 +17,7 @@ from muse.files.json_text import parse_json
 from muse.learn.criterion import Criterion, criterion
 from muse.learn.dimensions import Initialiser
 from muse.learn.improve import Improvement, improve
-from muse.learn.plan import HOPELESS, RISE, Plan
+from muse.learn.plan import Plan
 from muse.learn.verdict import LABELS, Verdict, judge, null_agreement
 from muse.run.checkpoint import Arrays
 from muse.run.history import History
@@ -27,6 +27,8 @@ from muse.vectors import Vectors
 log = logging.getLogger(__name__)
 
 CRITERION_WORDS = 4_000
+RISE = 0.1  # in the gain of the verdict, which a refinement must bring to be followed by another one
+HOPELESS = 0.05  # the gain after the first one below which no more follow; the lowest that led on was 0.2
 NULL_STREAM = 2_000  # the number of a random stream, above those of the initialisations
 FARTHEST = 1.0  # from a rotation: what is learned is nearer, and only what is damaged is not
 JUDGE_STREAM = 1  # judging has a random stream of its own, so that resuming does not change it
@@ -67,7 +69,8 @@ def candidates(
 ) -> Iterator[Candidate]:
     """Yields a Candidate for each initialisation of the plan, up to and including the first judged aligned.
 
-    An initialisation that fails is logged and skipped; raise NotConverged only if all fail. Each has
+    An initialisation that fails is logged and skipped; raise NotConverged only if all fail, of which a single
+    one raises its own error. Each has
     its own random generator, independent of which others ran, so a run resumed from its checkpoints
     ends with the same result.
     """

@@ -24,6 +24,7 @@ from muse.learn.criterion import criterion
 from muse.learn.dimensions import in_smaller_space
 from muse.learn.improve import improve
 from muse.learn.pair import LAST_STREAM, AlignConfig, Learned, learn
+from muse.learn.sample import sampled
 from muse.learn.tune import tune
 from muse.learn.verdict import Verdict, judge
 from muse.procrustes import procrustes, rotation
@@ -71,6 +72,14 @@ class Journey:
     target: Vectors
     config: AlignConfig
     runtime: Runtime
+
+    @classmethod
+    def of(cls, source: Vectors, target: Vectors, config: AlignConfig, runtime: Runtime) -> Journey:
+        """A journey as `learn` begins one: of rows that are not of words, a sample in random order."""
+        if not (source.ranked and target.ranked):
+            config, rng = config.of_rows(), np.random.default_rng([config.seed, LAST_STREAM, 4])
+            source, target = (sampled(side, rng) for side in (source, target))
+        return cls(source, target, config, runtime)
 
     def better(self, direct: Learned | None, middles: Sequence[Middle]) -> Learned | None:
         """The best over one of `middles`, or `direct` where none is judged better; None if all failed."""
@@ -125,9 +134,10 @@ class Journey:
         if middle.vectors.dimension >= min(product.shape):
             return np.asarray(rotation(product).numpy())
         # The path has lost dimensions that both ends have: these are fitted to the pairs that it finds.
-        x, y = (side.most_frequent(FITTED).tensor() for side in (self.source, self.target))
-        pairs = mutual_neighbours(normalize(x @ product.T.float()), y, Retrieval())
-        return np.asarray(procrustes(x[pairs[:, 0]], y[pairs[:, 1]]).numpy())
+        device = self.runtime.device
+        x, y = (side.most_frequent(FITTED).tensor(device) for side in (self.source, self.target))
+        pairs = mutual_neighbours(normalize(x @ product.T.to(x)), y, Retrieval())
+        return np.asarray(procrustes(x[pairs[:, 0]], y[pairs[:, 1]]).cpu().numpy())
 
     def _judged(self, start: Alignment, null: float | None) -> Iterator[tuple[Alignment, Verdict]]:
         """Yields the composed mapping and the refined one, each with its criterion and its verdict."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from muse.errors import Mismatch, MuseError, NotConverged
+from muse.errors import BadSetting, Mismatch, MuseError, NotConverged
 from muse.learn.criterion import criterion
 from muse.learn.detour import Journey, Middle
 from muse.learn.joint import Joint, refine_jointly
@@ -57,8 +57,11 @@ def learn_many(
 ) -> LearnedMany:
     """The mappings from prepared `sources` to prepared `target`, which moves only for a single source.
 
-    A language that fails, or is doubtful, is tried over the others (`muse.learn.detour`).
+    A language that fails, or is doubtful, is tried over the others (`muse.learn.detour`). Raise BadSetting if
+    rows without words are to be refined jointly.
     """
+    if config.joint and not all(side.ranked for side in (*sources, target)):
+        raise BadSetting("--joint fits mappings to pairs of words, got rows without words; leave it out")
     many = _Many(sources, target, config, runtime)
     learned, failures = many.directly()
     learned = many.over_others(learned, others or Others())
@@ -118,7 +121,7 @@ class _Many:
         while pending and fresh:
             for source in pending:
                 own = self._runtime_of(source.language).further(PARTS * (len(self.sources) - 1))
-                journey = Journey(source, self.target, self.own_config, own)
+                journey = Journey.of(source, self.target, self.own_config, own)
                 usable = [middle for middle in fresh if middle.language != source.language]
                 better = journey.better(found.get(source.language), usable)
                 if better is not None:

@@ -35,8 +35,6 @@ ROUNDS = (FIRST_ROUNDS, MANY_ROUNDS, MANY_ROUNDS, MANY_ROUNDS)
 FAR = TransportConfig(rounds=50)
 ROUNDS_OF_ROWS: tuple[Improvement, ...] = (FAR,) * 6
 CENTROIDS = 1_500
-RISE = 0.1  # in the gain of the verdict, which a block must bring to be followed by another one
-HOPELESS = 0.05  # the gain after the first rounds below which no more follow; the lowest that led on was 0.2
 
 
 @dataclass(frozen=True)

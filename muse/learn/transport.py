@@ -95,8 +95,8 @@ def rounds_of_transport(
     grams, weighting, total = (gram(x), gram(y)), None, torch.zeros_like(mapping)
     larger = replace(_larger(config), share=config.share)
     for left in range(config.rounds, 0, -1):
-        settling = left <= config.averaged
-        drawing = larger if settling else config
+        averaging = left <= config.averaged
+        drawing = larger if averaging else config
         own, other = (rows[_drawn(rows, drawing, rng)] for rows in (x, y))
         mapped, keys = both_mapped(own, other, mapping)
         if weighting is not None:
@@ -106,9 +106,9 @@ def rounds_of_transport(
             mapping, weighting = correlation_weighted(product, *grams)
         else:
             mapping = rotation(product)
-        if settling:
+        if averaging:
             total += mapping
-        yield rotation(total) if settling else mapping
+        yield rotation(total) if averaging else mapping
 
 
 def carried(

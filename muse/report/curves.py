@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from muse.report.record import Curve, Record, StageCurves
 
 FALL = 0.02  # of a curve's range: smaller falls are noise
+STABILISATION = "Stabilisation", "share of pairs kept since the round before", "round"
 # The figures worth a panel, by stage: its title, the figure, and what a step is.
 SHOWN = {
     ("adversarial", "criterion"): ("Adversarial training", "unsupervised criterion", "epoch"),
@@ -15,7 +16,8 @@ SHOWN = {
     ("adversarial", "defect"): ("Adversarial training", "distance from a rotation, |W Wᵀ − I|", "epoch"),
     ("gromov", "objective"): ("Gromov-Wasserstein matching", "objective", "round"),
     ("features", "objective"): ("Matching of features", "cosine of the matched features", "round"),
-    ("settle", "kept"): ("Stabilisation", "share of pairs kept since the round before", "round"),
+    ("stabilise", "kept"): STABILISATION,
+    ("settle", "kept"): STABILISATION,  # its name in older spaces
     ("refine", "objective"): ("Refinement", "mean cosine of the pairs found, per word", "round"),
 }
 

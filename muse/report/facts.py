@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from muse.evaluation.hubness import Hubness, hubness
-from muse.evaluation.score import Signature, space_signature
+from muse.evaluation.score import Signature, look_up_signature
 from muse.files.space_manifest import presentable
 from muse.picture import Picture, draw_picture, grouped_pairs
 from muse.progress import Progress
@@ -153,7 +153,7 @@ def gather_facts(space: AlignedSpace, config: ReportConfig, progress: Progress) 
         tick(4)
     return Facts(
         space, config,
-        space_signature(space, source, target, retrieval=str(Retrieval())),
+        look_up_signature(space, source, target, retrieval=Retrieval()),
         tuple(records(space.manifest, source, target)), tuple(records(space.manifest)),
         accuracy, looked_up, (plain, csls), picture,
     )  # fmt: skip

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from muse.search.found import Neighbours, merged
 from muse.search.lines import GROUP
-from muse.search.neighbours import Step, nearest
+from muse.search.neighbours import Step, check_backend, nearest
 from muse.search.similarity_matrix import SimilarityMatrix
 
 KEPT = 1_650_000_000  # 20,000 sources by 20,000 targets
@@ -39,6 +39,9 @@ class Products:
     source: Tensor
     target: Tensor
     backend: str = "auto"
+
+    def __post_init__(self) -> None:
+        check_backend(self.backend)
 
     def nearest(self, k: int, step: Step | None = None) -> Both:
         """The k best of the other side for all rows of both; `step` is called with the sources done."""

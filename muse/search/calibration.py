@@ -43,7 +43,7 @@ from muse.search.retrieval import Retrieval, mutual_neighbours
 CANDIDATES = 10  # over which a probability is distributed
 WORDS = 12_000  # the most frequent of each side are enough to fit three numbers
 FOLDS = 20  # of the words, each rotated by a fit to the pairs of the others
-FARTHEST = 4.0  # bounds the score of "none of them", since CSLS lies between -4 and 2
+FARTHEST = 4.0  # bounds the score of "none of them", since CSLS lies between -4 and 4, in practice below 2
 
 Rows = tuple[Tensor, Tensor]  # of the source (n, d) and of the target (m, d), of unit length, in one space
 

@@ -67,8 +67,7 @@ def nearest(
     >>> nearest(torch.tensor([[0.2, 0.9]]), keys, 1).indices.tolist()
     [[1]]
     """
-    if backend not in BACKENDS:
-        raise BadSetting(f"a search backend must be one of {', '.join(BACKENDS)}; got {backend!r}")
+    check_backend(backend)
     search = BACKENDS[backend](queries, keys, min(k, len(keys)), bias)
     found, done = [], 0
     for block in torch.split(queries, tile_sizes(queries)[0]):
@@ -134,3 +133,9 @@ BACKENDS: dict[str, Callable[[Tensor, Tensor, int, Tensor | None], Search]] = {
     "torch": _torch,
     "faiss": _faiss,
 }
+
+
+def check_backend(backend: str) -> None:
+    """Raise BadSetting if there is no such backend."""
+    if backend not in BACKENDS:
+        raise BadSetting(f"a search backend must be one of {', '.join(BACKENDS)}; got {backend!r}")

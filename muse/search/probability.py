@@ -16,7 +16,7 @@ from muse.errors import BadSetting, Mismatch
 from muse.procrustes import cross_fitted
 from muse.search.retrieval import Retrieval, mutual_neighbours
 
-COLDEST, HOTTEST = 1e-3, 10.0  # CSLS lies between -2 and 2: beyond these, the softmax hardly changes
+COLDEST, HOTTEST = 1e-3, 10.0  # CSLS lies between -4 and 4: beyond these, the softmax hardly changes
 LEAST = 1e-6  # a lower temperature would only lose digits: the best candidate has all of the probability
 HALVINGS = 60
 FOLDS = 2

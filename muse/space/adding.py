@@ -67,7 +67,10 @@ def add_to_space(
     with writing(folder):
         with atomic_folder(folder) as partial:
             for language in manifest["languages"]:
-                shutil.copytree(space / folder_name(language), partial / folder_name(language))
+                # Another process may be keeping its hubness there.
+                others = shutil.ignore_patterns(".*.partial")
+                name = folder_name(language)
+                shutil.copytree(space / name, partial / name, ignore=others)
             verify(partial, manifest)  # what was copied: the space may have been replaced in the meantime
             for language, side in sides.items():
                 save_side(partial / folder_name(language), side)

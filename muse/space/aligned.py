@@ -100,17 +100,17 @@ class AlignedSpace:
         return self.sides[language]
 
     def vectors(self, language: str) -> Vectors:
-        """The words of `language` and their rows (n, d) in the shared space."""
+        """The words of `language` and their rows (n, k) in the shared space."""
         return self.side(language).vectors
 
     def tensor(self, language: str) -> Tensor:
-        """The rows (n, d) of `language` on the space's device, moved there once."""
+        """The rows (n, k) of `language` on the space's device, moved there once."""
         if language not in self._rows:
             self._rows[language] = self.vectors(language).tensor(self.device)
         return self._rows[language]
 
     def unweighted(self, language: str, most: int) -> Tensor:
-        """The rows (n, d) of the `most` frequent words of `language`, rotated into the space, unweighted.
+        """The rows (n, k) of the `most` frequent words of `language`, rotated into the space, unweighted.
 
         W = Q P is a (semi-)orthogonal Q after a stretch P (its polar decomposition): x W^T becomes x Q^T.
         If W is orthogonal, this equals `tensor` up to rounding in float32.
@@ -162,7 +162,7 @@ class AlignedSpace:
     def look_up(
         self, queries: Tensor, direction: tuple[str, str], *, top: int, retrieval: Retrieval
     ) -> list[list[tuple[str, float]]]:
-        """The `top` best target words, with scores, of each query (q, d); `direction` must be valid."""
+        """The `top` best target words, with scores, of each query (q, k); `direction` must be valid."""
         source, target = direction
         bias = self.bias(source, target, retrieval)
         found = retrieval.translate(queries, self.tensor(target), top, bias=bias)

@@ -102,7 +102,7 @@ class Direction:
         (x, y), (source, target) = self.rows, self.languages
         if approximation.applies(len(x), len(y), on_gpu=y.is_cuda) and retrieval.method != "isf":
             return self._approximate(retrieval, approximation, candidates(most, retrieval))
-        if self._whole:
+        if self._whole and not self.space.is_approximate(source, target):
             biases = self.space.bias(target, source, retrieval), self.space.bias(source, target, retrieval)
         else:
             biases = retrieval.bias(y, x), retrieval.bias(x, y)

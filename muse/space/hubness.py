@@ -68,3 +68,4 @@ def keep(
                 write_array(partial, (len(r),), [r.cpu().numpy()])
         except OSError as error:
             log.debug("%s: not kept, %s", path, error)
+            return  # the folder may have been replaced: what is kept belongs to the vectors beside it

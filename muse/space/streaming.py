@@ -34,6 +34,8 @@ def map_rows(space: AlignedSpace, language: str, path: Path, out: Path, *, progr
         count = 0
         with row_writer(out, k, ID) as write:
             for ids, rows in blocks:
+                if not ids:  # a block of blank lines, whose rows have no width
+                    continue
                 write(ids, space.map_words(language, rows))
                 count += len(rows)
             if not count:  # in the block, so that nothing is written

@@ -131,10 +131,7 @@ def answers_of(
     """
     if not rows:
         return {}
-    queries = torch.stack(list(rows.values()))  # (q, d)
-    found = space.look_up(queries, direction, top=max(top, CANDIDATES), retrieval=retrieval)
-    found = with_own_spelling(space, rows, found, direction, retrieval)
-    probable = probabilities(space, found, direction, retrieval)
+    found, probable = candidates_of(space, rows, direction, top=top, retrieval=retrieval)
     back = _best_back(space, [target for best in found for target, _ in best[:top]], direction, retrieval)
     return {
         word: tuple(
@@ -145,10 +142,27 @@ def answers_of(
     }
 
 
-def probabilities(
+def candidates_of(
+    space: AlignedSpace,
+    rows: Mapping[str, Tensor],
+    direction: tuple[str, str],
+    *,
+    top: int,
+    retrieval: Retrieval,
+) -> tuple[list[list[Translation]], Sequence[Sequence[float | None]]]:
+    """The `top` or CANDIDATES best translations, whichever are more, of words with these rows (d,).
+
+    Beside them is the probability of each; None until calibrated.
+    """
+    queries = torch.stack(list(rows.values()))  # (q, d)
+    found = space.look_up(queries, direction, top=max(top, CANDIDATES), retrieval=retrieval)
+    found = with_own_spelling(space, rows, found, direction, retrieval)
+    return found, _probabilities(space, found, direction, retrieval)
+
+
+def _probabilities(
     space: AlignedSpace, found: list[list[Translation]], direction: tuple[str, str], retrieval: Retrieval
 ) -> Sequence[Sequence[float | None]]:
-    """The probability of each of the CANDIDATES or more translations found; None until calibrated."""
     calibration = known_calibration(space, *direction)
     if calibration is None or (retrieval.method, retrieval.k) != KEPT:
         return [[None] * len(best) for best in found]

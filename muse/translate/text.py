@@ -10,19 +10,16 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
-import torch
 
 from muse.errors import BadSetting
-from muse.search.calibration import CANDIDATES
 from muse.search.retrieval import Retrieval
 from muse.space import AlignedSpace
 from muse.space.calibrated import KEPT, find_calibration
 from muse.space.new_words import NewWords
 from muse.text.language_model import LanguageModel
 from muse.text.tokens import Tokeniser
-from muse.translate.answers import Answer, answers_of, probabilities
+from muse.translate.answers import Answer, answers_of, candidates_of
 from muse.translate.beam import Options, best_path
-from muse.translate.own_spelling import with_own_spelling
 from muse.translate.pieces import HYPHEN, Piece, TextReader
 from muse.translate.script import check_script
 from muse.translate.surface import (
@@ -146,12 +143,11 @@ class Translator:
         rows = rows_of(self._space, self.source, missing, self._new_words)
         rows = {entry: rows[entry] for entry in missing}
         config, direction = self.config, (self.source, self.target)
-        queries, top = torch.stack(list(rows.values())), max(config.top, CANDIDATES)  # (q, d)
-        found = self._space.look_up(queries, direction, top=top, retrieval=config.retrieval)
-        found = with_own_spelling(self._space, rows, found, direction, config.retrieval)
         if (config.retrieval.method, config.retrieval.k) == KEPT:
             find_calibration(self._space, *direction)  # whether a name is kept depends on it
-        chances = probabilities(self._space, found, direction, config.retrieval)
+        found, chances = candidates_of(
+            self._space, rows, direction, top=config.top, retrieval=config.retrieval
+        )
         scale = 1.0 if config.retrieval.method == "csls" else 2.0  # CSLS has twice the scale of a cosine
         kept = 1 if self._model is None else config.top
         for entry, best, probable in zip(missing, found, chances, strict=True):

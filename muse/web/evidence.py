@@ -7,8 +7,9 @@ from dataclasses import replace
 from pathlib import PurePath
 from typing import Any, TypeVar
 
-from muse.evaluation.score import space_signature
+from muse.evaluation.score import look_up_signature
 from muse.files.space_manifest import presentable
+from muse.search.retrieval import Retrieval
 from muse.space import AlignedSpace
 from muse.web import answers
 
@@ -59,7 +60,7 @@ def _entry(space: AlignedSpace, language: str) -> Entry:
 
 def _signature(space: AlignedSpace, language: str, entry: Entry) -> str:
     recorded = _text(entry.get("signature"))
-    return recorded or str(space_signature(space, language, space.pivot, retrieval="csls:10"))
+    return recorded or str(look_up_signature(space, language, space.pivot, retrieval=Retrieval()))
 
 
 def _file(file: Entry) -> answers.VectorFile:

@@ -102,7 +102,7 @@ def adversarial(  # noqa: PLR0913 - the contract of all initialisations, and a c
             if on_epoch is not None:
                 on_epoch(figures)
     maps = [training.complete(mapping) for mapping in state["best_mapping"]]
-    found = [Alignment(mapping, method="adversarial", criterion=criterion(mapping)) for mapping in maps]
+    found = [Alignment(mapping, method=config.method, criterion=criterion(mapping)) for mapping in maps]
     yield from sorted(found, key=lambda alignment: -alignment.criterion)
 
 

@@ -35,6 +35,7 @@ class AdversarialConfig:
     beta: float = 0.5  # strength of the orthogonality update (paper: 0.01)
     halve_on_drop: bool = False  # halve the rates if the criterion drops; False: if it is no best one
     criterion_words: int | None = None  # most frequent words of the criterion; None: the usual ones
+    method: str = "adversarial"  # the name in signatures
 
     def __post_init__(self) -> None:
         if not 1 <= self.survivors <= self.restarts:
@@ -49,5 +50,5 @@ class AdversarialConfig:
 PAPER = AdversarialConfig(
     restarts=1, survivors=1, epochs=5, patience=5, steps=31_250, most_frequent=50_000, whole=True,
     hidden=2_048, layers=2, discriminator_rate=0.2, mapping_rate=0.1, rotational=False, clip=math.inf,
-    beta=0.01, halve_on_drop=True, criterion_words=10_000,
+    beta=0.01, halve_on_drop=True, criterion_words=10_000, method="adversarial:paper",
 )  # fmt: skip

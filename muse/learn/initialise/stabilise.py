@@ -37,7 +37,7 @@ def stabilised(
     source, target = (side.most_frequent(config.words) for side in (source, target))
     x, y = (unit_components(side, config.dimensions).to(runtime.device) for side in (source, target))
     known = torch.full((len(x),), -1, device=pairs.device)  # each word's partner in the round before
-    with runtime.progress.stage("settle", config.rounds, "rounds", may_end_early=True) as tick:
+    with runtime.progress.stage("stabilise", config.rounds, "rounds", may_end_early=True) as tick:
         for done in range(config.rounds):
             mapping = procrustes(x[pairs[:, 0]], y[pairs[:, 1]])  # (k, k)
             pairs = mutual_neighbours(x @ mapping.T, y, Retrieval())

@@ -1,7 +1,8 @@
 """Learning from pairs: each learner fits maps into a shared space to known translations.
 
 One contract, one file each: a learner takes an `Evidence` (the rows of both languages, pairs of rows and
-their weights) and a random generator, and returns the `Maps` of both languages.
+their weights), and a random generator if it draws, and returns the `Maps` of both languages; some return the
+Evidence with pairs added or left out.
 
     orthogonal      Procrustes: a rotation
     whitened        whitened, rotated and re-weighted maps
@@ -10,6 +11,8 @@ their weights) and a random generator, and returns the `Maps` of both languages.
     relaxed         any linear map, trained on the CSLS loss (RCSLS)
     self_learning   canonical maps of the given pairs and induced ones
     contrastive     both maps trained against hard negatives
+    transported     pairs added by a transport that the given ones lead
+    trimmed         pairs left out that the others contradict
 
 `cross_validation` tests them on pairs that they were not fitted to, and `choice` chooses.
 """

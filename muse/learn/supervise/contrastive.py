@@ -35,29 +35,36 @@ def contrastive(evidence: Evidence, start: Maps, config: ContrastiveConfig, rng:
     """
     sides = [_keys(evidence, side, config.words) for side in (0, 1)]
     (x, a), (y, b) = sides  # (n, ds), (p,): the place of each pair's word among the keys
-    known = torch.zeros(len(x), len(y), dtype=torch.bool, device=x.device)
-    known[a, b] = True
     maps = [_unit_scale(rows, start[side]).requires_grad_() for side, rows in enumerate((x, y))]
     rates = [{"params": [one], "lr": config.rate * float(one.detach().std())} for one in maps]
     optimiser = torch.optim.Adam(rates, betas=(0.9, 0.99))
     for _ in range(config.steps):
         batch = torch.from_numpy(rng.permutation(len(a))[: config.batch]).to(a.device)
         mapped = Maps(*maps)
-        loss = _loss(mapped.of_source(x), mapped.of_target(y), a[batch], b[batch], known, config.scale)
+        loss = _loss(mapped.of_source(x), mapped.of_target(y), (a, b), batch, config.scale)
         optimiser.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
         optimiser.step()
     return Maps(*(one.detach() for one in maps))
 
 
-def _loss(u: Tensor, v: Tensor, a: Tensor, b: Tensor, known: Tensor, scale: float) -> Tensor:
-    """The mean cross-entropy of the pairs (a, b) of rows of u (n, k) and v (m, k)."""
-    left, right = scale * u[a], v[b]
-    told = (left * right).sum(dim=1)  # (c,)
-    wrong_targets = (left @ v.T).masked_fill_(known[a], -torch.inf)  # (c, m)
-    wrong_sources = (scale * right @ u.T).masked_fill_(known.T[b], -torch.inf)  # (c, n)
+def _loss(u: Tensor, v: Tensor, pairs: tuple[Tensor, Tensor], batch: Tensor, scale: float) -> Tensor:
+    """The mean cross-entropy of a batch (c,) of the pairs (p,) of rows of u (n, k) and v (m, k)."""
+    a, b = pairs
+    left, right = scale * u[a[batch]], v[b[batch]]
+    positive = (left * right).sum(dim=1)  # (c,)
+    wrong_targets = (left @ v.T).masked_fill_(_known(a, b, batch, len(v)), -torch.inf)  # (c, m)
+    wrong_sources = (scale * right @ u.T).masked_fill_(_known(b, a, batch, len(u)), -torch.inf)  # (c, n)
     negatives = torch.logaddexp(*(torch.logsumexp(one, dim=1) for one in (wrong_targets, wrong_sources)))
-    return (torch.logaddexp(told, negatives) - told).mean()
+    return (torch.logaddexp(positive, negatives) - positive).mean()
+
+
+def _known(own: Tensor, other: Tensor, batch: Tensor, count: int) -> Tensor:
+    """Which of `count` words of the other side are known translations of those of a batch, (c, count)."""
+    found = torch.zeros(len(batch), count, dtype=torch.bool, device=own.device)
+    place, pair = (own[batch][:, None] == own).nonzero().unbind(1)
+    found[place, other[pair]] = True
+    return found
 
 
 def _keys(evidence: Evidence, side: int, words: int) -> tuple[Tensor, Tensor]:

@@ -17,6 +17,7 @@ from muse.learn.supervise.evidence import Evidence, Maps
 from muse.search.retrieval import mean_similarity
 
 FOLDS = 5
+BLOCK = 1_024  # words looked up at a time
 
 
 class Ranks(NamedTuple):
@@ -112,14 +113,19 @@ class HeldOutSearch:
         """The ranks, by CSLS, of the source words in `own`; phrases are left out."""
         pairs = own.pairs[own.single]
         words, place = torch.unique(pairs[:, 0], return_inverse=True)
+        column = torch.searchsorted(self.rows, pairs[:, 1].contiguous())  # (p,)
         mapped, targets = maps.of_source(own.x[words]), maps.of_target(self.targets)
-        scores = mapped @ targets.T - mean_similarity(targets, maps.of_source(self.sources)) / 2
-        right = scores[place, torch.searchsorted(self.rows, pairs[:, 1].contiguous())]  # (p,)
-        best = torch.full((len(words),), -torch.inf).to(right)
-        best = best.scatter_reduce(0, place, right, "amax")
-        rank = 1 + (scores > best[:, None]).sum(dim=1)
-        first = self.rows[scores.argmax(dim=1)] if len(words) else words
-        return Ranks(*(part.cpu().numpy() for part in (words, rank, first)))
+        bias = mean_similarity(targets, maps.of_source(self.sources)) / 2  # (m,)
+        ranks, first = [words[:0]], [words[:0]]
+        for begin in range(0, len(words), BLOCK):
+            scores = mapped[begin : begin + BLOCK] @ targets.T - bias  # (b, m)
+            here = (place >= begin) & (place < begin + BLOCK)
+            right = scores[place[here] - begin, column[here]]
+            best = torch.full((len(scores),), -torch.inf).to(right)
+            best = best.scatter_reduce(0, place[here] - begin, right, "amax")
+            ranks.append(1 + (scores > best[:, None]).sum(dim=1))
+            first.append(self.rows[scores.argmax(dim=1)])
+        return Ranks(*(part.cpu().numpy() for part in (words, torch.cat(ranks), torch.cat(first))))
 
 
 def chance(ranks: Ranks, evidence: Evidence) -> float:
