@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import muse
-from muse.errors import BadSetting
+from muse.errors import BadFile, BadSetting
 from tests.toys import raw_pair, write_vec
 
 
@@ -21,6 +21,15 @@ def test_files_are_paths_or_strings(tmp_path: Path, kind: type) -> None:
     assert space.languages == ("fr", "en")
     assert space.manifest["verdict"]["label"] == "aligned"
     assert muse.load_space(out).manifest == space.manifest
+
+
+def test_one_language_for_detours_may_be_a_string(tmp_path: Path) -> None:
+    source, target, _ = raw_pair()
+    write_vec(tmp_path / "fr.vec", source)
+    write_vec(tmp_path / "en.vec", target)
+    with pytest.raises(BadFile, match=r"de\.vec: expected a file"):
+        muse.align("fr", "en", via="de", via_file=[tmp_path / "de.vec"], source_file=tmp_path / "fr.vec",
+                   target_file=tmp_path / "en.vec", out=tmp_path / "space")  # fmt: skip
 
 
 def test_the_vectors_of_a_pipeline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
