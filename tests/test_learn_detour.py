@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from muse.errors import Mismatch
-from muse.learn.detour import Middle, nearest_first
+from muse.learn.detour import Journey, Middle, nearest_first
 from muse.learn.many import Others, learn_many
 from muse.learn.pair import AlignConfig, Learned, learn, prepare_
 from muse.learn.plan import Plan
@@ -167,3 +167,17 @@ def test_the_nearest_first() -> None:
     assert [one.language for one in nearest_first(de, middles[:1] + middles[2:])] == ["en", "fr"]
     doubtful = replace(middles[2], aligned=False)
     assert [one.language for one in nearest_first(xx, [doubtful, *middles[:2]])] == ["en", "de", "fr"]
+
+
+def test_a_journey_of_rows_sees_a_sample_of_them_in_random_order() -> None:
+    source, target = (replace(language(name), ranked=False) for name in ("xx", "en"))
+    config = AlignConfig(Plan("clusters"))
+    journey = Journey.of(source, target, config, Runtime())
+    assert journey.config == config.of_rows()
+    for side, whole in ((journey.source, source), (journey.target, target)):
+        assert side.words != whole.words
+        assert sorted(side.words) == sorted(whole.words)
+        order = [whole.index[word] for word in side.words]
+        assert np.array_equal(side.matrix, whole.matrix[order])
+    words = Journey.of(language("xx"), language("en"), CONFIG, Runtime())
+    assert (words.source.words, words.config) == (language("xx").words, CONFIG)
