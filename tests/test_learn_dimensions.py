@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -9,14 +10,16 @@ import pytest
 import torch
 
 from muse.alignment import Alignment
-from muse.learn.dimensions import in_smaller_space
+from muse.learn.criterion import Criterion
+from muse.learn.dimensions import in_common_dimensions, in_smaller_space
 from muse.learn.many import learn_many
 from muse.learn.pair import AlignConfig, learn, prepare_
 from muse.learn.plan import Plan
 from muse.run.runtime import Runtime
 from muse.search.retrieval import Retrieval, best_targets
 from muse.space.saving import mapped
-from muse.vectors import Vectors
+from muse.vectors import Matrix, Vectors
+from tests.references import unit
 from tests.spaces import rotation
 from tests.toys import DIMENSION, cloud, pair
 
@@ -66,6 +69,42 @@ def test_the_shared_space_is_the_smaller_one(init: str, wider: str) -> None:
         assert alignment.target_map is not None
         assert alignment.target_map.shape == (DIMENSION, target.dimension)
     assert right(source, target, alignment) > 0.95
+
+
+@pytest.mark.parametrize("wider", ["source", "target"])
+def test_an_initialisation_gets_unit_rows_of_the_components_and_the_score_of_what_it_lifts_to(
+    wider: str,
+) -> None:
+    small, large = sides()
+    source, target = (large, small) if wider == "source" else (small, large)
+    inside = rotation(7, DIMENSION)
+    given, scored = list[Vectors](), list[Matrix]()
+
+    def initialise(
+        x: Vectors, y: Vectors, score: Criterion, rng: np.random.Generator, runtime: Runtime
+    ) -> Iterator[Alignment]:
+        given.extend((x, y))
+        yield Alignment(inside, method="x", criterion=score(inside))
+
+    def score(mapping: Matrix) -> float:
+        scored.append(mapping)
+        return 0.25
+
+    (found,) = in_common_dimensions(initialise)(source, target, score, np.random.default_rng(0), Runtime())
+    assert found.criterion == 0.25
+    np.testing.assert_array_equal(scored[0], found.source_map)
+    axes = [
+        np.linalg.svd(side.matrix.astype(float), full_matrices=False)[2][:DIMENSION].T
+        for side in (source, target)
+    ]
+    for side, rows, own in zip((source, target), given, axes, strict=True):
+        inner = unit(side.matrix @ own)
+        np.testing.assert_allclose(rows.matrix @ rows.matrix.T, inner @ inner.T, atol=1e-4)
+    # Lifted, it maps a source row along the axes to where `inside` maps its components.
+    lifted = target.matrix @ found.source_map @ source.matrix.T
+    x, y = (side.matrix @ axis for side, axis in zip((source, target), axes, strict=True))
+    signs = [np.sign((rows.matrix * one).sum(axis=0)) for rows, one in zip(given, (x, y), strict=True)]
+    np.testing.assert_allclose(lifted, (y * signs[1]) @ inside @ (x * signs[0]).T, atol=1e-4)
 
 
 def test_both_maps_may_be_weighted() -> None:

@@ -28,6 +28,7 @@ from muse.learn.whitening import whitened
 from muse.procrustes import procrustes
 from muse.run.runtime import Runtime
 from muse.vectors import Matrix
+from tests.references import Rows, polar, weighted
 from tests.spaces import rotation
 from tests.toys import mixture
 
@@ -113,6 +114,43 @@ def test_one_round_is_procrustes_on_the_means_of_transported_rows() -> None:
     to_b, to_a = (normalize(means - means.mean(dim=0)) for means in (plan @ y, plan.T @ x))
     expected = procrustes(torch.cat([x, to_a]), torch.cat([to_b, y]))
     torch.testing.assert_close(found, expected, atol=1e-3, rtol=0)
+
+
+def test_the_second_round_is_weighted_by_the_correlations_of_the_first() -> None:
+    x, y = A.tensor()[:60], B.tensor()[:60]
+    start = torch.from_numpy(_perturbed(TURN, 20))
+    config = TransportConfig(rounds=2, rows=1_000, share=1.0, epsilon=0.1, sinkhorn_rounds=200, weighted=True)
+    *_, found = rounds_of_transport(x, y, start, config, np.random.default_rng(0))
+
+    def product(mapped: Tensor, keys: Tensor) -> Rows:
+        plan = torch.from_numpy(_plan(mapped, keys, 0.1)).float()
+        to_b, to_a = (normalize(means - means.mean(dim=0)) for means in (plan @ y, plan.T @ x))
+        total = to_b.T @ x + y.T @ to_a
+        return total.double().numpy()
+
+    first = product(x @ start.T, y)
+    turned, weighting = (
+        torch.from_numpy(one).float() for one in weighted(first, x.double().numpy(), y.double().numpy())
+    )
+    second = product(normalize(x @ turned.T @ weighting), normalize(y @ weighting))
+    np.testing.assert_allclose(found.numpy(), polar(second), atol=2e-3)
+
+
+@pytest.mark.parametrize(("share", "drawn"), [(0.5, (50, 35)), (1.0, (60, 60))])
+def test_no_round_draws_more_than_its_share(
+    share: float, drawn: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen = []
+
+    def noted(cost: Tensor, *_: float) -> Tensor:
+        seen.append(tuple(cost.shape))
+        return torch.full_like(cost, 1 / cost.numel())
+
+    monkeypatch.setattr("muse.learn.transport.sinkhorn", noted)
+    config = TransportConfig(rounds=3, rows=60, share=share)
+    x, y = A.tensor()[:100], B.tensor()[:70]
+    list(rounds_of_transport(x, y, torch.from_numpy(TURN), config, np.random.default_rng(0)))
+    assert seen == [drawn] * 3
 
 
 def test_the_value_is_that_of_the_plan_and_highest_for_the_right_mapping() -> None:

@@ -12,10 +12,11 @@ from muse.alignment import Alignment
 from muse.learn.pair import prepare_
 from muse.learn.plan import ROUNDS
 from muse.learn.refine import RefineConfig, refine
-from muse.learn.verdict import FLOOR, Verdict, judge, log_odds
+from muse.learn.verdict import FLOOR, Verdict, judge, log_odds, null_agreement
 from muse.procrustes import procrustes
 from muse.run.runtime import Runtime
 from muse.vectors import Matrix, Vectors
+from tests.references import csls_pairs
 from tests.spaces import STEPS, rotation
 from tests.toys import pair, shuffled, strangers
 
@@ -104,6 +105,22 @@ def test_the_null_is_of_the_vectors_and_not_of_the_mapping() -> None:
     assert right.agreement > 0.9 > right.null
 
 
+def test_the_null_is_that_of_the_principal_axes_in_whatever_frame_rows_are() -> None:
+    """Shuffled along other axes, rows would lose their spectrum, and the null would be too low."""
+    rng, spectrum = np.random.default_rng(3), 1 / np.arange(1, 51)
+    sides = []
+    for name in ("fr", "en"):
+        rows = (rng.normal(size=(800, 50)) * spectrum).astype(np.float32)
+        sides.append(prepare_(Vectors(name, [str(row) for row in range(800)], rows), STEPS)[0])
+    turned = [replace(side, matrix=side.matrix @ rotation(seed, 50).T) for seed, side in enumerate(sides, 4)]
+    before, after = (
+        null_agreement(one, other, rng=np.random.default_rng(0), runtime=Runtime())
+        for one, other in (sides, turned)
+    )
+    assert before > 0.6
+    assert after == pytest.approx(before, abs=0.02)
+
+
 def test_rotating_both_spaces_changes_no_verdict() -> None:
     source, target, turn = pair(1_000, 50)
     left, right = rotation(4, 50), rotation(5, 50)
@@ -121,6 +138,14 @@ def test_both_maps_of_an_alignment_count() -> None:
     assert found.label == "aligned"
     half = Alignment(third @ turn)
     assert judge(source, target, half, rng=np.random.default_rng(0), runtime=Runtime()).label == "failed"
+
+
+def test_mutual_is_the_share_of_words_with_a_mutual_neighbour() -> None:
+    source, target, turn = pair(400, noise=0.3)
+    found = judge(source, target, Alignment(turn), rng=np.random.default_rng(0), runtime=Runtime(), null=0.5)
+    pairs, _ = csls_pairs((source.matrix @ turn.T).astype(float), target.matrix.astype(float))
+    assert found.mutual == pytest.approx(len(pairs) / 400, abs=1e-4)
+    assert 0.3 < found.mutual < 0.95
 
 
 def test_log_odds_are_odd_and_finite() -> None:
