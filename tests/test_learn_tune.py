@@ -8,13 +8,15 @@ import torch
 
 from muse.alignment import Alignment
 from muse.learn.significance import standard_errors
-from muse.learn.supervise.whitened import reweighted_maps
-from muse.learn.tune import tune
+from muse.learn.supervise.evidence import Evidence
+from muse.learn.supervise.orthogonal import orthogonal
+from muse.learn.tune import _rival, tune
 from muse.normalise import normalise
 from muse.run.runtime import Runtime
-from muse.search.retrieval import Retrieval, best_targets
+from muse.search.retrieval import Retrieval, best_targets, recovered
 from muse.vectors import Matrix, Vectors
 from tests.spaces import rotation
+from tests.toys import strangers
 
 D, WORDS = 40, 1_500
 
@@ -62,13 +64,15 @@ def test_the_rotation_stays_where_all_directions_are_alike() -> None:
     assert found is start
 
 
-def test_white_and_equal_sides_are_only_turned() -> None:
-    white = np.linalg.qr(np.random.default_rng(0).normal(size=(50, 8)))[0]
-    turn = rotation(1).astype(float)
-    left, right = reweighted_maps(torch.from_numpy(white), torch.from_numpy(white @ turn.T))
-    for mapping in (left, right):
-        np.testing.assert_allclose((mapping @ mapping.T).numpy(), np.eye(8), atol=1e-4)
-    np.testing.assert_allclose(white @ left.numpy().T, white @ turn.T @ right.numpy().T, atol=1e-4)
+def test_a_pair_is_recovered_by_the_fit_to_the_other_half_alone() -> None:
+    # Pairs of words that have nothing to do with each other: only a fit that has seen them recovers them.
+    x, y = (side.tensor() for side in strangers(60, 40))
+    pairs = torch.arange(60)[:, None].expand(60, 2).clone()
+    seen = Evidence(x, y, pairs, torch.ones(60), (60, 60))
+    maps = orthogonal(seen)
+    assert float(recovered(maps.of_source(x), maps.of_target(y), pairs).double().mean()) > 0.7
+    found = _rival("the rotation", orthogonal, seen, torch.arange(60) % 2).found
+    assert float(found.double().mean()) < 0.2
 
 
 @pytest.mark.parametrize(

@@ -23,8 +23,9 @@ from muse.learn.supervise.relaxed import RelaxedConfig, relaxed
 from muse.learn.supervise.self_learning import SelfLearningConfig, self_learning
 from muse.learn.supervise.transported import TransportedConfig, transported
 from muse.learn.supervise.trimmed import Support, probability_right, supported, trimmed
-from muse.learn.supervise.whitened import whitened
-from tests.spaces import rotation
+from muse.learn.supervise.whitened import reweighted_maps, whitened
+from muse.search.retrieval import mutual_neighbours
+from tests.spaces import raw_rows, rotation
 from tests.toys import COUNT, evidence
 
 
@@ -72,6 +73,30 @@ def test_full_shrinkage_leaves_the_rotation_of_procrustes() -> None:
     np.testing.assert_allclose(
         (ours / ours.norm() * 20**0.5).numpy(), orthogonal(known).source.numpy(), atol=1e-4
     )
+
+
+def test_white_and_equal_sides_are_only_turned() -> None:
+    white = np.linalg.qr(np.random.default_rng(0).normal(size=(50, 8)))[0]
+    turn = rotation(1).astype(float)
+    maps = reweighted_maps(torch.from_numpy(white), torch.from_numpy(white @ turn.T))
+    for mapping in maps:
+        np.testing.assert_allclose((mapping @ mapping.T).numpy(), np.eye(8), atol=1e-4)
+    np.testing.assert_allclose(white @ maps[0].numpy().T, white @ turn.T @ maps[1].numpy().T, atol=1e-4)
+
+
+def test_reweighted_maps_are_steps_1_to_4_of_artetxe() -> None:
+    """Artetxe et al. (2018, AAAI, section 3) as products of matrices: scipy's powers, numpy's SVD."""
+    x = raw_rows(0, 200, 5).astype(float)
+    y = x @ rotation(1, 5).T + raw_rows(2, 200, 5) * np.array([0.1, 0.3, 1, 2, 4])
+    white_x, white_y = (scipy.linalg.fractional_matrix_power(z.T @ z, -0.5) for z in (x, y))
+    u, s, vt = np.linalg.svd(white_x @ x.T @ y @ white_y)
+    assert s[0] > 2 * s[-1]
+    root = np.diag(np.sqrt(s))
+    left = white_x @ u @ root @ u.T @ np.linalg.inv(white_x) @ u
+    right_ = white_y @ vt.T @ root @ vt @ np.linalg.inv(white_y) @ vt.T
+    found, other = reweighted_maps(torch.from_numpy(x), torch.from_numpy(y))
+    expected = left @ right_.T  # the signs of singular vectors cancel
+    np.testing.assert_allclose((found.T @ other).numpy(), expected, atol=1e-4 * np.abs(expected).max())
 
 
 def test_weights_count_as_repeated_pairs() -> None:
@@ -178,6 +203,31 @@ def test_self_learning_needs_few_pairs_and_keeps_them() -> None:
     assert not set(added[:, 0].tolist()) & set(known.pairs[:, 0].tolist())
     assert float((added[:, 0] == added[:, 1]).double().mean()) > 0.8
     assert right(canonical(grown, CanonicalConfig()), known) > right(start, known) + 0.2
+
+
+def test_words_are_looked_up_by_maps_that_have_not_seen_their_pair(monkeypatch: pytest.MonkeyPatch) -> None:
+    known = evidence(60, noise=0.3)
+    start = canonical(known, CanonicalConfig())
+    seen = []
+
+    def noted(mapped: Tensor, *others: object) -> Tensor:
+        pairs = mutual_neighbours(mapped, *others)  # type: ignore[arg-type]
+        seen.append((mapped.clone(), pairs))
+        return pairs
+
+    monkeypatch.setattr("muse.learn.supervise.self_learning.mutual_neighbours", noted)
+    config = SelfLearningConfig(cutoffs=(COUNT,), rounds=(2,), share=1.0)
+    self_learning(known, start, config, np.random.default_rng(0))
+    (_, pairs), (mapped, _) = seen
+    grown = known.plus(pairs[known.unknown(pairs)], config.induced)
+    folds = torch.from_numpy(np.random.default_rng(0).integers(config.folds, size=COUNT))
+    basis = canonical(grown, config.canonical)
+    for fold in range(config.folds):
+        others = grown.only(folds[grown.pairs[:, 0]] != fold)
+        maps = in_basis_of(canonical(others, config.canonical), basis)
+        torch.testing.assert_close(
+            mapped[folds == fold], maps.of_source(known.x[folds == fold]), atol=1e-4, rtol=0
+        )
 
 
 def test_self_learning_without_any_pair_begins_with_its_start() -> None:
