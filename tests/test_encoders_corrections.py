@@ -35,6 +35,13 @@ def test_znorm_leaves_a_constant_column_at_0() -> None:
     np.testing.assert_allclose(found[:, 2], 0, atol=1e-5)
 
 
+def test_znorm_does_not_amplify_the_rounding_of_a_constant_column() -> None:
+    rows = cloud()
+    rows[:, 2] = 0.3
+    rows[::2, 2] = np.nextafter(np.float32(0.3), np.float32(1))
+    np.testing.assert_allclose(corrected("znorm", "", rows)[:, 2], 0, atol=1e-6)
+
+
 @pytest.mark.parametrize("k", [1, 2])
 def test_pcr_removes_the_first_singular_vectors(k: int) -> None:
     rows = cloud()

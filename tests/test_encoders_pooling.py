@@ -108,6 +108,16 @@ def test_sums_go_by_pieces_where_sentences_are_long(monkeypatch: pytest.MonkeyPa
     assert torch.allclose(sums(of, rows), expected, atol=1e-5)
 
 
+@pytest.mark.parametrize("longest", [2, 3, 7])
+def test_weighted_sums_go_by_pieces_too(monkeypatch: pytest.MonkeyPatch, longest: int) -> None:
+    of, rows = drawn([0, 7, 3, 0, 14, 1, 0]), torch.from_numpy(ROWS)
+    weights = np.random.default_rng(1).random(len(of.ids)).astype(np.float32)
+    expected = sums(of, rows, weights), mean(of, rows, weights)
+    monkeypatch.setattr(pooling, "LONGEST", longest)
+    for one, other in zip((sums(of, rows, weights), mean(of, rows, weights)), expected, strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-5)
+
+
 @pytest.mark.parametrize("p", [0, 0.0, -1, -0.5, math.nan])
 def test_powers_without_a_mean_are_refused(p: float) -> None:
     why = "geometric mean" if p == 0 else "infinite at 0"

@@ -29,6 +29,17 @@ def test_sif_counts_every_occurrence() -> None:
 
 
 @pytest.mark.parametrize("weighting", ["idf", "sif"])
+def test_unknown_words_are_each_as_rare_as_can_be(weighting: str) -> None:
+    text = Ragged.of([[0, 4, 5], [1, 6, 4], [7]])  # 4 words are known; 4 and more are not
+    found = weights_from_text(weighting, [text], 4)
+    expected = {
+        "idf": np.log(4 / np.array([1.5, 1.5, 0.5, 0.5, 0.5])),
+        "sif": 1e-3 / (1e-3 + np.array([1, 1, 0, 0, 0]) / 7),
+    }[weighting]
+    np.testing.assert_allclose(found, expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("weighting", ["idf", "sif"])
 def test_blocks_make_no_difference(weighting: str) -> None:
     parts = [TEXT.take(torch.tensor([0])), TEXT.take(torch.tensor([1, 2]))]
     np.testing.assert_array_equal(

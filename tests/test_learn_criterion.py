@@ -32,6 +32,13 @@ def test_length_does_not_count() -> None:
     assert score(3 * turn) == pytest.approx(score(turn), abs=1e-6)
 
 
+def test_only_the_most_frequent_words_count() -> None:
+    source, target, turn = pair()
+    few = criterion(source.most_frequent(200), target.most_frequent(200))
+    assert criterion(source, target, most_frequent=200)(turn) == few(turn)
+    assert criterion(source, target)(turn) != few(turn)
+
+
 def test_turning_both_spaces_changes_nothing() -> None:
     x, y, turn = random_rows(2, 90), random_rows(3, 90), torch.from_numpy(rotation(4, 12))
     assert mean_cosine(x @ turn.T, y @ turn.T) == pytest.approx(mean_cosine(x, y), abs=1e-5)

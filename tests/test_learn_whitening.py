@@ -54,3 +54,10 @@ def test_directions_without_variance_stay_without() -> None:
     found = whitened(flat, 1.0)
     assert float(found[:, 6:].abs().max()) < 1e-2 / LEAST_VARIANCE**0.5 * 1e-3
     assert bool(whitened(torch.zeros(5, 3), 0.5).isfinite().all())
+
+
+def test_noise_in_directions_without_variance_is_not_amplified() -> None:
+    noise = 1e-5 * torch.randn(len(X), 2, generator=torch.Generator().manual_seed(0))
+    found = whitened(torch.cat([X, noise], dim=1), 1.0)
+    assert float(found[:, 6:].abs().max()) < 0.02
+    torch.testing.assert_close(found[:, :6].abs(), whitened(X, 1.0).abs(), atol=1e-2, rtol=0)

@@ -61,6 +61,11 @@ def test_applied_to_its_own_rows_it_gives_the_same(steps: tuple[str, ...]) -> No
     assert len(fitted.means) == steps.count("centre")
 
 
+def test_the_mean_of_a_million_words_is_exact() -> None:
+    rows = np.full((1_000_000, 2), 0.1, np.float32)
+    assert np.abs(normalise(rows, ["centre"])[0]).max() < 1e-7
+
+
 def test_a_new_word_changes_no_mean() -> None:
     raw = raw_rows(4, 60)
     _, fitted = normalise(raw)

@@ -37,6 +37,11 @@ def test_it_is_orthogonal_whatever_the_pairs(count: int) -> None:
     np.testing.assert_allclose((found.double() @ found.double().T).numpy(), np.eye(50), atol=2e-6)
 
 
+def test_a_large_mapping_is_orthogonal_to_single_precision() -> None:
+    found = procrustes(*(torch.from_numpy(raw_rows(seed, 2_000, 300)) for seed in (0, 1))).double()
+    assert float((found @ found.T - torch.eye(300)).abs().max()) < 5e-7
+
+
 @pytest.mark.parametrize(("d", "e"), [(8, 5), (5, 8)])
 def test_between_dimensions_no_other_semi_orthogonal_map_agrees_better(d: int, e: int) -> None:
     x, y = torch.from_numpy(raw_rows(6, 90, d)), torch.from_numpy(raw_rows(7, 90, e))
@@ -104,7 +109,9 @@ def test_a_direction_without_spread_counts_for_nothing() -> None:
     x, y = shared_signal(np.full(4, 0.1))
     x[:, 3] = 0
     fit = correlation_weighted(y.T @ x, gram(x), gram(y))
-    assert torch.isfinite(fit.weighting).all()
+    left = torch.linalg.svd(y.T @ x)[0][:, 3]  # what x has no counterpart of
+    assert float((fit.weighting.double() @ left).norm()) < 1e-3
+    assert float(torch.linalg.eigvalsh(fit.weighting)[1]) > 0.9  # and the others count
 
 
 def test_cross_fitting_maps_a_row_by_the_pairs_of_the_other_folds() -> None:
