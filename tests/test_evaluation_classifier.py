@@ -79,6 +79,21 @@ def test_the_held_out_part_chooses() -> None:
     assert found[(1e-6, 1.0)] == max(found[(1e-6,)], found[(1.0,)])
 
 
+def test_what_is_best_held_out_is_chosen_and_of_equals_the_most_regularised() -> None:
+    """Too regularised, a model names the most frequent class; else it reads the row."""
+    pytest.importorskip("sklearn")
+    rows = np.array([[-1.0]] * 30 + [[1.0]] * 20, np.float32)
+    train = Labelled(rows, np.repeat([0, 1], [30, 20]))
+    config = ClassifierConfig(strengths=(1e-3, 10.0))
+    for held_out, chosen in (
+        (Labelled(rows[30:], np.zeros(20, np.int64)), 0),  # the most frequent class is right
+        (Labelled(rows[30:], np.ones(20, np.int64)), 1),  # the row says it
+        (Labelled(rows[:30], np.zeros(30, np.int64)), 0),  # both are right
+    ):
+        answer = fitted(train, held_out, config, accuracy)
+        assert answer(rows[30:]).tolist() == [chosen] * 20
+
+
 def test_without_scikit_learn(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sklearn.linear_model", None)
     with pytest.raises(MissingExtra, match="need scikit-learn, which is missing; run ") as caught:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from muse.errors import Mismatch
-from muse.evaluation.classifier import ClassifierConfig, Labelled
+from muse.evaluation.classifier import ClassifierConfig, Labelled, folds
 from muse.evaluation.probing import (
     Probe,
     ProbeScore,
@@ -109,6 +109,21 @@ def test_languages_are_told_by_their_words() -> None:
     assert Counter(probe.languages) == {"en": 300, "fr": 300}
     assert "Same." not in probe.sentences
     assert scored(probe, bags(probe)).accuracy > 95
+
+
+def test_every_split_is_tested_and_all_hits_count_together() -> None:
+    pytest.importorskip("sklearn")
+    rng = np.random.default_rng(0)
+    labels = np.repeat([0, 1], [60, 40])
+    rows = (8 * np.eye(2)[labels] + rng.normal(size=(100, 2))).astype(np.float32)
+    splits = folds(labels, 5, rng)
+    rows[splits[3].test] = rows[splits[3].test][:, ::-1]  # of one fold the classes have changed places
+    found = evaluate_probe(
+        "x", Labelled(rows, labels), Signature("logistic", "en-en"),
+        config=ClassifierConfig(strengths=(1.0,)), rng=rng, splits=splits,
+    )  # fmt: skip
+    assert (found.tested, found.trained, found.classes, found.chance) == (100, len(splits[0].train), 2, 60)
+    assert found.accuracy == pytest.approx(80, abs=2)
 
 
 def test_a_sentence_stands_in_a_probe_once() -> None:

@@ -11,7 +11,7 @@ from muse.evaluation.significance import check_comparable, compare, compare_word
 from muse.evaluation.words import evaluate_words
 from muse.lexicon import Lexicon
 from muse.space import AlignedSpace
-from tests.test_evaluation_words import SPACE, noisy_space
+from tests.test_evaluation_words import NN, SPACE, noisy_space
 
 
 def drawn(seed: int, first: float, second: float, count: int = 400) -> tuple[np.ndarray, np.ndarray]:
@@ -52,6 +52,20 @@ def test_exchanging_the_two_changes_the_sign() -> None:
     assert here.difference == -there.difference
     assert here.p_value == pytest.approx(there.p_value, abs=0.02)
     assert (here.only_first, here.only_second) == (there.only_second, there.only_first)
+
+
+def test_the_difference_is_that_of_the_first_to_the_second() -> None:
+    rng = np.random.default_rng(0)
+    good, bad = (
+        evaluate_words(SPACE, Lexicon(pairs), rng=rng, retrieval=NN)
+        for pairs in (
+            (("un", "one"), ("deux", "two"), ("trois", "three")),
+            (("un", "two"), ("deux", "one"), ("trois", "three")),
+        )
+    )
+    found = compare_words(good, bad, rng)
+    assert (found.only_first, found.only_second) == (2, 0)
+    assert found.difference == pytest.approx(200 / 3)
 
 
 def test_what_cannot_be_compared() -> None:

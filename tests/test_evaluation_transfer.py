@@ -55,6 +55,21 @@ def test_what_is_shared_carries_over() -> None:
     assert near.as_json()["drop_ci95"] == list(near.drop.ci95)
 
 
+def test_majority_and_source_are_what_they_say() -> None:
+    pytest.importorskip("sklearn")
+    rng = np.random.default_rng(0)
+    labels = np.repeat([0, 1], [120, 40])
+    clear = (6 * np.eye(2)[labels] + rng.normal(size=(160, 2))).astype(np.float32)
+    rows = {"en": clear, "xx": rng.normal(size=clear.shape).astype(np.float32)}
+    found = evaluate_transfer(
+        rows, [str(label) for label in labels], {name: Signature("", name) for name in rows},
+        config=CONFIG, rng=rng, progress=Progress(quiet=True),
+    )  # fmt: skip
+    (score,) = (one for one in found if one.measure == "accuracy")
+    assert score.majority == pytest.approx(75)
+    assert score.source.value > 95 > 85 > score.in_language.value
+
+
 def test_the_seed_draws_the_runs() -> None:
     pytest.importorskip("sklearn")
     rows, labels = sides()

@@ -13,7 +13,7 @@ from muse.errors import BadSetting, Mismatch
 from muse.evaluation.words import WordScore, evaluate_words
 from muse.lexicon import Lexicon, Pair
 from muse.search.retrieval import Retrieval
-from muse.space import AlignedSpace
+from muse.space import AlignedSpace, load_space
 from muse.vectors import Matrix
 from tests.command import SCORE_FIELDS
 from tests.spaces import plain_space, saved
@@ -68,24 +68,46 @@ def test_precision_is_the_brute_force_count(retrieval: Retrieval, source: str, t
     assert found.ci95[0] <= found.p_at_1 <= found.ci95[1]
 
 
-@pytest.mark.parametrize("stored", [True, False])
-def test_stored_hubness_and_none_give_the_same(tmp_path: Path, stored: bool) -> None:
-    space = saved(tmp_path / "s")
-    other = AlignedSpace(
-        {
-            name: type(side)(side.vectors, side.mapping, side.normalisation)
-            for name, side in space.sides.items()
-        },
-        "en",
-        space.manifest,
-    )
-    pairs = [(f"fr{i}", f"en{i}") for i in range(15, 35)]
-    assert evaluate(space if stored else other, *pairs) == evaluate(space, *pairs)
-
-
 AXES = np.eye(4, dtype=np.float32)
 SPACE = plain_space(AXES, AXES, ["un", "deux", "trois", "quatre"], ["one", "two", "three", "four"])
 NN = Retrieval("nn")
+
+
+def test_mrr_map_and_groups_are_those_of_the_ranks() -> None:
+    """With several translations of a word, the mean of 1 / rank and average precision differ."""
+    space = noisy_space(0)
+    pairs = [(f"s{i}", f"t{j}") for i in range(39) for j in (i, (7 * i) % 60)[: 1 + i % 2]]
+    found = evaluate(space, *pairs, retrieval=NN)
+    table = scores(space.vectors("fr").matrix, space.vectors("en").matrix, NN)
+    reciprocal, precisions, hits = [], [], []
+    for i in range(39):
+        own = {int(t[1:]) for s, t in pairs if s == f"s{i}"}
+        order = np.argsort(-table[i]).tolist()
+        places = sorted(order.index(column) + 1 for column in own)
+        reciprocal.append(1 / places[0])
+        precisions.append(np.mean([(n + 1) / place for n, place in enumerate(places)]))
+        hits.append(places[0] == 1)
+    assert found.mrr == pytest.approx(np.mean(reciprocal))
+    assert found.map == pytest.approx(np.mean(precisions))
+    assert found.mrr > found.map + 0.02
+    for value, (low, high) in ((found.mrr, found.mrr_ci95), (found.map, found.map_ci95)):
+        assert low < value < high
+    (band,) = found.bands
+    parts = {part.name: part for part in found.parts}
+    assert (band.name, band.queries) == ("1-50", 39)
+    assert band.p_at_1 == pytest.approx(100 * np.mean(hits))
+    assert {name: part.queries for name, part in parts.items()} == {"different": 39, "number": 39}
+    assert parts["number"].p_at_1 == band.p_at_1
+
+
+def test_hubness_that_is_kept_in_the_folder_gives_the_same(tmp_path: Path) -> None:
+    space = saved(tmp_path / "s")
+    pairs = [(f"fr{i}", f"en{i}") for i in range(15, 35)]
+    assert space.hubness("en", "fr") is None
+    first = evaluate(space, *pairs)  # keeps it
+    again = load_space(tmp_path / "s")
+    assert again.hubness("en", "fr") is not None
+    assert evaluate(again, *pairs) == first
 
 
 def test_a_query_is_covered_with_one_translation_in_the_vocabulary() -> None:

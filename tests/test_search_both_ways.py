@@ -12,6 +12,7 @@ from muse.search import both_ways, neighbours
 from muse.search.both_ways import Products
 from muse.search.lines import largest_in_rows, row_length
 from muse.search.retrieval import Retrieval, translations
+from tests.test_search_neighbours import Largest
 
 SIZES = ((1_500, 70), (131, 1_417), (40, 9))
 
@@ -77,6 +78,15 @@ def test_biases_of_any_size_are_brute_force(kept: bool, known: int, monkeypatch:
     cosines = x @ y.T
     assert torch.equal(forward, (cosines - other).argmax(dim=1))
     assert torch.equal(backward, (cosines - own[:, None]).argmax(dim=0))
+
+
+def test_products_too_large_to_keep_are_made_a_part_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(both_ways, "KEPT", 1_000_000)
+    monkeypatch.setattr(both_ways, "PASSING", 400_000)
+    x, y = sides(3_000, 512)
+    with Largest() as largest:
+        Products(x, y).hubness(1)
+    assert 0 < largest.elements * x.element_size() <= 400_000
 
 
 def test_an_unknown_backend_is_refused() -> None:

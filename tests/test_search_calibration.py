@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
+from torch.nn.functional import normalize
 
 from muse.errors import Mismatch
 from muse.learn.supervise.whitened import reweighted_maps
-from muse.search.calibration import CANDIDATES, answers, calibrate, fit_open_set, in_halves
-from muse.search.probability import Calibration
+from muse.search.calibration import CANDIDATES, _halves, answers, calibrate, fit_open_set, in_halves
+from muse.search.probability import Calibration, fit_temperature
 from muse.search.retrieval import Retrieval, mutual_neighbours
 from tests.toys import pair
 
@@ -21,7 +22,7 @@ def rows(
     rng = np.random.default_rng(seed)
     y = rng.normal(size=(count, dimension))
     x = y + noise * rng.normal(size=y.shape)
-    return tuple(torch.nn.functional.normalize(torch.from_numpy(z), dim=1).float() for z in (x, y))  # type: ignore[return-value]
+    return tuple(normalize(torch.from_numpy(z), dim=1).float() for z in (x, y))  # type: ignore[return-value]
 
 
 def test_the_mean_of_two_softmaxes() -> None:
@@ -90,10 +91,7 @@ def test_easy_words_are_believed_and_hard_ones_are_not_believed_too_much() -> No
 
 def test_strangers_are_not_believed() -> None:
     rng = np.random.default_rng(0)
-    x, y = (
-        torch.nn.functional.normalize(torch.from_numpy(rng.normal(size=(1_000, 40))), dim=1).float()
-        for _ in range(2)
-    )
+    x, y = (normalize(torch.from_numpy(rng.normal(size=(1_000, 40))), dim=1).float() for _ in range(2))
     retrieval = Retrieval()
     sure = calibrate(x, y, rng=rng).probabilities(
         retrieval.translate(x, y, 10, bias=retrieval.bias(x, y)).scores
@@ -124,7 +122,7 @@ def test_strangers_stretched_until_they_meet_are_believed_less_for_it() -> None:
     for _ in range(3):
         pairs = mutual_neighbours(x, y, Retrieval())
         maps = reweighted_maps(before[0][pairs[:, 0]], before[1][pairs[:, 1]])
-        x, y = (torch.nn.functional.normalize(z @ w.T) for z, w in zip(before, maps, strict=True))
+        x, y = (normalize(z @ w.T) for z, w in zip(before, maps, strict=True))
     unweighted = turned(before[0], maps[0]), turned(before[1], maps[1])
     found = Retrieval().translate(x, y, 10, bias=Retrieval().bias(x, y))
     naive, honest = (
@@ -132,6 +130,19 @@ def test_strangers_stretched_until_they_meet_are_believed_less_for_it() -> None:
     )
     assert float(naive.probabilities(found.scores)[:, 0].mean()) > 0.6
     assert float(honest.probabilities(found.scores)[:, 0].mean()) < 0.5
+
+
+def test_labels_of_a_reweighted_space_come_from_the_rows_before() -> None:
+    before = rows(1.0, 400)
+    stretch = torch.linspace(0.2, 3, 40)
+    after = normalize(before[0] * stretch), normalize(before[1] * stretch)
+    found = calibrate(*after, rng=np.random.default_rng(0), unweighted=before)
+    halves = _halves(before, np.random.default_rng(0))
+    own, judges = (in_halves(sides, halves, Retrieval()) for sides in (after, before))
+    scores = torch.cat([half.scores for half in own])
+    expected = [fit_temperature(scores, answers(own, of)) for of in (judges, own)]
+    assert found.closed_set == pytest.approx(expected[0])
+    assert abs(expected[0] - expected[1]) > 0.02 * expected[0]
 
 
 def test_the_same_seed_gives_the_same() -> None:

@@ -7,7 +7,11 @@ import pytest
 import torch
 
 from muse.errors import BadSetting, Mismatch
-from muse.search.probability import LEAST, csls_probabilities, fit_temperature, held_out_scores
+from muse.procrustes import cross_fitted
+from muse.search.probability import FOLDS, LEAST, csls_probabilities, fit_temperature, held_out_scores
+from muse.search.retrieval import Retrieval, mutual_neighbours
+from tests.test_search_calibration import rows
+from tests.test_search_retrieval import csls
 from tests.toys import pair
 
 
@@ -86,6 +90,17 @@ def test_held_out_pairs_of_strangers_are_not() -> None:
     )
     _, right = held_out_scores(x, y, top=4, rng=rng)
     assert (right == 0).float().mean() < 0.5
+
+
+def test_held_out_scores_are_csls_of_the_rows_as_they_are_mapped() -> None:
+    x, y = rows(1.0, 200)
+    scores, right = held_out_scores(x, y, top=5, rng=np.random.default_rng(0))
+    pairs = mutual_neighbours(x, y, Retrieval())
+    folds = torch.from_numpy(np.random.default_rng(0).integers(FOLDS, size=200))
+    table = csls(cross_fitted(x, y, pairs, folds), y, 10)[pairs[:, 0]]
+    np.testing.assert_allclose(scores.numpy(), -np.sort(-table, axis=1)[:, :5], atol=1e-5)
+    ranks = (table > np.take_along_axis(table, pairs[:, 1:].numpy(), axis=1)).sum(axis=1)
+    assert right.tolist() == np.where(ranks < 5, ranks, -1).tolist()
 
 
 @pytest.mark.parametrize("temperature", [0.0, -1.0, 1e-320, float("nan"), float("inf")])
