@@ -44,8 +44,8 @@ from muse.search.pair_score import PairScore
 from muse.space import AlignedSpace, load_space
 from muse.systems.bgt.generation import Rewriting
 from muse.systems.bgt.network import BgtNetwork, LanguageLatents
+from muse.systems.lines import LineWriter
 from muse.systems.network_encoder import NetworkEncoder
-from muse.systems.networks.lines import LineWriter
 from muse.systems.registry import train_system
 from muse.systems.system import TrainingRequest
 from muse.translate import quality

@@ -44,13 +44,13 @@ from muse.run.runtime import Runtime
 from muse.space import AlignedSpace, load_space
 from muse.systems.network_encoder import NetworkEncoder
 from muse.systems.networks.masked_prediction import Predicted, rarity
-from muse.systems.pieces import Pieces
+from muse.systems.pieces import PieceReader, Pieces
 from muse.systems.xlm.config import INITIAL, XlmConfig
 from muse.systems.xlm.corpus import Sources, XlmCorpus, make_sources
 from muse.systems.xlm.initialisation import untrained_network
 from muse.systems.xlm.learner import XlmLearner
 from muse.systems.xlm.masked_batches import side_by_side
-from muse.systems.xlm.network import PieceReader, XlmNetwork
+from muse.systems.xlm.network import XlmNetwork
 from muse.systems.xlm.sources import MaskingDistribution, PairSource
 from muse.systems.xlm.system import PRESETS, scheduled
 from muse.training.pairs import Pairs

@@ -20,10 +20,12 @@ import numpy as np
 import pytest
 from pyarrow import dataset
 
+from muse.api.encoders import load_encoder
+from muse.cluster.run import encoder_as_settings
 from muse.files.parts import MANIFEST, WORK
 from muse.files.pieces import SIZE
 from muse.normalise import Normalisation, normalise
-from muse.space import SideToSave, save_space
+from muse.space import SideToSave, load_space, save_space
 from muse.vectors import Vectors
 from tests.command import Command
 from tests.spaces import PROVENANCE
@@ -229,3 +231,11 @@ def test_what_is_wrong_is_told_before_a_cluster_is_sought(
     assert ended.code == 1
     assert len(ended.errors) == 1 and message in ended.errors[0]
     assert not (tmp_path / "out").exists()
+
+
+def test_an_encoder_that_learned_from_other_text_is_another(home: Path) -> None:
+    plain = load_encoder("sif", load_space(home / "space"))
+    first, second = (plain.fit([text], "fr") for text in ("fr1 fr2", "fr1 fr3"))
+    assert encoder_as_settings(first) == encoder_as_settings(first)
+    assert encoder_as_settings(first)[0] == encoder_as_settings(second)[0] == "sif"
+    assert encoder_as_settings(first) != encoder_as_settings(second)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import hashlib
 import sys
@@ -109,6 +110,34 @@ def test_a_later_run_goes_on_with_what_an_earlier_one_left(tmp_path: Path) -> No
         # The address is part of what a part belongs to: another mirror's begins anew.
         fetched(other, tmp_path)
         assert "range" not in other.requests[0]
+
+
+def test_a_file_that_was_whole_before_it_was_verified_is_not_fetched_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stopped(_: Path) -> str:
+        raise KeyboardInterrupt
+
+    with serving(File(BODY), status(416, Content_Range=f"bytes */{len(BODY)}")) as server:
+        with monkeypatch.context() as patch:
+            patch.setattr("muse.fetch.published.checksum", stopped)
+            with pytest.raises(KeyboardInterrupt):
+                fetched(server, tmp_path)
+        assert not (tmp_path / ITEM.name).exists()
+        assert fetched(server, tmp_path).path.read_bytes() == BODY
+        assert server.requests[1]["range"] == f"bytes={len(BODY)}-"
+    assert set(tree(tmp_path)) == {ITEM.name, SUMS}
+
+
+def test_a_full_disk_is_no_failed_connection(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("muse.fetch.download._write", full)
+    with serving(File(BODY[:100])) as server:
+        with pytest.raises(MuseError, match="the disk is full"):
+            fetched(server, tmp_path)
+        assert len(server.requests) == 1
 
 
 def test_a_file_that_was_swapped_between_two_tries_is_not_patched_together(tmp_path: Path) -> None:

@@ -137,3 +137,9 @@ def test_a_count_of_parts_is_compared_with_those_that_are_there(tmp_path: Path) 
         manifest.write_text(json.dumps({**json.loads(manifest.read_text()), "parts": count}))
         with pytest.raises(BadFile, match="expected 0 parts, as there are"):
             open_parts(tmp_path / "out")
+
+
+def test_settings_may_name_files_that_are_not_utf_8(tmp_path: Path) -> None:
+    named = {"input": [["\udce9.txt", 1, 2]]}
+    begin_parts(tmp_path / "out", 1, named)
+    assert read_manifest(tmp_path / "out")["settings"] == named

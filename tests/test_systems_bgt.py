@@ -36,8 +36,8 @@ from muse.systems.bgt.network import BgtNetwork, LanguageLatents
 from muse.systems.bgt.surface import surface
 from muse.systems.bgt.system import PRESETS
 from muse.systems.bgt.tokens import SpaceWords, Tokens, missing_tokens
+from muse.systems.lines import LineWriter
 from muse.systems.network_encoder import NetworkEncoder
-from muse.systems.networks.lines import LineWriter
 from muse.systems.networks.transformer import Inputs, Memory, TransformerLayers, parameter_count
 from muse.systems.pieces import BOS, EOS, SPECIALS, UNK
 from muse.systems.registry import train_system

@@ -10,6 +10,7 @@ import pytest
 import torch
 
 from muse.api.encoders import load_encoder
+from muse.encoders.ragged import Ragged
 from muse.normalise import Normalisation
 from muse.progress import Progress
 from muse.run.processes import ALONE
@@ -76,6 +77,19 @@ def learner_of(files: Path) -> tuple[PairsInTurn, XBiLSTM]:
     return found, network
 
 
+def test_languages_may_be_called_as_modules_may_not(files: Path) -> None:
+    space = load_space(files / "space")
+    words = {name: torch.tensor(space.vectors("fr").matrix) for name in ("to", "cc.fr.300")}
+    network = XBiLSTM(InferSent(SpaceCore(space), InferSentConfig(units=4)), words)
+    network.copy_english()
+    batch = Ragged.of([[1, 2, 3]])
+    torch.testing.assert_close(network(batch, "to"), network(batch, "cc.fr.300"))
+    assert network(batch, "to").shape == (1, network.dimension)
+    assert {key for key in network.state_dict() if ".words." in key} == {
+        "others.to%.words.weight", "others.cc%2Efr%2E300.words.weight"
+    }  # fmt: skip
+
+
 def test_every_batch_is_of_one_language_drawn_by_its_share(files: Path) -> None:
     learner, _ = learner_of(files)
     fr = 300 - 15  # a twentieth is held out
@@ -100,7 +114,7 @@ def test_a_loss_is_that_of_its_language_and_hits_are_of_all(files: Path) -> None
     learner, network = learner_of(files)
     begin = 300 - 15
     chosen, generator = torch.arange(begin, begin + 6), generator_for(3)
-    german = learner.get_submodule("_learners.de")
+    german = learner.get_submodule(f"_learners.{list(OTHERS).index('de')}")
     assert isinstance(german, PairLearner)
     value = german.loss(chosen - begin, generator_for(3))
     assert torch.equal(learner.loss(chosen, generator), value)
@@ -108,7 +122,7 @@ def test_a_loss_is_that_of_its_language_and_hits_are_of_all(files: Path) -> None
     moved = [name for name, p in network.others.named_parameters() if p.grad is not None]
     touched = {name.partition(".")[0] for name in moved}
     assert touched == {"de"}
-    both = [learner.get_submodule(f"_learners.{name}") for name in OTHERS]
+    both = [learner.get_submodule(f"_learners.{place}") for place in range(len(OTHERS))]
     hits = [one.hits() for one in both if isinstance(one, PairLearner)]
     assert learner.hits() == sum(hits)
     assert learner.score() == 100 * sum(hits) / (15 + 5)

@@ -120,6 +120,25 @@ def test_a_loss_is_the_cross_entropy_of_one_piece_after_another(pieces: Pieces, 
     torch.testing.assert_close(network.loss(source, target, WAY), total / count, atol=1e-4, rtol=1e-4)
 
 
+def test_pieces_that_a_language_is_not_written_with_leave_the_loss_finite(
+    pieces: Pieces, tmp_path: Path
+) -> None:
+    network = network_of(pieces, tmp_path).eval()
+    source, ids = framed(pieces, "en1 en2"), framed(pieces, "fr1 fr2").ids.tolist()
+    plain = network.loss(source, Ragged.of([ids]), WAY)
+    scores, answers = network.predictions(source, Ragged.of([[*ids[:-1], UNK, EOS]]), WAY)
+    known = answers != UNK
+    expected = torch.nn.functional.cross_entropy(scores[known], answers[known])
+    torch.testing.assert_close(network.loss(source, Ragged.of([[*ids[:-1], UNK, EOS]]), WAY), expected)
+    english = next(place for place in range(MASK + 1, len(pieces)) if not network.written[1, place])
+    with_english = Ragged.of([[*ids[:-1], english, EOS]])
+    assert torch.isinf(network.loss(source, with_english, WAY))
+    network.also_written_with("fr", with_english.ids)
+    assert torch.isfinite(network.loss(source, with_english, WAY))
+    assert not network.written[1, [PAD, BOS, UNK, MASK]].any()
+    assert bool(network.loss(source, Ragged.of([ids]), WAY) > plain)  # there is one more piece to choose from
+
+
 def test_each_language_is_written_with_its_own_pieces(pieces: Pieces, tmp_path: Path) -> None:
     network = network_of(pieces, tmp_path)
     source = framed(pieces, *(en for en, _ in toy_text(30)))

@@ -62,6 +62,8 @@ def work(out: Path) -> None:
         small = Line()
         train(small, replace(CLIPPED, batch=2), seed=3, runtime=Runtime(processes=processes))
         np.save(out / f"small.{processes.rank}.npy", learned(small))
+        own = torch.Generator().manual_seed(processes.rank)
+        np.save(out / f"alike.{processes.rank}.npy", torch.rand(5, generator=processes.alike(own)).numpy())
         for name in PAIRS:
             learner = pair_learner(name, processes)
             epochs_ = train(learner, TEXT, seed=3, runtime=Runtime(processes=processes))
@@ -101,6 +103,13 @@ def test_a_mean_is_shared_and_a_killed_run_goes_on(out: Path) -> None:
 def test_batches_of_fewer_examples_than_processes_are_learned_from(out: Path) -> None:
     expected = alone(Line(), replace(CLIPPED, batch=2))
     np.testing.assert_allclose(together(out, "small"), expected, rtol=1e-5, atol=1e-6)
+
+
+def test_what_concerns_the_whole_batch_is_drawn_alike(out: Path) -> None:
+    drawn = together(out, "alike")
+    assert len(set(drawn.tolist())) == len(drawn)
+    generator = torch.Generator().manual_seed(0)
+    assert ALONE.alike(generator) is generator
 
 
 @pytest.mark.parametrize("name", PAIRS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from typing import Any
 
 from muse.cluster.connection import Cluster, connected, require_ray
 from muse.cluster.stage import Work, make_parts
+from muse.encoders.encoder import SentenceEncoder
 from muse.files.parts import MANIFEST as PARTS_MANIFEST
 from muse.files.parts import PartFolder, begin_parts, check_parts, read_manifest
 from muse.files.pieces import files_of
@@ -75,6 +77,13 @@ class Site:
         found = {**fields, "machines": self.cluster.machines}
         self.parts.finish({"result": found})
         return found
+
+
+def encoder_as_settings(encoder: SentenceEncoder) -> list[str]:
+    """What tells an encoder from others: its name, and the checksum of what it saves."""
+    with tempfile.TemporaryDirectory(prefix="muse-") as folder:
+        encoder.save(Path(folder) / "encoder")
+        return [encoder.name, checksum(Path(folder) / "encoder")]
 
 
 def spaces_as_settings(*folders: Path) -> list[str]:

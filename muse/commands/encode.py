@@ -102,7 +102,7 @@ def _on_cluster(
     space: Path, lang: str, name: str, source: Path | None, out: Path | None, options: dict[str, Any]
 ) -> dict[str, Any]:
     from muse.cluster.encoding import Text, encode
-    from muse.cluster.run import Run, files_as_settings, spaces_as_settings
+    from muse.cluster.run import Run, encoder_as_settings, files_as_settings, spaces_as_settings
     from muse.errors import BadSetting
     from muse.progress import Progress
 
@@ -113,9 +113,9 @@ def _on_cluster(
     encoder = _encoder(space, lang, name, options)
     spaces = (space, *options["also"])
     settings = {
-        "command": "encode", "encoder": encoder.name, "language": lang, "column": options["column"],
-        "spaces": spaces_as_settings(*spaces), "input": files_as_settings(source),
-        "fit": files_as_settings(options["fit"]),
+        "command": "encode", "encoder": encoder_as_settings(encoder), "language": lang,
+        "column": options["column"], "spaces": spaces_as_settings(*spaces),
+        "input": files_as_settings(source),
     }  # fmt: skip
     run = Run(out, options["address"], settings, Progress(quiet=options["quiet"]))
     found = encode(encoder, spaces, Text(source, lang, options["column"]), run)

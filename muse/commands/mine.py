@@ -105,7 +105,7 @@ def _on_cluster(
 ) -> None:
     from muse.cluster.encoding import Text
     from muse.cluster.mining import mine, mined
-    from muse.cluster.run import Run, files_as_settings, spaces_as_settings
+    from muse.cluster.run import Run, encoder_as_settings, files_as_settings, spaces_as_settings
     from muse.files.sentence_text import read_sentences
 
     one_machine_only("backend", "device")
@@ -120,8 +120,8 @@ def _on_cluster(
         loaded.side(language)
     encoder = open_encoder(loaded, options)
     settings = {
-        "command": "mine", "encoder": encoder.name, "languages": list(languages),
-        "fit": list(options["fit_files"]), "spaces": spaces_as_settings(*spaces), "score": str(config.score),
+        "command": "mine", "encoder": encoder_as_settings(encoder), "languages": list(languages),
+        "spaces": spaces_as_settings(*spaces), "score": str(config.score),
         "threshold": config.threshold, "search": options["search"], "seed": options["seed"],
         **{side: files_as_settings(options[side]) for side in SIDES},
     }  # fmt: skip

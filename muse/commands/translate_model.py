@@ -12,7 +12,7 @@ from muse.commands.options import given
 from muse.commands.translate_stdin import translate_stdin
 
 if TYPE_CHECKING:
-    from muse.systems.networks.lines import LineWriter
+    from muse.systems.lines import LineWriter
 
 BEAM, BATCH = 4, 32
 _OF_WORDS = ("top", "lm", "lm_weight", "vectors", "ngrams", "fit", "method", "backend")
@@ -58,7 +58,7 @@ def _translator(device: str, sizes: dict[str, int], options: dict[str, Any]) -> 
 
 def _rewriter(device: str, sizes: dict[str, int], options: dict[str, Any]) -> Made:
     from muse.systems.bgt.generation import Rewriting, load_bgt
-    from muse.systems.networks.lines import LineWriter
+    from muse.systems.lines import LineWriter
     from muse.systems.translator.translation import check_languages
 
     model = load_bgt(options["translator"], device)

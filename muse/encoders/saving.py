@@ -23,6 +23,7 @@ from muse.files.space_manifest import is_space
 from muse.files.writing import check_folder
 from muse.run.checkpoint import RUN, checkpoint_folder
 from muse.space import AlignedSpace
+from muse.vectors import Vectors
 from muse.version import __version__
 
 FORMAT, FORMAT_VERSION = "muse-encoder", 1
@@ -49,25 +50,26 @@ class Saved:
 
 def checksums(space: AlignedSpace) -> dict[str, str]:
     """The sha256 of the words and rows of each language of a space, however it was loaded."""
-    found = {}
-    for language in space.languages:
-        vectors = space.vectors(language)
-        digest = hashlib.sha256()
-        for word in vectors.words:
-            digest.update(word.encode("utf-8", "surrogatepass") + b"\n")
-        digest.update(np.ascontiguousarray(vectors.matrix, "<f4").data)
-        found[language] = digest.hexdigest()
-    return found
+    return {language: _checksum(space.vectors(language)) for language in space.languages}
+
+
+def _checksum(vectors: Vectors) -> str:
+    digest = hashlib.sha256()
+    for word in vectors.words:
+        digest.update(word.encode("utf-8", "surrogatepass") + b"\n")
+    digest.update(np.ascontiguousarray(vectors.matrix, "<f4").data)
+    return digest.hexdigest()
 
 
 def check_space(folder: Path, saved: Mapping[str, str], space: AlignedSpace) -> None:
     """Raise Mismatch, naming the language, if an encoder was saved for another space."""
-    found = checksums(space)
     for language, expected in saved.items():
-        if found.get(language) != expected:
+        known = language in space.languages
+        found = _checksum(space.vectors(language)) if known else "a space without it"
+        if found != expected:
             raise Mismatch(
                 f"{folder}: this encoder belongs to a space whose {language} has the checksum "
-                f"{expected[:8]}, got {found.get(language, 'a space without it')[:19]}; "
+                f"{expected[:8]}, got {found[:19]}; "
                 "use it with the space that it was made for, or make a new encoder"
             )
 

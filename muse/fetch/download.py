@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from muse.errors import BadFile
+from muse.files.folders import FULL
 from muse.files.json_text import parse_json
 from muse.version import __version__
 
@@ -120,6 +121,8 @@ def _attempt(url: str, part: PartialFile, retries: RetryPolicy, tick: Tick) -> N
             session.max_redirects = REDIRECTS
             patience = (retries.connect, retries.read)
             with session.get(url, headers=headers, stream=True, timeout=patience) as response:
+                if _is_whole(response, have):
+                    return  # an earlier run ended before it was verified
                 total = _check_answer(url, response, part, have if validator else 0)
                 _write(response.raw, part, total, tick)
     except requests.TooManyRedirects as error:
@@ -127,7 +130,15 @@ def _attempt(url: str, part: PartialFile, retries: RetryPolicy, tick: Tick) -> N
     except UnicodeError as error:
         raise BadFile(f"{url}: expected a file, got a redirect to no address; try --mirror") from error
     except (requests.RequestException, urllib3.exceptions.HTTPError, OSError) as error:
+        if isinstance(error, OSError) and error.errno in FULL:
+            raise  # of the disk, not of the connection
         raise _Retry(f"the connection failed ({_reason(error)})") from error
+
+
+def _is_whole(response: requests.Response, have: int) -> bool:
+    """Whether the range asked for begins where the file ends: all of it is there."""
+    whole = response.headers.get("Content-Range", "").rpartition("/")[2]
+    return response.status_code == 416 and _number(whole) == have  # noqa: PLR2004
 
 
 def _check_answer(url: str, response: requests.Response, part: PartialFile, have: int) -> int:

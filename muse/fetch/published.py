@@ -84,21 +84,19 @@ def fetch(item: Item, config: FetchConfig, progress: Progress) -> Fetched:
     if not cached:
         if path.exists():
             raise BadFile(_conflict(path, pin))
-        _retrieve(item, config, pin, progress)
-    found = pin or checksum(path)
-    if not pin:
-        write_pin(config.folder, item.name, found)
-    return Fetched(path, url, path.stat().st_size, found, item.licence, cached)
+        pin = _retrieve(item, config, pin, progress)
+    return Fetched(path, url, path.stat().st_size, pin or "", item.licence, cached)
 
 
-def _retrieve(item: Item, config: FetchConfig, pin: str | None, progress: Progress) -> None:
-    """Fills the file and gives it its name once it is known to be whole, of its kind, and the one pinned."""
+def _retrieve(item: Item, config: FetchConfig, pin: str | None, progress: Progress) -> str:
+    """The checksum of the file, which gets its name once it is whole, of its kind, and the one pinned."""
     url, part = item.url(config.home), PartialFile(config.folder / f".{item.name}.part")
     with writing(config.folder):
         _download(url, part, item.name, config.retries, progress)
         try:
             check_content(part.path, item.name, item.kind)
-            if pin and checksum(part.path) != pin:
+            found = checksum(part.path)
+            if pin and found != pin:
                 raise BadFile(
                     f"{url}: expected the checksum {pin[:8]} in {config.folder / SUMS}, got another; "
                     "if the published file has changed, remove the line"
@@ -106,8 +104,11 @@ def _retrieve(item: Item, config: FetchConfig, pin: str | None, progress: Progre
         except BadFile:
             part.remove()
             raise
+        if not pin:  # first: a file without a pin is one that muse did not download
+            write_pin(config.folder, item.name, found)
         part.path.replace(config.folder / item.name)
         part.remove()
+    return found
 
 
 def _download(url: str, part: PartialFile, name: str, retries: RetryPolicy, progress: Progress) -> None:

@@ -145,7 +145,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
 
 def _write_manifest(folder: Path, manifest: Mapping[str, Any]) -> None:
     with replaced(folder / MANIFEST) as stream:
-        stream.write((json.dumps(manifest, ensure_ascii=False, indent=2) + "\n").encode())
+        stream.write((json.dumps(manifest, indent=2) + "\n").encode())
 
 
 def _array(column: Column) -> Any:

@@ -33,6 +33,14 @@ class Processes:
         """The part of the rows (b,) of a batch that this process has; parts differ by one row at most."""
         return rows[self.rank :: self.count]
 
+    def alike(self, generator: torch.Generator) -> torch.Generator:
+        """A generator that draws the same in all processes, seeded by that of the first."""
+        if self.count == 1:
+            return generator
+        seed = torch.randint(2**62, (1,), generator=generator, device=generator.device)
+        distributed.broadcast(seed, 0)
+        return torch.Generator(generator.device).manual_seed(int(seed))
+
     def wait(self) -> None:
         """Return once all processes have called this."""
         if self.count > 1:
@@ -88,9 +96,16 @@ def joined(device: str) -> Iterator[Processes]:
         return
     if device == "cuda":
         torch.cuda.set_device(_number("LOCAL_RANK"))
+    rank = _number("RANK")
+    _number("MASTER_PORT")
+    if not os.environ.get("MASTER_ADDR"):
+        raise BadSetting(
+            "several processes need MASTER_ADDR, which torchrun sets, got none; start them with torchrun, or "
+            "unset WORLD_SIZE"
+        )
     distributed.init_process_group("nccl" if device == "cuda" else "gloo", timeout=_TIMEOUT)
     try:
-        yield Processes(_number("RANK"), count, device)
+        yield Processes(rank, count, device)
     finally:
         distributed.destroy_process_group()
 

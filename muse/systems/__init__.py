@@ -3,5 +3,5 @@
 word_encoders (X-CBOW, projection, CVM-add), lens, nli (InferSent, translation detection, X-BiLSTM), cmlm, bgt
 and xlm are each described by a `System`. The `registry` maps names to systems, and trains any of them for a
 `TrainingRequest`.
-Imports: files, run, space, encoders, training.
+Imports: files, run, search, text, normalise, space, encoders, translate, training.
 """

@@ -46,7 +46,7 @@ class ParallelCorpus:
             language: PairLearner(BothSides(network, (self.pivot, language)), loss, pairs, processes)
             for language, pairs in self.pairs.items()
         }
-        return PairsInTurn(learners) if len(learners) > 1 else next(iter(learners.values()))
+        return PairsInTurn(learners, processes) if len(learners) > 1 else next(iter(learners.values()))
 
 
 class PairsInTurn(Learner):
@@ -57,9 +57,10 @@ class PairsInTurn(Learner):
 
     uses_all = False  # a batch uses the parameters of its language
 
-    def __init__(self, learners: Mapping[str, PairLearner]) -> None:
+    def __init__(self, learners: Mapping[str, PairLearner], processes: Processes) -> None:
         super().__init__()
-        self._learners = nn.ModuleDict(learners)  # so that their parameters are its own
+        self._processes = processes
+        self._learners = nn.ModuleList(learners.values())  # so that their parameters are its own
         self._all = list(learners.values())
         self._names = list(learners)
         self._begins = [0, *accumulate(learner.examples for learner in self._all)]
@@ -84,7 +85,8 @@ class PairsInTurn(Learner):
 
     def drawn(self, count: int, generator: torch.Generator) -> Tensor:
         """The indices (count,) of random pairs of one language."""
-        place = self._names.index(draw_languages(self._shares, 1, generator)[0])
+        same = self._processes.alike(generator)  # what is gathered is of one language
+        place = self._names.index(draw_languages(self._shares, 1, same)[0])
         return self._begins[place] + self._all[place].drawn(count, generator)
 
     def loss(self, rows: Tensor, generator: torch.Generator) -> Tensor:

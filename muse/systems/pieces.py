@@ -7,12 +7,13 @@ word begins with "▁"; punctuation marks are separate pieces. Characters unseen
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import torch
 
 from muse.encoders.ragged import Ragged
-from muse.encoders.reading import Reader, Reading, blocks
+from muse.encoders.reading import Limited, Reader, Reading, blocks
 from muse.errors import BadFile, BadSetting, MissingExtra
 from muse.installation import install_extra
 from muse.systems.sampling import PIECES_EXPONENT, balanced_text
@@ -86,6 +87,11 @@ class Pieces(Reader):
     def __len__(self) -> int:
         return int(self._tokenizer.get_vocab_size())
 
+    def id_of(self, piece: str) -> int | None:
+        """The id of a piece; None if it is none of the vocabulary."""
+        found: int | None = self._tokenizer.token_to_id(piece)
+        return found
+
     @property
     def tokens(self) -> tuple[str, ...]:
         """The pieces in the order of their ids."""
@@ -131,3 +137,24 @@ def _require() -> Any:
     except ImportError:
         raise MissingExtra(f"word pieces need tokenizers; run {install_extra('networks')}") from None
     return tokenizers
+
+
+class PieceReader(Reader):
+    """Reads a sentence as the ids of its known pieces between <bos> and <eos>.
+
+    A sentence without a known piece has no ids; a long one is cut.
+    """
+
+    def __init__(self, pieces: Pieces, longest: int) -> None:
+        self._pieces = Limited(pieces, longest - 2)
+        # An unknown word leaves only the mark of its start.
+        self._mark = pieces.id_of(BEGINS)
+
+    def read(self, sentences: Iterable[str]) -> Reading:
+        """The pieces of the sentences, in order."""
+        reading = self._pieces.read(sentences)
+        found = reading.sentences
+        if self._mark is not None:
+            known = found.keep(found.ids != self._mark).lengths > 0  # (s,)
+            found = found.keep(known.repeat_interleave(found.lengths))
+        return replace(reading, sentences=found.framed(BOS, EOS))

@@ -2,5 +2,5 @@
 
 Pairs of sentences in, an encoder's parameters out. An interrupted run can be resumed, and several processes
 can share each batch.
-Imports: run, search, space, encoders.
+Imports: run, search, encoders.
 """

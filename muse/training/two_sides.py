@@ -65,6 +65,7 @@ class PairLearner(Learner):
 
     def loss(self, rows: Tensor, generator: torch.Generator) -> Tensor:
         """The loss () of the training pairs with these indices (b,)."""
+        generator = self._processes.alike(generator)  # negatives and dropout are those of the whole batch
         chosen, pairs, gather = self._pairs.training[rows], self._pairs, self._processes.gather
         keys = gather(*(side[chosen] for side in pairs.keys))  # (of all processes,)
         negatives = draw_negatives(keys[0], keys[1], generator)

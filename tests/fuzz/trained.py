@@ -18,7 +18,7 @@ from muse.run.runtime import Runtime
 from muse.space import AlignedSpace
 from muse.systems.bgt.generation import Rewriting, load_bgt
 from muse.systems.core import SpaceCore
-from muse.systems.networks.lines import LineWriter
+from muse.systems.lines import LineWriter
 from muse.systems.nli.classification import classify
 from muse.systems.nli.x_bilstm import open_english
 from muse.systems.registry import train_system

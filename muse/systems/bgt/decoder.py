@@ -17,7 +17,7 @@ from muse.systems.pieces import BOS, MASK, PAD, UNK
 
 
 class Scores(nn.Module):
-    """U z + b for v tokens, the most frequent first, of which b starts by Zipf's law, as -log r.
+    """U z + b for v tokens; b starts as -log r by their numbers r, which for words is Zipf's law.
 
     With `rows` (v, d) that are frozen, U is their product with a map of the states to d dimensions.
     """

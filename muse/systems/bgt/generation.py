@@ -22,9 +22,9 @@ from muse.systems.bgt.config import BgtConfig
 from muse.systems.bgt.decoder import Decoder
 from muse.systems.bgt.network import BgtNetwork
 from muse.systems.bgt.tokens import PieceTokens
+from muse.systems.lines import Writer
 from muse.systems.network_encoder import restored
 from muse.systems.networks.beam import best_sequences, most_pieces
-from muse.systems.networks.lines import Writer
 from muse.systems.pieces import Pieces
 from muse.training.seeding import generator_for
 

@@ -26,8 +26,8 @@ def best_sequences(
 ) -> Ragged:
     """The best sequences of s decodings, without <bos> and <eos>, none of them empty.
 
-    Of the `beam` best that are kept, the one with the highest mean log-probability is taken; a beam of 1
-    takes the best piece every time. Raises NotConverged if scores are not numbers.
+    Of the `beam` best that are kept, the one with the highest log-probability a piece, <bos> counted, is
+    taken; a beam of 1 takes the best piece every time. Raises NotConverged if scores are not numbers.
 
     :param decoding: s * beam decodings, those of one sequence side by side
     :param score: the scores (s * beam, v) of the next piece from the states (s * beam, h)

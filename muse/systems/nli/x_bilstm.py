@@ -73,7 +73,9 @@ class XBiLSTM(RowPairNetwork):
     def __init__(self, english: InferSent, words: Mapping[str, Tensor]) -> None:
         super().__init__()
         self.english = english.requires_grad_(False)
-        self.others = nn.ModuleDict({name: LanguageBiLSTM(english, rows) for name, rows in words.items()})
+        self.others = nn.ModuleDict(
+            {_module(language): LanguageBiLSTM(english, rows) for language, rows in words.items()}
+        )
         self.register_load_state_dict_pre_hook(_current_names)  # type: ignore[no-untyped-call]
 
     def copy_english(self) -> None:
@@ -104,11 +106,17 @@ class XBiLSTM(RowPairNetwork):
     def forward(self, batch: Ragged, language: str) -> Tensor:
         """The rows (b, d') of sentences."""
         rows: Tensor
-        if language in self.others:
-            rows = self.others[language](batch)
+        if (name := _module(language)) in self.others:
+            rows = self.others[name](batch)
         else:
             rows = self.english(batch, language)
         return rows
+
+
+def _module(language: str) -> str:
+    """The name of the module of a language: ModuleDict takes no dots, and no names of its own attributes."""
+    name = language.replace(".", "%2E")
+    return f"{name}%" if hasattr(nn.ModuleDict, name) else name
 
 
 def open_english(folder: Path, core: Core, space: AlignedSpace) -> InferSent:

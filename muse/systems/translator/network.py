@@ -1,4 +1,6 @@
-"""The network: an encoder and a decoder of all languages over one table of pieces, tied to the output."""
+"""The network: an encoder and a decoder of all languages, each with a table of pieces; the decoder's is tied
+to the output.
+"""
 
 from __future__ import annotations
 
@@ -13,9 +15,10 @@ from muse.systems.network_encoder import SentenceNetwork
 from muse.systems.networks.incremental import Incremental
 from muse.systems.networks.token_table import TokenTable
 from muse.systems.networks.transformer import Inputs, Memory, TransformerLayers
-from muse.systems.pieces import BOS, MASK, PAD, UNK, Pieces
+from muse.systems.pieces import BOS, MASK, PAD, UNK, PieceReader, Pieces
 from muse.systems.translator.config import TranslatorConfig
-from muse.systems.xlm.network import PieceReader
+
+NEVER_WRITTEN = [PAD, BOS, UNK, MASK]
 
 
 class TranslatorNetwork(SentenceNetwork):
@@ -57,7 +60,9 @@ class TranslatorNetwork(SentenceNetwork):
     def forward(self, batch: Ragged, language: str) -> Tensor:
         """The rows (b, h) of sentences, the means of their states."""
         states, mask = self.memory(batch.padded(), language)
-        weights = (torch.ones(states.shape[:2]) if mask is None else mask)[..., None]
+        if mask is None:
+            raise TypeError("sentences of several lengths need a mask")
+        weights = mask[..., None]
         return (states * weights).sum(dim=1) / weights.sum(dim=1)
 
     def memory(self, sentences: Padded, language: str) -> Memory:
@@ -92,15 +97,22 @@ class TranslatorNetwork(SentenceNetwork):
         return self.scores(read, direction[1]), ids[:, 1:][mask[:, 1:]]
 
     def loss(self, source: Ragged, target: Ragged, direction: tuple[str, str]) -> Tensor:
-        """The mean cross-entropy () of the targets' pieces."""
+        """The mean cross-entropy () of the targets' pieces, without unknown ones: none is ever written."""
         scores, answers = self.predictions(source, target, direction)
-        return functional.cross_entropy(scores, answers)
+        return functional.cross_entropy(scores, answers, ignore_index=UNK)
 
     def only_written_with(self, counts: Tensor) -> None:
         """Lets each language be written only with the pieces of its text, by their counts (languages, v)."""
         found = counts > 0
-        found[:, [PAD, BOS, UNK, MASK]] = False
+        found[:, NEVER_WRITTEN] = False
         self.written.copy_(found)
+
+    def also_written_with(self, language: str, ids: Tensor) -> None:
+        """Lets a language be written with these pieces (t,) too, as those of parallel text."""
+        found = torch.zeros_like(self.written[0])
+        found[ids.to(found.device)] = True
+        found[NEVER_WRITTEN] = False
+        self.written[self.languages.index(language)] |= found
 
     def _number(self, language: str) -> Tensor:
         return torch.full((1, 1), self.languages.index(language), device=self.bias.device)

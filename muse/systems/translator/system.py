@@ -106,7 +106,11 @@ def _prepared(
         made = {way: WordByWord(texts, way, pieces, request.space, config.longest) for way in text.directions}
         text = replace(text, by_words=made)
     if request.parallel_files:
-        text = replace(text, pairs=job.parallel(network.reader).pairs)
+        pairs = job.parallel(network.reader).pairs
+        for name, part in pairs.items():
+            network.also_written_with(text.pivot, part.pivot.ids)
+            network.also_written_with(name, part.other.ids)
+        text = replace(text, pairs=pairs)
     moved = {name: _moved(part, device) for name, part in texts.items()}
     return replace(text, texts=moved), network.to(device)
 

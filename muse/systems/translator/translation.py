@@ -8,8 +8,8 @@ from pathlib import Path
 from muse.encoders.ragged import Ragged
 from muse.encoders.saving import read_encoder
 from muse.errors import BadFile, BadSetting
+from muse.systems.lines import LineWriter, Writer
 from muse.systems.network_encoder import restored
-from muse.systems.networks.lines import LineWriter, Writer
 from muse.systems.pieces import BOS, EOS, Pieces
 from muse.systems.translator.generation import generate
 from muse.systems.translator.network import TranslatorNetwork

@@ -16,10 +16,9 @@ from muse.files.parallel_text import ParallelText, read_pairs
 from muse.files.sentence_text import read_sentences
 from muse.run.runtime import Runtime
 from muse.systems.networks.masked_prediction import rarity
-from muse.systems.pieces import Pieces
+from muse.systems.pieces import PieceReader, Pieces
 from muse.systems.system import TrainingRequest
 from muse.systems.xlm.config import XlmConfig
-from muse.systems.xlm.network import PieceReader
 from muse.systems.xlm.sources import MaskingDistribution, PairSource, StreamSource
 from muse.systems.xlm.streams import Documents, Streams, make_streams
 from muse.training.pairs import make_pairs

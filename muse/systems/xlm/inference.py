@@ -13,7 +13,8 @@ from muse.encoders.reading import Reader
 from muse.files.nli import LABELS
 from muse.systems.networks.transformer import Inputs, draw_
 from muse.systems.nli.pair_classes import PairNetwork
-from muse.systems.xlm.network import PieceReader, XlmNetwork
+from muse.systems.pieces import PieceReader
+from muse.systems.xlm.network import XlmNetwork
 
 
 class XlmInference(PairNetwork):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,14 +12,13 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from muse.encoders.ragged import Ragged
-from muse.encoders.reading import Limited, Reader, Reading
 from muse.normalise import Normalisation
 from muse.space import AlignedSpace, Side
 from muse.systems.network_encoder import SentenceNetwork
 from muse.systems.networks.masked_prediction import Predicted, predicted, prediction_loss
 from muse.systems.networks.token_table import TokenTable
 from muse.systems.networks.transformer import Inputs, TransformerLayers
-from muse.systems.pieces import BEGINS, BOS, EOS, UNK, Pieces
+from muse.systems.pieces import UNK, PieceReader, Pieces
 from muse.systems.xlm.config import XlmConfig
 from muse.systems.xlm.masked_batches import MaskedBatch
 
@@ -112,24 +111,3 @@ def network_of(settings: Mapping[str, Any]) -> XlmNetwork:
     rows = torch.zeros(len(pieces), config.hidden)
     model = XlmModel(config, rows, len(languages), torch.Generator())
     return XlmNetwork(config, pieces, languages, model)
-
-
-class PieceReader(Reader):
-    """Reads a sentence as the ids of its known pieces between <bos> and <eos>.
-
-    A sentence without a known piece has no ids; a long one is cut.
-    """
-
-    def __init__(self, pieces: Pieces, longest: int) -> None:
-        self._pieces = Limited(pieces, longest - 2)
-        # An unknown word leaves only the mark of its start.
-        self._mark = pieces.tokens.index(BEGINS) if BEGINS in pieces.tokens else None
-
-    def read(self, sentences: Iterable[str]) -> Reading:
-        """The pieces of the sentences, in order."""
-        reading = self._pieces.read(sentences)
-        found = reading.sentences
-        if self._mark is not None:
-            known = found.keep(found.ids != self._mark).lengths > 0  # (s,)
-            found = found.keep(known.repeat_interleave(found.lengths))
-        return replace(reading, sentences=found.framed(BOS, EOS))
