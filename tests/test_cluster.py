@@ -235,7 +235,7 @@ def test_what_is_wrong_is_told_before_a_cluster_is_sought(
 
 def test_an_encoder_that_learned_from_other_text_is_another(home: Path) -> None:
     plain = load_encoder("sif", load_space(home / "space"))
-    first, second = (plain.fit([text], "fr") for text in ("fr1 fr2", "fr1 fr3"))
+    first, second = (plain.fit(["fr1 fr2", last], "fr") for last in ("fr3 fr4", "fr3 fr5"))
     assert encoder_as_settings(first) == encoder_as_settings(first)
     assert encoder_as_settings(first)[0] == encoder_as_settings(second)[0] == "sif"
     assert encoder_as_settings(first) != encoder_as_settings(second)
