@@ -18,7 +18,8 @@ from muse.encoders.encoder import Encoded, SentenceEncoder, check_trained_for
 from muse.encoders.ragged import Ragged
 from muse.encoders.reading import Reader, blocks
 from muse.encoders.saving import Arrays, Saved, checksums, write_encoder
-from muse.errors import BadSetting
+from muse.errors import BadFile, BadSetting
+from muse.files.source import DAMAGED
 from muse.files.space_manifest import plain
 from muse.space import AlignedSpace
 from muse.systems.networks.transformer import current_names
@@ -163,6 +164,17 @@ def restored(make: Callable[[], Network], arrays: Arrays, *, core: bool = False)
     if not all(weights.isfinite().all() for weights in network.parameters()):
         raise ValueError("weights that are not finite")
     return network.eval()
+
+
+def opened(folder: Path, saved: Saved, what: str, make: Callable[[], Network]) -> Network:
+    """The network of the encoder that is saved in a folder; BadFile if its settings or arrays are of another.
+
+    `what` says in that error what was expected.
+    """
+    try:
+        return restored(make, saved.arrays)
+    except DAMAGED as error:
+        raise BadFile(f"{folder}: expected {what}, got another ({error!r})") from error
 
 
 def _batches(lengths: NDArray[np.int64]) -> Iterator[Tensor]:

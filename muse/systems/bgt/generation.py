@@ -16,14 +16,13 @@ from torch import Tensor
 
 from muse.encoders.ragged import Ragged
 from muse.encoders.saving import read_encoder
-from muse.errors import BadFile, BadSetting
-from muse.files.source import DAMAGED
+from muse.errors import BadSetting
 from muse.systems.bgt.config import BgtConfig
 from muse.systems.bgt.decoder import Decoder
 from muse.systems.bgt.network import BgtNetwork
 from muse.systems.bgt.tokens import PieceTokens
 from muse.systems.lines import Writer
-from muse.systems.network_encoder import restored
+from muse.systems.network_encoder import opened
 from muse.systems.networks.beam import best_sequences, most_pieces
 from muse.systems.pieces import Pieces
 from muse.training.seeding import generator_for
@@ -123,8 +122,4 @@ def load_bgt(folder: Path, device: str = "cpu") -> BgtNetwork:
         pieces = PieceTokens(Pieces.from_json(tokens["pieces"]), config.longest)
         return BgtNetwork(config, (first, second), pieces, generator_for(0))
 
-    try:
-        network = restored(made, saved.arrays)
-    except DAMAGED as error:
-        raise BadFile(f"{folder}: expected the settings of a bgt, got others ({error!r})") from error
-    return network.to(device).eval()
+    return opened(folder, saved, "the settings of a bgt", made).to(device).eval()

@@ -42,6 +42,7 @@ class SpaceWords(Tokens):
 
     def __init__(self, space: AlignedSpace, others: Sequence[str], longest: int) -> None:
         self._space, self._others, self._longest = space, others, longest
+        self._readers: dict[str, Reader] = {}
 
     @property
     def settings(self) -> Mapping[str, Any]:
@@ -50,9 +51,12 @@ class SpaceWords(Tokens):
 
     def reader(self, language: str) -> Reader:
         """The reader of the words of a language and of the other tokens."""
-        names = [*self._others, *self._space.vectors(language).words]
-        index = {name: place for place, name in enumerate(names)}
-        return Limited(Vocabulary(language, index, first=len(SPECIALS)), self._longest)
+        if language not in self._readers:  # a dictionary of all words
+            names = [*self._others, *self._space.vectors(language).words]
+            index = {name: place for place, name in enumerate(names)}
+            words = Vocabulary(language, index, first=len(SPECIALS))
+            self._readers[language] = Limited(words, self._longest)
+        return self._readers[language]
 
     def rows(self, language: str) -> Tensor:
         """The rows (v, d); those of special and other tokens are random but always the same."""

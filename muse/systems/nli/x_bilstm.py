@@ -18,10 +18,10 @@ from torch import Tensor, nn
 from muse.encoders.ragged import Ragged
 from muse.encoders.reading import Reader
 from muse.encoders.saving import check_space, encoder_files, read_encoder
-from muse.errors import BadFile, BadSetting, Mismatch
+from muse.errors import BadSetting, Mismatch
 from muse.space import AlignedSpace
 from muse.systems.core import Core, SpaceCore
-from muse.systems.network_encoder import restored
+from muse.systems.network_encoder import opened
 from muse.systems.nli.infersent import INFERSENT, InferSent, InferSentConfig, sentence_layers
 from muse.systems.nli.pair_classes import PairClassifier, RowPairNetwork
 from muse.systems.system import Fitted, Job, Preset, System
@@ -129,12 +129,11 @@ def open_english(folder: Path, core: Core, space: AlignedSpace) -> InferSent:
     if saved.settings.get("core"):
         raise BadSetting(f"{folder}: x-bilstm needs an encoder without --core, got {saved.name}")
     check_space(folder, saved.spaces, space)
-    try:
-        config = InferSentConfig(**saved.settings["network"])
-        network = restored(lambda: InferSent(core, config), saved.arrays)
-    except (KeyError, TypeError, ValueError) as error:
-        raise BadFile(f"{folder}: expected an InferSent network, got another ({error!r})") from error
-    return network
+
+    def made() -> InferSent:
+        return InferSent(core, InferSentConfig(**saved.settings["network"]))
+
+    return opened(folder, saved, "an InferSent network", made)
 
 
 def train_x_bilstm(job: Job) -> Fitted:

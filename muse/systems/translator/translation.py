@@ -7,9 +7,9 @@ from pathlib import Path
 
 from muse.encoders.ragged import Ragged
 from muse.encoders.saving import read_encoder
-from muse.errors import BadFile, BadSetting
+from muse.errors import BadSetting
 from muse.systems.lines import LineWriter, Writer
-from muse.systems.network_encoder import restored
+from muse.systems.network_encoder import opened
 from muse.systems.pieces import BOS, EOS, Pieces
 from muse.systems.translator.generation import generate
 from muse.systems.translator.network import TranslatorNetwork
@@ -65,8 +65,5 @@ def load_translator(folder: Path, device: str = "cpu") -> TranslatorNetwork:
     saved = read_encoder(folder)
     if saved.settings.get("system") != TRANSLATOR.name:
         raise BadSetting(f"{folder}: expected a model of muse train-translator, got {saved.name}")
-    try:
-        network = restored(lambda: make_translator(saved.settings), saved.arrays)
-    except (KeyError, TypeError, ValueError) as error:
-        raise BadFile(f"{folder}: expected a translation model, got another ({error!r})") from error
+    network = opened(folder, saved, "a translation model", lambda: make_translator(saved.settings))
     return network.to(device).eval()

@@ -13,10 +13,9 @@ from muse.encoders.ragged import Ragged
 from muse.encoders.reading import Reader, Reading
 from muse.encoders.saving import ARRAYS, read_encoder
 from muse.errors import BadFile, BadSetting
-from muse.files.source import DAMAGED
 from muse.files.space_folder import checksum
 from muse.systems.core import Core, Matrices
-from muse.systems.network_encoder import restored
+from muse.systems.network_encoder import opened
 from muse.systems.networks.transformer import Inputs
 from muse.systems.pieces import BOS, EOS
 from muse.systems.xlm.network import XlmNetwork, network_of
@@ -34,10 +33,7 @@ class XlmCore(Core):
         saved = read_encoder(folder)
         if saved.settings.get("system") != SYSTEM:
             raise BadSetting(f"{folder}: --core must be a model trained with {SYSTEM}, got {saved.name}")
-        try:
-            network = restored(lambda: network_of(saved.settings), saved.arrays)
-        except DAMAGED as error:
-            raise BadFile(f"{folder}: expected a model of {SYSTEM}, got another ({error!r})") from error
+        network = opened(folder, saved, f"a model of {SYSTEM}", lambda: network_of(saved.settings))
         self._folder, self._device, self._sum = folder, device, checksum(folder / ARRAYS)
         self._network: XlmNetwork = network.to(device).requires_grad_(False)
 

@@ -10,10 +10,10 @@ from typing import Any
 import torch
 
 from muse.encoders.saving import check_space, encoder_files, read_encoder
-from muse.errors import BadFile, BadSetting
+from muse.errors import BadSetting
 from muse.files.nli import LABELS
 from muse.space import AlignedSpace
-from muse.systems.network_encoder import restored
+from muse.systems.network_encoder import opened
 from muse.systems.networks.transformer import draw_
 from muse.systems.nli.inferences import read_inferences
 from muse.systems.nli.pair_classes import PairClassifier, PairClassLearner, PairNetwork, WithClassifier
@@ -107,11 +107,7 @@ def open_xlm(folder: Path, space: AlignedSpace) -> XlmNetwork:
     if saved.settings.get("system") != XLM.name:
         raise BadSetting(f"{folder}: expected a model trained with {XLM.name}, got {saved.name}")
     check_space(folder, saved.spaces, space)
-    try:
-        network = restored(lambda: make_xlm(saved.settings, space), saved.arrays)
-    except (KeyError, TypeError, ValueError) as error:
-        raise BadFile(f"{folder}: expected a model of {XLM.name}, got another ({error!r})") from error
-    return network
+    return opened(folder, saved, f"a model of {XLM.name}", lambda: make_xlm(saved.settings, space))
 
 
 def tuned(xlm: XlmNetwork, config: TuningConfig, generator: torch.Generator) -> PairNetwork:
