@@ -12,7 +12,7 @@ from any_space_table import TOOLS, limits, pair_of, possible
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from plots import COLOURS, FAINT, plain, write
-from tables import ROOT, rows_to_draw
+from tables import ROOT
 
 ROWS, OUT = ROOT / "benchmarks/results/any_space.csv", ROOT / "docs/pages/pictures/any-space.svg"
 OF_TOOL = dict(zip(("muse", "peer"), COLOURS, strict=False))
@@ -65,8 +65,7 @@ def picture(rows: Sequence[Row]) -> Figure:
 
 def main() -> None:
     """Writes the picture."""
-    rows, out = rows_to_draw(ROWS, OUT)
-    write(picture(rows), out)
+    write(picture, ROWS, OUT)
 
 
 if __name__ == "__main__":

@@ -17,6 +17,19 @@ def read_rows(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
+def with_interval(
+    name: str, value: float, interval: tuple[float, float], times: float = 1
+) -> dict[str, float]:
+    """A figure and the ends of its interval, each so many times as large, as NAME, NAME_low and NAME_high."""
+    figures = (value, *interval)
+    return {column: times * figure for column, figure in zip(interval_columns(name), figures, strict=True)}
+
+
+def interval_columns(*names: str) -> tuple[str, ...]:
+    """The columns of figures with intervals."""
+    return tuple(f"{name}{end}" for name in names for end in ("", "_low", "_high"))
+
+
 def append(path: Path, rows: Iterable[Row], columns: Sequence[str], decimals: int = 1) -> None:
     """Adds rows to the file, with its header if it is new; numbers have so many decimals."""
     new = not path.exists()

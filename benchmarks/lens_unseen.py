@@ -17,8 +17,6 @@ seed is appended to FILE.csv; rows that are there are not made again.
 from __future__ import annotations
 
 import argparse
-import subprocess
-import sys
 import tempfile
 from collections.abc import Iterable, Sequence
 from itertools import product
@@ -26,12 +24,13 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from kept_rows import append, read_rows
+from kept_rows import append, interval_columns, read_rows, with_interval
 from lens_core import lens, tested
 from pairs import SHARED
 from sentence_search import answered
 from sentence_sets import PIVOT, Aligned, training
-from tables import ROOT, commit, numbers, today
+from tables import commit, numbers, today
+from translation import translated
 
 from muse.api.encoders import load_encoder
 from muse.encoders.composed import Corrected
@@ -46,28 +45,14 @@ WAYS = {"nn": PairScore("nn"), "csls": PairScore("csls", k=10), "margin": PairSc
 FIGURES = (*WAYS, "centred")
 COLUMNS = (
     "learned_from", "read", "seed", "pairs",
-    *(f"{name}{end}" for name in FIGURES for end in ("", "_low", "_high")),
-    "commit", "date",
+    *interval_columns(*FIGURES), "commit", "date",
 )  # fmt: skip
 
 
 def by_words(space: Path, source: str, target: str, sentences: Sequence[str]) -> list[str]:
     """The sentences translated by muse translate, word by word."""
-    words = [
-        sys.executable,
-        "-m",
-        "muse",
-        "translate",
-        str(space),
-        "--src",
-        source,
-        "--tgt",
-        target,
-        "--quiet",
-    ]
-    text = "".join(f"{one}\n" for one in sentences)
-    done = subprocess.run(words, input=text, capture_output=True, text=True, check=True, cwd=ROOT)
-    return done.stdout.splitlines()
+    found, _ = translated(space, sentences, "--src", source, "--tgt", target)
+    return list(found["lines"])
 
 
 def drawn(asked: argparse.Namespace, language: str) -> list[tuple[str, str]]:
@@ -107,8 +92,8 @@ def measured(encoder: SentenceEncoder, test: Aligned, language: str) -> dict[str
     hits += answered(centred, test, language, [WAYS["nn"]])
     found: dict[str, float] = {}
     for name, right in zip(FIGURES, hits, strict=True):
-        low, high = bootstrap_interval(right, np.random.default_rng(0))
-        found |= {name: 100 * float(right.mean()), f"{name}_low": low, f"{name}_high": high}
+        interval = bootstrap_interval(right, np.random.default_rng(0))
+        found |= with_interval(name, 100 * float(right.mean()), interval)
     return found
 
 

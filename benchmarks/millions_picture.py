@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from plots import COLOURS, FAINT, plain, write
-from tables import ROOT, rows_to_draw
+from tables import ROOT
 
 ROWS, OUT = ROOT / "benchmarks/results/millions.csv", ROOT / "docs/pages/pictures/millions.svg"
 COMMANDS = dict(zip(("align", "induce"), COLOURS, strict=False))
@@ -48,8 +48,7 @@ def picture(rows: Sequence[Mapping[str, str]]) -> Figure:
 
 def main() -> None:
     """Writes the picture."""
-    rows, out = rows_to_draw(ROWS, OUT)
-    write(picture(rows), out)
+    write(picture, ROWS, OUT)
 
 
 if __name__ == "__main__":

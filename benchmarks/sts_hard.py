@@ -21,7 +21,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from kept_rows import append, read_rows
+from kept_rows import append, interval_columns, read_rows, with_interval
 from numpy.typing import NDArray
 from pairs import SHARED
 from sentence_sets import PIVOT, beside_english, training
@@ -38,7 +38,7 @@ SHARE = 0.2  # of all pairs, with the lowest and the highest error rates
 LOW, HIGH = (0.0, 1.0), (4.0, 5.0)  # ratings
 NAMES = "mean;idf;sif;power-mean;static;distilled;minilm;use"
 SPLITS = ("all", "alike", "unlike", "negation")
-COLUMNS = ("encoder", *(f"{name}{end}" for name in SPLITS for end in ("", "_low", "_high")), "commit", "date")
+COLUMNS = ("encoder", *interval_columns(*SPLITS), "commit", "date")
 _WORD = re.compile(r"\w+(?:['’]\w+)?|[^\w\s]")
 _NEGATION = re.compile(r"\bnot\b|n['’]t\b", re.IGNORECASE)
 
@@ -112,8 +112,7 @@ def main() -> None:
         one: dict[str, object] = {"encoder": name, "commit": commit(), "date": today()}
         for split, which in chosen.items():
             score = evaluate_sts(x[which], y[which], ratings[which], NOTHING, rng=np.random.default_rng(0))
-            low, high = score.pearson_ci95
-            one |= {split: 100 * score.pearson, f"{split}_low": 100 * low, f"{split}_high": 100 * high}
+            one |= with_interval(split, score.pearson, score.pearson_ci95, times=100)
         append(asked.out, [one], COLUMNS)
         print(*one.values(), flush=True)
 

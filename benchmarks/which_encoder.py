@@ -25,7 +25,7 @@ import any_space_encoders
 import numpy as np
 import torch
 from any_space_rows import encoded
-from kept_rows import append, read_rows
+from kept_rows import append, interval_columns, read_rows, with_interval
 from pairs import SHARED
 from sentence_search import TAUGHT
 from sentence_sets import PIVOT, Aligned, beside_english, retrieval_sets, training
@@ -48,8 +48,7 @@ PUBLISHED = {"static": False, "distilled": False, "minilm": False, "use": True, 
 WAYS = {"p_at_1": PairScore("nn"), "p_at_1_csls": PairScore("csls", k=10)}
 COLUMNS = (
     "encoder", "kind", "dimension", "training_s", "sentences_per_s",
-    *(f"{name}{end}" for name in ("sts_en", "sts_across", *WAYS) for end in ("", "_low", "_high")),
-    "commit", "date",
+    *interval_columns("sts_en", "sts_across", *WAYS), "commit", "date",
 )  # fmt: skip
 LEAST_SECONDS = 2.0  # that the speed is measured for
 NOTHING = Signature("", "")  # the row says it
@@ -115,7 +114,7 @@ def similarity(encoder: Encoder, data: Path) -> dict[str, float]:
         x, y = encoder.rows(rated[first].first, first), encoder.rows(rated[second].second, second)
         ratings = np.array(rated[first].ratings)
         score = evaluate_sts(x, y, ratings, NOTHING, rng=np.random.default_rng(0))
-        found |= _three(name, 100 * score.spearman, score.spearman_ci95, 100)
+        found |= with_interval(name, score.spearman, score.spearman_ci95, times=100)
     return found
 
 
@@ -129,12 +128,8 @@ def translations(encoder: Encoder, unseen: Aligned) -> dict[str, float]:
     for name, way in WAYS.items():
         right = sentence_ranks(queries, way) == 1
         interval = bootstrap_interval(right, np.random.default_rng(0))
-        found |= _three(name, 100 * float(right.mean()), interval, 1)
+        found |= with_interval(name, 100 * float(right.mean()), interval)
     return found
-
-
-def _three(name: str, value: float, interval: tuple[float, float], times: float) -> dict[str, float]:
-    return {name: value, f"{name}_low": times * interval[0], f"{name}_high": times * interval[1]}
 
 
 def unseen_part(data: Path, text: Aligned, language: str) -> Aligned:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from plots import COLOURS, plain, write
-from tables import ROOT, rows_to_draw
+from tables import ROOT
 
 ROWS = ROOT / "benchmarks/results/which_encoder.csv"
 OUT = ROOT / "docs/pages/pictures/which-encoder.svg"
@@ -55,8 +55,7 @@ def picture(rows: Sequence[Mapping[str, str]]) -> Figure:
 
 def main() -> None:
     """Writes the picture."""
-    rows, out = rows_to_draw(ROWS, OUT)
-    write(picture(rows), out)
+    write(picture, ROWS, OUT)
 
 
 if __name__ == "__main__":

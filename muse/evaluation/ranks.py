@@ -11,7 +11,7 @@ from muse.search.neighbours import tile_sizes
 from muse.search.retrieval import Retrieval
 from muse.space import AlignedSpace
 
-SCORES = 1 << 25  # held at once: 128 MB
+BLOCK = 1 << 25  # scores held at once: 128 MB
 
 Values = NDArray[np.float64]
 Ranks = NDArray[np.int64]
@@ -32,7 +32,7 @@ def ranks_and_cosines(x: Tensor, y: Tensor, pairs: Ranks, bias: Tensor | None) -
     `pairs` (p, 2) are row numbers, `bias` (m,) is what the retrieval subtracts. Ties count as ahead.
     """
     rows, _ = tile_sizes(x)
-    size = max(1, min(rows // 4, SCORES // len(y)))
+    size = max(1, min(rows // 4, BLOCK // len(y)))
     ranks, cosines = [np.empty(0, np.int64)], [np.empty(0, np.float64)]
     for begin in range(0, len(pairs), size):
         block = torch.from_numpy(pairs[begin : begin + size]).to(x.device)

@@ -14,7 +14,7 @@ from muse.files.source import refuse_stream
 from muse.lexicon import Lexicon
 from muse.search.retrieval import Retrieval
 from muse.space import AlignedSpace
-from muse.space.hubness import HUBNESS_K
+from muse.space.hubness import is_served
 from muse.version import __version__
 
 Hits = NDArray[np.bool_]
@@ -115,8 +115,7 @@ def look_up_signature(
     coverage: float | None = None,
 ) -> Signature:
     """That of a score of words looked up by the space itself, whose hubness may be approximate."""
-    kept = (retrieval.method, retrieval.k) == ("csls", HUBNESS_K)
-    approximate = kept and space.is_approximate(source, target)
+    approximate = is_served(retrieval) and space.is_approximate(source, target)
     return space_signature(
         space, source, target, retrieval=str(retrieval), gold=gold, coverage=coverage,
         more=("search:approximate",) if approximate else (),

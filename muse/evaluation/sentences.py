@@ -13,12 +13,12 @@ from torch import Tensor
 from torch.nn.functional import normalize
 
 from muse.errors import Mismatch
+from muse.evaluation.ranks import BLOCK
 from muse.evaluation.score import Hits, Interval, Score, Signature, bootstrap_interval
 from muse.search.pair_score import PairScore
 from muse.vectors import Matrix
 
 Rows = NDArray[np.int64]
-BLOCK = 1 << 25  # scores of pairs held at once: 128 MB
 
 
 @dataclass(frozen=True)

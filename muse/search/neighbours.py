@@ -135,6 +135,12 @@ BACKENDS: dict[str, Callable[[Tensor, Tensor, int, Tensor | None], Search]] = {
 }
 
 
+def check_neighbourhood(k: int) -> None:
+    """Raise BadSetting for a neighbourhood of no row."""
+    if k < 1:
+        raise BadSetting(f"a neighbourhood must have one row or more, got k = {k}")
+
+
 def check_backend(backend: str) -> None:
     """Raise BadSetting if there is no such backend."""
     if backend not in BACKENDS:

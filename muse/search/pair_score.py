@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from torch import Tensor
 
 from muse.errors import BadSetting
+from muse.search.neighbours import check_neighbourhood
 from muse.search.retrieval import log_partition, mean_similarity
 
 METHODS = ("csls", "nn", "isf", "margin")
@@ -42,8 +43,7 @@ class PairScore:
             raise BadSetting(
                 f"a score of sentence pairs must be one of {', '.join(METHODS)}; got {self.method!r}"
             )
-        if self.k < 1:
-            raise BadSetting(f"a neighbourhood must have one row or more, got k = {self.k}")
+        check_neighbourhood(self.k)
 
     def __str__(self) -> str:
         """The part of a signature that names it: margin:4, csls:4, nn or isf:30."""

@@ -19,7 +19,7 @@ from torch import Tensor
 from muse.errors import BadSetting
 from muse.search.both_ways import Products
 from muse.search.found import Neighbours
-from muse.search.neighbours import Step, check_backend, nearest, tile_sizes
+from muse.search.neighbours import Step, check_backend, check_neighbourhood, nearest, tile_sizes
 
 METHODS = ("csls", "nn", "isf")
 
@@ -40,8 +40,7 @@ class Retrieval:
     def __post_init__(self) -> None:
         if self.method not in METHODS:
             raise BadSetting(f"a retrieval must be one of {', '.join(METHODS)}; got {self.method!r}")
-        if self.k < 1:
-            raise BadSetting(f"a neighbourhood must have one row or more, got k = {self.k}")
+        check_neighbourhood(self.k)
         check_backend(self.backend)
 
     def __str__(self) -> str:

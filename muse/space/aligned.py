@@ -26,9 +26,9 @@ from muse.search.approximate import Approximation
 from muse.search.probability import Calibration
 from muse.search.retrieval import Retrieval
 from muse.space.hubness import (
-    HUBNESS_K,
     approximate_hubness_of_both,
     hubness_of_both,
+    is_served,
     keep,
     read_kept,
 )
@@ -223,7 +223,7 @@ class AlignedSpace:
         """`retrieval.bias` (m,) of all targets for all sources: stored on disk, or found once and kept."""
         key = (source, target, retrieval)
         if key not in self._biases:
-            if (retrieval.method, retrieval.k) == ("csls", HUBNESS_K):
+            if is_served(retrieval):
                 r = self.hubness(target, source)  # (m,)
                 self._biases[key] = (self._find_hubness(source, target) if r is None else r) / 2
             else:

@@ -14,11 +14,17 @@ from muse.files.space_folder import folder_name, hubness_name, read_array, write
 from muse.progress import Progress
 from muse.search.approximate import Approximation
 from muse.search.both_ways import Products
+from muse.search.retrieval import Retrieval
 from muse.vectors import Matrix
 
 HUBNESS_K = 10  # the neighbourhood of the hubness on disk: k of the default retrieval
 
 log = logging.getLogger(__name__)
+
+
+def is_served(retrieval: Retrieval) -> bool:
+    """Whether a retrieval needs the hubness that a space keeps, and nothing else."""
+    return (retrieval.method, retrieval.k) == ("csls", HUBNESS_K)
 
 
 def hubness_of_both(

@@ -59,10 +59,8 @@ class TranslatorNetwork(SentenceNetwork):
 
     def forward(self, batch: Ragged, language: str) -> Tensor:
         """The rows (b, h) of sentences, the means of their states."""
-        states, mask = self.memory(batch.padded(), language)
-        if mask is None:
-            raise TypeError("sentences of several lengths need a mask")
-        weights = mask[..., None]
+        sentences = batch.padded()
+        states, weights = self.memory(sentences, language).vectors, sentences.mask[..., None]
         return (states * weights).sum(dim=1) / weights.sum(dim=1)
 
     def memory(self, sentences: Padded, language: str) -> Memory:
