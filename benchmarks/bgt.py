@@ -66,6 +66,7 @@ TRAINED: Mapping[str, Mapping[str, str]] = {
     "bgt": {},
     "without prior": {"prior": "0"},
     "without language latents": {"language": "0"},
+    "BilingualTrans": {"reconstruction": "0"},  # the paper's name for the translation loss alone
 }
 ROWS = ("mean", "sif", "x-cbow", *TRAINED)
 SIGNS = 3  # of a sentence, and more
@@ -153,7 +154,7 @@ def _both(bench: Bench, name: str, encoders: list[SentenceEncoder]) -> Iterator[
     own = [
         NetworkEncoder("", bench.space, (PIVOT, bench.other), LanguageLatents(network))
         for network in networks
-        if isinstance(network, BgtNetwork) and network.config.language
+        if isinstance(network, BgtNetwork) and network.config.own
     ]
     if own:
         yield Row(f"{name}: language", list(own), [])
@@ -165,7 +166,7 @@ def _nats(bench: Bench, network: BgtNetwork) -> list[float]:
     _, fresh = bench.text()
     found = []
     for posterior in (network.semantic_posterior, network.language_posterior):
-        if posterior == network.language_posterior and not network.config.language:
+        if posterior == network.language_posterior and not network.config.own:
             continue
         for language, text in ((PIVOT, fresh.english), (bench.other, fresh.other)):
             read = network.reader(language).read(text[:2_000]).sentences

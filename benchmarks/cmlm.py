@@ -57,10 +57,11 @@ from muse.systems.cmlm.neighbours import Documents, NeighbourPairs, find_neighbo
 from muse.systems.cmlm.network import Cmlm, CmlmEncoder
 from muse.systems.cmlm.system import CMLM, CmlmTraining, prepare
 from muse.systems.cmlm.words import Words
+from muse.systems.cores import open_core
 from muse.systems.network_encoder import NetworkEncoder
 from muse.systems.networks.masked_prediction import Predicted
 from muse.systems.pieces import SPECIALS
-from muse.systems.system import Job, TrainingRequest, open_core
+from muse.systems.system import Job, TrainingRequest
 from muse.training.schedule import Schedule
 from muse.training.seeding import generator_for
 from muse.training.trainer import train

@@ -80,12 +80,13 @@ def fetch(item: Item, config: FetchConfig, progress: Progress) -> Fetched:
     with writing(config.folder):
         config.folder.mkdir(parents=True, exist_ok=True)
     path, url, pin = config.folder / item.name, item.url(config.home), read_pins(config.folder).get(item.name)
-    cached = path.exists() and pin is not None and checksum(path) == pin
-    if not cached:
-        if path.exists():
+    if cached := path.exists():
+        if pin is None or checksum(path) != pin:
             raise BadFile(_conflict(path, pin))
-        pin = _retrieve(item, config, pin, progress)
-    return Fetched(path, url, path.stat().st_size, pin or "", item.licence, cached)
+        digest = pin
+    else:
+        digest = _retrieve(item, config, pin, progress)
+    return Fetched(path, url, path.stat().st_size, digest, item.licence, cached)
 
 
 def _retrieve(item: Item, config: FetchConfig, pin: str | None, progress: Progress) -> str:

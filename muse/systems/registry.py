@@ -23,11 +23,12 @@ from muse.space import AlignedSpace
 from muse.systems.bgt.system import BGT
 from muse.systems.cmlm.system import CMLM
 from muse.systems.core import Core
+from muse.systems.cores import open_core
 from muse.systems.lens.system import LENS
 from muse.systems.network_encoder import NetworkEncoder, restored
 from muse.systems.nli.infersent import INFERSENT
 from muse.systems.nli.x_bilstm import X_BILSTM
-from muse.systems.system import Fitted, Job, Preset, System, TrainingRequest, open_core
+from muse.systems.system import Fitted, Job, Preset, System, TrainingRequest
 from muse.systems.translator.system import TRANSLATOR
 from muse.systems.word_encoders import CVM_ADD, PROJECTION, X_CBOW
 from muse.systems.xlm.system import XLM

@@ -12,16 +12,14 @@ import numpy as np
 
 from muse.encoders.encoder import SentenceEncoder
 from muse.encoders.reading import Reader
-from muse.encoders.saving import check_out, is_encoder
-from muse.errors import BadSetting, Mismatch
+from muse.encoders.saving import check_out
+from muse.errors import BadSetting
 from muse.files.parallel_text import read_pairs
 from muse.run.runtime import Runtime
 from muse.space import AlignedSpace
-from muse.systems.core import Core, SpaceCore
-from muse.systems.hugging_face import HuggingFaceCore
+from muse.systems.core import Core
 from muse.systems.network_encoder import NetworkEncoder, SentenceNetwork
 from muse.systems.parallel_corpus import ParallelCorpus
-from muse.systems.xlm.core import XlmCore
 from muse.training.pairs import Pairs, make_pairs
 from muse.training.trainer import EpochResult, TrainerConfig
 
@@ -195,24 +193,6 @@ class Fitted:
     hits: int | None
     counts: Mapping[str, int]
     loading: float = 0.0
-
-
-def open_core(space: AlignedSpace, folder: Path | None, device: str = "cpu") -> Core:
-    """The core in a folder, of muse's xlm or Hugging Face; without a folder, that of the space."""
-    if folder is None:
-        return SpaceCore(space, device)
-    return XlmCore(folder, device) if is_encoder(folder) else HuggingFaceCore(folder, device)
-
-
-def restored_core(saved: Mapping[str, Any], space: AlignedSpace) -> Core:
-    """The core of a saved encoder, from its settings; Mismatch if its weights have changed."""
-    core = open_core(space, Path(saved["folder"]) if saved else None)
-    if core.settings.get("sha256") != saved.get("sha256"):
-        raise Mismatch(
-            f"{saved['folder']}: the encoder was trained with weights of checksum {saved['sha256'][:8]}, "
-            f"got {core.settings['sha256'][:8]}; restore the original weights"
-        )
-    return core
 
 
 def _changed(

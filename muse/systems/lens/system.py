@@ -9,12 +9,13 @@ from typing import Any
 from muse.errors import BadSetting
 from muse.files.nli import LABELS
 from muse.space import AlignedSpace
+from muse.systems.cores import restored_core
 from muse.systems.lens.config import LensConfig
 from muse.systems.lens.network import LensNetwork
 from muse.systems.network_encoder import BothSides, SentenceNetwork
 from muse.systems.nli.inferences import read_inferences
 from muse.systems.nli.pair_classes import PairClassifier, PairClassLearner, PairNetwork, WithClassifier
-from muse.systems.system import Fitted, Job, Preset, System, restored_core
+from muse.systems.system import Fitted, Job, Preset, System
 from muse.training.learner import Learner
 from muse.training.schedule import Schedule
 from muse.training.seeding import torch_seeded
