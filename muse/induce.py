@@ -20,7 +20,8 @@ from muse.space import AlignedSpace
 from muse.space.calibrated import calibrated
 from muse.space.direction import Direction, MakeSearch, search_with
 
-BATCH = 2_048  # source words at once: a mutual search allocates (b, k, k)
+BATCH = 2_048  # source words at once
+COMPARED = 1 << 24  # row numbers that a mutual search compares at once, (b, k, k): 128 MB
 
 
 @dataclass(frozen=True)
@@ -103,11 +104,12 @@ def entries(
     words, translations = space.vectors(source).words, space.vectors(target).words
     count = len(direction.rows[0])
     with space.progress.stage(f"dictionary {source}-{target}", count, "words") as tick:
-        for begin in range(0, count, BATCH):
-            found = found_by.best(slice(begin, begin + BATCH), looked_up)
+        size = BATCH if back is None else max(1, min(BATCH, COMPARED // limits.top**2))
+        for begin in range(0, count, size):
+            found = found_by.best(slice(begin, begin + size), looked_up)
             for row, column, score, rank, probability in _batch(found, begin, limits, calibration, back):
                 yield Entry(words[row], translations[column], score, rank, probability)
-            tick(min(begin + BATCH, count))
+            tick(min(begin + size, count))
 
 
 def _batch(

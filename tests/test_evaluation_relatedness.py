@@ -71,6 +71,13 @@ def test_sentences_without_a_known_word_are_counted() -> None:
     assert evaluate_relatedness(train, test, SIGNATURE, rng=np.random.default_rng(0)).empty == 1
 
 
+def test_sentences_of_which_no_word_is_known() -> None:
+    train, test = pairs(100, 0), pairs(40, 1)
+    unknown = test._replace(first=np.zeros_like(test.first), second=np.zeros_like(test.second))
+    with pytest.raises(Mismatch, match="check that --src is the language"):
+        evaluate_relatedness(train, unknown, SIGNATURE, rng=np.random.default_rng(0))
+
+
 @pytest.mark.parametrize("ratings", [np.arange(10.0), np.full(100, 3.0)])
 def test_too_little_to_learn_from(ratings: np.ndarray) -> None:
     few = pairs(len(ratings), 0)._replace(ratings=ratings)

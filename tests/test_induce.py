@@ -66,9 +66,10 @@ def test_one_to_one_when_mutual() -> None:
     assert len(set(sources)) == len(set(targets)) == len(found)
 
 
-def test_batches_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("limit", ["BATCH", "COMPARED"])
+def test_batches_change_nothing(limit: str, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = induce(noisy_space(4), top=2, mutual=True)
-    monkeypatch.setattr(module, "BATCH", 7)
+    monkeypatch.setattr(module, limit, 7)
     batches = induce(noisy_space(4), top=2, mutual=True)
     assert batches.pairs == whole.pairs
     assert batches.scores == pytest.approx(whole.scores, abs=1e-6)

@@ -69,6 +69,18 @@ def test_ranks_are_those_of_brute_force_csls() -> None:
         assert scores[word, answer] == pytest.approx(scores[word].max(), abs=1e-5)
 
 
+def test_a_duplicate_of_the_translation_is_not_the_translation() -> None:
+    known = evidence(50)
+    twice = replace(known, y=torch.cat([known.y, known.y]), words=(len(known.x), 2 * len(known.y)))
+    once, found = (
+        HeldOutSearch.of(one, np.random.default_rng(0)).ranks(orthogonal(known), one)
+        for one in (known, twice)
+    )
+    assert once.right > 40
+    assert found.right == 0
+    assert chance(found, twice) == pytest.approx(chance(once, known))
+
+
 def test_words_are_looked_up_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     known = evidence(50)
     known = replace(known, pairs=torch.cat([known.pairs, known.pairs[:10] + torch.tensor([0, 1])]))

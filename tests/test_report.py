@@ -331,6 +331,13 @@ def test_the_highest_criterion_is_why_where_none_is_aligned() -> None:
     assert "highest criterion" in record.reason
 
 
+def test_the_verdict_is_why_where_it_alone_decides() -> None:
+    tried = [CANDIDATES[0], {**CANDIDATES[1], "verdict": "doubtful", "criterion": 0.2}]
+    entry = {"method": "similarity", "candidates": tried}
+    (record,) = records({"pivot": "en", "languages": {"fr": entry}}, "fr", "en")
+    assert "best verdict" in record.reason
+
+
 def test_hubs_and_sample_keep_to_the_most_frequent(muse: Command, space: Path, tmp_path: Path) -> None:
     assert muse("report", space, "--max-vocab", 50, "--out", tmp_path / "page.html").code == 0
     assert "Among the 50 most frequent words of fr" in plain(page_of(tmp_path / "page.html"))

@@ -26,7 +26,7 @@ from muse.text.tokens import Tokeniser
 FEWEST = 10  # sentences of a class
 LENGTHS = 6  # classes of length
 WORDS = 100  # classes of content, at most
-SENTENCES_A_WORD = 20  # at least, each without any other of the words
+SENTENCES_A_WORD = 20  # at least, half of them without any other of the words
 FREQUENT = 0.05  # words in a larger share of the sentences are not used as content
 
 
@@ -177,7 +177,8 @@ def _balanced(
     *,
     fewest: int = FEWEST,
 ) -> Probe:
-    # The same number of each class, at most `size` in all; classes with fewer than `fewest` are dropped.
+    # The same number of each class, at most `size` in all; classes with fewer than `fewest` are dropped, and
+    # the last of more classes than `size` has room for.
     places: dict[int, list[int]] = defaultdict(list)
     for place, label in enumerate(labels):
         places[label].append(place)
@@ -187,6 +188,7 @@ def _balanced(
             f"the probing task {name} needs at least {fewest} sentences of each of two classes, got "
             f"{len(sentences)} sentences and {len(classes)} such classes; give more text"
         )
+    classes = dict(list(classes.items())[: max(2, size // FEWEST)])
     each = max(min(*map(len, classes.values()), size // len(classes)), FEWEST)
     taken = [rng.permutation(found)[:each] for found in classes.values()]
     chosen = [sentences[place] for part in taken for place in part]

@@ -166,15 +166,15 @@ def bootstrap_count(hits: int, queries: int, rng: np.random.Generator, samples: 
 def bootstrap_mean(values: NDArray[np.float64], rng: np.random.Generator, samples: int = 1_000) -> Interval:
     """The 95 % percentile bootstrap interval of the mean of `values` (q,), in their unit.
 
-    The counts of q values drawn with replacement are multinomial, so a mean is counts @ values / q.
+    (Efron, 1979; percentile method: Efron, 1981.)
 
     >>> bootstrap_mean(np.full(9, 0.5), np.random.default_rng(0))
     (0.5, 0.5)
     """
     if not len(values):
         raise Mismatch("a confidence interval needs at least one query, got none; check the gold data")
-    even = np.full(len(values), 1 / len(values))
-    means = [float(rng.multinomial(len(values), even) @ values) / len(values) for _ in range(samples)]
+    count = len(values)
+    means = [float(values[rng.integers(count, size=count)].mean()) for _ in range(samples)]
     return percentile_interval(np.array(means))
 
 

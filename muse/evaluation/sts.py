@@ -51,11 +51,6 @@ def evaluate_sts(
     """
     check_ratings(first, second, ratings)
     found = cosines(first, second)
-    if not np.ptp(found):
-        raise Mismatch(
-            f"a correlation needs cosines that differ, got {found[0]:.3g} for all {len(found)} pairs; "
-            "check that --src is the language of the sentences"
-        )
     return correlated(found, ratings, empty_pairs(first, second), signature, rng=rng)
 
 
@@ -73,7 +68,15 @@ def check_ratings(first: Matrix, second: Matrix, ratings: Values) -> None:
 def correlated(
     found: Values, ratings: Values, empty: int, signature: Signature, *, rng: np.random.Generator
 ) -> StsScore:
-    """The correlation of what was found (p,) for pairs with their ratings (p,); `empty` is its field."""
+    """The correlation of what was found (p,) for pairs with their ratings (p,); `empty` is its field.
+
+    Mismatch if all pairs got the same, as they do where no word is known.
+    """
+    if not np.ptp(found):
+        raise Mismatch(
+            f"a correlation needs similarities that differ, got {found[0]:.3g} for all {len(found)} pairs; "
+            "check that --src is the language of the sentences"
+        )
     drawn = rng.integers(len(ratings), size=(SAMPLES, len(ratings)))  # the same draws for both
     return StsScore(
         pearson(found, ratings), spearman(found, ratings),

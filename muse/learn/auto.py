@@ -70,9 +70,8 @@ def candidates(
     """Yields a Candidate for each initialisation of the plan, up to and including the first judged aligned.
 
     An initialisation that fails is logged and skipped; raise NotConverged only if all fail, of which a single
-    one raises its own error. Each has
-    its own random generator, independent of which others ran, so a run resumed from its checkpoints
-    ends with the same result.
+    one raises its own error. Each has its own random generator, independent of which others ran, so a run
+    resumed from its checkpoints ends with the same result.
     """
     score = criterion(source, target, most_frequent=CRITERION_WORDS, device=runtime.device)
     null = null_agreement(source, target, rng=np.random.default_rng([seed, NULL_STREAM]), runtime=runtime)

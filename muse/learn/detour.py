@@ -103,8 +103,7 @@ class Journey:
         return replace(
             best,
             candidates=(*before, *tried),
-            supervision=None if direct is None else direct.supervision,
-            seconds={**seconds, "detour": time.perf_counter() - began},
+            seconds={**seconds, "detour": seconds.get("detour", 0.0) + time.perf_counter() - began},
             memory=best.memory if direct is None else direct.memory,
         )
 

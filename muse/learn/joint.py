@@ -160,7 +160,9 @@ class Fit:
             for done, (source, target) in enumerate(both, 1):
                 x, y = self.rows[source], self.rows[target]
                 between = maps[target].T @ maps[source]  # (e, d)
-                pairs = mutual_neighbours(*both_mapped(x, y, between), refining.retrieval)
+                mapped, keys = both_mapped(x, y, between)
+                # Over a pivot of fewer dimensions `between` loses some, and rows their length.
+                pairs = mutual_neighbours(normalize(mapped), keys, refining.retrieval)
                 grams = gram(x), gram(y)
                 for _ in range(self.config.rounds):
                     pairs = mutual_neighbours(*look_up(x, y, pairs, grams, refining, rng), refining.retrieval)

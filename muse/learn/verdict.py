@@ -106,7 +106,9 @@ def judge(
     x, y = (side.most_frequent(scale.rows).tensor(runtime.device) for side in (source, target))
     with runtime.progress.stage("judging", 0):
         if scale is OF_ROWS:
-            agreement, pairs = _relaxed_agreement(x, y, torch.from_numpy(alignment.source_map).to(x), rng)
+            # A dictionary may have weighted directions too; the relaxation starts from a rotation.
+            mapping = rotation(torch.from_numpy(alignment.source_map).to(x.device).double())
+            agreement, pairs = _relaxed_agreement(x, y, mapping, rng)
         else:
             pairs = mutual_neighbours(*_in_shared_space(x, y, alignment), Retrieval())
             agreement = _agreement(x, y, pairs, DRAWS, rng)
@@ -181,7 +183,7 @@ def null_agreement(source: Vectors, target: Vectors, *, rng: np.random.Generator
 def _null_agreement(x: Tensor, y: Tensor, rng: np.random.Generator) -> float:
     """That on vectors like the rows (n, d) and (m, e)."""
     own, other = _principal(x), _principal(y)
-    order = np.argsort(rng.random(tuple(other.shape)), axis=0)  # (m, d)
+    order = np.argsort(rng.random(tuple(other.shape)), axis=0)  # (m, e)
     other = normalize(other.gather(0, torch.from_numpy(order).to(other.device)))
     axis_to_axis = torch.eye(other.shape[1], own.shape[1], device=own.device)
     *_, (mapping, _) = rounds(own, other, axis_to_axis, FIRST_ROUNDS, rng)

@@ -104,6 +104,9 @@ class Record:
             return "it was the first to be judged aligned, which ends the search"
         if len(self.candidates) == 1:
             return "no other was tried"
+        verdicts = {candidate.chosen: candidate.fields.get("verdict") for candidate in self.candidates}
+        if verdicts.get(True) != verdicts.get(False):
+            return "none was judged aligned, and it has the best verdict"
         return "none was judged aligned, and it has the highest criterion"
 
 

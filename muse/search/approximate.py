@@ -195,11 +195,11 @@ class Prepared:
         if len(keys) < FEW:
             return exactly
         index = Index(keys, rng)
-        exact = nearest(sample, keys, min(k, BEST)).scores
+        exact = nearest(sample, keys, BEST).scores
 
         def first_enough(depths: Iterable[Depth]) -> Recall | None:
             for depth in depths:
-                recall = _recall(index.search(sample, k, depth).scores, exact, depth)
+                recall = _recall(index.search(sample, max(k, BEST), depth).scores, exact, depth)
                 log.info("%s in %g of the lists, %d candidates", recall, depth.lists, depth.candidates)
                 if recall.enough:
                     return recall

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
 STEPS = 40  # of Frank-Wolfe, at most
-SPREAD = 3.0  # of the random beginnings, before they are made doubly stochastic
+SPREAD = 3.0  # of the random initialisations, before they are made doubly stochastic
 BALANCING = 10  # rounds that make them so
 STALLED = 1e-3  # times k: a slope below it is none
 
@@ -21,7 +21,7 @@ def agreeing_orders(
 
     `own` and `other` are symmetric (k, k). Quadratic assignment has no fast exact solution. FAQ (Vogelstein
     et al., 2015) climbs over the doubly stochastic matrices by Frank-Wolfe and ends at a permutation; of
-    `tries` random beginnings the best ends are taken. (scipy has it too, and takes four times as long on
+    `tries` random initialisations the best ends are taken. (scipy has it too, and takes four times as long on
     matrices of this size.)
     """
     found = {}

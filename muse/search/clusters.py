@@ -10,7 +10,7 @@ ITERATIONS = 20
 
 
 def centroids(rows: Tensor, k: int, *, seed: int) -> Tensor:
-    """The centroids (k, d) of rows (n, d) of unit length, themselves of unit length, on their device.
+    """The centroids (min(k, n), d) of rows (n, d) of unit length, also of unit length, on their device.
 
     Spherical k-means (Dhillon and Modha, 2001), by inner product, on the CPU.
     """

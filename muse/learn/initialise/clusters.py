@@ -4,8 +4,8 @@ Rows of two models need not be of the same texts, so no row has a counterpart; r
 run clusters both sides anew and matches the centroids by quadratic assignment: the permutations under which
 the two similarity matrices agree best (matched centroids, over many runs: Dar, 2025). On rows as they are, a
 few wide directions decide which permutation is best, and it is wrong; on partly whitened rows the right one
-is among the best. It is found by a tournament: all that come into question are refined by transport for a few
-rounds, and those go on that transport the rows at the least cost.
+is among the best. It is found by a tournament: all candidates are refined by transport for a few rounds, and
+those that transport the rows at the least cost reach the next one.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class ClustersConfig:
     rows: int = 20_000  # of each side, at most
     clusters: int = 60
     runs: int = 15
-    tries: int = 100  # random beginnings of the assignment in each run
+    tries: int = 100  # random initialisations of the assignment in each run
     matches: int = 4  # of each run, the best of its tries
     whitening: float = 0.75  # of the rows that are clustered
     dimensions: int = 32

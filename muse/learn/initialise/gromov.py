@@ -113,7 +113,7 @@ class SimilarityRoot(NamedTuple):
     """The leading axes (d, k) of a language, and the map (k, k) of components to `similarity_root`."""
 
     axes: Tensor
-    turn: Tensor
+    to_root: Tensor
 
     @classmethod
     def of(cls, rows: Tensor, dimensions: int) -> SimilarityRoot:
@@ -125,7 +125,7 @@ class SimilarityRoot(NamedTuple):
 
     def __call__(self, rows: Tensor) -> Tensor:
         """The rows (q, d), which need not be among those it was made of, as rows of the root, (q, k)."""
-        found: Tensor = normalize(rows @ self.axes) @ self.turn
+        found: Tensor = normalize(rows @ self.axes) @ self.to_root
         return found
 
 

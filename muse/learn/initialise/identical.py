@@ -43,7 +43,7 @@ def identical(
     rng: np.random.Generator,
     runtime: Runtime,
 ) -> Iterator[Alignment]:
-    """Yields one Alignment: Procrustes on the strings that occur in both languages, and hold.
+    """Yields one Alignment: Procrustes on the strings of both languages that the others confirm.
 
     Raise Mismatch if fewer than `config.minimum` strings are shared.
     """
@@ -55,10 +55,10 @@ def identical(
         )
     pairs = torch.from_numpy(lexicon.indices(source.index, target.index)).to(runtime.device)  # (p, 2)
     x, y = source.tensor(runtime.device)[pairs[:, 0]], target.tensor(runtime.device)[pairs[:, 1]]
-    holds = _holding(x, y, config, rng)
-    if int(holds.sum()) < config.minimum:  # then the vectors say nothing about any pair
-        holds = torch.ones_like(holds)
-    mapping = procrustes(x[holds], y[holds]).cpu().numpy()
+    confirmed = _confirmed(x, y, config, rng)
+    if int(confirmed.sum()) < config.minimum:  # then the vectors say nothing about any pair
+        confirmed = torch.ones_like(confirmed)
+    mapping = procrustes(x[confirmed], y[confirmed]).cpu().numpy()
     yield Alignment(mapping, method="identical", criterion=criterion(mapping))
 
 
@@ -67,7 +67,7 @@ def identical_strings(source: Vectors, target: Vectors) -> Lexicon:
     return Lexicon(tuple((word, word) for word in source.words if word in target.index))
 
 
-def _holding(x: Tensor, y: Tensor, config: IdenticalConfig, rng: np.random.Generator) -> Tensor:
+def _confirmed(x: Tensor, y: Tensor, config: IdenticalConfig, rng: np.random.Generator) -> Tensor:
     """Whether paired rows (p, d) and (p, e) are more similar than most random pairs, (p,) bool.
 
     Each is mapped by a rotation that was not fitted to it.

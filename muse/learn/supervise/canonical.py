@@ -51,5 +51,5 @@ def in_basis_of(maps: Maps, other: Maps) -> Maps:
     The directions of two fits have other signs and mix where correlations are alike: cosines between the
     two need a common basis.
     """
-    turn = rotation(other.target.float() @ maps.target.float().T).to(maps.target)  # (k, k)
-    return Maps(turn @ maps.source, turn @ maps.target)
+    basis = rotation(other.target.float() @ maps.target.float().T).to(maps.target)  # (k, k)
+    return Maps(basis @ maps.source, basis @ maps.target)

@@ -245,7 +245,7 @@ def _tested(choice: _Choice, starts: Sequence[Start]) -> list[MethodScore]:
 
 
 def _is_led_by_a_start(tested: Sequence[MethodScore], starts: Sequence[Start]) -> bool:
-    """Whether the first method is a start that succeeded without the pairs, and of thousands of words."""
+    """Whether the first method is a start that succeeded without the pairs, on thousands of words."""
     return any(start.name == tested[0].method.name and not start.failed for start in starts)
 
 

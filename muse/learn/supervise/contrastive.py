@@ -53,9 +53,11 @@ def _loss(u: Tensor, v: Tensor, pairs: tuple[Tensor, Tensor], batch: Tensor, sca
     a, b = pairs
     left, right = scale * u[a[batch]], v[b[batch]]
     positive = (left * right).sum(dim=1)  # (c,)
-    wrong_targets = (left @ v.T).masked_fill_(_known(a, b, batch, len(v)), -torch.inf)  # (c, m)
-    wrong_sources = (scale * right @ u.T).masked_fill_(_known(b, a, batch, len(u)), -torch.inf)  # (c, n)
-    negatives = torch.logaddexp(*(torch.logsumexp(one, dim=1) for one in (wrong_targets, wrong_sources)))
+    target_negatives = (left @ v.T).masked_fill_(_known(a, b, batch, len(v)), -torch.inf)  # (c, m)
+    source_negatives = (scale * right @ u.T).masked_fill_(_known(b, a, batch, len(u)), -torch.inf)  # (c, n)
+    negatives = torch.logaddexp(
+        *(torch.logsumexp(one, dim=1) for one in (target_negatives, source_negatives))
+    )
     return (torch.logaddexp(positive, negatives) - positive).mean()
 
 

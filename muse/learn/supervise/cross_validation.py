@@ -110,7 +110,7 @@ class HeldOutSearch:
         return cls(y[rows], x[torch.from_numpy(drawn).to(device)], rows)
 
     def ranks(self, maps: Maps, own: Evidence) -> Ranks:
-        """The ranks, by CSLS, of the source words in `own`; phrases are left out."""
+        """The ranks, by CSLS, of the source words in `own`; phrases are left out, ties count as ahead."""
         pairs = own.pairs[own.single]
         words, place = torch.unique(pairs[:, 0], return_inverse=True)
         column = torch.searchsorted(self.rows, pairs[:, 1].contiguous())  # (p,)
@@ -123,7 +123,7 @@ class HeldOutSearch:
             right = scores[place[here] - begin, column[here]]
             best = torch.full((len(scores),), -torch.inf).to(right)
             best = best.scatter_reduce(0, place[here] - begin, right, "amax")
-            ranks.append(1 + (scores > best[:, None]).sum(dim=1))
+            ranks.append((scores >= best[:, None]).sum(dim=1))
             first.append(self.rows[scores.argmax(dim=1)])
         return Ranks(*(part.cpu().numpy() for part in (words, torch.cat(ranks), torch.cat(first))))
 
@@ -140,7 +140,9 @@ def chance(ranks: Ranks, evidence: Evidence) -> float:
         return 0.0
     place = np.searchsorted(rows, ranks.answers).clip(max=len(rows) - 1)
     found = np.where(rows[place] == ranks.answers, counts[place], 0)
-    return 100 * float((found - (ranks.ranks == 1)).mean()) / (len(ranks.words) - 1)
+    known = set(map(tuple, tested.tolist()))
+    own = [pair in known for pair in zip(ranks.words.tolist(), ranks.answers.tolist(), strict=True)]
+    return 100 * float((found - np.array(own)).mean()) / (len(ranks.words) - 1)
 
 
 def wilson(right: int, tested: int) -> tuple[float, float]:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
 
-import numpy as np
 import torch
 from torch import Tensor
 from torch.nn.functional import normalize
@@ -46,7 +44,7 @@ def gather(lexicon: Lexicon, source: Vectors, target: Vectors, *, device: str = 
     """The pairs of `lexicon` that both vocabularies know, of normalised `source` and `target`.
 
     A pair weighs what the lexicon says (`Lexicon.weights`), divided by the square root of the number of
-    translations of its source word. Raise Mismatch if no pair is known.
+    translations of its source word. Raise Mismatch if no pair is known, or all that are weigh 0.
     """
     sides = _Entries(source, device), _Entries(target, device)
     rows = [(sides[0].row(left), sides[1].row(right)) for left, right in lexicon.pairs]
@@ -61,11 +59,17 @@ def gather(lexicon: Lexicon, source: Vectors, target: Vectors, *, device: str = 
             "the dictionary seems to have %s first, not %s: only %d of its %d pairs are known",
             target.language, source.language, len(known), len(lexicon),
         )  # fmt: skip
+    known = [place for place in known if _weight(lexicon, place) > 0]
+    if not known:
+        raise Mismatch(
+            "at least one known pair of the dictionary must weigh more than 0, got 0 for each; check its "
+            "third column"
+        )
     pairs = torch.tensor([rows[place] for place in known]).to(device)  # (p, 2)
-    weights = torch.tensor(_of(lexicon, known)).to(device) * shared_weight(pairs)
+    own = torch.tensor([_weight(lexicon, place) for place in known]).to(device)
+    weights = own * shared_weight(pairs)
     return Evidence(sides[0].all_rows(), sides[1].all_rows(), pairs, weights, (len(source), len(target)))
 
 
-def _of(lexicon: Lexicon, known: Sequence[int]) -> np.ndarray[tuple[int], np.dtype[np.float32]]:
-    weights = lexicon.weights
-    return np.array([1.0 if weights is None else weights[place] for place in known], dtype=np.float32)
+def _weight(lexicon: Lexicon, place: int) -> float:
+    return 1.0 if lexicon.weights is None else lexicon.weights[place]

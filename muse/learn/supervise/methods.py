@@ -1,4 +1,4 @@
-"""Methods: every way to learn from pairs that is tried, with its name, simplest first."""
+"""Methods: all methods of learning from pairs that are tried, with its name, simplest first."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ SETTINGS = tuple(
 )
 LIGHT = 4_000  # the largest cut-off of the slow methods while they are tested
 
-Fit = Callable[[Evidence, bool], Maps]  # the flag: as at the end, rather than as in cross-validation
+Fit = Callable[[Evidence, bool], Maps]  # the flag: True for the final fit, False within cross-validation
 Induce = Callable[[Evidence, bool], Evidence]
 Rng = Callable[[], np.random.Generator]  # the same generator each time: methods differ by nothing else
 
@@ -132,7 +132,7 @@ def _inducing(name: str, induce: Induce, config: CanonicalConfig) -> Method:
 
 @dataclass(frozen=True, eq=False)
 class _Induction:
-    """The given pairs that hold and those induced, found once for each evidence."""
+    """The given pairs that are confirmed and those induced, found once for each evidence."""
 
     induce: Induce
     known: dict[tuple[int, bool], tuple[Evidence, Evidence]] = field(default_factory=dict)

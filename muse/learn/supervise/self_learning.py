@@ -26,7 +26,7 @@ class SelfLearningConfig:
     cutoffs: tuple[int, ...] = (2_000, 4_000, 10_000)
     rounds: tuple[int, ...] = (8, 4, 3)  # at most, at each cut-off
     share: float = 0.75  # of each vocabulary at most: its rarest words have poor vectors
-    settled: float = 0.03  # a cut-off is done once fewer of the pairs than this have changed
+    stable: float = 0.03  # a cut-off is done once fewer of the pairs than this have changed
     folds: int = 4
     induced: float = 0.3
     canonical: CanonicalConfig = CanonicalConfig()
@@ -55,7 +55,7 @@ def self_learning(
             now = torch.full_like(before, -1).scatter_(0, found[:, 0], found[:, 1])
             changed = float((now != before).sum()) / max(1, len(found))
             before = now
-            if changed < config.settled:
+            if changed < config.stable:
                 break
         if words == tuple(most_of):
             break
