@@ -52,7 +52,7 @@ from muse.systems.xlm.learner import XlmLearner
 from muse.systems.xlm.masked_batches import side_by_side
 from muse.systems.xlm.network import XlmNetwork
 from muse.systems.xlm.sources import MaskingDistribution, PairSource
-from muse.systems.xlm.system import PRESETS, scheduled
+from muse.systems.xlm.system import PRESETS
 from muse.training.pairs import Pairs
 from muse.training.seeding import generator_for
 from muse.training.trainer import TrainerConfig, best_epoch, train
@@ -226,7 +226,7 @@ def one_model(asked: Asked, seed: int, exam: Exam, sources: Sources, tables: Tab
     row([network.config.initial, seed, "untrained", *exam.cells(), 0])
     tables.note(f"{name}, untrained", exam.encoder(name))
     learner = XlmLearner(network.model, sources.streams, sources.pairs)
-    trainer = scheduled(asked.trainer, network.config.warmup)
+    trainer = asked.trainer.with_warmup(network.config.warmup)
     epochs = train(learner, trainer, seed=seed, runtime=Runtime())
     seconds = round(time.process_time() - began)
     row([network.config.initial, seed, f"epoch {best_epoch(epochs).number}", *exam.cells(), seconds])

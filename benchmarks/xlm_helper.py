@@ -47,7 +47,7 @@ from muse.systems.xlm.learner import XlmLearner
 from muse.systems.xlm.masked_batches import following, side_by_side
 from muse.systems.xlm.network import XlmNetwork
 from muse.systems.xlm.streams import cut_streams
-from muse.systems.xlm.system import PRESETS, scheduled
+from muse.systems.xlm.system import PRESETS
 from muse.training.seeding import generator_for
 from muse.training.trainer import TrainerConfig, best_epoch, train
 
@@ -162,7 +162,7 @@ def one_model(
     before, began = perplexity(network, streams), time.process_time()
     learner = XlmLearner(network.model, sources.streams, judged=(LANGUAGE,), exponent=asked.config.exponent)
     trainer = through_the_french(asked.trainer, asked.config.exponent, sources)
-    epochs = train(learner, scheduled(trainer, asked.config.warmup), seed=asked.seed, runtime=Runtime())
+    epochs = train(learner, trainer.with_warmup(asked.config.warmup), seed=asked.seed, runtime=Runtime())
     counts = {language: int(found.sum()) for language, found in sources.counts.items()}
     return {
         "epochs": len(epochs) - 1, "best": best_epoch(epochs).number,

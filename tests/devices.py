@@ -39,6 +39,11 @@ class Generator(torch.Generator):
         made.is_pretended = _is_cuda(device)
         return made
 
+    @property
+    def device(self) -> torch.device:  # type: ignore[override]
+        """Where CUDA would have it."""
+        return torch.device("cuda", 0) if self.is_pretended else torch.device("cpu")
+
 
 class PretendedGpu(TorchFunctionMode):
     """Within it, "cuda" is a device.

@@ -35,7 +35,7 @@ NAMES = [
     "mean+binary",
     "sif+pcr[centred,2]",
     "power-mean+znorm",
-    "mean+znorm[global]+pcr",
+    "mean+pcr+znorm[global]",
     "idf+ngrams+pcr",
     "mean+ngrams&power-mean[0.5,2,3]+znorm",
 ]
@@ -336,6 +336,14 @@ def test_corrections_are_of_a_language_unless_global() -> None:
     with pytest.raises(BadSetting, match="must be fitted on text in en"):
         load_encoder("mean+znorm", of).fit(TEXT, "fr").encode(["the cat"], "en")
     assert load_encoder("mean+znorm[global]", of).fit(TEXT, "fr").encode(["the cat"], "en").matrix.any()
+
+
+def test_what_follows_a_global_correction_is_fitted_to_one_language() -> None:
+    # The second language changes the moments of both, and so the rows that the first was fitted to.
+    encoder = load_encoder("mean+znorm[global]+pcr", space()).fit(TEXT, "fr")
+    assert encoder.fit(TEXT, "fr").encode(TEXT, "fr").matrix.any()
+    with pytest.raises(BadSetting, match=r"got fr, en; put the \[global\] one last"):
+        encoder.fit(TEXT, "en")
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import torch
 
 from muse.encoders.ragged import Ragged
@@ -40,16 +42,18 @@ def test_a_limit_cuts_sentences_and_counts_them() -> None:
 
 
 def test_an_id_for_the_unknown_is_left_out_or_marked_and_counted_either_way() -> None:
-    reading = Reading(Ragged.of([[9, 3, 9], [9], [3]]))
+    reading = Reading.of([[9, 3, 9], [9], [3]])
     out, marked = reading.without(9), reading.marking(9)
     assert sentences(out) == [[3], [], [3]]
     assert sentences(marked) == [[9, 3, 9], [9], [3]]
     assert (out.unknown, marked.unknown) == (3, 3)
     assert out.tokens == marked.tokens == 5
+    cut = replace(marked.cut(1), sentences=marked.cut(1).sentences.framed(0, 1))
+    assert (cut.tokens, cut.unknown, cut.truncated) == (5, 3, 1)  # of what was read, not of what was kept
 
 
 def test_joined_readings_add_up() -> None:
-    first, second = Reading(Ragged.of([[1, 2], []]), 1, 1), Reading(Ragged.of([[3, 9]]), 1, 0, 1)
+    first, second = Reading(Ragged.of([[1, 2], []]), 3, 1, 1), Reading(Ragged.of([[3, 9]]), 2, 1)
     both = Reading.joined([first, second])
     assert sentences(both) == [[1, 2], [], [3, 9]]
-    assert (both.unknown, both.truncated, both.marked, both.tokens) == (2, 1, 1, 5)
+    assert (both.unknown, both.truncated, both.tokens) == (2, 1, 5)

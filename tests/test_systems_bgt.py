@@ -146,6 +146,14 @@ def test_a_length_is_negative_binomial_of_a_log_linear_mean() -> None:
     assert bool(length(1e4 * latents, n).isfinite().all())  # a draw from far out does not end a training
 
 
+def test_a_length_is_as_probable_in_half_precision() -> None:
+    length = Length(3, drawn())
+    latents, lengths = torch.randn(50, 3, generator=drawn()), torch.arange(250, 300)
+    with torch.autocast("cpu", torch.bfloat16):
+        half = length(latents, lengths)
+    torch.testing.assert_close(half, length(latents, lengths), rtol=0.0, atol=3.0)  # else 15
+
+
 @pytest.mark.parametrize("form", ["rows", "map"])
 def test_a_bag_s_likelihood_is_its_formula(form: str) -> None:
     rows = torch.randn(9, 5) if form == "rows" else None

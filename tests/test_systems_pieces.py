@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 from collections import Counter
 
@@ -13,7 +14,7 @@ from muse.encoders import ragged
 from muse.errors import BadFile, BadSetting, MissingExtra
 from muse.installation import install_extra
 from muse.systems.networks.masked_prediction import Masking
-from muse.systems.pieces import EOS, MASK, PAD, SPECIALS, UNK, Pieces
+from muse.systems.pieces import EOS, MASK, PAD, SPECIALS, UNK, PieceReader, Pieces
 from muse.systems.sampling import balanced_text, draw_languages, language_shares
 
 TEXTS = {
@@ -59,6 +60,28 @@ def test_as_a_reader_it_leaves_out_what_it_does_not_know(pieces: Pieces) -> None
     assert reading.sentences.ids.tolist() == [piece for ids in known for piece in ids]
     assert reading.sentences.lengths.tolist() == [len(ids) for ids in known]
     assert reading.unknown == 1
+
+
+def test_a_sentence_of_unknown_words_is_empty(pieces: Pieces) -> None:
+    reading = pieces.read(["漢字 字", "漢字 cat"])
+    assert [int(length) for length in reading.sentences.lengths][0] == reading.empty - 1 == 0
+    assert pieces.decode(reading.sentences.ids.tolist()).split() == ["cat"]
+    assert PieceReader(pieces, 9).read(["漢字 字"]).empty == 1
+
+
+def test_of_more_characters_than_there_is_room_for_the_same_are_pieces_in_every_process() -> None:
+    code = (
+        "import torch; from muse.systems.pieces import Pieces; "
+        "text = {'ja': [chr(0x4E00 + n) * (1 + n % 2) for n in range(60)]}; "
+        "print(*Pieces.learned(text, 30, torch.Generator().manual_seed(0)).tokens, sep='')"
+    )
+    found = {
+        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+        for _ in range(3)
+    }
+    assert len(found) == 1
+    # The 24 characters besides the mark are the first of those that occur most.
+    assert all(chr(0x4E00 + n) in next(iter(found)) for n in range(1, 48, 2))
 
 
 def test_json_keeps_all_and_the_seed_decides(pieces: Pieces) -> None:

@@ -35,11 +35,26 @@ class Corrected(Wrapped):
         return self.inner.name if self.sif else f"{self.inner.name}+{self.correction}"
 
     def fit(self, sentences: Iterable[str], language: str) -> Corrected:
-        """A copy fitted on the sentences: first the encoder, then the correction on the encoder's rows."""
+        """A copy fitted on the sentences: first the encoder, then the correction on the encoder's rows.
+
+        BadSetting if another language was fitted before and this text changes its rows: those of a correction
+        that all languages share.
+        """
         sentences = list(sentences)
+        if self.inner_is_shared and set(self.seen) - {language}:
+            raise BadSetting(
+                f"{self.name}: a correction after one that is [global] can be fitted to one language, got "
+                f"{', '.join([*self.seen, language])}; put the [global] one last"
+            )
         inner = self.inner.fit(sentences, language)
         rows = (inner.encode(block, language).matrix for block in blocks(sentences))
         return replace(self, inner=inner, seen={**self.seen, language: moments_of(rows, self.correction)})
+
+    @property
+    def inner_is_shared(self) -> bool:
+        """Whether a correction below this one is shared by all languages."""
+        inner = self.inner
+        return isinstance(inner, Corrected) and (inner.correction.everywhere or inner.inner_is_shared)
 
     def encode(self, sentences: Iterable[str], language: str) -> Encoded:
         """The corrected rows (s, d'); BadSetting if the correction has not been fitted."""

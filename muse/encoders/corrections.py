@@ -34,7 +34,7 @@ class Correction:
     """A correction of sentence vectors, learned for each language or, with `everywhere`, for all together.
 
     * znorm: subtracts the mean of each column and divides by its standard deviation (Rueckle et al., 2018,
-      3.1); znorm[global] uses the moments of all languages together.
+      4.2); znorm[global] uses the moments of all languages together.
     * pcr: removes the first principal component c of the uncentred rows, x - (x c) c (Yang et al., 2021);
       pcr[centred] subtracts the mean first; pcr[3] removes the first three components.
     * centre: subtracts the mean; centre[global] that of all languages together.

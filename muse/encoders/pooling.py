@@ -72,8 +72,8 @@ def power_means(sentences: Ragged, rows: Tensor, powers: Sequence[float]) -> Ten
     """The power means (s, k d) of the rows (n, d) for k powers, side by side; zeros without words.
 
     H_p(x) = (1/t sum_i x_i^p)^(1/p) in each dimension; the minimum for -inf, the maximum for inf
-    (Rueckle et al., 2018, eq. 1). For odd p the root keeps the sign of the mean, sign(m) |m|^(1/p); for even
-    p signs are lost; for a p that is not an integer, x^p is sign(x) |x|^p, as for odd p.
+    (Rueckle et al., 2018, section 3). For odd p the root keeps the sign of the mean, sign(m) |m|^(1/p); for
+    even p signs are lost; for a p that is not an integer, x^p is sign(x) |x|^p, as for odd p.
     """
     powers = check_powers(powers)
     if powers == (1.0,):

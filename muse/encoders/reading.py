@@ -27,30 +27,31 @@ REMEMBERED = 1 << 19  # parts of lines whose words are cached: about 100 MB
 
 @dataclass(frozen=True, eq=False)
 class Reading:
-    """Sentences as the ids of their tokens, with counts of unknown tokens and truncated sentences.
+    """Sentences as the ids of their tokens, with counts of all tokens, unknown ones and truncated sentences.
 
-    `unknown` tokens are not in the vocabulary. They are left out, except for `marked` ones, which keep their
+    `tokens` were read, of which `unknown` ones are not in the vocabulary: these are left out, or keep their
     place with a special id. `truncated` sentences were cut to the maximum length.
     """
 
     sentences: Ragged
+    tokens: int
     unknown: int = 0
     truncated: int = 0
-    marked: int = 0
+
+    @classmethod
+    def of(cls, sequences: Sequence[Sequence[int]]) -> Reading:
+        """Sentences whose tokens all have an id."""
+        sentences = Ragged.of(sequences)
+        return cls(sentences, len(sentences.ids))
 
     @classmethod
     def joined(cls, parts: Sequence[Reading]) -> Reading:
         """The sentences of all parts (at least one), in order, with the sums of their counts."""
-        counts = [(part.unknown, part.truncated, part.marked) for part in parts]
+        counts = [(part.tokens, part.unknown, part.truncated) for part in parts]
         return cls(Ragged.joined([part.sentences for part in parts]), *map(sum, zip(*counts, strict=True)))
 
     def __len__(self) -> int:
         return len(self.sentences)
-
-    @property
-    def tokens(self) -> int:
-        """The number of tokens, known or not."""
-        return len(self.sentences.ids) + self.unknown - self.marked
 
     @property
     def empty(self) -> int:
@@ -70,8 +71,7 @@ class Reading:
 
     def marking(self, unknown: int) -> Reading:
         """The sentences with the id `unknown` counted but kept in its place."""
-        count = int((self.sentences.ids == unknown).sum())
-        return replace(self, unknown=count, marked=count)
+        return replace(self, unknown=int((self.sentences.ids == unknown).sum()))
 
 
 def blocks(sentences: Iterable[str]) -> Iterator[list[str]]:
@@ -198,7 +198,7 @@ class _Parts(dict[str, int]):
         """The ids of s sentences, made of the parts with these numbers (p,), `sizes` (s,) of them each."""
         offsets = np.zeros(len(sizes) + 1, np.int64)
         if not len(numbers):
-            return Reading(Ragged(torch.zeros(0, dtype=torch.long), torch.from_numpy(offsets)))
+            return Reading(Ragged(torch.zeros(0, dtype=torch.long), torch.from_numpy(offsets)), 0)
         rows, ends = (np.frombuffer(numbers, np.int64) for numbers in (self._rows, self._ends))
         counts = (ends[1:] - ends[:-1])[numbers]  # (p,)
         after = np.cumsum(counts)  # (p,)
@@ -206,4 +206,5 @@ class _Parts(dict[str, int]):
         places = np.repeat(ends[numbers] - (after - counts), counts) + np.arange(after[-1])
         offsets[1:] = np.insert(after, 0, 0)[np.cumsum(sizes)]
         sentences = Ragged(torch.from_numpy(rows[places]), torch.from_numpy(offsets))
-        return Reading(sentences, int(np.frombuffer(self._unknown, np.int64)[numbers].sum()))
+        unknown = int(np.frombuffer(self._unknown, np.int64)[numbers].sum())
+        return Reading(sentences, len(sentences.ids) + unknown, unknown)

@@ -1,6 +1,6 @@
 """Transfer: a classifier trained on sentences of one language, tested on those of others.
 
-The protocol of Rücklé et al. (2018, sections 3 and 5): logistic regression on sentence vectors, random
+The protocol of Rücklé et al. (2018, sections 4.1 and 5.1): logistic regression on sentence vectors, random
 subsamples, macro-F1. Sentence i is the same in every language, so a run splits sentences, not rows: no
 test sentence occurs in training, not even in translation.
 """

@@ -21,7 +21,7 @@ from muse.run.processes import ALONE, Processes
 
 Arrays = Mapping[str, NDArray[np.generic]]
 RUN = "run.txt"  # in the folder: a fingerprint of the run
-RESUMABLE = "interrupted; the same command with --resume goes on from here"
+RESUMABLE = "interrupted; the same command resumes it with --resume"
 
 
 def checkpoint_folder(out: Path) -> Path:

@@ -65,10 +65,9 @@ class HuggingFaceCore(Core):
         """The pieces of the sentences, without the special pieces before and after them."""
         texts = list(sentences)
         found = self._tokenizer(texts, add_special_tokens=False, verbose=False).input_ids if texts else []
-        reading = Reading(Ragged.of(found)).cut(self._longest)
+        reading, unknown = Reading.of(found), self._tokenizer.unk_token_id
         # Unknown words are kept as the model's special piece, if it has one.
-        unknown = self._tokenizer.unk_token_id
-        return reading if unknown is None else reading.marking(unknown)
+        return (reading if unknown is None else reading.marking(unknown)).cut(self._longest)
 
     @torch.no_grad()
     def matrices(self, batch: Ragged, language: str) -> Matrices:

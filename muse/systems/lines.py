@@ -10,7 +10,8 @@ from typing import Protocol
 import torch
 
 from muse.encoders.ragged import Ragged
-from muse.systems.pieces import UNK, Pieces
+from muse.encoders.reading import Reading
+from muse.systems.pieces import Pieces
 
 _SENTENCE = re.compile(r"(?<=[.!?…])\s+")
 
@@ -34,6 +35,9 @@ class Writer(Protocol):
     @property
     def longest(self) -> int:
         """The largest number of pieces that it reads."""
+
+    def read(self, sentences: Sequence[str]) -> Reading:
+        """The sentences as it learned to read them, without <bos> and <eos>; a long one is cut."""
 
     def write(self, source: Ragged, beam: int) -> Ragged:
         """What it writes of each of the sentences, which like these has neither <bos> nor <eos>."""
@@ -80,17 +84,16 @@ class LineWriter:
         return len(self.model.pieces.encode([text])[0]) <= self.model.longest
 
     def _translated(self, parts: Sequence[str]) -> Iterator[str]:
-        encoded = [ids[: self.model.longest] for ids in self.model.pieces.encode(parts)]
-        self.counts.pieces += sum(map(len, encoded))
-        self.counts.unknown += sum(ids.count(UNK) for ids in encoded)
-        order = sorted(range(len(parts)), key=lambda place: len(encoded[place]))
+        """The translation of each part; one without a known piece has none."""
+        reading = self.model.read(parts)
+        self.counts.pieces += reading.tokens
+        self.counts.unknown += reading.unknown
+        lengths = reading.sentences.lengths  # (s,)
+        order = lengths.argsort(stable=True)
         found = [""] * len(parts)
-        for begin in range(0, len(order), self.batch):
-            chosen = order[begin : begin + self.batch]
-            for place, ids in zip(chosen, self._generated([encoded[place] for place in chosen]), strict=True):
-                found[place] = self.model.pieces.decode(ids)
+        for chosen in torch.split(order[lengths[order] > 0], self.batch):
+            made = self.model.write(reading.sentences.take(chosen), self.beam)
+            written = torch.split(made.ids.cpu(), made.lengths.tolist())
+            for place, ids in zip(chosen.tolist(), written, strict=True):
+                found[place] = self.model.pieces.decode(ids.tolist())
         yield from found
-
-    def _generated(self, sentences: Sequence[Sequence[int]]) -> list[list[int]]:
-        made = self.model.write(Ragged.of(sentences), self.beam)
-        return [part.tolist() for part in torch.split(made.ids.cpu(), made.lengths.tolist())]

@@ -6,13 +6,13 @@ word begins with "▁"; punctuation marks are separate pieces. Characters unseen
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import torch
 
-from muse.encoders.ragged import Ragged
 from muse.encoders.reading import Limited, Reader, Reading, blocks
 from muse.errors import BadFile, BadSetting, MissingExtra
 from muse.installation import install_extra
@@ -48,13 +48,16 @@ class Pieces(Reader):
         if size <= len(SPECIALS):
             raise BadSetting(f"pieces must be more than the {len(SPECIALS)} special ones, got {size}")
         tokenizer = _untrained(library)
+        lines = list(balanced_text(texts, exponent, generator))
+        alphabet = _alphabet(map(tokenizer.normalizer.normalize_str, lines), size - len(SPECIALS))
         trainer = library.trainers.BpeTrainer(
             vocab_size=size,
             special_tokens=list(SPECIALS),
-            limit_alphabet=min(CHARACTERS, size - len(SPECIALS)),
+            initial_alphabet=alphabet,
+            limit_alphabet=len(alphabet),
             show_progress=False,
         )
-        tokenizer.train_from_iterator(balanced_text(texts, exponent, generator), trainer)
+        tokenizer.train_from_iterator(lines, trainer)
         return cls(tokenizer)
 
     @classmethod
@@ -106,12 +109,28 @@ class Pieces(Reader):
         return found
 
     def read(self, sentences: Iterable[str]) -> Reading:
-        """The known pieces of the sentences, in any language, in order."""
-        return Reading(Ragged.of(self.encode(sentences))).without(UNK)
+        """The known pieces of the sentences, in any language, in order; none where no word is known."""
+        reading = Reading.of(self.encode(sentences)).without(UNK)
+        found, mark = reading.sentences, self.id_of(BEGINS)
+        # An unknown word leaves the mark of its start, which alone says nothing.
+        known = found.keep(found.ids != (-1 if mark is None else mark)).lengths > 0  # (s,)
+        return replace(reading, sentences=found.keep(known.repeat_interleave(found.lengths)))
 
     def decode(self, ids: Sequence[int]) -> str:
         """The text of these ids without special ones: the encoded sentence in NFC, with single spaces."""
         return str(self._tokenizer.decode(list(ids), skip_special_tokens=True))
+
+
+def _alphabet(lines: Iterable[str], room: int) -> list[str]:
+    """The characters that become pieces: the most frequent, of equals those that come first in Unicode.
+
+    The library, which chooses among equals anew in every process, is left no choice.
+    """
+    counts = Counter[str]()
+    for line in lines:
+        counts.update(BEGINS + line.replace(" ", BEGINS))
+    ranked = sorted(counts, key=lambda character: (-counts[character], character))
+    return ranked[: min(CHARACTERS, room)]
 
 
 def is_failure(error: BaseException) -> bool:
@@ -147,14 +166,8 @@ class PieceReader(Reader):
 
     def __init__(self, pieces: Pieces, longest: int) -> None:
         self._pieces = Limited(pieces, longest - 2)
-        # An unknown word leaves only the mark of its start.
-        self._mark = pieces.id_of(BEGINS)
 
     def read(self, sentences: Iterable[str]) -> Reading:
         """The pieces of the sentences, in order."""
         reading = self._pieces.read(sentences)
-        found = reading.sentences
-        if self._mark is not None:
-            known = found.keep(found.ids != self._mark).lengths > 0  # (s,)
-            found = found.keep(known.repeat_interleave(found.lengths))
-        return replace(reading, sentences=found.framed(BOS, EOS))
+        return replace(reading, sentences=reading.sentences.framed(BOS, EOS))

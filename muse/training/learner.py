@@ -12,9 +12,9 @@ from torch import Tensor, nn
 class Learner(nn.Module, ABC):
     """A model with its loss; the optimiser updates its parameters, and checkpoints contain nothing else.
 
-    A loss is a mean over its examples, so that several processes can share them. Dropout is torch's own,
-    active in training mode; the trainer seeds torch's own random numbers. All other random numbers come
-    from the `generator` passed to `loss`.
+    A loss is a mean over its examples or their tokens, so that several processes can share them. Dropout is
+    torch's own, active in training mode; the trainer seeds torch's own random numbers. All other random
+    numbers come from the `generator` passed to `loss`.
     """
 
     uses_all = True  # whether every loss depends on every parameter, which DistributedDataParallel must know

@@ -1,6 +1,7 @@
 """Sharing: several processes compute the loss of a batch, each for its share of the examples.
 
-Every process ends up with the gradients of the whole batch, as a single process would.
+Every process ends up with the gradients of the whole batch, as a single process would. Of a loss that is a
+mean over tokens, each share counts by its examples, however many tokens they have.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ import logging
 import math
 import time
 from collections.abc import Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, replace
 from functools import cached_property
 from itertools import accumulate
 
@@ -77,6 +77,10 @@ class TrainerConfig:
         for name, choices in (("optimiser", NAMES), ("precision", PRECISIONS)):
             if getattr(self, name) not in choices:
                 raise BadSetting(f"{name} must be one of {', '.join(choices)}; got {getattr(self, name)!r}")
+
+    def with_warmup(self, steps: int) -> TrainerConfig:
+        """These settings with a rate that rises over so many steps, and from then on falls by sqrt(t)."""
+        return replace(self, schedule=Schedule("inverse-sqrt", steps))
 
     def examples_in_epoch(self, examples: int) -> int:
         """The number of examples in an epoch, out of `examples`."""

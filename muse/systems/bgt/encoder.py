@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from muse.systems.bgt.gaussian import Gaussian
+from muse.systems.networks.pooling import masked_mean
 from muse.systems.networks.transformer import Inputs, TransformerLayers, draw_
 
 
@@ -48,11 +49,8 @@ class Encoder(nn.Module):
 
     def forward(self, seen: Observed) -> Gaussian:
         """The posterior of each of b sentences."""
-        states, mask = seen.tokens, seen.mask
-        if self._layers is not None:
-            states = self._layers(Inputs(states, mask))
-        counted = mask[..., None].to(states.dtype)  # (b, t, 1)
-        known = (states * counted).sum(dim=1) / counted.sum(dim=1)  # (b, h)
+        states = seen.tokens if self._layers is None else self._layers(Inputs(seen.tokens, seen.mask))
+        known = masked_mean(states, seen.mask)  # (b, h)
         if self._surface and seen.surface is not None:
             known = torch.cat([known, seen.surface], dim=-1)  # (b, h + s)
         return Gaussian(*self._out(known).chunk(2, dim=-1))

@@ -7,6 +7,7 @@ prior, or of another sentence, whose style is taken (Wieting et al., 2020, 5.3).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
@@ -15,6 +16,7 @@ import torch
 from torch import Tensor
 
 from muse.encoders.ragged import Ragged
+from muse.encoders.reading import Reading
 from muse.encoders.saving import read_encoder
 from muse.errors import BadSetting
 from muse.systems.bgt.config import BgtConfig
@@ -69,6 +71,10 @@ class Rewriting(Writer):
         """The largest number of pieces that the model reads."""
         return self.network.config.longest
 
+    def read(self, sentences: Sequence[str]) -> Reading:
+        """The known pieces of the sentences, as the model learned to read them."""
+        return self.network.reader(self.direction[0]).read(sentences)
+
     @torch.no_grad()
     def write(self, source: Ragged, beam: int) -> Ragged:
         """The sentences of the second language, of the posterior means of these."""
@@ -100,7 +106,7 @@ class Rewriting(Writer):
 
     @property
     def _style(self) -> Ragged:
-        return Ragged.of(self.pieces.encode([self.style or ""])).cut(self.longest)
+        return self.network.reader(self.direction[1]).read([self.style or ""]).sentences
 
 
 def load_bgt(folder: Path, device: str = "cpu") -> BgtNetwork:

@@ -34,7 +34,9 @@ class Length(nn.Module):
 
     def forward(self, latents: Tensor, lengths: Tensor) -> Tensor:
         """The nats -log p(n | z) (b,) of lengths n (b,), given latents (b, k)."""
-        log_odds = self._log_mean(latents)[:, 0] - self._log_shape  # (b,), log (m / r)
+        # At least in single precision: lgamma of a bfloat16 is off by nats, and it has no count above 256.
+        log_mean = self._log_mean(latents)[:, 0]
+        log_odds = log_mean.to(torch.promote_types(log_mean.dtype, torch.float32)) - self._log_shape  # (b,)
         n, r = lengths.to(log_odds.dtype), self._log_shape.exp()
         ways = torch.lgamma(n + r) - torch.lgamma(r) - torch.lgamma(n + 1)
         nats: Tensor = -(ways + n * functional.logsigmoid(log_odds) + r * functional.logsigmoid(-log_odds))

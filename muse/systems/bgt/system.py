@@ -117,8 +117,8 @@ def _tokens(job: Job, text: ParallelText) -> Tokens:
 
 def _label(config: BgtConfig) -> str:
     layers = f"{config.encoder_layers}/{config.decoder_layers}"
-    told = "" if config.reconstruction == 1 else f",reconstruction:{config.reconstruction:g}"
-    return f"bgt[{config.semantic}+{config.own},{layers},prior:{config.prior:g}{told}]"
+    weight = "" if config.reconstruction == 1 else f",reconstruction:{config.reconstruction:g}"
+    return f"bgt[{config.semantic}+{config.own},{layers},prior:{config.prior:g}{weight}]"
 
 
 BGT = System("bgt", PRESETS, ("parallel",), train_bgt, make_bgt)

@@ -101,7 +101,9 @@ class CmlmLearner(Learner):
         config = self.model.config
         if config.objective == "mlm":
             return None
-        return text.passages.take(first.roll(1) if config.neighbour == "shuffled" else first).padded()
+        if config.neighbour == "shuffled":
+            first = _of_others(first, text)
+        return text.passages.take(first).padded() if len(first) else None
 
     def score(self) -> float:
         """The percentage of hidden words in held-out documents that rank first."""
@@ -200,6 +202,14 @@ def predict_parts(
         scores = model(cloze, read.mask, neighbours, asked)
         parts.append(predicted(scores, cloze.answers - asked.start))
     return parts
+
+
+def _of_others(first: Tensor, text: NeighbourPairs) -> Tensor:
+    """Another pair's passage for each of these (b,); for a lone one, another of the text."""
+    if len(first) > 1:
+        return first.roll(1)
+    others = text.pairs[:, 0]
+    return others[others != first][:1]
 
 
 def _masking(asked: range, share: float) -> Masking:

@@ -16,6 +16,7 @@ from muse.errors import BadSetting
 from muse.systems.cmlm.words import Words
 from muse.systems.network_encoder import SentenceNetwork
 from muse.systems.networks.masked_prediction import Cloze
+from muse.systems.networks.pooling import masked_mean
 from muse.systems.networks.token_table import TokenTable, random_rows
 from muse.systems.networks.transformer import Inputs, TransformerConfig, TransformerLayers, draw_
 from muse.training.optimising import NAMES as OPTIMISERS
@@ -152,10 +153,7 @@ class CmlmEncoder(SentenceNetwork):
 
     def rows(self, sentences: Padded) -> Tensor:
         """The mean states (b, h) of sentences."""
-        states = self.transformer(Inputs(sentences.ids, sentences.mask))  # (b, t, h)
-        mask = sentences.mask[..., None]
-        mean: Tensor = (states * mask).sum(dim=1) / mask.sum(dim=1)
-        return mean
+        return masked_mean(self.transformer(Inputs(sentences.ids, sentences.mask)), sentences.mask)
 
 
 class Cmlm(nn.Module):
@@ -188,8 +186,8 @@ class Cmlm(nn.Module):
         inputs = Inputs(cloze.ids, mask, prefix=prefix)
         states = self.encoder.transformer(inputs)[cloze.asked]  # (p, h)
         if self._beside:
-            told = states.new_zeros(len(mask), self._beside) if prefix is None else prefix.flatten(1)
-            states = torch.cat([states, told[cloze.asked.nonzero()[:, 0]].to(states.dtype)], dim=1)
+            beside = states.new_zeros(len(mask), self._beside) if prefix is None else prefix.flatten(1)
+            states = torch.cat([states, beside[cloze.asked.nonzero()[:, 0]].to(states.dtype)], dim=1)
         states = self._norm(functional.gelu(self._dense(states)))
         among = slice(asked.start, asked.stop)
         scores: Tensor = self.encoder.transformer.table.scores(states, among) + self._odds[among]

@@ -36,8 +36,8 @@ class Incremental:
                 values = torch.cat([self._read[number][1], values], dim=2)
             read.append((keys, values))
             states = layer.norm1(states + _attention(layer.self_attn, states, (keys, values), None))
-            told = _attention(layer.multihead_attn, states, self._memory[number], self._mask)
-            states = layer.norm2(states + told)
+            attended = _attention(layer.multihead_attn, states, self._memory[number], self._mask)
+            states = layer.norm2(states + attended)
             wide = layer.activation(layer.linear1(states))
             states = layer.norm3(states + layer.linear2(wide))
         self._read, self._place = read, self._place + 1

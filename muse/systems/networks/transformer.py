@@ -72,7 +72,8 @@ class Inputs(NamedTuple):
     """A batch: `tokens` as ids (b, t) or vectors (b, t, h), and `mask` (b, t), False at padding.
 
     Without a mask there is no padding. `positions` (b, t) or (t,) are 0, 1, 2, ... unless given, `languages`
-    (b, t) or (b, 1) all 0. `prefix` (b, n, h) is read before the tokens and has neither.
+    (b, t), (b, 1) or (1, 1) are all 0 unless given. `prefix` (b, n, h) is read before the tokens and has
+    neither.
     """
 
     tokens: Tensor

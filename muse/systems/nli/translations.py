@@ -1,7 +1,7 @@
 """Translation detection: pairs of a sentence and either its translation or a sentence of similar length.
 
-Rücklé et al. (2018, section 4.2) train InferSent on it when there is no NLI data. Random negatives could be
-recognised by their length alone, so negatives here are about as long as the translation.
+Rücklé et al. (2018, section 5.1) train InferSent on it: it needs translations and no labels. Random negatives
+could be recognised by their length alone, so negatives here are about as long as the translation.
 """
 
 from __future__ import annotations

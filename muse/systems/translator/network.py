@@ -13,6 +13,7 @@ from torch.nn import functional
 from muse.encoders.ragged import Padded, Ragged
 from muse.systems.network_encoder import SentenceNetwork
 from muse.systems.networks.incremental import Incremental
+from muse.systems.networks.pooling import masked_mean
 from muse.systems.networks.token_table import TokenTable
 from muse.systems.networks.transformer import Inputs, Memory, TransformerLayers
 from muse.systems.pieces import BOS, MASK, PAD, UNK, PieceReader, Pieces
@@ -60,8 +61,7 @@ class TranslatorNetwork(SentenceNetwork):
     def forward(self, batch: Ragged, language: str) -> Tensor:
         """The rows (b, h) of sentences, the means of their states."""
         sentences = batch.padded()
-        states, weights = self.memory(sentences, language).vectors, sentences.mask[..., None]
-        return (states * weights).sum(dim=1) / weights.sum(dim=1)
+        return masked_mean(self.memory(sentences, language).vectors, sentences.mask)
 
     def memory(self, sentences: Padded, language: str) -> Memory:
         """The states (b, t, h) of sentences (b, t) in a language, for the decoder."""

@@ -5,6 +5,8 @@ Lample et al. (2018, Unsupervised Machine Translation Using Monolingual Corpora 
 
 from __future__ import annotations
 
+import string
+import unicodedata
 from dataclasses import dataclass
 
 import torch
@@ -29,8 +31,8 @@ class Noise:
     def __call__(self, sentences: Ragged, generator: torch.Generator) -> Ragged:
         """The sentences with noise; each of at least one piece keeps one.
 
-        Word i moves to its place in the order of i + u, with u uniform from 0 to `window`: it never passes a
-        word that was `window` or more places away.
+        Word i moves to its place in the order of i + u, with u uniform from 0 to `window` + 1: it moves by at
+        most `window` places (Lample et al., 2018, section 2.3).
         """
         if not len(sentences.ids):
             return sentences
@@ -41,7 +43,7 @@ class Noise:
         words = starts.long().cumsum(0) - 1  # (t,), numbered over all sentences
         drawn = torch.rand(3, int(words[-1]) + 1, generator=generator, device=device)[:, words]  # (3, t)
         ids = sentences.ids.where(drawn[1] >= self.blank, MASK)
-        order = _sorted(owners, words + self.window * drawn[2])
+        order = _sorted(owners, words + (self.window + 1) * drawn[2])
         kept = drawn[0] >= self.drop
         kept[sentences.offsets[:-1][_all_lost(sentences, kept)]] = True
         return Ragged(ids[order], sentences.offsets).keep(kept[order])
@@ -50,8 +52,13 @@ class Noise:
 def word_begins(pieces: Pieces) -> Tensor:
     """Whether each piece (v,) begins a word: those that carry the mark, and punctuation."""
     tokens = pieces.tokens
-    inside = [token[:1].isalnum() and not token.startswith(BEGINS) for token in tokens]
+    inside = [not (token.startswith(BEGINS) or _is_punctuation(token[0])) for token in tokens]
     return ~torch.tensor(inside) | (torch.arange(len(tokens)) < len(SPECIALS))
+
+
+def _is_punctuation(character: str) -> bool:
+    """As the pieces are cut; combining marks and symbols are parts of words."""
+    return character in string.punctuation or unicodedata.category(character).startswith("P")
 
 
 def _sorted(owners: Tensor, keys: Tensor) -> Tensor:

@@ -21,7 +21,6 @@ from muse.systems.translator.learner import TrainingText, TranslatorLearner
 from muse.systems.translator.network import TranslatorNetwork
 from muse.systems.translator.noise import Noise, word_begins
 from muse.systems.translator.text import Monolingual, WordByWord, monolingual, read_texts
-from muse.systems.xlm.system import scheduled
 from muse.training.seeding import generator_for
 from muse.training.trainer import TrainerConfig, train
 
@@ -47,9 +46,10 @@ def train_translator(job: Job) -> Fitted:
     pretrained = open_pretrained(job.config, request.space)
     config = pretrained.sized(job.config)
     text, network = _prepared(job, config, pretrained)
-    noise = Noise(config.drop, config.blank, config.window, word_begins(network.pieces))
+    device = job.runtime.device
+    noise = Noise(config.drop, config.blank, config.window, word_begins(network.pieces).to(device))
     learner = TranslatorLearner(network, text, noise)
-    epochs = train(learner, scheduled(job.trainer, config.warmup), seed=request.seed, runtime=job.runtime)
+    epochs = train(learner, job.trainer.with_warmup(config.warmup), seed=request.seed, runtime=job.runtime)
     hits, held_out = learner.eval().predicted()
     begins = [pretrained.label(part, getattr(config, part)) for part in ("encoder", "decoder")]
     begins += [config.attention] if config.attention == ORDERED else []

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from muse.encoders.ragged import Ragged
+from muse.encoders.reading import Reading
 from muse.encoders.saving import read_encoder
 from muse.errors import BadSetting
 from muse.systems.lines import LineWriter, Writer
 from muse.systems.network_encoder import opened
-from muse.systems.pieces import BOS, EOS, Pieces
+from muse.systems.pieces import BOS, EOS, UNK, Pieces
 from muse.systems.translator.generation import generate
 from muse.systems.translator.network import TranslatorNetwork
 from muse.systems.translator.system import TRANSLATOR, make_translator
@@ -32,6 +34,10 @@ class Translating(Writer):
     def longest(self) -> int:
         """The largest number of pieces that the model reads."""
         return self.network.config.longest
+
+    def read(self, sentences: Sequence[str]) -> Reading:
+        """The pieces of the sentences, unknown ones marked, as in the text that it learned from."""
+        return Reading.of(self.pieces.encode(sentences)).marking(UNK).cut(self.longest)
 
     def write(self, source: Ragged, beam: int) -> Ragged:
         """The translations of the sentences."""

@@ -16,6 +16,7 @@ from muse.normalise import Normalisation
 from muse.space import AlignedSpace, Side
 from muse.systems.network_encoder import SentenceNetwork
 from muse.systems.networks.masked_prediction import Predicted, predicted, prediction_loss
+from muse.systems.networks.pooling import masked_mean
 from muse.systems.networks.token_table import TokenTable
 from muse.systems.networks.transformer import Inputs, TransformerLayers
 from muse.systems.pieces import UNK, PieceReader, Pieces
@@ -74,7 +75,7 @@ class XlmNetwork(SentenceNetwork):
         states: Tensor = self.model.transformer(Inputs(ids, mask, languages=number))  # (b, t, h)
         if self.config.pooling == "first":
             return states[:, 0]
-        return (states * mask[..., None]).sum(dim=1) / mask.sum(dim=1, keepdim=True)
+        return masked_mean(states, mask)
 
     @torch.no_grad()
     def word_rows(self, words: Sequence[str]) -> Tensor:

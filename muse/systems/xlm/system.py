@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import Any
 
 from muse.space import AlignedSpace
@@ -14,7 +14,6 @@ from muse.systems.xlm.corpus import check_texts, make_sources, read_corpus
 from muse.systems.xlm.initialisation import untrained_network
 from muse.systems.xlm.learner import XlmLearner
 from muse.systems.xlm.network import XlmNetwork, network_of
-from muse.training.schedule import Schedule
 from muse.training.seeding import generator_for
 from muse.training.trainer import TrainerConfig, train
 
@@ -51,7 +50,7 @@ def train_xlm(job: Job) -> Fitted:
     network.to(job.runtime.device)
     judged = [config.judged] if config.judged else ()
     learner = XlmLearner(network.model, sources.streams, sources.pairs, judged, config.exponent)
-    epochs = train(learner, scheduled(job.trainer, config.warmup), seed=request.seed, runtime=job.runtime)
+    epochs = train(learner, job.trainer.with_warmup(config.warmup), seed=request.seed, runtime=job.runtime)
     predicted = learner.predictions()
     perplexities = {f"perplexity_{name}": round(part.perplexity) for name, part in predicted.items()}
     return Fitted(
@@ -67,11 +66,6 @@ def train_xlm(job: Job) -> Fitted:
         hits=None,
         counts={"pieces": len(pieces)} | sources.sizes() | perplexities,
     )
-
-
-def scheduled(trainer: TrainerConfig, warmup: int) -> TrainerConfig:
-    """The trainer with a linear warm-up of so many steps, and after it the decay by sqrt(t)."""
-    return replace(trainer, schedule=Schedule("inverse-sqrt", warmup))
 
 
 def make_xlm(settings: Mapping[str, Any], _: AlignedSpace) -> XlmNetwork:

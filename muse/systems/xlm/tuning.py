@@ -20,7 +20,7 @@ from muse.systems.nli.pair_classes import PairClassifier, PairClassLearner, Pair
 from muse.systems.system import Fitted, Job, Preset, System
 from muse.systems.xlm.inference import XlmInference
 from muse.systems.xlm.network import XlmNetwork
-from muse.systems.xlm.system import XLM, make_xlm, scheduled
+from muse.systems.xlm.system import XLM, make_xlm
 from muse.training.seeding import generator_for
 from muse.training.trainer import TrainerConfig, train
 
@@ -62,7 +62,7 @@ def tune_xlm(job: Job) -> Fitted:
     network = tuned(xlm, config, generator_for(request.seed, 0)).to(job.runtime.device)
     pairs = read_inferences(job, network)
     learner = PairClassLearner(network, pairs)
-    trainer = scheduled(job.trainer, config.warmup)
+    trainer = job.trainer.with_warmup(config.warmup)
     epochs = train(learner, trainer, seed=request.seed, runtime=job.runtime)
     return Fitted(
         encoder=job.encoder(
