@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from muse.errors import BadSetting
+from muse.errors import BadSetting, Mismatch
 from muse.lexicon import Entry, Lexicon
 from muse.search.approximate import Approximation
 from muse.search.calibration import CANDIDATES
@@ -110,6 +111,15 @@ def entries(
             for row, column, score, rank, probability in _batch(found, begin, limits, calibration, back):
                 yield Entry(words[row], translations[column], score, rank, probability)
             tick(min(begin + size, count))
+
+
+def check_found(count: int, wanted: str, out: Path) -> None:
+    """Raise Mismatch if a dictionary, `wanted` from one language to another, would be empty."""
+    if not count:
+        raise Mismatch(
+            f"{out}: expected at least one pair from {wanted}, got none; lower --min-probability or raise "
+            "--top"
+        )
 
 
 def _batch(

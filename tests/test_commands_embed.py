@@ -29,9 +29,8 @@ def test_vectors_are_written(muse: Command, text: Path) -> None:
 def test_what_is_printed_says_what_comes_next(muse: Command, text: Path) -> None:
     out = text.with_name("en.vec")
     ended = muse("embed", text, "--lang", "en", "--out", out, *TINY)
-    first, last = ended.out.splitlines()
-    assert first == f"6 words in {out}, from 2,000 tokens, read 1 times"
-    assert last == f"next: muse align --src en --tgt LANG --src-emb {out}"
+    assert ended.out == f"6 words in {out}, from 2,000 tokens, read once\n"
+    assert ended.err.splitlines()[-1] == f"next: muse align --src en --tgt LANG --src-emb {out}"
     assert "en: 2,000 tokens are little" in ended.err
     assert "Progress" not in ended.err  # fastText's own
 

@@ -115,6 +115,7 @@ def test_what_is_refused(muse: Command, space: Path) -> None:
     refused_late = translate(muse, space, "--reference", here / "en.txt", stdin="le\n")
     assert refused_late.code == 1
     assert "got 9 for 1" in refused_late.errors[0]
+    assert not refused_late.out  # before any line was translated
 
 
 def test_words_with_their_worth(muse: Command, space: Path) -> None:
@@ -185,7 +186,7 @@ def test_map_refuses(muse: Command, space: Path) -> None:
     refused(
         muse(*map_, here / "narrow.vec", "--out", here / "o.vec"), "narrow.vec: new words of fr need", "got 3"
     )
-    refused(muse(*map_, here / "fr.vec", "--words", here / "words.txt"), "got none for 'zzz'")
+    refused(muse(*map_, here / "fr.vec", "--words", here / "words.txt"), "no vector for 1 of 1 words (zzz)")
     refused(
         muse(*map_, here / "fr.vec", "--out", here / "no" / "o.vec"), "expected a file in an existing folder"
     )

@@ -53,9 +53,10 @@ def test_scores(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "parts"),
     [
-        ("cat chat\nnew york ny\n", [":2: expected two words, got 3 fields ('new york ny')", "with a tab"]),
-        ("cat chat\ncat\n", [":2: expected two words, got 1 fields"]),
-        ("cat\t\n", [":1: expected two words, got 1 fields"]),
+        ("cat chat\nnew york ny\n", [":2: expected two words, got 3 fields ('new york ny')", "or a tab"]),
+        ("cat chat\ncat\n", [":2: expected two words, got 1 field ("]),
+        ("cat\t\n", [":1: expected two words, got 1 field ("]),
+        ("cat,chat\n", ["not a comma"]),
         ("a\tb\tc\n", [":1: expected two words, got 3 fields"]),
         ("a\tb\tnan\n", [":1: expected two words, got 3 fields"]),
         ("a\tb\t1\t2\n", [":1: expected two words, got 4 fields"]),

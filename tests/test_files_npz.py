@@ -49,8 +49,8 @@ def test_fortran_order_and_repeated_words(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arrays", "part"),
     [
-        ({"a": MATRIX, "b": MATRIX}, "expected the arrays `words` and `matrix` (or `vectors`), got a, b"),
-        ({"words": np.array(WORDS)}, "expected the arrays `words` and `matrix` (or `vectors`), got words"),
+        ({"a": MATRIX, "b": MATRIX}, "`ids` and `vectors` or one array, got a, b"),
+        ({"words": np.array(WORDS)}, "`ids` and `vectors` or one array, got words"),
         (
             {"words": np.array(WORDS), "matrix": MATRIX[0]},
             "to be n rows of d real numbers, got float32 of shape (4,)",

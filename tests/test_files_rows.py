@@ -134,7 +134,7 @@ BAD: dict[str, tuple[Write, str]] = {
     "complex.npy": (_npy(ROWS * 1j), "got complex64"),
     "text.npy": (_npy(ROWS.astype(str)), "got <U32"),
     "fortran.npy": (_npy(np.asfortranarray(ROWS)), "save it with np.ascontiguousarray(array)"),
-    "objects.npy": (_npy(OBJECTS), "expected a complete .npy file"),
+    "objects.npy": (_npy(OBJECTS), "expected an array of numbers, got one of Python objects"),
     "flat.npz": (_npz(vectors=ROWS[0]), "got float32 of shape (4,)"),
     "number.npz": (_npz(vectors=np.float32(1), ids=np.array(IDS)), "expected `ids` to be one text"),
     "alone.npz": (_npz(vectors=np.float32(1)), "got float32 of shape ()"),

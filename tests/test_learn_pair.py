@@ -14,6 +14,7 @@ from muse.learn.plan import Plan
 from muse.normalise import normalise
 from muse.progress import Progress
 from muse.run.runtime import Runtime
+from muse.vectors import Vectors
 from tests.spaces import rotation
 from tests.toys import pair, raw_pair, strangers
 
@@ -78,6 +79,14 @@ def test_prepared_where_the_rows_are() -> None:
     np.testing.assert_array_equal(fitted.apply(copy), vectors.matrix)
     assert vectors.lengths is not None
     np.testing.assert_allclose(vectors.lengths, np.linalg.norm(copy, axis=1), rtol=1e-5)
+
+
+def test_vectors_that_are_all_alike_are_refused() -> None:
+    rows = np.tile(np.float32([0.3, 0.1, 0.7]), (600, 1))
+    with pytest.raises(Mismatch, match="xx: expected vectors that differ, got the same one 600 times"):
+        prepare_(Vectors("xx", [f"w{row}" for row in range(600)], rows), ("unit",))
+    rows[300] += 1
+    prepare_(Vectors("xx", [f"w{row}" for row in range(600)], rows), ("unit",))
 
 
 def test_pairs_that_cannot_be() -> None:

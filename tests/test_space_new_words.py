@@ -81,14 +81,23 @@ def test_too_few_common_words(
     assert np.allclose(new.rows(["mot41"]), space.map_words("fr", rows[41:42]))
 
 
+def test_words_without_a_vector_are_left_out(
+    made: tuple[AlignedSpace, Matrix, Path], caplog: pytest.LogCaptureFixture
+) -> None:
+    space, _, path = made
+    found = map_new_words(space, load_new_words(space, "fr", path), ["mot1", "zzz", "mot2"])
+    assert list(found.words) == ["mot1", "mot2"]
+    assert "no vector for 1 of 3 words (zzz), left out" in caplog.text
+
+
 def test_bad_input(made: tuple[AlignedSpace, Matrix, Path], tmp_path: Path) -> None:
     space, rows, path = made
     with pytest.raises(BadSetting, match="are en, fr; got 'xx'"):
         load_new_words(space, "xx", path)
     with pytest.raises(BadFile, match="it does not exist"):
         load_new_words(space, "fr", tmp_path / "nosuch")
-    with pytest.raises(BadSetting, match="got none for 'zzz' and 1 more; use a fastText .bin"):
-        map_new_words(space, load_new_words(space, "fr", path), ["mot1", "zzz", "yyy"])
+    with pytest.raises(BadSetting, match=r"no vector for 2 of 2 words \(zzz, yyy\); use a fastText .bin"):
+        map_new_words(space, load_new_words(space, "fr", path), ["zzz", "yyy"])
     with pytest.raises(BadSetting, match="got none; list them"):
         map_new_words(space, load_new_words(space, "fr", path), ["", " "])
     write_npz(tmp_path / "old.npz", WORDS[:40], rows[:40])

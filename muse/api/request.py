@@ -144,20 +144,22 @@ class Request:
 
     def source_files(self) -> tuple[Given, ...]:
         """The vectors of each language to map; BadFile if none are found."""
-        return _located(self.source_file, self.sources)
+        return _located(self.source_file, self.sources, "--src-emb")
 
     def pivot_file(self) -> Given:
         """The vectors of the pivot; BadFile if none are found."""
-        return _located(self.target_file, (self.pivot,))[0]
+        return _located(self.target_file, (self.pivot,), "--tgt-emb")[0]
 
     def via_files(self) -> tuple[Given, ...]:
         """The vectors of each language for detours only; BadFile if none are found."""
-        return _located(self.via_file, self.via)
+        return _located(self.via_file, self.via, "--via-emb")
 
 
-def _located(given: Given | tuple[Given, ...] | None, languages: tuple[str, ...]) -> tuple[Given, ...]:
+def _located(
+    given: Given | tuple[Given, ...] | None, languages: tuple[str, ...], option: str
+) -> tuple[Given, ...]:
     if given is None:
-        return tuple(map(locate_vectors, languages))
+        return tuple(locate_vectors(language, option) for language in languages)
     return tuple(one if isinstance(one, RowArray) else find_vectors(one) for one in _several(given))
 
 

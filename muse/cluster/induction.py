@@ -16,7 +16,7 @@ from muse.cluster.run import Run, Site
 from muse.cluster.shards import KeySearch, look_up
 from muse.errors import BadSetting
 from muse.files.parts import PartFolder
-from muse.induce import Limits, entries
+from muse.induce import Limits, check_found, entries
 from muse.lexicon import Entry
 from muse.search.approximate import Approximation
 from muse.search.found import Neighbours
@@ -33,7 +33,7 @@ def search_on(site: Site, approximation: Approximation) -> MakeSearch:
 
     def make(direction: Direction, retrieval: Retrieval, most: int) -> Search:
         if retrieval.method == "isf":
-            raise BadSetting("--retrieval isf needs all words on one machine; leave out --ray, or take csls")
+            raise BadSetting("the inverted softmax needs all words on one machine, got a cluster; take csls")
         spread = _Spread(site, direction, approximation)
         if not spread.approximate:
             return _Exact(spread, direction.biases(spread.hubs(retrieval.k), retrieval), most)
@@ -115,7 +115,9 @@ def induce(
         rng = np.random.default_rng(approximation.seed)
         search = search_on(site, approximation)
         found = entries(space, *languages, limits=limits, retrieval=retrieval, rng=rng, search=search)
-        return site.finish(pairs=_write(site.parts, found))
+        count = _write(site.parts, found)
+        check_found(count, " to ".join(languages), run.out)
+        return site.finish(pairs=count)
 
 
 def _write(parts: PartFolder, found: Iterable[Entry]) -> int:

@@ -12,6 +12,7 @@ from typing import Any
 from muse.cluster.connection import Cluster, connected, require_ray
 from muse.cluster.stage import Work, make_parts
 from muse.encoders.encoder import SentenceEncoder
+from muse.errors import BadFile
 from muse.files.parts import MANIFEST as PARTS_MANIFEST
 from muse.files.parts import PartFolder, begin_parts, check_parts, read_manifest
 from muse.files.pieces import files_of
@@ -95,4 +96,6 @@ def files_as_settings(path: Path | None) -> list[list[Any]]:
     """What tells the state of a file, or of the files in a folder, from another: names, sizes, times."""
     if path is None:
         return []
+    if not path.exists():
+        raise BadFile(f"{path}: expected a file, but it does not exist; check the path")
     return [[str(file), file.stat().st_size, file.stat().st_mtime_ns] for file in files_of(path)]

@@ -73,17 +73,18 @@ OF_WORDS = " (not unsupervised)"
     help="Words of --src, most frequent first, for vectors that are composed of n-grams: of a spaCy pipeline "
     "in mode floret, or a fastText .bin.",
 )  # fmt: skip
-@click.option("--tgt-words", type=Path, metavar="FILE", help="The same of --tgt.")
+@click.option("--tgt-words", type=Path, metavar="FILE", help="The same for --tgt.")
 @click.option(
     "--src-texts", type=Path, metavar="FILE",
     help="Texts of the rows of --src, if these have no words: one a line, in their order, to be shown beside "
     "their ids.  [default: the column text or sentence of a .parquet]",
 )  # fmt: skip
-@click.option("--tgt-texts", type=Path, metavar="FILE", help="The same of --tgt.")
+@click.option("--tgt-texts", type=Path, metavar="FILE", help="The same for --tgt.")
 @text_options
 @click.option(
     "--init", default="auto", show_default=True, type=click.Choice(INITIALISATIONS),
-    help="Initialisation; auto tries several, until one is judged aligned; beside a large dictionary, none.",
+    help="Initialisation; auto tries several until one is judged aligned; with a large dictionary it tries "
+    "none.",
 )  # fmt: skip
 @click.option(
     "--dictionary",
@@ -96,7 +97,7 @@ OF_WORDS = " (not unsupervised)"
 @click.option("--lower", is_flag=True, help="Lowercase words; of words that become equal, keep the first.")
 @click.option(
     "--normalise", default="unit,centre,unit", show_default=True, metavar="STEPS",
-    help="Steps that normalise the vectors, in order.",
+    help="Steps that normalise the vectors, in order: unit (length 1) and centre (mean 0); the last is unit.",
 )  # fmt: skip
 @click.option(
     "--refine/--no-refine", default=True, show_default=True, help="Repeat Procrustes on induced word pairs."

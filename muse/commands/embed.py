@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,8 @@ from muse.commands.options import common
 
 if TYPE_CHECKING:
     from muse.embedding import EmbedConfig
+
+log = logging.getLogger(__name__)
 
 
 @click.command()
@@ -26,8 +29,9 @@ if TYPE_CHECKING:
 )  # fmt: skip
 @click.option("--dim", default=300, show_default=True, metavar="N", help="Number of dimensions.")
 @click.option(
-    "--epochs", type=int, metavar="N", help="Times to read the text.  [default: 5 to 15, more if it is short]"
-)
+    "--epochs", type=click.IntRange(1), metavar="N",
+    help="Times to read the text.  [default: 5 to 15, more if it is short]",
+)  # fmt: skip
 @click.option("--window", default=5, show_default=True, metavar="N", help="Words of context on either side.")
 @click.option("--negatives", default=10, show_default=True, metavar="N", help="Negatives for each example.")
 @click.option("--min-count", default=5, show_default=True, metavar="N", help="Leave out rarer words.")
@@ -58,8 +62,12 @@ def embed(texts: tuple[Path, ...], quiet: bool, as_json: bool, **options: Any) -
     if as_json:
         click.echo(json.dumps(made.as_json(), ensure_ascii=False))
         return
-    click.echo(f"{made.words:,} words in {made.out}, from {made.tokens:,} tokens, read {made.epochs} times")
-    click.echo(f"next: muse align --src {options['lang']} --tgt LANG --src-emb {made.out}")
+    click.echo(f"{made.words:,} words in {made.out}, from {made.tokens:,} tokens, read {_times(made.epochs)}")
+    log.info("next: muse align --src %s --tgt LANG --src-emb %s", options["lang"], made.out)
+
+
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count} times"
 
 
 def _config(options: dict[str, Any]) -> EmbedConfig:

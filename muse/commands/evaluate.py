@@ -37,7 +37,9 @@ USED_BY = {
     ("source_file", "target_file"): ("sentences", "rows"),
     ("parallel", "both_ways", "neighbours"): ("sentences",),
     ("target_pairs",): ("sts",),
-    ("data", "runs"): ("transfer",),
+    ("data",): ("transfer", "nli"),
+    ("runs",): ("transfer",),
+    ("lang",): ("nli",),
     ("text", "labelled", "probes", "size", "folds"): ("probe",),
     ("classifier",): ("transfer", "probe"),
     ("also",): ("sentences", "sts", "relatedness", "transfer", "probe"),
@@ -99,9 +101,9 @@ FILE: dict[str, Any] = {"type": Path, "metavar": "FILE"}
 @click.option("--train-pairs", **FILE, help="relatedness: rated pairs to learn from, in the same columns.")
 @click.option("--target-pairs", **FILE, help="sts: the same pairs in --tgt, to compare across languages.")
 @click.option(
-    "--data", type=Path, metavar="FOLDER",
-    help="transfer: LANG.txt for each language, a sentence on each line, and labels.txt. --fit task learns "
-    "from these sentences, without their labels.",
+    "--data", type=Path, metavar="PATH",
+    help="nli: the same as --pairs. transfer: a folder with LANG.txt for each language, a sentence on each "
+    "line, and labels.txt. --fit task learns from these sentences, without their labels.",
 )  # fmt: skip
 @click.option(
     "--runs",
@@ -146,6 +148,7 @@ FILE: dict[str, Any] = {"type": Path, "metavar": "FILE"}
     "--neighbours", type=click.IntRange(1), metavar="K",
     help="sentences: neighbourhood size.  [default: 10 for csls, 4 for margin]",
 )  # fmt: skip
+@click.option("--lang", metavar="LANG", help="nli: the same as --src, as in muse train.")
 @languages
 @backend
 @search
@@ -159,13 +162,16 @@ def evaluate(space: Path, task: str, as_json: bool, **options: Any) -> None:
     similarity   correlation of cosines with rated word pairs
     sentences    P@1, P@5 and P@10 of sentence retrieval
     sts          correlation of cosines with rated sentence pairs
-    relatedness  the same of a regression learned from such pairs
+    relatedness  correlation of a regression learned from rated sentence pairs
     rows         P@1, mean rank and mean cosine of rows without words
     nli          accuracy of an encoder trained with --nli
     transfer     a classifier trained in --src, tested in other languages
     probe        what a classifier can predict from sentence vectors
     """  # noqa: D301 - click reads \b as the character
     module, function, needed = TASKS[task]
+    if task == "nli":
+        options["pairs"] = options["pairs"] or options["data"]
+        options["source"] = options["source"] or options["lang"]
     for name in needed:
         if not options["source" if name == "src" else name.replace("-", "_")]:
             what = {"src": "LANG", "data": "FOLDER"}.get(name, "FILE")

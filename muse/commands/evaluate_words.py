@@ -71,7 +71,7 @@ def words(space: Path, options: dict[str, Any]) -> tuple[dict[str, Any], list[st
     if options["hubness"]:
         found["hubness"], more = _hubness(loaded, options)
         lines += more
-    return {**found, **worst(recalls)}, [*lines, *(f"approximate search: {recall}" for recall in recalls)]
+    return {**found, **worst(recalls)}, [*lines, *map(str, recalls)]
 
 
 def _score(space: AlignedSpace, lexicon: Lexicon, retrieval: Retrieval, options: dict[str, Any]) -> WordScore:

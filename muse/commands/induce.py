@@ -94,7 +94,7 @@ def induce(space: Path, out: Path, form: str, both: bool, as_json: bool, **optio
     for one in shown:
         click.echo(f"{one['pairs']} pairs in {one['out']}")
     for recall in recalls:
-        click.echo(f"approximate search: {recall}")
+        click.echo(str(recall))
 
 
 class _Wanted(NamedTuple):
@@ -114,6 +114,10 @@ def _on_cluster(
     from muse.search.retrieval import Retrieval
 
     one_machine_only("form", "both", "backend", "device")
+    if options["method"] == "isf":
+        raise click.UsageError(
+            "--retrieval isf needs all words on one machine; leave out --ray, or use csls."
+        )
     languages, names = (wanted.source, wanted.target), ("method", "search", "seed")
     settings = {
         "command": "induce", "spaces": spaces_as_settings(options["space"]), "languages": list(languages),
@@ -176,15 +180,11 @@ def _found(
 
 def _fill(write: Write, wanted: _Wanted, found: Iterable[Entry]) -> int:
     # Writes the entries of one direction and returns their number.
-    from muse.errors import Mismatch
+    from muse.induce import check_found
 
     count = 0
     for entry in found:
         write(entry)
         count += 1
-    if not count:
-        raise Mismatch(
-            f"{wanted.out}: expected at least one pair from {wanted.source} to {wanted.target}, got none; "
-            "lower --min-probability or raise --top"
-        )
+    check_found(count, f"{wanted.source} to {wanted.target}", wanted.out)
     return count

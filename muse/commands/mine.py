@@ -228,6 +228,6 @@ def _print_result(written: _Written, as_json: bool) -> None:
         )
     click.echo(f"{pairs} pairs in {out} | {made}")
     for recall in recalls:
-        click.echo(f"approximate search: {recall}")
+        click.echo(str(recall))
     if score is not None:
         click.echo(f"{score} | {made}")

@@ -17,6 +17,7 @@ from click.core import ParameterSource
 from muse.commands.outputs import check_outputs
 from muse.progress import message
 from muse.run.address_space import fit_threads
+from muse.version import __version__
 
 if TYPE_CHECKING:
     from muse.search.approximate import Approximation
@@ -49,6 +50,7 @@ def common(command: F) -> F:
             metavar="N",
             help="Number of CPU threads.  [default: all]",
         ),
+        click.version_option(__version__, prog_name="muse"),
         click.option("-q", "--quiet", is_flag=True, help="Print only errors on stderr."),
         click.option("-v", "--verbose", is_flag=True, help="Print more on stderr."),
     ):

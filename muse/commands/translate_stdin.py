@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
@@ -46,7 +46,10 @@ def translate_stdin(
     references = None if reference is None else _references(reference)
     lines: list[str] = []
     count = 0
-    for block in read_blocks(cast("Stream", sys.stdin.buffer), STDIN):
+    blocks: Iterable[list[str]] = read_blocks(cast("Stream", sys.stdin.buffer), STDIN)
+    if references is not None:
+        blocks = _checked(blocks, references)
+    for block in blocks:
         translated = translator.translate(block)
         count += len(block)
         if as_json or references is not None:
@@ -61,6 +64,16 @@ def translate_stdin(
     if as_json:
         fields = {"lines": lines, **counts(), **{score.name.lower(): asdict(score) for score in scores}}
         click.echo(json.dumps(fields, ensure_ascii=False))
+
+
+def _checked(blocks: Iterable[list[str]], references: list[str]) -> list[list[str]]:
+    """The lines on stdin, read to the end: a surplus or missing one is told before any is translated."""
+    from muse.translate.scores import check_references
+
+    whole = list(blocks)
+    if count := sum(map(len, whole)):
+        check_references(count, references)
+    return whole
 
 
 def _references(path: Path) -> list[str]:

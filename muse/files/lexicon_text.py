@@ -91,9 +91,10 @@ def _read_pair(line: str, where: str) -> PairLine:
     fields = _fields(line)
     score = _score(fields[2]) if len(fields) == 3 and "\t" in line else None
     if (len(fields) != 2 and score is None) or line.startswith("\t"):
+        found = f"{len(fields)} field{'s' * (len(fields) != 1)}"
         raise BadFile(
-            f"{where}: expected two words, got {len(fields)} fields ({line.strip()[:60]!r}); "
-            "put one pair on a line, with a tab between the two where one has a space"
+            f"{where}: expected two words, got {found} ({line.strip()[:60]!r}); put one pair on a line, with "
+            "a space between the two, not a comma, or a tab where one has a space"
         )
     return PairLine((fields[0], fields[1]), score)
 

@@ -13,8 +13,10 @@ STEMS = ("{}", "wiki.{}", "cc.{}.300")  # plain, and as fastText's two collectio
 SAMPLE = Path(__file__).resolve().parents[2] / "embeddings" / "sample"
 
 
-def locate_vectors(language: str) -> Path:
+def locate_vectors(language: str, option: str = "--src-emb or --tgt-emb") -> Path:
     """The file with the vectors of `language`; BadFile that lists the folders searched if there is none.
+
+    `option` is that which would have named it.
 
     Searched in turn: `embeddings/` and `embeddings/raw/` of the working directory, `$MUSE_EMBEDDINGS`,
     the sample vectors where muse runs from a checkout.
@@ -31,7 +33,7 @@ def locate_vectors(language: str) -> Path:
     raise BadFile(
         f"no vectors for {language!r}: expected a file such as {language}.vec or {language}.vec.gz in "
         f"{', '.join(map(_shown, folders))}, found vectors for {', '.join(known) or 'no language'} there; "
-        "give a file as --src-emb or --tgt-emb, set MUSE_EMBEDDINGS, or download published vectors with "
+        f"give a file as {option}, set MUSE_EMBEDDINGS, or download published vectors with "
         f"muse fetch{several or did_you_mean(language, known)}"
     )
 

@@ -148,6 +148,11 @@ def _npy(path: Path) -> _OnDisk:
             # The map checks the size of the file against the header, and takes no memory until it is read.
             array = np.lib.format.open_memmap(path, mode="r")
     except DAMAGED as error:
+        if "Python objects" in str(error):
+            raise BadFile(
+                f"{path}: expected an array of numbers, got one of Python objects; save it with "
+                "np.save(path, np.stack(rows))"
+            ) from error
         raise BadFile(f"{path}: expected a complete .npy file, got {error}; save it again") from error
     if array.ndim > 1 and not array.flags.c_contiguous:
         raise BadFile(

@@ -122,8 +122,14 @@ def check_pair(source: Vectors, target: Vectors, *, max_vocab: int | None = None
 def prepare_(vectors: Vectors, steps: Sequence[str]) -> tuple[Vectors, Normalisation]:
     """The vectors with the original lengths of their rows, and the fitted normalisation.
 
-    The rows are normalised in place: for 200,000 words a second matrix would take 240 MB.
+    The rows are normalised in place: for 200,000 words a second matrix would take 240 MB. Mismatch if all
+    are alike, of which centring would leave rounding errors.
     """
+    if (vectors.matrix[-1] == vectors.matrix[0]).all() and (vectors.matrix == vectors.matrix[0]).all():
+        raise Mismatch(
+            f"{vectors.language}: expected vectors that differ, got the same one {len(vectors)} times; check "
+            "the program that wrote the file"
+        )
     lengths = np.sqrt(np.einsum("nd,nd->n", vectors.matrix, vectors.matrix))  # (n,)
     fitted = normalise_(vectors.matrix, steps)
     return replace(vectors, lengths=lengths), fitted

@@ -65,8 +65,10 @@ class Recall:
 
     def __str__(self) -> str:
         """The measurement in words."""
+        if self.depth is None:
+            return "exact search"
         shares = f"recall@1 {100 * self.at_1:.1f} %, recall@{BEST} {100 * self.at_10:.1f} %"
-        return f"{shares} on {self.queries} queries"
+        return f"approximate search: {shares} on {self.queries} queries"
 
     def as_json(self) -> dict[str, Any]:
         """The fields that `--json` shows."""
@@ -200,7 +202,7 @@ class Prepared:
         def first_enough(depths: Iterable[Depth]) -> Recall | None:
             for depth in depths:
                 recall = _recall(index.search(sample, max(k, BEST), depth).scores, exact, depth)
-                log.info("%s in %g of the lists, %d candidates", recall, depth.lists, depth.candidates)
+                log.info("%s, %g of the lists, %d candidates", recall, depth.lists, depth.candidates)
                 if recall.enough:
                     return recall
             return None

@@ -69,7 +69,7 @@ def _load_sides(folder: Path, check: bool) -> tuple[dict[str, Side], dict[str, A
 
 
 def _log_recall(recall: Recall) -> None:
-    log.info("approximate search: %s", recall)
+    log.info("%s", recall)
 
 
 def _check_numbers(home: Path, side: Side) -> None:

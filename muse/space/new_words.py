@@ -28,6 +28,7 @@ from muse.vectors import Matrix, Vectors
 
 log = logging.getLogger(__name__)
 
+NAMED = 5  # words without a vector that a message lists
 COMPARED = 1_000  # common words by which we test whether two sets of vectors are of the same model
 SAME_MODEL = 0.9  # the least mean cosine: 0.999 for the same model with three decimals, near 0 for another
 FITTED = 50_000  # the most frequent common words, to which the map of another model is fitted
@@ -104,12 +105,14 @@ def map_new_words(space: AlignedSpace, new_words: NewWords, words: Sequence[str]
             f"{new_words.vectors.path}: expected words of {language} that the space does not contain, "
             f"got {'none' if words is not None else 'only words that it contains'}; list them with --words"
         )
+    known = [word for word in chosen if new_words.has(word)]
     if missing := [word for word in chosen if not new_words.has(word)]:
-        raise BadSetting(
-            f"{new_words.vectors.path}: expected a vector for every word, got none for {missing[0]!r} and "
-            f"{len(missing) - 1} more; use a fastText .bin or floret vectors, which every word has"
-        )
-    return Vectors(language, chosen, new_words.rows(chosen))
+        some = ", ".join(missing[:NAMED]) + (", ..." if len(missing) > NAMED else "")
+        lacking = f"{new_words.vectors.path}: no vector for {len(missing)} of {len(chosen)} words ({some})"
+        if not known:
+            raise BadSetting(f"{lacking}; use a fastText .bin or floret vectors, which every word has")
+        log.warning("%s, left out; a fastText .bin or floret vectors have one for every word", lacking)
+    return Vectors(language, known, new_words.rows(known))
 
 
 def _opened(path: Path, language: str) -> WordVectors:

@@ -28,16 +28,21 @@ class Quality:
         return f"{self.name} = {self.value:.2f} [{low:.2f}, {high:.2f}] | {self.signature}"
 
 
+def check_references(lines: int, references: Sequence[str]) -> None:
+    """Raise Mismatch unless there is a reference for each of so many lines."""
+    if lines != len(references) or not references:
+        raise Mismatch(
+            f"--reference needs one line for each line of the text, got {len(references)} for {lines}; check "
+            "that both are the same text"
+        )
+
+
 def quality(translations: Sequence[str], references: Sequence[str], *, made: str = "") -> list[Quality]:
     """BLEU (Papineni et al., 2002) and chrF (Popović, 2015) of lines against their references.
 
     `made` is the part of the signature that says how the translations were made.
     """
-    if len(translations) != len(references) or not references:
-        raise Mismatch(
-            f"--reference needs one line for each line of the text, got {len(references)} for "
-            f"{len(translations)}; check that both are the same text"
-        )
+    check_references(len(translations), references)
     # The bootstrap of a single metric fails if a sample scores zero (sacrebleu 2.6); that of its paired test
     # does not, and also accepts a single system.
     metrics, test = require_sacrebleu()

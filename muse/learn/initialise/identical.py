@@ -51,7 +51,8 @@ def identical(
     if len(lexicon) < config.minimum:
         raise Mismatch(
             f"identical strings need at least {config.minimum} words spelt alike in both languages, "
-            f"got {len(lexicon)}; use another initialisation (--init auto --no-identical)"
+            f"got {len(lexicon)}; if one side has capitals, add --lower, else use another initialisation "
+            "(--init auto --no-identical)"
         )
     pairs = torch.from_numpy(lexicon.indices(source.index, target.index)).to(runtime.device)  # (p, 2)
     x, y = source.tensor(runtime.device)[pairs[:, 0]], target.tensor(runtime.device)[pairs[:, 1]]

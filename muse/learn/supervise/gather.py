@@ -50,13 +50,16 @@ def gather(lexicon: Lexicon, source: Vectors, target: Vectors, *, device: str = 
     rows = [(sides[0].row(left), sides[1].row(right)) for left, right in lexicon.pairs]
     known = [place for place, pair in enumerate(rows) if None not in pair]
     if not known:
+        ranked = source.ranked and target.ranked
+        what, case = ("vocabularies", " and the letters' case (--lower)") if ranked else ("lists of ids", "")
         raise Mismatch(
-            f"at least one pair of the dictionary must be in both vocabularies, got 0 of {len(lexicon)}; "
-            "check the order of the languages and the letters' case (--lower)"
+            f"at least one pair of the dictionary must be in both {what}, got 0 of {len(lexicon)}; check the "
+            f"order of the languages{case}"
         )
     if lexicon.looks_swapped(source.index, target.index):
         log.warning(
-            "the dictionary seems to have %s first, not %s: only %d of its %d pairs are known",
+            "the dictionary seems to have %s first, not %s: only %d of its %d pairs are known; swap its "
+            "columns, or --src and --tgt",
             target.language, source.language, len(known), len(lexicon),
         )  # fmt: skip
     known = [place for place in known if _weight(lexicon, place) > 0]
