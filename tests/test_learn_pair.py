@@ -82,7 +82,7 @@ def test_prepared_where_the_rows_are() -> None:
 
 
 def test_vectors_that_are_all_alike_are_refused() -> None:
-    rows = np.tile(np.float32([0.3, 0.1, 0.7]), (600, 1))
+    rows = np.tile(np.array([0.3, 0.1, 0.7], np.float32), (600, 1))
     with pytest.raises(Mismatch, match="xx: expected vectors that differ, got the same one 600 times"):
         prepare_(Vectors("xx", [f"w{row}" for row in range(600)], rows), ("unit",))
     rows[300] += 1

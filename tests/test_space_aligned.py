@@ -79,7 +79,7 @@ def rng_matrix(seed: int) -> np.ndarray[tuple[int, int], np.dtype[np.float32]]:
 
 def test_new_words_of_another_dimension(space: AlignedSpace) -> None:
     with pytest.raises(
-        Mismatch, match=r"new words of fr need rows of 8 numbers, got an array of shape \(2, 5\)"
+        Mismatch, match="new words: rows of fr need 8 numbers each, got 5; take them from the model"
     ):
         space.map_words("fr", raw_rows(0, 2, 5))
 

@@ -54,4 +54,5 @@ def _side(space: AlignedSpace, language: str, file: Path | None) -> Vectors:
     from muse.files import read_vectors
 
     read = read_vectors(file, language=language)
+    space.check_raw(language, read.dimension, str(file))
     return replace(read, matrix=space.map_words(language, read.matrix))

@@ -127,10 +127,12 @@ def _only(_: click.Context, parameter: click.Parameter, values: tuple[str, ...])
 
 def languages(command: F) -> F:
     """The options that choose two languages of a space."""
-    target = click.option("--tgt", "target", metavar="LANG", help="Target language.  [default: the space's]")
-    return click.option("--src", "source", metavar="LANG", help="Source language.  [default: the space's]")(
-        target(command)
+    target = click.option(
+        "--tgt", "target", metavar="LANG", help="Target language.  [default: the space's, if it has two]"
     )
+    return click.option(
+        "--src", "source", metavar="LANG", help="Source language.  [default: the space's, if it has two]"
+    )(target(command))
 
 
 def backend(command: F) -> F:

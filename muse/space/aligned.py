@@ -190,13 +190,21 @@ class AlignedSpace:
     def map_words(self, language: str, matrix: Matrix) -> Matrix:
         """New words of `language`, raw rows (n, d), as rows of unit length in the shared space."""
         side = self.side(language)
-        d = side.mapping.shape[1]
-        if matrix.ndim != 2 or matrix.shape[1] != d:
+        if matrix.ndim != 2:
             raise Mismatch(
-                f"new words of {language} need rows of {d} numbers, got an array of shape "
-                f"{matrix.shape}; take them from the model that the space was learned from"
+                f"new words of {language} must be rows (n, d), got an array of shape {matrix.shape}"
             )
+        self.check_raw(language, matrix.shape[1], "new words")
         return mapped(side.normalisation.apply(matrix), side.mapping)
+
+    def check_raw(self, language: str, dimension: int, name: str) -> None:
+        """Raise Mismatch unless raw rows of `language` have that dimension; `name` says where they are."""
+        d = self.side(language).mapping.shape[1]
+        if dimension != d:
+            raise Mismatch(
+                f"{name}: rows of {language} need {d} numbers each, got {dimension}; take them from the "
+                "model that the space was learned from"
+            )
 
     def hubness(self, language: str, against: str) -> Tensor | None:
         """The hubness r (n,) of the words of `language` against another one, None before it was needed.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from muse.errors import BadSetting, Mismatch
+from muse.errors import BadSetting
 from muse.files.formats import open_table
 from muse.files.row_files import check_row_file, row_writer
 from muse.progress import Progress
@@ -21,13 +21,9 @@ def map_rows(space: AlignedSpace, language: str, path: Path, out: Path, *, progr
     space was learned from, BadSetting if `out` is no such file.
     """
     check_row_file(out)
-    k, d = space.side(language).mapping.shape
+    k = space.side(language).mapping.shape[0]
     with open_table(path) as table:
-        if table.dimension != d:
-            raise Mismatch(
-                f"{path}: rows of {language} need {d} numbers each, got {table.dimension}; take them from "
-                "the model that the space was learned from"
-            )
+        space.check_raw(language, table.dimension, str(path))
         blocks = progress.through(
             f"mapping {language}", table.blocks, table.room, lambda block: len(block[0]), "rows"
         )
