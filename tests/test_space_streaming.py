@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -9,11 +12,18 @@ import pytest
 
 from muse.errors import BadFile, BadSetting, Mismatch
 from muse.files import read_vectors
+from muse.files.formats import open_table
+from muse.files.row_files import row_writer
+from muse.files.table import Block, Table
+from muse.files.vectors_parquet import write_parquet
 from muse.progress import Progress
 from muse.space import AlignedSpace
 from muse.space.streaming import map_rows
+from muse.vectors import Matrix
 from tests.command import Command, refused
 from tests.parallel import toy_space
+from tests.references import unit
+from tests.spaces import raw_rows, rotation, saved
 
 QUIET = Progress(quiet=True)
 
@@ -33,6 +43,58 @@ def test_more_rows_than_a_block(space: AlignedSpace, tmp_path: Path) -> None:
     np.save(tmp_path / "a.npy", rows)
     assert map_rows(space, "fr", tmp_path / "a.npy", tmp_path / "b.npy", progress=QUIET) == 20_000
     np.testing.assert_allclose(np.load(tmp_path / "b.npy"), space.map_words("fr", rows), atol=1e-6)
+
+
+def in_space(raw: Matrix) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
+    """Raw rows of fr in the space of tests.spaces, by its definition: unit, centred, unit, then rotated."""
+    mean = unit(raw_rows(1, 39).astype(np.float64)).mean(axis=0)
+    return unit(unit(raw.astype(np.float64)) - mean) @ rotation(1).T.astype(np.float64)
+
+
+@pytest.mark.parametrize("suffix", ["npy", "parquet"])
+def test_rows_are_centred_and_rotated_as_the_words_were(tmp_path: Path, suffix: str) -> None:
+    space, raw = saved(tmp_path / "space", "fr", plain=True), raw_rows(5, 25_000)  # three blocks or more
+    path, out = (tmp_path / f"{name}.{suffix}" for name in ("raw", "mapped"))
+    if suffix == "npy":
+        np.save(path, raw)
+    else:
+        pytest.importorskip("pyarrow")
+        write_parquet(path, [f"r{row}" for row in range(len(raw))], raw)
+    assert map_rows(space, "fr", path, out, progress=QUIET) == len(raw)
+    np.testing.assert_allclose(read_vectors(out, language="fr").matrix, in_space(raw), atol=1e-5)
+
+
+def test_each_block_is_written_before_the_next_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    space, events = saved(tmp_path / "space", "fr", plain=True), list[str]()
+
+    def noted(blocks: Iterator[Block]) -> Iterator[Block]:
+        for block in blocks:
+            events.append(f"read {len(block[0])}")
+            yield block
+
+    @contextmanager
+    def opened(path: Path) -> Iterator[Table]:
+        with open_table(path) as table:
+            yield replace(table, blocks=noted(table.blocks))
+
+    @contextmanager
+    def written(path: Path, dimension: int, text: str) -> Iterator[Callable[[Sequence[str], Matrix], None]]:
+        with row_writer(path, dimension, text) as write:
+
+            def told(ids: Sequence[str], rows: Matrix) -> None:
+                events.append(f"write {len(rows)}")
+                write(ids, rows)
+
+            yield told
+
+    monkeypatch.setattr("muse.space.streaming.open_table", opened)
+    monkeypatch.setattr("muse.space.streaming.row_writer", written)
+    np.save(tmp_path / "a.npy", raw_rows(5, 20_000))
+    map_rows(space, "fr", tmp_path / "a.npy", tmp_path / "b.npy", progress=QUIET)
+    sizes = (8_192, 8_192, 3_616)
+    assert events == [f"{what} {size}" for size in sizes for what in ("read", "write")]
 
 
 def test_ids_are_kept_in_parquet(space: AlignedSpace, tmp_path: Path) -> None:
