@@ -216,6 +216,32 @@ def test_first_words_of_the_space_then_its_own(pieces: Pieces, tmp_path: Path) -
     assert values[2] == values[3] == values[1]
 
 
+def test_the_objective_is_the_weighted_sum_of_denoising_and_back_translation(
+    pieces: Pieces, tmp_path: Path
+) -> None:
+    config = replace(TINY, denoising=0.3, back_translation=0.7, words=1)
+    network, text = network_of(pieces, tmp_path, config), text_of(pieces)
+    space, noise = load_space(tmp_path / "space"), Noise(0.2, 0.2, 3, word_begins(pieces))
+    by_words = {way: WordByWord(text.texts, way, pieces, space, 24) for way in text.directions}
+    learner = TranslatorLearner(network, replace(text, by_words=by_words), noise)
+    learner.begin(config.words + 1)
+    rows, drawn = torch.arange(0, learner.examples, 40), generator_for(5)
+    found = learner.loss(rows, generator_for(5))
+    batches = {
+        name: part.sentences.take(part.training[rows * len(part.training) // learner.examples])
+        for name, part in text.texts.items()
+    }
+    expected = torch.zeros(())
+    for name, batch in batches.items():
+        noisy, clean = noise(batch, drawn).framed(BOS, EOS), batch.framed(BOS, EOS)
+        expected += 0.3 * network.loss(noisy, clean, (name, name))
+    for source, target in (("en", "fr"), ("fr", "en")):
+        batch = batches[target].framed(BOS, EOS)
+        made = generate(network.eval(), batch, (target, source))
+        expected += 0.7 * network.loss(made, batch, (source, target))
+    torch.testing.assert_close(found, expected, atol=1e-5, rtol=1e-5)
+
+
 def test_with_ordered_attention_it_translates_word_by_word_before_it_has_learned(
     pieces: Pieces, tmp_path: Path
 ) -> None:
@@ -265,6 +291,15 @@ def test_it_learns_to_translate_toy_languages(pieces: Pieces, tmp_path: Path) ->
     config = TrainerConfig(epochs=1, batch=16, rate=1e-2, steps=15)
     epochs = train(learner, config, seed=0, runtime=Runtime())
     assert epochs[1].score > epochs[0].score + 10
+
+
+def test_it_learns_from_its_own_translations_alone(pieces: Pieces, tmp_path: Path) -> None:
+    network = network_of(pieces, tmp_path, replace(TINY, hidden=32, words=0))
+    learner = TranslatorLearner(network, text_of(pieces), Noise(0.1, 0.1, 3, word_begins(pieces)))
+    config = TrainerConfig(epochs=2, batch=16, rate=1e-2, steps=8, patience=2)
+    epochs = train(learner, config, seed=0, runtime=Runtime())
+    assert epochs[2].loss < epochs[1].loss
+    assert epochs[2].score > epochs[0].score
 
 
 def test_long_lines_are_cut_and_empty_ones_stay(pieces: Pieces, tmp_path: Path) -> None:
