@@ -7,6 +7,8 @@ import gzip
 import hashlib
 import sys
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -22,7 +24,7 @@ from muse.progress import Progress
 from tests.command import Command, tree
 from tests.server import Answer, File, Server, serving, status
 
-pytest.importorskip("requests")
+requests = pytest.importorskip("requests")
 
 PATIENT = RetryPolicy(tries=3, connect=2, read=0.5, first_wait=0.01, longest_wait=0.05)
 ITEM = vectors("fr")
@@ -101,15 +103,72 @@ def test_a_part_is_gone_on_with_and_not_asked_for_again(tmp_path: Path) -> None:
         assert server.requests[1]["if-range"] == '"v1"'
 
 
-def test_a_later_run_goes_on_with_what_an_earlier_one_left(tmp_path: Path) -> None:
+def test_a_later_run_resumes_what_an_earlier_one_left(tmp_path: Path) -> None:
+    with serving(File(BODY, cut=20_000), *[status(503)] * 3, File(BODY)) as server:
+        with pytest.raises(BadFile, match="503, 3 times in a row"):
+            fetched(server, tmp_path)
+        fetched(server, tmp_path)
+        assert server.requests[4]["range"] == "bytes=20000-"
+
+
+def test_from_another_mirror_a_file_is_fetched_anew(tmp_path: Path) -> None:
     with serving(File(BODY, cut=20_000), status(503)) as server:
         with pytest.raises(BadFile, match="503, 3 times in a row"):
             fetched(server, tmp_path)
     assert not (tmp_path / ITEM.name).exists()
     with serving(File(BODY)) as other:
-        # The address is part of what a part belongs to: another mirror's begins anew.
         fetched(other, tmp_path)
         assert "range" not in other.requests[0]
+
+
+def test_a_weak_tag_is_no_version_but_a_date_is(tmp_path: Path) -> None:
+    date = "Wed, 21 Oct 2015 07:28:00 GMT"
+    weak = {"etag": 'W/"v1"', "headers": {"Last-Modified": date}}
+    with serving(File(BODY, **weak, cut=20_000), File(BODY, **weak)) as server:  # type: ignore[arg-type]
+        fetched(server, tmp_path)
+        assert server.requests[1]["if-range"] == date
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        status(206, BODY[10_000:-10_000], Content_Range=f"bytes 10000-{len(BODY) - 10_001}/{len(BODY)}"),
+        status(206, BODY[20_000:] + b"more", Content_Range=f"bytes 20000-{len(BODY) - 1}/{len(BODY)}"),
+        status(416, Content_Range="bytes */10000"),
+    ],
+    ids=["another range", "more bytes than announced", "a shorter file"],
+)
+def test_an_answer_that_does_not_fit_the_part_begins_anew(tmp_path: Path, answer: Answer) -> None:
+    with serving(File(BODY, cut=20_000), answer, File(BODY)) as server:
+        body = fetched(server, tmp_path).path.read_bytes()
+        assert (body, server.requests[2].get("range")) == (BODY, None)
+
+
+def test_the_server_says_how_long_to_wait_up_to_a_limit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waits: list[float] = []
+    monkeypatch.setattr("muse.fetch.download.time", SimpleNamespace(sleep=waits.append))
+    policy = RetryPolicy(tries=4, first_wait=1.0, longest_wait=60.0)
+    busy = (status(429, Retry_After="7"), status(503, Retry_After="1000"), status(503))
+    with serving(*busy, File(BODY)) as server:
+        fetch(ITEM, FetchConfig(tmp_path, server.url, retries=policy), Progress(quiet=True))
+    assert waits == [7.0, 60.0, 4.0]
+
+
+def test_an_encrypted_address_must_stay_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    get, home = requests.Session.get, "https://files.invalid"
+
+    def redirected(session: Any, url: str, **more: Any) -> Any:
+        return get(session, url.replace(home, server.url), **more)
+
+    monkeypatch.setattr(requests.Session, "get", redirected)
+    config = FetchConfig(tmp_path, home, retries=PATIENT)
+    with (
+        serving(File(BODY)) as server,
+        pytest.raises(BadFile, match="expected HTTPS, got a redirect to http:"),
+    ):
+        fetch(ITEM, config, Progress(quiet=True))
 
 
 def test_a_file_that_was_whole_before_it_was_verified_is_not_fetched_again(
@@ -193,6 +252,15 @@ def test_another_file_than_the_pinned_one_is_not_kept(tmp_path: Path) -> None:
         with pytest.raises(BadFile, match="expected the checksum"):
             fetched(server, tmp_path)
     assert set(tree(tmp_path)) == {SUMS}
+
+
+def test_a_fetched_file_that_has_changed_is_refused_without_a_request(tmp_path: Path) -> None:
+    with serving(File(BODY)) as server:
+        path = fetched(server, tmp_path).path
+        path.write_bytes(BODY[:-1] + bytes([BODY[-1] ^ 1]))
+        with pytest.raises(BadFile, match="expected the downloaded file"):
+            fetched(server, tmp_path)
+        assert len(server.requests) == 1
 
 
 def test_a_file_of_the_users_own_is_left_alone(tmp_path: Path) -> None:
