@@ -93,6 +93,15 @@ def test_an_answer_is_unrated_until_the_probabilities_are_known() -> None:
     assert until(lambda: asked(own, "/api/translate", word="roi")["grade"]) == "trusted"
 
 
+def test_a_large_space_answers_by_plain_neighbours_until_its_hubness_is_known(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("muse.web.explorer.AT_ONCE", 0)
+    own = Client(create_app(Explorer(small_space(), "fr-en"), burst=1e6))
+    assert asked(own, "/api/translate", word="roi")["retrieval"] == "nn"
+    until(lambda: asked(own, "/api/translate", word="roi")["retrieval"] == "csls:10")
+
+
 def test_a_direction_that_is_not_given_is_the_spaces(client: Client) -> None:
     assert asked(client, "/api/translate", word="roi")["translations"][0]["word"] == "king"
     assert asked(client, "/api/translate", src="en", word="king")["translations"][0]["word"] == "roi"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import string
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -18,18 +20,22 @@ pytest.importorskip("sklearn")
 from muse.web import Explorer  # noqa: E402
 from muse.web.app import create_app  # noqa: E402
 from tests.asgi import Client  # noqa: E402
+from tests.test_web_api import picture  # noqa: E402
 
 HOSTILE = "<script>alert(1)</script>"
 ANIMALS = ["A dog runs.", "Two dogs: one sleeps", HOSTILE, "Un Éléphant"]
 COUNT = 60
 
 
-def space_of_rows(*, texts: bool = True) -> AlignedSpace:
-    """Row numbers in both languages; row i of one is at the place of row i of the other, and has its text."""
+def space_of_rows(*, texts: bool = True, ids: Sequence[str] | None = None) -> AlignedSpace:
+    """Row numbers, or ids, in both languages; row i of one is at the place of row i of the other.
+
+    Both have the same texts.
+    """
     rows = np.random.default_rng(0).normal(size=(COUNT, 12)).astype(np.float32)
     noise = np.random.default_rng(1).normal(0, 0.02, rows.shape).astype(np.float32)
-    numbers = list(map(str, range(COUNT)))
-    space = plain_space(rows, rows + noise, numbers, numbers)
+    names = list(ids or map(str, range(COUNT)))
+    space = plain_space(rows, rows + noise, names, names)
     own = [*ANIMALS, *(f"text of {row}" for row in range(len(ANIMALS), COUNT))]
     sides = {
         language: replace(
@@ -92,4 +98,14 @@ def test_an_unknown_row(client: Client) -> None:
     answer = client.get("/api/translate", params={"word": "dog"})
     assert answer.status_code == 404
     assert answer.json()["error"] == "'dog' is not among the 60 rows of fr"
+    assert answer.json()["suggestions"] == []
+
+
+def test_ids_of_letters_are_no_words_of_a_picture_and_have_no_spelling() -> None:
+    ids = [f"report{letter}" for letter in (string.ascii_letters + "éèêàâîïô")]
+    client = Client(create_app(Explorer(space_of_rows(ids=ids), "rows"), burst=1e6, hosts=("127.0.0.1",)))
+    drawn = picture(client)
+    assert (drawn["points"], drawn["regions"]) == ([], [])
+    answer = client.get("/api/translate", params={"word": "reportt1"})
+    assert answer.status_code == 404
     assert answer.json()["suggestions"] == []

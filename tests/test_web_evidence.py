@@ -60,6 +60,17 @@ def test_the_verdict_on_the_whole_is_that_on_its_only_mapping() -> None:
     assert shown({"verdict": VERDICT}).languages[0].verdict == Judgement(**VERDICT)
 
 
+def test_the_verdict_on_several_mappings_is_that_on_none_of_them() -> None:
+    two = small_space()
+    german = replace(two.side("fr"), vectors=replace(two.vectors("fr"), language="de"))
+    own = {**VERDICT, "confidence": 0.6}
+    manifest = {"verdict": VERDICT, "languages": {"fr": {"verdict": own}, "de": {}}}
+    space = replace(two, sides={**two.sides, "de": german}, manifest=manifest)
+    found = space_answer(space, "x", {name: [] for name in space.languages})
+    assert found.confidence == 0.9
+    assert [language.verdict for language in found.languages] == [Judgement(**own), None, None]
+
+
 def test_a_signature_is_made_where_none_is_recorded() -> None:
     signature = shown({"method": "gromov", "seed": 7}).languages[0].signature
     assert signature is not None

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from muse.picture import draw_picture, frequent_pairs, regions
+from muse.space import AlignedSpace
 from muse.web.background import Background
 from muse.web.pictures import NEAR, Drawn, Pictures
 from tests.spaces import plain_space
@@ -48,8 +49,10 @@ def test_places_and_neighbours(drawn: Drawn) -> None:
     assert 0 in drawn.near("fr", "a", row)
 
 
-def test_both_directions_have_the_picture_whose_pivot_is_last() -> None:
+@pytest.mark.parametrize("languages", [("fr", "de", "en"), ("fr", "en", "de"), ("en", "fr", "de")])
+def test_both_directions_have_the_picture_whose_pivot_is_last(languages: tuple[str, ...]) -> None:
     rows = np.eye(4, dtype=np.float32)
-    space = plain_space(rows, rows, list("abcd"), list("abcd"))
-    pictures = Pictures(space, 0, Background())
-    assert pictures.in_order(("fr", "en")) == pictures.in_order(("en", "fr")) == ("fr", "en")
+    side = plain_space(rows, rows, list("abcd"), list("abcd")).side("fr")
+    pictures = Pictures(AlignedSpace(dict.fromkeys(languages, side), "en"), 0, Background())
+    for first, second in (("fr", "en"), ("de", "en"), ("fr", "de")):
+        assert pictures.in_order((first, second)) == pictures.in_order((second, first)) == (first, second)
