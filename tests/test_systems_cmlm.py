@@ -10,13 +10,13 @@ import pytest
 import torch
 from torch import Tensor
 
-from muse.encoders.ragged import Padded
+from muse.encoders.ragged import Padded, Ragged
 from muse.errors import BadSetting, Mismatch
 from muse.progress import Progress
 from muse.run.runtime import Runtime
 from muse.systems.cmlm import learning
 from muse.systems.cmlm.learning import CmlmLearner, Cotrained, predict, read_corpus
-from muse.systems.cmlm.neighbours import find_neighbours, hold_out
+from muse.systems.cmlm.neighbours import NeighbourPairs, find_neighbours, hold_out
 from muse.systems.cmlm.network import STRATEGIES, Cmlm, CmlmConfig, CmlmEncoder
 from muse.systems.cmlm.system import PRESETS, scheduled, tuned
 from muse.systems.cmlm.words import Words, words_of_space
@@ -206,6 +206,43 @@ def test_a_long_paragraph_is_read_in_parts_that_follow_each_other(words: Words) 
     found = find_neighbours(documents, words.readers["en"], 3, "cpu", QUIET)
     assert found.passages.lengths.tolist() == [3, 2, 2, 1]
     assert found.pairs.tolist() == [[0, 1], [1, 2], [2, 3]]
+
+
+def test_a_lone_pair_is_shuffled_with_another_of_its_text(words: Words) -> None:
+    passages = Ragged.of([[5], [6], [7], [8]])
+    text = NeighbourPairs(passages, torch.tensor([[0, 1], [1, 2], [2, 3]]))
+    lone = NeighbourPairs(passages, torch.tensor([[2, 3]]))
+    made, first = learner(words, changed(neighbour="shuffled")), torch.tensor([2])
+    found = made._neighbours(text, first)
+    assert found is not None
+    assert found.ids.tolist() == [[5]]
+    assert made._neighbours(lone, first) is None
+
+
+@pytest.mark.parametrize("share", [0.24, 0.6])
+def test_the_share_of_hidden_words_is_that_of_the_config(
+    words: Words, monkeypatch: pytest.MonkeyPatch, share: float
+) -> None:
+    rng, read = np.random.default_rng(0), list[Cloze]()
+    texts = {
+        name: {
+            f"d{number}": [" ".join(f"{name}{i}" for i in rng.integers(40, size=size)) for size in (23, 40)]
+            for number in range(20)
+        }
+        for name in ("en", "fr")
+    }
+    made = model(words, changed(longest=40))
+    split = {name: hold_out(documents, rng) for name, documents in texts.items()}
+    trained = CmlmLearner(made, read_corpus(split, made.encoder, Runtime()), share)
+
+    def noted(*given: Any) -> Cloze:
+        read.append(hide(*given))
+        return read[-1]
+
+    monkeypatch.setattr(learning, "hide", noted)
+    trained.loss(torch.arange(trained.examples // 2), generator())
+    (cloze,) = read
+    assert abs(len(cloze.answers) / int((cloze.ids > 0).sum()) - share) < 0.02
 
 
 def test_whole_documents_are_held_out() -> None:

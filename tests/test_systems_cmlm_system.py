@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -14,10 +15,14 @@ from muse.files.nli import Inference
 from muse.progress import Progress
 from muse.space import load_space
 from muse.systems.cmlm.inference import glossed, inference_learner, inferences
+from muse.systems.cmlm.learning import Cotrained
 from muse.systems.cmlm.network import CmlmEncoder
 from muse.systems.cmlm.words import words_of_space
 from muse.systems.nli.pair_classes import RowPairNetwork
 from muse.training import sharing, trainer
+from muse.training.losses import Softmax
+from muse.training.trainer import TrainerConfig
+from muse.training.two_sides import PairLearner
 from tests.command import Command, refused, refused_leaving, tree
 from tests.parallel import toy_space, toy_text, write_text
 from tests.test_systems_cmlm import SMALL, generator, topical
@@ -90,6 +95,30 @@ def test_the_strategies(
     more = ["--parallel", files / "text.tsv", "--set", f"strategy={strategy}"]
     found = muse(*good(files, "--json", "--epochs", 1, *more)).json
     assert (found["encoder"], found["metric"], len(stages)) == ("cmlm[br]", "P@1", count)
+
+
+def test_each_stage_has_its_own_trainer_and_loss(
+    muse: Command, files: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stages: list[tuple[Any, TrainerConfig]] = []
+
+    def noted(learner: Any, config: TrainerConfig, **named: Any) -> Any:
+        stages.append((learner, config))
+        return trainer.train(learner, replace(config, epochs=0), **named)
+
+    monkeypatch.setattr("muse.systems.cmlm.system.train", noted)
+    sizes = {"alpha": 0.7, "margin": 0.1, "scale": 7, "tuning_rate": 3e-4, "tuning_optimiser": "lamb"}
+    settings = [part for name, value in sizes.items() for part in ("--set", f"{name}={value}")]
+    more = ["--parallel", files / "text.tsv", "--nli", files / "nli.txt", "--rate", 0.004]
+    assert muse(*good(files, "-q", *more, *settings)).code == 0
+    assert [(config.rate, config.optimiser) for _, config in stages] == [
+        (0.004, "adam"), (0.004, "adam"), (3e-4, "lamb"),
+    ]  # fmt: skip
+    cotrained = stages[1][0]
+    assert isinstance(cotrained, Cotrained)
+    assert cotrained._alpha == 0.7
+    assert isinstance(cotrained.bitext, PairLearner)
+    assert cotrained.bitext._loss == Softmax(0.1, 7)
 
 
 def test_a_killed_run_goes_on_in_its_second_stage(
