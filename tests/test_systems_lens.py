@@ -23,6 +23,7 @@ from muse.systems.lens.network import LensNetwork
 from muse.systems.lens.simple import Simple
 from muse.systems.lens.system import LENS
 from muse.systems.network_encoder import BothSides
+from muse.training.losses import Hinge, Negatives
 from muse.training.optimising import Optimisers
 from muse.training.pairs import make_pairs
 from muse.training.two_sides import PairLearner
@@ -89,6 +90,30 @@ def test_only_the_gated_lens_knows_the_order_of_words() -> None:
         lens = Lens(6, LensConfig(kind, dimension=7, gate=4))
         found, other = lens(rows[:1], mask[:1]), lens(rows[:1, turned], mask[:1])
         assert torch.allclose(found, other) is not knows
+
+
+@pytest.mark.parametrize(("config", "margin"), [(LensConfig(), 0.2), (LensConfig(margin=0.4), 0.4)])
+def test_a_translation_ranks_before_the_hardest_negative_of_the_batch(
+    config: LensConfig, margin: float
+) -> None:
+    x = torch.tensor([[3.0, 0.0], [0.0, 2.0], [1.0, 1.0], [-1.0, 2.0]])
+    y = torch.tensor([[1.0, 1.0], [1.0, 3.0], [5.0, 1.0], [-1.0, 0.0]])
+    assert config.ranking() == Hinge(margin, "cosine", "hardest")
+    cosines = (x / x.norm(dim=1, keepdim=True)) @ (y / y.norm(dim=1, keepdim=True)).T  # (b, b)
+    expected = 0.0
+    for i in range(4):
+        others = [c for c in range(4) if c != i]
+        for hardest in (cosines[i, others].max(), cosines[others, i].max()):
+            expected += max(0.0, float(margin - cosines[i, i] + hardest)) / 4
+    negatives = Negatives(torch.tensor([1, 2, 3, 0]), torch.eye(4, dtype=torch.bool))
+    assert float(config.ranking()(x, y, negatives)) == pytest.approx(expected, rel=1e-5)
+
+
+def test_a_lens_in_training_drops_out_at_random() -> None:
+    (rows, mask), lens = sentences(6), Lens(6, LensConfig(dimension=7, dropout=0.5))
+    assert not torch.equal(lens(rows, mask), lens(rows, mask))
+    lens.eval()
+    assert torch.equal(lens(rows, mask), lens(rows, mask))
 
 
 def test_sentences_of_any_length_in_one_batch_are_as_they_are_alone(tmp_path: Path) -> None:
