@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import itertools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -38,6 +38,7 @@ from muse.systems.bgt.system import PRESETS
 from muse.systems.bgt.tokens import SpaceWords, Tokens, missing_tokens
 from muse.systems.lines import LineWriter
 from muse.systems.network_encoder import NetworkEncoder
+from muse.systems.networks.beam import best_sequences
 from muse.systems.networks.transformer import Inputs, Memory, TransformerLayers, parameter_count
 from muse.systems.pieces import BOS, EOS, SPECIALS, UNK
 from muse.systems.registry import train_system
@@ -500,6 +501,48 @@ def test_it_writes_translations_and_paraphrases(written: Path) -> None:
         assert all(line.endswith("." if language == "en" else "!") for line in found)
     one = LineWriter(Rewriting(network, ("en", "fr")), beam=1, batch=3).translate(["en1 en2 en3 .", ""])
     assert one[1] == ""
+
+
+def test_a_paraphrase_is_decoded_without_the_wording_of_its_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    network = BgtNetwork(LAYERS, ("en", "fra"), Random(dimension=None), drawn()).eval()
+    seen, writing = list[tuple[Decoder, Sequence[Tensor]]](), Decoder.writing
+
+    def noted(decoder: Decoder, latents: Sequence[Tensor], beam: int) -> Any:
+        seen.append((decoder, latents))
+        return writing(decoder, latents, beam)
+
+    monkeypatch.setattr(Decoder, "writing", noted)
+    source = Ragged.of([[5, 6], [6]])
+    Rewriting(network, ("en", "en")).write(source, 1)
+    ((decoder, latents),) = seen
+    assert decoder is network.decoders[0]
+    torch.testing.assert_close(list(latents), [network(source, "en"), torch.zeros(2, 8)])
+
+
+def test_a_style_changes_what_is_written_and_how_long_it_may_be(
+    written: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    network, style = load_bgt(written / "out"), "en9 en8 en7 en6 ."
+    lines = [f"{en} ." for en, _ in toy_text()[:20]]
+    plain, styled = Rewriting(network, ("en", "en")), Rewriting(network, ("en", "en"), style)
+    assert LineWriter(plain).translate(lines) != LineWriter(styled).translate(lines)
+    limits: list[int] = []
+
+    def noted(decoding: Any, scores: Any, most: Tensor, beam: int) -> Ragged:
+        limits.extend(most.tolist())
+        return best_sequences(decoding, scores, most, beam)
+
+    monkeypatch.setattr("muse.systems.bgt.generation.best_sequences", noted)
+    pieces = len(styled.read([style]).sentences.ids)
+    source = styled.read(["en1", " ".join(["en1"] * (pieces + 2))]).sentences
+    styled.write(source, 1)
+    assert source.lengths[0] < pieces < source.lengths[1]
+    assert limits == [min(int(1.5 * n + 5), network.config.longest) for n in (pieces, int(source.lengths[1]))]
+
+
+def test_a_style_without_a_known_word_is_refused(written: Path) -> None:
+    with pytest.raises(BadSetting, match="a style must be a sentence with known words, got '☃ 火'"):
+        Rewriting(load_bgt(written / "out"), ("en", "fr"), "☃ 火")
 
 
 def test_what_the_latents_are_is_what_is_decoded(written: Path) -> None:
