@@ -68,6 +68,15 @@ def test_by_hand(tmp_path: Path) -> None:
     assert model.log_probability(["the", "dog"]) / math.log(10) == pytest.approx(expected, abs=1e-6)
 
 
+def test_sums_with_an_impossible_word_are_finite(tmp_path: Path) -> None:
+    model = read_arpa(written(tmp_path, SMALL.replace("-99\t<s>", "-inf\t<s>")))
+    as_usual = read_arpa(written(tmp_path, SMALL))
+    for sentence in (["the", "dog"], ["<s>", "dog"]):
+        found = model.log_probability(sentence)
+        assert math.isfinite(found)
+        assert found == as_usual.log_probability(sentence)
+
+
 def test_a_model_without_unknown_words(tmp_path: Path) -> None:
     model = read_arpa(written(tmp_path, SMALL.replace("-1.5\t<unk>\n", "").replace("1=6", "1=5")))
     unknown = model.levels[0].log_p[model.index["<unk>"]]

@@ -79,6 +79,25 @@ def test_full_stops_within_a_line_are_as_moses_has_them(language: str, line: str
     assert Tokeniser(language).tokens(line) == expected
 
 
+def test_contractions_are_as_moses_has_them_written_out() -> None:
+    from sacremoses import MosesTokenizer
+
+    expected = MosesTokenizer("en").tokenize(
+        "We are sure they have said you will; I shall not.", escape=False
+    )
+    found = Tokeniser("en").tokens("We're sure they've said you'll; I shan't.")
+    assert found == expected == "We are sure they have said you will ; I shall not .".split()
+
+
+def test_a_cache_that_overflows_forgets_and_gives_the_same_tokens(monkeypatch: pytest.MonkeyPatch) -> None:
+    line = "One two, three. One two, three."
+    expected = Tokeniser("en").tokens(line)
+    monkeypatch.setattr("muse.text.tokens._REMEMBERED", 2)
+    small = Tokeniser("en")
+    assert small.tokens(line) == expected
+    assert len(small._parts) <= 2
+
+
 @pytest.mark.parametrize(
     "word",
     ["chat", "chat,", "Mr.", "no.", "été;", "Straße!", "word?", "кот:", "A.", "etc.", "don", "ﬁn,", "x"],
