@@ -100,6 +100,48 @@ def test_a_killed_run_goes_on_and_a_broken_one_with_a_lower_rate(
     assert not (files / ".again.checkpoint").exists()
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["train", "--encoder", "xlm", "--lang", "fr", "--set", "objective=mlm", "--set", "length=12"],
+        ["train-translator"],
+    ],
+    ids=["xlm", "translator"],
+)
+def test_a_stopped_run_resumes_with_its_texts_in_the_same_order_alone(
+    muse: Command, files: Path, monkeypatch: pytest.MonkeyPatch, command: list[object]
+) -> None:
+    pytest.importorskip("tokenizers")
+    for place, name in enumerate(("en", "fr")):
+        (files / f"{name}.txt").write_text("".join(f"{pair[place]}\n" for pair in toy_text(120)))
+    sizes = ("hidden=16", "heads=2", "layers=1", "pieces=120", "steps=2", "warmup=1")
+    settings = [part for one in sizes for part in ("--set", one)]
+    more = [*settings, "--epochs", 2, "--batch", 8, "--out", files / "out", "-q"]
+    ordered, reverse = (
+        [command[0], files / "space", *command[1:], *texts, *more]
+        for texts in (_texts(files, "en", "fr"), _texts(files, "fr", "en"))
+    )
+    backward, count = sharing.Shared.backward, 0
+
+    def killed(*given: Any, **named: Any) -> float:
+        nonlocal count
+        count += 1
+        if count == 3:  # of two steps an epoch
+            raise KeyboardInterrupt
+        return backward(*given, **named)
+
+    monkeypatch.setattr(sharing.Shared, "backward", killed)
+    assert muse(*ordered).code == 130
+    refused(muse(*reverse, "--resume"), "those in", "differ")
+    assert muse(*ordered, "--resume").code == 0
+    assert count == 5
+
+
+def _texts(files: Path, *languages: str) -> list[object]:
+    """The options with the text of each language, in this order."""
+    return [part for name in languages for part in ("--text", f"{name}={files / name}.txt")]
+
+
 BAD: dict[str, tuple[list[object], list[str]]] = {
     "no such setting": (["--set", "nosuch=1"], ["--set takes one of kind, dimension, mean", "'nosuch'"]),
     "no number": (["--set", "dimension=many"], ["--set dimension", "type int", "'many'"]),
