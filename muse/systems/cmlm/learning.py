@@ -92,17 +92,16 @@ class CmlmLearner(Learner):
         read = text.passages.take(pairs[:, 1]).padded()
         asked = self.model.encoder.words.asked[name]
         cloze = hide(read.ids, _masking(asked, self._share), generator)
-        neighbours = self._neighbours(text, pairs[:, 0])
+        neighbours = self._neighbours(text, pairs)
         scores = self.model(cloze, read.mask, neighbours, asked)  # (p, a)
         return prediction_loss(scores, cloze.answers - asked.start)
 
-    def _neighbours(self, text: NeighbourPairs, first: Tensor) -> Padded | None:
-        """The passages (b,) that the words are predicted from; none for a masked language model."""
+    def _neighbours(self, text: NeighbourPairs, pairs: Tensor) -> Padded | None:
+        """The passages that words of pairs (b, 2) are predicted from; none for a masked language model."""
         config = self.model.config
         if config.objective == "mlm":
             return None
-        if config.neighbour == "shuffled":
-            first = _of_others(first, text)
+        first = _of_others(pairs, text) if config.neighbour == "shuffled" else pairs[:, 0]
         return text.passages.take(first).padded() if len(first) else None
 
     def score(self) -> float:
@@ -204,12 +203,19 @@ def predict_parts(
     return parts
 
 
-def _of_others(first: Tensor, text: NeighbourPairs) -> Tensor:
-    """Another pair's passage for each of these (b,); for a lone one, another of the text."""
-    if len(first) > 1:
-        return first.roll(1)
-    others = text.pairs[:, 0]
-    return others[others != first][:1]
+def _of_others(pairs: Tensor, text: NeighbourPairs) -> Tensor:
+    """Another pair's first passage for each of these pairs (b, 2), or another of the text; none without one.
+
+    It is neither of the pair's own passages, of which the second has the hidden words.
+    """
+    shown = pairs[:, 0].roll(1)
+    for row in (shown[:, None] == pairs).any(dim=1).nonzero()[:, 0].tolist():
+        others = text.pairs[:, 0]
+        others = others[(others[:, None] != pairs[row]).all(dim=1)]
+        if not len(others):
+            return others
+        shown[row] = others[row % len(others)]
+    return shown
 
 
 def _masking(asked: range, share: float) -> Masking:
