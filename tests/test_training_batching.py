@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from muse.errors import BadSetting
-from muse.training.batching import token_batches
+from muse.training.batching import ENCODED, encoding_batches, token_batches
 
 
 def generator(seed: int = 0) -> torch.Generator:
@@ -36,3 +36,14 @@ def test_no_sequences_and_one_too_long() -> None:
     assert [rows.tolist() for rows in token_batches(torch.tensor([10]), 10, generator())] == [[0]]
     with pytest.raises(BadSetting, match="11 tokens, got a limit of 10"):
         token_batches(torch.tensor([3, 11]), 10, generator())
+
+
+def test_sentences_are_encoded_once_the_longest_first_and_few_tokens_at_a_time() -> None:
+    lengths = torch.randint(0, 5_000, (300,), generator=generator())
+    batches = list(encoding_batches(lengths))
+    assert torch.cat(batches).sort().values.tolist() == lengths.nonzero()[:, 0].tolist()
+    longest = [int(lengths[batch].max()) for batch in batches]
+    assert longest == sorted(longest, reverse=True)
+    assert all(len(batch) * width <= ENCODED for batch, width in zip(batches, longest, strict=True))
+    assert len(batches) < 2 + int(lengths.sum()) // (ENCODED // 2)
+    assert [batch.tolist() for batch in encoding_batches(torch.tensor([0, ENCODED + 1]))] == [[1]]

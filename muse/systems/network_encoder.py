@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from textwrap import shorten
@@ -11,7 +11,6 @@ from typing import Any, TypeVar
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from muse.encoders.encoder import Encoded, SentenceEncoder, check_trained_for
@@ -23,11 +22,11 @@ from muse.files.source import DAMAGED
 from muse.files.space_manifest import plain
 from muse.space import AlignedSpace
 from muse.systems.networks.transformer import current_names
+from muse.training.batching import encoding_batches
 from muse.training.two_sides import TwoSides
 from muse.vectors import Matrix
 
 KIND = "network"
-_TOKENS = 1 << 14  # tokens in a batch, padding included, which keeps the matrices of a batch small
 
 
 Network = TypeVar("Network", bound="SentenceNetwork")
@@ -133,7 +132,7 @@ class NetworkEncoder(SentenceEncoder):
         device = str(next(self.network.parameters()).device)
         moved = sentences.to(device)
         rows = torch.zeros(len(sentences), self.dimension)
-        for chosen in _batches(sentences.lengths.numpy()):
+        for chosen in encoding_batches(sentences.lengths):
             rows[chosen] = self.network(moved.take(chosen.to(device)), language).float().cpu()
         return rows.numpy()
 
@@ -175,14 +174,3 @@ def opened(folder: Path, saved: Saved, what: str, make: Callable[[], Network]) -
         return restored(make, saved.arrays)
     except DAMAGED as error:
         raise BadFile(f"{folder}: expected {what}, got another ({error!r})") from error
-
-
-def _batches(lengths: NDArray[np.int64]) -> Iterator[Tensor]:
-    """Batches of the indices (b,) of sentences with a word, with similar lengths (s,) together."""
-    order = np.argsort(lengths, kind="stable")
-    order = order[lengths[order] > 0][::-1].copy()  # the longest first, so that a lack of memory shows early
-    begin = 0
-    while begin < len(order):
-        count = max(1, _TOKENS // int(lengths[order[begin]]))
-        yield torch.from_numpy(order[begin : begin + count])
-        begin += count

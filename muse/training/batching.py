@@ -9,6 +9,8 @@ from torch import Tensor
 
 from muse.errors import BadSetting
 
+ENCODED = 1 << 14  # tokens that are encoded at once, padding included, which keeps the matrices small
+
 
 def passes(examples: int, size: int, generator: torch.Generator) -> Iterator[Tensor]:
     """Endless batches of the indices (size,) of examples, pass after pass, each in a random order.
@@ -17,6 +19,21 @@ def passes(examples: int, size: int, generator: torch.Generator) -> Iterator[Ten
     """
     while True:
         yield from torch.split(torch.randperm(examples, generator=generator), size)
+
+
+def encoding_batches(lengths: Tensor) -> Iterator[Tensor]:
+    """Batches of the indices (b,) of sequences with a token, those of similar lengths (s,) together.
+
+    The longest come first, so that a lack of memory shows early; a batch has at most ENCODED tokens.
+    """
+    known = lengths.cpu()
+    order = known.argsort(stable=True)
+    order = order[known[order] > 0].flip(0)
+    begin = 0
+    while begin < len(order):
+        count = max(1, ENCODED // int(known[order[begin]]))
+        yield order[begin : begin + count]
+        begin += count
 
 
 def token_batches(lengths: Tensor, tokens: int, generator: torch.Generator) -> list[Tensor]:

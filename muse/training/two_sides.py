@@ -13,11 +13,10 @@ from muse.encoders.ragged import Ragged
 from muse.errors import BadSetting
 from muse.run.processes import ALONE, Processes
 from muse.search.neighbours import nearest
+from muse.training.batching import encoding_batches
 from muse.training.learner import Learner
 from muse.training.losses import Loss, draw_negatives
 from muse.training.pairs import Pairs
-
-_ROWS = 4_096  # held-out sentences encoded at once
 
 
 class TwoSides(nn.Module, ABC):
@@ -112,5 +111,8 @@ def held_out_hits(encoder: TwoSides, pairs: Pairs) -> int:
 
 
 def _rows(encode: Callable[[Ragged], Tensor], sentences: Ragged, rows: Tensor) -> Tensor:
-    parts = [encode(sentences.take(part)) for part in torch.split(rows, _ROWS)]
-    return functional.normalize(torch.cat(parts))
+    order, parts = list[Tensor](), list[Tensor]()
+    for batch in encoding_batches(sentences.lengths[rows]):
+        order.append(batch.to(rows.device))
+        parts.append(encode(sentences.take(rows[order[-1]])))
+    return functional.normalize(torch.cat(parts)[torch.cat(order).argsort()])
