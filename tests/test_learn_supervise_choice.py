@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 
 import numpy as np
@@ -10,7 +9,6 @@ import pytest
 import scipy.stats
 import torch
 
-from muse.errors import Mismatch
 from muse.learn.supervise import choice
 from muse.learn.supervise.choice import LEAST_TO_TRAIN, MethodScore, Start, choose, simplest
 from muse.learn.supervise.cross_validation import (
@@ -23,13 +21,11 @@ from muse.learn.supervise.cross_validation import (
     wilson,
 )
 from muse.learn.supervise.evidence import Evidence, Maps
-from muse.learn.supervise.gather import gather
 from muse.learn.supervise.methods import Method, unfitted
 from muse.learn.supervise.orthogonal import orthogonal
 from muse.learn.verdict import Verdict, with_pairs
-from muse.lexicon import Lexicon
 from muse.run.runtime import Runtime
-from tests.toys import COUNT, evidence, pair, strangers
+from tests.toys import COUNT, evidence, strangers
 
 
 def test_folds_share_no_source_word_and_leave_no_pair_out() -> None:
@@ -222,54 +218,6 @@ def test_one_pair_cannot_be_tested() -> None:
     assert (found.tested, found.right, found.p_at_1) == (0, 0, 0.0)
     before = Verdict("doubtful", 0.5, 0.1, 0.1)
     assert with_pairs(before, 0, 0, 0.0) == before
-
-
-@pytest.mark.parametrize(("right", "tested", "rate"), [(0, 20, 0.001), (2, 25, 0.002), (60, 500, 0.01)])
-def test_the_verdict_multiplies_odds_by_the_bayes_factor(right: int, tested: int, rate: float) -> None:
-    before = Verdict("doubtful", 0.4, 0.1, 0.1)
-    factor = scipy.stats.betabinom.pmf(right, tested, 1, 3) / scipy.stats.binom.pmf(right, tested, rate)
-    odds = 0.4 / 0.6 * factor
-    assert with_pairs(before, right, tested, rate).confidence == pytest.approx(odds / (1 + odds), abs=1e-4)
-
-
-def test_one_hit_of_the_best_of_many_methods_convinces_nobody() -> None:
-    lost = Verdict("failed", 0.02, 0.1, 0.1)
-    alone, of_ten = (with_pairs(lost, 1, 25, 0.0, methods) for methods in (1, 10))
-    assert (alone.label, of_ten.label) == ("aligned", "doubtful")
-    assert with_pairs(lost, 3, 25, 0.0, 10).label == "aligned"
-    assert with_pairs(lost, 0, 25, 0.0, 10) == with_pairs(lost, 0, 25, 0.0)
-    assert with_pairs(lost, 1, 25, 0.0, 1_000).confidence == 0.2  # no evidence, but none against it
-
-
-def test_the_verdict_of_pairs_outweighs_the_one_without() -> None:
-    sure, lost = Verdict("aligned", 0.99, 0.6, 0.6), Verdict("failed", 0.02, 0.1, 0.1)
-    assert with_pairs(lost, 60, 500, 0.001).label == "aligned"  # P@1 12: far above chance
-    assert with_pairs(sure, 0, 500, 0.001).label == "failed"
-    assert with_pairs(sure, 1, 1_000, 0.001).label != "aligned"
-
-
-def test_phrases_are_the_mean_of_their_words() -> None:
-    source, target, _ = pair(50)
-    lexicon = Lexicon((("fr1 fr2", "en3"), ("fr4", "en5 en6"), ("fr1 unknown", "en7"), ("fr8", "en8")))
-    known = gather(lexicon, source, target)
-    assert known.pairs.tolist() == [[50, 3], [4, 50], [8, 8]]
-    mean = source.matrix[1] + source.matrix[2]
-    np.testing.assert_allclose(known.x[50].numpy(), mean / np.linalg.norm(mean), atol=1e-6)
-    assert known.words == (50, 50)
-
-
-def test_probabilities_weigh_pairs() -> None:
-    source, target, _ = pair(50)
-    pairs = (("fr1", "en1"), ("fr2", "en2"), ("fr2", "en3"), ("fr9", "other"))
-    known = gather(Lexicon(pairs, probabilities=(0.5, 1.0, 0.2, 0.9)), source, target)
-    np.testing.assert_allclose(known.weights.numpy(), [0.5, math.sqrt(0.5), 0.2 * math.sqrt(0.5)], rtol=1e-6)
-    assert gather(Lexicon(pairs, scores=(1.2, 0.4, 0.3, 0.1)), source, target).weights[0] == 1.0
-
-
-def test_a_dictionary_of_other_words() -> None:
-    source, target, _ = pair(50)
-    with pytest.raises(Mismatch, match="at least one pair of the dictionary .* got 0 of 1"):
-        gather(Lexicon((("en1", "fr1"),)), source, target)
 
 
 def test_a_slow_method_is_tested_on_fewer_words() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
@@ -37,3 +39,27 @@ def test_a_dictionary_of_other_words() -> None:
     source, target, _ = pair(300)
     with pytest.raises(Mismatch, match="got 0 of 2; check the order of the languages"):
         gather(Lexicon((("en1", "fr1"), ("chat", "cat"))), source, target)
+
+
+def test_phrases_are_the_mean_of_their_words() -> None:
+    source, target, _ = pair(50)
+    lexicon = Lexicon((("fr1 fr2", "en3"), ("fr4", "en5 en6"), ("fr1 unknown", "en7"), ("fr8", "en8")))
+    known = gather(lexicon, source, target)
+    assert known.pairs.tolist() == [[50, 3], [4, 50], [8, 8]]
+    mean = source.matrix[1] + source.matrix[2]
+    np.testing.assert_allclose(known.x[50].numpy(), mean / np.linalg.norm(mean), atol=1e-6)
+    assert known.words == (50, 50)
+
+
+def test_probabilities_weigh_pairs() -> None:
+    source, target, _ = pair(50)
+    pairs = (("fr1", "en1"), ("fr2", "en2"), ("fr2", "en3"), ("fr9", "other"))
+    known = gather(Lexicon(pairs, probabilities=(0.5, 1.0, 0.2, 0.9)), source, target)
+    np.testing.assert_allclose(known.weights.numpy(), [0.5, math.sqrt(0.5), 0.2 * math.sqrt(0.5)], rtol=1e-6)
+    assert gather(Lexicon(pairs, scores=(1.2, 0.4, 0.3, 0.1)), source, target).weights[0] == 1.0
+
+
+def test_a_dictionary_of_the_other_direction() -> None:
+    source, target, _ = pair(50)
+    with pytest.raises(Mismatch, match="at least one pair of the dictionary .* got 0 of 1"):
+        gather(Lexicon((("en1", "fr1"),)), source, target)

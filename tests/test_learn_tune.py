@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 import torch
 
 from muse.alignment import Alignment
-from muse.learn.significance import standard_errors
 from muse.learn.supervise.evidence import Evidence
 from muse.learn.supervise.orthogonal import orthogonal
 from muse.learn.tune import _rival, tune
@@ -73,12 +71,3 @@ def test_a_pair_is_recovered_by_the_fit_to_the_other_half_alone() -> None:
     assert float(recovered(maps.of_source(x), maps.of_target(y), pairs).double().mean()) > 0.7
     found = _rival("the rotation", orthogonal, seen, torch.arange(60) % 2).found
     assert float(found.double().mean()) < 0.2
-
-
-@pytest.mark.parametrize(
-    ("before", "after", "expected"),
-    [("0000", "0000", 0.0), ("0000", "1111", 2.0), ("1100", "0000", -(2**0.5)), ("1100", "0111", 1 / 3**0.5)],
-)
-def test_standard_errors_count_the_cases_that_changed(before: str, after: str, expected: float) -> None:
-    rights = (torch.tensor([letter == "1" for letter in word]) for word in (before, after))
-    assert standard_errors(*rights) == pytest.approx(expected)

@@ -6,13 +6,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import scipy.stats
 from numpy.typing import NDArray
 
 from muse.alignment import Alignment
 from muse.learn.pair import prepare_
 from muse.learn.plan import ROUNDS
 from muse.learn.refine import RefineConfig, refine
-from muse.learn.verdict import FLOOR, Verdict, judge, log_odds, null_agreement
+from muse.learn.verdict import FLOOR, Verdict, judge, log_odds, null_agreement, with_pairs
 from muse.procrustes import procrustes
 from muse.run.runtime import Runtime
 from muse.vectors import Matrix, Vectors
@@ -166,3 +167,27 @@ def test_the_gain_is_the_log_of_an_odds_ratio() -> None:
     assert Verdict("aligned", 1.0, agreement=0.9, mutual=1.0, null=0.5).gain == pytest.approx(np.log(9))
     assert Verdict("failed", 0.0, agreement=0.5, mutual=1.0, null=0.8).gain == pytest.approx(-np.log(4))
     assert Verdict("failed", 0.0, agreement=0.3, mutual=1.0, null=0.3).gain == 0
+
+
+@pytest.mark.parametrize(("right", "tested", "rate"), [(0, 20, 0.001), (2, 25, 0.002), (60, 500, 0.01)])
+def test_the_verdict_multiplies_odds_by_the_bayes_factor(right: int, tested: int, rate: float) -> None:
+    before = Verdict("doubtful", 0.4, 0.1, 0.1)
+    factor = scipy.stats.betabinom.pmf(right, tested, 1, 3) / scipy.stats.binom.pmf(right, tested, rate)
+    odds = 0.4 / 0.6 * factor
+    assert with_pairs(before, right, tested, rate).confidence == pytest.approx(odds / (1 + odds), abs=1e-4)
+
+
+def test_one_hit_of_the_best_of_many_methods_convinces_nobody() -> None:
+    lost = Verdict("failed", 0.02, 0.1, 0.1)
+    alone, of_ten = (with_pairs(lost, 1, 25, 0.0, methods) for methods in (1, 10))
+    assert (alone.label, of_ten.label) == ("aligned", "doubtful")
+    assert with_pairs(lost, 3, 25, 0.0, 10).label == "aligned"
+    assert with_pairs(lost, 0, 25, 0.0, 10) == with_pairs(lost, 0, 25, 0.0)
+    assert with_pairs(lost, 1, 25, 0.0, 1_000).confidence == 0.2  # no evidence, but none against it
+
+
+def test_the_verdict_of_pairs_outweighs_the_one_without() -> None:
+    sure, lost = Verdict("aligned", 0.99, 0.6, 0.6), Verdict("failed", 0.02, 0.1, 0.1)
+    assert with_pairs(lost, 60, 500, 0.001).label == "aligned"  # P@1 12: far above chance
+    assert with_pairs(sure, 0, 500, 0.001).label == "failed"
+    assert with_pairs(sure, 1, 1_000, 0.001).label != "aligned"
