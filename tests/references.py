@@ -13,11 +13,16 @@ def unit(rows: Rows) -> Rows:
     return np.asarray(rows / np.linalg.norm(rows, axis=1, keepdims=True))
 
 
-def csls_pairs(x: Rows, y: Rows, k: int = 10) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The rows of x and y that are each other's best by CSLS, from all scores."""
+def csls(x: Rows, y: Rows, k: int = 10) -> Rows:
+    """The scores (n, m) by CSLS."""
     cosines = x @ y.T
     of_x, of_y = (np.sort(table, axis=1)[:, -k:].mean(axis=1) for table in (cosines, cosines.T))
-    scores = 2 * cosines - of_x[:, None] - of_y
+    return np.asarray(2 * cosines - of_x[:, None] - of_y)
+
+
+def csls_pairs(x: Rows, y: Rows, k: int = 10) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The rows of x and y that are each other's best by CSLS, from all scores."""
+    scores = csls(x, y, k)
     forward, backward = scores.argmax(axis=1), scores.argmax(axis=0)
     mutual = np.flatnonzero(backward[forward] == np.arange(len(x)))
     return mutual, forward[mutual]

@@ -13,13 +13,22 @@ from muse.alignment import Alignment
 from muse.learn.pair import prepare_
 from muse.learn.plan import ROUNDS
 from muse.learn.refine import RefineConfig, refine
-from muse.learn.verdict import FLOOR, Verdict, judge, log_odds, null_agreement, with_pairs
+from muse.learn.verdict import (
+    DRAWS,
+    FLOOR,
+    LEAST_NULL_OF_ROWS,
+    Verdict,
+    judge,
+    log_odds,
+    null_agreement,
+    with_pairs,
+)
 from muse.procrustes import procrustes
 from muse.run.runtime import Runtime
 from muse.vectors import Matrix, Vectors
-from tests.references import csls_pairs
+from tests.references import csls, csls_pairs, polar
 from tests.spaces import STEPS, rotation
-from tests.toys import pair, shuffled, strangers
+from tests.toys import DIMENSION, mixture, pair, shuffled, strangers
 
 
 def verdict(source: Vectors, target: Vectors, mapping: Matrix) -> Verdict:
@@ -49,6 +58,18 @@ def test_strangers_fail_under_a_random_mapping(dimension: int) -> None:
 def test_a_wrong_mapping_of_a_good_pair_fails() -> None:
     source, target, _ = pair(1_000, 50)
     assert verdict(source, target, rotation(9, 50)).label == "failed"
+
+
+def test_a_mapping_right_in_half_the_principal_axes_is_not_aligned() -> None:
+    source, _ = strangers(800, 40)
+    turn = rotation(3, 40)
+    target = replace(source, language="en", matrix=source.matrix @ turn.T)
+    _, _, axes = np.linalg.svd(source.matrix, full_matrices=False)  # widest first
+    half = np.eye(40)
+    half[1::2, 1::2] = rotation(7, 20)
+    found = verdict(source, target, (turn @ axes.T @ half @ axes).astype(np.float32))
+    assert found.mutual > 0.5  # most words have a neighbour, as under a right one
+    assert found.confidence < 0.5
 
 
 def test_a_mapping_fitted_to_shuffled_words_fails() -> None:
@@ -122,6 +143,15 @@ def test_the_null_is_that_of_the_principal_axes_in_whatever_frame_rows_are() -> 
     assert after == pytest.approx(before, abs=0.02)
 
 
+def test_the_null_of_skewed_rows_is_the_same_whatever_the_signs_of_their_axes() -> None:
+    """Long tails that point the same way agree with each other; an axis has no sign of its own."""
+    source, target, _ = pair(seed=1)
+    signs = [np.random.default_rng(seed).choice([-1, 1], DIMENSION) for seed in (1, 2)]
+    sides = [source, *(replace(source, matrix=(source.matrix * sign).astype(np.float32)) for sign in signs)]
+    nulls = [null_agreement(one, target, rng=np.random.default_rng(0), runtime=Runtime()) for one in sides]
+    assert nulls[1:] == pytest.approx([nulls[0]] * 2, abs=0.005)
+
+
 def test_rotating_both_spaces_changes_no_verdict() -> None:
     source, target, turn = pair(1_000, 50)
     left, right = rotation(4, 50), rotation(5, 50)
@@ -147,6 +177,22 @@ def test_mutual_is_the_share_of_words_with_a_mutual_neighbour() -> None:
     pairs, _ = csls_pairs((source.matrix @ turn.T).astype(float), target.matrix.astype(float))
     assert found.mutual == pytest.approx(len(pairs) / 400, abs=1e-4)
     assert 0.3 < found.mutual < 0.95
+
+
+def test_agreement_is_the_share_recovered_by_fits_to_four_pairs_a_dimension() -> None:
+    source, target, turn = pair(noise=0.3)
+    x, y = source.matrix.astype(float), target.matrix.astype(float)
+    pairs = np.stack(csls_pairs(x @ turn.T, y), axis=1)
+    rng, rates = np.random.default_rng(5), []
+    for _ in range(DRAWS):
+        known, held_out = np.split(pairs[rng.permutation(len(pairs))], [4 * DIMENSION])
+        fitted = polar(y[known[:, 1]].T @ x[known[:, 0]])
+        best = csls(x @ fitted.T, y).argmax(axis=1)
+        rates.append((best[held_out[:, 0]] == held_out[:, 1]).mean())
+    rng = np.random.default_rng(5)
+    found = judge(source, target, Alignment(turn), rng=rng, runtime=Runtime(), null=0.5)
+    assert found.agreement == pytest.approx(np.mean(rates), abs=0.002)
+    assert 0.7 < found.agreement < 0.9
 
 
 def test_log_odds_are_odd_and_finite() -> None:
@@ -191,3 +237,28 @@ def test_the_verdict_of_pairs_outweighs_the_one_without() -> None:
     assert with_pairs(lost, 60, 500, 0.001).label == "aligned"  # P@1 12: far above chance
     assert with_pairs(sure, 0, 500, 0.001).label == "failed"
     assert with_pairs(sure, 1, 1_000, 0.001).label != "aligned"
+
+
+def test_rows_without_words_are_judged_by_the_nearest_rotation() -> None:
+    """Their mapping is refined before it is judged, from a rotation, whatever it does to lengths."""
+    source, target, _ = mixture(500)
+    turn, axes = rotation(9, 24), rotation(5, 24)
+    stretch = (axes * np.logspace(0, -2, 24)) @ axes.T
+    before, after = (
+        judge(source, target, Alignment(one), rng=np.random.default_rng(0), runtime=Runtime(), null=0.5)
+        for one in (turn, (turn @ stretch).astype(np.float32))
+    )
+    assert after.agreement == pytest.approx(before.agreement, abs=0.02)
+    assert after.mutual == pytest.approx(before.mutual, abs=0.02)
+
+
+def test_the_null_of_rows_without_words_has_a_floor_where_random_mappings_collapse() -> None:
+    source, target = (replace(side, ranked=False) for side in strangers(400, 200))
+    assert null_agreement(source, target, rng=np.random.default_rng(0), runtime=Runtime()) == 0.2
+
+
+def test_rows_without_words_are_aligned_by_their_right_mapping_alone() -> None:
+    source, target, turn = mixture(600)
+    right, wrong = verdict(source, target, turn), verdict(source, target, rotation(9, 24))
+    assert (right.label, wrong.label) == ("aligned", "failed")
+    assert right.null > LEAST_NULL_OF_ROWS  # measured, and not the floor
