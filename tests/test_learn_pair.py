@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -9,14 +10,20 @@ import pytest
 
 from muse.alignment import Alignment
 from muse.errors import BadSetting, Mismatch
-from muse.learn.pair import MINIMUM_WORDS, AlignConfig, check_pair, learn, prepare_
+from muse.learn.auto import Candidate
+from muse.learn.pair import MINIMUM_WORDS, AlignConfig, Learned, check_pair, learn, prepare_
 from muse.learn.plan import Plan
+from muse.learn.supervise.choice import Supervision
+from muse.learn.supervise.evidence import Evidence
+from muse.learn.supervised import PAIRS_STREAM
+from muse.learn.verdict import Verdict, judge, with_pairs
+from muse.lexicon import Lexicon
 from muse.normalise import normalise
 from muse.progress import Progress
 from muse.run.runtime import Runtime
 from muse.vectors import Vectors
 from tests.spaces import rotation
-from tests.toys import pair, raw_pair, strangers
+from tests.toys import DIMENSION, mixture, pair, raw_pair, strangers
 
 CONFIG = AlignConfig(Plan("similarity"))
 
@@ -62,6 +69,92 @@ def test_rows_that_failed_after_all_rounds_are_not_refined_further() -> None:
     assert learned.verdict == learned.candidates[0].verdict
     assert np.array_equal(learned.alignment.source_map, learned.candidates[0].alignment.source_map)
     assert not learned.history
+
+
+def test_the_first_rows_that_are_learned_from_are_of_all_regions(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file may be sorted by topic, and what is learned looks at the first rows."""
+    sides = []
+    for side in mixture()[:2]:
+        rows = side.matrix[np.argsort(side.matrix[:, 0])]
+        sides.append(replace(side, words=[str(place) for place in range(len(rows))], matrix=rows))
+    passed: list[Vectors] = []
+
+    def spy(source: Vectors, target: Vectors, *_: object) -> Learned:
+        passed.extend((source, target))
+        return Learned(Alignment(rotation(0, 24)), Verdict("failed", 0.0, 0.0, 0.0), ())
+
+    monkeypatch.setattr("muse.learn.sample.MOST", 400)
+    monkeypatch.setattr("muse.learn.pair._learn_without_pairs", spy)
+    learn(*sides, config=AlignConfig(), runtime=Runtime())
+    for one, whole in zip(passed, sides, strict=True):
+        assert len(one) == 400
+        places = np.array([int(word) for word in one.words])
+        assert np.histogram(places[:100], bins=5, range=(0, 1_500))[0].min() >= 10
+        np.testing.assert_array_equal(one.matrix, whole.matrix[places])
+
+
+def lexicon(pairs: int) -> Lexicon:
+    return Lexicon(tuple((f"fr{row}", f"en{row}") for row in range(pairs)))
+
+
+class FromPairs:
+    """A stand-in for `learn_from_pairs`, of a wrong mapping; it keeps the names of what else it was given."""
+
+    alignment = Alignment(rotation(4, DIMENSION), method="dictionary:0")
+    supervision = Supervision(
+        30,
+        "0",
+        right=2,
+        tested=30,
+        chance=1.5,
+        candidates=tuple({"name": str(number)} for number in range(4)),
+    )
+
+    def __init__(self) -> None:
+        self.given: list[str] = []
+
+    def __call__(
+        self, evidence: Evidence, *, unsupervised: Sequence[Candidate], **_: object
+    ) -> tuple[Alignment, Supervision]:
+        self.given = [one.alignment.init for one in unsupervised]
+        return self.alignment, self.supervision
+
+
+def test_the_verdict_with_pairs_is_that_of_their_chance_and_of_all_methods(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    source, target, _ = pair()
+    monkeypatch.setattr("muse.learn.pair.learn_from_pairs", FromPairs())
+    config = AlignConfig(Plan("dictionary", lexicon=lexicon(30)), seed=3)
+    learned = learn(source, target, config=config, runtime=Runtime())
+    rng = np.random.default_rng([3, PAIRS_STREAM, 2])
+    alone = judge(source, target, FromPairs.alignment, rng=rng, runtime=Runtime())
+    assert learned.verdict == with_pairs(alone, 2, 30, 0.015, methods=4)
+    assert alone.confidence < learned.verdict.confidence < 0.9
+
+
+@pytest.mark.parametrize(
+    ("init", "most", "others"),
+    [
+        ("auto", 2_000, ["similarity"]),
+        ("auto", 30, []),
+        ("similarity", 30, ["similarity"]),
+        ("dictionary", 30, []),
+    ],
+)
+def test_what_needs_no_pairs_is_tried_too_if_they_are_few_or_it_is_named(
+    monkeypatch: pytest.MonkeyPatch, init: str, most: int, others: list[str]
+) -> None:
+    """Pairs are few if they have fewer than `most` source words."""
+    learner = FromPairs()
+    monkeypatch.setattr("muse.learn.pair.learn_from_pairs", learner)
+    monkeypatch.setattr("muse.learn.plan.AUTO", ("similarity",))
+    monkeypatch.setattr("muse.learn.supervise.choice.FEW", most)
+    source, target, _ = pair()
+    config = AlignConfig(Plan(init, lexicon=lexicon(30)))
+    learned = learn(source, target, config=config, runtime=Runtime())
+    assert [one.alignment.init for one in learned.candidates] == [*others, "dictionary"]
+    assert learner.given == others
 
 
 @pytest.mark.parametrize("steps", [(), ("centre",), ("unit", "centre")])

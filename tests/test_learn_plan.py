@@ -9,10 +9,11 @@ import pytest
 
 from muse.alignment import Alignment
 from muse.errors import BadSetting
+from muse.learn.criterion import criterion
 from muse.learn.initialise import INITIALISATIONS
 from muse.learn.pair import AlignConfig
 from muse.learn.plan import AUTO, AUTO_OF_ROWS, KNOWN_OF_ROWS, ROUNDS_OF_ROWS, Plan
-from muse.learn.transport import TransportConfig
+from muse.learn.transport import TransportConfig, transport
 from muse.learn.verdict import OF_ROWS, OF_WORDS, judge, scale_of
 from muse.run.runtime import Runtime
 from tests.spaces import rotation
@@ -63,3 +64,14 @@ def test_rows_are_judged_on_a_scale_of_their_own_and_the_right_mapping_stands_ou
     assert (right.null, wrong.null) == (0.5, 0.5)
     assert right.gain > wrong.gain + 0.5
     assert wrong.label == "failed"
+
+
+def test_gromov_of_rows_matches_their_centroids() -> None:
+    source, target, turn = mixture(seed=1)
+    ((name, initialise),) = Plan("gromov").of_rows().initialisations()
+    score, rng = criterion(source, target), np.random.default_rng(0)
+    (found,) = initialise(source, target, score, rng, Runtime())
+    assert found.method == name == "gromov:clusters"
+    config = TransportConfig(rounds=20, rows=700)
+    *_, refined = transport(source, target, found, config=config, rng=rng, runtime=Runtime())
+    assert (source.matrix @ refined.source_map.T * (source.matrix @ turn.T)).sum(axis=1).mean() > 0.8
