@@ -14,6 +14,7 @@ from muse.alignment import Alignment
 from muse.errors import BadFile, BadSetting, NotConverged
 from muse.learn import auto
 from muse.learn.auto import Candidate, best, candidates
+from muse.learn.criterion import criterion
 from muse.learn.dimensions import Initialiser
 from muse.learn.initialise import INITIALISATIONS
 from muse.learn.plan import Plan, check_init
@@ -27,31 +28,33 @@ from tests.toys import DIMENSION, pair
 
 WRONG = rotation(99, DIMENSION)
 CALLS: list[str] = []
+Step = Matrix | list[Matrix] | Exception | None
 
 
 class Scripted(Plan):
-    """A plan whose initialisations are given: a mapping, nothing at all, or a failure."""
+    """A plan whose initialisations are given: a mapping or several, nothing at all, or a failure."""
 
-    script: dict[str, Matrix | None | Exception]
+    script: dict[str, Step]
 
     def initialisations(self) -> list[tuple[str, Initialiser]]:
         return [(name, _initialise(name, what)) for name, what in self.script.items()]
 
 
-def scripted(*rounds: RefineConfig, **script: Matrix | None | Exception) -> Scripted:
+def scripted(*rounds: RefineConfig, **script: Step) -> Scripted:
     CALLS.clear()
     plan = Scripted(rounds=rounds)
     object.__setattr__(plan, "script", script)
     return plan
 
 
-def _initialise(name: str, what: Matrix | None | Exception) -> Initialiser:
+def _initialise(name: str, what: Step) -> Initialiser:
     def initialise(*_: Any) -> Iterator[Alignment]:
         CALLS.append(name)
         if isinstance(what, Exception):
             raise what
-        if what is not None:
-            yield Alignment(what, method=name)
+        for mapping in what if isinstance(what, list) else [what]:
+            if mapping is not None:
+                yield Alignment(mapping, method=name)
 
     return initialise
 
@@ -82,6 +85,16 @@ def test_more_rounds_only_where_the_first_were_not_enough(away: float, refinemen
     (found,) = tried(scripted(once, often, start=start))
     assert found.verdict.label == "aligned"
     assert [trace["stage"] for trace in found.history] == ["refine"] * refinements
+
+
+@pytest.mark.parametrize("best_first", [False, True])
+def test_of_several_mappings_none_of_which_is_aligned_the_highest_criterion_wins(best_first: bool) -> None:
+    score = criterion(*pair()[:2])
+    mappings = sorted((rotation(seed, DIMENSION) for seed in (97, 98, 99)), key=score, reverse=best_first)
+    (found,) = tried(scripted(three=list(mappings)))
+    assert found.verdict.label != "aligned"
+    assert np.array_equal(found.alignment.source_map, mappings[0 if best_first else -1])
+    assert found.alignment.criterion == pytest.approx(max(map(score, mappings)))
 
 
 def test_an_initialisation_that_fails_is_passed_over(caplog: pytest.LogCaptureFixture) -> None:
@@ -116,6 +129,7 @@ def test_what_was_tried_is_kept_for_a_killed_run(tmp_path: Path) -> None:
         assert one.verdict == other.verdict
         assert one.history == other.history
     assert all(one.history for one in first)
+    assert CALLS == []
 
 
 @pytest.mark.parametrize(
