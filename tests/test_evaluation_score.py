@@ -15,6 +15,7 @@ from muse.evaluation.score import (
     Signature,
     bootstrap_count,
     bootstrap_interval,
+    bootstrap_mean,
     gold_name,
     lexicon_name,
     space_signature,
@@ -102,6 +103,14 @@ def test_the_interval_is_that_of_resampling_the_queries() -> None:
     expected = np.percentile(resampled, [2.5, 97.5])
     found = bootstrap_interval(hits, np.random.default_rng(3), samples=20_000)
     np.testing.assert_allclose(found, expected, atol=0.51)  # one query of 200 is half a percent
+
+
+def test_the_interval_of_a_mean_is_that_of_resampling_skewed_values() -> None:
+    values = np.random.default_rng(1).gamma(0.3, size=60)
+    resampled = values[np.random.default_rng(2).integers(60, size=(20_000, 60))].mean(axis=1)
+    expected = np.percentile(resampled, [2.5, 97.5])
+    found = bootstrap_mean(values, np.random.default_rng(3), samples=20_000)
+    np.testing.assert_allclose(found, expected, atol=0.02 * (expected[1] - expected[0]))
 
 
 def test_nineteen_of_twenty_intervals_hold_the_truth() -> None:
