@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from torch import Tensor
 
 from muse.alignment import Alignment
 from muse.learn.criterion import criterion
@@ -13,7 +14,9 @@ from muse.learn.initialise.clusters import ClustersConfig, Heat, centroids_of, c
 from muse.learn.plan import FAR
 from muse.learn.transport import TransportConfig, transport
 from muse.run.runtime import Runtime
+from muse.search.clusters import centroids
 from muse.vectors import Matrix, Vectors
+from tests.references import Rows, unit
 from tests.toys import mixture, shuffled
 
 FEW = TransportConfig(rounds=10, rows=400, dimensions=16, weighted=True)
@@ -53,6 +56,22 @@ def test_the_tournament_is_won_by_a_right_mapping_where_most_matches_are_wrong(s
     alone = [_cosine(source, _found(source, target, one, n).source_map, turn) for n, one in enumerate(firsts)]
     assert np.median(alone) < 0.7
     assert _cosine(source, _found(source, target).source_map, turn) > 0.8
+
+
+def test_the_rows_that_are_clustered_are_whitened_by_three_quarters(monkeypatch: pytest.MonkeyPatch) -> None:
+    source, target, _ = mixture(300)
+    clustered: list[Rows] = []
+
+    def spy(rows: Tensor, k: int, *, seed: int) -> Tensor:
+        clustered.append(rows.double().numpy())
+        return centroids(rows, k, seed=seed)
+
+    monkeypatch.setattr("muse.learn.initialise.clusters.centroids", spy)
+    _found(source, target, replace(CONFIG, clusters=10, runs=1, tries=2, dimensions=16))
+    for rows, side in zip(clustered, (source, target), strict=True):
+        u, s, _ = np.linalg.svd(side.matrix.astype(float), full_matrices=False)
+        expected = unit(u[:, :16] * s[:16] ** 0.25)  # deviations s along the axes, widest first
+        np.testing.assert_allclose(rows @ rows.T, expected @ expected.T, atol=1e-4)
 
 
 def test_the_same_seed_gives_the_same() -> None:
