@@ -97,6 +97,18 @@ def test_of_several_mappings_none_of_which_is_aligned_the_highest_criterion_wins
     assert found.alignment.criterion == pytest.approx(max(map(score, mappings)))
 
 
+def test_a_doubtful_mapping_is_kept_before_a_failed_one_of_higher_criterion(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    score = criterion(*pair()[:2])
+    mappings = sorted((rotation(seed, DIMENSION) for seed in (97, 98)), key=score)
+    labels = iter(("doubtful", "failed"))
+    monkeypatch.setattr(auto, "judge", lambda *_, **__: Verdict(next(labels), 0.3, 0.1, 0.1))
+    (found,) = tried(scripted(two=list(mappings)))
+    assert found.verdict.label == "doubtful"
+    assert np.array_equal(found.alignment.source_map, mappings[0])
+
+
 def test_an_initialisation_that_fails_is_passed_over(caplog: pytest.LogCaptureFixture) -> None:
     found = tried(scripted(broken=NotConverged("not a number"), empty=None, good=turn()))
     assert [candidate.alignment.method for candidate in found] == ["good"]

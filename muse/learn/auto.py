@@ -104,7 +104,12 @@ def candidates(
 
 def best(tried: Sequence[Candidate]) -> Candidate:
     """The candidate with the best verdict, aligned before doubtful; of equals, the highest criterion."""
-    return max(tried, key=lambda one: (LABELS.index(one.verdict.label), one.alignment.criterion))
+    return max(tried, key=lambda one: _quality(one.alignment, one.verdict))
+
+
+def _quality(alignment: Alignment, verdict: Verdict) -> tuple[int, float]:
+    # A wrong mapping can have the higher criterion, so that counts among mappings of one label alone.
+    return LABELS.index(verdict.label), alignment.criterion
 
 
 @dataclass(frozen=True)
@@ -121,7 +126,7 @@ class _Trial:
     patience: int = 1  # the refinements before a mapping may be given up
 
     def run(self, name: str, initialise: Initialiser, seed: list[int]) -> tuple[Alignment, Verdict]:
-        """The best refined alignment of an initialisation, from its checkpoint if there is one."""
+        """The alignment of an initialisation that is judged best, from its checkpoint if there is one."""
         kept = self._restored(name)
         if kept is not None:
             return kept, self._judge(kept, seed)
@@ -135,7 +140,7 @@ class _Trial:
                     return alignment, verdict
         if not found:
             raise Mismatch("the vectors lack what this initialisation needs; try another --init")
-        chosen = max(found, key=lambda pair: pair[0].criterion)
+        chosen = max(found, key=lambda pair: _quality(*pair))
         self._keep(name, chosen[0])
         return chosen
 
