@@ -215,7 +215,7 @@ def test_a_server_that_is_gone_is_said_to_be_and_awaited(browser: Any, home: str
     look_up(page, "dort")
     trouble = page.get_by_role("alert")
     trouble.get_by_text("The explorer does not answer").wait_for()
-    assert "muse serve fr-en" in trouble.inner_text()
+    assert "muse serve FOLDER/fr-en --port" in trouble.inner_text()
     assert trouble.get_by_role("button", name="Try again now").is_visible()
     page.unroute_all()
     best(page, "sleeps")  # without a click, once it answers

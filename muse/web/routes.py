@@ -17,7 +17,7 @@ from muse.web.explorer import Explorer
 from muse.web.pictures import Direction
 
 SHOWN = 500  # characters of the text of a row
-WORD = 200  # characters; the longest words of 200,000 have about 40
+WORD = 500  # characters: words have at most some 40, ids of rows may be addresses or paths
 TEXT = 2_000
 TOP = 50
 

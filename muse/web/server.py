@@ -77,4 +77,5 @@ def url(listening: socket.socket) -> str:
 
 def known_hosts(host: str) -> tuple[str, ...] | None:
     """The host names that requests to a local server may have; None for a server that is not local."""
-    return LOOPBACK if is_loopback(host) else None
+    bound = f"[{host.strip('[]')}]" if ":" in host else host
+    return (*LOOPBACK, bound) if is_loopback(host) else None

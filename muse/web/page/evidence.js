@@ -43,7 +43,7 @@ function aboutAnswer({ form, retrieval, translations: [best] }) {
     make(
       "dl", {},
       ...row("probability", probabilityChip(best), rated
-        ? `Of a hundred answers with this figure, about ${Math.round(100 * best.probability)} are right. ${ESTIMATED}`
+        ? `Of a hundred answers with this figure, ${ofHundred(best.probability)} right. ${ESTIMATED}`
         : "The figures that turn scores into probabilities are being computed, or the space has too few words."),
       ...row("signs", gradeLegend()),
       ...row("mutual", best.mutual ? "yes" : "no", best.mutual
@@ -73,10 +73,23 @@ function aboutMapping({ name, verdict, held_out: heldOut, signature }, space) {
     ...(verdict?.confidence == null ? [] : [make("p", {}, `Confidence that the languages are aligned: `
       + `${percent(verdict.confidence)}. It is about the space as a whole; single answers may still be wrong.`)]),
     ...(verdict?.agreement == null ? [] : shares(verdict)),
-    make("p", {}, heldOut ? onDictionary(heldOut) : "No dictionary was used, neither to align nor to judge."),
+    make("p", {}, heldOut ? onDictionary(heldOut) : withoutPairs(verdict, signature)),
     make("div", { class: "signature" },
       make("code", { id: `signature-${name}` }, signature), copyButton(() => signature, "the signature")),
   ];
+}
+
+// Of spaces that were exported, or made by other programs, it is not recorded.
+function withoutPairs(verdict, signature) {
+  return verdict?.agreement == null || signature.includes("dictionary")
+    ? "The space does not record whether a dictionary was used."
+    : "No dictionary was used, neither to align nor to judge.";
+}
+
+function ofHundred(probability) {
+  if (probability >= 0.995) return "more than 99 are";
+  if (probability < 0.005) return "fewer than 1 is";
+  return `about ${Math.round(100 * probability)} are`;
 }
 
 function onDictionary({ pairs, held_out_p_at_1: right, ci95 }) {
@@ -115,6 +128,6 @@ function aboutSpace(space) {
       ...(space.muse_version ? row("made by", `muse ${space.muse_version}`) : []),
     ),
     make("p", { class: "hint" }, "A page with every figure, and the accuracy on a dictionary: ",
-      make("code", {}, `muse report ${space.name}`)),
+      make("code", {}, `muse report FOLDER/${space.name}`)),
   ];
 }

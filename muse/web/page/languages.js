@@ -3,8 +3,11 @@ import { $, make } from "/page/dom.js";
 
 const NAMES = new Intl.DisplayNames("en", { type: "language", fallback: "none" });
 
+const plain = new Set(); // the names of rows without words, such as "new", which is no Newari
+
 // The English name of a language code, or the code itself.
 export function named(code) {
+  if (plain.has(code)) return code;
   try {
     return NAMES.of(code) ?? code;
   } catch {
@@ -16,6 +19,7 @@ export class Languages {
   constructor(space, changed) {
     this.space = space;
     this.codes = space.languages.map((one) => one.name);
+    for (const one of space.languages) if (!one.ranked) plain.add(one.name);
     for (const select of [$("source"), $("target")]) {
       select.replaceChildren(...this.codes.map((code) => make("option", { value: code }, named(code))));
       select.addEventListener("change", () => { this.keepApart(select); changed(); });

@@ -53,10 +53,10 @@ const article = (name) => (/^[AEIOU]/.test(name) ? "an" : "a");
 
 // Tries again by itself, so that a server that is started again is found without a click.
 function showUnreachable(page, retry) {
-  const command = `muse serve ${page.space?.name ?? "SPACE"}`;
+  const command = `muse serve FOLDER/${page.space?.name ?? "SPACE"} --port ${location.port || 80}`;
   box(
     "The explorer does not answer", "bad",
-    make("p", {}, "The server on this machine was stopped, or the connection was lost. Start it again in a terminal:"),
+    make("p", {}, "The server on this machine was stopped, or the connection was lost. Start it again with the command that you used, such as:"),
     make("p", {}, make("code", {}, command)),
     make("p", {}, "This page continues as soon as it answers."),
     make("div", { class: "choices" }, make("button", { type: "button", class: "main", onclick: retry }, "Try again now")),
