@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +53,8 @@ def test_a_dictionary_as_a_frame_and_back(tmp_path: Path) -> None:
     assert list(frame.columns) == ["source", "target", "score", "rank", "probability"]
     assert set(frame["rank"]) == {1, 2}
     assert lexicon_of(frame) == lexicon
+    rated = replace(lexicon, probabilities=tuple(np.linspace(0, 1, len(lexicon)).tolist()))
+    assert lexicon_of(dictionary_frame(rated)) == rated
     pytest.importorskip("pyarrow")
     frame.to_parquet(tmp_path / "fr-en.parquet")
     assert lexicon_of(pandas.read_parquet(tmp_path / "fr-en.parquet")) == lexicon

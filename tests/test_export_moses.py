@@ -45,7 +45,9 @@ def parsed(path: Path) -> dict[tuple[str, str], Entry]:
             source, target, values, points = fields
             for phrase in (source, target):
                 # Tokens are apart by one space; a bar would begin a factor or another field.
-                assert re.fullmatch(r"[^\s|]+( [^\s|]+)*", phrase), f"{path}:{number}: {phrase!r}"
+                assert re.fullmatch(r"[^\s|\[\]<>'\"]+( [^\s|\[\]<>'\"]+)*", phrase), (
+                    f"{path}:{number}: {phrase!r}"
+                )
             numbers = [float(value) for value in values.split(" ")]
             assert len(numbers) == 4
             assert all(0 < value <= 1 for value in numbers), f"{path}:{number}: {values}"

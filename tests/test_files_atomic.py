@@ -25,6 +25,15 @@ def test_a_file_appears_whole(tmp_path: Path) -> None:
     assert tree(tmp_path) == {"f": b"new"}
 
 
+def test_a_file_that_is_replaced_keeps_its_mode(tmp_path: Path) -> None:
+    path = tmp_path / "x"
+    path.write_text("old")
+    path.chmod(0o600)
+    with atomic_path(path) as partial:
+        partial.write_text("new")
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
 def test_a_file_is_replaced(tmp_path: Path) -> None:
     (tmp_path / "f").write_text("old")
     with atomic_path(tmp_path / "f") as partial:

@@ -66,6 +66,7 @@ def test_pieces_of_parquet_and_of_a_folder(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("one\ntwo\nthree")
     (tmp_path / "c.txt.gz").write_bytes(gzip.compress(b"four\nfive\n"))
     (tmp_path / "_SUCCESS").write_text("")
+    (tmp_path / "empty.txt").write_text("")  # as Spark leaves them
     found = pieces(tmp_path, size=4)
     assert read(found) == ["one", "two", "three", *(text or "" for text in rows), "four", "five"]
     assert [piece.rows for piece in found] == [3, 4, 4, 2, 4, 4, 2, 3, 2]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import io
+import lzma
 import os
 import threading
 import zipfile
@@ -23,7 +25,7 @@ from muse.files.fasttext_model import is_fasttext_file
 from muse.files.parquet import read_column
 from muse.files.plain_text import read_lines
 from muse.files.sentence_text import read_sentences
-from muse.files.source import RATIO_VARIABLE, Source, is_packed
+from muse.files.source import RATIO_VARIABLE, Source, is_packed, open_source
 from muse.files.space_folder import checksum
 from muse.files.word2vec import write_word2vec
 from muse.files.writing import write_vectors_text
@@ -34,6 +36,19 @@ from tests.streams import piped
 
 LINES = [f"line {number}" for number in range(20_000)]
 TEXT = "\n".join(LINES).encode() + b"\n"
+
+
+@pytest.mark.parametrize(("suffix", "pack"), [(".bz2", bz2.compress), (".xz", lzma.compress)])
+def test_what_is_packed_otherwise_is_named(
+    tmp_path: Path, suffix: str, pack: Callable[[bytes], bytes]
+) -> None:
+    path = tmp_path / f"text{suffix}"
+    path.write_bytes(pack(TEXT))
+    with (
+        pytest.raises(BadFile, match=f"expected plain text or .gz, got {suffix[1:]}; unpack it first"),
+        open_source(path),
+    ):
+        pass
 
 
 @pytest.mark.parametrize("content", [TEXT, gzip.compress(TEXT), b"x"], ids=["text", "gz", "short"])

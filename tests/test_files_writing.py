@@ -12,6 +12,7 @@ from gensim.models import KeyedVectors
 
 from muse.errors import BadFile, Mismatch
 from muse.files import read_vectors, write_npz, write_vectors_text, write_word2vec
+from muse.files.writing import check_place
 
 WORDS = ["the", "été", "👍", "x\u00a0y", "1984"]
 MATRIX = np.random.default_rng(0).normal(0, 1, (5, 7)).astype(np.float32)
@@ -54,6 +55,12 @@ def test_we_read_what_gensim_writes(tmp_path: Path) -> None:
     ours = read_vectors(tmp_path / "x.vec", language="en")
     for word, row in zip(ours.words, ours.matrix, strict=True):
         assert np.array_equal(row, theirs[word])
+
+
+@pytest.mark.parametrize("suffix", [".xz", ".bz2", ".zst", ".zip"])
+def test_only_gz_is_packed(tmp_path: Path, suffix: str) -> None:
+    with pytest.raises(BadFile, match=f"expected a name without {suffix}"):
+        check_place(tmp_path / f"x.vec{suffix}")
 
 
 def test_equal_vectors_give_equal_packed_files(tmp_path: Path) -> None:

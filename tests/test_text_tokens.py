@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import unicodedata
+
 import pytest
 
 from muse.text.tokens import Tokeniser
@@ -77,6 +79,20 @@ def test_full_stops_within_a_line_are_as_moses_has_them(language: str, line: str
     written_out = line.replace("can't", "can not").replace("Isn't", "Is not")
     expected = MosesTokenizer(language).tokenize(written_out, escape=False)
     assert Tokeniser(language).tokens(line) == expected
+
+
+def test_a_contraction_keeps_its_capitals() -> None:
+    tokens = Tokeniser("en").tokens
+    assert tokens("Can't stop. I'm HERE, it's I.")[:5] == ["Can", "not", "stop", ".", "I"]
+    assert tokens("I'M HERE. IT'S I, DON'T!") == "I AM HERE . IT IS I , DO NOT !".split()
+    assert Tokeniser("fr").tokens("VIENS-TU ?") == ["VIENS", "TU", "?"]
+
+
+@pytest.mark.parametrize("line", ["L'été dernier, à Noël.", "Привет, мой друг"])
+def test_letters_with_accents_apart_are_composed(line: str) -> None:
+    apart = unicodedata.normalize("NFD", line)
+    assert apart != line
+    assert Tokeniser("fr").tokens(apart) == Tokeniser("fr").tokens(line)
 
 
 def test_contractions_are_as_moses_has_them_written_out() -> None:

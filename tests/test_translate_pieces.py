@@ -60,6 +60,12 @@ def test_entries_of_tokens() -> None:
     assert entries("paris est")["paris"] is None  # Paris is another word where the case is kept
 
 
+@pytest.mark.parametrize("end", [".", "...", "…", "?"])
+def test_a_sentence_begins_after_its_end(end: str) -> None:
+    pieces = TextReader(FRENCH).pieces(Tokeniser("fr").tokens(f"Tom est{end} Un taureau"))
+    assert not any(piece.name for piece in pieces)
+
+
 def test_capitals_inside_a_sentence_mark_names() -> None:
     pieces = TextReader(FRENCH).pieces(Tokeniser("fr").tokens("Tom est à Paris. Tom est TOM"))
     assert [piece.token for piece in pieces if piece.name] == ["Paris"]

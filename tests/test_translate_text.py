@@ -144,6 +144,14 @@ def test_quality() -> None:
     assert str(found).startswith(f"BLEU = {found.value:.2f} [")
 
 
+def test_bleu_counts_characters_where_words_are_not_apart() -> None:
+    pytest.importorskip("sacrebleu")
+    lines = ["我喜欢猫和狗，也喜欢鸟。", "你好，今天天气很好。"] * 5
+    almost = [line.replace("很", "真") for line in lines]
+    assert quality(almost, lines, language="zh")[0].value > 60 > 10 > quality(almost, lines)[0].value - 50
+    assert "tok:zh" in quality(lines, lines, language="zho_Hans")[0].signature
+
+
 def test_choices_say_what_is_kept() -> None:
     translator = Translator(toy(), config=TextConfig(Retrieval("nn"), top=2))
     found = translator.choices("L'homme est Tom, 3 km")

@@ -341,7 +341,16 @@ def test_how_do_you_know_opens_the_reasons(browser: Any, home: str) -> None:
     reasons = page.get_by_role("dialog", name="How do you know?")
     reasons.wait_for()
     text = reasons.inner_text()
-    for part in ("roi → king", "93 %", "70 %", "10 %", "csls:10", "gromov", "fr.vec.gz", "muse report FOLDER/fr-en"):
+    for part in (
+        "roi → king",
+        "93 %",
+        "70 %",
+        "10 %",
+        "csls:10",
+        "gromov",
+        "fr.vec.gz",
+        "muse report FOLDER/fr-en",
+    ):
         assert part in text
     signature = page.locator("#signature-fr").inner_text()
     assert signature.startswith("csls:10 | fr-en | unit | gromov | seed:7 | vocab:60/60")

@@ -156,6 +156,7 @@ def _translate_text(
     translate_stdin(
         translator,
         lambda: {"words": translator.counts.words, "copied": translator.counts.copied},
+        language=translator.target,
         made=_made(translator, options["lm"]),
         reference=options["reference"],
         as_json=as_json,

@@ -30,6 +30,7 @@ def translate_with_model(space: Path | None, options: dict[str, Any], *, as_json
     translate_stdin(
         translator,
         lambda: asdict(translator.counts),
+        language=direction[1],
         made=f"model:{options['translator'].name} | {'-'.join(direction)} | beam:{sizes['beam']}{told}",
         reference=options["reference"],
         as_json=as_json,

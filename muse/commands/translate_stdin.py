@@ -31,13 +31,15 @@ def translate_stdin(
     translator: LineTranslator,
     counts: Callable[[], dict[str, Any]],
     *,
+    language: str,
     made: str,
     reference: Path | None,
     as_json: bool,
 ) -> None:
     """Prints the translation of each line on stdin or, as JSON, all of them with the counts at the end.
 
-    Given the reference translations, it also tells BLEU and chrF, with `made` in their signature.
+    Given the reference translations, it also logs BLEU and chrF, with `made` in their signature; `language`
+    is that of the translations.
     """
     from muse.errors import BadFile
     from muse.files.plain_text import read_blocks
@@ -58,7 +60,7 @@ def translate_stdin(
             click.echo("\n".join(translated))  # flushes, since the sender may be waiting for the answer
     if not count:
         raise BadFile(f"{STDIN}: expected text to translate, got nothing; send text")
-    scores = [] if references is None else quality(lines, references, made=made)
+    scores = [] if references is None else quality(lines, references, language=language, made=made)
     for score in scores:
         log.info("%s", score)
     if as_json:

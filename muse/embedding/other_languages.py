@@ -9,7 +9,7 @@ SHORTEST = 30  # letters: of less it cannot be told
 LEAST = 20  # lines that are long enough
 LANGUAGES = frozenset(
     "ar be bg bn ca cs da de el en eo es et fa fi fr gl gu he hi hr hu hy id is it ja ka kn ko la lt lv mk "
-    "ml mr nb nl nn pl pt ro ru sk sl sq sr sv ta te th tr uk ur vi zh".split()
+    "ml mr nl nn no pl pt ro ru sk sl sq sr sv ta te th tr uk ur vi zh".split()
 )  # that are told from others
 SHARE = 0.03  # of the lines: less are names, quotations and mistakes
 
@@ -36,6 +36,7 @@ def warnings(found: Counter[str] | None, language: str) -> list[str]:
         for other in others
         if shares[other] >= SHARE
     ]
+    language = "no" if language == "nb" else language  # py3langid's name of Bokmål
     if main != language and language in LANGUAGES:
         told.append(
             f"{100 * shares[main]:.0f} % of the lines look like {main!r}, not {language!r}; check --lang"

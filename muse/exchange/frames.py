@@ -30,7 +30,10 @@ def dictionary_frame(entries: Iterable[Entry] | Lexicon) -> Any:
 
 
 def lexicon_of(frame: Any) -> Lexicon:
-    """The Lexicon in a DataFrame with the columns source and target, with scores if no score is missing."""
+    """The Lexicon in a DataFrame with the columns source and target.
+
+    It has the scores and the probabilities of columns of these names in which none is missing.
+    """
     missing = {"source", "target"} - set(frame.columns)
     if missing:
         raise Mismatch(
@@ -40,16 +43,20 @@ def lexicon_of(frame: Any) -> Lexicon:
     for column in words:
         if not all(isinstance(word, str) and word for word in column):
             raise Mismatch("a dictionary needs a word in every row, got something else; drop those rows")
-    scored = "score" in frame.columns and len(frame) and frame["score"].notna().all()
-    scores = tuple(float(score) for score in frame["score"]) if scored else None
-    return Lexicon(tuple(zip(*words, strict=True)), scores)
+    return Lexicon(tuple(zip(*words, strict=True)), _numbers(frame, "score"), _numbers(frame, "probability"))
+
+
+def _numbers(frame: Any, column: str) -> tuple[float, ...] | None:
+    known = column in frame.columns and len(frame) and frame[column].notna().all()
+    return tuple(float(number) for number in frame[column]) if known else None
 
 
 def _entries(lexicon: Lexicon) -> list[Entry]:
     ranks: Counter[str] = Counter()
-    scores = lexicon.scores or (None,) * len(lexicon)
+    nothing = (None,) * len(lexicon)
+    scores, probabilities = lexicon.scores or nothing, lexicon.probabilities or nothing
     found = []
-    for (source, target), score in zip(lexicon.pairs, scores, strict=True):
+    for (source, target), score, probability in zip(lexicon.pairs, scores, probabilities, strict=True):
         ranks[source] += 1
-        found.append(Entry(source, target, score, ranks[source]))
+        found.append(Entry(source, target, score, ranks[source], probability))
     return found

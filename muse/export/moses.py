@@ -38,6 +38,10 @@ log = logging.getLogger(__name__)
 BATCH = 2_048  # words looked up at once
 FITTED_ON = 15_000  # the temperature is fitted to mutual pairs of this many most frequent words
 LEAST = 1e-30  # Moses takes logarithms, so no probability may be rounded to zero
+_ESCAPED = str.maketrans({
+    "&": "&amp;", "|": "&#124;", "<": "&lt;", ">": "&gt;", "'": "&apos;", '"': "&quot;", "[": "&#91;",
+    "]": "&#93;",
+})  # fmt: skip
 _SPACES = re.compile(r"\s+")
 
 Phrases = list[str | None]  # one for each word, None if Moses cannot represent it
@@ -173,8 +177,9 @@ def _phrases(words: Sequence[str]) -> Phrases:
     # None for a word that is no phrase, or a duplicate once it is cleaned.
     found: dict[str, int] = {}
     for row, word in enumerate(words):
-        # The bar is Moses' separator, escaped as by its own tokeniser; tokens are separated by one space.
-        if phrase := _SPACES.sub(" ", word).strip().replace("|", "&#124;"):
+        # Tokens are separated by one space, and escaped as by Moses' own tokeniser: text that it has cut has
+        # no bare one of these characters, of which a bar is a separator and [X] a part of a rule.
+        if phrase := _SPACES.sub(" ", word).strip().translate(_ESCAPED):
             found.setdefault(phrase, row)
     kept: list[str | None] = [None] * len(words)
     for phrase, row in found.items():

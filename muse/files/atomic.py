@@ -35,7 +35,8 @@ def atomic_path(path: Path) -> Iterator[Path]:
     with _partial(path, _new_file) as partial:
         try:
             yield partial
-            partial.chmod(0o666 & ~_umask())  # mkstemp gives access to the owner only
+            # mkstemp gives access to the owner only; a file that is replaced keeps its mode.
+            partial.chmod(path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~_umask())
             partial.replace(path)
         except BaseException:
             partial.unlink(missing_ok=True)

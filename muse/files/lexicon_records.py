@@ -21,6 +21,7 @@ class PairLine(NamedTuple):
 
 ReadLine = Callable[[str, str], PairLine]  # from a line and its place, for errors
 
+_BLANK = " \t\r\n"  # other kinds of space may be words
 _ADVICE = "write the file again with muse induce"
 
 
@@ -61,7 +62,7 @@ def _read_object(line: str, where: str) -> PairLine:
 
 
 def _pair(source: Any, target: Any, where: str) -> Pair:
-    if not (source.strip() and target.strip()):
+    if not (source.strip(_BLANK) and target.strip(_BLANK)):
         raise BadFile(f"{where}: expected two words, got {source!r} and {target!r}; drop the line")
     return source, target
 

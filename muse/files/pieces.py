@@ -70,10 +70,11 @@ def pieces(path: Path, column: str | None = None, size: int = SIZE) -> list[Text
 
 
 def files_of(path: Path) -> list[Path]:
-    """The file itself, or the files of a folder in the order of their names, without hidden ones."""
+    """The file itself, or the files of a folder in the order of their names, without hidden or empty ones."""
     if not path.is_dir():
         return [path]
-    return sorted(file for file in path.iterdir() if file.is_file() and file.name[0] not in "._")
+    files = (file for file in path.iterdir() if file.is_file() and file.name[0] not in "._")
+    return sorted(file for file in files if file.stat().st_size)
 
 
 def _of_parquet(path: Path, first: int, column: str | None, size: int) -> list[TextPiece]:

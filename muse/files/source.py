@@ -31,6 +31,7 @@ BROKEN = (
 )
 # Raised by what parses damaged content, as observed: archives, numpy's headers, arrays, settings.
 DAMAGED = (*BROKEN, ArithmeticError, AttributeError, LookupError, SyntaxError, TokenError, TypeError)
+_OTHERS = {".bz2": b"BZh", ".xz": b"\xfd7zX", ".zst": b"\x28\xb5\x2f\xfd"}  # what others pack with
 _GZIP = b"\x1f\x8b"
 _ZIP = (b"PK\3\4", b"PK\5\6")  # the second one has nothing in it
 _PARQUET = b"PAR1"
@@ -157,6 +158,8 @@ def open_source(path: Path) -> Iterator[Source]:
                 f"{path}: expected content, got an empty file; check the program that wrote it, or download "
                 "it again"
             )
+        if path.suffix in _OTHERS and magic.startswith(_OTHERS[path.suffix]):
+            raise BadFile(f"{path}: expected plain text or .gz, got {path.suffix[1:]}; unpack it first")
         if magic.startswith((*_ZIP, _PARQUET)):
             refuse_stream(path, "since this format is not read from its start")
         source = Source(path, raw, size=size, ahead=magic)

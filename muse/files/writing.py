@@ -19,6 +19,8 @@ from muse.vectors import Matrix
 
 _ROWS = 1000  # rows written at once
 
+_PACKED = (".bz2", ".xz", ".zip", ".zst")
+
 
 def write_vectors_text(
     path: Path | str,
@@ -95,6 +97,8 @@ def check_place(path: Path) -> None:
     """Raise BadFile if no file can be written at `path`; for use before long work, it changes nothing."""
     if path.is_dir():
         raise BadFile(f"{path}: expected the name of a file, got a folder; give a file in it")
+    if path.suffix in _PACKED:
+        raise BadFile(f"{path}: expected a name without {path.suffix}, since files are packed as .gz alone")
     refuse_special(path)
     if not path.resolve().parent.is_dir():
         raise BadFile(f"{path}: expected a file in an existing folder, got no such folder; create it")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from muse.text.codes import iso_code
+
 # By language, as tokens. Each was tried in translating held-out training text and lowers no BLEU there;
 # hyphenated words in general are better translated word by word.
 _EXPRESSIONS = {
@@ -30,7 +32,7 @@ def grouped(tokens: Sequence[str], language: str) -> Iterator[Sequence[str]]:
     >>> list(grouped(["Quelqu'", "un", "vient"], "fr"))
     [["Quelqu'", 'un'], ['vient']]
     """
-    candidates, place = _BY_FIRST.get(language, {}), 0
+    candidates, place = _BY_FIRST.get(iso_code(language), {}), 0
     while place < len(tokens):
         length = 1
         for expression in candidates.get(tokens[place].lower(), ()):

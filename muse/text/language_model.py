@@ -93,7 +93,8 @@ class LanguageModel:
             backoff = np.where(known, self.levels[length - 1].backoff[context], 0)
             found = find(self.levels[length].keys, context * len(self.words) + words)  # (b, k)
             found = np.where(known, found, NOWHERE)
-            log_p = np.where(found == NOWHERE, log_p + backoff, self.levels[length].log_p[found])
+            log_p, there = log_p + backoff, found != NOWHERE
+            log_p[there] = self.levels[length].log_p[found[there]]
             nodes.append(found)
         return Step(log_p, np.stack(nodes[: self.order - 1], axis=-1) if self.order > 1 else _none(words))
 

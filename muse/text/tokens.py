@@ -8,23 +8,14 @@ single words. The language models are trained on these tokens too.
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
-Rules = tuple[tuple[re.Pattern[str], str], ...]
+from muse.text.codes import iso_code
 
-# Other names of languages for which Moses has rules.
-_ISO = {
-    "eng": "en",
-    "fra": "fr",
-    "fre": "fr",
-    "ita": "it",
-    "deu": "de",
-    "ger": "de",
-    "rus": "ru",
-    "spa": "es",
-}
+Rules = tuple[tuple[re.Pattern[str], str], ...]
 
 _FRENCH_PRONOUNS = "je|tu|ils?|elles?|on|nous|vous|ce|moi|toi|lui|leur|les?|la|y|en|là|ci"
 
@@ -72,6 +63,14 @@ def next_part_kind(part: str, following: str) -> str:
     return "a" if following[0].islower() else "1" if following[0] in "0123456789" else "A"
 
 
+def _written_out(put: str, match: re.Match[str]) -> str:
+    """The replacement of a match, with its capitals: will not, Will not, WILL NOT."""
+    found, letters = match.expand(put), [letter for letter in match[0] if letter.isalpha()]
+    if all(map(str.isupper, letters)):
+        return found.upper()
+    return found[:1].upper() + found[1:] if letters[0].isupper() else found
+
+
 class Tokeniser:
     """Tokenises and detokenises one language; languages unknown to Moses get its general rules.
 
@@ -83,8 +82,7 @@ class Tokeniser:
     """
 
     def __init__(self, language: str) -> None:
-        name = re.split(r"[_-]", language.lower())[0]
-        self.language = _ISO.get(name, name)
+        self.language = iso_code(language)
         self._rules = _WRITTEN_OUT.get(self.language, ())
         self._whole = _WHOLE if self.language in _APOSTROPHES else [*_WHOLE, r"\w+(?:'\w+)+"]
         self._parts: dict[str, list[str]] = {}
@@ -109,9 +107,10 @@ class Tokeniser:
     def _tokenised(self, part: str, follows: str) -> list[str]:
         if len(part) > LONGEST_PART:  # no word, and the rules take quadratic time
             return [part]
-        part = _APOSTROPHE.sub("'", part)
+        # Letters and accents may come apart: in names of files on a Mac, and in text from a .pdf.
+        part = _APOSTROPHE.sub("'", part if part.isascii() else unicodedata.normalize("NFC", part))
         for pattern, put in self._rules if "'" in part or "-" in part else ():
-            part = pattern.sub(put, part)
+            part = pattern.sub(partial(_written_out, put), part)
         *first, last = part.split()
         found = [token for piece in first for token in self._moses(piece)]
         return found + (self._moses(f"{last} {follows}")[:-1] if follows else self._moses(last))

@@ -12,7 +12,7 @@ from muse.translate.surface import forms, has_name_capital
 from muse.vectors import Vectors
 
 HYPHEN = "@-@"  # Moses' token for a hyphen between two tokens
-_ENDS = frozenset(".!?…")  # tokens after which a sentence begins
+_ENDS = frozenset(".!?…")  # tokens after which a sentence begins, as after several dots
 # What follows a number and is written alike in every language.
 UNITS = frozenset(
     "nm mm cm dm m km ha mg g kg t ml cl dl l ms s min h Hz kHz MHz GHz W kW MW GW kWh V kV mA Ah J kJ kcal "
@@ -57,7 +57,7 @@ class TextReader:
             else:
                 found += self._word(token, first)
             quantity = any(map(str.isdecimal, token)) or (quantity and token in _OF_QUANTITIES)
-            first = token in _ENDS or (first and not has_letters)
+            first = token in _ENDS or not token.strip(".") or (first and not has_letters)
         return list(_long_names_copied(found))
 
     def _word(self, token: str, first: bool) -> list[Piece]:

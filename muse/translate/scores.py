@@ -8,8 +8,10 @@ from typing import Any
 
 from muse.errors import Mismatch, MissingExtra
 from muse.installation import install_extra
+from muse.text.codes import iso_code
 from muse.version import __version__
 
+_TOKENISERS = {"zh": "zh", **dict.fromkeys(("ja", "ko", "km", "lo", "my", "th"), "char")}
 SAMPLES = 1_000  # of the bootstrap
 
 
@@ -37,16 +39,22 @@ def check_references(lines: int, references: Sequence[str]) -> None:
         )
 
 
-def quality(translations: Sequence[str], references: Sequence[str], *, made: str = "") -> list[Quality]:
-    """BLEU (Papineni et al., 2002) and chrF (Popović, 2015) of lines against their references.
+def quality(
+    translations: Sequence[str], references: Sequence[str], *, language: str = "", made: str = ""
+) -> list[Quality]:
+    """BLEU (Papineni et al., 2002) and chrF (Popović, 2015) of lines of a language against their references.
 
-    `made` is the part of the signature that says how the translations were made.
+    BLEU counts characters in languages that are written without spaces. `made` is the part of the signature
+    that says how the translations were made.
     """
     check_references(len(translations), references)
     # The bootstrap of a single metric fails if a sample scores zero (sacrebleu 2.6); that of its paired test
     # does not, and also accepts a single system.
     metrics, test = require_sacrebleu()
-    ready = {name: metric(references=[list(references)]) for name, metric in metrics.items()}
+    cut = {"BLEU": {"tokenize": _TOKENISERS.get(iso_code(language), "13a")}}
+    ready = {
+        name: metric(references=[list(references)], **cut.get(name, {})) for name, metric in metrics.items()
+    }
     system = [("muse", list(translations))]
     signatures, scores = test(system, ready, references=None, test_type="bs", n_samples=SAMPLES)()
     ours = [*([made] if made else []), f"muse {__version__}"]

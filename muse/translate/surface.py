@@ -8,6 +8,8 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Sequence
 
+from muse.text.codes import iso_code
+
 _VOWELS = frozenset("aeiouyh")
 # The elided form of French words before a vowel, and their full form before a consonant.
 _ELIDED = {
@@ -23,7 +25,7 @@ _BEFORE = {
     "ca": frozenset("l d s m t n".split()),
 }
 _ELISIONS = {full: elided for elided, full in _ELIDED.items() if full != "ce"} | {"la": "l'"}
-_CAPITAL_NOUNS = ("de", "deu", "ger", "lb", "ltz")  # languages that write every noun with a capital
+_CAPITAL_NOUNS = ("de", "lb")  # languages that write every noun with a capital
 # Parts of words in a vocabulary, and in text.
 _PARTS = {
     "fr": {elided[:-1]: elided for elided in _ELIDED},
@@ -33,7 +35,7 @@ _PARTS = {
 
 def in_text(word: str, language: str) -> str:
     """The form in text of a word of the vocabulary: l' for l in French, are for re in English."""
-    return _PARTS.get(language, {}).get(word, word)
+    return _PARTS.get(iso_code(language), {}).get(word, word)
 
 
 def forms(token: str, language: str) -> list[str]:
@@ -45,7 +47,7 @@ def forms(token: str, language: str) -> list[str]:
     (['le', "L'", "l'", 'L', 'l'], ["dogs'", 'dogs'])
     """
     bare = token.strip("'")
-    full = _FULL.get(token.lower(), "") if language == "fr" else ""
+    full = _FULL.get(token.lower(), "") if iso_code(language) == "fr" else ""
     return list(dict.fromkeys(form for form in (full, token, token.lower(), bare, bare.lower()) if form))
 
 
@@ -56,9 +58,10 @@ def without_elision(word: str, language: str) -> str:
     ['amour', "aujourd'hui"]
     """
     before, apostrophe, after = word.partition("'")
-    if language == "en":
+    code = iso_code(language)
+    if code == "en":
         return word.removesuffix("'s") or word
-    return after if apostrophe and after and before.lower() in _BEFORE.get(language, ()) else word
+    return after if apostrophe and after and before.lower() in _BEFORE.get(code, ()) else word
 
 
 def elide(words: Sequence[str], language: str) -> list[str]:
@@ -67,7 +70,7 @@ def elide(words: Sequence[str], language: str) -> list[str]:
     >>> elide(["la", "eau", "de", "l'", "mer"], "fr")
     ["l'", 'eau', 'de', 'le', 'mer']
     """
-    if language != "fr" or not words:
+    if iso_code(language) != "fr" or not words:
         return list(words)
     return [_elided(word, following) for word, following in zip(words, [*words[1:], ""], strict=True)]
 
@@ -96,12 +99,12 @@ def with_capitals(word: str, token: str, *, all_caps: bool) -> str:
 
 def is_always_capital(token: str, language: str) -> bool:
     """Whether the token is capitalised everywhere, like the English I."""
-    return (token, language) == ("I", "en")
+    return token == "I" and iso_code(language) == "en"
 
 
 def has_name_capital(token: str, language: str) -> bool:
     """Whether the capital of a token inside a sentence indicates a name: Tom, but not TOM or I."""
-    if language in _CAPITAL_NOUNS or is_always_capital(token, language):
+    if iso_code(language) in _CAPITAL_NOUNS or is_always_capital(token, language):
         return False
     return token[0].isupper() and not token.isupper()
 

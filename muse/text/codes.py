@@ -1,0 +1,24 @@
+"""Codes: the ISO 639-1 code of a language that a user has named otherwise: fra, fr_FR, fra_Latn."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+# Other codes of the languages that have rules of their own.
+_ISO = {
+    "cat": "ca", "chi": "zh", "cmn": "zh", "deu": "de", "eng": "en", "fra": "fr", "fre": "fr", "ger": "de",
+    "ita": "it", "jpn": "ja", "khm": "km", "kor": "ko", "lao": "lo", "ltz": "lb", "mya": "my", "rus": "ru",
+    "spa": "es", "tha": "th", "zho": "zh",
+}  # fmt: skip
+
+
+@cache
+def iso_code(language: str) -> str:
+    """The code by which rules of a language are found; the name itself if it is none that has any.
+
+    >>> iso_code("fra_Latn"), iso_code("de-AT"), iso_code("xx")
+    ('fr', 'de', 'xx')
+    """
+    name = re.split(r"[_-]", language.lower())[0]
+    return _ISO.get(name, name)
