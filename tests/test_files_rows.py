@@ -11,8 +11,10 @@ import faiss
 import numpy as np
 import pyarrow as arrow
 import pytest
+import torch
 from pyarrow import parquet
 from safetensors.numpy import save_file
+from safetensors.torch import save_file as save_torch_file
 
 from muse.errors import BadFile, BadSetting
 from muse.files import read_vectors
@@ -97,6 +99,13 @@ def test_half_precision_and_integers(tmp_path: Path) -> None:
 def test_a_column_of_words_makes_them_words(tmp_path: Path) -> None:
     _parquet(word=list(IDS), vector=_column(ROWS))(tmp_path / "x.parquet")
     assert read_vectors(tmp_path / "x.parquet", language="a").ranked
+
+
+def test_half_precision_of_torch(tmp_path: Path) -> None:
+    rows = torch.from_numpy(ROWS).bfloat16()
+    save_torch_file({"embeddings": rows}, tmp_path / "x.safetensors")
+    found = read_vectors(tmp_path / "x.safetensors", language="a").matrix
+    np.testing.assert_array_equal(found, rows.float().numpy())
 
 
 def test_many_rows_are_numbered_through_all_blocks(tmp_path: Path) -> None:

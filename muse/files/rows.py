@@ -169,8 +169,11 @@ def _tensor(path: Path) -> NDArray[Any]:
     try:
         with safe_open(path, framework="np") as file:
             names = list(file.keys())
-            if len(names) == 1:
+            if len(names) == 1 and file.get_slice(names[0]).get_dtype() != "BF16":
                 return np.asarray(file.get_tensor(names[0]))
+        if len(names) == 1:  # numpy has no bfloat16
+            with safe_open(path, framework="pt") as file:
+                return np.asarray(file.get_tensor(names[0]).float().numpy())
     except (*DAMAGED, Exception) as error:  # noqa: BLE001 - its own errors derive from Exception alone
         raise BadFile(f"{path}: expected a valid safetensors file, got {error}; save it again") from error
     raise BadFile(f"{path}: expected one tensor, got {len(names)} ({', '.join(names[:3])}); save one alone")
