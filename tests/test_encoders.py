@@ -342,7 +342,7 @@ def test_what_follows_a_global_correction_is_fitted_to_one_language() -> None:
     # The second language changes the moments of both, and so the rows that the first was fitted to.
     encoder = load_encoder("mean+znorm[global]+pcr", space()).fit(TEXT, "fr")
     assert encoder.fit(TEXT, "fr").encode(TEXT, "fr").matrix.any()
-    with pytest.raises(BadSetting, match=r"got fr, en; put the \[global\] one last"):
+    with pytest.raises(BadSetting, match=r"got fr, en; use one \[global\] correction"):
         encoder.fit(TEXT, "en")
 
 

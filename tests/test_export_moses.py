@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 import torch
+from sacremoses import MosesTokenizer
 
 from muse.errors import BadFile, BadSetting
 from muse.export import moses as module
@@ -56,6 +57,12 @@ def parsed(path: Path) -> dict[tuple[str, str], Entry]:
             assert (source, target) not in found, f"{path}:{number}: twice"
             found[source, target] = Entry(numbers[0], numbers[1], numbers[2], numbers[3], alignment)
     return found
+
+
+@pytest.mark.parametrize("word", ["l'", "R&D", "[x]", 'a"b', "<b>", "x|y", "plain"])
+def test_words_are_written_as_by_moses_tokeniser_however_they_came(word: str) -> None:
+    expected = MosesTokenizer("en").escape_xml(word)
+    assert module._escaped(word) == module._escaped(expected) == expected
 
 
 def export(space: AlignedSpace, out: Path, **options: Any) -> PhraseTable:

@@ -14,6 +14,8 @@ from muse.learn.detour import Journey, Middle, nearest_first
 from muse.learn.many import Others, learn_many
 from muse.learn.pair import AlignConfig, Learned, learn, prepare_
 from muse.learn.plan import Plan
+from muse.learn.supervise.choice import Supervision
+from muse.learn.verdict import Verdict
 from muse.run.runtime import Runtime
 from muse.search.retrieval import Retrieval, best_targets
 from muse.space.saving import mapped
@@ -78,6 +80,21 @@ def test_over_several_others() -> None:
     assert many.languages["fr"].candidates[-1].alignment.method == "via de: identical + identical"
     assert many.languages["xx"].alignment.inits == ("identical", "identical", "identical")
     assert "detour" in many.seconds
+
+
+@pytest.mark.parametrize("label", ["failed", "aligned"])
+def test_what_pairs_taught_is_kept_with_the_direct_mapping_alone(label: str) -> None:
+    chain = ("xx", "fr", "en")
+    xx, fr, en = (language(name, chain) for name in chain)
+    journey = Journey(xx, en, CONFIG, Runtime())
+    over = learn(fr, en, config=CONFIG, runtime=Runtime())
+    taught = Supervision(10, "procrustes", 9, 10, 0.0, ())
+    verdict = Verdict(label, 1.0 if label == "aligned" else 0.1, 0.1, 0.1)
+    direct = replace(over, verdict=verdict, supervision=taught, seconds={"init": 1.0, "detour": 2.0})
+    found = journey.better(direct, [Middle(fr, over.alignment.source_map, "identical")])
+    assert found is not None
+    assert (found.supervision is None) == bool(found.via) == (label == "failed")
+    assert found.seconds["detour"] > 2.0  # of earlier detours too
 
 
 def test_a_language_for_detours_only() -> None:

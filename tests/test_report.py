@@ -332,7 +332,11 @@ def test_the_highest_criterion_is_why_where_none_is_aligned() -> None:
 
 
 def test_the_verdict_is_why_where_it_alone_decides() -> None:
-    tried = [CANDIDATES[0], {**CANDIDATES[1], "verdict": "doubtful", "criterion": 0.2}]
+    tried = [
+        {**CANDIDATES[0], "criterion": 0.9},
+        {**CANDIDATES[1], "verdict": "doubtful", "criterion": 0.4},
+        {**CANDIDATES[0], "method": "features", "verdict": "doubtful", "criterion": 0.3},
+    ]
     entry = {"method": "similarity", "candidates": tried}
     (record,) = records({"pivot": "en", "languages": {"fr": entry}}, "fr", "en")
     assert "best verdict" in record.reason

@@ -148,7 +148,8 @@ def test_bleu_counts_characters_where_words_are_not_apart() -> None:
     pytest.importorskip("sacrebleu")
     lines = ["我喜欢猫和狗，也喜欢鸟。", "你好，今天天气很好。"] * 5
     almost = [line.replace("很", "真") for line in lines]
-    assert quality(almost, lines, language="zh")[0].value > 60 > 10 > quality(almost, lines)[0].value - 50
+    assert quality(almost, lines, language="zh")[0].value > 60
+    assert quality(almost, lines)[0].value < 60
     assert "tok:zh" in quality(lines, lines, language="zho_Hans")[0].signature
 
 

@@ -116,6 +116,8 @@ def induce(
         search = search_on(site, approximation)
         found = entries(space, *languages, limits=limits, retrieval=retrieval, rng=rng, search=search)
         count = _write(site.parts, found)
+        if not count:
+            site.give_up()
         check_found(count, " to ".join(languages), run.out)
         return site.finish(pairs=count)
 

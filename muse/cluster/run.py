@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -72,6 +73,10 @@ class Site:
     def make(self, name: str, parts: PartFolder, job: Work) -> None:
         """Make what is missing of some parts, on all CPUs."""
         make_parts(name, parts, job, self.cluster.cpus, progress=self.progress)
+
+    def give_up(self) -> None:
+        """Remove the folder: there is nothing in it to resume."""
+        shutil.rmtree(self.parts.folder, ignore_errors=True)
 
     def finish(self, **fields: Any) -> dict[str, Any]:
         """The fields, written to the manifest; what was found on the way is removed."""

@@ -170,8 +170,10 @@ def evaluate(space: Path, task: str, as_json: bool, **options: Any) -> None:
     """  # noqa: D301 - click reads \b as the character
     module, function, needed = TASKS[task]
     if task == "nli":
-        options["pairs"] = options["pairs"] or options["data"]
-        options["source"] = options["source"] or options["lang"]
+        for name, other in (("pairs", "data"), ("source", "lang")):
+            if options[name] and options[other]:
+                raise click.UsageError(f"{' and '.join(given(name, other))} are the same; leave one.")
+            options[name] = options[name] or options[other]
     for name in needed:
         if not options["source" if name == "src" else name.replace("-", "_")]:
             what = {"src": "LANG", "data": "FOLDER"}.get(name, "FILE")

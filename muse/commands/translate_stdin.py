@@ -69,7 +69,7 @@ def translate_stdin(
 
 
 def _checked(blocks: Iterable[list[str]], references: list[str]) -> list[list[str]]:
-    """The lines on stdin, read to the end: a surplus or missing one is told before any is translated."""
+    """The lines on stdin, read to the end: a surplus or missing one is reported before any is translated."""
     from muse.translate.scores import check_references
 
     whole = list(blocks)

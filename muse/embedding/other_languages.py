@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
+from muse.text.codes import iso_code
+
 SHORTEST = 30  # letters: of less it cannot be told
 LEAST = 20  # lines that are long enough
 LANGUAGES = frozenset(
@@ -36,7 +38,7 @@ def warnings(found: Counter[str] | None, language: str) -> list[str]:
         for other in others
         if shares[other] >= SHARE
     ]
-    language = "no" if language == "nb" else language  # py3langid's name of Bokmål
+    language = {"nb": "no"}.get(iso_code(language), iso_code(language))  # py3langid's name of Bokmål
     if main != language and language in LANGUAGES:
         told.append(
             f"{100 * shares[main]:.0f} % of the lines look like {main!r}, not {language!r}; check --lang"

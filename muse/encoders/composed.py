@@ -44,7 +44,7 @@ class Corrected(Wrapped):
         if self.inner_is_shared and set(self.seen) - {language}:
             raise BadSetting(
                 f"{self.name}: a correction after one that is [global] can be fitted to one language, got "
-                f"{', '.join([*self.seen, language])}; put the [global] one last"
+                f"{', '.join([*self.seen, language])}; use one [global] correction at most, as the last"
             )
         inner = self.inner.fit(sentences, language)
         rows = (inner.encode(block, language).matrix for block in blocks(sentences))
@@ -53,8 +53,12 @@ class Corrected(Wrapped):
     @property
     def inner_is_shared(self) -> bool:
         """Whether a correction below this one is shared by all languages."""
-        inner = self.inner
-        return isinstance(inner, Corrected) and (inner.correction.everywhere or inner.inner_is_shared)
+        inner: SentenceEncoder = self.inner
+        while isinstance(inner, Wrapped):
+            if isinstance(inner, Corrected) and inner.correction.everywhere:
+                return True
+            inner = inner.inner
+        return False
 
     def encode(self, sentences: Iterable[str], language: str) -> Encoded:
         """The corrected rows (s, d'); BadSetting if the correction has not been fitted."""

@@ -41,7 +41,11 @@ class Reading:
     @classmethod
     def of(cls, sequences: Sequence[Sequence[int]]) -> Reading:
         """Sentences whose tokens all have an id."""
-        sentences = Ragged.of(sequences)
+        return cls.of_ragged(Ragged.of(sequences))
+
+    @classmethod
+    def of_ragged(cls, sentences: Ragged) -> Reading:
+        """The same, of a ragged array."""
         return cls(sentences, len(sentences.ids))
 
     @classmethod
@@ -52,6 +56,11 @@ class Reading:
 
     def __len__(self) -> int:
         return len(self.sentences)
+
+    @property
+    def known(self) -> int:
+        """The number of tokens in the vocabulary."""
+        return self.tokens - self.unknown
 
     @property
     def empty(self) -> int:

@@ -27,8 +27,9 @@ class InferenceScore:
     signature: Signature
 
     def as_json(self) -> dict[str, Any]:
-        """All fields, for JSON."""
-        return {**vars(self), "ci95": list(self.ci95), "signature": str(self.signature)}
+        """All fields, for JSON; `queries` are the pairs."""
+        fields = {**vars(self), "queries": self.pairs}
+        return {**fields, "ci95": list(self.ci95), "signature": str(self.signature)}
 
     def __str__(self) -> str:
         """The lines to print."""

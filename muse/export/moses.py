@@ -38,10 +38,10 @@ log = logging.getLogger(__name__)
 BATCH = 2_048  # words looked up at once
 FITTED_ON = 15_000  # the temperature is fitted to mutual pairs of this many most frequent words
 LEAST = 1e-30  # Moses takes logarithms, so no probability may be rounded to zero
-_ESCAPED = str.maketrans({
+_ESCAPES = {
     "&": "&amp;", "|": "&#124;", "<": "&lt;", ">": "&gt;", "'": "&apos;", '"': "&quot;", "[": "&#91;",
     "]": "&#93;",
-})  # fmt: skip
+}  # fmt: skip
 _SPACES = re.compile(r"\s+")
 
 Phrases = list[str | None]  # one for each word, None if Moses cannot represent it
@@ -173,13 +173,20 @@ def _sorted_rows(phrases: Phrases) -> list[int]:
     return [row for _, row in sorted(keyed)]
 
 
+def _escaped(word: str) -> str:
+    """The word as Moses' tokeniser writes it; in vectors of such text it is written so already."""
+    for sign, name in reversed(_ESCAPES.items()):
+        word = word.replace(name, sign)
+    return "".join(_ESCAPES.get(character, character) for character in word)
+
+
 def _phrases(words: Sequence[str]) -> Phrases:
     # None for a word that is no phrase, or a duplicate once it is cleaned.
     found: dict[str, int] = {}
     for row, word in enumerate(words):
         # Tokens are separated by one space, and escaped as by Moses' own tokeniser: text that it has cut has
         # no bare one of these characters, of which a bar is a separator and [X] a part of a rule.
-        if phrase := _SPACES.sub(" ", word).strip().translate(_ESCAPED):
+        if phrase := _escaped(_SPACES.sub(" ", word).strip()):
             found.setdefault(phrase, row)
     kept: list[str | None] = [None] * len(words)
     for phrase, row in found.items():

@@ -104,10 +104,19 @@ class Record:
             return "it was the first to be judged aligned, which ends the search"
         if len(self.candidates) == 1:
             return "no other was tried"
-        verdicts = {candidate.chosen: candidate.fields.get("verdict") for candidate in self.candidates}
-        if verdicts.get(True) != verdicts.get(False):
-            return "none was judged aligned, and it has the best verdict"
-        return "none was judged aligned, and it has the highest criterion"
+        others, own = (
+            max(
+                (
+                    _number(one.fields.get("criterion")) or 0.0
+                    for one in self.candidates
+                    if one.chosen == kind
+                ),
+                default=0.0,
+            )
+            for kind in (False, True)
+        )
+        best = "best verdict" if others > own else "highest criterion"
+        return f"none was judged aligned, and it has the {best}"
 
 
 def supervision_json(found: Sequence[Record]) -> dict[str, Any]:

@@ -192,7 +192,8 @@ class AlignedSpace:
         side = self.side(language)
         if matrix.ndim != 2:
             raise Mismatch(
-                f"new words of {language} must be rows (n, d), got an array of shape {matrix.shape}"
+                f"new words of {language} must be rows (n, d), got an array of shape {matrix.shape}; give "
+                "one row as matrix[None]"
             )
         self.check_raw(language, matrix.shape[1], "new words")
         return mapped(side.normalisation.apply(matrix), side.mapping)

@@ -84,7 +84,7 @@ class LineWriter:
         return len(self.model.pieces.encode([text])[0]) <= self.model.longest
 
     def _translated(self, parts: Sequence[str]) -> Iterator[str]:
-        """The translation of each part; one without a known piece has none."""
+        """The translation of each part; one of which the model reads nothing has none."""
         reading = self.model.read(parts)
         self.counts.pieces += reading.tokens
         self.counts.unknown += reading.unknown

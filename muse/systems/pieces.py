@@ -109,12 +109,11 @@ class Pieces(Reader):
         return found
 
     def read(self, sentences: Iterable[str]) -> Reading:
-        """The known pieces of the sentences, in any language, in order; none where no word is known."""
-        reading = Reading.of(self.encode(sentences)).without(UNK)
-        found, mark = reading.sentences, self.id_of(BEGINS)
-        # An unknown word leaves the mark of its start, which alone says nothing.
-        known = found.keep(found.ids != (-1 if mark is None else mark)).lengths > 0  # (s,)
-        return replace(reading, sentences=found.keep(known.repeat_interleave(found.lengths)))
+        """The known pieces of the sentences, in any language, in order."""
+        found = Reading.of(self.encode(sentences)).sentences
+        # The mark of the start of an unknown word says nothing. No sentence begins with <unk> without one.
+        marks = (found.ids == self.id_of(BEGINS)) & (found.ids.roll(-1) == UNK)
+        return Reading.of_ragged(found.keep(~marks)).without(UNK)
 
     def decode(self, ids: Sequence[int]) -> str:
         """The text of these ids without special ones: the encoded sentence in NFC, with single spaces."""

@@ -7,15 +7,15 @@ from functools import cache
 
 # Other codes of the languages that have rules of their own.
 _ISO = {
-    "cat": "ca", "chi": "zh", "cmn": "zh", "deu": "de", "eng": "en", "fra": "fr", "fre": "fr", "ger": "de",
-    "ita": "it", "jpn": "ja", "khm": "km", "kor": "ko", "lao": "lo", "ltz": "lb", "mya": "my", "rus": "ru",
+    "bur": "my", "cat": "ca", "chi": "zh", "cmn": "zh", "deu": "de", "eng": "en", "fra": "fr", "fre": "fr",
+    "ger": "de", "ita": "it", "jpn": "ja", "khm": "km", "lao": "lo", "ltz": "lb", "mya": "my", "rus": "ru",
     "spa": "es", "tha": "th", "zho": "zh",
 }  # fmt: skip
 
 
 @cache
 def iso_code(language: str) -> str:
-    """The code by which rules of a language are found; the name itself if it is none that has any.
+    """The two-letter code of a language that has rules here, else what stands before - or _, in lower case.
 
     >>> iso_code("fra_Latn"), iso_code("de-AT"), iso_code("xx")
     ('fr', 'de', 'xx')

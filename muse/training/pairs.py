@@ -64,8 +64,8 @@ def make_pairs(
     if len(usable) < FEWEST:
         raise Mismatch(
             f"at least {FEWEST} pairs must have a word of the space on both sides, got {len(usable)} of "
-            f"{len(texts[0])}; the space knows {len(pivot.ids)} of {read[0].tokens} tokens of the pivot and "
-            f"{len(other.ids)} of {read[1].tokens} of the other language: check --lang and the order of the "
+            f"{len(texts[0])}; the space knows {read[0].known} of {read[0].tokens} tokens of the pivot and "
+            f"{read[1].known} of {read[1].tokens} of the other language: check --lang and the order of the "
             "columns"
         )
     keys = [_keys(text) for text in texts]

@@ -11,7 +11,7 @@ from muse.installation import install_extra
 from muse.text.codes import iso_code
 from muse.version import __version__
 
-_TOKENISERS = {"zh": "zh", **dict.fromkeys(("ja", "ko", "km", "lo", "my", "th"), "char")}
+_TOKENISERS = {"zh": "zh", **dict.fromkeys(("ja", "km", "lo", "my", "th"), "char")}
 SAMPLES = 1_000  # of the bootstrap
 
 

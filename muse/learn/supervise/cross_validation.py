@@ -123,7 +123,10 @@ class HeldOutSearch:
             right = scores[place[here] - begin, column[here]]
             best = torch.full((len(scores),), -torch.inf).to(right)
             best = best.scatter_reduce(0, place[here] - begin, right, "amax")
-            ranks.append((scores >= best[:, None]).sum(dim=1))
+            level = torch.zeros(len(scores), dtype=torch.long, device=scores.device)  # right, and as near
+            level.scatter_add_(0, place[here] - begin, (right >= best[place[here] - begin]).long())
+            ahead = (scores >= best[:, None]).sum(dim=1) - level
+            ranks.append(torch.where(best.isnan(), scores.shape[1] - 1, ahead) + 1)
             first.append(self.rows[scores.argmax(dim=1)])
         return Ranks(*(part.cpu().numpy() for part in (words, torch.cat(ranks), torch.cat(first))))
 

@@ -62,17 +62,14 @@ def gather(lexicon: Lexicon, source: Vectors, target: Vectors, *, device: str = 
             "columns, or --src and --tgt",
             target.language, source.language, len(known), len(lexicon),
         )  # fmt: skip
-    known = [place for place in known if _weight(lexicon, place) > 0]
+    given = lexicon.weights or (1.0,) * len(lexicon)
+    known = [place for place in known if given[place] > 0]
     if not known:
         raise Mismatch(
-            "at least one known pair of the dictionary must weigh more than 0, got 0 for each; check its "
-            "third column"
+            "at least one known pair of the dictionary must weigh more than 0, got 0 for each; check their "
+            "probabilities"
         )
     pairs = torch.tensor([rows[place] for place in known]).to(device)  # (p, 2)
-    own = torch.tensor([_weight(lexicon, place) for place in known]).to(device)
+    own = torch.tensor([given[place] for place in known]).to(device)
     weights = own * shared_weight(pairs)
     return Evidence(sides[0].all_rows(), sides[1].all_rows(), pairs, weights, (len(source), len(target)))
-
-
-def _weight(lexicon: Lexicon, place: int) -> float:
-    return 1.0 if lexicon.weights is None else lexicon.weights[place]

@@ -1,4 +1,4 @@
-"""Methods: all methods of learning from pairs that are tried, with its name, simplest first."""
+"""Methods: all methods of learning from pairs that are tried, with their names, simplest first."""
 
 from __future__ import annotations
 

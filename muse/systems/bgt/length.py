@@ -34,7 +34,8 @@ class Length(nn.Module):
 
     def forward(self, latents: Tensor, lengths: Tensor) -> Tensor:
         """The nats -log p(n | z) (b,) of lengths n (b,), given latents (b, k)."""
-        # At least in single precision: lgamma of a bfloat16 is off by nats, and it has no count above 256.
+        # At least in single precision: lgamma of a bfloat16 is off by nats, and it cannot represent every
+        # integer above 256.
         log_mean = self._log_mean(latents)[:, 0]
         log_odds = log_mean.to(torch.promote_types(log_mean.dtype, torch.float32)) - self._log_shape  # (b,)
         n, r = lengths.to(log_odds.dtype), self._log_shape.exp()

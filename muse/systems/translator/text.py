@@ -64,7 +64,7 @@ def _warn_of_another_language(
     known = {}
     for other in space.languages:
         reading = core.reader(other).read(text[:_LOOKED_AT])
-        known[other] = len(reading.sentences.ids) / max(1, reading.tokens)
+        known[other] = reading.known / max(1, reading.tokens)
     best = max(known, key=lambda other: known[other])
     if best != language:
         log.warning(

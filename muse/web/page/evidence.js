@@ -81,7 +81,8 @@ function aboutMapping({ name, verdict, held_out: heldOut, signature }, space) {
 
 // Of spaces that were exported, or made by other programs, it is not recorded.
 function withoutPairs(verdict, signature) {
-  return verdict?.agreement == null || signature.includes("dictionary")
+  if (signature.includes("dictionary")) return "A dictionary was used; how well it was learned is not recorded.";
+  return verdict?.agreement == null
     ? "The space does not record whether a dictionary was used."
     : "No dictionary was used, neither to align nor to judge.";
 }
