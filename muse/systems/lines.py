@@ -91,7 +91,7 @@ class LineWriter:
         lengths = reading.sentences.lengths  # (s,)
         order = lengths.argsort(stable=True)
         found = [""] * len(parts)
-        for chosen in torch.split(order[lengths[order] > 0], self.batch):
+        for chosen in torch.split(order[lengths[order] > 0], min(self.batch, max(1, len(order)))):
             made = self.model.write(reading.sentences.take(chosen), self.beam)
             written = torch.split(made.ids.cpu(), made.lengths.tolist())
             for place, ids in zip(chosen.tolist(), written, strict=True):
