@@ -17,6 +17,7 @@ from muse.errors import BadFile
 from muse.files.parts import MANIFEST as PARTS_MANIFEST
 from muse.files.parts import PartFolder, begin_parts, check_parts, read_manifest
 from muse.files.pieces import files_of
+from muse.files.source import cannot_open
 from muse.files.space_folder import MANIFEST, checksum
 from muse.progress import Progress
 from muse.version import __version__
@@ -101,6 +102,7 @@ def files_as_settings(path: Path | None) -> list[list[Any]]:
     """What tells the state of a file, or of the files in a folder, from another: names, sizes, times."""
     if path is None:
         return []
-    if not path.exists():
-        raise BadFile(f"{path}: expected a file, but it does not exist; check the path")
-    return [[str(file), file.stat().st_size, file.stat().st_mtime_ns] for file in files_of(path)]
+    try:
+        return [[str(file), file.stat().st_size, file.stat().st_mtime_ns] for file in files_of(path)]
+    except OSError as error:
+        raise BadFile(cannot_open(path, error)) from error

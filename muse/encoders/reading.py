@@ -41,11 +41,7 @@ class Reading:
     @classmethod
     def of(cls, sequences: Sequence[Sequence[int]]) -> Reading:
         """Sentences whose tokens all have an id."""
-        return cls.of_ragged(Ragged.of(sequences))
-
-    @classmethod
-    def of_ragged(cls, sentences: Ragged) -> Reading:
-        """The same, of a ragged array."""
+        sentences = Ragged.of(sequences)
         return cls(sentences, len(sentences.ids))
 
     @classmethod

@@ -31,7 +31,7 @@ BROKEN = (
 )
 # Raised by what parses damaged content, as observed: archives, numpy's headers, arrays, settings.
 DAMAGED = (*BROKEN, ArithmeticError, AttributeError, LookupError, SyntaxError, TokenError, TypeError)
-_OTHERS = {".bz2": b"BZh", ".xz": b"\xfd7zX", ".zst": b"\x28\xb5\x2f\xfd"}  # what others pack with
+PACKED_OTHERWISE = {".bz2": b"BZh", ".xz": b"\xfd7zX", ".zst": b"\x28\xb5\x2f\xfd"}  # what is not read
 _GZIP = b"\x1f\x8b"
 _ZIP = (b"PK\3\4", b"PK\5\6")  # the second one has nothing in it
 _PARQUET = b"PAR1"
@@ -152,13 +152,13 @@ def open_source(path: Path) -> Iterator[Source]:
             size = 0 if is_stream(path) else path.stat().st_size
             magic = raw.read(4)
         except OSError as error:
-            raise BadFile(_cannot_open(path, error)) from error
+            raise BadFile(cannot_open(path, error)) from error
         if not magic:
             raise BadFile(
                 f"{path}: expected content, got an empty file; check the program that wrote it, or download "
                 "it again"
             )
-        if path.suffix in _OTHERS and magic.startswith(_OTHERS[path.suffix]):
+        if path.suffix in PACKED_OTHERWISE and magic.startswith(PACKED_OTHERWISE[path.suffix]):
             raise BadFile(f"{path}: expected plain text or .gz, got {path.suffix[1:]}; unpack it first")
         if magic.startswith((*_ZIP, _PARQUET)):
             refuse_stream(path, "since this format is not read from its start")
@@ -209,7 +209,8 @@ def unpacked_path(source: Source) -> Iterator[Path]:
         yield copy
 
 
-def _cannot_open(path: Path, error: OSError) -> str:
+def cannot_open(path: Path, error: OSError) -> str:
+    """The message of a BadFile where a file could not be opened."""
     if isinstance(error, FileNotFoundError):
         return f"{path}: expected a file, but it does not exist; check the path"
     if isinstance(error, IsADirectoryError):

@@ -14,12 +14,11 @@ import numpy as np
 from muse.errors import BadFile, Mismatch
 from muse.files.atomic import atomic_path, refuse_special
 from muse.files.folders import FULL
+from muse.files.source import PACKED_OTHERWISE
 from muse.files.text_line import SAMPLE, Line, read_line, runs_over
 from muse.vectors import Matrix
 
 _ROWS = 1000  # rows written at once
-
-_PACKED = (".bz2", ".xz", ".zip", ".zst")
 
 
 def write_vectors_text(
@@ -97,7 +96,7 @@ def check_place(path: Path) -> None:
     """Raise BadFile if no file can be written at `path`; for use before long work, it changes nothing."""
     if path.is_dir():
         raise BadFile(f"{path}: expected the name of a file, got a folder; give a file in it")
-    if path.suffix in _PACKED:
+    if path.suffix in (*PACKED_OTHERWISE, ".zip"):
         raise BadFile(f"{path}: expected a name without {path.suffix}, since files are packed as .gz alone")
     refuse_special(path)
     if not path.resolve().parent.is_dir():

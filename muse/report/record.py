@@ -104,18 +104,10 @@ class Record:
             return "it was the first to be judged aligned, which ends the search"
         if len(self.candidates) == 1:
             return "no other was tried"
-        others, own = (
-            max(
-                (
-                    _number(one.fields.get("criterion")) or 0.0
-                    for one in self.candidates
-                    if one.chosen == kind
-                ),
-                default=0.0,
-            )
-            for kind in (False, True)
+        leading = max(
+            self.candidates, key=lambda one: (_number(one.fields.get("criterion")) or 0.0, one.chosen)
         )
-        best = "best verdict" if others > own else "highest criterion"
+        best = "highest criterion" if leading.chosen else "best verdict"
         return f"none was judged aligned, and it has the {best}"
 
 

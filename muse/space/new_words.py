@@ -105,8 +105,10 @@ def map_new_words(space: AlignedSpace, new_words: NewWords, words: Sequence[str]
             f"{new_words.vectors.path}: expected words of {language} that the space does not contain, "
             f"got {'none' if words is not None else 'only words that it contains'}; list them with --words"
         )
-    known = [word for word in chosen if new_words.has(word)]
-    if missing := [word for word in chosen if not new_words.has(word)]:
+    known, missing = list[str](), list[str]()
+    for word in chosen:
+        (known if new_words.has(word) else missing).append(word)
+    if missing:
         some = ", ".join(missing[:NAMED]) + (", ..." if len(missing) > NAMED else "")
         lacking = f"{new_words.vectors.path}: no vector for {len(missing)} of {len(chosen)} words ({some})"
         if not known:

@@ -13,6 +13,7 @@ from typing import Any
 
 import torch
 
+from muse.encoders.ragged import Ragged
 from muse.encoders.reading import Limited, Reader, Reading, blocks
 from muse.errors import BadFile, BadSetting, MissingExtra
 from muse.installation import install_extra
@@ -110,10 +111,10 @@ class Pieces(Reader):
 
     def read(self, sentences: Iterable[str]) -> Reading:
         """The known pieces of the sentences, in any language, in order."""
-        found = Reading.of(self.encode(sentences)).sentences
+        found = Ragged.of(self.encode(sentences))
         # The mark of the start of an unknown word says nothing. No sentence begins with <unk> without one.
         marks = (found.ids == self.id_of(BEGINS)) & (found.ids.roll(-1) == UNK)
-        return Reading.of_ragged(found.keep(~marks)).without(UNK)
+        return Reading(found.keep(~marks), int((~marks).sum())).without(UNK)
 
     def decode(self, ids: Sequence[int]) -> str:
         """The text of these ids without special ones: the encoded sentence in NFC, with single spaces."""

@@ -9,19 +9,27 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property, partial
 from typing import Any
 
 from muse.text.codes import iso_code
 
-Rules = tuple[tuple[re.Pattern[str], str], ...]
+Rules = tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...]
 
 _FRENCH_PRONOUNS = "je|tu|ils?|elles?|on|nous|vous|ce|moi|toi|lui|leur|les?|la|y|en|là|ci"
 
 
 def _rules(*pairs: tuple[str, str]) -> Rules:
-    return tuple((re.compile(pattern, re.IGNORECASE), put) for pattern, put in pairs)
+    return tuple((re.compile(pattern, re.IGNORECASE), partial(_written_out, put)) for pattern, put in pairs)
+
+
+def _written_out(put: str, match: re.Match[str]) -> str:
+    """The replacement of a match, with its capitals: will not, Will not, WILL NOT."""
+    found, letters = match.expand(put), [letter for letter in match[0] if letter.isalpha()]
+    if all(map(str.isupper, letters)):
+        return found.upper()
+    return found[:1].upper() + found[1:] if letters[0].isupper() else found
 
 
 _WRITTEN_OUT: dict[str, Rules] = {
@@ -69,14 +77,6 @@ def _composed(match: re.Match[str]) -> str:
     return unicodedata.normalize("NFC", match[0])
 
 
-def _written_out(put: str, match: re.Match[str]) -> str:
-    """The replacement of a match, with its capitals: will not, Will not, WILL NOT."""
-    found, letters = match.expand(put), [letter for letter in match[0] if letter.isalpha()]
-    if all(map(str.isupper, letters)):
-        return found.upper()
-    return found[:1].upper() + found[1:] if letters[0].isupper() else found
-
-
 class Tokeniser:
     """Tokenises and detokenises one language; languages unknown to Moses get its general rules.
 
@@ -115,7 +115,7 @@ class Tokeniser:
             return [part]
         part = _APOSTROPHE.sub("'", _MARKED.sub(_composed, part))
         for pattern, put in self._rules if "'" in part or "-" in part else ():
-            part = pattern.sub(partial(_written_out, put), part)
+            part = pattern.sub(put, part)
         *first, last = part.split()
         found = [token for piece in first for token in self._moses(piece)]
         return found + (self._moses(f"{last} {follows}")[:-1] if follows else self._moses(last))
