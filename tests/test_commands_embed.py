@@ -35,6 +35,16 @@ def test_what_is_printed_says_what_comes_next(muse: Command, text: Path) -> None
     assert "Progress" not in ended.err  # fastText's own
 
 
+@pytest.mark.parametrize(("between", "told"), [("", True), (" ", False)])
+def test_text_without_spaces_between_its_words_is_told(
+    muse: Command, tmp_path: Path, between: str, told: bool
+) -> None:
+    text, out = tmp_path / "text.zh", tmp_path / "zh.vec"
+    text.write_text(f"{between.join(['我们', '喜欢', '学习', '语言'])}。\n" * 60, encoding="utf-8")
+    ended = muse("embed", text, "--lang", "zh", "--out", out, *TINY)
+    assert ("zh: 8 letters stand between two spaces on average" in ended.err) == told
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

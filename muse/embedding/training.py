@@ -25,6 +25,7 @@ from muse.files.atomic import atomic_path
 from muse.files.writing import check_place, write_vectors_text
 from muse.progress import Progress, Tick
 from muse.run.memory import peak_memory_mb
+from muse.text.unspaced import unspaced_letters
 
 log = logging.getLogger(__name__)
 
@@ -102,6 +103,11 @@ def _warnings(corpus: Corpus, language: str) -> Iterator[str]:
         yield (
             f"{corpus.tokens:,} tokens are little: vectors of fewer than {FEW:,} are noisy; add text, or "
             "help muse align with a few translations (--dictionary)"
+        )
+    if letters := unspaced_letters(corpus.sample):
+        yield (
+            f"{letters:.0f} letters stand between two spaces on average: separate the words by spaces first, "
+            "as jieba (Chinese), fugashi (Japanese) and pythainlp (Thai) do"
         )
     yield from warnings(lines_by_language(corpus.sample), language)
 

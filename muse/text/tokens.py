@@ -10,10 +10,11 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Sequence
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from typing import Any
 
 from muse.text.codes import iso_code
+from muse.text.quotation import closed_up
 
 Rules = tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...]
 
@@ -59,8 +60,22 @@ _APOSTROPHES = ("en", "fr", "it")
 
 # A word of letters and at most one punctuation mark: Moses' rules would not change it.
 _PLAIN = re.compile("([A-Za-zÀ-ÖØ-öø-ʯΑ-ΡΣ-Ωα-ωА-яЁё]+)([,;:?!.]?)")
+# Commas and ends of sentences that Moses does not know: of Arabic, Indic, Ethiopic, Armenian, Burmese, Khmer.
+_CLOSING = re.compile(" (?=[،؛؟۔।॥።፣։၊။។])")
+_LATIN = re.compile("[\\x00-\u02ff\u2010-\u206f]*")  # without marks and joiners
 LONGEST_PART = 1_000  # characters
 _REMEMBERED = 1 << 19  # parts of lines whose tokens are cached: about 200 MB
+
+
+@cache
+def _marked_word() -> str:
+    """The pattern of a word with combining marks or joiners in it, as Persian, Sinhala and Yoruba have.
+
+    By Unicode's rules of word boundaries (UAX 29, WB4) neither ends a word; Moses' rules would part it there.
+    """
+    marks = [code for code in range(0x300, 0x20000) if unicodedata.category(chr(code)).startswith("M")]
+    joining = "".join(map(chr, marks)) + "\u200c\u200d"
+    return rf"\w+(?:[{joining}]+\w*)+"
 
 
 def next_part_kind(part: str, following: str) -> str:
@@ -122,14 +137,17 @@ class Tokeniser:
 
     def text(self, tokens: Sequence[str]) -> str:
         """The line of these tokens, with spaces around punctuation as usual in the language."""
-        return str(self._joiner.detokenize(list(tokens), unescape=False))
+        text = _CLOSING.sub("", str(self._joiner.detokenize(list(tokens), unescape=False)))
+        return closed_up(text, self.language)
 
     def _moses(self, text: str) -> list[str]:
         if plain := _PLAIN.fullmatch(text):
             word, sign = plain.groups()
             if sign != "." or word not in self._splitter.NONBREAKING_PREFIXES:
                 return [word, sign] if sign else [word]
-        return list(self._splitter.tokenize(text, escape=False, protected_patterns=self._whole))
+        # Compiling the long pattern and searching for it costs time, and most text needs neither.
+        whole = self._whole if _LATIN.fullmatch(text) else [*self._whole, _marked_word()]
+        return list(self._splitter.tokenize(text, escape=False, protected_patterns=whole))
 
     @cached_property
     def _splitter(self) -> Any:
