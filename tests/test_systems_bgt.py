@@ -627,6 +627,7 @@ def test_bags_and_other_models_write_nothing(muse: Command, files: Path) -> None
 
 BAD: dict[str, tuple[list[object], list[str]]] = {
     "no semantic latent": (["--set", "semantic=0"], ["semantic must be at least 1"]),
+    "no token to predict": (["--set", "vocabulary=1"], ["vocabulary must be at least 6, got 1"]),
     "a weight below 0": (["--set", "prior=-1"], ["prior must be 0 or more, got -1"]),
     "smoothing": (["--set", "smoothing=1"], ["smoothing must be at least 0 and below 1"]),
     "latents that layers cannot read": (

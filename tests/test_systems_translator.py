@@ -8,12 +8,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from torch import Tensor
 
 from muse.encoders.ragged import Ragged
 from muse.errors import BadSetting
 from muse.normalise import Normalisation, normalise
 from muse.run.runtime import Runtime
 from muse.space import SideToSave, load_space, save_space
+from muse.systems.networks.beam import best_sequences
+from muse.systems.networks.transformer import Memory
 from muse.systems.pieces import BOS, EOS, MASK, PAD, UNK, Pieces
 from muse.systems.translator.config import TranslatorConfig
 from muse.systems.translator.generation import generate
@@ -159,34 +162,54 @@ def test_each_language_is_written_with_its_own_pieces(pieces: Pieces, tmp_path: 
 
 
 @torch.no_grad()
-def test_a_beam_of_one_takes_the_best_piece_and_a_wide_one_the_best_translation(
-    pieces: Pieces, tmp_path: Path
-) -> None:
+def test_a_beam_of_one_takes_the_best_piece(pieces: Pieces, tmp_path: Path) -> None:
     network = network_of(pieces, tmp_path, replace(TINY, longest=6)).eval()
     source = framed(pieces, "en1 en2", "en3 en4", "en5")
-
-    def score(sentence: list[int], row: int, *, ended: bool) -> float:
-        memory = network.memory(source.take(torch.tensor([row])).padded(), "en")
-        ids = torch.tensor([[BOS, *sentence, *([EOS] if ended else [])]])
-        found = network.scores(network.states(ids[:, :-1], memory, "fr"), "fr").log_softmax(-1)[0]
-        return float(found.gather(1, ids[0, 1:, None]).sum()) / ids.shape[1]
-
     greedy = generate(network, source, WAY)
     for row in range(3):
-        ids = greedy.take(torch.tensor([row])).ids.tolist()
         memory = network.memory(source.take(torch.tensor([row])).padded(), "en")
         begun = [BOS]
-        for piece in ids[1:-1]:
+        for piece in greedy.take(torch.tensor([row])).ids.tolist()[1:-1]:
             best = network.scores(network.states(torch.tensor([begun]), memory, "fr")[0, -1], "fr")
             if len(begun) == 1:
                 best[EOS] = -torch.inf
             assert piece == int(best.argmax())
             begun.append(piece)
-    wide = generate(network, source, WAY, beam=12)
-    for row in range(3):
-        sentences = [side.take(torch.tensor([row])).ids.tolist()[1:-1] for side in (greedy, wide)]
-        scores = [score(ids, row, ended=len(ids) < 6) for ids in sentences]
-        assert scores[1] >= scores[0] - 1e-5
+
+
+@torch.no_grad()
+def test_a_beam_that_keeps_all_finds_the_best_of_all_translations(pieces: Pieces, tmp_path: Path) -> None:
+    network, limit = network_of(pieces, tmp_path).eval(), 2
+    memory = network.memory(framed(pieces, "en1 en2").padded(), "en").vectors
+
+    def means(ids: Tensor) -> Tensor:
+        """The log-probabilities (n,) a piece, <bos> and <eos> counted, of translations (n, k)."""
+        whole = torch.nn.functional.pad(torch.nn.functional.pad(ids, (1, 0), value=BOS), (0, 1), value=EOS)
+        states = network.states(whole[:, :-1], Memory(memory.repeat(len(ids), 1, 1), None), "fr")
+        scores = network.scores(states, "fr")
+        scores[:, 0, EOS] = -torch.inf  # none is empty
+        if ids.shape[1] == limit:
+            scores[:, -1, torch.arange(scores.shape[2]) != EOS] = -torch.inf  # and none is longer
+        return scores.log_softmax(-1).gather(2, whole[:, 1:, None]).sum(dim=(1, 2)) / whole.shape[1]
+
+    written = network.written[1].nonzero()[:, 0]
+    written = written[written != EOS]
+    ones, twos = written[:, None], torch.cartesian_prod(written, written)
+    scores = [means(ones), torch.cat([means(part) for part in torch.split(twos, 1_000)])]
+    best = [ids[int(found.argmax())].tolist() for ids, found in zip((ones, twos), scores, strict=True)]
+    beam = len(twos)
+    decoding = network.decoding(Memory(memory.repeat(beam, 1, 1), None), "fr")
+    found = best_sequences(decoding, lambda rows: network.scores(rows, "fr"), torch.tensor([limit]), beam)
+    assert found.ids.tolist() == best[int(scores[1].max() > scores[0].max())]
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("beam", [1, 3])
+def test_a_translation_may_be_as_long_as_the_longest(pieces: Pieces, tmp_path: Path, beam: int) -> None:
+    network = network_of(pieces, tmp_path, replace(TINY, longest=6)).eval()
+    network.bias[EOS] = -50.0
+    made = generate(network, framed(pieces, "en1 en2", "en3"), WAY, beam=beam)
+    assert made.lengths.tolist() == [6 + 2, 6 + 2]  # beside <bos> and <eos>
 
 
 def test_first_words_of_the_space_then_its_own(pieces: Pieces, tmp_path: Path) -> None:

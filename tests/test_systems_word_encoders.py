@@ -147,6 +147,11 @@ def test_a_request_is_checked_from_python_too(tmp_path: Path) -> None:
         ({"parallel": parallel, "core": tmp_path}, "takes no --core"),
     ]
     space = toy_space(tmp_path / "space")
+    with pytest.raises(BadSetting, match="--loss align has no minimum where both"):
+        request = TrainingRequest(
+            space, "fr", tmp_path / "out", parallel=parallel, config={"chosen": LossChoice("align")}
+        )
+        train_system("cvm-add", request, Runtime())
     for given, message in bad:
         with pytest.raises(BadSetting, match=message):
             train_system("x-cbow", TrainingRequest(space, "fr", tmp_path / "out", **given), Runtime())

@@ -39,7 +39,8 @@ class Correction:
       pcr[centred] subtracts the mean first; pcr[3] removes the first three components.
     * centre: subtracts the mean; centre[global] that of all languages together.
     * binary: 1 where a column is above its mean, -1 elsewhere: a bit a column, whose cosine is
-      1 - 2 h / d' for h bits that differ (Kiros, 2020); binary[global] has the means of all languages.
+      1 - 2 h / d' for h bits that differ; binary[global] has the means of all languages. (The binary codes
+      of Kiros, 2020, are above a fixed threshold instead, which leaves few bits on.)
     """
 
     kind: Kind

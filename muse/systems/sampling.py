@@ -1,6 +1,6 @@
 """Sampling of languages: q_i = p_i^a / sum_j p_j^a, where p_i is the share of language i in the text.
 
-Lample and Conneau (2019), 3.1: a = 0.5 for the text that word pieces are learned from, 0.7 for batches. With
+Lample and Conneau (2019): a = 0.5 for the text that word pieces are learned from, 0.7 for batches. With
 a below 1, small languages are sampled more often than they occur.
 """
 

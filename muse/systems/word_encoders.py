@@ -23,7 +23,7 @@ from muse.systems.network_encoder import SentenceNetwork
 from muse.systems.system import Fitted, Job, Preset, System
 from muse.training.cvm_add import CvmAdd
 from muse.training.loss_choice import LossChoice
-from muse.training.losses import Loss
+from muse.training.losses import Align, Loss
 from muse.training.projection import Projection
 from muse.training.trainer import TrainerConfig, train
 from muse.training.two_sides import PairLearner
@@ -58,6 +58,8 @@ def train_words(make: Callable[..., WordTables], job: Job) -> Fitted:
     """An encoder of word vectors trained on pairs, by the module that `make` builds from both tables."""
     began = time.perf_counter()
     space, runtime, loss = job.request.space, job.runtime, job.config.loss()
+    if isinstance(loss, Align) and job.recipe["system"] == CVM_ADD.name:
+        raise BadSetting("--loss align has no minimum where both languages are trained; leave it out")
     pairs = job.pairs(lambda language: Vocabulary(language, space.vectors(language).index))
     loaded = time.perf_counter()
     tables = make(*_rows(job), **_own_settings(job))

@@ -60,7 +60,8 @@ class Loss(Protocol):
 class Align:
     """L_align = |x - y| - weight (|x_c - y| + |x - y_c|), with random x_c, y_c: translations must coincide.
 
-    A weight above 1/2 is refused, because the loss would fall without bound as the rows grow.
+    A weight above 1/2 is refused, because the loss would fall without bound as the rows grow. So it does with
+    any weight if the rows of both are free: only the encoder of y is to be trained (Conneau, 2019, 4.2.4).
     """
 
     weight: float = 0.25

@@ -63,4 +63,7 @@ class Shared:
             found = found.coalesce()
             rows, values = self._processes.gather(found.indices()[0], found.values())
             values = values / self._processes.count
-            table.grad = torch.sparse_coo_tensor(rows[None], values, table.shape).coalesce()
+            # An optimiser counts steps by gradients, and alone an unused table has none.
+            table.grad = (
+                torch.sparse_coo_tensor(rows[None], values, table.shape).coalesce() if len(rows) else None
+            )

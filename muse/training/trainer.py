@@ -41,7 +41,8 @@ class TrainerConfig:
     """How to train: the maximum number of epochs, the batch size, the learning rate, and when to stop early.
 
     With 0 epochs the learner stays untrained. With `steps` above 0 an epoch has at most that many steps, and
-    the next one continues where it ended: every example is used once before any is used again.
+    the next one continues where it ended: every example is used once before any is used again, unless the
+    learner draws its batches by language.
     `decay` multiplies the rate after each epoch, and `shrink` after each epoch without a better held-out
     score; training ends when the rate falls below `lowest`. `clip` is the maximum norm of the gradients, or 0
     for no limit. With `precision` bf16 the loss is computed in bfloat16 where torch considers it safe.

@@ -6,11 +6,12 @@ from dataclasses import dataclass
 
 from muse.errors import BadSetting
 from muse.systems.networks.transformer import TransformerConfig
+from muse.systems.pieces import SPECIALS
 
 SIDES = ("steps", "pairs")
 _FEWEST = {
     "semantic": 1, "language": 0, "encoder_layers": 0, "decoder_layers": 0, "longest": 1, "annealing": 1,
-    "counted": 0, "shortest": 0, "tokens": 0,
+    "counted": 0, "shortest": 0, "tokens": 0, "vocabulary": len(SPECIALS) + 1,
 }  # fmt: skip
 
 

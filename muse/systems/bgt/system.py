@@ -39,7 +39,8 @@ PRESETS = {
             shortest=5,
         ),
         TrainerConfig(
-            epochs=20, batch=1_000, rate=5e-4, beta2=0.98, schedule=Schedule("inverse-sqrt", warmup=4_000)
+            epochs=20, batch=1_000, rate=5e-4, patience=20, beta2=0.98,
+            schedule=Schedule("inverse-sqrt", warmup=4_000),
         ),
     ),
 }  # fmt: skip

@@ -35,10 +35,11 @@ PRESETS = {
     "small": Preset(
         CmlmConfig(), TrainerConfig(epochs=6, batch=32, rate=2e-3, patience=2, steps=250, clip=1.0)
     ),
-    # The multilingual model (sections 3 and 4.4): 1.5 million steps, a million in a second stage, scored
-    # every 5,000. Weights, gradients and moments take 7.7 GB, and the scores of the 80 hidden words of a pair
-    # about 0.5 GB more, so the batch needs many devices to share it. LAMB at 1e-3 is not for fine-tuning, of
-    # which the paper says no more: 2e-5 with Adam is what BERT is fine-tuned with (Devlin et al., 2019).
+    # The multilingual model (sections 3 and 4.4): 1.5 million steps of each stage, scored every 5,000; the
+    # paper takes a million for a second stage, and two million where there is one stage alone. Weights,
+    # gradients and moments take 7.7 GB, and the scores of the 80 hidden words of a pair about 0.5 GB more, so
+    # the batch needs many devices to share it. LAMB at 1e-3 is not for fine-tuning, of which the paper says
+    # no more: 2e-5 with Adam is what BERT is fine-tuned with (Devlin et al., 2019).
     "paper": Preset(
         CmlmConfig(
             pieces=501_153, asked=0, layers=12, heads=12, hidden=768, feed_forward=3_072, dropout=0.1,

@@ -28,7 +28,7 @@ PRESETS = {
     # One pass over the paper's 100 million pairs, with a held-out score every 10,000 steps.
     "paper": Preset(
         LensConfig("gated", dimension=4_096, gate=512, dropout=0.1, warmup=4_000),
-        TrainerConfig(epochs=20, batch=512, rate=1.0, steps=10_000),
+        TrainerConfig(epochs=20, batch=512, rate=1.0, patience=20, steps=10_000),
     ),
 }
 

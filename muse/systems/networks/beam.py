@@ -39,10 +39,10 @@ def best_sequences(
     totals = torch.full((size, beam), -torch.inf, device=device)
     totals[:, 0] = 0.0  # the beam begins with one sequence
     ended = torch.zeros(size * beam, dtype=torch.bool, device=device)
-    for place in range(int(limits.max())):
+    for place in range(int(limits.max()) + 1):  # with <eos>
         scores = score(decoding.step(begun[:, -1]))
         only_end = torch.arange(scores.shape[1], device=device) == EOS  # (v,)
-        scores.masked_fill_((place + 1 >= limits)[:, None] & ~only_end, -torch.inf)
+        scores.masked_fill_((place >= limits)[:, None] & ~only_end, -torch.inf)
         if not place:
             scores[:, EOS] = -torch.inf  # none is empty
         steps = scores.log_softmax(dim=-1)  # (b k, v)

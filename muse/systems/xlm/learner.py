@@ -21,7 +21,7 @@ class XlmLearner(Learner):
     """Trains a model with CLM, with MLM, or with MLM and TLM in turn.
 
     Its examples are those of the stream sources, followed by those of the pair sources. It is scored on the
-    `judged` sources, by default all.
+    `judged` sources, by default the streams of all languages.
     """
 
     def __init__(
@@ -34,7 +34,7 @@ class XlmLearner(Learner):
     ) -> None:
         super().__init__()
         self.model = model
-        self._judged = judged or [source.name for source in (*streams, *pairs)]
+        self._judged = judged or [source.name for source in streams]
         self._kinds = [kind for kind in (streams, pairs) if kind]
         self._sources, self._exponent = [*streams, *pairs], exponent
         self._begins = [0, *accumulate(source.examples for source in self._sources)]

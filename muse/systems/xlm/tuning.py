@@ -50,7 +50,7 @@ class TuningConfig:
 
 PRESETS = {
     "small": Preset(TuningConfig(), TrainerConfig(epochs=15, batch=16, rate=3e-4, clip=5.0)),
-    # An epoch is 20,000 pairs.
+    # An epoch is 20,000 pairs; when to stop is not in the paper.
     "paper": Preset(TuningConfig(warmup=1_000), TrainerConfig(epochs=250, batch=8, rate=5e-6, steps=2_500)),
 }
 
@@ -111,7 +111,8 @@ def open_xlm(folder: Path, space: AlignedSpace) -> XlmNetwork:
 
 
 def tuned(xlm: XlmNetwork, config: TuningConfig, generator: torch.Generator) -> PairNetwork:
-    """The model with an untrained classifier."""
+    """The model with an untrained classifier; the output bias, which it does not read, is not trained."""
+    xlm.model.bias.requires_grad_(False)
     if config.reads == "together":
         return XlmInference(xlm, generator)
     classifier = PairClassifier(xlm.dimension, config.hidden, len(LABELS), xlm.config.dropout)
