@@ -158,8 +158,8 @@ def main() -> None:
     space, text = load_space(asked.space), sentences_of(asked.text, asked.sentences)
     vectors = space.vectors(asked.lang)
     heading(f"Encoding {len(text):,} sentences")
-    lookup = Lookup(space)
-    words, rows = lookup.read(text, asked.lang).sentences, lookup.rows(asked.lang)
+    reading, rows = Lookup(space).read(text, asked.lang)
+    words = reading.sentences
     limit = gather_limit(words, rows, asked.repeat)
     read = len(words.ids) * rows.shape[1] * rows.element_size()
     pooled = min(seconds(lambda: mean(words, rows)) for _ in range(asked.repeat))

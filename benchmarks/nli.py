@@ -241,7 +241,7 @@ def _own(encoder: NetworkEncoder, both: Rows) -> Labels:
 
 def _doubled(text: ParallelText, bench: Bench) -> tuple[Labels, Labels]:
     # For twice the pairs (2 p,), the place of the second sentence, and whether it translates the first.
-    sentences = Lookup(bench.space).read(text.other, bench.other).sentences
+    sentences = Lookup(bench.space).read(text.other, bench.other)[0].sentences
     places = torch.arange(len(sentences))
     part = SameLength.of(sentences, places, generator_for(0))
     drawn = torch.empty_like(places)

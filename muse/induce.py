@@ -13,9 +13,8 @@ from torch import Tensor
 from muse.errors import BadSetting, Mismatch
 from muse.lexicon import Entry, Lexicon
 from muse.search.approximate import Approximation
-from muse.search.calibration import CANDIDATES
 from muse.search.found import Neighbours
-from muse.search.probability import Calibration
+from muse.search.probability import CANDIDATES, Calibration
 from muse.search.retrieval import Retrieval
 from muse.space import AlignedSpace
 from muse.space.calibrated import calibrated
@@ -88,7 +87,7 @@ def entries(
     """The entries of a dictionary, by frequency of the source word, then best translation first.
 
     They are generated batch by batch. With `rng`, for the calibration, each has the probability of
-    `muse.search.calibration` among the CANDIDATES (or `top`, if more) best translations of its word. The
+    `muse.search.calibration` among the CANDIDATES best translations of its word. The
     search is exact unless another `search` is given.
     """
     source, target = space.direction(source, target)

@@ -6,12 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from muse.errors import BadSetting
 from muse.vectors import Matrix
 
 STEPS = ("unit", "centre")
 DEFAULT_STEPS = ("unit", "centre", "unit")
+SMALL = 1e-15  # of a length: the squares of smaller numbers have lost digits
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,16 +30,18 @@ class Normalisation:
         """The normalised rows (n, d), by the steps with the fitted means, as a new array."""
         means = iter(self.means)
         rows = np.array(matrix, dtype=np.float32)
+        known = _known(rows)
         for step in self.steps:
-            _step_(rows, next(means) if step == "centre" else None)
+            _step_(rows, next(means) if step == "centre" else None, known)
         return rows
 
 
 def normalise(matrix: Matrix, steps: Sequence[str] = DEFAULT_STEPS) -> tuple[Matrix, Normalisation]:
     """The rows of `matrix` (n, d) after the steps, as a new array, and the fitted normalisation.
 
-    "unit" divides each row by its length (a row of zeros stays), "centre" subtracts the mean of
-    all rows. Repeating unit and centre is iterative normalisation (Zhang et al., 2019).
+    "unit" divides each row by its length, "centre" subtracts the mean of all rows. A row of zeros, which
+    points nowhere, stays one and is not in the mean. Repeating unit and centre is iterative normalisation
+    (Zhang et al., 2019).
 
     >>> rows, fitted = normalise(np.array([[3.0, 4.0], [0.0, 2.0]], dtype=np.float32), ["unit"])
     >>> rows.tolist()
@@ -53,12 +57,14 @@ def normalise_(rows: Matrix, steps: Sequence[str] = DEFAULT_STEPS) -> Normalisat
     For rows whose raw values are no longer needed: no second matrix is allocated.
     """
     check_steps(steps)
-    means = []
+    means, known = [], _known(rows)
+    count = max(1, np.count_nonzero(known))
     for step in steps:
-        mean = rows.mean(axis=0, dtype=np.float64).astype(np.float32) if step == "centre" else None  # (d,)
-        if mean is not None:
+        mean = None
+        if step == "centre":
+            mean = (rows.sum(axis=0, dtype=np.float64) / count).astype(np.float32)  # (d,)
             means.append(mean)
-        _step_(rows, mean)
+        _step_(rows, mean, known)
     return Normalisation(tuple(steps), tuple(means))
 
 
@@ -69,9 +75,29 @@ def check_steps(steps: Sequence[str]) -> None:
             raise BadSetting(f"a normalisation step must be one of {', '.join(STEPS)}; got {step!r}")
 
 
-def _step_(rows: Matrix, mean: Matrix | None) -> None:
+def _known(rows: Matrix) -> NDArray[np.bool_]:
+    """Which rows are not all zeros, (n,)."""
+    return np.asarray(rows.any(axis=1))
+
+
+def _step_(rows: Matrix, mean: Matrix | None, known: NDArray[np.bool_]) -> None:
+    # Of the rows (n, d) those that are not `known` (n,) are zeros, and stay.
     if mean is not None:
-        rows -= mean
+        if known.all():
+            rows -= mean
+        else:
+            np.subtract(rows, mean, out=rows, where=known[:, None])
         return
     lengths = np.sqrt(np.einsum("nd,nd->n", rows, rows))[:, None]  # (n, 1)
+    strange = known & ~((lengths > SMALL) & (lengths < np.inf))[:, 0]  # their squares leave float32
+    if strange.any():
+        lengths[strange] = 1.0
+        rows[strange] = _unit(rows[strange])
     np.divide(rows, lengths, out=rows, where=lengths > 0)
+
+
+def _unit(rows: Matrix) -> Matrix:
+    wide = rows.astype(np.float64)
+    lengths = np.linalg.norm(wide, axis=1, keepdims=True)  # (n, 1)
+    found: Matrix = np.divide(wide, lengths, out=wide, where=lengths > 0).astype(np.float32)
+    return found

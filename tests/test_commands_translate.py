@@ -13,7 +13,7 @@ import pytest
 
 from muse.files import read_vectors, write_vectors_text
 from muse.normalise import normalise
-from muse.space import Provenance, SideToSave, save_space
+from muse.space import Provenance, SideToSave, load_space, save_space
 from muse.text.arpa import read_arpa
 from muse.vectors import Vectors
 from tests.command import Command, Ended, tree
@@ -141,7 +141,8 @@ def test_words_with_their_worth(muse: Command, space: Path) -> None:
 
 
 def test_weak_answers_are_named(muse: Command, space: Path) -> None:
-    (space / "fr" / "calibration.en.json").write_text('{"closed_set": 10, "open_set": 10, "none": 3}')
+    name = f"calibration.en.{load_space(space).digest('fr', 'en')}.json"
+    (space / "fr" / name).write_text('{"closed_set": 10, "open_set": 10, "none": 3}')
     ended = muse("translate", space, "chat", "--top", 1)
     assert ended.err == "chat: no translation to trust, the best has 11 %\n"
     assert ended.out.startswith("chat\tcat")

@@ -8,11 +8,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
 from muse.api.encoders import MAKERS, load_encoder
 from muse.encoders import reading
 from muse.encoders.composed import Concatenated
 from muse.encoders.encoder import Encoded
+from muse.encoders.lookup import Lookup
 from muse.encoders.weights import weights_from_rank
 from muse.errors import BadFile, BadSetting, Mismatch
 from muse.files.space_folder import checksum
@@ -260,6 +262,19 @@ def test_ngrams_give_new_words_a_row(tmp_path: Path) -> None:
     assert (found.empty, found.unknown) == (0, 0)
     np.testing.assert_allclose(found.matrix[2], (found.matrix[0] + found.matrix[1]) / 2, atol=1e-6)
     assert np.linalg.norm(found.matrix[0]) == pytest.approx(1, abs=1e-5)
+
+
+def test_a_reading_keeps_its_rows_when_another_drops_new_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lookup = Lookup(saved(tmp_path / "space"), "ngrams")
+    reading, rows = lookup.read(["fr2"], "fr")
+    before = rows[reading.sentences.ids].clone()
+    monkeypatch.setattr("muse.encoders.reading.REMEMBERED", 0)  # as after very many words
+    again, others = lookup.read(["fr3"], "fr")  # by another thread, before the rows are pooled
+    assert torch.equal(reading.sentences.ids, again.sentences.ids)
+    assert not torch.equal(others[again.sentences.ids], before)
+    assert torch.equal(rows[reading.sentences.ids], before)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -54,14 +54,18 @@ def test_every_figure_is_the_brute_force_one(retrieval: Retrieval) -> None:
     lexicon = Lexicon(tuple((f"s{i}", f"t{j}") for i, j in numbers))
     found = _evaluate(space, lexicon, retrieval)
     x, y = (side.matrix for side in _sides(space))
-    ranks = _ranks(x, y, retrieval, numbers)
+    rows = list(dict.fromkeys(numbers[:, 0].tolist()))
+    best = [numbers[:, 0] == row for row in rows]  # of several counterparts the nearest counts
+    of_pairs = _ranks(x, y, retrieval, numbers)
+    ranks = np.array([of_pairs[own].min() for own in best])
     assert (found.p_at_1, found.p_at_5, found.p_at_10) == tuple(
         round(float(100 * (ranks <= depth).mean()), 2) for depth in (1, 5, 10)
     )
     assert found.mean_rank == round(float(ranks.mean()), 2)
-    cosines = (x[numbers[:, 0]] * y[numbers[:, 1]]).sum(axis=1)
+    of_pairs = (x[numbers[:, 0]] * y[numbers[:, 1]]).sum(axis=1)
+    cosines = np.array([of_pairs[own].max() for own in best])
     assert found.mean_cosine == pytest.approx(float(cosines.mean()), abs=1e-4)
-    assert (found.queries, found.targets, found.missing) == (len(numbers), 60, 0)
+    assert (found.queries, found.targets, found.missing) == (len(rows), 60, 0)
     for value, (low, high) in (
         (found.p_at_1, found.ci95), (found.mean_rank, found.mean_rank_ci95),
         (found.mean_cosine, found.mean_cosine_ci95),
@@ -99,7 +103,7 @@ def test_a_tie_counts_as_ahead_of_the_counterpart() -> None:
 
 def test_a_perfect_space() -> None:
     found = _evaluate(_space(40, 5, noise=0.0), Lexicon(tuple((f"s{i}", f"t{i}") for i in range(40))))
-    assert (found.p_at_1, found.ci95, found.mean_rank, found.mean_cosine) == (100.0, (100.0, 100.0), 1.0, 1.0)
+    assert (found.p_at_1, found.ci95, found.mean_rank, found.mean_cosine) == (100.0, (91.2, 100.0), 1.0, 1.0)
 
 
 def test_pairs_that_name_no_row_are_left_out_and_counted() -> None:

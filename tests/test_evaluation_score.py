@@ -136,8 +136,11 @@ def test_a_count_has_the_interval_of_its_hits() -> None:
     assert bootstrap_count(48, 123, first) == bootstrap_interval(hits, second)
 
 
-def test_certainty_has_no_width() -> None:
+def test_where_all_are_right_or_none_is_the_interval_has_a_width() -> None:
     rng = np.random.default_rng(0)
-    assert bootstrap_interval(np.zeros(9, bool), rng) == (0.0, 0.0)
+    # By Wilson's formula with no or only right ones: z^2 / (n + z^2).
+    beyond = 100 * 1.96**2 / (9 + 1.96**2)
+    assert bootstrap_interval(np.zeros(9, bool), rng) == pytest.approx((0.0, beyond), abs=0.05)
+    assert bootstrap_interval(np.ones(9, bool), rng) == pytest.approx((100 - beyond, 100.0), abs=0.05)
     with pytest.raises(Mismatch, match="at least one query, got none"):
         bootstrap_interval(np.zeros(0, bool), rng)

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from muse.errors import Mismatch
-from muse.evaluation.similarity import SimilarityScore, evaluate_similarity
+from muse.evaluation import similarity
+from muse.evaluation.similarity import SimilarityScore, correlation_interval, evaluate_similarity
 from muse.lexicon import Lexicon
 from tests.test_evaluation_words import noisy_space
 
@@ -42,6 +43,17 @@ def test_correlations() -> None:
     ):
         assert low < value < high <= 1
     assert (found.pairs, found.covered, found.coverage) == (40, 40, 1)
+
+
+@pytest.mark.parametrize("ranks", [False, True])
+def test_samples_may_be_taken_a_part_at_a_time(monkeypatch: pytest.MonkeyPatch, ranks: bool) -> None:
+    rng = np.random.default_rng(0)
+    x, drawn = rng.normal(size=50), rng.integers(50, size=(200, 50))
+    y = x + rng.normal(size=50)
+    whole = correlation_interval(x, y, drawn, ranks=ranks)
+    for at_once in (1, 999, 3_000):
+        monkeypatch.setattr(similarity, "AT_ONCE", at_once)
+        assert correlation_interval(x, y, drawn, ranks=ranks) == pytest.approx(whole, rel=1e-12)
 
 
 def test_perfect_and_reversed() -> None:

@@ -34,6 +34,25 @@ def test_a_file_that_is_replaced_keeps_its_mode(tmp_path: Path) -> None:
     assert path.stat().st_mode & 0o777 == 0o600
 
 
+def test_all_that_is_written_reaches_the_disk_before_it_has_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced: list[str] = []
+
+    def sync(descriptor: int) -> None:
+        assert not any((tmp_path / name).exists() for name in ("file", "folder"))
+        synced.append(Path(f"/proc/self/fd/{descriptor}").readlink().name)
+
+    monkeypatch.setattr("os.fsync", sync)
+    with atomic_path(tmp_path / "file") as partial:
+        partial.write_text("all")
+    (tmp_path / "file").unlink()
+    with atomic_folder(tmp_path / "folder") as partial:
+        (partial / "in").mkdir()
+        (partial / "in" / "a").write_text("all")
+    assert [name.startswith(".file.") or name for name in synced] == [True, "a"]
+
+
 def test_a_file_is_replaced(tmp_path: Path) -> None:
     (tmp_path / "f").write_text("old")
     with atomic_path(tmp_path / "f") as partial:

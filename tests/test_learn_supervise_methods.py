@@ -157,6 +157,16 @@ def test_a_clean_dictionary_is_taken_as_it_is(monkeypatch: pytest.MonkeyPatch) -
     assert trimmed(known, CanonicalConfig(), np.random.default_rng(0)) is known
 
 
+def test_a_dictionary_in_which_every_pair_looks_wrong_is_taken_as_it_is(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    module = "muse.learn.supervise.trimmed"
+    monkeypatch.setattr(f"{module}.LEAST_PAIRS", 100)
+    monkeypatch.setattr(f"{module}.probability_right", lambda support: torch.zeros(len(support.own)))
+    known = evidence(200)
+    assert trimmed(known, CanonicalConfig(), np.random.default_rng(0)) is known
+
+
 def test_two_fits_in_one_basis() -> None:
     known = evidence()
     first, second = (

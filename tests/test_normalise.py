@@ -76,9 +76,19 @@ def test_a_new_word_changes_no_mean() -> None:
 def test_rows_of_zeros_stay() -> None:
     raw = raw_rows(5, 9)
     raw[4] = 0
-    rows, _ = normalise(raw, ["unit"])
-    assert not rows[4].any()
-    assert np.isfinite(normalise(raw)[0]).all()
+    others = np.delete(raw, 4, axis=0)
+    for steps in (["unit"], ["centre"], ["unit", "centre", "unit"]):
+        rows, fitted = normalise(raw, steps)
+        assert not rows[4].any()
+        assert not fitted.apply(raw)[4].any()
+        np.testing.assert_array_equal(np.delete(rows, 4, axis=0), normalise(others, steps)[0])
+
+
+@pytest.mark.parametrize("scale", [1e-24, 1e-12, 1e12, 1e24])
+def test_rows_of_any_length_get_unit_length(scale: float) -> None:
+    raw = raw_rows(5, 9)
+    rows, _ = normalise(raw * np.float32(scale), ["unit"])
+    np.testing.assert_allclose(rows, normalise(raw, ["unit"])[0], rtol=1e-5)
 
 
 def test_the_argument_is_left_alone() -> None:

@@ -9,8 +9,8 @@ from torch.nn.functional import normalize
 
 from muse.errors import Mismatch
 from muse.learn.supervise.whitened import reweighted_maps
-from muse.search.calibration import CANDIDATES, _halves, answers, calibrate, fit_open_set, in_halves
-from muse.search.probability import Calibration, fit_temperature
+from muse.search.calibration import _halves, answers, calibrate, fit_open_set, in_halves
+from muse.search.probability import CANDIDATES, Calibration, fit_temperature
 from muse.search.retrieval import Retrieval, mutual_neighbours
 from tests.toys import pair
 
@@ -31,6 +31,16 @@ def test_the_mean_of_two_softmaxes() -> None:
     closed_set = np.exp(scores / 0.05) / np.exp(scores / 0.05).sum()
     open_set = np.exp(scores / 0.08) / (np.exp(scores / 0.08).sum() + np.exp(0.12 / 0.08))
     np.testing.assert_allclose(found.numpy(), (closed_set + open_set) / 2)
+
+
+def test_a_probability_does_not_depend_on_how_many_are_looked_up() -> None:
+    scores = torch.from_numpy(np.sort(np.random.default_rng(0).normal(0, 0.2, (9, 200)))[:, ::-1].copy())
+    scores[0, 150:] = -torch.inf  # fewer candidates
+    calibration = Calibration(0.05, 0.08, 0.12)
+    few, many = (calibration.probabilities(scores[:, :count]) for count in (CANDIDATES, 200))
+    torch.testing.assert_close(many[:, :CANDIDATES], few)
+    assert (many.diff(dim=1) <= 0).all()
+    assert not many[0, 150:].any()
 
 
 def test_the_doubting_model_that_drew_is_found() -> None:

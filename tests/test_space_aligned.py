@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,7 +16,8 @@ from muse.normalise import Normalisation, normalise
 from muse.search.approximate import Approximation, Recall
 from muse.search.retrieval import Retrieval, mean_similarity
 from muse.space import AlignedSpace, SideToSave, load_space, save_space
-from muse.vectors import Vectors
+from muse.space.calibrated import find_calibration, known_calibration
+from muse.vectors import Matrix, Vectors
 from tests.spaces import PROVENANCE, plain_space, raw_rows, saved, side_to_save, sides_to_save, words
 
 
@@ -71,6 +73,27 @@ def test_unweighted_rows_are_turned_and_not_stretched(space: AlignedSpace) -> No
     found = AlignedSpace({"fr": changed, "en": space.side("en")}, pivot="en").unweighted("fr", 39)
     np.testing.assert_allclose(found, space.tensor("fr"), atol=1e-5)
     np.testing.assert_allclose(space.unweighted("fr", 5), space.tensor("fr")[:5], atol=1e-6)
+
+
+def test_directions_that_a_mapping_leaves_out_stay_out(tmp_path: Path) -> None:
+    # A mapping of few pairs has few dimensions; what is left of the others is rounding, not to be undone.
+    rows = raw_rows(0, 300, 20)
+    left, right = rng_rotation(1, 20)[:, :5], rng_rotation(2, 20)[:, :5]
+    stretch = np.array([3, 2, 1, 0.5, 0.2])
+    mapping = ((left * stretch) @ right.T).astype(np.float32)
+    assert np.linalg.matrix_rank(mapping.astype(np.float64), tol=1e-12) > 5
+    side = side_to_save("fr", rows, mapping)
+    sides = {"en": side_to_save("en", raw_rows(3, 300, 20)), "fr": side}
+    save_space(tmp_path / "s", sides, pivot="en", provenance=PROVENANCE)
+    found = load_space(tmp_path / "s").unweighted("fr", 300).numpy()
+    expected = side.vectors.matrix.astype(np.float64) @ right @ left.T
+    expected /= np.linalg.norm(expected, axis=1, keepdims=True)
+    np.testing.assert_allclose(found, expected, atol=1e-3)
+
+
+def rng_rotation(seed: int, dimension: int) -> Matrix:
+    q, _ = np.linalg.qr(np.random.default_rng(seed).normal(size=(dimension, dimension)))
+    return q
 
 
 def rng_matrix(seed: int) -> np.ndarray[tuple[int, int], np.dtype[np.float32]]:
@@ -186,7 +209,7 @@ def test_a_space_finds_hubness_once_and_keeps_it(tmp_path: Path, monkeypatch: py
 def test_a_broken_hubness_is_found_again(tmp_path: Path, broken: bytes | None) -> None:
     space = saved(tmp_path / "s")
     expected = space.bias("fr", "en", Retrieval())
-    path = tmp_path / "s" / "en" / "hubness.fr.npy"
+    path = tmp_path / "s" / "en" / f"hubness.fr.{space.digest('fr', 'en')}.npy"
     if broken is None:
         np.save(path, np.full(len(space.vectors("en")), np.nan, np.float32))
     else:
@@ -194,6 +217,21 @@ def test_a_broken_hubness_is_found_again(tmp_path: Path, broken: bytes | None) -
     found = load_space(tmp_path / "s").bias("fr", "en", Retrieval())
     assert found is not None and expected is not None
     assert torch.equal(found, expected)
+
+
+def test_the_hubness_of_other_vectors_is_not_used(tmp_path: Path) -> None:
+    first = saved(tmp_path / "s")
+    assert first.bias("fr", "en", Retrieval()) is not None
+    find_calibration(first, "fr", "en")
+    sides = {"en": side_to_save("en", raw_rows(7, 40)), "fr": side_to_save("fr", raw_rows(8, 39))}
+    save_space(tmp_path / "other", sides, pivot="en", provenance=PROVENANCE)
+    expected = load_space(tmp_path / "other").bias("fr", "en", Retrieval())
+    shutil.copytree(tmp_path / "other", tmp_path / "s", dirs_exist_ok=True)  # as cp -r does
+    found = load_space(tmp_path / "s", check=True)
+    assert known_calibration(found, "fr", "en") is None
+    bias = found.bias("fr", "en", Retrieval())
+    assert bias is not None and expected is not None
+    assert torch.equal(bias, expected)
 
 
 def test_a_folder_that_cannot_be_written_keeps_nothing(

@@ -54,7 +54,7 @@ def test_it_is_not_found_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 )
 def test_a_broken_file_is_as_good_as_none(tmp_path: Path, content: str) -> None:
     space = saved(tmp_path / "s", plain=True)
-    kept = tmp_path / "s" / "fr" / "calibration.en.json"
+    kept = tmp_path / "s" / "fr" / f"calibration.en.{space.digest('fr', 'en')}.json"
     kept.write_text(content, encoding="utf-8")
     assert known_calibration(space, "fr", "en") is None
     found = find_calibration(space, "fr", "en")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from threading import Lock
 from typing import Literal
 
 import torch
@@ -40,14 +41,12 @@ class Lookup:
         """The suffix of an encoder's name for the treatment of unknown words."""
         return "+ngrams" if self.unknown == "ngrams" else ""
 
-    def read(self, sentences: Iterable[str], language: str) -> Reading:
-        """The words of the sentences, as indices into the rows."""
-        return self._language(language).vocabulary.read(sentences)
-
-    def rows(self, language: str) -> Tensor:
-        """The rows (n, d) of the words of the space, followed by those of all new words read so far."""
+    def read(self, sentences: Iterable[str], language: str) -> tuple[Reading, Tensor]:
+        """The words of the sentences, as indices into the rows (n, d) of the space and of new words."""
         ready = self._language(language)
-        return ready.rows if ready.new is None else ready.new.rows
+        with ready.lock:  # another thread's reading may drop the new words
+            reading = ready.vocabulary.read(sentences)
+            return reading, ready.rows if ready.new is None else ready.new.rows
 
     def forget(self) -> None:
         """Drops all prepared languages and new words."""
@@ -69,6 +68,7 @@ class _Language:
     vocabulary: Vocabulary
     rows: Tensor
     new: _NewRows | None
+    lock: Lock = field(default_factory=Lock)
 
 
 class _NewRows:
@@ -76,8 +76,8 @@ class _NewRows:
 
     def __init__(self, words: NewWords, rows: Tensor) -> None:
         self._words, self._known = words, rows
-        self._table = rows
-        self.forget()
+        self._table, self._count = rows, len(rows)
+        self._places: dict[str, int | None] = {}
 
     def __call__(self, token: str) -> int | None:
         word = token.lower()
@@ -99,5 +99,6 @@ class _NewRows:
         return self._table[: self._count]
 
     def forget(self) -> None:
-        self._places: dict[str, int | None] = {}
+        self._table = self._known  # a new one is made for the next word: the old one may still be read
+        self._places = {}
         self._count = len(self._known)

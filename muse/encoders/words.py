@@ -104,7 +104,7 @@ class WeightedMean(SentenceEncoder):
     def fit(self, sentences: Iterable[str], language: str) -> WeightedMean:
         """A copy with weights learned from the sentences for their language."""
         n = len(self.lookup.space.vectors(language))
-        text = (self.lookup.read(block, language).sentences for block in blocks(sentences))
+        text = (self.lookup.read(block, language)[0].sentences for block in blocks(sentences))
         found = weights_from_text(self.weighting, text, n)
         return replace(self, fitted={**self.fitted, language: found})
 
@@ -135,8 +135,8 @@ def pooled(
     rows = _Rows(len(sentences) if isinstance(sentences, Sized) else None)
     empty = tokens = unknown = 0
     for block in chain(blocks(sentences), [[]]):  # without sentences there are still rows (0, d')
-        reading = lookup.read(block, language)
-        rows.add(pool(reading.sentences, lookup.rows(language)).numpy())
+        reading, of_words = lookup.read(block, language)
+        rows.add(pool(reading.sentences, of_words).numpy())
         empty += reading.empty
         tokens += reading.tokens
         unknown += reading.unknown

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from muse.errors import Mismatch
-from muse.evaluation.ranks import Ranks, ranks_and_cosines
+from muse.evaluation.ranks import Ranks, best_ranks, ranks_and_cosines
 from muse.evaluation.score import (
     Interval,
     Score,
@@ -29,8 +29,8 @@ DEPTHS = (1, 5, 10)
 class RowsScore:
     """P@1, P@5 and P@10 in percent, mean rank and mean cosine of the counterparts, with 95 % intervals.
 
-    `queries` rows were looked up among `targets`; `missing` pairs named a row that is not there. Ties with
-    the counterpart count as ahead of it.
+    `queries` rows were looked up among `targets`; of several counterparts of a row the nearest counts.
+    `missing` pairs named a row that is not there. Ties with the counterpart count as ahead of it.
     """
 
     p_at_1: float
@@ -82,6 +82,10 @@ def evaluate_rows(
     found, missing = _places(sides, pairs)
     x, y = (side.tensor(space.device) for side in sides)
     ranks, cosines = ranks_and_cosines(x, y, found, retrieval.bias(x, y))
+    rows, places = np.unique(found[:, 0], return_inverse=True)
+    ranks, of_pairs = best_ranks(found[:, 0], ranks), cosines
+    cosines = np.full(len(rows), -np.inf)
+    np.maximum.at(cosines, places, of_pairs)
     source, target = (side.language for side in sides)
     signature = space_signature(
         space, source, target, retrieval=str(retrieval), gold=gold, more=(f"rows:{len(x)}/{len(y)}",)
@@ -91,7 +95,7 @@ def evaluate_rows(
         round(p_at_1, 2), round(p_at_5, 2), round(p_at_10, 2), bootstrap_interval(ranks <= 1, rng),
         round(float(ranks.mean()), 2), bootstrap_mean(ranks.astype(float), rng),
         round(float(cosines.mean()), 4), bootstrap_mean(cosines, rng),
-        len(found), len(y), missing, signature,
+        len(ranks), len(y), missing, signature,
     )  # fmt: skip
 
 

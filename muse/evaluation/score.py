@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import scipy.stats
 from numpy.typing import NDArray
 
 from muse.errors import BadFile, Mismatch
@@ -141,8 +142,8 @@ def lexicon_name(lexicon: Lexicon) -> str:
 def bootstrap_interval(hits: Hits, rng: np.random.Generator, samples: int = 1_000) -> Interval:
     """The 95 % percentile bootstrap interval, in percent, of the mean of `hits` (q,) bool.
 
-    >>> bootstrap_interval(np.ones(50, bool), np.random.default_rng(0))
-    (100.0, 100.0)
+    >>> bootstrap_interval(np.arange(50) < 25, np.random.default_rng(0))
+    (36.0, 64.0)
     """
     return bootstrap_count(int(hits.sum()), len(hits), rng, samples)
 
@@ -154,11 +155,16 @@ def bootstrap_count(hits: int, queries: int, rng: np.random.Generator, samples: 
     the same distribution as resampling the queries, without an array of (samples, q).
     (Efron, 1979; percentile method: Efron, 1981.)
 
+    Where all are right, or none is, all samples are alike: Wilson's interval (1927) is given then.
+
     >>> bootstrap_count(50, 50, np.random.default_rng(0))
-    (100.0, 100.0)
+    (92.9, 100.0)
     """
     if not queries:
         raise Mismatch("a confidence interval needs at least one query, got none; check the gold data")
+    if hits in (0, queries):
+        known = scipy.stats.binomtest(hits, queries).proportion_ci(method="wilson")
+        return round(100 * float(known.low), 1), round(100 * float(known.high), 1)
     means = rng.binomial(queries, hits / queries, size=samples) / queries  # (samples,)
     return percentile_interval(100 * means)
 

@@ -17,6 +17,7 @@ from muse.space import AlignedSpace
 
 FEWEST = 3  # pairs needed for a correlation: two points always lie on a line
 SAMPLES = 1_000
+AT_ONCE = 2_000_000  # pairs drawn: of 20,000, 100 samples
 
 Values = NDArray[np.float64]
 
@@ -103,14 +104,21 @@ def correlation_interval(
     `drawn` (samples, p) has the pairs of each sample. Samples with a constant side have no correlation
     and are left out.
     """
-    x, y = cosines[drawn], ratings[drawn]  # (samples, p)
+    # Each pair drawn takes about 75 bytes until its sample is done.
+    parts = np.array_split(drawn, min(len(drawn), 1 + drawn.size // AT_ONCE))
+    found = [_correlations(cosines[part], ratings[part], ranks=ranks) for part in parts]
+    return percentile_interval(np.concatenate(found))
+
+
+def _correlations(x: Values, y: Values, *, ranks: bool) -> Values:
+    """The correlation (s,) of each sample (s, p) and (s, p) of which no side is constant."""
     varied = np.ptp(x, axis=1).astype(bool) & np.ptp(y, axis=1).astype(bool)
     x, y = x[varied], y[varied]
     if ranks:
         x, y = scipy.stats.rankdata(x, axis=1), scipy.stats.rankdata(y, axis=1)
     x, y = (side - side.mean(axis=1, keepdims=True) for side in (x, y))
-    found = (x * y).sum(axis=1) / np.sqrt(np.square(x).sum(axis=1) * np.square(y).sum(axis=1))
-    return percentile_interval(found)
+    found: Values = (x * y).sum(axis=1) / np.sqrt(np.square(x).sum(axis=1) * np.square(y).sum(axis=1))
+    return found
 
 
 def _ratings(space: AlignedSpace, rated: Lexicon, source: str, target: str) -> Values:

@@ -35,6 +35,7 @@ def atomic_path(path: Path) -> Iterator[Path]:
     with _partial(path, _new_file) as partial:
         try:
             yield partial
+            _flush(partial)
             # mkstemp gives access to the owner only; a file that is replaced keeps its mode.
             partial.chmod(path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~_umask())
             partial.replace(path)
@@ -55,6 +56,7 @@ def atomic_folder(path: Path) -> Iterator[Path]:
     with _partial(path, _new_folder) as partial:
         try:
             yield partial
+            _flush(partial)
             partial.chmod(0o777 & ~_umask())
             _swap(partial, path)
         except BaseException:
@@ -78,6 +80,7 @@ def atomic_files(folder: Path) -> Iterator[Path]:
     with _partial(folder / folder.name, _new_folder) as partial:
         try:
             yield partial
+            _flush(partial)
             places = {path: Path(os.path.realpath(folder / path.name)) for path in partial.iterdir()}
             for place in places.values():
                 refuse_special(place)
@@ -162,6 +165,17 @@ def _is_still(folder: Path, opened: int) -> bool:
         return os.path.samestat(os.fstat(opened), folder.stat())
     except OSError:
         return False
+
+
+def _flush(partial: Path) -> None:
+    """Has a file, or all files of a folder, written to the disk: a power cut could leave a name alone."""
+    flags = os.O_RDWR if os.name == "nt" else os.O_RDONLY
+    for path in [one for one in partial.rglob("*") if one.is_file()] if partial.is_dir() else [partial]:
+        descriptor = os.open(path, flags)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
 
 
 def _umask() -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import quote
@@ -42,14 +42,23 @@ def folder_name(language: str) -> str:
     return name
 
 
-def hubness_name(against: str, *, approximate: bool) -> str:
+def vectors_digest(checksums: Mapping[str, str], languages: Iterable[str]) -> str:
+    """Eight digits that tell the vectors of these languages from others, by the checksums of a manifest.
+
+    They are in the names of what is kept of a space: its folder may get the files of another one.
+    """
+    found = sorted(f"{name} {checksums.get(f'{folder_name(name)}/{VECTORS}')}" for name in languages)
+    return hashlib.sha256("\n".join(found).encode()).hexdigest()[:8]
+
+
+def hubness_name(against: str, digest: str, *, approximate: bool) -> str:
     """The name of the file with the hubness against another language, by exact or approximate search."""
-    return f"hubness.{folder_name(against)}{'.approximate' if approximate else ''}.npy"
+    return f"hubness.{folder_name(against)}.{digest}{'.approximate' if approximate else ''}.npy"
 
 
-def calibration_name(target: str) -> str:
+def calibration_name(target: str, digest: str) -> str:
     """The name of the file with the calibration of translations into another language."""
-    return f"calibration.{folder_name(target)}.json"
+    return f"calibration.{folder_name(target)}.{digest}.json"
 
 
 def checksum(path: Path) -> str:

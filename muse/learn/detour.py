@@ -155,7 +155,7 @@ class Journey:
     def _finished(self, best: Learned) -> Learned:
         """The chosen path, re-weighted and in the smaller space where the target may move."""
         alignment, config = best.alignment, self.config
-        if config.reweight and config.refine is not None:
+        if config.reweight and config.refine is not None and best.verdict.label != "failed":
             rng = np.random.default_rng([config.seed, LAST_STREAM, 3])
             alignment = tune(self.source, self.target, alignment, rng=rng, runtime=self.runtime)
         if not config.fixed_target:

@@ -10,7 +10,7 @@ import numpy as np
 from muse.induce import BATCH
 from muse.lexicon import Entry
 from muse.search.approximate import Approximation
-from muse.search.calibration import CANDIDATES
+from muse.search.probability import CANDIDATES
 from muse.search.retrieval import Retrieval
 from muse.space import AlignedSpace
 from muse.space.calibrated import find_calibration

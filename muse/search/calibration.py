@@ -37,10 +37,9 @@ from torch.nn.functional import normalize
 from muse.errors import Mismatch
 from muse.procrustes import cross_fitted
 from muse.search.found import Neighbours
-from muse.search.probability import COLDEST, HOTTEST, Calibration, fit_temperature, with_none
+from muse.search.probability import CANDIDATES, COLDEST, HOTTEST, Calibration, fit_temperature, with_none
 from muse.search.retrieval import Retrieval, mutual_neighbours
 
-CANDIDATES = 10  # over which a probability is distributed
 WORDS = 12_000  # the most frequent of each side are enough to fit three numbers
 FOLDS = 20  # of the words, each rotated by a fit to the pairs of the others
 FARTHEST = 4.0  # bounds the score of "none of them", since CSLS lies between -4 and 4, in practice below 2

@@ -18,6 +18,7 @@ from muse.search.retrieval import Retrieval, mutual_neighbours
 
 COLDEST, HOTTEST = 1e-3, 10.0  # CSLS lies between -4 and 4: beyond these, the softmax hardly changes
 LEAST = 1e-6  # a lower temperature would only lose digits: the best candidate has all of the probability
+CANDIDATES = 10  # over which a probability is distributed
 HALVINGS = 60
 FOLDS = 2
 
@@ -51,15 +52,22 @@ class Calibration:
     def probabilities(self, scores: Tensor) -> Tensor:
         """The probability (q, k) that each candidate translates its query, from CSLS `scores` (q, k).
 
-        The sum over a query's candidates is 1 at most; the rest is the probability that none of them does.
+        The sum over a query's first CANDIDATES is 1 at most; the rest is the probability that none of them
+        does. Those after them, with lower scores, do not change it: as many were fitted on.
 
         >>> calibration = Calibration(closed_set=0.1, open_set=0.1, none=0.1)
         >>> calibration.probabilities(torch.tensor([[0.2, 0.1]])).round(decimals=2).tolist()
         [[0.6499999761581421, 0.23999999463558197]]
         """
-        closed_set = csls_probabilities(scores, self.closed_set)
-        open_set = csls_probabilities(with_none(scores, self.none), self.open_set)[:, :-1]
+        best = scores[:, :CANDIDATES]
+        closed_set = _share(scores, best, self.closed_set)
+        open_set = _share(scores, with_none(best, self.none), self.open_set)
         return (closed_set + open_set) / 2
+
+
+def _share(scores: Tensor, among: Tensor, temperature: float) -> Tensor:
+    """exp(s / T) of `scores` (q, k) over the sum of those of `among` (q, l), as in a softmax."""
+    return (scores / temperature - (among / temperature).logsumexp(dim=1, keepdim=True)).exp()
 
 
 def with_none(scores: Tensor, none: float) -> Tensor:

@@ -2,9 +2,10 @@
 
 The folder holds `manifest.json` and, for each language, a folder with `words.txt` (a word a line),
 `vectors.npy` (n, k), `mapping.npy` (k, d), `means.npy` (c, d) and, against other languages,
-`hubness.<other>.npy` or `hubness.<other>.approximate.npy` (n,), all float32, and `calibration.<other>.json`;
-k is the dimension of the space, d that of the language's own vectors, which may differ. Rows without words
-whose texts are known also have `texts.txt` (a text a line). Nothing in it is a pickle.
+`hubness.<other>.<digest>.npy` or `hubness.<other>.<digest>.approximate.npy` (n,), all float32, and
+`calibration.<other>.<digest>.json`, whose digest is that of the vectors of both; k is the dimension of the
+space, d that of the language's own vectors, which may differ. Rows without words whose texts are known also
+have `texts.txt` (a text a line). Nothing in it is a pickle.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from torch import Tensor
 from torch.nn.functional import normalize
 
 from muse.errors import BadSetting, Mismatch, did_you_mean
+from muse.files.space_folder import vectors_digest
 from muse.files.space_manifest import mark_of
 from muse.normalise import Normalisation
 from muse.progress import Progress
@@ -34,6 +36,8 @@ from muse.space.hubness import (
 )
 from muse.space.saving import mapped
 from muse.vectors import Matrix, Vectors
+
+_RANK = 1e-5  # singular values below this share of the largest are rounding: mappings are float32
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,6 +94,10 @@ class AlignedSpace:
         """The folder that keeps what was found of this space; None once another space has replaced it."""
         return self.folder if self.folder is not None and mark_of(self.folder) == self.mark else None
 
+    def digest(self, *languages: str) -> str:
+        """Eight digits that tell the vectors of these languages from those of any other saved space."""
+        return vectors_digest(self.manifest.get("checksums", {}), languages)
+
     def side(self, language: str) -> Side:
         """The side of `language`; BadSetting if the space has none."""
         if language not in self.sides:
@@ -117,7 +125,7 @@ class AlignedSpace:
         """
         mapping = torch.from_numpy(self.side(language).mapping).double()  # (k, d)
         left, _, right = torch.linalg.svd(mapping, full_matrices=False)
-        undone = left @ right @ torch.linalg.pinv(mapping)  # Q W^-1
+        undone = left @ right @ torch.linalg.pinv(mapping, rtol=_RANK)  # Q W^-1
         rows = self.tensor(language)[:most]
         return normalize(rows @ undone.T.to(rows))
 
@@ -215,7 +223,8 @@ class AlignedSpace:
         key = (language, against)
         if key not in self._hubness and (home := self.home) is not None:
             approximate = self.is_approximate(against, language)
-            kept = read_kept(home, language, against, len(self.vectors(language)), approximate=approximate)
+            count, digest = len(self.vectors(language)), self.digest(*key)
+            kept = read_kept(home, key, count, digest, approximate=approximate)
             if kept is not None:
                 self._hubness[key] = torch.from_numpy(kept).to(self.device)
         return self._hubness.get(key)
@@ -226,7 +235,8 @@ class AlignedSpace:
         if not self.approximation.applies(len(rows[0]), len(rows[1]), on_gpu=rows[1].is_cuda):
             return False
         home = self.home
-        return home is None or read_kept(home, target, source, len(rows[1])) is None
+        digest = self.digest(source, target)
+        return home is None or read_kept(home, (target, source), len(rows[1]), digest) is None
 
     def bias(self, source: str, target: str, retrieval: Retrieval) -> Tensor | None:
         """`retrieval.bias` (m,) of all targets for all sources: stored on disk, or found once and kept."""
@@ -248,7 +258,7 @@ class AlignedSpace:
         else:
             found = hubness_of_both(languages, rows, self.progress)
         if (home := self.home) is not None:
-            keep(home, languages, found, approximate=approximate)
+            keep(home, languages, found, self.digest(*languages), approximate=approximate)
         self._hubness[(source, target)], self._hubness[(target, source)] = found
         return found[1]
 

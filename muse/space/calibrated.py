@@ -44,7 +44,7 @@ def known_calibration(space: AlignedSpace, source: str, target: str) -> Calibrat
     """The calibration found earlier for the default retrieval, None before it was needed."""
     key = source, target
     if key not in space.calibrations and (home := space.home) is not None:
-        kept = _read(_path(home, *key))
+        kept = _read(_path(space, home, *key))
         if kept is not None:
             space.calibrations[key] = kept
     return space.calibrations.get(key)
@@ -68,12 +68,12 @@ def find_calibration(space: AlignedSpace, source: str, target: str) -> Calibrati
         tick(1)
     space.calibrations[source, target] = found
     if (home := space.home) is not None:
-        _keep(_path(home, source, target), found)
+        _keep(_path(space, home, source, target), found)
     return found
 
 
-def _path(folder: Path, source: str, target: str) -> Path:
-    return folder / folder_name(source) / calibration_name(target)
+def _path(space: AlignedSpace, folder: Path, source: str, target: str) -> Path:
+    return folder / folder_name(source) / calibration_name(target, space.digest(source, target))
 
 
 def _read(path: Path) -> Calibration | None:

@@ -48,10 +48,13 @@ def approximate_hubness_of_both(
 
 
 def read_kept(
-    folder: Path, language: str, against: str, count: int, *, approximate: bool = False
+    folder: Path, languages: tuple[str, str], count: int, digest: str, *, approximate: bool = False
 ) -> Matrix | None:
-    """The hubness (n,) kept of the `count` words of a language; None if there is none, or a broken one."""
-    path = folder / folder_name(language) / hubness_name(against, approximate=approximate)
+    """The hubness (n,) kept of the `count` words of the first language against the second.
+
+    None if there is none, a broken one, or one of other vectors than those of this digest.
+    """
+    path = folder / folder_name(languages[0]) / hubness_name(languages[1], digest, approximate=approximate)
     try:
         kept = read_array(path, (count,)) if path.exists() else None
     except BadFile:  # it is then found again
@@ -63,12 +66,13 @@ def keep(
     folder: Path,
     languages: tuple[str, str],
     found: tuple[Tensor, Tensor],
+    digest: str,
     *,
     approximate: bool = False,
 ) -> None:
     """Write the hubness of both languages to the folder of their space, if it is writable."""
     for own, other, r in zip(languages, reversed(languages), found, strict=True):
-        path = folder / folder_name(own) / hubness_name(other, approximate=approximate)
+        path = folder / folder_name(own) / hubness_name(other, digest, approximate=approximate)
         try:
             with atomic_path(path) as partial:
                 write_array(partial, (len(r),), [r.cpu().numpy()])

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from muse.errors import BadSetting
-from muse.search.calibration import CANDIDATES
+from muse.search.probability import CANDIDATES
 from muse.search.retrieval import Retrieval
 from muse.space import AlignedSpace
 from muse.space.calibrated import KEPT, known_calibration

@@ -10,13 +10,18 @@ from torch.nn.functional import normalize
 from muse.errors import NotConverged
 from muse.vectors import Matrix, Vectors
 
+BLOCK = 1 << 18  # rows that are copied to double precision at once
+
 
 def principal_axes(side: Vectors, k: int) -> Matrix:
     """The k leading principal axes of the rows, (d, k), in descending order of variance."""
     if not np.isfinite(side.matrix).all():
         raise NotConverged(f"{side.language}: vectors must be finite, found nan or inf; repair their file")
-    wide = side.matrix.astype(np.float64)
-    axes = np.linalg.eigh(wide.T @ wide)[1]  # (d, d), in ascending order of variance
+    products = np.zeros((side.dimension, side.dimension))
+    for begin in range(0, len(side.matrix), BLOCK):
+        wide = side.matrix[begin : begin + BLOCK].astype(np.float64)
+        products += wide.T @ wide
+    axes = np.linalg.eigh(products)[1]  # (d, d), in ascending order of variance
     return np.asarray(axes[:, ::-1][:, :k], dtype=np.float32)
 
 

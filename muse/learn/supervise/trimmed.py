@@ -37,7 +37,8 @@ def trimmed(evidence: Evidence, config: CanonicalConfig, rng: np.random.Generato
         return evidence
     probable = probability_right(supported(evidence, config, rng)) >= 0.5
     wrong = 1 - float(probable.double().mean())
-    return evidence.only(probable) if wrong > LEAST_WRONG else evidence
+    some = LEAST_WRONG < wrong < 1.0  # where all look wrong, nothing tells which are
+    return evidence.only(probable) if some else evidence
 
 
 def supported(evidence: Evidence, config: CanonicalConfig, rng: np.random.Generator) -> Support:
