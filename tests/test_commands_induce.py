@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from muse.files import read_lexicon
+from muse.files.plain_text import read_lines
 from muse.induce import Limits, entries
 from muse.search import approximate
 from muse.space import load_space
@@ -45,6 +46,17 @@ def test_a_table_is_what_entries_give(muse: Command, space: Path) -> None:
     for name in ("score", "probability"):
         values = [getattr(entry, name) for entry in expected]
         assert [float(row[name]) for row in found] == pytest.approx(values, rel=1e-4)
+
+
+def test_the_ending_says_the_format(muse: Command, space: Path) -> None:
+    for name, form in (("d.tsv", "tsv"), ("d.tsv.gz", "tsv"), ("d.jsonl", "jsonl"), ("d.txt", "muse")):
+        assert muse("induce", space, "--out", space.parent / name).code == 0
+        out = space.parent / f"explicit.{name}"
+        assert muse("induce", space, "--out", out, "--format", form).code == 0
+        texts = [list(read_lines(path)) for path in (space.parent / name, out)]
+        assert texts[0] == texts[1]
+    assert muse("induce", space, "--out", space.parent / "e.tsv", "--format", "muse").code == 0
+    assert read_lexicon(space.parent / "e.tsv") == read_lexicon(space.parent / "d.txt")
 
 
 def test_json_lines_and_packed_pairs_hold_the_same(muse: Command, space: Path) -> None:

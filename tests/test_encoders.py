@@ -82,6 +82,22 @@ def test_sif_by_rank_is_divided_by_the_number_of_words() -> None:
     np.testing.assert_allclose(one("sif", "le dort", of), expected, atol=1e-6)
 
 
+def test_sif_with_text_in_one_language_encodes_no_other() -> None:
+    fitted = load_encoder("sif", space()).fit(TEXT, "fr")
+    with pytest.raises(BadSetting, match="sif must be fitted on text in en too .* got text in fr alone"):
+        fitted.encode(EN_TEXT, "en")
+    assert fitted.fit(EN_TEXT, "en").encode(EN_TEXT, "en").empty == 0
+
+
+def test_a_saved_encoder_with_a_dot_in_its_name_takes_corrections(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    of = space()
+    load_encoder("idf", of).fit(TEXT, "fr").save(tmp_path / "idf.fr")
+    monkeypatch.chdir(tmp_path)
+    assert load_encoder("idf.fr+centre", of).name == "idf+centre"
+
+
 def test_sif_with_text_has_lost_its_first_component() -> None:
     of = space()
     fitted = load_encoder("sif", of).fit(TEXT, "fr")

@@ -36,6 +36,7 @@ def test_the_interval_is_that_of_resampled_queries() -> None:
     differences = 100 * (first[rows].mean(1) - second[rows].mean(1))
     assert found.ci95 == pytest.approx(tuple(np.percentile(differences, [2.5, 97.5])), abs=0.5)
     assert found.difference == pytest.approx(100 * (first.mean() - second.mean()))
+    assert (found.first, found.second) == pytest.approx((100 * first.mean(), 100 * second.mean()))
 
 
 def test_equals_are_called_different_as_rarely_as_promised() -> None:

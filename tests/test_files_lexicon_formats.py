@@ -41,6 +41,13 @@ def test_muse(tmp_path: Path) -> None:
     assert read_lexicon(tmp_path / "d.txt") == Lexicon(PAIRS)
 
 
+def test_a_header_of_two_columns_is_no_pair(tmp_path: Path) -> None:
+    (tmp_path / "d.tsv").write_text("source\ttarget\nroi\tking\nla source\tthe spring\n", encoding="utf-8")
+    assert read_lexicon(tmp_path / "d.tsv").pairs == (("roi", "king"), ("la source", "the spring"))
+    (tmp_path / "d.txt").write_text("source target\n", encoding="utf-8")
+    assert read_lexicon(tmp_path / "d.txt").pairs == (("source", "target"),)
+
+
 def test_tsv(tmp_path: Path) -> None:
     write_dictionary(tmp_path / "d.tsv", LEXICON, form="tsv")
     text = (tmp_path / "d.tsv").read_bytes().decode()

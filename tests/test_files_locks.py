@@ -22,6 +22,18 @@ with only_writer(Path("space")):
 """
 
 
+def test_a_folder_that_is_read_only_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(*_: object) -> int:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("os.open", refused)
+    with (
+        pytest.raises(BadFile, match=f"{tmp_path}: expected a writable folder, got Permission denied"),
+        only_writer(tmp_path / "out"),
+    ):
+        pass
+
+
 def test_a_second_writer_is_told_who_the_first_is(tmp_path: Path) -> None:
     command = [sys.executable, "-c", HOLDS]
     with subprocess.Popen(command, cwd=tmp_path, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as first:

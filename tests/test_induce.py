@@ -11,7 +11,7 @@ import torch
 
 from muse import induce as module
 from muse.errors import BadSetting
-from muse.induce import Limits, induce
+from muse.induce import Limits, entries, induce
 from muse.lexicon import Lexicon
 from muse.search.found import Neighbours
 from muse.search.neighbours import nearest
@@ -24,11 +24,11 @@ from tests.test_evaluation_words import RETRIEVALS, noisy_space, scores
 def brute_force(
     space: AlignedSpace, source: str, target: str, top: int, retrieval: Retrieval, cut: int
 ) -> Lexicon:
-    x, y = (space.vectors(language).most_frequent(cut) for language in (source, target))
-    table = scores(x.matrix, y.matrix, retrieval)
+    x, y = (space.vectors(language) for language in (source, target))
+    table = scores(x.matrix, y.matrix, retrieval)[:cut, :cut]  # which words are wanted changes no score
     if retrieval.method == "isf":
         table = np.log(table) / retrieval.beta  # cos - bias, as retrieval gives it
-    best = [(i, int(j)) for i in range(len(x)) for j in np.argsort(-table[i])[:top]]
+    best = [(i, int(j)) for i in range(len(table)) for j in np.argsort(-table[i])[:top]]
     return Lexicon(
         tuple((x.words[i], y.words[j]) for i, j in best), tuple(float(table[i, j]) for i, j in best)
     )
@@ -58,6 +58,14 @@ def test_mutual_pairs_are_those_of_both_directions(top: int, cut: int | None) ->
     assert 0 < len(mutual) < len(forward)
     kept = dict(zip(forward.pairs, forward.scores or (), strict=True))
     assert mutual.scores == pytest.approx([kept[pair] for pair in mutual.pairs])
+
+
+@pytest.mark.parametrize("retrieval", RETRIEVALS, ids=str)
+def test_which_words_are_looked_up_changes_no_translation(retrieval: Retrieval) -> None:
+    space = noisy_space(2)
+    whole = induce(space, top=2, retrieval=retrieval)
+    few = list(entries(space, limits=Limits(2, source_max=7), retrieval=retrieval))
+    assert [(one.source, one.target) for one in few] == list(whole.pairs[:14])
 
 
 def test_one_to_one_when_mutual() -> None:

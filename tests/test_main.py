@@ -38,6 +38,20 @@ def test_an_early_interruption_is_one_line() -> None:
     assert ended("muse.cli", "KeyboardInterrupt") == (130, "", "interrupted\n")
 
 
+def test_an_interruption_of_an_import_is_one_line(tmp_path: Path) -> None:
+    # A library that is imported by halves may end in any way when something imports it again.
+    (tmp_path / "slow.py").write_text("import os, signal\nos.kill(os.getpid(), signal.SIGINT)\nimport json\n")
+    code = "import sys, runpy; sys.argv = ['muse', '--version']\nimport muse.__main__ as m, muse.cli\n"
+    code += (
+        "def broken():\n    try:\n        import slow\n    except KeyboardInterrupt:\n        print('half')\n"
+    )
+    code += "muse.cli.main = broken\nm.main()"
+    ended = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert (ended.returncode, ended.stdout, ended.stderr) == (130, "", "interrupted\n")
+
+
 @pytest.mark.parametrize("name", ["muse.cli", "muse.doctor"])
 def test_an_installation_cut_short_is_named(name: str) -> None:
     code, output, errors = ended(name, 'EOFError("marshal data too short")')

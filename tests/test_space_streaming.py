@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from muse.errors import BadFile, BadSetting, Mismatch
-from muse.files import read_vectors
+from muse.files import read_vectors, write_vectors_text
 from muse.files.formats import open_table
 from muse.files.row_files import row_writer
 from muse.files.table import Block, Table
@@ -128,6 +128,17 @@ def test_what_does_not_fit_writes_nothing(space: AlignedSpace, tmp_path: Path) -
     with pytest.raises(BadSetting, match=r"\.npy or \.parquet"):
         map_rows(space, "fr", tmp_path / "nan.npy", tmp_path / "b.txt", progress=QUIET)
     assert not [path for path in tmp_path.iterdir() if path.name.startswith("b.")]
+
+
+def test_words_of_another_model_write_nothing(tmp_path: Path) -> None:
+    of = saved(tmp_path / "words", plain=True)
+    words, rows = of.vectors("fr").words, raw_rows(1, 39)
+    for name, matrix in (("own.vec", rows), ("other.vec", raw_rows(5, 39))):
+        write_vectors_text(tmp_path / name, words, matrix)
+    assert map_rows(of, "fr", tmp_path / "own.vec", tmp_path / "a.npy", progress=QUIET) == 39
+    with pytest.raises(Mismatch, match="need vectors of the model that the space was learned"):
+        map_rows(of, "fr", tmp_path / "other.vec", tmp_path / "b.npy", progress=QUIET)
+    assert not (tmp_path / "b.npy").exists()
 
 
 def test_on_the_command_line(muse: Command, space: AlignedSpace, tmp_path: Path) -> None:

@@ -143,6 +143,7 @@ def _texts(files: Path, *languages: str) -> list[object]:
 
 
 BAD: dict[str, tuple[list[object], list[str]]] = {
+    "an option of its own": (["--set", "epochs=1"], ["got 'epochs'; use --epochs"]),
     "no such setting": (["--set", "nosuch=1"], ["--set takes one of kind, dimension, mean", "'nosuch'"]),
     "no number": (["--set", "dimension=many"], ["--set dimension", "type int", "'many'"]),
     "no yes or no": (["--set", "mean=maybe"], ["true or false"]),

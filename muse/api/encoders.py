@@ -43,14 +43,17 @@ def load_encoder(
     Raise BadSetting for an unknown name, and Mismatch for an encoder that was saved for another space.
     """
     spaces = (space, *more)
+    for one in spaces:
+        if not any(one.vectors(language).ranked for language in one.languages):
+            raise BadSetting("sentences are encoded by the words of a space, got one of rows without words")
     if isinstance(name, Path) or (name and Path(name).exists() and not _is_name(name)):
         return _restored(Path(name), spaces)
     texts = side_by_side(name)
     if len(texts) > 1:
         return _beside(texts, spaces, progress)
-    if _is_name(name) or "/" not in name:
-        return _made(name, spaces, progress)
     folder, corrections = corrections_of(name)
+    if _is_name(name) or ("/" not in name and not (folder and Path(folder).exists())):
+        return _made(name, spaces, progress)
     return _corrected(_restored(Path(folder), spaces), corrections)
 
 

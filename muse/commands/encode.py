@@ -4,28 +4,26 @@ from __future__ import annotations
 
 import json
 import logging
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from muse.commands.encoders import fitted, warn_if_unknown
 from muse.commands.options import cluster, common, one_machine_only
+from muse.commands.standard_input import STDIN, lines_on_stdin
 
 if TYPE_CHECKING:
     from muse.encoders.encoder import SentenceEncoder
     from muse.encoders.streaming import Write
-    from muse.files.plain_text import Stream
 
 log = logging.getLogger(__name__)
 
-STDIN = "standard input"
 # The best without training, text or n-grams, by benchmarks/default_encoder.py; idf is a little better at
 # finding translations. With +ngrams both gain, but these must be learned first, of every word of the space.
 UNTRAINED = "sif"
@@ -136,12 +134,11 @@ def _sentences(source: Path | None, column: str | None) -> Iterator[list[str]]:
     from muse.encoders.reading import blocks
     from muse.encoders.streaming import stream_sentences
     from muse.errors import BadSetting
-    from muse.files.plain_text import read_blocks
 
     if source is None:
         if column is not None:
             raise BadSetting("--column needs --input with a Parquet file, got none; leave it out")
-        return read_blocks(cast("Stream", sys.stdin.buffer), STDIN)
+        return lines_on_stdin()
     rest = blocks(stream_sentences(source, column))
     return chain([next(rest, [])], rest)  # errors in the file are reported before the space is loaded
 

@@ -29,7 +29,7 @@ def rows(space: Path, options: dict[str, Any]) -> tuple[dict[str, Any], list[str
     from muse.evaluation.score import gold_name
     from muse.files import read_lexicon
 
-    pairs = None if options["pairs"] is None else read_lexicon(options["pairs"])
+    pairs = None if options["pairs"] is None else read_lexicon(options["pairs"], "two ids")
     loaded = open_space(space, options["device"], options["quiet"])
     languages = loaded.direction(options["source"], options["target"])
     sides = tuple(_side(loaded, language, file) for language, file in zip(languages, files, strict=True))

@@ -29,7 +29,7 @@ def similarity(space: Path, options: dict[str, Any]) -> tuple[dict[str, Any], li
     from muse.evaluation.similarity import evaluate_similarity
     from muse.files import read_lexicon
 
-    rated = read_lexicon(options["pairs"])
+    rated = read_lexicon(options["pairs"], "two words and a rating")
     loaded = open_space(space, options["device"], options["quiet"])
     score = evaluate_similarity(
         loaded, rated, rng=np.random.default_rng(options["seed"]),

@@ -49,14 +49,15 @@ if TYPE_CHECKING:
     help="Drop translations with a lower probability.",
 )
 @click.option(
-    "--format", "form", default="muse", show_default=True, type=click.Choice(["muse", "tsv", "jsonl"]),
-    help="Format to write; tsv and jsonl include scores, ranks and probabilities.",
+    "--format", "form", type=click.Choice(["muse", "tsv", "jsonl"]),
+    help="Format to write; tsv and jsonl include scores, ranks and probabilities.  [default: by the ending "
+    "of --out, else muse]",
 )  # fmt: skip
 @direction
 @search
 @cluster
 @common
-def induce(space: Path, out: Path, form: str, both: bool, as_json: bool, **options: Any) -> None:
+def induce(space: Path, out: Path, form: str | None, both: bool, as_json: bool, **options: Any) -> None:
     """Write a bilingual dictionary induced from a SPACE.
 
     The most frequent words come first, each with its best translations.
@@ -84,7 +85,7 @@ def induce(space: Path, out: Path, form: str, both: bool, as_json: bool, **optio
     wanted = [_Wanted(out, source, target, limits)]
     if both:
         wanted.append(_Wanted(_reverse(out), target, source, limits.reversed()))
-    counts = _write(loaded, wanted, form, options, approximation)
+    counts = _write(loaded, wanted, form or _form(out), options, approximation)
     shown = [{"pairs": count, "out": str(one.out)} for one, count in zip(wanted, counts, strict=True)]
     if as_json:
         fields = {**shown[0], **({"reverse": shown[1]} if both else {})}
@@ -128,6 +129,11 @@ def _on_cluster(
         space, languages, run,
         limits=wanted.limits, retrieval=Retrieval(options["method"]), approximation=approximation,
     )  # fmt: skip
+
+
+def _form(out: Path) -> str:
+    suffix = Path(out.name.removesuffix(".gz")).suffix
+    return suffix[1:] if suffix in (".tsv", ".jsonl") else "muse"
 
 
 def _reverse(out: Path) -> Path:

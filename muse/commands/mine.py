@@ -173,7 +173,8 @@ def _known(gold: Path | None, texts: list[list[str]]) -> set[tuple[str, str]] | 
     if gold is None:
         return None
     source, target = map(set, texts)
-    pairs = set(zip(*read_parallel(gold), strict=True))
+    columns, advice = "source<TAB>target", "keep the first two with cut -f1,2"
+    pairs = set(zip(*read_parallel(gold, columns, advice), strict=True))
     known = {(one, two) for one, two in pairs if one in source and two in target}
     if not known:
         raise Mismatch(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,8 @@ if TYPE_CHECKING:
     from muse.evaluation.score import Score
     from muse.systems.registry import TrainedSystem
     from muse.systems.system import TrainingRequest
+
+log = logging.getLogger(__name__)
 
 WORD_ENCODERS = ("x-cbow", "projection", "cvm-add")
 
@@ -23,6 +26,8 @@ def report(request: TrainingRequest, trained: TrainedSystem, *, as_json: bool) -
         click.echo(json.dumps(_fields(request, trained, score)))
         return
     click.echo(score)
+    if not trained.best.number and len(fitted.epochs) > 1:
+        log.warning("no epoch was better than none: what is saved is untrained; see --rate and --epochs")
     counts = ", ".join(f"{count} {name}" for name, count in fitted.counts.items())
     click.echo(
         f"before training {fitted.epochs[0].score:.1f}; epoch {trained.best.number} of "

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from muse.commands.encoders import warn_if_unknown
 from muse.commands.numbers import MOST_BEAM, Finite
 from muse.commands.options import common, direction, given, open_space
 from muse.commands.translate_stdin import translate_stdin
@@ -145,8 +146,14 @@ def _translate_text(
     as_json: bool,
     **options: Any,
 ) -> None:
+    from muse.errors import BadSetting
     from muse.translate import TextConfig, Translator
 
+    if not space.vectors(options["source"]).ranked:
+        raise BadSetting(
+            f"text is translated by the words of a space, got rows without words for {options['source']}; "
+            "give their ids as arguments, or a space of words"
+        )
     weight = {} if options["lm_weight"] is None else {"weight": options["lm_weight"]}
     beam = {} if options["beam"] is None else {"beam": options["beam"]}
     translator = Translator(
@@ -161,6 +168,7 @@ def _translate_text(
         reference=options["reference"],
         as_json=as_json,
     )
+    warn_if_unknown(translator.counts.copied, translator.counts.words, translator.source)
 
 
 def _made(translator: Translator, lm: Path | None) -> str:

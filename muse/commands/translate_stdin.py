@@ -3,21 +3,14 @@
 from __future__ import annotations
 
 import json
-import logging
-import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import Any, Protocol
 
 import click
 
-if TYPE_CHECKING:
-    from muse.files.plain_text import Stream
-
-log = logging.getLogger(__name__)
-
-STDIN = "standard input"
+from muse.commands.standard_input import STDIN, lines_on_stdin
 
 
 class LineTranslator(Protocol):
@@ -38,17 +31,16 @@ def translate_stdin(
 ) -> None:
     """Prints the translation of each line on stdin or, as JSON, all of them with the counts at the end.
 
-    Given the reference translations, it also logs BLEU and chrF, with `made` in their signature; `language`
+    Given the reference translations, it also prints BLEU and chrF, with `made` in their signature; `language`
     is that of the translations.
     """
     from muse.errors import BadFile
-    from muse.files.plain_text import read_blocks
     from muse.translate import quality
 
     references = None if reference is None else _references(reference)
     lines: list[str] = []
     count = 0
-    blocks: Iterable[list[str]] = read_blocks(cast("Stream", sys.stdin.buffer), STDIN)
+    blocks: Iterable[list[str]] = lines_on_stdin()
     if references is not None:
         blocks = _checked(blocks, references)
     for block in blocks:
@@ -62,7 +54,7 @@ def translate_stdin(
         raise BadFile(f"{STDIN}: expected text to translate, got nothing; send text")
     scores = [] if references is None else quality(lines, references, language=language, made=made)
     for score in scores:
-        log.info("%s", score)
+        click.echo(str(score), err=True)
     if as_json:
         fields = {"lines": lines, **counts(), **{score.name.lower(): asdict(score) for score in scores}}
         click.echo(json.dumps(fields, ensure_ascii=False))

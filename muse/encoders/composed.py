@@ -21,8 +21,8 @@ SIF = Correction("pcr", components=1)
 class Corrected(Wrapped):
     """An encoder whose rows are corrected by the moments of each language's text, in `seen`.
 
-    With `sif` it is SIF: its name is that of the encoder, and a language without text is left uncorrected
-    instead of being an error.
+    With `sif` it is SIF: its name is that of the encoder, and without text in any language the rows are left
+    uncorrected instead of being an error.
     """
 
     correction: Correction
@@ -72,6 +72,11 @@ class Corrected(Wrapped):
     def _check(self, language: str) -> None:
         if language not in self.languages:
             raise BadSetting(f"{self.name} encodes {', '.join(self.languages)}; got {language!r}")
+        if self.sif and self.seen and language not in self.seen:
+            raise BadSetting(
+                f"{self.name} must be fitted on text in {language} too before it encodes it, got text in "
+                f"{', '.join(self.seen)} alone; give some with --fit, or fit it on none"
+            )
         if not (self.sif or language in self.seen or (self.correction.everywhere and self.seen)):
             raise BadSetting(
                 f"{self.correction} must be fitted on text in {language} before it encodes, got none; "

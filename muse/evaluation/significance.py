@@ -19,13 +19,16 @@ SAMPLES = 10_000
 class Comparison:
     """The difference of two P@1 in percentage points over common `queries`, its 95 % interval, and p.
 
-    `only_first` and `only_second` count the queries that only one of the two gets right.
+    `first` and `second` are the P@1 over these queries, `only_first` and `only_second` the numbers of them
+    that only one of the two gets right.
     """
 
     difference: float
     ci95: Interval
     p_value: float
     queries: int
+    first: float
+    second: float
     only_first: int
     only_second: int
 
@@ -37,8 +40,9 @@ class Comparison:
         """The line to print."""
         low, high = self.ci95
         return (
-            f"difference = {self.difference:+.1f} [{low:+.1f}, {high:+.1f}], p = {self.p_value:.4f}; of "
-            f"{self.queries} queries {self.only_first} right here alone, {self.only_second} there alone"
+            f"difference = {self.difference:+.1f} [{low:+.1f}, {high:+.1f}], p = {self.p_value:.4f}; "
+            f"{self.queries} queries in both, of which {self.first:.1f} and {self.second:.1f} % are right, "
+            f"{self.only_first} right here alone, {self.only_second} there alone"
         )
 
 
@@ -67,7 +71,8 @@ def compare(first: Hits, second: Hits, rng: np.random.Generator, *, samples: int
     extreme = int((np.abs(swapped) >= abs(only_first - only_second)).sum())
     p_value = (1 + extreme) / (1 + samples)
     difference = 100 * (only_first - only_second) / q
-    return Comparison(difference, interval, p_value, q, only_first, only_second)
+    right = [100 * float(hits.mean()) for hits in (first, second)]
+    return Comparison(difference, interval, p_value, q, right[0], right[1], only_first, only_second)
 
 
 def compare_words(first: WordScore, second: WordScore, rng: np.random.Generator) -> Comparison:

@@ -28,9 +28,9 @@ _ADVICE = "write the file again with muse induce"
 def table_reader(header: str) -> ReadLine | None:
     """The reader of the lines below `header`; None if its fields are not source, target, ... score."""
     names = header.removesuffix("\r").split("\t")
-    if names[:2] != ["source", "target"] or "score" not in names:
+    if names[:2] != ["source", "target"] or ("score" not in names and len(names) > 2):
         return None
-    score = names.index("score")
+    score = names.index("score") if "score" in names else None
     probability = names.index("probability") if "probability" in names else None
 
     def read(line: str, where: str) -> PairLine:
@@ -41,7 +41,8 @@ def table_reader(header: str) -> ReadLine | None:
                 f"{_ADVICE}"
             )
         known = None if probability is None else _probability(fields[probability] or None, where)
-        return PairLine(_pair(fields[0], fields[1], where), _score(fields[score] or None, where), known)
+        rated = None if score is None else _score(fields[score] or None, where)
+        return PairLine(_pair(fields[0], fields[1], where), rated, known)
 
     return read
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from functools import partial
 from itertools import chain
 from pathlib import Path
 
@@ -18,11 +19,11 @@ BOM = "\ufeff"
 _LONGEST = 1 << 16  # of a line, in bytes: two words are shorter
 
 
-def read_lexicon(path: Path | str) -> Lexicon:
+def read_lexicon(path: Path | str, wanted: str = "two words") -> Lexicon:
     r"""The pairs of a dictionary, each once, in order; with scores if all lines have a third, tabbed field.
 
     Reads the MUSE format, and the tables and JSON lines that `muse induce --format` writes, with their
-    probabilities.
+    probabilities. `wanted` is what an error says of a line.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -33,7 +34,7 @@ def read_lexicon(path: Path | str) -> Lexicon:
     """
     path = Path(path)
     found: dict[Pair, PairLine] = {}
-    for line in _entries(path):
+    for line in _entries(path, wanted):
         found.setdefault(line.pair, line)
     if not found:
         raise BadFile(f"{path}: expected at least one pair of words, got only blank lines; check the file")
@@ -53,11 +54,11 @@ def _of_all(path: Path, name: str, numbers: Sequence[float | None]) -> tuple[flo
     return known or None
 
 
-def _entries(path: Path) -> Iterator[PairLine]:
+def _entries(path: Path, wanted: str) -> Iterator[PairLine]:
     lines = _lines(path)
     first = next(lines, "")
     table = table_reader(first)
-    read = table or object_reader(first) or _read_pair
+    read = table or object_reader(first) or partial(_read_pair, wanted=wanted)
     for number, line in enumerate(chain([""] if table else [first], lines), 1):
         if line.strip(" \t\r"):
             yield read(line, f"{path}:{number}")
@@ -87,14 +88,14 @@ def _fields(line: str) -> list[str]:
     return [field for part in line.removesuffix("\r").split(separator) if (field := part.strip(" "))]
 
 
-def _read_pair(line: str, where: str) -> PairLine:
+def _read_pair(line: str, where: str, wanted: str) -> PairLine:
     fields = _fields(line)
     score = _score(fields[2]) if len(fields) == 3 and "\t" in line else None
     if (len(fields) != 2 and score is None) or line.startswith("\t"):
         found = f"{len(fields)} field{'s' * (len(fields) != 1)}"
         raise BadFile(
-            f"{where}: expected two words, got {found} ({line.strip()[:60]!r}); put one pair on a line, with "
-            "a space between the two, not a comma, or a tab where one has a space"
+            f"{where}: expected {wanted}, got {found} ({line.strip()[:60]!r}); put one pair on a line, with "
+            "a space between the two, not a comma, or a tab where one has a space or a number follows"
         )
     return PairLine((fields[0], fields[1]), score)
 

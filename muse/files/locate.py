@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 from muse.errors import BadFile, did_you_mean
+from muse.files.space_folder import folder_name
 
 SUFFIXES = (".vec", ".vec.gz", ".vec.zip", ".txt", ".txt.gz", ".bin", ".npz")
 STEMS = ("{}", "wiki.{}", "cc.{}.300")  # plain, and as fastText's two collections name them
@@ -21,6 +22,7 @@ def locate_vectors(language: str, option: str = "--src-emb or --tgt-emb") -> Pat
     Searched in turn: `embeddings/` and `embeddings/raw/` of the working directory, `$MUSE_EMBEDDINGS`,
     the sample vectors where muse runs from a checkout.
     """
+    folder_name(language)  # whose message says what is wrong with such a name as ../fr
     folders = search_path()
     for folder in folders:
         for stem in STEMS:

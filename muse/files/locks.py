@@ -60,7 +60,13 @@ def only_writer(out: Path) -> Iterator[None]:
     out = out.resolve()
     place = out.with_name(f".{out.name}.lock")
     made = make_parents(place)
-    descriptor = lock(place, os.O_RDWR | os.O_CREAT)
+    try:
+        descriptor = lock(place, os.O_RDWR | os.O_CREAT)
+    except OSError as error:
+        remove_empty(made)
+        raise BadFile(
+            f"{out.parent}: expected a writable folder, got {error.strerror or error}; choose another --out"
+        ) from error
     if descriptor is None:
         holder = ""
         with suppress(OSError):

@@ -18,25 +18,26 @@ class ParallelText(NamedTuple):
     other: Sequence[str]
 
 
-def read_parallel(path: Path | str) -> ParallelText:
+_TWO = "keep the first two with cut -f1,2, or give two files as --source and --target"
+
+
+def read_parallel(path: Path | str, columns: str = "pivot<TAB>sentence", advice: str = _TWO) -> ParallelText:
     """The pairs of a file of lines `pivot<TAB>sentence`, compressed or not; blank lines are skipped.
 
-    Raise BadFile, naming the line, if it has not two columns, and if there are no pairs.
+    Raise BadFile, naming the line, if it has not two columns, and if there are no pairs; `columns` and
+    `advice` are what it says of them.
     """
     pivot, other = list[str](), list[str]()
     for number, line in enumerate(read_lines(path), 1):
         if not line.strip():
             continue
-        columns = line.split("\t")
-        if len(columns) != 2:
-            raise BadFile(
-                f"{path}:{number}: expected two columns, pivot<TAB>sentence, got {len(columns)}; "
-                "keep the first two with cut -f1,2, or give two files as --source and --target"
-            )
-        pivot.append(columns[0])
-        other.append(columns[1])
+        fields = line.split("\t")
+        if len(fields) != 2:
+            raise BadFile(f"{path}:{number}: expected two columns, {columns}, got {len(fields)}; {advice}")
+        pivot.append(fields[0])
+        other.append(fields[1])
     if not pivot:
-        raise BadFile(f"{path}: expected lines pivot<TAB>sentence, found none; check the file")
+        raise BadFile(f"{path}: expected lines {columns}, found none; check the file")
     return ParallelText(pivot, other)
 
 

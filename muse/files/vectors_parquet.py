@@ -111,7 +111,9 @@ def _rows(column: Any, dimension: int) -> Matrix:
         )
         if lengths <= {dimension}:
             return np.asarray(rows.reshape(len(column), dimension), np.float32)
-    return np.array(column.to_pylist(), dtype=np.float32)
+    lists = column.to_pylist()
+    whole = all(row is not None and len(row) == dimension for row in lists)
+    return np.array(lists if whole else [], dtype=np.float32)  # of another shape, which is reported above
 
 
 def _label(one: object) -> str:

@@ -87,7 +87,10 @@ def fit_temperature(scores: Tensor, right: Tensor) -> float:
     """
     known = right >= 0
     if not bool(known.any()):
-        raise Mismatch("a temperature needs a query whose translation is among its candidates, got none")
+        raise Mismatch(
+            "a temperature needs a query whose translation is among its candidates, got none; give more "
+            "words, or a temperature"
+        )
     table = scores[known].double()  # (q, k)
     observed = table.gather(1, right[known][:, None]).mean()
     low, high = np.log(COLDEST), np.log(HOTTEST)

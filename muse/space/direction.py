@@ -85,7 +85,11 @@ class Approximate:
 
 @dataclass(frozen=True, eq=False)
 class Direction:
-    """Source and target, each cut to so many of its most frequent words (None: all)."""
+    """Source and target, each cut to so many of its most frequent words (None: all).
+
+    Which words are looked up changes no translation: hubness is that against all words of the other side,
+    unless these are too many for an exact search.
+    """
 
     space: AlignedSpace
     languages: tuple[str, str]
@@ -102,17 +106,16 @@ class Direction:
         (x, y), (source, target) = self.rows, self.languages
         if approximation.applies(len(x), len(y), on_gpu=y.is_cuda) and retrieval.method != "isf":
             return self._approximate(retrieval, approximation, candidates(most, retrieval))
-        if self._whole and not self.space.is_approximate(source, target):
-            biases = self.space.bias(target, source, retrieval), self.space.bias(source, target, retrieval)
-        else:
+        if self.space.is_approximate(source, target):  # of fewer words it is exact, and soon found
             biases = retrieval.bias(y, x), retrieval.bias(x, y)
+        else:
+            whole = self.space.bias(target, source, retrieval), self.space.bias(source, target, retrieval)
+            biases = self._cut(whole[0], 0), self._cut(whole[1], 1)
         return Exact(x, y, Biases(*biases, retrieval.method), retrieval.backend)
 
-    @property
-    def _whole(self) -> bool:
-        """Whether these are all words: the hubness kept with the space is against all of them."""
-        pairs = zip(self.rows, self.languages, strict=True)
-        return all(len(rows) == len(self.space.vectors(language)) for rows, language in pairs)
+    def _cut(self, of_all: Tensor | None, side: int) -> Tensor | None:
+        """What is known of all words of a side, of those of this direction: a hub is one of all words."""
+        return None if of_all is None else of_all[: self.most[side]]
 
     def _approximate(self, retrieval: Retrieval, approximation: Approximation, count: int) -> Approximate:
         (x, y), (source, target) = self.rows, self.languages
@@ -125,10 +128,11 @@ class Direction:
 
     def _kept_hubness(self, retrieval: Retrieval) -> tuple[Tensor | None, Tensor | None]:
         """The hubness of source (n,) and target (m,), each None where the space has not kept it."""
-        if not self._whole or retrieval.k != HUBNESS_K:
+        if retrieval.k != HUBNESS_K:
             return None, None
         source, target = self.languages
-        return self.space.hubness(source, target), self.space.hubness(target, source)
+        whole = self.space.hubness(source, target), self.space.hubness(target, source)
+        return self._cut(whole[0], 0), self._cut(whole[1], 1)
 
     def biases(self, found: Callable[[int], Neighbours], retrieval: Retrieval) -> Biases:
         """The biases by the hubness that the space has kept, else by that of what all words have found.

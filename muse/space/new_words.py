@@ -32,6 +32,7 @@ NAMED = 5  # words without a vector that a message lists
 COMPARED = 1_000  # common words by which we test whether two sets of vectors are of the same model
 SAME_MODEL = 0.9  # the least mean cosine: 0.999 for the same model with three decimals, near 0 for another
 FITTED = 50_000  # the most frequent common words, to which the map of another model is fitted
+_ADVICE = "use vectors of the model that the space was learned from, or map another model's with --fit"
 RIDGE = 0.01  # times the mean square of a dimension: keeps directions of low variance from being amplified
 
 
@@ -103,7 +104,8 @@ def map_new_words(space: AlignedSpace, new_words: NewWords, words: Sequence[str]
     if not chosen:
         raise BadSetting(
             f"{new_words.vectors.path}: expected words of {language} that the space does not contain, "
-            f"got {'none' if words is not None else 'only words that it contains'}; list them with --words"
+            f"got {'none' if words is not None else 'only words that it contains'}; list them with --words, "
+            "or give --out FILE.npy for all rows"
         )
     known, missing = list[str](), list[str]()
     for word in chosen:
@@ -132,11 +134,10 @@ def _opened(path: Path, language: str) -> WordVectors:
 
 
 def _check_model(space: AlignedSpace, language: str, vectors: WordVectors, common: Sequence[str]) -> None:
-    advice = "use vectors of the model that the space was learned from, or map another model's with --fit"
     d, found = space.side(language).mapping.shape[1], vectors.raw(vectors.words[:1]).shape[1]
     if found != d:
         raise Mismatch(
-            f"{vectors.path}: new words of {language} need {d} numbers each, got {found}; {advice}"
+            f"{vectors.path}: new words of {language} need {d} numbers each, got {found}; {_ADVICE}"
         )
     if not common:
         log.warning(
@@ -144,12 +145,19 @@ def _check_model(space: AlignedSpace, language: str, vectors: WordVectors, commo
         )
         return
     sample = common[:: max(1, len(common) // COMPARED)]
-    rows = space.map_words(language, vectors.raw(sample))
-    cosine = float((rows * _rows(space, language, sample)).sum(axis=1).mean())
+    check_same_model(space, language, vectors.path, sample, vectors.raw(sample))
+
+
+def check_same_model(
+    space: AlignedSpace, language: str, path: Path, words: Sequence[str], raw: Matrix
+) -> None:
+    """Raise Mismatch if raw rows (n, d) of words of the space are not those that it was learned from."""
+    rows = space.map_words(language, raw)
+    cosine = float((rows * _rows(space, language, words)).sum(axis=1).mean())
     if cosine < SAME_MODEL:
         raise Mismatch(
-            f"{vectors.path}: new words of {language} need vectors of the model that the space was learned "
-            f"from, got others (mean cosine {cosine:.2f} over {len(sample)} common words); {advice}"
+            f"{path}: new words of {language} need vectors of the model that the space was learned "
+            f"from, got others (mean cosine {cosine:.2f} over {len(words)} common words); {_ADVICE}"
         )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from muse.errors import BadSetting
@@ -9,6 +10,8 @@ from muse.files.formats import open_table
 from muse.files.row_files import check_row_file, row_writer
 from muse.progress import Progress
 from muse.space.aligned import AlignedSpace
+from muse.space.new_words import check_same_model
+from muse.vectors import Matrix
 
 ID = "id"  # the column of a Parquet file
 
@@ -18,7 +21,7 @@ def map_rows(space: AlignedSpace, language: str, path: Path, out: Path, *, progr
 
     `out` is .npy or .parquet, with the columns `id` and `vector`, and appears once it is complete. Only one
     block of rows is in memory at a time. Raise Mismatch if the rows have another dimension than those the
-    space was learned from, BadSetting if `out` is no such file.
+    space was learned from, or words of the space other rows, BadSetting if `out` is no such file.
     """
     check_row_file(out)
     k = space.side(language).mapping.shape[0]
@@ -32,8 +35,18 @@ def map_rows(space: AlignedSpace, language: str, path: Path, out: Path, *, progr
             for ids, rows in blocks:
                 if not ids:  # a block of blank lines, whose rows have no width
                     continue
+                if not count:
+                    _check_words(space, language, path, ids, rows)
                 write(ids, space.map_words(language, rows))
                 count += len(rows)
             if not count:  # in the block, so that nothing is written
                 raise BadSetting(f"{path}: expected at least one row to map, got none")
     return count
+
+
+def _check_words(space: AlignedSpace, language: str, path: Path, ids: Sequence[str], rows: Matrix) -> None:
+    # Ids of rows are no words: the same number may stand for another row of the same model.
+    vectors = space.vectors(language)
+    common = [place for place, word in enumerate(ids) if word in vectors.index] if vectors.ranked else []
+    if common:
+        check_same_model(space, language, path, [ids[place] for place in common], rows[common])

@@ -207,7 +207,8 @@ def _changed(
         elif name in kinds:
             trainer[name] = _value(name, text, kinds[name])
         else:
-            raise BadSetting(f"--set takes one of {', '.join([*of_system, *kinds])}; got {name!r}")
+            own = f"; use --{name}" if name in CALLED_OTHERWISE else ""
+            raise BadSetting(f"--set takes one of {', '.join([*of_system, *kinds])}; got {name!r}{own}")
     _check_names(preset.config, config)
     _check_names(preset.trainer, trainer)
     return Preset(replace(preset.config, **config), replace(preset.trainer, **trainer))
