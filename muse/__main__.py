@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import sys
+import threading
 from types import FrameType
 
+AGAIN = 0.05  # seconds until an interruption is tried again
 CUT_SHORT = "a file of the installation is cut short, as on a disk that was full; install muse anew"
 
 
 def main() -> None:
     """Run the command line; Ctrl-C ends it in one line from the first moment on."""
-    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # not where it is ignored
-        signal.signal(signal.SIGINT, _interrupt)
+    _catch_interruptions()
     try:
         from muse.cli import main
 
@@ -26,14 +26,28 @@ def main() -> None:
         sys.exit(1)
 
 
+def _catch_interruptions() -> None:
+    here = threading.current_thread() is threading.main_thread()  # no other may
+    if here and signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # not where it is ignored
+        signal.signal(signal.SIGINT, _interrupt)
+        if hasattr(signal, "SIGALRM"):
+            signal.signal(signal.SIGALRM, _interrupt)
+
+
 def _interrupt(_: int, frame: FrameType | None) -> None:
-    """Raise KeyboardInterrupt or, while a module is imported, exit: numpy cannot be imported by halves."""
+    """Raise KeyboardInterrupt, after the end of an import: numpy and torch cannot be imported by halves."""
+    if _importing(frame) and hasattr(signal, "setitimer"):
+        signal.setitimer(signal.ITIMER_REAL, AGAIN)
+        return
+    raise KeyboardInterrupt
+
+
+def _importing(frame: FrameType | None) -> bool:
     while frame is not None:
         if frame.f_code.co_filename.startswith("<frozen importlib"):
-            os.write(2, b"interrupted\n")
-            os._exit(130)
+            return True
         frame = frame.f_back
-    raise KeyboardInterrupt
+    return False
 
 
 if __name__ == "__main__":

@@ -30,7 +30,7 @@ class Normalisation:
         """The normalised rows (n, d), by the steps with the fitted means, as a new array."""
         means = iter(self.means)
         rows = np.array(matrix, dtype=np.float32)
-        known = _known(rows)
+        known = _nonzero(rows)
         for step in self.steps:
             _step_(rows, next(means) if step == "centre" else None, known)
         return rows
@@ -57,7 +57,7 @@ def normalise_(rows: Matrix, steps: Sequence[str] = DEFAULT_STEPS) -> Normalisat
     For rows whose raw values are no longer needed: no second matrix is allocated.
     """
     check_steps(steps)
-    means, known = [], _known(rows)
+    means, known = [], _nonzero(rows)
     count = max(1, np.count_nonzero(known))
     for step in steps:
         mean = None
@@ -75,7 +75,7 @@ def check_steps(steps: Sequence[str]) -> None:
             raise BadSetting(f"a normalisation step must be one of {', '.join(STEPS)}; got {step!r}")
 
 
-def _known(rows: Matrix) -> NDArray[np.bool_]:
+def _nonzero(rows: Matrix) -> NDArray[np.bool_]:
     """Which rows are not all zeros, (n,)."""
     return np.asarray(rows.any(axis=1))
 
@@ -89,15 +89,16 @@ def _step_(rows: Matrix, mean: Matrix | None, known: NDArray[np.bool_]) -> None:
             np.subtract(rows, mean, out=rows, where=known[:, None])
         return
     lengths = np.sqrt(np.einsum("nd,nd->n", rows, rows))[:, None]  # (n, 1)
-    strange = known & ~((lengths > SMALL) & (lengths < np.inf))[:, 0]  # their squares leave float32
-    if strange.any():
-        lengths[strange] = 1.0
-        rows[strange] = _unit(rows[strange])
+    extreme = known & ~((lengths > SMALL) & (lengths < np.inf))[:, 0]  # their squares leave float32
+    if extreme.any():
+        lengths[extreme] = 1.0
+        rows[extreme] = _unit(rows[extreme])
     np.divide(rows, lengths, out=rows, where=lengths > 0)
 
 
 def _unit(rows: Matrix) -> Matrix:
     wide = rows.astype(np.float64)
     lengths = np.linalg.norm(wide, axis=1, keepdims=True)  # (n, 1)
-    found: Matrix = np.divide(wide, lengths, out=wide, where=lengths > 0).astype(np.float32)
+    with np.errstate(invalid="ignore"):  # of numbers that are not finite, which stay so
+        found: Matrix = np.divide(wide, lengths, out=wide, where=lengths > 0).astype(np.float32)
     return found

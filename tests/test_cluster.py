@@ -63,7 +63,7 @@ def command(home: Path, name: str, out: Path | str) -> list[str]:
     options = {
         "encode": ["--lang", "en", "--encoder", "power-mean", "--input", text["en"]],
         "mine": ["--src-lang", "en", "--tgt-lang", "fr", "--source", text["en"], "--target", text["fr"]],
-        "induce": ["--src", "en", "--tgt", "fr", "--top", "3"],
+        "induce": ["--src", "en", "--tgt", "fr", "--top", "3", "--src-max", "25"],
     }
     return [name, space, *options[name], "--out", str(out), "--json"]
 

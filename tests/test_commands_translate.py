@@ -105,7 +105,7 @@ def test_a_closed_stdin_is_told(space: Path) -> None:
     command = f"{sys.executable} -m muse translate {space} <&-"
     ended = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=120, check=False)
     assert (ended.returncode, ended.stdout) == (1, "")
-    assert ended.stderr == "error: standard input: expected text, got a closed one; send text\n"
+    assert ended.stderr == "error: standard input: expected text, but it is closed; send text\n"
 
 
 def test_a_broken_model_is_refused_before_anything_is_read(muse: Command, space: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import pickle
 from pathlib import Path
 
 import numpy as np
@@ -278,6 +279,13 @@ def test_ngrams_give_new_words_a_row(tmp_path: Path) -> None:
     assert (found.empty, found.unknown) == (0, 0)
     np.testing.assert_allclose(found.matrix[2], (found.matrix[0] + found.matrix[1]) / 2, atol=1e-6)
     assert np.linalg.norm(found.matrix[0]) == pytest.approx(1, abs=1e-5)
+
+
+def test_an_encoder_in_use_can_be_copied(tmp_path: Path) -> None:
+    encoder = load_encoder("mean+ngrams", saved(tmp_path / "space"))
+    expected = encoder.encode(["fr2 fr20"], "fr").matrix
+    found = pickle.loads(pickle.dumps(encoder)).encode(["fr2 fr20"], "fr").matrix
+    np.testing.assert_array_equal(found, expected)
 
 
 def test_a_reading_keeps_its_rows_when_another_drops_new_words(

@@ -13,10 +13,12 @@ from muse import induce as module
 from muse.errors import BadSetting
 from muse.induce import Limits, entries, induce
 from muse.lexicon import Lexicon
+from muse.search.approximate import Approximation
 from muse.search.found import Neighbours
 from muse.search.neighbours import nearest
 from muse.search.retrieval import Retrieval
 from muse.space import AlignedSpace
+from muse.space.direction import search_with
 from tests.spaces import saved
 from tests.test_evaluation_words import RETRIEVALS, noisy_space, scores
 
@@ -66,6 +68,35 @@ def test_which_words_are_looked_up_changes_no_translation(retrieval: Retrieval) 
     whole = induce(space, top=2, retrieval=retrieval)
     few = list(entries(space, limits=Limits(2, source_max=7), retrieval=retrieval))
     assert [(one.source, one.target) for one in few] == list(whole.pairs[:14])
+
+
+@pytest.mark.parametrize("retrieval", RETRIEVALS, ids=str)
+def test_what_the_folder_keeps_changes_no_dictionary(tmp_path: Path, retrieval: Retrieval) -> None:
+    approximation = Approximation("approximate")  # as for very many words
+    limits = Limits(2, source_max=7)
+    found = []
+    for name, kept in (("a", False), ("b", True)):
+        space = saved(tmp_path / name, plain=True)
+        if kept:
+            assert space.bias("fr", "en", Retrieval()) is not None
+        search = search_with(approximation)
+        found.append(list(entries(space, limits=limits, retrieval=retrieval, search=search)))
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("retrieval", RETRIEVALS, ids=str)
+def test_of_very_many_words_hubness_is_against_the_most_frequent(
+    monkeypatch: pytest.MonkeyPatch, retrieval: Retrieval
+) -> None:
+    space = noisy_space(2)
+    x, y = space.tensor("fr"), space.tensor("en")
+    monkeypatch.setattr("muse.search.approximate.WORTHWHILE", len(x) * len(y) - 1)
+    monkeypatch.setattr("muse.space.direction.HUBS", 30)
+    search = search_with(Approximation("auto"))
+    found = entries(space, limits=Limits(1, source_max=7), retrieval=retrieval, search=search)
+    bias = retrieval.bias(x[:30], y)
+    expected = (x[:7] @ y.T - (0 if bias is None else bias)).argmax(dim=1)
+    assert [one.target for one in found] == [space.vectors("en").words[place] for place in expected]
 
 
 def test_one_to_one_when_mutual() -> None:

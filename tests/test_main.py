@@ -38,18 +38,31 @@ def test_an_early_interruption_is_one_line() -> None:
     assert ended("muse.cli", "KeyboardInterrupt") == (130, "", "interrupted\n")
 
 
-def test_an_interruption_of_an_import_is_one_line(tmp_path: Path) -> None:
+def test_an_interruption_waits_for_the_end_of_an_import(tmp_path: Path) -> None:
     # A library that is imported by halves may end in any way when something imports it again.
-    (tmp_path / "slow.py").write_text("import os, signal\nos.kill(os.getpid(), signal.SIGINT)\nimport json\n")
-    code = "import sys, runpy; sys.argv = ['muse', '--version']\nimport muse.__main__ as m, muse.cli\n"
-    code += (
-        "def broken():\n    try:\n        import slow\n    except KeyboardInterrupt:\n        print('half')\n"
-    )
-    code += "muse.cli.main = broken\nm.main()"
-    ended = subprocess.run(
+    (tmp_path / "slow.py").write_text("import os, signal\nos.kill(os.getpid(), signal.SIGINT)\nimport csv\n")
+    code = """
+import muse.__main__, muse.cli
+
+def command():
+    import slow, time
+    print("whole", flush=True)
+    time.sleep(60)
+
+muse.cli.main = command
+muse.__main__.main()
+"""
+    process = subprocess.run(
         [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False
     )
-    assert (ended.returncode, ended.stdout, ended.stderr) == (130, "", "interrupted\n")
+    assert (process.returncode, process.stdout, process.stderr) == (130, "whole\n", "interrupted\n")
+
+
+def test_it_may_run_in_any_thread() -> None:
+    code = "import sys, threading, muse.__main__ as m; sys.argv = ['muse', '--version']\n"
+    code += "thread = threading.Thread(target=m.main); thread.start(); thread.join()"
+    process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert process.stdout.startswith("muse, version") and "Traceback" not in process.stderr
 
 
 @pytest.mark.parametrize("name", ["muse.cli", "muse.doctor"])

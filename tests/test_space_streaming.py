@@ -23,7 +23,7 @@ from muse.vectors import Matrix
 from tests.command import Command, refused
 from tests.parallel import toy_space
 from tests.references import unit
-from tests.spaces import raw_rows, rotation, saved
+from tests.spaces import plain_space, raw_rows, rotation, saved
 
 QUIET = Progress(quiet=True)
 
@@ -139,6 +139,13 @@ def test_words_of_another_model_write_nothing(tmp_path: Path) -> None:
     with pytest.raises(Mismatch, match="need vectors of the model that the space was learned"):
         map_rows(of, "fr", tmp_path / "other.vec", tmp_path / "b.npy", progress=QUIET)
     assert not (tmp_path / "b.npy").exists()
+
+
+def test_numbers_of_rows_are_no_words(tmp_path: Path) -> None:
+    numbers = [str(number) for number in range(40)]  # words of the space, as 1 and 2005 are
+    of = plain_space(raw_rows(0, 40), raw_rows(1, 40), numbers, [f"en{i}" for i in range(40)])
+    np.save(tmp_path / "a.npy", raw_rows(5, 30))
+    assert map_rows(of, "fr", tmp_path / "a.npy", tmp_path / "b.npy", progress=QUIET) == 30
 
 
 def test_on_the_command_line(muse: Command, space: AlignedSpace, tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import unicodedata
 
 import pytest
 
+from muse.text.quotation import closed_up
 from muse.text.tokens import Tokeniser
 
 SAMPLES = {
@@ -58,6 +59,17 @@ def test_tokens(language: str, line: str, expected: list[str]) -> None:
 def test_a_line_comes_back(language: str, line: str) -> None:
     tokeniser = Tokeniser(language)
     assert tokeniser.text(tokeniser.tokens(line)) == line
+
+
+@pytest.mark.parametrize(
+    ("language", "line"),
+    [
+        ("en", "the end of it. ” he said. “ And"), ("en", "a 12 ” monitor"), ("ru", "конец » — сказал « он"),
+        ("it", "fine » disse lui"), ("de", "Er sagte: „ Ja"), ("en", "the boys ’ dogs"),
+    ],
+)  # fmt: skip
+def test_a_quotation_mark_without_a_counterpart_keeps_its_spaces(language: str, line: str) -> None:
+    assert closed_up(line, language) == line
 
 
 @pytest.mark.parametrize("line", ["", "   ", "\t\u2028 \u00a0"])

@@ -54,7 +54,7 @@ def translate(line: str, **options: object) -> str:
         ("un homme, 12 min", "a man, 12 min"),
         ("il est Tom", "he is Tom"),
         ("TOM", "THOMAS"),
-        ("\u00ab Il est à 12:45 \u00bb (un chat).", "\u00ab He is to 12:45 \u00bb (a cat)."),
+        ("\u00ab Il est à 12:45 \u00bb (un chat).", "\u00abHe is to 12:45\u00bb (a cat)."),
         ("", ""),
         ("  ", ""),
         ("?", "?"),

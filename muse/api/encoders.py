@@ -45,7 +45,9 @@ def load_encoder(
     spaces = (space, *more)
     for one in spaces:
         if not any(one.vectors(language).ranked for language in one.languages):
-            raise BadSetting("sentences are encoded by the words of a space, got one of rows without words")
+            raise BadSetting(
+                "sentences are encoded by the words of a space, got rows without words; take a space of words"
+            )
     if isinstance(name, Path) or (name and Path(name).exists() and not _is_name(name)):
         return _restored(Path(name), spaces)
     texts = side_by_side(name)

@@ -73,7 +73,15 @@ class _Spread:
 
     def hubs(self, k: int) -> Callable[[int], Neighbours]:
         """What finds the k nearest, of which hubness is the mean, for all words of a side."""
-        return lambda side: self.nearest(f"hubs of {self.direction.languages[side]}", side, k)
+        space, languages = self.direction.space, self.direction.languages
+        among = self.direction.reference(self.approximation)
+
+        def found(side: int) -> Neighbours:
+            keys = word_blocks(space, languages[1 - side], among[1 - side])
+            search = KeySearch(self.blocks[side], keys, min(k, keys.starts[-1]), None, self.approximation)
+            return look_up(f"hubs of {languages[side]}", search, self.site)
+
+        return found
 
 
 @dataclass(frozen=True, eq=False)

@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 @click.option(
     "--format", "form", type=click.Choice(["muse", "tsv", "jsonl"]),
     help="Format to write; tsv and jsonl include scores, ranks and probabilities.  [default: by the ending "
-    "of --out, else muse]",
+    "of --out, else muse; a folder of Parquet with --ray]",
 )  # fmt: skip
 @direction
 @search

@@ -18,5 +18,5 @@ def lines_on_stdin() -> Iterator[list[str]]:
     from muse.files.plain_text import read_blocks
 
     if sys.stdin is None:
-        raise BadFile(f"{STDIN}: expected text, got a closed one; send text")
+        raise BadFile(f"{STDIN}: expected text, but it is closed; send text")
     return read_blocks(cast("Stream", sys.stdin.buffer), STDIN)

@@ -22,12 +22,12 @@ WORD_ENCODERS = ("x-cbow", "projection", "cvm-add")
 def report(request: TrainingRequest, trained: TrainedSystem, *, as_json: bool) -> None:
     """Prints the held-out score and how training went."""
     score, fitted = held_out_score(request, trained), trained.fitted
+    if not trained.best.number and len(fitted.epochs) > 1:
+        log.warning("no epoch was better than the untrained encoder, which is kept; try another --rate")
     if as_json:
         click.echo(json.dumps(_fields(request, trained, score)))
         return
     click.echo(score)
-    if not trained.best.number and len(fitted.epochs) > 1:
-        log.warning("no epoch was better than none: what is saved is untrained; see --rate and --epochs")
     counts = ", ".join(f"{count} {name}" for name, count in fitted.counts.items())
     click.echo(
         f"before training {fitted.epochs[0].score:.1f}; epoch {trained.best.number} of "

@@ -168,7 +168,7 @@ def _translate_text(
         reference=options["reference"],
         as_json=as_json,
     )
-    warn_if_unknown(translator.counts.copied, translator.counts.words, translator.source)
+    warn_if_unknown(translator.counts.unknown, translator.counts.words, translator.source)
 
 
 def _made(translator: Translator, lm: Path | None) -> str:

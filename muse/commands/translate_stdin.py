@@ -53,7 +53,7 @@ def translate_stdin(
     if not count:
         raise BadFile(f"{STDIN}: expected text to translate, got nothing; send text")
     scores = [] if references is None else quality(lines, references, language=language, made=made)
-    for score in scores:
+    for score in [] if as_json else scores:
         click.echo(str(score), err=True)
     if as_json:
         fields = {"lines": lines, **counts(), **{score.name.lower(): asdict(score) for score in scores}}

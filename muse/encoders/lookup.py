@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from threading import Lock
-from typing import Literal
+from typing import Any, Literal
 
 import torch
 from torch import Tensor
@@ -30,6 +30,10 @@ class Lookup:
     ) -> None:
         self.space, self.unknown, self._progress = space, unknown, progress
         self._ready: dict[str, _Language] = {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        """All but what is prepared: its locks cannot be copied."""
+        return {**vars(self), "_ready": {}}
 
     @property
     def dimension(self) -> int:

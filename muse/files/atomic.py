@@ -168,7 +168,7 @@ def _is_still(folder: Path, opened: int) -> bool:
 
 
 def _flush(partial: Path) -> None:
-    """Has a file, or all files of a folder, written to the disk: a power cut could leave a name alone."""
+    """Has a file, or all files of a folder, written to the disk: else a power cut may leave it empty."""
     flags = os.O_RDWR if os.name == "nt" else os.O_RDONLY
     for path in [one for one in partial.rglob("*") if one.is_file()] if partial.is_dir() else [partial]:
         descriptor = os.open(path, flags)

@@ -22,7 +22,7 @@ def locate_vectors(language: str, option: str = "--src-emb or --tgt-emb") -> Pat
     Searched in turn: `embeddings/` and `embeddings/raw/` of the working directory, `$MUSE_EMBEDDINGS`,
     the sample vectors where muse runs from a checkout.
     """
-    folder_name(language)  # whose message says what is wrong with such a name as ../fr
+    folder_name(language)  # refuses names such as ../fr with a message of their own
     folders = search_path()
     for folder in folders:
         for stem in STEMS:

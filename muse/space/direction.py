@@ -16,6 +16,8 @@ from muse.search.retrieval import Retrieval
 from muse.space.aligned import AlignedSpace
 from muse.space.hubness import HUBNESS_K
 
+HUBS = 10_000  # of very many words, the most frequent ones
+
 
 class Search(Protocol):
     """A search of one direction, whose sources are looked up in batches."""
@@ -87,8 +89,8 @@ class Approximate:
 class Direction:
     """Source and target, each cut to so many of its most frequent words (None: all).
 
-    Which words are looked up changes no translation: hubness is that against all words of the other side,
-    unless these are too many for an exact search.
+    Which words are looked up changes no translation: hubness is that against all words of the other side
+    or, where these are too many for an exact search, HUBS of them at least.
     """
 
     space: AlignedSpace
@@ -106,12 +108,31 @@ class Direction:
         (x, y), (source, target) = self.rows, self.languages
         if approximation.applies(len(x), len(y), on_gpu=y.is_cuda) and retrieval.method != "isf":
             return self._approximate(retrieval, approximation, candidates(most, retrieval))
-        if self.space.is_approximate(source, target):  # of fewer words it is exact, and soon found
-            biases = retrieval.bias(y, x), retrieval.bias(x, y)
-        else:
+        n, m = self.reference(approximation)
+        if (n, m) == self._counts:
             whole = self.space.bias(target, source, retrieval), self.space.bias(source, target, retrieval)
             biases = self._cut(whole[0], 0), self._cut(whole[1], 1)
+        else:
+            among = self.space.tensor(source)[:n], self.space.tensor(target)[:m]
+            biases = retrieval.bias(among[1], x), retrieval.bias(among[0], y)
         return Exact(x, y, Biases(*biases, retrieval.method), retrieval.backend)
+
+    def reference(self, approximation: Approximation) -> tuple[int, int]:
+        """How many of the most frequent words of source and target the hubness of the other is found among.
+
+        All of them, unless that takes an approximate search.
+        """
+        counts = self._counts
+        if not approximation.applies(*counts, on_gpu=self.rows[1].is_cuda):
+            return counts
+        n, m = (max(len(rows), min(HUBS, count)) for rows, count in zip(self.rows, counts, strict=True))
+        return n, m
+
+    @property
+    def _counts(self) -> tuple[int, int]:
+        """The numbers of all words of source and target."""
+        source, target = (len(self.space.vectors(language)) for language in self.languages)
+        return source, target
 
     def _cut(self, of_all: Tensor | None, side: int) -> Tensor | None:
         """What is known of all words of a side, of those of this direction: a hub is one of all words."""
@@ -128,11 +149,10 @@ class Direction:
 
     def _kept_hubness(self, retrieval: Retrieval) -> tuple[Tensor | None, Tensor | None]:
         """The hubness of source (n,) and target (m,), each None where the space has not kept it."""
-        if retrieval.k != HUBNESS_K:
+        if tuple(map(len, self.rows)) != self._counts or retrieval.k != HUBNESS_K:
             return None, None
         source, target = self.languages
-        whole = self.space.hubness(source, target), self.space.hubness(target, source)
-        return self._cut(whole[0], 0), self._cut(whole[1], 1)
+        return self.space.hubness(source, target), self.space.hubness(target, source)
 
     def biases(self, found: Callable[[int], Neighbours], retrieval: Retrieval) -> Biases:
         """The biases by the hubness that the space has kept, else by that of what all words have found.

@@ -8,6 +8,7 @@ from pathlib import Path
 from muse.errors import BadSetting
 from muse.files.formats import open_table
 from muse.files.row_files import check_row_file, row_writer
+from muse.files.rows import is_rows
 from muse.progress import Progress
 from muse.space.aligned import AlignedSpace
 from muse.space.new_words import check_same_model
@@ -45,8 +46,10 @@ def map_rows(space: AlignedSpace, language: str, path: Path, out: Path, *, progr
 
 
 def _check_words(space: AlignedSpace, language: str, path: Path, ids: Sequence[str], rows: Matrix) -> None:
-    # Ids of rows are no words: the same number may stand for another row of the same model.
+    # Ids are no words: a number may be the place of a row, and a word of the space.
     vectors = space.vectors(language)
-    common = [place for place, word in enumerate(ids) if word in vectors.index] if vectors.ranked else []
+    if is_rows(path) or not vectors.ranked:
+        return
+    common = [place for place, word in enumerate(ids) if word in vectors.index and not word.isdigit()]
     if common:
         check_same_model(space, language, path, [ids[place] for place in common], rows[common])

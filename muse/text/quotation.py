@@ -9,29 +9,31 @@ _CLOSES = {
 }  # fmt: skip
 _MARK = re.compile("([“”„‘’‚«»‹›])")
 _SPACED = {"fr": "«»‹›"}  # marks with a space inside, by language
+# The languages in which marks that close elsewhere may open: ”so”, »so«, »so».
+_OPENING = {"”": {"sv", "fi"}, "»": set("cs da de fi hr hu no pl sk sl sr sv".split())}
+
+_ALIKE = {"›": "»"}
 
 
 def closed_up(text: str, language: str) -> str:
-    """The text with no space after an opening mark and before a closing one.
+    """The text with no space after an opening mark and before the one that closes it.
 
-    A mark closes the last open one if it can (German: „so“, »so«; Swedish: ”so”), and opens otherwise.
-    An apostrophe that closes nothing stays as it is.
+    A mark without a counterpart, as of a sentence whose quotation goes on in the next, stays as it is, and so
+    does an apostrophe.
 
     >>> closed_up("Er sagte: „ Ja “, sie: » ‚ Nein ‘ «.", "de")
     'Er sagte: „Ja“, sie: »‚Nein‘«.'
     """
-    spaced, opened = _SPACED.get(language, ""), list[str]()
-    found, just_opened = list[str](), False
-    for part in _MARK.split(text):
-        if just_opened:
-            part = part.removeprefix(" ")
-        just_opened = False
-        if _MARK.fullmatch(part) and part not in spaced:
-            if opened and part in _CLOSES[opened[-1]]:
-                opened.pop()
-                found[-1] = found[-1].removesuffix(" ")
-            elif part != "’":
-                opened.append(part)
-                just_opened = True
-        found.append(part)
-    return "".join(found)
+    parts, opened = _MARK.split(text), list[int]()  # text and marks in turn
+    for place in range(1, len(parts), 2):
+        mark = parts[place]
+        if mark in _SPACED.get(language, ""):
+            continue
+        before = [begin for begin in opened if mark in _CLOSES[parts[begin]]]
+        if before:
+            del opened[opened.index(before[-1]) :]
+            parts[before[-1] + 1] = parts[before[-1] + 1].removeprefix(" ")
+            parts[place - 1] = parts[place - 1].removesuffix(" ")
+        elif mark != "’" and language in _OPENING.get(_ALIKE.get(mark, mark), {language}):
+            opened.append(place)
+    return "".join(parts)

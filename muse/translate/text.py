@@ -72,10 +72,14 @@ class Choice(NamedTuple):
 
 @dataclass
 class WordCounts:
-    """The number of words so far, and of those that were copied: names, and words without a vector."""
+    """The number of words so far, and of those that were copied: names, and words without a vector.
+
+    `unknown` are those of the latter that do not look like names.
+    """
 
     words: int = 0
     copied: int = 0
+    unknown: int = 0
 
 
 class Translator:
@@ -111,6 +115,7 @@ class Translator:
         for piece in (piece for line in pieces for piece in line if piece.is_word):
             self.counts.words += 1
             self.counts.copied += self._is_kept(piece)
+            self.counts.unknown += piece.entry is None and not piece.name
         return [self._line(line) for line in pieces]
 
     def choices(self, line: str) -> list[Choice]:
