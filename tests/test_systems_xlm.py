@@ -174,7 +174,9 @@ def test_it_learns_and_is_scored_on_what_it_is_judged_by(pieces: Pieces) -> None
     before = learner.score()
     epochs = train(learner, TrainerConfig(epochs=2, batch=16, rate=1e-2), seed=0, runtime=Runtime())
     assert learner.score() == max(epoch.score for epoch in epochs) > before
-    assert set(learner.predictions()) == {"en", "fr"}  # the mean perplexity over languages, not over pairs
+    told = {name: part.perplexity for name, part in learner.predictions().items()}
+    assert set(told) == {"en", "fr", "en-fr"}
+    assert learner.score() == pytest.approx(200 / (told["en"] + told["fr"]))  # over languages, not over pairs
     alone = XlmLearner(network.model, sources.streams, judged=("fr",))
     assert set(alone.predictions()) == {"fr"}
 

@@ -68,7 +68,7 @@ def _rating(fields: list[str], where: str) -> float:
     if len(fields) != 3:
         raise BadFile(
             f"{where}: expected three columns, sentence, sentence and rating, got {len(fields)} "
-            f"({','.join(fields)[:60]!r}); put commas between them (tabs in a .tsv), quotes around others"
+            f"({','.join(fields)[:60]!r}); put commas between them (.tsv: tabs), quote a sentence with one"
         )
     try:
         rating = float(fields[2])

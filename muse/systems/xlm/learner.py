@@ -35,6 +35,7 @@ class XlmLearner(Learner):
         super().__init__()
         self.model = model
         self._judged = judged or [source.name for source in streams]
+        self._told = judged or [source.name for source in (*streams, *pairs)]
         self._kinds = [kind for kind in (streams, pairs) if kind]
         self._sources, self._exponent = [*streams, *pairs], exponent
         self._begins = [0, *accumulate(source.examples for source in self._sources)]
@@ -69,15 +70,21 @@ class XlmLearner(Learner):
 
     def score(self) -> float:
         """100 / the mean perplexity of held-out pieces over all judged sources."""
-        found = self.predictions().values()
+        found = self._predicted(self._judged).values()
         return 100 * len(found) / sum(part.perplexity for part in found)
 
     def predictions(self) -> dict[str, Predicted]:
-        """How well the held-out pieces of each judged source are predicted, with the same mask every time."""
+        """How well the held-out pieces of each source are predicted, or of the judged ones if they were named.
+
+        The mask is the same every time.
+        """
+        return self._predicted(self._told)
+
+    def _predicted(self, names: Sequence[str]) -> dict[str, Predicted]:
         self.model.eval()
         device, found = str(self.model.bias.device), {}
         for number, source in enumerate(self._sources):
-            if source.name not in self._judged:
+            if source.name not in names:
                 continue
             batches = source.held_out(generator_for(0, number, device=device))
             found[source.name] = sum(map(self.model.predict, batches), Predicted())
