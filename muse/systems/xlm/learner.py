@@ -74,7 +74,7 @@ class XlmLearner(Learner):
         return 100 * len(found) / sum(part.perplexity for part in found)
 
     def predictions(self) -> dict[str, Predicted]:
-        """How well the held-out pieces of each source are predicted, or of the judged ones if they were named.
+        """How well held-out pieces of each source are predicted, or of the judged ones if they were named.
 
         The mask is the same every time.
         """
