@@ -87,8 +87,8 @@ def entries(
     """The entries of a dictionary, by frequency of the source word, then best translation first.
 
     They are generated batch by batch. With `rng`, for the calibration, each has the probability of
-    `muse.search.calibration` among the CANDIDATES best translations of its word. The
-    search is exact unless another `search` is given.
+    `muse.search.calibration` among the CANDIDATES best translations of its word. The search is exact
+    unless another `search` is given.
     """
     source, target = space.direction(source, target)
     retrieval = retrieval or Retrieval()

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 import torch
 from torch.nn.functional import normalize
 
-from muse.errors import Mismatch
+from muse.errors import BadSetting, Mismatch
 from muse.learn.supervise.whitened import reweighted_maps
 from muse.search.calibration import _halves, answers, calibrate, fit_open_set, in_halves
 from muse.search.probability import CANDIDATES, Calibration, fit_temperature
@@ -41,6 +43,13 @@ def test_a_probability_does_not_depend_on_how_many_are_looked_up() -> None:
     torch.testing.assert_close(many[:, :CANDIDATES], few)
     assert (many.diff(dim=1) <= 0).all()
     assert not many[0, 150:].any()
+
+
+@pytest.mark.parametrize("temperature", [0.0, -1.0, math.nan, math.inf])
+def test_a_temperature_that_scores_cannot_be_divided_by(temperature: float) -> None:
+    for temperatures in ((temperature, 0.1), (0.1, temperature)):
+        with pytest.raises(BadSetting, match="a temperature must be at least"):
+            Calibration(*temperatures, 0.1).probabilities(torch.tensor([[0.2, 0.1]]))
 
 
 def test_the_doubting_model_that_drew_is_found() -> None:

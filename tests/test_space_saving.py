@@ -15,7 +15,8 @@ import numpy as np
 import pytest
 
 from muse.errors import BadFile, BadSetting, Mismatch, MuseError, NotConverged
-from muse.files.space_folder import write_array, writing
+from muse.files.folders import writing
+from muse.files.space_folder import write_array
 from muse.search.retrieval import Retrieval
 from muse.space import Provenance, check_out, load_space, save_space
 from muse.space import saving as space_saving

@@ -64,9 +64,11 @@ class _Spread:
         """Whether it is not exact."""
         return self.approximation.applies(*(blocks.starts[-1] for blocks in self.blocks))
 
-    def nearest(self, name: str, side: int, k: int, bias: Tensor | None = None) -> Neighbours:
-        """The k nearest (n, k) of the other side, less their `bias`, for all words of a side."""
-        queries, keys = self.blocks[side], self.blocks[1 - side]
+    def nearest(
+        self, name: str, side: int, k: int, bias: Tensor | None = None, keys: WordBlocks | None = None
+    ) -> Neighbours:
+        """The k nearest (n, k) of the other side, or of its `keys`, less their `bias`, for all of a side."""
+        queries, keys = self.blocks[side], self.blocks[1 - side] if keys is None else keys
         k = min(k, keys.starts[-1])
         less = None if bias is None else bias.cpu().numpy()
         return look_up(name, KeySearch(queries, keys, k, less, self.approximation), self.site)
@@ -78,8 +80,7 @@ class _Spread:
 
         def found(side: int) -> Neighbours:
             keys = word_blocks(space, languages[1 - side], among[1 - side])
-            search = KeySearch(self.blocks[side], keys, min(k, keys.starts[-1]), None, self.approximation)
-            return look_up(f"hubs of {languages[side]}", search, self.site)
+            return self.nearest(f"hubs of {languages[side]}", side, k, keys=keys)
 
         return found
 

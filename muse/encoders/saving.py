@@ -16,9 +16,10 @@ from muse.encoders.encoder import SentenceEncoder
 from muse.errors import BadFile, BadSetting, Mismatch
 from muse.files.archive import open_archive
 from muse.files.atomic import atomic_folder, read_whole
+from muse.files.folders import writing
 from muse.files.json_text import parse_json
 from muse.files.source import DAMAGED
-from muse.files.space_folder import MANIFEST, checksum, writing
+from muse.files.space_folder import MANIFEST, checksum
 from muse.files.space_manifest import is_space
 from muse.files.writing import check_folder
 from muse.run.checkpoint import RUN, checkpoint_folder

@@ -16,7 +16,8 @@ import numpy as np
 
 from muse.errors import Mismatch, MissingExtra
 from muse.files.atomic import atomic_folder
-from muse.files.space_folder import folder_name, writing
+from muse.files.folders import writing
+from muse.files.space_folder import folder_name
 from muse.files.spacy_pipeline import SETTINGS, VOCAB
 from muse.files.writing import check_folder_place
 from muse.installation import install_extra

@@ -14,8 +14,9 @@ import numpy as np
 from muse.errors import BadSetting, Mismatch
 from muse.files import write_npz, write_vectors_text, write_word2vec
 from muse.files.atomic import atomic_files
+from muse.files.folders import writing
 from muse.files.parquet import require_pyarrow
-from muse.files.space_folder import folder_name, writing
+from muse.files.space_folder import folder_name
 from muse.files.vectors_parquet import write_parquet
 from muse.files.writing import check_folder, check_place
 from muse.progress import Progress, Tick

@@ -13,7 +13,8 @@ from muse.fetch.content import check_content
 from muse.fetch.download import PartialFile, RetryPolicy, download
 from muse.fetch.pins import SUMS, read_pins, write_pin
 from muse.fetch.table import HOME, NON_COMMERCIAL, Item
-from muse.files.space_folder import checksum, writing
+from muse.files.folders import writing
+from muse.files.space_folder import checksum
 from muse.files.writing import check_folder
 from muse.installation import install_extra
 from muse.progress import Progress, Tick

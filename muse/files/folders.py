@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import errno
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
+
+from muse.errors import BadFile
 
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # the errors of a disk, a quota or a limit that is reached
 
@@ -22,3 +24,16 @@ def remove_empty(folders: Sequence[Path]) -> None:
     with suppress(OSError):  # rmdir refuses a folder that is not empty
         for folder in folders:
             folder.rmdir()
+
+
+@contextmanager
+def writing(folder: Path) -> Iterator[None]:
+    """A block in which a full or read-only disk raises BadFile."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in FULL:
+            message = f"{folder}: the disk is full; free some space or choose another --out"
+        else:
+            message = f"{folder}: expected a writable folder, got {error.strerror or error}; check it"
+        raise BadFile(message) from error

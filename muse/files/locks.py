@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from muse.errors import BadFile
-from muse.files.folders import make_parents, remove_empty
+from muse.files.folders import make_parents, remove_empty, writing
 
 try:
     from fcntl import LOCK_EX, LOCK_NB, flock
@@ -59,14 +59,13 @@ def only_writer(out: Path) -> Iterator[None]:
     """
     out = out.resolve()
     place = out.with_name(f".{out.name}.lock")
-    made = make_parents(place)
-    try:
-        descriptor = lock(place, os.O_RDWR | os.O_CREAT)
-    except OSError as error:
-        remove_empty(made)
-        raise BadFile(
-            f"{out.parent}: expected a writable folder, got {error.strerror or error}; choose another --out"
-        ) from error
+    with writing(out.parent):
+        made = make_parents(place)
+        try:
+            descriptor = lock(place, os.O_RDWR | os.O_CREAT)
+        except OSError:
+            remove_empty(made)
+            raise
     if descriptor is None:
         holder = ""
         with suppress(OSError):

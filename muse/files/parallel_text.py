@@ -10,15 +10,14 @@ from muse.errors import BadFile
 from muse.files.plain_text import read_lines
 from muse.files.sentence_text import read_aligned
 
+_TWO = "keep the first two with cut -f1,2, or give two files as --source and --target"
+
 
 class ParallelText(NamedTuple):
     """Sentences by line: `pivot[i]` and `other[i]` translate each other."""
 
     pivot: Sequence[str]
     other: Sequence[str]
-
-
-_TWO = "keep the first two with cut -f1,2, or give two files as --source and --target"
 
 
 def read_parallel(path: Path | str, columns: str = "pivot<TAB>sentence", advice: str = _TWO) -> ParallelText:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from urllib.parse import quote
 
@@ -12,7 +11,6 @@ import numpy as np
 
 from muse.errors import BadFile, BadSetting, Mismatch
 from muse.files.archive import strictly
-from muse.files.folders import FULL
 from muse.files.source import DAMAGED, refuse_stream
 from muse.vectors import Matrix
 
@@ -73,19 +71,6 @@ def checksum(path: Path) -> str:
         for block in iter(lambda: file.read(_BLOCK), b""):
             digest.update(block)
     return digest.hexdigest()
-
-
-@contextmanager
-def writing(folder: Path) -> Iterator[None]:
-    """A block in which a full or read-only disk raises BadFile."""
-    try:
-        yield
-    except OSError as error:
-        if error.errno in FULL:
-            message = f"{folder}: the disk is full; free some space or choose another --out"
-        else:
-            message = f"{folder}: expected a writable folder, got {error.strerror or error}; check it"
-        raise BadFile(message) from error
 
 
 def write_words(path: Path, words: Sequence[str]) -> None:

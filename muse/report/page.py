@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from muse.errors import BadFile, MissingExtra
 from muse.files.atomic import atomic_folder
-from muse.files.space_folder import writing
+from muse.files.folders import writing
 from muse.files.space_manifest import is_figure
 from muse.files.writing import check_place, replaced
 from muse.installation import install_extra

@@ -23,16 +23,18 @@ HALVINGS = 60
 FOLDS = 2
 
 
-def csls_probabilities(scores: Tensor, temperature: float) -> Tensor:
+def csls_probabilities(scores: Tensor, temperature: float, among: Tensor | None = None) -> Tensor:
     """The softmax (q, k) over the candidates of each query of their CSLS `scores` (q, k) / `temperature`.
 
-    A candidate of score -inf has probability 0.
+    A candidate of score -inf has probability 0. With `among` (q, l) the sum is over these scores instead.
 
     >>> csls_probabilities(torch.tensor([[0.2, 0.1]]), 0.1).tolist()
     [[0.7310585975646973, 0.2689414322376251]]
     """
     check_temperature(temperature)
-    return torch.softmax(scores / temperature, dim=1)
+    if among is None:
+        return torch.softmax(scores / temperature, dim=1)
+    return (scores / temperature - (among / temperature).logsumexp(dim=1, keepdim=True)).exp()
 
 
 def check_temperature(temperature: float) -> None:
@@ -60,14 +62,9 @@ class Calibration:
         [[0.6499999761581421, 0.23999999463558197]]
         """
         best = scores[:, :CANDIDATES]
-        closed_set = _share(scores, best, self.closed_set)
-        open_set = _share(scores, with_none(best, self.none), self.open_set)
+        closed_set = csls_probabilities(scores, self.closed_set, best)
+        open_set = csls_probabilities(scores, self.open_set, with_none(best, self.none))
         return (closed_set + open_set) / 2
-
-
-def _share(scores: Tensor, among: Tensor, temperature: float) -> Tensor:
-    """exp(s / T) of `scores` (q, k) over the sum of those of `among` (q, l), as in a softmax."""
-    return (scores / temperature - (among / temperature).logsumexp(dim=1, keepdim=True)).exp()
 
 
 def with_none(scores: Tensor, none: float) -> Tensor:

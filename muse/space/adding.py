@@ -9,7 +9,8 @@ from typing import Any
 
 from muse.errors import BadSetting
 from muse.files.atomic import atomic_folder
-from muse.files.space_folder import folder_name, writing
+from muse.files.folders import writing
+from muse.files.space_folder import folder_name
 from muse.files.space_manifest import is_figure, plain, read_manifest, verify, write_manifest
 from muse.space.saving import (
     Provenance,

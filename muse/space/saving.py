@@ -13,6 +13,7 @@ import numpy as np
 from muse.alignment import Alignment
 from muse.errors import BadSetting, Mismatch, NotConverged
 from muse.files.atomic import atomic_folder
+from muse.files.folders import writing
 from muse.files.row_texts import write_texts
 from muse.files.space_folder import (
     MAPPING,
@@ -24,7 +25,6 @@ from muse.files.space_folder import (
     folder_name,
     write_array,
     write_words,
-    writing,
 )
 from muse.files.space_manifest import input_file, is_space, write_manifest
 from muse.normalise import Normalisation, normalise

@@ -10,9 +10,8 @@ _CLOSES = {
 _MARK = re.compile("([“”„‘’‚«»‹›])")
 _SPACED = {"fr": "«»‹›"}  # marks with a space inside, by language
 # The languages in which marks that close elsewhere may open: ”so”, »so«, »so».
-_OPENING = {"”": {"sv", "fi"}, "»": set("cs da de fi hr hu no pl sk sl sr sv".split())}
-
-_ALIKE = {"›": "»"}
+_POINTING = frozenset("cs da de fi hr hu no pl sk sl sr sv".split())
+_OPENING = {"”": frozenset(("sv", "fi")), "»": _POINTING, "›": _POINTING}
 
 
 def closed_up(text: str, language: str) -> str:
@@ -34,6 +33,6 @@ def closed_up(text: str, language: str) -> str:
             del opened[opened.index(before[-1]) :]
             parts[before[-1] + 1] = parts[before[-1] + 1].removeprefix(" ")
             parts[place - 1] = parts[place - 1].removesuffix(" ")
-        elif mark != "’" and language in _OPENING.get(_ALIKE.get(mark, mark), {language}):
+        elif mark != "’" and language in _OPENING.get(mark, {language}):
             opened.append(place)
     return "".join(parts)
