@@ -92,6 +92,14 @@ def test_tlm_sets_both_sides_side_by_side_with_their_own_positions_and_blanks() 
     assert alone.answers.tolist() == side_by_side(sides[0]).answers.tolist()
 
 
+@pytest.mark.parametrize("share", [0.15, 0.5])
+def test_a_share_of_the_pieces_is_asked_for(share: float) -> None:
+    text = Ragged.of(torch.randint(5, 100, (200, 20), generator=generator_for(1)).tolist()).padded()
+    config = XlmConfig(**{**vars(TINY), "share": share})
+    asked = masked(text, 0, Hiding(config.masking(100), torch.ones(100), generator_for(3))).asked
+    assert asked.float().mean() == pytest.approx(share)
+
+
 def test_clm_asks_for_the_next_piece_and_looks_at_none_after(pieces: Pieces) -> None:
     config = XlmConfig(**{**vars(TINY), "objective": "clm"})
     network, _ = made(pieces, config, parallel=False)
@@ -326,6 +334,7 @@ BAD: dict[str, tuple[list[object], list[str]]] = {
     "heads": (["--set", "heads=3"], ["multiple of heads"]),
     "parallel for nothing": (["--set", "objective=mlm"], ["mlm does not use --parallel"]),
     "exponent": (["--set", "exponent=2"], ["between 0 and 1", "2"]),
+    "share": (["--set", "share=0"], ["above 0 and at most 1", "0"]),
     "judged": (["--set", "judged=de"], ["one of en, fr", "'de'"]),
     "no documents": (["--set", "documents=true"], ["en.txt:1", "document<TAB>paragraph"]),
     "language": (["--text", "xx=nosuch"], ["'xx'"]),

@@ -24,8 +24,9 @@ class XlmConfig:
     `initial`: the initialisation of the embedding table, from the space (aligned) or random. `pooling`: the
     row of a sentence, the mean of the last states or the first of them. `warmup`: steps until the highest
     rate. `judged`: the language whose held-out text decides when to stop; all of them by default. `exponent`:
-    the exponent of language sampling; 0 samples all languages equally. `documents`: text has lines
-    document<TAB>paragraph, and no stream crosses the end of a document.
+    the exponent of language sampling; 0 samples all languages equally. `share`: the share of
+    pieces that mlm and tlm predict. `documents`: text has lines document<TAB>paragraph, and no stream crosses
+    the end of a document.
     """
 
     objective: str = "mlm+tlm"
@@ -41,6 +42,7 @@ class XlmConfig:
     warmup: int = 100
     judged: str = ""
     exponent: float = BATCH_EXPONENT
+    share: float = 0.15
     documents: bool = False
 
     def __post_init__(self) -> None:
@@ -63,6 +65,7 @@ class XlmConfig:
             raise BadSetting("the first state of clm does not depend on the sentence; set pooling=mean")
         language_shares({"any": 1}, self.exponent)  # checks it
         self.network(self.pieces, 1)  # checks the sizes
+        self.masking(self.pieces)  # checks the share
 
     @property
     def causal(self) -> bool:
@@ -83,5 +86,5 @@ class XlmConfig:
         )
 
     def masking(self, vocabulary: int) -> Masking:
-        """How pieces are hidden: 15 % of them; of these 80 % masked, 10 % swapped."""
-        return Masking(vocabulary, MASK, len(SPECIALS))
+        """How pieces are hidden: a share of them; of these 80 % masked, 10 % swapped."""
+        return Masking(vocabulary, MASK, len(SPECIALS), share=self.share)
