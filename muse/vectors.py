@@ -80,8 +80,8 @@ class Vectors:
 
         return torch.from_numpy(np.require(self.matrix, requirements=["C", "W"])).to(device)
 
-    def most_frequent(self, k: int) -> Vectors:
-        """The first k words and their rows (a view, no copy); of rows that are not ranked, any k."""
+    def most_frequent(self, k: int | None) -> Vectors:
+        """The first k words, or all, and their rows (a view, no copy); of rows that are not ranked, any k."""
         lengths = None if self.lengths is None else self.lengths[:k]
         texts = None if self.texts is None else self.texts[:k]
         return replace(self, words=self.words[:k], matrix=self.matrix[:k], lengths=lengths, texts=texts)

@@ -13,6 +13,7 @@ from muse.encoders.corrections import OPTIONS, Correction
 from muse.encoders.encoder import SentenceEncoder
 from muse.encoders.lookup import Lookup
 from muse.encoders.names import NGRAMS, corrections_of, is_name, parsed, side_by_side
+from muse.encoders.rotated import KIND as ROTATED
 from muse.encoders.rotated import restored
 from muse.encoders.saving import AGAIN, Saved, check_space, read_encoder
 from muse.encoders.trained import KIND as TRAINED
@@ -208,7 +209,7 @@ RESTORERS: Mapping[str, Restore] = {
     "power-mean": _restore_power_mean,
     "weighted": _restore_weighted,
     "corrected": _restore_corrected,
-    "turned": _restore_rotated,
+    ROTATED: _restore_rotated,
     TRAINED: restore_trained,
     NETWORK: restore_system,
 }

@@ -133,8 +133,8 @@ def induce(
 
 def _write(parts: PartFolder, found: Iterable[Entry]) -> int:
     """Write the entries of a dictionary to the parts, in order, and return how many there are."""
-    entries, count, number = iter(found), 0, 0
-    while batch := list(islice(entries, ENTRIES)):
+    left, count, number = iter(found), 0, 0
+    while batch := list(islice(left, ENTRIES)):
         parts.write(number, {
             "row": np.arange(count, count + len(batch)),
             "source": [entry.source for entry in batch], "target": [entry.target for entry in batch],

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from muse.commands.encoders import fitted, warn_if_unknown
+from muse.commands.encoders import fitted
 from muse.commands.options import cluster, common, one_machine_only
 from muse.commands.standard_input import STDIN, lines_on_stdin
+from muse.commands.unknown_words import warn_if_unknown
 
 if TYPE_CHECKING:
     from muse.encoders.encoder import SentenceEncoder

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from muse.commands.unknown_words import warn_if_unknown
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -100,12 +102,6 @@ def encoded(encoder: SentenceEncoder, sentences: Sequence[str], language: str, p
     found = encoder.encode(counted, language)
     warn_if_unknown(found.unknown, found.tokens, language)
     return found.matrix
-
-
-def warn_if_unknown(unknown: int, tokens: int, language: str) -> None:
-    """Warns if most tokens of a text have no vector."""
-    if unknown > tokens / 2:
-        log.warning("%d of %d tokens have no vector: is the text in %s?", unknown, tokens, language)
 
 
 def pair_scores(methods: Sequence[str], k: int | None) -> list[PairScore]:

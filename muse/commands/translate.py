@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from muse.commands.encoders import warn_if_unknown
 from muse.commands.numbers import MOST_BEAM, Finite
 from muse.commands.options import common, direction, given, open_space
 from muse.commands.translate_stdin import translate_stdin
+from muse.commands.unknown_words import warn_if_unknown
 from muse.commands.word_answers import show_words
 
 if TYPE_CHECKING:

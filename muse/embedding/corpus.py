@@ -78,8 +78,8 @@ def write_corpus(
 
 def _check_letters(lines: Sequence[str], texts: Sequence[Path]) -> None:
     """Raise BadFile for what is no text, such as a file of vectors."""
-    joined = "".join("".join(lines).split())
-    if sum(map(str.isalpha, joined)) < LETTERS * len(joined):
+    text = "".join("".join(lines).split())
+    if sum(map(str.isalpha, text)) < LETTERS * len(text):
         named = ", ".join(map(str, texts))
         raise BadFile(f"{named}: expected text, got mostly numbers; give vectors to muse align instead")
 

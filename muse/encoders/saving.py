@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -49,9 +49,10 @@ class Saved:
     parts: Sequence[Path] = ()
 
 
-def checksums(space: AlignedSpace) -> dict[str, str]:
-    """The sha256 of the words and rows of each language of a space, however it was loaded."""
-    return {language: _checksum(space.vectors(language)) for language in space.languages}
+def checksums(space: AlignedSpace, languages: Iterable[str] | None = None) -> dict[str, str]:
+    """The sha256 of the words and rows of languages of a space, or of all, however it was loaded."""
+    chosen = space.languages if languages is None else languages
+    return {language: _checksum(space.vectors(language)) for language in chosen}
 
 
 def _checksum(vectors: Vectors) -> str:

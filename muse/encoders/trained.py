@@ -91,14 +91,13 @@ class TrainedEncoder(SentenceEncoder):
 
     def save(self, folder: Path) -> None:
         """Writes the rows that training changed."""
-        sums_of = checksums(self.space)
         settings = {
             "pooling": self.pooling,
             "powers": [str(p) for p in self.powers],  # JSON has no infinity
             "training": plain(self.settings),
         }
         arrays = {folder_name(language): rows for language, rows in self.tables.items()}
-        spaces = {language: sums_of[language] for language in self.trained_for}
+        spaces = checksums(self.space, self.trained_for)
         write_encoder(folder, Saved(KIND, self.label, spaces, settings, arrays))
 
 

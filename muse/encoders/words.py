@@ -76,15 +76,17 @@ class WeightedMean(SentenceEncoder):
     lookup: Lookup
     weighting: str
     fitted: Mapping[str, Weights] = field(default_factory=dict)
+    _weights: dict[str, Weights] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
         if self.weighting not in WEIGHTINGS:
             raise BadSetting(f"a weighting must be one of {', '.join(WEIGHTINGS)}; got {self.weighting!r}")
         for language in self.languages:
-            n = len(self.lookup.space.vectors(language))
-            self._weights[language] = self.fitted.get(language, weights_from_rank(self.weighting, n))
-
-    _weights: dict[str, Weights] = field(default_factory=dict, init=False, repr=False)
+            if language in self.fitted:
+                self._weights[language] = self.fitted[language]
+            else:
+                n = len(self.lookup.space.vectors(language))
+                self._weights[language] = weights_from_rank(self.weighting, n)
 
     @property
     def name(self) -> str:

@@ -13,7 +13,7 @@ def export_space(space: AlignedSpace, out: Path, *, max_vocab: int | None = None
     """The numbers of words by language, after the mapped rows (n, d) are written atomically as a space."""
     sides = {}
     for language in space.languages:
-        vectors = space.vectors(language).most_frequent(max_vocab or len(space.vectors(language)))
+        vectors = space.vectors(language).most_frequent(max_vocab)
         rows, fitted = normalise(vectors.matrix, ["unit"])
         sides[language] = SideToSave(replace(vectors, matrix=rows), fitted)
     method = str(space.manifest.get("method", ""))

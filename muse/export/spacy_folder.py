@@ -61,7 +61,7 @@ def export_spacy(
         check_folder_place(place, OURS)
     written = []
     for name, place in places.items():
-        vectors = space.vectors(name).most_frequent(max_vocab or len(space.vectors(name)))
+        vectors = space.vectors(name).most_frequent(max_vocab)
         kept = _with_keys(vectors, place)
         others = ", ".join(other for other in space.languages if other != name)
         nlp = _pipeline(kept, f"Word vectors of {name}, in one space with {others}")
@@ -80,8 +80,7 @@ def _with_keys(vectors: Vectors, place: Path) -> Vectors:
         raise Mismatch(f"{place}: expected words of {vectors.language}, got none; choose another --lang")
     if len(kept) == len(vectors):
         return vectors  # no copy: it stays memory-mapped
-    words = [vectors.words[row] for row in kept]
-    return Vectors(vectors.language, words, vectors.matrix[np.array(kept)])
+    return vectors.chosen(np.array(kept))
 
 
 def _pipeline(vectors: Vectors, description: str) -> Any:

@@ -74,8 +74,7 @@ def export_static_embedding(
 
 def _table(space: AlignedSpace, languages: Sequence[str], max_vocab: int | None) -> tuple[list[str], Matrix]:
     """The words (v,) of all languages, each once, and their rows (v, d); means for words in several."""
-    sides = [space.vectors(language) for language in languages]
-    sides = [side.most_frequent(max_vocab or len(side)) for side in sides]
+    sides = [space.vectors(language).most_frequent(max_vocab) for language in languages]
     place = {
         word: row for row, word in enumerate(dict.fromkeys(word for side in sides for word in side.words))
     }

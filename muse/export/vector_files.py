@@ -92,7 +92,7 @@ def export_vectors(
     places = _places(space, out, form, language)
     with writing(out), nullcontext() if out in places.values() else atomic_files(out) as folder:
         for name, path in places.items():
-            vectors = space.vectors(name).most_frequent(max_vocab or len(space.vectors(name)))
+            vectors = space.vectors(name).most_frequent(max_vocab)
             held = _held(vectors, form, path)
             with (progress or Progress(quiet=True)).stage(path.name, len(held), "words") as tick:
                 FORMS[form].write(folder / path.name if folder else path, held.words, held.matrix, tick)
@@ -130,8 +130,7 @@ def _held(vectors: Vectors, form: str, path: Path) -> Vectors:
         "%s: left out %d words that %s cannot represent, the first is %r",
         path, len(vectors) - len(kept), form, vectors.words[lost],
     )  # fmt: skip
-    words = [vectors.words[row] for row in kept]
-    return Vectors(vectors.language, words, vectors.matrix[np.array(kept)])
+    return vectors.chosen(np.array(kept))
 
 
 def _holds(form: str, word: str) -> bool:

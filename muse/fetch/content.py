@@ -28,11 +28,9 @@ def check_content(path: Path, name: str, kind: str) -> None:
 
 def _check_dictionary(path: Path, name: str) -> None:
     try:
-        pairs = len(read_lexicon(path))
+        read_lexicon(path)
     except BadFile as error:
         raise BadFile(f"{name}: expected a dictionary ({error}); {AGAIN}") from error
-    if not pairs:
-        raise BadFile(f"{name}: expected a dictionary, got no pairs; {AGAIN}")
 
 
 def _check_vectors(path: Path, name: str) -> None:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from muse.errors import BadFile
 from muse.files.archive import open_archive
 from muse.files.source import DAMAGED
-from muse.files.table import Block, Table
+from muse.files.table import Block, Table, finite
 from muse.files.writing import check_writable, replaced, unwritable
 from muse.vectors import Matrix
 
@@ -72,12 +72,7 @@ def _expected(path: Path, what: str, array: NDArray[Any]) -> str:
 
 def _blocks(path: Path, words: NDArray[Any], matrix: NDArray[Any]) -> Iterator[Block]:
     for begin in range(0, len(words), _ROWS):
-        with np.errstate(over="ignore", invalid="ignore"):  # what is not finite then is reported below
-            rows = np.asarray(matrix[begin : begin + _ROWS], np.float32)  # (p, d)
-        finite = np.isfinite(rows).all(axis=1)  # (p,)
-        if not finite.all():
-            place = begin + int(np.argmin(finite))
-            raise BadFile(f"{path}: expected finite numbers, got nan or inf in row {place}; remove that row")
+        rows = finite(path, matrix[begin : begin + _ROWS], begin)  # (p, d)
         yield text_of(path, words[begin : begin + _ROWS], begin), rows
 
 

@@ -22,7 +22,7 @@ from muse.errors import BadFile, MissingExtra
 from muse.files.archive import open_archive, strictly
 from muse.files.npz import text_of, unreadable
 from muse.files.source import DAMAGED, first_bytes
-from muse.files.table import Block, Table
+from muse.files.table import Block, Table, finite
 from muse.installation import install_extra
 
 NPY = b"\x93NUMPY"
@@ -127,19 +127,6 @@ def _named(path: Path, blocks: Iterator[NDArray[Any]], ids: Sequence[str] | None
         end = begin + len(block)
         yield (list(map(str, range(begin, end))) if ids is None else list(ids[begin:end])), block
         begin = end
-
-
-def finite(path: Path, rows: NDArray[Any], begin: int) -> NDArray[np.float32]:
-    """The rows (b, d) as float32; BadFile names the first one that has nan or inf, counted from `begin`."""
-    with np.errstate(over="ignore", invalid="ignore"):  # what is not finite then is reported below
-        block = np.asarray(rows, np.float32)
-    good = np.isfinite(block).all(axis=1)  # (b,)
-    if not good.all():
-        raise BadFile(
-            f"{path}: expected finite numbers, got nan or inf in row {begin + int(np.argmin(good))}; remove "
-            "that row"
-        )
-    return block
 
 
 def _npy(path: Path) -> _OnDisk:

@@ -6,8 +6,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from muse.errors import BadFile, BadSetting
 from muse.vectors import Matrix, Vectors
@@ -140,3 +142,16 @@ def _check(path: Path, rows_read: int, any_value: bool) -> None:
         raise BadFile(f"{path}: expected at least one word, got none; download it again")
     if not any_value:
         raise BadFile(f"{path}: expected vectors, got only zeros; check the program that wrote the file")
+
+
+def finite(path: Path, rows: NDArray[Any], begin: int) -> Matrix:
+    """The rows (b, d) as float32; BadFile names the first one that has nan or inf, counted from `begin`."""
+    with np.errstate(over="ignore", invalid="ignore"):  # what is not finite then is reported below
+        block = np.asarray(rows, np.float32)
+    good = np.isfinite(block).all(axis=1)  # (b,)
+    if not good.all():
+        raise BadFile(
+            f"{path}: expected finite numbers, got nan or inf in row {begin + int(np.argmin(good))}; remove "
+            "that row"
+        )
+    return block

@@ -16,13 +16,13 @@ MOST_FREQUENT = 10_000
 Criterion = Callable[[Matrix], float]
 
 
-def mean_cosine(source: Tensor, target: Tensor, retrieval: Retrieval | None = None) -> float:
+def mean_cosine(source: Tensor, target: Tensor) -> float:
     """The mean cosine of every mapped source word (n, d) to its CSLS translation among the targets (m, d).
 
     It ranks mappings of one pair of languages. Its value alone proves nothing: it can be high for a
     wrong mapping, and its level differs from pair to pair (Conneau et al., 2018, section 3.5).
     """
-    found = best_targets(source, target, retrieval or Retrieval())  # (n,)
+    found = best_targets(source, target, Retrieval())  # (n,)
     return float((source * target[found]).sum(dim=1).mean())
 
 

@@ -79,15 +79,10 @@ class Checkpoint:
                 )
         else:
             shutil.rmtree(folder, ignore_errors=True)
-            try:
+            with writing(folder.parent):
                 made = make_parents(folder)
                 folder.mkdir()
                 note.write_text(digest, encoding="utf-8")
-            except OSError as error:
-                raise BadFile(
-                    f"{folder.parent}: expected a folder that can be written, got {error.strerror or error}; "
-                    "choose another"
-                ) from error
         return cls(folder, made, resumed=resume)
 
     def of(self, part: str) -> Checkpoint:

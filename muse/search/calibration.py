@@ -37,7 +37,15 @@ from torch.nn.functional import normalize
 from muse.errors import Mismatch
 from muse.procrustes import cross_fitted
 from muse.search.found import Neighbours
-from muse.search.probability import CANDIDATES, COLDEST, HOTTEST, Calibration, fit_temperature, with_none
+from muse.search.probability import (
+    CANDIDATES,
+    COLDEST,
+    HOTTEST,
+    Calibration,
+    column_of,
+    fit_temperature,
+    with_none,
+)
 from muse.search.retrieval import Retrieval, mutual_neighbours
 
 WORDS = 12_000  # the most frequent of each side are enough to fit three numbers
@@ -86,7 +94,7 @@ def in_halves(rows: Rows, halves: Sequence[Tensor], retrieval: Retrieval) -> lis
 def answers(found: Sequence[Neighbours], judges: Sequence[Neighbours]) -> Tensor:
     """The column (2n,), among the candidates of each half, of the other judge's best target, or -1."""
     return torch.cat([
-        _column(half.indices, judge.indices) for half, judge in zip(found, reversed(judges), strict=True)
+        column_of(half.indices, judge.indices[:, :1]) for half, judge in zip(found, reversed(judges), strict=True)
     ])  # fmt: skip
 
 
@@ -106,12 +114,6 @@ def _cross_fitted(rows: Rows, before: Rows, rng: np.random.Generator, retrieval:
     pairs = mutual_neighbours(*rows, retrieval)  # (p, 2)
     folds = torch.from_numpy(rng.integers(FOLDS, size=len(before[0]))).to(pairs.device)
     return cross_fitted(*before, pairs, folds), before[1]
-
-
-def _column(candidates: Tensor, others: Tensor) -> Tensor:
-    # The column in `candidates` (n, k) of the best of `others` (n, k): (n,), or -1.
-    same = candidates == others[:, :1]
-    return torch.where(same.any(dim=1), same.int().argmax(dim=1), -1)
 
 
 def fit_open_set(scores: Tensor, right: Tensor) -> tuple[float, float]:

@@ -102,7 +102,7 @@ def fit_temperature(scores: Tensor, right: Tensor) -> float:
 
 
 def held_out_scores(
-    source: Tensor, target: Tensor, *, top: int, rng: np.random.Generator, retrieval: Retrieval | None = None
+    source: Tensor, target: Tensor, *, top: int, rng: np.random.Generator
 ) -> tuple[Tensor, Tensor]:
     """The CSLS (p, k) of the `top` best targets of held-out mutual pairs, and the right column (p,).
 
@@ -110,7 +110,7 @@ def held_out_scores(
     Each is looked up with a rotation fitted to the pairs of the other folds, so that it does not confirm
     itself (`muse.procrustes.cross_fitted`). The column is -1 if the pair is not recovered.
     """
-    retrieval = retrieval or Retrieval()
+    retrieval = Retrieval()
     pairs = mutual_neighbours(source, target, retrieval)  # (p, 2)
     if len(pairs) < FOLDS:
         raise Mismatch(f"held-out pairs need at least {FOLDS} mutual neighbours, got {len(pairs)}")
@@ -118,6 +118,10 @@ def held_out_scores(
     mapped = cross_fitted(source, target, pairs, folds)  # (n, d)
     bias = retrieval.bias(mapped, target)
     found = retrieval.translate(mapped[pairs[:, 0]], target, top, bias=bias)  # (p, k)
-    same = found.indices == pairs[:, 1:]  # (p, k)
-    right = torch.where(same.any(dim=1), same.int().argmax(dim=1), -1)
-    return found.scores, right
+    return found.scores, column_of(found.indices, pairs[:, 1:])
+
+
+def column_of(candidates: Tensor, wanted: Tensor) -> Tensor:
+    """The column (n,) of the wanted ones (n, 1) among the candidates (n, k), or -1."""
+    same = candidates == wanted
+    return torch.where(same.any(dim=1), same.int().argmax(dim=1), -1)

@@ -145,15 +145,14 @@ def _check_model(space: AlignedSpace, language: str, vectors: WordVectors, commo
         )
         return
     sample = common[:: max(1, len(common) // COMPARED)]
-    check_same_model(space, language, vectors.path, sample, vectors.raw(sample))
+    check_same_model(space, language, vectors.path, sample, space.map_words(language, vectors.raw(sample)))
 
 
 def check_same_model(
-    space: AlignedSpace, language: str, path: Path, words: Sequence[str], raw: Matrix
+    space: AlignedSpace, language: str, path: Path, words: Sequence[str], mapped: Matrix
 ) -> None:
-    """Raise Mismatch if raw rows (n, d) of words of the space are not those that it was learned from."""
-    rows = space.map_words(language, raw)
-    cosine = float((rows * _rows(space, language, words)).sum(axis=1).mean())
+    """Raise Mismatch if mapped rows (n, k) of words of the space are not those that the space has."""
+    cosine = float((mapped * _rows(space, language, words)).sum(axis=1).mean())
     if cosine < SAME_MODEL:
         raise Mismatch(
             f"{path}: new words of {language} need vectors of the model that the space was learned "

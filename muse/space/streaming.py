@@ -36,20 +36,21 @@ def map_rows(space: AlignedSpace, language: str, path: Path, out: Path, *, progr
             for ids, rows in blocks:
                 if not ids:  # a block of blank lines, whose rows have no width
                     continue
+                mapped = space.map_words(language, rows)
                 if not count:
-                    _check_words(space, language, path, ids, rows)
-                write(ids, space.map_words(language, rows))
+                    _check_words(space, language, path, ids, mapped)
+                write(ids, mapped)
                 count += len(rows)
             if not count:  # in the block, so that nothing is written
                 raise BadSetting(f"{path}: expected at least one row to map, got none")
     return count
 
 
-def _check_words(space: AlignedSpace, language: str, path: Path, ids: Sequence[str], rows: Matrix) -> None:
+def _check_words(space: AlignedSpace, language: str, path: Path, ids: Sequence[str], mapped: Matrix) -> None:
     # Ids are no words: a number may be the place of a row, and a word of the space.
     vectors = space.vectors(language)
     if is_rows(path) or not vectors.ranked:
         return
     common = [place for place, word in enumerate(ids) if word in vectors.index and not word.isdigit()]
     if common:
-        check_same_model(space, language, path, [ids[place] for place in common], rows[common])
+        check_same_model(space, language, path, [ids[place] for place in common], mapped[common])

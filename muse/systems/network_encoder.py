@@ -138,10 +138,9 @@ class NetworkEncoder(SentenceEncoder):
 
     def save(self, folder: Path) -> None:
         """Writes the network's state and the settings that rebuild it."""
-        found = checksums(self.space)
         state = {name: value.cpu().numpy() for name, value in self.network.state_dict().items()}
         settings = {**plain(self.settings), "languages": list(self.trained_for)}
-        spaces = {language: found[language] for language in self.trained_for if language in found}
+        spaces = checksums(self.space, [name for name in self.trained_for if name in self.space.languages])
         write_encoder(folder, Saved(KIND, self.label, spaces, settings, state))
 
 

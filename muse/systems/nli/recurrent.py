@@ -6,6 +6,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
+from muse.systems.networks.pooling import masked_mean
+
 RECURRENT = {"bilstm": (nn.LSTM, 2), "lstm": (nn.LSTM, 1), "bigru": (nn.GRU, 2), "gru": (nn.GRU, 1)}
 POOLINGS = ("max", "mean", "last", "attention")
 VIEWS = 4  # queries of inner attention
@@ -46,11 +48,11 @@ class Recurrent(nn.Module):
         return self._pooled(padded, mask[:, : padded.shape[1]])
 
     def _pooled(self, states: Tensor, mask: Tensor) -> Tensor:
-        """The rows (b, d') from states (b, T, h) that are 0 in padding."""
+        """The rows (b, d') from states (b, T, h)."""
         if self._pooling == "max":
             return states.masked_fill(~mask[..., None], -torch.inf).amax(dim=1)
         if self._pooling == "mean":
-            return states.sum(dim=1) / mask.sum(dim=1, keepdim=True)
+            return masked_mean(states, mask)
         scores = self.queries(torch.tanh(self.keys(states)))  # (b, T, 4)
         weights = scores.masked_fill(~mask[..., None], -torch.inf).softmax(dim=1)
         views: Tensor = weights.mT @ states  # (b, 4, h)

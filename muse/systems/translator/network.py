@@ -1,5 +1,6 @@
-"""The network: an encoder and a decoder of all languages, each with a table of pieces; the decoder's is tied
-to the output.
+"""The network: an encoder and a decoder of all languages, each with a table of pieces.
+
+The decoder's table is tied to the output.
 """
 
 from __future__ import annotations

@@ -16,7 +16,6 @@ from muse.errors import BadFile, BadSetting
 from muse.files.space_folder import checksum
 from muse.systems.core import Core, Matrices
 from muse.systems.network_encoder import opened
-from muse.systems.networks.transformer import Inputs
 from muse.systems.pieces import BOS, EOS
 from muse.systems.xlm.network import XlmNetwork, network_of
 
@@ -62,9 +61,7 @@ class XlmCore(Core):
         """The last states of the pieces; <bos> and <eos> are read around them, and left out."""
         mask = batch.padded().mask  # (b, T)
         framed = batch.framed(BOS, EOS).to(self._device).padded()
-        number = torch.full((1, 1), self._number(language), device=self._device)
-        states = self._network.model.transformer(Inputs(framed.ids, framed.mask, languages=number))
-        rows = states[:, 1 : 1 + mask.shape[1]]  # (b, T, K)
+        rows = self._network.states(framed, language)[:, 1 : 1 + mask.shape[1]]  # (b, T, K)
         if not rows.isfinite().all():
             raise BadFile(
                 f"{self._folder}: expected finite weights, got rows with nan or inf; train it again"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import chain
+from pathlib import Path
 
 import numpy as np
 import torch
@@ -80,12 +81,12 @@ def read_corpus(config: XlmConfig, request: TrainingRequest) -> XlmCorpus:
     return XlmCorpus(documents, pairs)
 
 
-def _one_document(path: object) -> Documents:
-    return [[line for line in read_sentences(str(path)) if line.strip()]]
+def _one_document(path: Path) -> Documents:
+    return [[line for line in read_sentences(path) if line.strip()]]
 
 
-def _documents(path: object) -> Documents:
-    return list(read_documents(str(path)).values())
+def _documents(path: Path) -> Documents:
+    return list(read_documents(path).values())
 
 
 @dataclass(frozen=True, eq=False)

@@ -35,7 +35,7 @@ class XlmLearner(Learner):
         super().__init__()
         self.model = model
         self._judged = judged or [source.name for source in streams]
-        self._told = judged or [source.name for source in (*streams, *pairs)]
+        self._reported = judged or [source.name for source in (*streams, *pairs)]
         self._kinds = [kind for kind in (streams, pairs) if kind]
         self._sources, self._exponent = [*streams, *pairs], exponent
         self._begins = [0, *accumulate(source.examples for source in self._sources)]
@@ -78,7 +78,7 @@ class XlmLearner(Learner):
 
         The mask is the same every time.
         """
-        return self._predicted(self._told)
+        return self._predicted(self._reported)
 
     def _predicted(self, names: Sequence[str]) -> dict[str, Predicted]:
         self.model.eval()

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from muse.encoders.ragged import Ragged
+from muse.encoders.ragged import Padded, Ragged
 from muse.normalise import Normalisation
 from muse.space import AlignedSpace, Side
 from muse.systems.network_encoder import SentenceNetwork
@@ -70,12 +70,17 @@ class XlmNetwork(SentenceNetwork):
 
     def forward(self, batch: Ragged, language: str) -> Tensor:
         """The rows (b, h) of sentences."""
-        ids, mask = batch.padded()
-        number = torch.full((1, 1), self.languages.index(language), device=ids.device)
-        states: Tensor = self.model.transformer(Inputs(ids, mask, languages=number))  # (b, t, h)
+        padded = batch.padded()
+        states = self.states(padded, language)
         if self.config.pooling == "first":
             return states[:, 0]
-        return masked_mean(states, mask)
+        return masked_mean(states, padded.mask)
+
+    def states(self, padded: Padded, language: str) -> Tensor:
+        """The last states (b, t, h) of sentences."""
+        number = torch.full((1, 1), self.languages.index(language), device=padded.ids.device)
+        states: Tensor = self.model.transformer(Inputs(padded.ids, padded.mask, languages=number))
+        return states
 
     @torch.no_grad()
     def word_rows(self, words: Sequence[str]) -> Tensor:
