@@ -124,6 +124,8 @@ def test_what_is_refused(muse: Command, space: Path) -> None:
     refused(muse("translate", space, "le", *both), "--ngrams and --vectors exclude each other")
     refused(muse("translate", space, "le", "--vectors", here / "no.vec"), "no.vec")
     refused(muse("translate", space, "minous", "--vectors", here / "fr.vec"), "'minous' is not among")
+    refused(muse("translate", space, here / "fr.vec"), "fr.vec: expected a word, got a file", "on stdin: <")
+    refused(muse("translate", space, "x" * 5_000), "is not among")
     refused(translate(muse, space, "--reference", here / "no.txt", stdin="le\n"), "no.txt")
     refused_late = translate(muse, space, "--reference", here / "en.txt", stdin="le\n")
     assert refused_late.code == 1

@@ -22,7 +22,8 @@ def text_options(command: Callable[..., Any]) -> Callable[..., Any]:
         ),
         click.option(
             "--src-text", type=Path, multiple=True, metavar="FILE",
-            help="Instead of --src-emb: texts of --src, in the same order.",
+            help="Instead of --src-emb: texts of --src, in the same order, on which muse embed trains "
+            "embeddings/LANG.vec first. Not --src-texts, the texts of rows.",
         ),
     ):  # fmt: skip
         command = option(command)

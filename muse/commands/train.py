@@ -27,7 +27,12 @@ LOSSES = ("align", "rank", "hinge", "hardest", "squared", "softmax")
     "--encoder", default="x-cbow", show_default=True, type=click.Choice((*WORD_ENCODERS, *SYSTEMS)),
     help="Encoder to train.",
 )  # fmt: skip
-@click.option("--lang", required=True, metavar="LANG", help="Language to train, beside the pivot.")
+@click.option(
+    "--lang",
+    required=True,
+    metavar="LANG",
+    help="Language to train, beside the pivot, which is the space's --tgt.",
+)
 @click.option(
     "--parallel", multiple=True, metavar="FILE|LANG=FILE",
     help="Parallel text, pivot<TAB>sentence on each line; may be a .gz. "
@@ -86,7 +91,8 @@ LOSSES = ("align", "rank", "hinge", "hardest", "squared", "softmax")
 )  # fmt: skip
 @click.option(
     "--set", "settings", multiple=True, metavar="KEY=VALUE",
-    help="All but x-cbow, projection, cvm-add: a setting; may be repeated, the last of a KEY counts.",
+    help="All but x-cbow, projection, cvm-add: a setting; may be repeated, the last of a KEY counts. A wrong "
+    "KEY lists all.",
 )  # fmt: skip
 @click.option(
     "--powers", metavar="P,P",

@@ -78,7 +78,7 @@ if TYPE_CHECKING:
 @direction
 @common
 def translate(space: Path | None, words: tuple[str, ...], method: str, as_json: bool, **options: Any) -> None:
-    """Translate each WORD, or the text on stdin.
+    """Translate each WORD, or the text on stdin (< FILE).
 
     Words are printed with several translations, their scores and, with CSLS, their probabilities. Text keeps
     its punctuation, numbers, names and capitals; a word without a vector is copied, unless --vectors or

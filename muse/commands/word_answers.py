@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -33,7 +35,6 @@ def show_words(
     from muse.errors import BadSetting
     from muse.space.calibrated import KEPT, find_calibration
     from muse.translate.answers import answer_words
-    from muse.translate.spelling import not_found
 
     direction = options["source"], options["target"]
     if (retrieval.method, retrieval.k) == KEPT:
@@ -42,7 +43,7 @@ def show_words(
         space, words, source=direction[0], target=direction[1],
         top=options["top"], retrieval=retrieval, new_words=new_words,
     )  # fmt: skip
-    problems = [not_found(space, direction[0], one.word) for one in found if one.form is None]
+    problems = [_not_found(space, direction[0], one.word) for one in found if one.form is None]
     known = [one for one in found if one.form is not None]
     if not known:
         raise BadSetting("; ".join(problems))
@@ -52,13 +53,23 @@ def show_words(
         click.echo(_lines(one, *map(space.vectors, direction)))
     for problem in problems:
         log.warning("%s", problem)
+    wanted = "translation" if space.vectors(direction[0]).ranked else "match"
     for one in known:
         if one.grade == "weak":
             advice = f"; it is more frequent in {' and '.join(one.languages)}; check --src and --tgt"
             log.warning(
-                "%s: no translation to trust, the best has %s%s",
-                one.word, _percent(one.answers[0]), advice if one.languages else "",
+                "%s: no %s to trust, the best has %s%s",
+                one.word, wanted, _percent(one.answers[0]), advice if one.languages else "",
             )  # fmt: skip
+
+
+def _not_found(space: AlignedSpace, language: str, word: str) -> str:
+    from muse.translate.spelling import not_found
+
+    with suppress(OSError):  # a name that is too long is none
+        if Path(word).is_file():
+            return f"{word}: expected a word, got a file; to translate its text, give it on stdin: < {word}"
+    return not_found(space, language, word)
 
 
 def _fields(found: Sequence[WordAnswer], source: Vectors, target: Vectors) -> dict[str, Any]:

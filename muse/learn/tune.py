@@ -66,12 +66,15 @@ def tune(
         grown = self_learning(none, _canonical(plain), config, rng)
         tick(3)
         rivals.append(_rival("canonical maps", _canonical, grown, half))
-    log.info(
-        "held-out translations recovered by %s",
-        ", ".join(f"{one.name}: {int(one.found.sum())}" for one in rivals),
-    )
     best = max(rivals[1:], key=lambda one: int(one.found.sum()))
-    if standard_errors(rivals[0].found, best.found) <= SIGNIFICANT:
+    better = standard_errors(rivals[0].found, best.found) > SIGNIFICANT
+    log.info(
+        "re-weighting: held-out translations recovered, of %d words: %s; %s",
+        len(none.x),
+        ", ".join(f"{one.name} {int(one.found.sum())}" for one in rivals),
+        f"{best.name} are taken" if better else "the rotation is kept",
+    )
+    if not better:
         return start
     left, right = (one.cpu().numpy() for one in best.fit(best.evidence))
     return replace(start, source_map=left, target_map=right)

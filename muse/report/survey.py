@@ -24,7 +24,7 @@ SHOWN = 10  # of the surest, of the least sure, and drawn at random
 class Survey:
     """The best translations of the `searched` most frequent words.
 
-    `expected` is their mean probability, and `trusted` the share that is shown as trustworthy, both in
+    `expected` is their mean probability, and `trusted` the share that is shown as trusted, both in
     percent, None if the space is too small for probabilities.
     """
 

@@ -94,7 +94,8 @@ def in_halves(rows: Rows, halves: Sequence[Tensor], retrieval: Retrieval) -> lis
 def answers(found: Sequence[Neighbours], judges: Sequence[Neighbours]) -> Tensor:
     """The column (2n,), among the candidates of each half, of the other judge's best target, or -1."""
     return torch.cat([
-        column_of(half.indices, judge.indices[:, :1]) for half, judge in zip(found, reversed(judges), strict=True)
+        column_of(half.indices, judge.indices[:, :1])
+        for half, judge in zip(found, reversed(judges), strict=True)
     ])  # fmt: skip
 
 

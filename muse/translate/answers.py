@@ -19,7 +19,7 @@ from muse.translate.own_spelling import with_own_spelling
 from muse.translate.spelling import languages_with, spellings
 from muse.translate.words import Translation, forms_of, rows_of
 
-# The least probability of a translation to be shown as trustworthy, and below which it is shown as weak: of
+# The least probability of a translation to be shown as trusted, and below which it is shown as weak: of
 # those above the first 90 % are right, of those below the second 30 % (benchmarks/answers.py).
 TRUSTED, WEAK = 0.8, 0.4
 

@@ -99,7 +99,7 @@ def clusters(
     field = _matched((x, y), config, rng, runtime)
     for number, heat in enumerate(config.heats, start=1):
         count = min(heat.best, len(field.mappings))
-        with runtime.progress.stage(f"heat {number}", count, "mappings") as tick:
+        with runtime.progress.stage(f"comparing, round {number}", count, "mappings") as tick:
             field = _played(field, (x, y), heat, rng, tick)
     last = config.heats[-1].transport
     mapping = carried(field.mappings[0], field.sides, (x, y), last, rng).cpu().numpy()

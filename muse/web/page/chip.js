@@ -2,7 +2,7 @@
 import { make, unseen } from "/page/dom.js";
 
 const VERDICTS = { aligned: "trusted", doubtful: "doubtful", failed: "failed" };
-const GRADES = { trusted: ["trusted", "Trustworthy: "], likely: ["doubtful", "Likely: "], weak: ["weak", "Weak: "] };
+const GRADES = { trusted: ["trusted", "Trusted: "], likely: ["doubtful", "Likely: "], weak: ["weak", "Weak: "] };
 
 // A share as whole percents; nothing is certain, and nothing impossible.
 export function percent(share) {
