@@ -29,6 +29,7 @@ RUNS: dict[str, tuple[str, tuple[str, ...], dict[str, str]]] = {
     "x-cbow": ("x-cbow", ("parallel",), {}),
     "projection": ("projection", ("parallel",), {}),
     "cvm-add": ("cvm-add", ("parallel",), {}),
+    "sp": ("sp", ("parallel",), {"pieces": "150"}),
     "lens": ("lens", ("parallel",), {"dimension": "32"}),
     "gated lens by inference": ("lens", ("nli",), {"kind": "gated", "dimension": "32", "gate": "8"}),
     "infersent": ("infersent", ("nli",), {"units": "8"}),

@@ -11,11 +11,11 @@ import torch
 from muse.encoders.ragged import Padded
 from muse.errors import BadSetting
 from muse.systems.networks.transformer import Inputs
+from muse.systems.piece_rows import aligned_rows
 from muse.systems.pieces import EOS, Pieces
 from muse.systems.translator.config import TranslatorConfig
 from muse.systems.translator.initialisation import Pretrained, untrained_translator
 from muse.systems.translator.network import TranslatorNetwork
-from muse.systems.xlm.initialisation import aligned_rows
 from muse.systems.xlm.network import XlmNetwork
 from tests.parallel import toy_space
 from tests.test_systems_xlm import TINY, made, pieces

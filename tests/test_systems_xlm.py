@@ -17,11 +17,12 @@ from muse.run.runtime import Runtime
 from muse.space import load_space
 from muse.systems.network_encoder import NetworkEncoder
 from muse.systems.networks.transformer import parameter_count
+from muse.systems.piece_rows import aligned_rows, principal
 from muse.systems.pieces import BOS, EOS, MASK, SPECIALS, UNK, PieceReader, Pieces
 from muse.systems.registry import SYSTEMS
 from muse.systems.xlm.config import XlmConfig
 from muse.systems.xlm.corpus import Sources, XlmCorpus, make_sources
-from muse.systems.xlm.initialisation import aligned_rows, principal, untrained_network
+from muse.systems.xlm.initialisation import untrained_network
 from muse.systems.xlm.learner import XlmLearner
 from muse.systems.xlm.masked_batches import Hiding, following, masked, side_by_side
 from muse.systems.xlm.network import XlmModel, XlmNetwork

@@ -16,7 +16,7 @@ from muse.commands.train_report import WORD_ENCODERS, report
 if TYPE_CHECKING:
     from muse.systems.system import TrainingRequest
 
-SYSTEMS = ("lens", "infersent", "x-bilstm", "cmlm", "bgt", "xlm")
+SYSTEMS = ("sp", "lens", "infersent", "x-bilstm", "cmlm", "bgt", "xlm")
 PRESETS = ("small", "paper")
 LOSSES = ("align", "rank", "hinge", "hardest", "squared", "softmax")
 
@@ -36,7 +36,7 @@ LOSSES = ("align", "rank", "hinge", "hardest", "squared", "softmax")
 @click.option(
     "--parallel", multiple=True, metavar="FILE|LANG=FILE",
     help="Parallel text, pivot<TAB>sentence on each line; may be a .gz. "
-    "xlm, cmlm, x-bilstm: for several languages, repeat it with LANG=.",
+    "sp, xlm, cmlm, x-bilstm: for several languages, repeat it with LANG=.",
 )  # fmt: skip
 @click.option(
     "--source", type=Path, metavar="FILE",
@@ -109,6 +109,7 @@ def train(space: Path, quiet: bool, as_json: bool, **options: Any) -> None:
 
     \b
     x-cbow, projection, cvm-add   on parallel text
+    sp                            on parallel text, of several languages too: word pieces
     lens, infersent               on parallel text or NLI
     x-bilstm, bgt                 on parallel text; x-bilstm copies an infersent
     cmlm                          on text, optionally parallel text and NLI

@@ -28,6 +28,7 @@ from muse.systems.lens.system import LENS
 from muse.systems.network_encoder import NetworkEncoder, restored
 from muse.systems.nli.infersent import INFERSENT
 from muse.systems.nli.x_bilstm import X_BILSTM
+from muse.systems.sp import SP
 from muse.systems.system import Fitted, Job, Preset, System, TrainingRequest
 from muse.systems.translator.system import TRANSLATOR
 from muse.systems.word_encoders import CVM_ADD, PROJECTION, X_CBOW
@@ -35,7 +36,7 @@ from muse.systems.xlm.system import XLM
 from muse.systems.xlm.tuning import XLM_NLI
 from muse.training.trainer import EpochResult, best_epoch
 
-_ALL = (X_CBOW, PROJECTION, CVM_ADD, LENS, INFERSENT, X_BILSTM, CMLM, BGT, XLM)
+_ALL = (X_CBOW, PROJECTION, CVM_ADD, SP, LENS, INFERSENT, X_BILSTM, CMLM, BGT, XLM)
 SYSTEMS: Mapping[str, System] = {system.name: system for system in _ALL}  # those of muse train
 FINE_TUNED: Mapping[str, System] = {XLM.name: XLM_NLI}  # the system that --nli makes of one
 SAVED: Mapping[str, System] = {system.name: system for system in (*_ALL, TRANSLATOR, *FINE_TUNED.values())}

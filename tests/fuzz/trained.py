@@ -36,6 +36,7 @@ SYSTEMS: Mapping[str, tuple[dict[str, str], str]] = {
     "x-cbow": ({}, "parallel"),
     "projection": ({}, "parallel"),
     "cvm-add": ({}, "parallel"),
+    "sp": ({"pieces": "120", "dimension": "8"}, "parallel"),
     "lens": ({"dimension": "8"}, "parallel"),
     "infersent": ({"units": "4", "hidden": "8"}, "nli"),
     "x-bilstm": ({"units": "4"}, "parallel"),

@@ -13,11 +13,11 @@ from muse.errors import BadSetting
 from muse.space import AlignedSpace
 from muse.systems.networks.token_table import random_rows
 from muse.systems.networks.transformer import TransformerLayers
+from muse.systems.piece_rows import aligned_rows
 from muse.systems.pieces import Pieces
 from muse.systems.translator.config import ORDERED, RANDOM, SPACE, TranslatorConfig
 from muse.systems.translator.network import TranslatorNetwork
 from muse.systems.translator.ordered import attend_in_order
-from muse.systems.xlm.initialisation import aligned_rows
 from muse.systems.xlm.network import XlmNetwork
 from muse.systems.xlm.tuning import open_xlm
 from muse.training.seeding import generator_for

@@ -3,27 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor, nn
-from torch.nn import functional
 
 from muse.encoders.ragged import Padded, Ragged
-from muse.normalise import Normalisation
-from muse.space import AlignedSpace, Side
+from muse.space import AlignedSpace
 from muse.systems.network_encoder import SentenceNetwork
 from muse.systems.networks.masked_prediction import Predicted, predicted, prediction_loss
 from muse.systems.networks.pooling import masked_mean
 from muse.systems.networks.token_table import TokenTable
 from muse.systems.networks.transformer import Inputs, TransformerLayers
-from muse.systems.pieces import UNK, PieceReader, Pieces
+from muse.systems.piece_rows import space_of_words, word_rows
+from muse.systems.pieces import PieceReader, Pieces
 from muse.systems.xlm.config import XlmConfig
 from muse.systems.xlm.masked_batches import MaskedBatch
-
-_WORDS = 10_000  # words encoded at once
 
 
 class XlmModel(nn.Module):
@@ -82,32 +77,18 @@ class XlmNetwork(SentenceNetwork):
         states: Tensor = self.model.transformer(Inputs(padded.ids, padded.mask, languages=number))
         return states
 
-    @torch.no_grad()
     def word_rows(self, words: Sequence[str]) -> Tensor:
         """The rows (n, h) of words: the mean embeddings of their pieces."""
-        parts = []
-        for begin in range(0, len(words), _WORDS):
-            found = self.pieces.encode(words[begin : begin + _WORDS])
-            # A word without pieces, such as one of spaces alone, gets the row of <unk>.
-            ids = [word or [UNK] for word in found]
-            counts = torch.tensor([len(word) for word in ids])  # (b,)
-            pieces = torch.tensor([piece for word in ids for piece in word])
-            rows = self.model.transformer.table(pieces.to(self.model.bias.device)).cpu()
-            owners = torch.arange(len(ids)).repeat_interleave(counts)
-            parts.append(torch.zeros(len(ids), rows.shape[1]).index_add_(0, owners, rows) / counts[:, None])
-        return torch.cat(parts)
+        return word_rows(self.pieces, words, self.embed)
 
     def word_space(self, space: AlignedSpace) -> AlignedSpace:
         """The words of a space with unit-length rows from the embeddings, in the languages of the model."""
-        sides = {}
-        for language in space.languages:
-            if language in self.languages:
-                side = space.side(language)
-                rows = functional.normalize(self.word_rows(side.vectors.words)).numpy()
-                vectors = replace(side.vectors, matrix=rows)
-                mapping = np.eye(rows.shape[1], dtype=np.float32)
-                sides[language] = Side(vectors, mapping, Normalisation(("unit",), ()))
-        return AlignedSpace(sides, space.pivot, space.manifest)
+        return space_of_words(self.pieces, self.languages, space, self.embed)
+
+    def embed(self, ids: Tensor) -> Tensor:
+        """The embeddings (t, h) of pieces."""
+        found: Tensor = self.model.transformer.table(ids.to(self.model.bias.device))
+        return found
 
 
 def network_of(settings: Mapping[str, Any]) -> XlmNetwork:
