@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from muse.errors import BadFile
-from muse.files.nli import LABELS, read_nli
+from muse.errors import BadFile, Mismatch
+from muse.files.nli import LABELS, read_nli, read_translated_nli
 
 SICK = "pair_ID\tsentence_A\tsentence_B\tentailment_judgment\trelatedness_score\tSemEval_set\n"
 SNLI = "gold_label\tsentence1\tsentence2\n"
@@ -56,3 +56,46 @@ def test_a_number_of_any_length(tmp_path: Path) -> None:
     header = "pair_ID\tsentence_A\tsentence_B\tentailment_judgment\n"
     rows = "".join(f"{'1' * 5_000}{digit}\ta\tb\tNEUTRAL\n" for digit in range(10))
     assert read_nli(written(tmp_path, header + rows)).parts == (*["train"] * 7, "dev", "test", "test")
+
+
+def translated(folder: Path, translation: str) -> dict[str, Path]:
+    """A file of four pairs, one of them without a label and one after a blank line, and a translation."""
+    (folder / "en.txt").write_text(SICK + "".join(f"{row}\n" for row in ENGLISH))
+    (folder / "fr.txt").write_text(translation)
+    return {"en": folder / "en.txt", "fr": folder / "fr.txt"}
+
+
+ENGLISH = (
+    "1\ta\tb\tNEUTRAL\t3\tTRAIN", "2\tc\td\t-\t4\tTRIAL", "", "3\te\tf\tENTAILMENT\t1\tTEST",
+    "4\tg\th\tCONTRADICTION\t1\tTRIAL",
+)  # fmt: skip
+
+
+def test_a_translation_has_the_same_rows_and_the_parts_of_the_first_file(tmp_path: Path) -> None:
+    rows = "neutral\tA\tB\n-\tC\tD\nentailment\tE\tF\n\ncontradiction\tG\tH\n"
+    found = read_translated_nli(translated(tmp_path, SNLI + rows))
+    assert found["en"] == read_nli(tmp_path / "en.txt")
+    french = found["fr"]
+    assert (french.premises, french.hypotheses) == (("A", "E", "G"), ("B", "F", "H"))
+    assert (french.parts, french.undecided) == (("train", "test", "dev"), 1)
+    assert french.labels == found["en"].labels
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ("neutral\tA\tB\nneutral\tC\tD\n", r"fr.txt:3: expected the label of .*en.txt:3, -, got neutral"),
+        (
+            "neutral\tA\tB\n\n-\tC\tD\n-\tE\tF\n",
+            r"fr.txt:5: expected the label of .*en.txt:5, entailment, got -",
+        ),
+        ("neutral\tA\tB\n-\tC\tD\n", r"en.txt:5: .*as many rows, got 2 in .*fr.txt and 4 in .*en.txt"),
+        (
+            "neutral\tA\tB\n-\tC\tD\nentailment\tE\tF\ncontradiction\tG\tH\nneutral\tI\tJ\n",
+            r"fr.txt:6: .*as many rows, got 5 in .*fr.txt and 4 in .*en.txt",
+        ),
+    ],
+)
+def test_a_translation_of_other_rows(tmp_path: Path, rows: str, message: str) -> None:
+    with pytest.raises(Mismatch, match=message):
+        read_translated_nli(translated(tmp_path, SNLI + rows))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
@@ -11,22 +12,25 @@ import pytest
 import torch
 
 from muse.api.encoders import load_encoder
-from muse.files.nli import Inference
+from muse.encoders.ragged import Ragged
+from muse.files.nli import Inference, read_nli
 from muse.progress import Progress
 from muse.space import load_space
 from muse.systems.cmlm.inference import glossed, inference_learner, inferences
 from muse.systems.cmlm.learning import Cotrained
 from muse.systems.cmlm.network import CmlmEncoder
-from muse.systems.cmlm.words import words_of_space
+from muse.systems.cmlm.words import Words, words_of_space
 from muse.systems.nli.pair_classes import RowPairNetwork
 from muse.training import sharing, trainer
 from muse.training.losses import Softmax
 from muse.training.trainer import TrainerConfig
 from muse.training.two_sides import PairLearner
 from tests.command import Command, refused, refused_leaving, tree
-from tests.parallel import toy_space, toy_text, write_text
+from tests.parallel import WORDS, toy_space, toy_text, write_text
+from tests.spaces import saved
 from tests.test_systems_cmlm import SMALL, generator, topical
 
+QUIET = Progress(quiet=True)
 LABELS = ["ENTAILMENT", "NEUTRAL", "CONTRADICTION"]
 
 
@@ -165,7 +169,7 @@ def test_premises_and_hypotheses_are_of_two_languages(files: Path) -> None:
     rows = {name: space.vectors(name) for name in ("en", "fr")}
     nearest = (rows["en"].matrix[3] @ rows["fr"].matrix.T).argmax()
     assert gloss["en3"] == rows["fr"].words[nearest]
-    pairs = inferences(text, space, ("en", "fr"), encoder, Progress(quiet=True))
+    pairs = inferences({"en": text}, space, ("en", "fr"), encoder, QUIET)
     assert (pairs.train.tolist(), pairs.dev.tolist(), pairs.skipped) == ([0, 3], [2, 5], 2)
     for number in (0, 2, 3, 5):
         first = [side.take(torch.tensor([number])).ids[0] for side in (pairs.first, pairs.second)]
@@ -174,6 +178,107 @@ def test_premises_and_hypotheses_are_of_two_languages(files: Path) -> None:
     u, v = (encoder(side.take(pairs.dev), "en") for side in (pairs.first, pairs.second))
     told = cast(RowPairNetwork, learner.network).classifier(u, v).argmax(dim=1)
     assert learner.score() == 100 * float((told == 2).double().mean())
+
+
+def spelled(sentences: Ragged, words: Words) -> list[str]:
+    """Sentences from their ids: the words of the space are fr0, fr1, and so on."""
+    names = {ids[i]: f"{name}{i}" for name, ids in words.asked.items() for i in range(len(ids))}
+    parts = torch.split(sentences.ids, sentences.lengths.tolist())
+    return [" ".join(names[one] for one in part.tolist()) for part in parts]
+
+
+SAID = {  # premises, then hypotheses; the numbers of the words say that none glosses another
+    "en": ("1 2", "3", "5", "4", "6 7", "8"),
+    "fr": ("9", "10", "11 1", "12", "13", "14"),
+    "de": ("15", "16 17", "18", "19", "20", "21"),
+}
+
+
+@pytest.mark.parametrize("given", [("fr",), ("de",), ("fr", "de")])
+def test_translations_take_the_place_of_glosses(tmp_path: Path, given: tuple[str, ...]) -> None:
+    space = saved(tmp_path / "space", "fr", "de", plain=True)
+    words = words_of_space(space, ("en", "fr", "de"), 0)
+    encoder, labels = CmlmEncoder(SMALL, words, generator()), (0, 1, 2)
+    said = {
+        name: [" ".join(f"{name}{n}" for n in one.split()) for one in SAID[name]] for name in ("en", *given)
+    }
+    parts = ("train", "train", "dev")
+    texts = {name: Inference((*both[:3],), (*both[3:],), labels, parts, 0) for name, both in said.items()}
+    pairs = inferences(texts, space, ("en", "fr"), encoder, QUIET)
+    if "fr" not in given:
+        said["fr"] = glossed(said["en"], space, ("en", "fr"))
+    expected = [
+        (said[first][row], said[second][3 + row], labels[row])
+        for row in range(3)
+        for other in said.keys() - {"en"}
+        for first, second in (("en", other), (other, "en"))
+    ]
+    batches = [pairs.training(torch.arange(len(pairs)), generator()), *pairs.held_out()]
+    found = [
+        row
+        for batch in batches
+        for row in zip(
+            spelled(batch.first, words), spelled(batch.second, words), batch.labels.tolist(), strict=True
+        )
+    ]
+    assert sorted(found) == sorted(expected)
+    assert len(pairs) == 2 * 2 * (len(said) - 1)
+
+
+def write_translation(files: Path, shift: int = 20) -> Path:
+    """Writes nli.fr.txt, in which the word i of nli.txt is the word i + shift of fr."""
+
+    def other(word: re.Match[str]) -> str:
+        return f"fr{(int(word[1]) + shift) % WORDS}"
+
+    (files / "nli.fr.txt").write_text(re.sub(r"en(\d+)", other, (files / "nli.txt").read_text()))
+    return files / "nli.fr.txt"
+
+
+def test_the_command_learns_from_translated_inferences(
+    muse: Command, files: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    learners: list[Any] = []
+
+    def noted(learner: Any, config: TrainerConfig, **named: Any) -> Any:
+        learners.append(learner)
+        return trainer.train(learner, replace(config, epochs=0), **named)
+
+    monkeypatch.setattr("muse.systems.cmlm.system.train", noted)
+    translation = ["--nli", files / "nli.txt", "--nli", f"fr={write_translation(files)}"]
+    found = muse(*good(files, "--json", *translation)).json
+    assert (found["encoder"], found["inferences"], found["held_out"]) == ("cmlm[nli]", 56, 8)
+    assert "nli.txt@" in found["signature"] and "nli.fr.txt@" in found["signature"]
+    pairs, words = learners[-1]._pairs, learners[0].model.encoder.words
+    batch = pairs.training(torch.arange(len(pairs)), generator())
+    texts = {name: read_nli(files / file) for name, file in (("en", "nli.txt"), ("fr", "nli.fr.txt"))}
+    expected = [
+        (texts[first].premises[row], texts[second].hypotheses[row])
+        for first, second in (("en", "fr"), ("fr", "en"))
+        for row, part in enumerate(texts["en"].parts)
+        if part == "train"
+    ]
+    assert list(zip(spelled(batch.first, words), spelled(batch.second, words), strict=True)) == expected
+
+
+def test_translated_inferences_that_do_not_fit(muse: Command, files: Path) -> None:
+    plain, french = ["--nli", files / "nli.txt"], write_translation(files)
+    lines = french.read_text().splitlines()
+    (files / "short.txt").write_text("\n".join(lines[:-3]) + "\n")
+    (files / "shuffled.txt").write_text("\n".join([*lines[:4], *lines[5:], lines[4]]) + "\n")
+    for file, parts in (
+        ("short.txt", ["nli.txt:39", "got 37 in", "and 40 in"]),
+        ("shuffled.txt", ["shuffled.txt:5: expected the label of", "nli.txt:5, entailment, got neutral"]),
+    ):
+        refused_leaving(files, muse, good(files, *plain, "--nli", f"fr={files / file}"), *parts)
+    refused(muse(*good(files, "--nli", f"fr={french}")), "translates pairs of en, got none")
+    refused(muse(*good(files, *plain, "--nli", f"en={french}")), "a language other than the pivot, got en")
+    refused(muse(*good(files, *plain, "--nli", f"de={french}")), "'de'")
+    twice = [*plain, "--nli", f"fr={french}", "--nli", f"fr={french}"]
+    refused(muse(*good(files, *twice)), "--nli needs each language once, got fr twice", code=2)
+    start = ["train", files / "space", "--lang", "fr", "--out", files / "out", *twice[:-2], "--encoder"]
+    for system, name in (("lens", "lens"), ("infersent", "infersent"), ("xlm", "xlm --nli")):
+        refused(muse(*start, system), f"{name} uses no translations of inferences; leave out --nli fr=FILE")
 
 
 BAD: dict[str, tuple[list[object], list[str]]] = {

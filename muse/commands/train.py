@@ -82,8 +82,9 @@ LOSSES = ("align", "rank", "hinge", "hardest", "squared", "softmax")
     "xlm of muse train.",
 )  # fmt: skip
 @click.option(
-    "--nli", type=Path, metavar="FILE",
-    help="lens, infersent, cmlm, xlm: pairs labelled with their inference, in the columns of SICK or SNLI.",
+    "--nli", multiple=True, metavar="FILE|LANG=FILE",
+    help="lens, infersent, cmlm, xlm: pairs labelled with their inference, in the columns of SICK or SNLI. "
+    "cmlm: with LANG=, also the same rows in another language.",
 )  # fmt: skip
 @click.option(
     "--text", "texts", multiple=True, metavar="LANG=FILE",
@@ -165,15 +166,26 @@ _PARALLEL_NEEDED = "give --parallel FILE, or both --source FILE and --target FIL
 
 def _parallel(options: dict[str, Any]) -> tuple[tuple[Path, ...], dict[str, Path]]:
     """The files of parallel text of --lang, if any (one, or the pivot's and the other), and of others."""
-    # A file may have = in its name. Of several files without a language the last counts, as with any option.
-    named = [text for text in options["parallel"] if "=" in text and not Path(text).exists()]
-    plain = [text for text in options["parallel"] if text not in named][-1:]
+    plain, named = _plain_and_named(options["parallel"])
     further = dict(by_language([*named, *(f"{options['lang']}={text}" for text in plain)], "--parallel"))
     single, files = further.pop(options["lang"], None), (options["target"], options["source"])
     two = tuple(path for path in files if path is not None)
     if len(two) == 1 or (two and single is not None):
         raise click.UsageError(_PARALLEL_NEEDED)
     return two if single is None else (single,), further
+
+
+def _nli(options: dict[str, Any]) -> tuple[Path | None, dict[str, Path]]:
+    """The file of inferences, if any, and its translations by language."""
+    plain, named = _plain_and_named(options["nli"])
+    return next(map(Path, plain), None), dict(by_language(named, "--nli"))
+
+
+def _plain_and_named(texts: Sequence[str]) -> tuple[list[str], list[str]]:
+    """The file without a language, at most one, and those given as LANG=FILE."""
+    # A file may have = in its name. Of several files without a language the last counts, as with any option.
+    named = [text for text in texts if "=" in text and not Path(text).exists()]
+    return [text for text in texts if text not in named][-1:], named
 
 
 def _word_options(options: dict[str, Any], parallel: tuple[Path, ...]) -> dict[str, Any]:
@@ -201,8 +213,10 @@ def _options(options: dict[str, Any]) -> dict[str, Any]:
                 f"--{option} is for {', '.join(WORD_ENCODERS)}, not for {options['encoder']}, "
                 "whose settings are given with --set"
             )
+    nli, translated_nli = _nli(options)
     return {
-        "nli": options["nli"],
+        "nli": nli,
+        "translated_nli": translated_nli,
         "texts": dict(by_language(options["texts"], "--text")),
         "core": options["core"],
         "settings": changed_settings(options["settings"]),

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import compress
 from pathlib import Path
+from typing import NamedTuple
 
 from muse.errors import BadFile, Mismatch
 from muse.files.plain_text import read_lines
@@ -48,17 +49,79 @@ class Inference:
         )  # fmt: skip
 
 
+class _Row(NamedTuple):
+    """A pair as it is on a line of a file; its label is None if the annotators did not agree."""
+
+    line: int
+    premise: str
+    hypothesis: str
+    label: int | None
+    part: str
+
+    @property
+    def labelled(self) -> str:
+        """The label as text."""
+        return _NO_CONSENSUS if self.label is None else LABELS[self.label]
+
+
 def read_nli(path: Path | str) -> Inference:
     """The pairs of a file of tab-separated columns, SICK's or SNLI's, which its first line names.
 
     The part of a pair is that in the file, if given; otherwise, by number, one in ten is dev and two in ten
     are test. Raise BadFile, naming the line, for a label that is not in LABELS.
     """
+    return _inference(path, _rows(path))
+
+
+def read_translated_nli(files: Mapping[str, Path]) -> dict[str, Inference]:
+    """The same pairs in several languages: row i of each file translates row i of the first one.
+
+    All have the parts of the first file. Raise Mismatch, naming the line, at the first row with another label
+    than in the first file, and if a file has more or fewer rows.
+    """
+    rows = {language: _rows(path) for language, path in files.items()}
+    pivot = next(iter(files))
+    found = {pivot: _inference(files[pivot], rows[pivot])}
+    for language in [name for name in files if name != pivot]:
+        _check_same_rows((files[language], rows[language]), (files[pivot], rows[pivot]))
+        parts = (row.part for row in rows[pivot])
+        own = [row._replace(part=part) for row, part in zip(rows[language], parts, strict=True)]
+        found[language] = _inference(files[language], own)
+    return found
+
+
+def _check_same_rows(translation: tuple[Path, list[_Row]], original: tuple[Path, list[_Row]]) -> None:
+    (path, rows), (other, originals) = translation, original
+    for row, own in zip(rows, originals, strict=False):
+        if row.label != own.label:
+            raise Mismatch(
+                f"{path}:{row.line}: expected the label of {other}:{own.line}, {own.labelled}, got "
+                f"{row.labelled}; each row must translate the same row of {other}"
+            )
+    if len(rows) != len(originals):
+        longer, more = max(translation, original, key=lambda side: len(side[1]))
+        first = more[min(len(rows), len(originals))]
+        raise Mismatch(
+            f"{longer}:{first.line}: a translation must have as many rows, got {len(rows)} in {path} and "
+            f"{len(originals)} in {other}; this is the first row without a counterpart: each row must "
+            f"translate the same row of {other}"
+        )
+
+
+def _inference(path: Path | str, rows: Sequence[_Row]) -> Inference:
+    """The pairs of these rows that have a label; BadFile if there are none."""
+    kept = [(row.premise, row.hypothesis, row.label, row.part) for row in rows if row.label is not None]
+    if not kept:
+        raise BadFile(f"{path}: expected pairs of sentences with labels, found none; check the file")
+    premises, hypotheses, labels, parts = zip(*kept, strict=True)
+    return Inference(premises, hypotheses, labels, parts, len(rows) - len(kept))
+
+
+def _rows(path: Path | str) -> list[_Row]:
     lines = read_lines(path)
     header = next(iter(lines), "").split("\t")
     places = {name: _place(path, header, names) for name, names in _COLUMNS.items()}
-    rows: list[tuple[str, str, int, str]] = []
-    undecided = 0
+    rows: list[_Row] = []
     for number, line in enumerate(lines, 2):
         fields, where = line.split("\t"), f"{path}:{number}"
         if not line.strip():
@@ -68,20 +131,17 @@ def read_nli(path: Path | str) -> Inference:
                 f"{where}: expected {len(header)} columns as in line 1, got {len(fields)}; correct the line"
             )
         given = fields[places["label"]].strip()
+        sides = fields[places["premise"]], fields[places["hypothesis"]]
         label = given.lower()
         if label == _NO_CONSENSUS:
-            undecided += 1
+            rows.append(_Row(number, *sides, None, ""))
             continue
         if label not in LABELS:
             raise BadFile(
                 f"{where}: a label must be one of {', '.join(LABELS)}; got {given!r}; correct the line"
             )
-        part = _part(header, fields, number - 2, where)
-        rows.append((fields[places["premise"]], fields[places["hypothesis"]], LABELS.index(label), part))
-    if not rows:
-        raise BadFile(f"{path}: expected pairs of sentences with labels, found none; check the file")
-    premises, hypotheses, labels, parts = zip(*rows, strict=True)
-    return Inference(premises, hypotheses, labels, parts, undecided)
+        rows.append(_Row(number, *sides, LABELS.index(label), _part(header, fields, number - 2, where)))
+    return rows
 
 
 def _place(path: Path | str, header: Sequence[str], names: Sequence[str]) -> int:

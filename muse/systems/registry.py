@@ -148,7 +148,8 @@ def _fingerprint(request: TrainingRequest, recipe: Mapping[str, Any], core: Core
     """
     digests = [digest for _, digest in recipe["inputs"]]
     trainer = replace(recipe["trainer"], rate=1.0)
-    languages = {"texts": list(request.texts), "further": list(request.further)}  # numbered in this order
+    given = {"texts": request.texts, "further": request.further, "nli": request.translated_nli}
+    languages = {name: list(files) for name, files in given.items()}  # numbered in this order
     settings = {**recipe, "trainer": trainer, "inputs": digests, **languages}
     spaces = [f"{language} {digest}" for language, digest in checksums(request.space).items()]
     return [repr(settings), repr(core.settings), *spaces]

@@ -40,9 +40,10 @@ class Preset:
 class System:
     """A sentence system: its presets by name, the texts it needs, and those it can use.
 
-    `several`: it takes parallel text of several languages at once. `train` trains an encoder for a job.
-    `network` rebuilds an untrained network from saved settings; a system without a network raises KeyError.
-    `reads` returns the files, other than texts, that a config names.
+    `several`: it takes parallel text of several languages at once; `translated_nli`: inferences with their
+    translations. `train` trains an encoder for a job. `network` rebuilds an untrained network from saved
+    settings; a system without a network raises KeyError. `reads` returns the files, other than texts, that a
+    config names.
     """
 
     name: str
@@ -53,6 +54,7 @@ class System:
     uses: tuple[str, ...] = ()  # beside what it needs
     takes_core: bool = False
     several: bool = False
+    translated_nli: bool = False
     reads: Callable[[Any], tuple[Path, ...]] = lambda config: ()
 
 
@@ -61,9 +63,9 @@ class TrainingRequest:
     """A request to train an encoder: the space, the language, the texts, the settings, the output folder.
 
     `parallel` is one file of lines `pivot<TAB>sentence`, or two files aligned by line, the pivot's first;
-    `further` has such a file for other languages. `texts` has the file of each language. The preset is
-    changed by `settings` (from --set), `config` (settings of the system with separate options) and `trainer`
-    (settings of TrainerConfig).
+    `further` has such a file for other languages. `translated_nli` has the rows of `nli` in other languages.
+    `texts` has the file of each language. The preset is changed by `settings` (from --set), `config`
+    (settings of the system with separate options) and `trainer` (settings of TrainerConfig).
     """
 
     space: AlignedSpace
@@ -73,6 +75,7 @@ class TrainingRequest:
     parallel: tuple[Path, ...] = ()
     further: Mapping[str, Path] = field(default_factory=dict)
     nli: Path | None = None
+    translated_nli: Mapping[str, Path] = field(default_factory=dict)
     texts: Mapping[str, Path] = field(default_factory=dict)
     core: Path | None = None
     settings: Mapping[str, str] = field(default_factory=dict)
@@ -86,7 +89,8 @@ class TrainingRequest:
         """All text files of the request."""
         texts = (path for _, path in sorted(self.texts.items()))
         parallel = chain.from_iterable(self.parallel_files.values())
-        return (*parallel, *texts, *([] if self.nli is None else [self.nli]))
+        nli = () if self.nli is None else (self.nli,)
+        return (*parallel, *texts, *nli, *self.translated_nli.values())
 
     @property
     def parallel_files(self) -> dict[str, tuple[Path, ...]]:
@@ -110,8 +114,9 @@ class TrainingRequest:
                 f"{system.name} uses parallel text of --lang alone; leave out --parallel "
                 f"{next(iter(self.further))}=FILE"
             )
-        for language in (self.language, *self.texts, *self.further):
+        for language in (self.language, *self.texts, *self.further, *self.translated_nli):
             self.space.side(language)
+        self._check_translated_nli(system)
         if self.space.pivot in self.parallel_files:
             option = (
                 "--lang" if self.parallel and self.language == self.space.pivot else "--parallel LANG=FILE"
@@ -123,6 +128,23 @@ class TrainingRequest:
         check_out(self.out)
         preset = system.presets[self.preset]
         return _changed(preset, self.settings, {**self.trainer}, {**self.config})
+
+    def _check_translated_nli(self, system: System) -> None:
+        pivot = self.space.pivot
+        for language in self.translated_nli:
+            if not system.translated_nli:
+                raise BadSetting(
+                    f"{system.name} uses no translations of inferences; leave out --nli {language}=FILE"
+                )
+            if self.nli is None:
+                raise BadSetting(
+                    f"--nli {language}=FILE translates pairs of {pivot}, got none; give these as --nli FILE"
+                )
+            if language == pivot:
+                raise BadSetting(
+                    f"--nli LANG=FILE must have a language other than the pivot, got {pivot}; give its pairs "
+                    "as --nli FILE"
+                )
 
     def _check_texts(self, system: System) -> None:
         given = {"parallel": bool(self.parallel), "nli": self.nli is not None, "text": bool(self.texts)}

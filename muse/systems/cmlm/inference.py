@@ -1,11 +1,13 @@
 """Inference: fine-tuning on premises and hypotheses in different languages (section 4.3).
 
-The paper has them translated by machine; here each word becomes its nearest one in the space.
+In the paper they are translated by machine. Here translations may be given; without them, each word becomes
+its nearest one in the space.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
 
 import torch
@@ -35,22 +37,45 @@ def inference_learner(
 
 
 def inferences(
-    text: Inference, space: AlignedSpace, languages: tuple[str, str], encoder: CmlmEncoder, progress: Progress
+    texts: Mapping[str, Inference],
+    space: AlignedSpace,
+    languages: tuple[str, str],
+    encoder: CmlmEncoder,
+    progress: Progress,
 ) -> Inferences:
-    """Each pair of the first language twice: with the hypothesis or the premise glossed in the second one.
+    """Each pair of the first language twice with every other: the hypothesis or the premise is translated.
 
-    Mismatch if too few of them have known words.
+    `texts` are the pairs of the first language and their translations, row by row; without one into the
+    second language they are glossed. Mismatch if too few pairs have known words.
     """
+    first, second = languages
+    text = texts[first]
+    translated = {language: other for language, other in texts.items() if language != first}
+    if second not in translated:
+        translated = {second: _glossed_pairs(text, space, languages), **translated}
+    halves = []  # language and text of the premises, and those of the hypotheses
+    for other in translated.items():
+        halves += [((first, text), other), (other, (first, text))]
 
-    def read(sentences: Sequence[str], *, translated: bool) -> Reading:
-        given = glossed(sentences, space, languages) if translated else sentences
-        return read_text(given, encoder.reader(languages[translated]), progress)
+    def read(sentences: Sequence[str], language: str) -> Reading:
+        return read_text(sentences, encoder.reader(language), progress)
 
-    premises = Reading.joined([read(text.premises, translated=half) for half in (False, True)])
-    hypotheses = Reading.joined([read(text.hypotheses, translated=half) for half in (True, False)])
-    twice = Inference(2 * text.premises, 2 * text.hypotheses, 2 * text.labels, 2 * text.parts, text.undecided)
+    premises = Reading.joined([read(half.premises, language) for (language, half), _ in halves])
+    hypotheses = Reading.joined([read(half.hypotheses, language) for _, (language, half) in halves])
+    times = len(halves)
+    repeated = Inference(
+        times * text.premises, times * text.hypotheses,
+        times * text.labels, times * text.parts, text.undecided,
+    )  # fmt: skip
     device = str(next(encoder.parameters()).device)
-    return inferences_of(twice, (premises, hypotheses), languages[0], device)
+    return inferences_of(repeated, (premises, hypotheses), first, device)
+
+
+def _glossed_pairs(text: Inference, space: AlignedSpace, languages: tuple[str, str]) -> Inference:
+    premises, hypotheses = (
+        tuple(glossed(side, space, languages)) for side in (text.premises, text.hypotheses)
+    )
+    return replace(text, premises=premises, hypotheses=hypotheses)
 
 
 def glossed(sentences: Sequence[str], space: AlignedSpace, languages: tuple[str, str]) -> list[str]:

@@ -12,7 +12,7 @@ import numpy as np
 import torch
 
 from muse.files.documents import read_documents
-from muse.files.nli import read_nli
+from muse.files.nli import Inference, read_translated_nli
 from muse.space import AlignedSpace
 from muse.systems.cmlm.inference import inference_learner, inferences
 from muse.systems.cmlm.learning import CmlmLearner, Cotrained, NeighbourCorpus, read_corpus
@@ -135,15 +135,15 @@ def prepare(job: Job) -> CmlmTraining:
     request, config, device = job.request, job.config, job.runtime.device
     rng = np.random.default_rng(request.seed)
     text = {name: hold_out(read_documents(path), rng, path) for name, path in request.texts.items()}
-    nli = read_nli(request.nli) if request.nli is not None else None
-    languages = tuple(dict.fromkeys((*job.languages, *text, *request.further)))
+    nli = _read_inferences(job)
+    languages = tuple(dict.fromkeys((*job.languages, *text, *request.further, *nli)))
     words = vocabulary_of(config, request.space, languages, _pieces(job, text))
     encoder = CmlmEncoder(config, words, generator_for(request.seed, 0)).to(device)
     parallel = job.parallel(encoder.reader) if request.parallel_files else None
     corpus = read_corpus(text, encoder, job.runtime)
     model = Cmlm(encoder, config, corpus.counts(words.count), generator_for(request.seed, 1)).to(device)
     found = None
-    if nli is not None:
+    if nli:
         found = inferences(nli, request.space, job.languages, encoder, job.runtime.progress)
     return CmlmTraining(job, model, corpus, parallel, found)
 
@@ -180,6 +180,14 @@ def make_cmlm(settings: Mapping[str, Any], space: AlignedSpace) -> SentenceNetwo
     return CmlmEncoder(config, vocabulary_of(config, space, settings["languages"], pieces), torch.Generator())
 
 
+def _read_inferences(job: Job) -> dict[str, Inference]:
+    """The inferences of the pivot, and their translations by language; none if they are not given."""
+    request = job.request
+    if request.nli is None:
+        return {}
+    return read_translated_nli({job.languages[0]: request.nli, **request.translated_nli})
+
+
 def _pieces(job: Job, text: Mapping[str, SplitDocuments]) -> Pieces | None:
     """The word pieces of the training text, if the config asks for pieces."""
     if not job.config.pieces:
@@ -200,4 +208,13 @@ def _counts(training: CmlmTraining) -> dict[str, int]:
     return {**counts, "truncated": truncated}
 
 
-CMLM = System("cmlm", PRESETS, ("text",), train_cmlm, make_cmlm, uses=("parallel", "nli"), several=True)
+CMLM = System(
+    "cmlm",
+    PRESETS,
+    ("text",),
+    train_cmlm,
+    make_cmlm,
+    uses=("parallel", "nli"),
+    several=True,
+    translated_nli=True,
+)
