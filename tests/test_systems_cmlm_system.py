@@ -13,6 +13,7 @@ import torch
 
 from muse.api.encoders import load_encoder
 from muse.encoders.ragged import Ragged
+from muse.encoders.saving import Saved, read_encoder, write_encoder
 from muse.files.nli import Inference, read_nli
 from muse.progress import Progress
 from muse.space import load_space
@@ -20,7 +21,8 @@ from muse.systems.cmlm.inference import glossed, inference_learner, inferences
 from muse.systems.cmlm.learning import Cotrained
 from muse.systems.cmlm.network import CmlmEncoder
 from muse.systems.cmlm.words import Words, words_of_space
-from muse.systems.nli.pair_classes import RowPairNetwork
+from muse.systems.network_encoder import NetworkEncoder
+from muse.systems.nli.pair_classes import PairClassLearner, RowPairNetwork, WithClassifier
 from muse.training import sharing, trainer
 from muse.training.losses import Softmax
 from muse.training.trainer import TrainerConfig
@@ -279,6 +281,63 @@ def test_translated_inferences_that_do_not_fit(muse: Command, files: Path) -> No
     start = ["train", files / "space", "--lang", "fr", "--out", files / "out", *twice[:-2], "--encoder"]
     for system, name in (("lens", "lens"), ("infersent", "infersent"), ("xlm", "xlm --nli")):
         refused(muse(*start, system), f"{name} uses no translations of inferences; leave out --nli fr=FILE")
+
+
+def test_the_classifier_of_inferences_is_saved_and_evaluated(
+    muse: Command, files: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    learners: list[Any] = []
+
+    def noted(learner: Any, *given: Any, **named: Any) -> Any:
+        learners.append(learner)
+        return trainer.train(learner, *given, **named)
+
+    monkeypatch.setattr("muse.systems.cmlm.system.train", noted)
+    found = muse(*good(files, "--json", "--nli", files / "nli.txt", "--epochs", 3)).json
+    space, text = load_space(files / "space"), read_nli(files / "nli.txt")
+    encoder = load_encoder(files / "out", space)
+    network = cast(NetworkEncoder, encoder).network
+    assert isinstance(network, WithClassifier)
+    again = inferences({"en": text}, space, ("en", "fr"), cast(CmlmEncoder, network.network), QUIET)
+    assert PairClassLearner(network, again).score() == found["score"] > found["score_by_epoch"][0]
+    asked: list[object] = ["evaluate", files / "space", "--task", "nli", "--pairs", files / "nli.txt"]
+    told = muse(*asked, "--src", "en", "--encoder", files / "out", "--json").json
+    test = text.part("test")
+    u, v = (encoder.encode(side, "en").matrix for side in (test.premises, test.hypotheses))
+    head = read_encoder(files / "out").arrays
+    for name, trained in learners[-1].network.head.named_parameters():
+        np.testing.assert_array_equal(head[f"head.{name}"], trained.detach())
+    (w, b), (top, c) = ([head[f"head.layers.{n}.{x}"] for x in ("weight", "bias")] for n in (0, 3))
+    logits = np.tanh(np.hstack([u, v, abs(u - v), u * v]) @ w.T + b) @ top.T + c
+    assert told["accuracy"] == 100 * float((logits.argmax(axis=1) == test.labels).mean())
+    assert told["pairs"] == len(test.labels) == 8
+    french = muse(*asked, "--src", "fr", "--encoder", files / "out")
+    assert french.code == 0  # it was trained for both languages
+
+
+def test_the_rows_are_those_of_a_folder_without_the_classifier(muse: Command, files: Path) -> None:
+    assert muse(*good(files, "-q", "--epochs", 1, "--nli", files / "nli.txt")).code == 0
+    saved, text = read_encoder(files / "out"), ["fr1 fr2 fr3", "fr7", ""]
+    arrays = {
+        name.removeprefix("network."): value
+        for name, value in saved.arrays.items()
+        if not name.startswith("head.")
+    }
+    assert len(arrays) == len(saved.arrays) - 4
+    settings = {name: value for name, value in saved.settings.items() if name != "classifies"}
+    write_encoder(files / "older", Saved(saved.kind, saved.name, saved.spaces, settings, arrays))
+    space = load_space(files / "space")
+    new, old = (load_encoder(files / name, space) for name in ("out", "older"))
+    for language, sentences in (("fr", text), ("en", [line.replace("fr", "en") for line in text])):
+        rows = old.encode(sentences, language).matrix
+        assert rows[:2].any(axis=1).all()
+        np.testing.assert_array_equal(new.encode(sentences, language).matrix, rows)
+    assert muse(*good(files, "-q", "--epochs", 1)).code == 0
+    assert "classifies" in (files / "out" / "manifest.json").read_text()
+    asked: list[object] = ["evaluate", files / "space", "--task", "nli", "--pairs", files / "nli.txt"]
+    for folder, name in (("older", "cmlm[nli]"), ("out", "cmlm")):
+        ended = muse(*asked, "--src", "en", "--encoder", files / folder)
+        refused(ended, "lens, cmlm or xlm", f"{name} has no classifier")
 
 
 BAD: dict[str, tuple[list[object], list[str]]] = {

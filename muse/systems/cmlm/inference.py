@@ -31,9 +31,14 @@ def inference_learner(
     encoder: CmlmEncoder, pairs: Inferences, generator: torch.Generator
 ) -> PairClassLearner:
     """The learner that fine-tunes the encoder with a classifier of entailment on its rows."""
-    classifier = PairClassifier(encoder.dimension, HIDDEN, len(LABELS), dropout=0.0)
-    draw_(classifier, generator)
-    return PairClassLearner(WithClassifier(encoder, classifier), pairs)
+    network = with_classifier(encoder)
+    draw_(network.classifier, generator)
+    return PairClassLearner(network, pairs)
+
+
+def with_classifier(encoder: CmlmEncoder) -> WithClassifier:
+    """The encoder and an untrained classifier of inferences."""
+    return WithClassifier(encoder, PairClassifier(encoder.dimension, HIDDEN, len(LABELS), dropout=0.0))
 
 
 def inferences(

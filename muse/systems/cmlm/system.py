@@ -14,13 +14,14 @@ import torch
 from muse.files.documents import read_documents
 from muse.files.nli import Inference, read_translated_nli
 from muse.space import AlignedSpace
-from muse.systems.cmlm.inference import inference_learner, inferences
+from muse.systems.cmlm.inference import inference_learner, inferences, with_classifier
 from muse.systems.cmlm.learning import CmlmLearner, Cotrained, NeighbourCorpus, read_corpus
 from muse.systems.cmlm.neighbours import SplitDocuments, hold_out
 from muse.systems.cmlm.network import STRATEGIES, Cmlm, CmlmConfig, CmlmEncoder
 from muse.systems.cmlm.words import Words, words_of_pieces, words_of_space
 from muse.systems.network_encoder import SentenceNetwork
 from muse.systems.nli.inferences import Inferences
+from muse.systems.nli.pair_classes import PairClassLearner
 from muse.systems.parallel_corpus import ParallelCorpus
 from muse.systems.pieces import Pieces
 from muse.systems.system import Fitted, Job, Preset, System
@@ -86,6 +87,12 @@ class CmlmTraining:
             found[_INFERENCE] = inference_learner(encoder, self.inferences, drawn)
         return {name: learner.to(self.job.runtime.device) for name, learner in found.items()}
 
+    @property
+    def network(self) -> SentenceNetwork:
+        """What is saved: the encoder, with the classifier if there are inferences."""
+        learner = self.learners.get(_INFERENCE)
+        return learner.network if isinstance(learner, PairClassLearner) else self.model.encoder
+
     def stage(self, name: str) -> tuple[EpochResult, ...]:
         """Trains with one objective and leaves the networks as they were at its best epoch."""
         runtime = self.job.runtime
@@ -114,12 +121,13 @@ def train_cmlm(job: Job) -> Fitted:
     return Fitted(
         encoder=job.encoder(
             job.config.objective + (f"[{','.join(more)}]" if more else ""),
-            training.model.encoder,
+            training.network,
             tuple(words.readers),
             {
                 "network": asdict(job.config),
                 "languages": list(words.readers),
                 "pieces": None if words.pieces is None else words.pieces.to_json(),
+                "classifies": training.inferences is not None,
             },
         ),
         epochs=epochs,
@@ -174,10 +182,15 @@ def vocabulary_of(
 
 
 def make_cmlm(settings: Mapping[str, Any], space: AlignedSpace) -> SentenceNetwork:
-    """The encoder of a saved model, before its parameters are restored."""
+    """The encoder of a saved model, before its parameters are restored.
+
+    Folders older than the classifier that is saved with it have the encoder alone.
+    """
     config = CmlmConfig(**settings["network"])
     pieces = None if settings["pieces"] is None else Pieces.from_json(settings["pieces"])
-    return CmlmEncoder(config, vocabulary_of(config, space, settings["languages"], pieces), torch.Generator())
+    words = vocabulary_of(config, space, settings["languages"], pieces)
+    encoder = CmlmEncoder(config, words, torch.Generator())
+    return with_classifier(encoder) if settings.get("classifies") else encoder
 
 
 def _read_inferences(job: Job) -> dict[str, Inference]:

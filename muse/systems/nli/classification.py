@@ -52,7 +52,7 @@ def _classifier(encoder: SentenceEncoder) -> PairNetwork:
     network = encoder.network if isinstance(encoder, NetworkEncoder) else None
     if not (isinstance(network, PairNetwork) and network.classes == len(LABELS)):
         raise BadSetting(
-            f"inference needs an encoder that was trained with --nli, such as infersent, x-bilstm, lens or "
-            f"xlm; {encoder.name} has no classifier of {', '.join(LABELS)}"
+            f"inference needs an encoder that was trained with --nli, such as infersent, x-bilstm, lens, "
+            f"cmlm or xlm; {encoder.name} has no classifier of {', '.join(LABELS)}"
         )
     return network.eval()
