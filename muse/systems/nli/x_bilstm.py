@@ -142,7 +142,8 @@ def train_x_bilstm(job: Job) -> Fitted:
     english = _opened(job)
     parallel = job.parallel()
     words = {name: torch.tensor(request.space.vectors(name).matrix) for name in parallel.pairs}
-    with torch_seeded(request.seed, 0):
+    # From stream 0 the weights would be those that an InferSent of the same seed began with.
+    with torch_seeded(request.seed, 1):
         network = XBiLSTM(english, words).to(device)
     if config.copied:
         network.copy_english()
