@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from muse.api.encoders import load_encoder
+from muse.encoders.saving import read_encoder
 from muse.space import load_space
 from muse.systems.translator.learner import TranslatorLearner
 from tests.command import Command, refused, refused_leaving
@@ -34,6 +36,14 @@ def training(files: Path, *more: object, **texts: Path | str) -> list[object]:
     given = [part for name, path in files_of.items() for part in ("--text", f"{name}={path}")]
     quick = ["--epochs", 2, "--batch", 8, "--rate", 0.01]
     return ["train-translator", files / "space", "--out", files / "out", *quick, *sizes, *given, *more]
+
+
+def pretraining(files: Path, *more: object) -> list[object]:
+    """The arguments that train a language model for both parts to begin with."""
+    sizes = [part for size in (*SIZES[:4], "length=26", "objective=mlm") for part in ("--set", size)]
+    texts = [part for name in ("en", "fr") for part in ("--text", f"{name}={files / name}.txt")]
+    start = ["train", files / "space", "--encoder", "xlm", "--lang", "fr", "-q", "--epochs", 1, "--batch", 8]
+    return [*start, *sizes, *texts, *more]
 
 
 def translating(files: Path, *more: object) -> list[object]:
@@ -70,16 +80,12 @@ def test_it_is_trained_and_translates(muse: Command, files: Path) -> None:
 
 
 def test_it_begins_with_a_language_model(muse: Command, files: Path) -> None:
-    sizes = [part for size in (*SIZES[:4], "length=26", "objective=mlm") for part in ("--set", size)]
-    texts = [part for name in ("en", "fr") for part in ("--text", f"{name}={files / name}.txt")]
-    start: list[object] = ["train", files / "space", "--encoder", "xlm", "--lang", "fr", "-q", "--epochs", 1]
-    assert muse(*start, "--batch", 8, *sizes, *texts, "--out", files / "mlm").code == 0
+    assert muse(*pretraining(files, "--out", files / "mlm")).code == 0
     found = muse(*training(files, "--json", "--encoder", files / "mlm", "--decoder", "random")).json
     assert found["encoder"] == "translator[mlm,random]"
     both = ["--encoder", files / "mlm", "--decoder", files / "mlm"]
     assert muse(*training(files, "--json", *both)).json["encoder"] == "translator[mlm,mlm]"
-    other = ["--set", "hidden=32", "--out", files / "other"]
-    assert muse(*start, "--batch", 8, *sizes, *texts, *other).code == 0
+    assert muse(*pretraining(files, "--set", "hidden=32", "--out", files / "other")).code == 0
     two = ["--encoder", files / "mlm", "--decoder", files / "other"]
     refused(muse(*training(files, *two)), "models of the same pieces and sizes")
 
@@ -90,6 +96,30 @@ def test_parallel_text_alone_or_too(muse: Command, files: Path) -> None:
     assert (found["metric"], found["pairs_fr"]) == ("accuracy", 95)
     alone = ["--set", "denoising=0", "--set", "back_translation=0"]
     assert muse(*training(files, *pairs, *alone)).json["score"] > 0
+
+
+def test_parallel_text_for_a_model_that_begins_with_a_language_model(muse: Command, files: Path) -> None:
+    assert muse(*pretraining(files, "--out", files / "mlm")).code == 0
+    both = ["--encoder", files / "mlm", "--decoder", files / "mlm"]
+    alone = ["--set", "denoising=0", "--set", "back_translation=0"]
+    more = ["--parallel", f"fr={files / 'pairs.tsv'}", *both, *alone]
+    few = files / "few.txt"  # of which other pieces would be learned
+    few.write_text("".join(f"fr{i} fr{i + 1} fr{i % 7}\n" for i in range(40)), encoding="utf-8")
+    assert muse(*training(files, "-q", *more, "--epochs", 0, fr=few)).code == 0
+    model, untrained = (read_encoder(files / name) for name in ("mlm", "out"))
+    assert untrained.settings["pieces"] == model.settings["pieces"]
+    given = {name.removeprefix("model.transformer."): rows for name, rows in model.arrays.items()}
+    np.testing.assert_array_equal(untrained.arrays["bias"], given.pop("model.bias"))
+    for name, rows in given.items():
+        np.testing.assert_array_equal(untrained.arrays[f"encoder.{name}"], rows)
+        if "norm2" not in name:  # in the decoder that of attention to the encoder
+            np.testing.assert_array_equal(untrained.arrays[f"decoder.{name}"], rows)
+    found = muse(*training(files, "--json", *more, fr=few)).json
+    assert (found["encoder"], found["metric"]) == ("translator[mlm,mlm]", "accuracy")
+    assert found["pairs_fr"] == 95
+    assert found["loss_curve"][-1] < found["loss_curve"][0]
+    assert found["score"] > found["score_by_epoch"][0]
+    assert muse(*translating(files), stdin="fr1 fr2 fr3\n").out.strip().startswith("en")
 
 
 def test_a_killed_run_ends_as_one_that_was_not(
