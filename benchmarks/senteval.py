@@ -44,6 +44,7 @@ def rated(task: str, asked: argparse.Namespace) -> tuple[str, Path, Path]:
         language = "fr" if task.endswith("fr") else "en"
         files = (asked.shared / "data" / "sts" / f"stsb-{language}-{part}.csv" for part in ("dev", "test"))
         return language, *files
+    asked.work.mkdir(parents=True, exist_ok=True)
     paths = []
     for part in ("train", "test"):
         paths.append(asked.work / f"sickr.{part}.csv")
