@@ -12,8 +12,9 @@ all seeds. The table has means over the seeds, with the least and the most.
 Relatedness is Pearson's correlation of a regression on |u - v| and u * v (`muse evaluate --task
 relatedness`): of SICK's train part on its test part, and of STS-B's dev part, since its train part is not at
 hand, on its test part, in English and French. The probing tasks are French (probing_text.py), read by a
-multi-layer perceptron whose settings the validation part chooses (`muse evaluate --task probe`). The
-encoders' weights, if any, are fitted on the training captions. Rows that the file has are not made again.
+multi-layer perceptron, or for the many classes of word content by a logistic regression, as in the thesis;
+the validation part chooses its regularisation (`muse evaluate --task probe`). The encoders' weights, if any,
+are fitted on the training captions. Rows that the file has are not made again.
 """
 
 from __future__ import annotations
@@ -83,7 +84,8 @@ def measured(task: str, encoder: str, seed: int, asked: argparse.Namespace) -> R
             "ci95_high": 100 * high, "tested": found["pairs"],
         }  # fmt: skip
     text = written(asked.shared / "data", asked.work / "probing", asked.paragraphs)[task]
-    more: list[str | Path] = ["--src", "fr", "--labelled", text, "--classifier", "mlp"]
+    kind = "logistic" if task == "wc" else "mlp"
+    more: list[str | Path] = ["--src", "fr", "--labelled", text, "--classifier", kind]
     found = muse("evaluate", asked.space, "--task", "probe", *more, *same).fields[task]["fr"]
     low, high = found["ci95"]
     return {

@@ -12,6 +12,7 @@ from muse.evaluation.classifier import (
     ClassifierConfig,
     Labelled,
     accuracy,
+    cross_validated,
     fitted,
     folds,
     macro_f1,
@@ -106,17 +107,61 @@ def test_a_classifier_nobody_knows() -> None:
         ClassifierConfig("forest")
 
 
-def test_every_sentence_is_tested_in_one_fold() -> None:
+def test_folds_have_the_same_share_of_each_class() -> None:
     labels = np.repeat([0, 1, 2], [23, 10, 17])
-    found = folds(labels, 5, np.random.default_rng(0))
-    assert sorted(np.concatenate([part.test for part in found]).tolist()) == list(range(50))
-    assert sorted(np.concatenate([part.held_out for part in found]).tolist()) == list(range(50))
-    for part in found:
-        assert sorted(np.concatenate(part).tolist()) == list(range(50))
-        shares = np.bincount(labels[part.test])
+    fold = folds(labels, 5, np.random.default_rng(0))
+    assert set(fold.tolist()) == set(range(5))
+    for one in range(5):
+        shares = np.bincount(labels[fold == one])
         assert np.all(np.abs(shares - np.array([23, 10, 17]) / 5) < 1)
 
 
 def test_a_class_smaller_than_the_folds() -> None:
     with pytest.raises(Mismatch, match="5 folds need at least 5 sentences of each class, got 4 of one"):
         folds(np.repeat([0, 1], [20, 4]), 5, np.random.default_rng(0))
+
+
+def best_of_inner_folds(task: Labelled, fold: np.ndarray, strengths: tuple[float, ...]) -> np.ndarray:
+    """Nested cross-validation in SentEval's two loops, without sharing a model between outer folds."""
+    linear = pytest.importorskip("sklearn.linear_model")
+
+    def answers(train: np.ndarray, test: np.ndarray, strength: float) -> np.ndarray:
+        x, scale = task.rows[train], np.sqrt(task.rows[train].var(axis=0).mean())
+        model = linear.LogisticRegression(C=strength).fit((x - x.mean(axis=0)) / scale, task.labels[train])
+        return np.asarray(model.predict((task.rows[test] - x.mean(axis=0)) / scale))
+
+    found = np.empty_like(task.labels)
+    for outer in np.unique(fold):
+        right = []
+        for strength in strengths:
+            shares = []
+            for dev in set(fold.tolist()) - {outer}:
+                answered = answers((fold != outer) & (fold != dev), fold == dev, strength)
+                shares.append((answered == task.labels[fold == dev]).mean())
+            right.append(np.mean(shares))
+        found[fold == outer] = answers(fold != outer, fold == outer, strengths[int(np.argmax(right))])
+    return found
+
+
+def test_cross_validation_is_nested() -> None:
+    task = blobs(3, count=90, gap=1.2)
+    fold = folds(task.labels, 4, np.random.default_rng(0))
+    strengths = (1e-4, 0.03, 1.0)
+    found = cross_validated(task, fold, ClassifierConfig(strengths=strengths[::-1]), accuracy)
+    expected = best_of_inner_folds(task, fold, strengths)
+    assert found.tolist() == expected.tolist()
+    assert 60 < accuracy(task.labels, found) < 90
+    for one in strengths:  # and the choice matters
+        assert (found != best_of_inner_folds(task, fold, (one,))).any()
+
+
+def test_the_fold_that_is_tested_teaches_nothing() -> None:
+    pytest.importorskip("sklearn")
+    task = blobs(4, count=60, gap=1)
+    fold = folds(task.labels, 3, np.random.default_rng(0))
+    labels = np.where(fold == 1, (task.labels + 1) % 3, task.labels)
+    one, other = (
+        cross_validated(t, fold, ClassifierConfig(), accuracy) for t in (task, Labelled(task.rows, labels))
+    )
+    assert (one == other)[fold == 1].all()
+    assert (one != other)[fold != 1].any()

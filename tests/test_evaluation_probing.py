@@ -117,18 +117,18 @@ def test_languages_are_told_by_their_words() -> None:
     assert scored(probe, bags(probe)).accuracy > 95
 
 
-def test_every_split_is_tested_and_all_hits_count_together() -> None:
+def test_every_fold_is_tested_and_all_hits_count_together() -> None:
     pytest.importorskip("sklearn")
     rng = np.random.default_rng(0)
     labels = np.repeat([0, 1], [60, 40])
     rows = (8 * np.eye(2)[labels] + rng.normal(size=(100, 2))).astype(np.float32)
-    splits = folds(labels, 5, rng)
-    rows[splits[3].test] = rows[splits[3].test][:, ::-1]  # of one fold the classes have changed places
+    fold = folds(labels, 5, rng)
+    rows[fold == 3] = rows[fold == 3][:, ::-1]  # of one fold the classes have changed places
     found = evaluate_probe(
         "x", Labelled(rows, labels), Signature("logistic", "en-en"),
-        config=ClassifierConfig(strengths=(1.0,)), rng=rng, splits=splits,
+        config=ClassifierConfig(strengths=(1.0,)), rng=rng, split=fold,
     )  # fmt: skip
-    assert (found.tested, found.trained, found.classes, found.chance) == (100, len(splits[0].train), 2, 60)
+    assert (found.tested, found.trained, found.classes, found.chance) == (100, 80, 2, 60)
     assert found.accuracy == pytest.approx(80, abs=2)
 
 

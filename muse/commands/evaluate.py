@@ -132,7 +132,8 @@ FILE: dict[str, Any] = {"type": Path, "metavar": "FILE"}
 )  # fmt: skip
 @click.option(
     "--folds", type=click.IntRange(3, 100), metavar="N",
-    help="probe: cross-validate, so that every sentence of --text is tested once.  [default: one split]",
+    help="probe: nested cross-validation, so that every sentence of --text is tested once.  "
+    "[default: one split]",
 )  # fmt: skip
 @click.option(
     "--classifier", default="logistic", show_default=True, type=click.Choice(["logistic", "mlp"]),

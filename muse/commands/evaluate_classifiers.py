@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     import numpy as np
 
     from muse.encoders.encoder import SentenceEncoder
-    from muse.evaluation.classifier import Parts
+    from muse.evaluation.classifier import Labels, Parts
     from muse.evaluation.probing import Probe
     from muse.evaluation.score import Signature
     from muse.progress import Progress
     from muse.space import AlignedSpace
 
-    Task = tuple[Probe, str, list[Parts]]  # with a name for its files, and its splits if they are given
+    Task = tuple[Probe, str, Parts | None]  # with a name for its files, and its split if it is given
 
 log = logging.getLogger(__name__)
 LABELS = "labels.txt"
@@ -80,13 +80,15 @@ def probe(space: Path, options: dict[str, Any]) -> tuple[dict[str, Any], list[st
     lines = []
     for task, gold, own in tasks:
         labels = np.array(task.labels)
-        splits = own or (folds(labels, options["folds"], rng) if options["folds"] else [])
+        split: Parts | Labels | None = own
+        if own is None and options["folds"]:
+            split = folds(labels, options["folds"], rng)
         languages = sorted(set(task.languages), key=task.languages.index)
-        parts = (options["classifier"], f"drawn:{options['seed']}", *_folds_named(splits))
+        parts = (options["classifier"], f"drawn:{options['seed']}", *_folds_named(own, options["folds"]))
         score = evaluate_probe(
             task.name, Labelled(_rows(encoder, task, loaded.progress), labels),
             _signature(loaded, made_by(encoder, options), (languages[0], languages[-1]), gold, parts),
-            config=config, rng=rng, splits=splits,
+            config=config, rng=rng, split=split,
         )  # fmt: skip
         name = task.name if len(languages) > 1 else languages[0]
         (fields if len(languages) > 1 else fields.setdefault(task.name, {}))[name] = score.as_json()
@@ -104,8 +106,8 @@ def _check_texts(options: dict[str, Any]) -> None:
         raise click.UsageError("--labelled FILE needs --src LANG, its language, and --src needs it.")
 
 
-def _folds_named(splits: Sequence[Parts]) -> list[str]:
-    return [f"folds:{len(splits)}"] if len(splits) > 1 else []
+def _folds_named(own: Parts | None, folds: int | None) -> list[str]:
+    return [f"folds:{folds}"] if folds and own is None else []
 
 
 def _given(space: AlignedSpace, options: dict[str, Any]) -> Iterator[Task]:
@@ -125,7 +127,7 @@ def _given(space: AlignedSpace, options: dict[str, Any]) -> Iterator[Task]:
         labels = [classes.index(label) for label in text.labels]
         split = Parts(*(np.flatnonzero(np.array(text.parts) == part) for part in PARTS))
         languages = [options["source"]] * len(labels)
-        yield Probe(path.stem, text.sentences, languages, labels), gold_name(path), [split]
+        yield Probe(path.stem, text.sentences, languages, labels), gold_name(path), split
 
 
 def _rows(encoder: SentenceEncoder, task: Probe, progress: Progress) -> Any:
@@ -158,10 +160,10 @@ def _probes(space: AlignedSpace, options: dict[str, Any], rng: np.random.Generat
 
     for name in dict.fromkeys(wanted):
         if name == "language":
-            yield language_probe(texts, options["size"], rng), "+".join(names.values()), []
+            yield language_probe(texts, options["size"], rng), "+".join(names.values()), None
             continue
         for language, text in texts.items():
-            yield ONE_LANGUAGE[name](text, language, options["size"], rng), names[language], []
+            yield ONE_LANGUAGE[name](text, language, options["size"], rng), names[language], None
 
 
 def _languages(space: AlignedSpace, options: dict[str, Any]) -> list[str]:

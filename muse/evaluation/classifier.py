@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -59,13 +60,12 @@ def parts(labels: Labels, rng: np.random.Generator) -> Parts:
     return Parts(*(np.concatenate(part) for part in drawn))
 
 
-def folds(labels: Labels, count: int, rng: np.random.Generator) -> list[Parts]:
-    """Random stratified splits of the labels (n,) of which each tests one of `count` folds.
+def folds(labels: Labels, count: int, rng: np.random.Generator) -> Labels:
+    """The fold (n,) of each label (n,), out of `count`: random, with the same share of each class in each.
 
-    The fold after it is held out for model selection, the others train. Raise Mismatch if a class has fewer
-    sentences than there are folds.
+    Raise Mismatch if a class has fewer sentences than there are folds.
     """
-    fold = np.empty(len(labels), np.int64)  # (n,), of each sentence
+    fold = np.empty(len(labels), np.int64)  # (n,)
     for name in np.unique(labels):
         places = rng.permutation(np.flatnonzero(labels == name))
         if len(places) < count:
@@ -74,11 +74,7 @@ def folds(labels: Labels, count: int, rng: np.random.Generator) -> list[Parts]:
                 "merge or remove rare classes"
             )
         fold[places] = (np.arange(len(places)) + rng.integers(count)) % count
-    found = []
-    for tested in range(count):
-        test, held_out = fold == tested, fold == (tested + 1) % count
-        found.append(Parts(*map(np.flatnonzero, (~(test | held_out), held_out, test))))
-    return found
+    return fold
 
 
 @dataclass(frozen=True)
@@ -104,15 +100,44 @@ def fitted(
 
     Best by `measure(truth, found)`; of equal ones, the most regularised.
     """
-    unit = _unit(train.rows)
     candidates = []
     for strength in sorted(config.strengths):
-        model = _model(config, strength)
-        fit_quietly(model, unit(train.rows), train.labels)
-        found = measure(held_out.labels, model.predict(unit(held_out.rows)))
-        candidates.append((found, -strength, model))
-    best = max(candidates, key=lambda candidate: candidate[:2])[2]
-    return lambda rows: np.asarray(best.predict(unit(rows)), np.int64)
+        answer = _answer(train, config, strength)
+        candidates.append((measure(held_out.labels, answer(held_out.rows)), -strength, answer))
+    return max(candidates, key=lambda candidate: candidate[:2])[2]
+
+
+def cross_validated(
+    task: Labelled, fold: Labels, config: ClassifierConfig, measure: Callable[[Labels, Labels], float]
+) -> Labels:
+    """The classes (n,) found by nested cross-validation, given the fold (n,) of each row of `task`.
+
+    The classifier that answers in a fold is fitted to all others, with the strength whose classifiers were
+    best on average by `measure(truth, found)` when each of these in turn was held out from training, as in
+    SentEval (Conneau & Kiela, 2018); of equal ones, the most regularised.
+    """
+    strengths = sorted(config.strengths)
+    count = int(fold.max()) + 1
+    inner = np.zeros((len(strengths), count))  # sums over the folds held out, for each fold tested
+    for one, other in combinations(range(count), 2):
+        # Fitted without both, a classifier serves for either as the fold tested, the other being held out.
+        train = task.part(np.flatnonzero((fold != one) & (fold != other)))
+        for place, strength in enumerate(strengths):
+            answer = _answer(train, config, strength)
+            for tested, held_out in ((one, other), (other, one)):
+                part = task.part(np.flatnonzero(fold == held_out))
+                inner[place, tested] += measure(part.labels, answer(part.rows))
+    found = np.empty_like(task.labels)
+    for tested, best in enumerate(inner.argmax(axis=0).tolist()):
+        answer = _answer(task.part(np.flatnonzero(fold != tested)), config, strengths[best])
+        found[fold == tested] = answer(task.rows[fold == tested])
+    return found
+
+
+def _answer(train: Labelled, config: ClassifierConfig, strength: float) -> Callable[[Matrix], Labels]:
+    unit, model = _unit(train.rows), _model(config, strength)
+    fit_quietly(model, unit(train.rows), train.labels)
+    return lambda rows: np.asarray(model.predict(unit(rows)), np.int64)
 
 
 def fit_quietly(model: Any, *arguments: Any) -> None:

@@ -19,7 +19,16 @@ from typing import Any
 import numpy as np
 
 from muse.errors import Mismatch
-from muse.evaluation.classifier import ClassifierConfig, Labelled, Parts, accuracy, fitted, parts
+from muse.evaluation.classifier import (
+    ClassifierConfig,
+    Labelled,
+    Labels,
+    Parts,
+    accuracy,
+    cross_validated,
+    fitted,
+    parts,
+)
 from muse.evaluation.score import Hits, Interval, Signature, bootstrap_interval
 from muse.text.tokens import Tokeniser
 
@@ -73,26 +82,30 @@ def evaluate_probe(
     *,
     config: ClassifierConfig,
     rng: np.random.Generator,
-    splits: Sequence[Parts] = (),
+    split: Parts | Labels | None = None,
 ) -> ProbeScore:
     """The test accuracy of a classifier trained on rows (n, d) of `task`.
 
-    There is a classifier for each of `splits`, and all hits count together; by default `rng` draws one split.
+    `split` has the parts, by default drawn by `rng`; or the fold (n,) of each row, for nested
+    cross-validation, which tests every row once.
     """
-    splits = splits or [parts(task.labels, rng)]
-    hits = np.concatenate([_hits(task, part, config) for part in splits])
+    split = parts(task.labels, rng) if split is None else split
+    hits, trained = _hits(task, split, config)
     _, counts = np.unique(task.labels, return_counts=True)
     return ProbeScore(
         name, 100 * float(hits.mean()), bootstrap_interval(hits, rng), 100 * counts.max() / counts.sum(),
-        len(counts), len(splits[0].train), len(hits), signature,
+        len(counts), trained, len(hits), signature,
     )  # fmt: skip
 
 
-def _hits(task: Labelled, part: Parts, config: ClassifierConfig) -> Hits:
-    answer = fitted(task.part(part.train), task.part(part.held_out), config, accuracy)
-    test = task.part(part.test)
-    found: Hits = answer(test.rows) == test.labels
-    return found
+def _hits(task: Labelled, split: Parts | Labels, config: ClassifierConfig) -> tuple[Hits, int]:
+    # The hits among the rows tested, and on how many rows a classifier is trained.
+    if isinstance(split, Parts):
+        answer = fitted(task.part(split.train), task.part(split.held_out), config, accuracy)
+        test = task.part(split.test)
+        return answer(test.rows) == test.labels, len(split.train)
+    hits: Hits = cross_validated(task, split, config, accuracy) == task.labels
+    return hits, int((split != 0).sum())
 
 
 def length_probe(sentences: Sequence[str], language: str, size: int, rng: np.random.Generator) -> Probe:
