@@ -181,6 +181,23 @@ def test_probes(muse: Command, space: Path) -> None:
     refused(muse(*alone), "two languages or more", code=2)
 
 
+def test_probes_of_style_are_made_where_they_are_asked_for(muse: Command, space: Path) -> None:
+    pytest.importorskip("sklearn")
+    rng = np.random.default_rng(7)
+    files: list[object] = []
+    for language, article in (("fr", "le"), ("en", "the")):
+        words = [" ".join(f"{language}{word}" for word in rng.integers(2, WORDS, 4)) for _ in range(120)]
+        lines = [f"{article} {text}{' ,' * (place % 2)} ." for place, text in enumerate(words)]
+        files += ["--text", f"{language}={write(space.parent / f'style.{language}', lines)}"]
+    command = ["evaluate", space, "--task", "probe", *files, "--json"]
+    fields = muse(*command, "--probe", "signs", "--probe", "first-sign", "--probe", "gender").json
+    assert {name: set(found) for name, found in fields.items()} == {
+        "signs": {"fr", "en"}, "first-sign": {"fr", "en"}, "gender": {"fr"},
+    }  # fmt: skip
+    assert all(one["chance"] == 50 for found in fields.values() for one in found.values())
+    refused(muse(*command[:4], *files[2:], "--probe", "gender"), "one of es, fr, it", "got en")
+
+
 def test_probes_whose_classes_are_given(muse: Command, space: Path) -> None:
     pytest.importorskip("sklearn")
     rng = np.random.default_rng(5)

@@ -58,6 +58,7 @@ USED_BY = {
     ),
     ("target",): ("words", "similarity", "sentences", "sts", "rows", "transfer"),
 }
+PROBES = ["length", "content", "order", "language", "first-sign", "signs", "gender"]
 FILE: dict[str, Any] = {"type": Path, "metavar": "FILE"}
 
 
@@ -123,8 +124,8 @@ FILE: dict[str, Any] = {"type": Path, "metavar": "FILE"}
     "sentence); may be repeated.",
 )  # fmt: skip
 @click.option(
-    "--probe", "probes", multiple=True, type=click.Choice(["length", "content", "order", "language"]),
-    help="probe: what to predict; may be repeated.  [default: all that --text allows]",
+    "--probe", "probes", multiple=True, type=click.Choice(PROBES),
+    help="probe: what to predict; may be repeated.  [default: length, content, order; language, of several]",
 )  # fmt: skip
 @click.option(
     "--size", default=5_000, show_default=True, type=click.IntRange(50), metavar="N",

@@ -144,9 +144,11 @@ def _rows(encoder: SentenceEncoder, task: Probe, progress: Progress) -> Any:
 
 
 def _probes(space: AlignedSpace, options: dict[str, Any], rng: np.random.Generator) -> Iterator[Task]:
-    # The tasks of --probe, by default all that the texts allow, with a name for the files of each.
+    # The tasks of --probe, by default all of meaning and form that the texts allow, with a name for the files
+    # of each. Of several languages, those without genders are left out of `gender`.
     from muse.evaluation.probing import ONE_LANGUAGE, language_probe
     from muse.evaluation.score import gold_name
+    from muse.evaluation.style_probes import STYLE, has_genders
     from muse.files.sentence_text import read_sentences
 
     files = by_language(options["text"], "--text")
@@ -162,8 +164,11 @@ def _probes(space: AlignedSpace, options: dict[str, Any], rng: np.random.Generat
         if name == "language":
             yield language_probe(texts, options["size"], rng), "+".join(names.values()), None
             continue
-        for language, text in texts.items():
-            yield ONE_LANGUAGE[name](text, language, options["size"], rng), names[language], None
+        make = {**ONE_LANGUAGE, **STYLE}[name]
+        gendered = [language for language in texts if has_genders(language)] if name == "gender" else []
+        for language in gendered or texts:
+            text = texts[language]
+            yield make(text, language, options["size"], rng), names[language], None
 
 
 def _languages(space: AlignedSpace, options: dict[str, Any]) -> list[str]:

@@ -7,6 +7,7 @@
 
 The tasks are SentLen, WC and BShift of Conneau et al. (2018, probing), and language identity as in
 Conneau et al. All classes are equally frequent, so that chance is known. A sum of word vectors has no order.
+Tasks of punctuation and articles are in style_probes.
 """
 
 from __future__ import annotations
@@ -118,7 +119,7 @@ def length_probe(sentences: Sequence[str], language: str, size: int, rng: np.ran
     # Lengths are integers, so a class may be nearly empty; balancing would then discard most of the others.
     fewest = max(FEWEST, len(texts) // (2 * LENGTHS))
     pairs = [(text, language) for text in texts]
-    return _balanced("length", pairs, labels.tolist(), size, rng, fewest=fewest)
+    return balanced("length", pairs, labels.tolist(), size, rng, fewest=fewest)
 
 
 def content_probe(sentences: Sequence[str], language: str, size: int, rng: np.random.Generator) -> Probe:
@@ -136,7 +137,7 @@ def content_probe(sentences: Sequence[str], language: str, size: int, rng: np.ra
         if len(found) == 1:
             chosen.append((text, language))
             labels.append(place[next(iter(found))])
-    return _balanced("content", chosen, labels, size, rng, fewest=SENTENCES_A_WORD // 2)
+    return balanced("content", chosen, labels, size, rng, fewest=SENTENCES_A_WORD // 2)
 
 
 def order_probe(sentences: Sequence[str], language: str, size: int, rng: np.random.Generator) -> Probe:
@@ -156,7 +157,7 @@ def order_probe(sentences: Sequence[str], language: str, size: int, rng: np.rand
             tokens[place : place + 2] = tokens[place + 1], tokens[place]
         chosen.append((" ".join(tokens), language))
         labels.append(swap)
-    return _balanced("order", chosen, labels, size, rng)
+    return balanced("order", chosen, labels, size, rng)
 
 
 def language_probe(texts: Mapping[str, Sequence[str]], size: int, rng: np.random.Generator) -> Probe:
@@ -167,10 +168,11 @@ def language_probe(texts: Mapping[str, Sequence[str]], size: int, rng: np.random
         own = [text for text in dict.fromkeys(sentences) if times[text] == 1 and text.strip()]
         chosen += [(text, language) for text in own]
         labels += [label] * len(own)
-    return _balanced("language", chosen, labels, size, rng)
+    return balanced("language", chosen, labels, size, rng)
 
 
-ONE_LANGUAGE: Mapping[str, Callable[[Sequence[str], str, int, np.random.Generator], Probe]] = {
+OneLanguage = Callable[[Sequence[str], str, int, np.random.Generator], Probe]
+ONE_LANGUAGE: Mapping[str, OneLanguage] = {
     "length": length_probe,
     "content": content_probe,
     "order": order_probe,
@@ -181,7 +183,7 @@ def _can_swap(first: str, second: str) -> bool:
     return first.isalpha() and second.isalpha() and first.lower() != second.lower()
 
 
-def _balanced(
+def balanced(
     name: str,
     sentences: Sequence[tuple[str, str]],
     labels: Sequence[int],
@@ -190,8 +192,11 @@ def _balanced(
     *,
     fewest: int = FEWEST,
 ) -> Probe:
-    # The same number of each class, at most `size` in all; classes with fewer than `fewest` are dropped, and
-    # the last of more classes than `size` has room for.
+    """A probe of the same number of sentences, each with its language, of every class: at most `size` in all.
+
+    Classes with fewer than `fewest` are dropped, and the last of more classes than `size` has room for.
+    Raise Mismatch if fewer than two are left.
+    """
     places: dict[int, list[int]] = defaultdict(list)
     for place, label in enumerate(labels):
         places[label].append(place)
