@@ -71,9 +71,9 @@ def test_the_command_line_names_what_there_is() -> None:
 
 def test_a_projection_with_dropout(muse: Command, files: Path) -> None:
     found = muse(
-        *good(files, "--encoder", "projection", "--dropout", 0.5, "--powers=-inf,1,inf", "--json")
+        *good(files, "--encoder", "projection", "--dropout", 0.5, "--powers=-inf,1,2s", "--json")
     ).json
-    assert found["encoder"] == "projection[softmax:0.3:20,dropout:0.5]+power-mean[-inf,1,inf]"
+    assert found["encoder"] == "projection[softmax:0.3:20,dropout:0.5]+power-mean[-inf,1,2s]"
     assert found["p_at_1"] > found["p_at_1_by_epoch"][0]
     refused(muse(*good(files, "--dropout", 0.5)), "--dropout is for projection, not for x-cbow.", code=2)
     refused(muse(*good(files, "--encoder", "lens", "--dropout", 0.5)), "--dropout is for x-cbow", code=2)
@@ -163,6 +163,7 @@ BAD_SETTINGS: dict[str, tuple[list[object], list[str]]] = {
     "scale elsewhere": (["--loss", "rank", "--scale", 2], ["--scale", "rank"]),
     "rate": (["--rate", -1], ["learning rate"]),
     "powers": (["--powers", "0,1"], ["p = 0"]),
+    "signed powers": (["--powers", "3s"], ["got 3s"]),
     "nothing to resume": (["--resume"], ["--resume needs the checkpoints"]),
 }
 

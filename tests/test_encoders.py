@@ -201,6 +201,16 @@ def test_half_powers_keep_the_sign() -> None:
     np.testing.assert_allclose(one("power-mean[0.5,2]", "le noir", of), expected, atol=1e-5)
 
 
+def test_an_even_power_with_signs_has_a_name(tmp_path: Path) -> None:
+    encoder = load_encoder("power-mean[2,2s]+znorm", space()).fit(TEXT, "fr")
+    assert encoder.name.startswith("power-mean[2,2s]")
+    encoder.save(tmp_path / "encoder")
+    again = load_encoder(tmp_path / "encoder", space()).encode(TEXT, "fr").matrix
+    assert np.array_equal(again, encoder.encode(TEXT, "fr").matrix)
+    with pytest.raises(BadSetting, match="got 3s; leave out the s"):
+        load_encoder("power-mean[3s]", space())
+
+
 def test_counts_and_empty_sentences() -> None:
     encoded = load_encoder("mean", space()).encode(TEXT, "fr")
     assert (encoded.empty, encoded.tokens, encoded.unknown) == (2, 18, 3)  # xyzzy, a full stop, a comma

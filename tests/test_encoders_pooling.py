@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from muse.encoders import pooling
-from muse.encoders.pooling import check_powers, mean, power_means, sums
+from muse.encoders.pooling import Power, Signed, check_powers, listed, mean, parsed_power, power_means, sums
 from muse.encoders.ragged import Ragged
 from muse.errors import BadSetting
 
 ROWS = np.random.default_rng(0).normal(size=(50, 7)).astype(np.float32)
-POWERS = (-math.inf, 1, 2, 3, 5, 0.5, 2.5, 40, math.inf)
+POWERS: tuple[Power, ...] = (-math.inf, 1, 2, 3, 5, 0.5, 2.5, 40, math.inf, Signed(2), Signed(4), Signed(40))
 
 
 def drawn(lengths: list[int], seed: int = 0) -> Ragged:
@@ -29,19 +29,21 @@ def sentences(of: Ragged, rows: NDArray[np.float32]) -> list[NDArray[np.float64]
     return [rows[ids.numpy()].astype(np.float64) for ids in torch.split(of.ids, of.lengths.tolist())]
 
 
-def power_mean_of_one(x: NDArray[np.float64], p: float) -> NDArray[np.float64]:
+def power_mean_of_one(x: NDArray[np.float64], power: Power) -> NDArray[np.float64]:
     """The definition, for the words (t, d) of one sentence."""
+    p = power.p if isinstance(power, Signed) else power
     if not len(x):
         return np.zeros(x.shape[1])
     if math.isinf(p):
         return np.asarray(x.max(axis=0) if p > 0 else x.min(axis=0))
-    m = np.mean(x**p if float(p).is_integer() else np.sign(x) * np.abs(x) ** p, axis=0)
+    plain = float(p).is_integer() and not isinstance(power, Signed)
+    m = np.mean(x**p if plain else np.sign(x) * np.abs(x) ** p, axis=0)
     return np.asarray(np.sign(m) * np.abs(m) ** (1 / p))
 
 
 @settings(deadline=None, max_examples=30)
 @given(st.lists(st.integers(0, 12), max_size=12), st.sampled_from(POWERS))
-def test_power_means_are_those_of_each_sentence(lengths: list[int], p: float) -> None:
+def test_power_means_are_those_of_each_sentence(lengths: list[int], p: Power) -> None:
     of = drawn(lengths)
     expected = [power_mean_of_one(x, p) for x in sentences(of, ROWS)]
     found = power_means(of, torch.from_numpy(ROWS), [p]).numpy()
@@ -60,6 +62,17 @@ def test_odd_powers_keep_the_sign() -> None:
     of = Ragged.of([[0, 1]])
     assert power_means(of, rows, [3]).item() == pytest.approx(-2)
     assert power_means(of, rows, [2]).item() == pytest.approx(2)  # even ones lose it
+
+
+def test_signed_powers_are_odd_functions() -> None:
+    """All signs changed, so is that of the mean; and they meet the plain power where none is negative."""
+    of, rows = drawn([3, 1, 7]), torch.from_numpy(ROWS)
+    powers: list[Power] = [Signed(2), Signed(4), 3, 0.5]
+    assert torch.equal(power_means(of, -rows, powers), -power_means(of, rows, powers))
+    plain = power_means(of, rows.abs(), [2, 4])
+    assert torch.equal(power_means(of, rows.abs(), [Signed(2), Signed(4)]), plain)
+    found = power_means(Ragged.of([[0, 1, 2]]), torch.tensor([[-3.0], [-1.0], [1.0]]), [Signed(2), 2])
+    np.testing.assert_allclose(found, [[-math.sqrt(9 / 3), math.sqrt(11 / 3)]], rtol=1e-6)
 
 
 def test_high_powers_neither_vanish_nor_overflow() -> None:
@@ -123,6 +136,22 @@ def test_powers_without_a_mean_are_refused(p: float) -> None:
     why = "geometric mean" if p == 0 else "infinite at 0"
     with pytest.raises(BadSetting, match=why):
         check_powers([1, p])
+
+
+@pytest.mark.parametrize("p", [3, 1, 0.5, 0, -2, math.inf, math.nan])
+def test_only_even_powers_are_signed(p: float) -> None:
+    with pytest.raises(BadSetting, match=r"even number above 0, such as 2s, got .*s; leave out the s"):
+        check_powers([1, Signed(p)])
+
+
+def test_powers_are_written_and_read() -> None:
+    powers = [parsed_power(text) for text in ("-inf", " 0.5", "2", "2s")]
+    assert powers == [-math.inf, 0.5, 2.0, Signed(2.0)]
+    assert listed(powers) == "-inf,0.5,2,2s"
+    assert check_powers([*powers, Signed(2), 2]) == tuple(powers)  # 2 and 2s differ
+    for wrong in ("s", "", "2t", "s2"):
+        with pytest.raises(ValueError, match="could not convert"):
+            parsed_power(wrong)
 
 
 def test_no_powers_are_refused_and_repeated_ones_dropped() -> None:

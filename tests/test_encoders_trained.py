@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from muse.api.encoders import load_encoder
+from muse.encoders.pooling import Power, Signed
 from muse.encoders.trained import TrainedEncoder
 from muse.encoders.words import PowerMean
 from muse.errors import BadFile, BadSetting, Mismatch
@@ -24,7 +25,7 @@ def space(tmp_path: Path) -> AlignedSpace:
     return toy_space(tmp_path / "space")
 
 
-def encoder(space: AlignedSpace, pooling: str = "mean", powers: tuple[float, ...] = (1.0,)) -> TrainedEncoder:
+def encoder(space: AlignedSpace, pooling: str = "mean", powers: tuple[Power, ...] = (1.0,)) -> TrainedEncoder:
     return TrainedEncoder(
         "x-cbow[align:0.25]", space, ("fr", "en"), {"fr": FR}, pooling, powers, settings={"seed": 3}
     )
@@ -59,8 +60,8 @@ def test_a_language_it_was_not_trained_for(space: AlignedSpace) -> None:
             use([], "de")
 
 
-@pytest.mark.parametrize("powers", [(1.0,), (-np.inf, 1.0, np.inf)])
-def test_saved_and_loaded_again(space: AlignedSpace, tmp_path: Path, powers: tuple[float, ...]) -> None:
+@pytest.mark.parametrize("powers", [(1.0,), (-np.inf, 1.0, Signed(2.0), np.inf)])
+def test_saved_and_loaded_again(space: AlignedSpace, tmp_path: Path, powers: tuple[Power, ...]) -> None:
     made = encoder(space, "sum", powers)
     made.save(tmp_path / "encoder")
     loaded = load_encoder(tmp_path / "encoder", space)

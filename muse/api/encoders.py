@@ -13,6 +13,7 @@ from muse.encoders.corrections import OPTIONS, Correction
 from muse.encoders.encoder import SentenceEncoder
 from muse.encoders.lookup import Lookup
 from muse.encoders.names import NGRAMS, corrections_of, is_name, parsed, side_by_side
+from muse.encoders.pooling import parsed_power
 from muse.encoders.rotated import KIND as ROTATED
 from muse.encoders.rotated import restored
 from muse.encoders.saving import AGAIN, Saved, check_space, read_encoder
@@ -145,7 +146,7 @@ def _power_mean(lookup: Lookup, options: str) -> SentenceEncoder:
     if not options:
         return PowerMean(lookup, DEFAULT_POWERS)
     try:
-        powers = tuple(float(p) for p in options.split(","))
+        powers = tuple(parsed_power(p) for p in options.split(","))
     except ValueError:
         raise BadSetting(
             f"power-mean needs numbers in brackets, as in power-mean[-inf,1,inf]; got {options!r}"

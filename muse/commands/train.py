@@ -14,6 +14,7 @@ from muse.commands.options import common
 from muse.commands.train_report import WORD_ENCODERS, report
 
 if TYPE_CHECKING:
+    from muse.encoders.pooling import Power
     from muse.systems.system import TrainingRequest
 
 SYSTEMS = ("sp", "lens", "infersent", "x-bilstm", "cmlm", "bgt", "xlm")
@@ -234,8 +235,10 @@ def changed_settings(texts: Sequence[str]) -> dict[str, str]:
     return found
 
 
-def _powers(listed: str | None) -> tuple[float, ...]:
+def _powers(listed: str | None) -> tuple[Power, ...]:
+    from muse.encoders.pooling import parsed_power
+
     try:
-        return tuple(float(p) for p in (listed or "1").split(","))
+        return tuple(parsed_power(p) for p in (listed or "1").split(","))
     except ValueError:
         raise click.UsageError(f"--powers takes numbers separated by commas, got {listed!r}") from None

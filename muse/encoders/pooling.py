@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -19,6 +20,20 @@ GATHERED = 2048
 LONGEST = 1024  # words summed at once
 _HIGH = 16  # above this power x^p might underflow or overflow, so numbers are first scaled to -1..1
 _TINY = 1e-300
+
+
+@dataclass(frozen=True)
+class Signed:
+    """An even power that keeps signs, as odd ones do: sign(x) |x|^p. It is written 2s."""
+
+    p: float
+
+    def __str__(self) -> str:
+        """2s."""
+        return f"{self.p:g}s"
+
+
+Power = float | Signed
 
 
 def mean(sentences: Ragged, rows: Tensor, weights: NDArray[np.float32] | None = None) -> Tensor:
@@ -50,9 +65,35 @@ def sums(sentences: Ragged, rows: Tensor, weights: NDArray[np.float32] | None = 
     )
 
 
-def check_powers(powers: Sequence[float]) -> tuple[float, ...]:
+def parsed_power(text: str) -> Power:
+    """The power that a text such as 3, -inf or 2s names; ValueError for any other.
+
+    >>> parsed_power("0.5"), parsed_power("2s")
+    (0.5, Signed(p=2.0))
+    """
+    name = text.strip()
+    return Signed(float(name[:-1])) if name.endswith("s") else float(name)
+
+
+def listed(powers: Sequence[Power]) -> str:
+    """The powers as they are written in the name of an encoder.
+
+    >>> listed([float("-inf"), 1.0, Signed(2.0)])
+    '-inf,1,2s'
+    """
+    return ",".join(str(p) if isinstance(p, Signed) else f"{p:g}" for p in powers)
+
+
+def check_powers(powers: Sequence[Power]) -> tuple[Power, ...]:
     """The distinct powers; BadSetting for a power that is undefined for numbers of both signs."""
     for p in powers:
+        if isinstance(p, Signed):
+            if not (math.isfinite(p.p) and p.p > 0 and p.p % 2 == 0):
+                raise BadSetting(
+                    f"a power followed by s must be an even number above 0, such as 2s, got {p}; "
+                    "leave out the s"
+                )
+            continue
         if p == 0:
             raise BadSetting(
                 "a power mean needs p > 0, -inf or inf, got p = 0: that is the geometric mean, which is "
@@ -65,15 +106,17 @@ def check_powers(powers: Sequence[float]) -> tuple[float, ...]:
             )
     if not powers:
         raise BadSetting("power means need at least one power, got none; give some, such as -inf,1,inf")
-    return tuple(dict.fromkeys(float(p) for p in powers))
+    return tuple(dict.fromkeys(p if isinstance(p, Signed) else float(p) for p in powers))
 
 
-def power_means(sentences: Ragged, rows: Tensor, powers: Sequence[float]) -> Tensor:
+def power_means(sentences: Ragged, rows: Tensor, powers: Sequence[Power]) -> Tensor:
     """The power means (s, k d) of the rows (n, d) for k powers, side by side; zeros without words.
 
     H_p(x) = (1/t sum_i x_i^p)^(1/p) in each dimension; the minimum for -inf, the maximum for inf
     (Rueckle et al., 2018, section 3). For odd p the root keeps the sign of the mean, sign(m) |m|^(1/p); for
-    even p signs are lost; for a p that is not an integer, x^p is sign(x) |x|^p, as for odd p.
+    even p signs are lost, unless it is Signed; for that, and for a p that is not an integer, x^p is
+    sign(x) |x|^p, as for odd p. The authors' code takes the real part of a complex root instead: of -2 and
+    -2 it makes 1 for p = 3, and here it is -2.
     """
     powers = check_powers(powers)
     if powers == (1.0,):
@@ -90,16 +133,17 @@ def power_means(sentences: Ragged, rows: Tensor, powers: Sequence[float]) -> Ten
     return found
 
 
-def _power_mean(words: Tensor, p: float) -> Tensor:
+def _power_mean(words: Tensor, power: Power) -> Tensor:
     # The power means (b, c) over the t words (b, t, c) of each sentence.
+    p, raised = (power.p, _signed) if isinstance(power, Signed) else (power, _power)
     if math.isinf(p):
         return words.amax(dim=1) if p > 0 else words.amin(dim=1)
     # In double precision: a root magnifies the error of a mean near 0.
     x = words.double()
     if p <= _HIGH:
-        return _root(_power(x, p).mean(dim=1), p).float()
+        return _root(raised(x, p).mean(dim=1), p).float()
     scale = x.abs().amax(dim=1, keepdim=True).clamp_min(_TINY)
-    return (_root(_power(x / scale, p).mean(dim=1), p) * scale[:, 0]).float()
+    return (_root(raised(x / scale, p).mean(dim=1), p) * scale[:, 0]).float()
 
 
 def _power(x: Tensor, p: float) -> Tensor:

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from muse.encoders.encoder import Encoded, SentenceEncoder, check_trained_for
 from muse.encoders.lookup import Lookup
-from muse.encoders.pooling import check_powers, power_means, sums
+from muse.encoders.pooling import Power, check_powers, listed, parsed_power, power_means, sums
 from muse.encoders.ragged import Ragged
 from muse.encoders.saving import Saved, checksums, write_encoder
 from muse.encoders.words import pooled
@@ -38,14 +38,13 @@ class TrainedEncoder(SentenceEncoder):
     trained_for: tuple[str, ...]
     tables: Mapping[str, Matrix]
     pooling: str = "mean"
-    powers: tuple[float, ...] = (1.0,)
+    powers: tuple[Power, ...] = (1.0,)
     settings: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
         """The label, with the powers if any: projection[hinge:0.5]+power-mean[-inf,1,inf]."""
-        listed = ",".join(f"{p:g}" for p in self.powers)
-        return self.label + ("" if self.powers == (1.0,) else f"+power-mean[{listed}]")
+        return self.label + ("" if self.powers == (1.0,) else f"+power-mean[{listed(self.powers)}]")
 
     @property
     def languages(self) -> tuple[str, ...]:
@@ -106,7 +105,7 @@ def restore_trained(saved: Saved, space: AlignedSpace, _: Sequence[SentenceEncod
     languages, settings = tuple(saved.spaces), saved.settings
     tables = {name: saved.arrays.get(folder_name(name)) for name in languages}
     rows = {name: table for name, table in tables.items() if table is not None}
-    powers = check_powers([float(p) for p in settings["powers"]])
+    powers = check_powers([parsed_power(str(p)) for p in settings["powers"]])
     return TrainedEncoder(
         saved.name, space, languages, rows, settings["pooling"], powers, dict(settings["training"])
     )

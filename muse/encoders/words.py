@@ -12,7 +12,7 @@ from torch import Tensor
 
 from muse.encoders.encoder import Encoded, SentenceEncoder
 from muse.encoders.lookup import Lookup
-from muse.encoders.pooling import check_powers, mean, power_means, sums
+from muse.encoders.pooling import Power, check_powers, listed, mean, power_means, sums
 from muse.encoders.ragged import Ragged
 from muse.encoders.reading import blocks
 from muse.encoders.saving import Saved, checksums, write_encoder
@@ -28,7 +28,7 @@ class PowerMean(SentenceEncoder):
     """The power means of a sentence's words, k d columns for k powers (Rueckle et al., 2018)."""
 
     lookup: Lookup
-    powers: tuple[float, ...] = (1.0,)
+    powers: tuple[Power, ...] = (1.0,)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "powers", check_powers(self.powers))
@@ -36,8 +36,8 @@ class PowerMean(SentenceEncoder):
     @property
     def name(self) -> str:
         """The name: mean, or for example power-mean[-inf,1,inf]."""
-        listed = ",".join(f"{p:g}" for p in self.powers)
-        return ("mean" if self.powers == (1.0,) else f"power-mean[{listed}]") + self.lookup.suffix
+        name = "mean" if self.powers == (1.0,) else f"power-mean[{listed(self.powers)}]"
+        return name + self.lookup.suffix
 
     @property
     def languages(self) -> tuple[str, ...]:

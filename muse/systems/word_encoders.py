@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from muse.encoders.pooling import check_powers
+from muse.encoders.pooling import Power, check_powers
 from muse.encoders.reading import Vocabulary
 from muse.encoders.trained import TrainedEncoder
 from muse.errors import BadSetting
@@ -40,7 +40,7 @@ class WordEncoderConfig:
 
     default: LossChoice
     chosen: LossChoice = LossChoice()
-    powers: tuple[float, ...] = (1.0,)
+    powers: tuple[Power, ...] = (1.0,)
     dropout: float = 0.0
 
     def __post_init__(self) -> None:
