@@ -1,28 +1,33 @@
 """Concatenated power means (Rueckle et al., 2018): one, two and four spaces x mean and power means.
 
     python benchmarks/power_means.py --spaces fr=aligned:FOLDER,bivcd:FOLDER,projection:FOLDER,x-cbow:FOLDER
-        [--spaces de=...] [--encoders fr=ENCODER-FOLDER ...] [--tasks AM,AC] [--runs 20] [--out FILE.csv]
+        [--spaces de=...] [--encoders fr=ENCODER-FOLDER ...] [--tasks AM,AC] [--powers first|all]
+        [--runs 20] [--seed 0] [--out FILE.csv]
 
 A classifier learns a task in English and is tested on the other language, as `muse evaluate --task transfer`
 does. z-norm has the moments of the task's own sentences, language by language (`--fit task`). Spaces of words
 that an encoder learned are those of `muse export --format space --encoder FOLDER`; the bivcd space is that of
 benchmarks/bivcd.py. The combinations are the prefixes of the list: the first one, two and four. --encoders
-are the trained encoders to put beside them, CVM-add among them; SIF has its weights from ranks.
+are the trained encoders to put beside them, CVM-add among them, as they are and z-normed; SIF has its weights
+from ranks. --powers adds .5, 2, 3 and all three to -inf, 1 and inf (table 4 of the paper), and 2 with signs
+kept (2s; .5 and 3 keep them anyway), on the first space or on all combinations, z-normed. Rows that --out
+has are not made again.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import torch
-from kept_rows import append
+from kept_rows import append, read_rows
 from pairs import SHARED
 from sentence_sets import PIVOT
-from tables import header, heading, numbers, row
+from tables import commit, header, heading, numbers, row, today
 
 from muse.api.encoders import load_encoder
 from muse.encoders.encoder import SentenceEncoder
@@ -34,11 +39,13 @@ from muse.progress import Progress
 from muse.space import AlignedSpace, load_space
 
 MEANS = ("mean", "power-mean[-inf,1,inf]", "power-mean[-inf,1,inf,3]")
-MORE_POWERS = ("power-mean[-inf,0.5,1,inf]", "power-mean[-inf,1,2,inf]", "power-mean[-inf,0.5,1,2,3,inf]")
+MORE_POWERS = tuple(
+    f"power-mean[-inf,1,inf,{more}]+znorm" for more in ("0.5", "2", "2s", "3", "0.5,2,3", "0.5,2s,3")
+)
 NOTHING = Signature("", "")
+KEY = ("language", "task", "spaces", "encoder", "runs", "seed")
 COLUMNS = (
-    "language", "task", "spaces", "encoder", "d", "runs", "macro_f1", "low", "high", "in_language", "drop",
-    "accuracy",
+    *KEY[:4], "d", *KEY[4:], "macro_f1", "low", "high", "in_language", "drop", "accuracy", "commit", "date",
 )  # fmt: skip
 
 
@@ -57,7 +64,7 @@ class Task(NamedTuple):
         return cls(name, texts, [line.strip() for line in read_lines(folder / "labels.txt")])
 
 
-def made(name: str, spaces: Sequence[AlignedSpace], task: Task) -> SentenceEncoder:
+def made(name: str | Path, spaces: Sequence[AlignedSpace], task: Task) -> SentenceEncoder:
     """The encoder on the spaces, corrected by the moments of the task's sentences."""
     encoder = load_encoder(name, *spaces)
     for language, sentences in task.texts.items():
@@ -78,24 +85,27 @@ def measured(encoder: SentenceEncoder, task: Task, asked: argparse.Namespace) ->
 
 def cases(
     spaces: dict[str, AlignedSpace], trained: Sequence[Path], task: Task, asked: argparse.Namespace
-) -> Iterator[tuple[str, str, SentenceEncoder]]:
-    """The encoders to compare, each with the names of its spaces and its own."""
+) -> Iterator[tuple[str, str, Callable[[], SentenceEncoder]]]:
+    """The encoders to compare: the names of the spaces of each, its own, and what makes it."""
     names = list(spaces)
     chosen = [[name] for name in names] if 1 in asked.counts else []
     chosen += [names[:count] for count in asked.counts if 1 < count <= len(names)]
     first = spaces[names[0]]
     if 1 in asked.counts:
-        yield names[0], "sif", load_encoder("sif", first)
+        yield names[0], "sif", partial(load_encoder, "sif", first)
+    norms = ("+znorm",) if asked.corrected else ("", "+znorm")
     for folder in trained:
-        encoder = load_encoder(folder, first)
-        yield names[0], encoder.name, encoder
+        plain = load_encoder(folder, first).name
+        for norm in norms:
+            name = f"{folder.resolve()}{norm}" if norm else folder
+            yield names[0], plain + norm, partial(made, name, [first], task)
     for group in chosen:
-        for mean in MEANS[: asked.means]:
-            for norm in ("+znorm",) if asked.corrected else ("", "+znorm"):
-                label, own = f"{mean}{norm}", [spaces[name] for name in group]
-                yield "&".join(group), label, made(label, own, task)
-    for mean in MORE_POWERS if asked.powers else ():
-        yield names[0], f"{mean}+znorm", made(f"{mean}+znorm", [first], task)
+        own = [spaces[name] for name in group]
+        labels = [f"{mean}{norm}" for mean in MEANS[: asked.means] for norm in norms]
+        if asked.powers == "all" or (asked.powers == "first" and group == names[:1]):
+            labels += MORE_POWERS
+        for label in dict.fromkeys(labels):
+            yield "&".join(group), label, partial(made, label, own, task)
 
 
 def named(value: str) -> tuple[str, list[tuple[str, Path]]]:
@@ -116,7 +126,9 @@ def main() -> None:
     parser.add_argument("--means", type=int, default=len(MEANS), help="how many of the sets of powers")
     parser.add_argument("--counts", type=numbers, default=[1, 2, 4], help="of spaces, such as 1,2,4")
     parser.add_argument("--corrected", action="store_true", help="with z-norm alone")
-    parser.add_argument("--powers", action="store_true", help="also p = .5, 2 and all, on the first space")
+    parser.add_argument(
+        "--powers", nargs="?", const="first", choices=("first", "all"), help="also .5, 2, 2s, 3"
+    )
     parser.add_argument("--runs", type=int, default=20)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--threads", type=int, default=1)
@@ -125,20 +137,30 @@ def main() -> None:
     asked = parser.parse_args()
     torch.set_num_threads(asked.threads)
     trained = dict(asked.encoders)
+    done = {tuple(one[name] for name in KEY) for one in read_rows(asked.out)} if asked.out else set()
     heading("Transfer from English, power means of one, two and four spaces")
     header(COLUMNS)
     for language, folders in asked.spaces:
         spaces = {name: load_space(folder) for name, folder in folders}
         own = [folder for _, folder in trained.get(language, [])]
         for task in (Task.read(name, language, asked.shared) for name in asked.tasks.split(",")):
-            for group, label, encoder in cases(spaces, own, task, asked):
-                f1, accuracy = measured(encoder, task, asked)
-                figures = [f1.transfer.value, *f1.transfer.ci95, f1.in_language.value, f1.drop.value]
-                cells = [language, task.name, group, label, encoder.dimension, asked.runs, *figures]
-                cells.append(accuracy.transfer.value)
+            for group, label, make in cases(spaces, own, task, asked):
+                key = [language, task.name, group, label, asked.runs, asked.seed]
+                if tuple(map(str, key)) in done:
+                    continue
+                encoder = make()
+                found = figures(encoder, task, asked)
+                cells = [*key[:4], encoder.dimension, *key[4:], *found, commit(), today()]
                 row(cells)
                 if asked.out is not None:
                     append(asked.out, [dict(zip(COLUMNS, cells, strict=True))], COLUMNS, decimals=2)
+
+
+def figures(encoder: SentenceEncoder, task: Task, asked: argparse.Namespace) -> list[float]:
+    """Macro-F1 with its interval, that in the language itself, the difference, and the accuracy."""
+    f1, accuracy = measured(encoder, task, asked)
+    one = f1.transfer
+    return [one.value, *one.ci95, f1.in_language.value, f1.drop.value, accuracy.transfer.value]
 
 
 if __name__ == "__main__":
