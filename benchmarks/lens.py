@@ -1,7 +1,8 @@
 """Contextual lensing: match error by the number of training pairs, and a mining threshold carried over.
 
     python benchmarks/lens.py --space fr-en=FOLDER [--space de-en=FOLDER] [--table match,threshold]
-        [--pairs 3000,10000,30000,100000] [--seeds 0-2] [--kinds simple,gated] [--shared ../shared]
+        [--pairs 3000,10000,30000,100000] [--seeds 0-2] [--kinds simple,gated] [--systems x-cbow,sp]
+        [--shared ../shared]
 
 match: of Tatoeba's test pairs, the percentage of sentences whose best match in the other language does not
 translate them (Kiros, 2020, 4.5), both ways, by cosine and by ratio margin. All rows of a number of pairs
@@ -74,11 +75,11 @@ class Bench(NamedTuple):
         """The same before it has learned."""
         return self.lens(kind, TWIN, seed, epochs=0)
 
-    def x_cbow(self, count: int, seed: int) -> SentenceEncoder:
-        """X-CBOW with all its defaults."""
-        out = self._out("x-cbow", count, seed)
+    def trained(self, system: str, count: int, seed: int) -> SentenceEncoder:
+        """Another system with all its defaults."""
+        out = self._out(system, count, seed)
         request = TrainingRequest(self.space, self.other, out, parallel=(self._file(count),), seed=seed)
-        return train_system("x-cbow", request, Runtime()).encoder
+        return train_system(system, request, Runtime()).encoder
 
     def weighted(self, name: str, count: int) -> SentenceEncoder:
         """An encoder whose weights, if any, are learned from both sides of so many pairs."""
@@ -136,7 +137,7 @@ class Row(NamedTuple):
 
 def match_rows(bench: Bench, asked: argparse.Namespace) -> Iterator[Row]:
     """The rows of the table of match errors, those that learn from no pairs first."""
-    kinds, seeds = asked.kinds.split(","), numbers(asked.seeds)
+    kinds, seeds = list(filter(None, asked.kinds.split(","))), numbers(asked.seeds)
     for name in ("mean", "sif"):
         yield Row("none", name, [partial(bench.weighted, name, TAUGHT)])
     for kind in kinds:
@@ -146,7 +147,8 @@ def match_rows(bench: Bench, asked: argparse.Namespace) -> Iterator[Row]:
     for count in numbers(asked.pairs):
         pairs = f"{count:,}"
         yield Row(pairs, "idf+procrustes", [partial(bench.rotated, count)])
-        yield Row(pairs, "x-cbow", [partial(bench.x_cbow, count, seed) for seed in seeds])
+        for system in filter(None, asked.systems.split(",")):
+            yield Row(pairs, system, [partial(bench.trained, system, count, seed) for seed in seeds])
         for kind in kinds:
             yield Row(pairs, f"lens, {kind}", [partial(bench.lens, kind, count, seed) for seed in seeds])
 
@@ -244,6 +246,7 @@ def main() -> None:
     parser.add_argument("--threshold-pairs", type=int, default=30_000)
     parser.add_argument("--seeds", default="0-2")
     parser.add_argument("--kinds", default="simple,gated")
+    parser.add_argument("--systems", default="x-cbow,sp", help="trained beside the lenses")
     parser.add_argument("--threads", type=int)
     parser.add_argument("--shared", type=Path, default=SHARED)
     asked = parser.parse_args()

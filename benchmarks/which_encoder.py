@@ -42,7 +42,7 @@ from muse.space import AlignedSpace, load_space
 from muse.vectors import Matrix
 
 UNTRAINED = ("mean", "idf", "sif", "power-mean")
-TRAINED = ("x-cbow", "projection", "lens")
+TRAINED = ("x-cbow", "projection", "lens", "sp")
 # Of English alone, or of several languages.
 PUBLISHED = {"static": False, "distilled": False, "minilm": False, "use": True, "e5": True}
 WAYS = {"p_at_1": PairScore("nn"), "p_at_1_csls": PairScore("csls", k=10)}
