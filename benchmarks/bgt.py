@@ -67,6 +67,10 @@ TRAINED: Mapping[str, Mapping[str, str]] = {
     "without prior": {"prior": "0"},
     "without language latents": {"language": "0"},
     "BilingualTrans": {"reconstruction": "0"},  # the paper's name for the translation loss alone
+    # The paper's monolingual baselines, which have no language latents and never read the other language.
+    "EnglishAE": {"reads": "pivot", "translation": "0", "prior": "0", "language": "0"},
+    "EnglishVAE": {"reads": "pivot", "translation": "0", "language": "0"},
+    "EnglishTrans": {"reads": "pivot", "reconstruction": "0"},
 }
 ROWS = ("mean", "sif", "x-cbow", *TRAINED)
 SIGNS = 3  # of a sentence, and more
@@ -139,7 +143,7 @@ def _trained(
         seconds = trained.seconds["training"]
         # On stderr: tables are printed as they are measured, and take no line between theirs.
         print(
-            f"{dict(settings)}, seed {seed}: held-out P@1 {scores}; {seconds:.0f} s",
+            f"{dict(settings)}, seed {seed}: held-out {trained.fitted.metric} {scores}; {seconds:.0f} s",
             file=sys.stderr,
             flush=True,
         )

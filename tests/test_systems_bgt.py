@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -19,7 +19,6 @@ from torch.distributions import Normal, kl_divergence
 
 from muse.api.encoders import load_encoder
 from muse.encoders.ragged import Padded, Ragged
-from muse.encoders.reading import Reader
 from muse.encoders.saving import read_encoder, write_encoder
 from muse.errors import BadFile, BadSetting
 from muse.progress import Progress
@@ -35,7 +34,7 @@ from muse.systems.bgt.length import Length
 from muse.systems.bgt.network import BgtNetwork, LanguageLatents
 from muse.systems.bgt.surface import surface
 from muse.systems.bgt.system import PRESETS
-from muse.systems.bgt.tokens import SpaceWords, Tokens, missing_tokens
+from muse.systems.bgt.tokens import SpaceWords, missing_tokens
 from muse.systems.lines import LineWriter
 from muse.systems.network_encoder import NetworkEncoder
 from muse.systems.networks.beam import best_sequences
@@ -44,49 +43,9 @@ from muse.systems.pieces import BOS, EOS, SPECIALS, UNK
 from muse.systems.registry import train_system
 from muse.systems.system import TrainingRequest
 from muse.training.pairs import Pairs
+from tests.bgt import LAYERS, PAIR, SMALL, Random, drawn
 from tests.command import Command, refused, refused_leaving
 from tests.parallel import toy_space, toy_text, write_text
-
-SMALL = BgtConfig(semantic=6, language=3, vocabulary=20, annealing=10, counted=4)
-LAYERS = BgtConfig(
-    semantic=8,
-    language=8,
-    vocabulary=7,
-    encoder_layers=1,
-    decoder_layers=1,
-    hidden=8,
-    heads=2,
-    feed_forward=8,
-)
-
-
-def drawn(seed: int = 0) -> torch.Generator:
-    """A source of random numbers."""
-    return torch.Generator().manual_seed(seed)
-
-
-class Random(Tokens):
-    """Tokens of ids that are given, with random rows or, without a dimension, none."""
-
-    def __init__(self, count: int = 25, dimension: int | None = 5) -> None:
-        self._size = count, dimension
-
-    @property
-    def settings(self) -> Mapping[str, Any]:
-        """Nothing."""
-        return {}
-
-    def reader(self, language: str) -> Reader:
-        """None: the ids are given."""
-        raise NotImplementedError
-
-    def rows(self, language: str) -> Tensor | None:
-        """Rows of the language."""
-        count, dimension = self._size
-        return None if dimension is None else torch.randn(count, dimension, generator=drawn(len(language)))
-
-
-PAIR = Ragged.of([[5, 9, 24], [7]]), Ragged.of([[6, 8], [10, 11, 12]])
 
 
 def test_the_divergence_and_the_draws_are_those_of_a_gaussian() -> None:

@@ -8,7 +8,7 @@ from muse.errors import BadSetting
 from muse.systems.networks.transformer import TransformerConfig
 from muse.systems.pieces import SPECIALS
 
-SIDES = ("steps", "pairs")
+CHOICES = {"sides": ("steps", "pairs"), "reads": ("both", "pivot")}
 _FEWEST = {
     "semantic": 1, "language": 0, "encoder_layers": 0, "decoder_layers": 0, "longest": 1, "annealing": 1,
     "counted": 0, "shortest": 0, "tokens": 0, "vocabulary": len(SPECIALS) + 1,
@@ -33,6 +33,11 @@ class BgtConfig:
     or is drawn for every pair. With `tokens` above 0 a batch has pairs of similar length and at most so many
     tokens a side, padding included. With `shortest` above 0, pairs with a side of fewer tokens, or of more
     than `longest`, are left out; otherwise long sentences are cut.
+
+    The semantic latent is inferred from sentences of both languages or, where `reads` is pivot, from the
+    pivot's alone: only they are reconstructed, and only they are translated. These are the paper's
+    monolingual baselines, which have no language latents: EnglishAE with neither translation nor prior,
+    EnglishVAE with the prior, EnglishTrans with the translation alone.
     """
 
     semantic: int = 256
@@ -54,6 +59,7 @@ class BgtConfig:
     sides: str = "steps"
     tokens: int = 0
     shortest: int = 0
+    reads: str = "both"
 
     def __post_init__(self) -> None:
         for name, least in _FEWEST.items():
@@ -62,10 +68,9 @@ class BgtConfig:
         for name in ("prior", "translation", "reconstruction"):
             if not 0 <= getattr(self, name) < float("inf"):
                 raise BadSetting(f"the weight {name} must be 0 or more, got {getattr(self, name):g}")
-        if not (self.translation or self.reconstruction):
-            raise BadSetting("one of translation and reconstruction must be above 0, got 0 for both")
-        if self.sides not in SIDES:
-            raise BadSetting(f"sides must be one of {', '.join(SIDES)}; got {self.sides!r}")
+        for name, choices in CHOICES.items():
+            if getattr(self, name) not in choices:
+                raise BadSetting(f"{name} must be one of {', '.join(choices)}; got {getattr(self, name)!r}")
         if not 0 <= self.smoothing < 1:
             raise BadSetting(f"smoothing must be at least 0 and below 1, got {self.smoothing:g}")
         if self.decoder_layers and {self.semantic, self.language} - {0, self.hidden}:
@@ -74,11 +79,35 @@ class BgtConfig:
                 f"{self.hidden}, got {self.semantic} and {self.language}"
             )
         self.transformer(max(1, self.encoder_layers))
+        self._check_terms()
+
+    def _check_terms(self) -> None:
+        """Raise BadSetting for terms of the loss that do not go together."""
+        if not (self.translation or self.reconstruction):
+            raise BadSetting("one of translation and reconstruction must be above 0, got 0 for both")
+        if self.reads == "pivot" and self.own:
+            raise BadSetting(
+                "with reads=pivot there is no second language that would tell a language latent from the "
+                f"semantic one, so language must be 0, got {self.language}"
+            )
 
     @property
     def own(self) -> int:
         """The dimensions of a language latent; 0 if nothing is reconstructed."""
         return self.language if self.reconstruction else 0
+
+    @property
+    def reconstructed(self) -> tuple[int, ...]:
+        """The places in a pair, 0 for the pivot, of the sentences that are reconstructed."""
+        return self._places((0,)) if self.reconstruction else ()
+
+    @property
+    def translated(self) -> tuple[int, ...]:
+        """The places in a pair of the sentences that are generated from the meaning of the other alone."""
+        return self._places((1,)) if self.translation else ()
+
+    def _places(self, where_one_is_read: tuple[int, ...]) -> tuple[int, ...]:
+        return where_one_is_read if self.reads == "pivot" else (0, 1)
 
     @property
     def latents(self) -> int:

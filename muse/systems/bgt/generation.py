@@ -51,10 +51,23 @@ class Rewriting(Writer):
                     "text of it"
                 )
         config = self.network.config
+        self._check_places()
         if self.style is not None and not config.own:
             raise BadSetting("a style is a language latent, of which this model has none; leave it out")
         if self.style is not None and not len(self._style.ids):
             raise BadSetting(f"a style must be a sentence with known words, got {self.style!r}")
+
+    def _check_places(self) -> None:
+        """Raise BadSetting where the model reads the pivot alone, and this direction needs more."""
+        config, languages = self.network.config, self.network.languages
+        source, target = map(languages.index, self.direction)
+        pivot, written = languages[0], {*config.reconstructed, *config.translated}
+        if config.reads == "pivot" and (source or target not in written):
+            names = ", ".join(languages[place] for place in sorted(written))
+            raise BadSetting(
+                f"a model trained with reads=pivot reads {pivot} and writes {names}, got "
+                f"{self.direction[0]!r} to write in {self.direction[1]!r}; train one with reads=both"
+            )
 
     @property
     def pieces(self) -> Pieces:
@@ -90,19 +103,21 @@ class Rewriting(Writer):
     def _decoder(self, meaning: Tensor) -> tuple[Decoder, list[Tensor]]:
         network, (source, target) = self.network, self.direction
         place = network.languages.index(target)
-        translates = self.style is None and source != target and len(network.translators)
-        if translates or not len(network.decoders):
-            return self._of(network.translators, place), [meaning]
-        if not network.config.own:
-            return self._of(network.decoders, place), [meaning]
-        own = meaning.new_zeros(1, network.config.own)
+        config = network.config
+        translates = self.style is None and source != target and place in config.translated
+        if translates or place not in config.reconstructed:
+            return self._of(network.translators, config.translated.index(place)), [meaning]
+        decoder = self._of(network.decoders, config.reconstructed.index(place))
+        if not config.own:
+            return decoder, [meaning]
+        own = meaning.new_zeros(1, config.own)
         if self.style is not None:
             own = network.language_posterior(self._style.to(str(meaning.device)), target).mean  # (1, k)
-        return self._of(network.decoders, place), [meaning, own.expand(len(meaning), -1)]
+        return decoder, [meaning, own.expand(len(meaning), -1)]
 
     @staticmethod
-    def _of(decoders: torch.nn.ModuleList, place: int) -> Decoder:
-        return cast("Decoder", decoders[place])
+    def _of(decoders: torch.nn.ModuleList, number: int) -> Decoder:
+        return cast("Decoder", decoders[number])
 
     @property
     def _style(self) -> Ragged:

@@ -9,9 +9,11 @@ from torch import Tensor
 
 from muse.systems.bgt.network import BgtNetwork
 from muse.systems.network_encoder import BothSides
-from muse.training.batching import token_batches
+from muse.training.batching import encoding_batches, token_batches
 from muse.training.learner import Learner
 from muse.training.pairs import Pairs
+from muse.training.seeding import generator_for
+from muse.training.trainer import TrainerConfig
 from muse.training.two_sides import held_out_hits, held_out_precision
 
 
@@ -23,17 +25,32 @@ class BgtLearner(Learner):
     Over the first steps c rises linearly from 0 to the weight of the prior. The semantic posterior is
     inferred from the first and the second sentences in alternate steps or, with `sides` by pairs, from a side
     drawn for each pair. The bound counts as much as `reconstruction` says, without which it is left out.
+
+    Held-out pairs are scored by the P@1 of their semantic means. Where only the pivot is read nothing is
+    learned of the other language, and P@1, which may be that of chance, says little of what is: the score is
+    then minus the loss, with the weight of the divergence that training ends with. (Less the weight of each
+    epoch, the score would fall as that rises.)
     """
 
     def __init__(self, network: BgtNetwork, languages: tuple[str, str], pairs: Pairs) -> None:
         super().__init__()
         self.network = network
-        self._languages, self._pairs, self._step = languages, pairs, 0
+        self._languages, self._pairs, self._step, self._last = languages, pairs, 0, 0
 
     @property
     def examples(self) -> int:
         """The number of training pairs."""
         return len(self._pairs.training)
+
+    @property
+    def metric(self) -> str:
+        """The name of the held-out score."""
+        return "P@1" if self.network.config.reads == "both" else "-loss"
+
+    def plan(self, trainer: TrainerConfig) -> None:
+        """Stores the last step of a training, which determines the weight of the divergence in the score."""
+        order = torch.arange(trainer.examples_in_epoch(self.examples))
+        self._last = trainer.epochs * len(self.batches(order, trainer.batch))
 
     def begin(self, step: int) -> None:
         """Stores the step, which determines the weight of the divergence and the semantic side."""
@@ -42,15 +59,20 @@ class BgtLearner(Learner):
     def loss(self, rows: Tensor, generator: torch.Generator) -> Tensor:
         """The loss (), in nats a pair, of the training pairs with these numbers (b,)."""
         chosen, config = self._pairs.training[rows], self.network.config
-        pair = self._pairs.pivot.take(chosen), self._pairs.other.take(chosen)
-        side: int | Tensor = self._step % 2
-        if config.sides == "pairs":
+        side: int | Tensor = self._step % 2 if config.reads == "both" else 0
+        if config.sides == "pairs" and config.reads == "both":
             device = chosen.device
             side = torch.randint(2, (len(rows),), generator=generator, device=generator.device).to(device)
+        return self._nats(chosen, side, self._step, generator).mean()
+
+    def _nats(self, chosen: Tensor, side: int | Tensor, step: int, generator: torch.Generator) -> Tensor:
+        """The loss (b,) of chosen pairs, with the weight of the divergence at a step."""
+        config = self.network.config
+        pair = self._pairs.pivot.take(chosen), self._pairs.other.take(chosen)
         reconstruction, divergence, translated = self.network.terms(pair, side, generator)
-        weight = config.prior * min(1.0, self._step / config.annealing)
+        weight = config.prior * min(1.0, step / config.annealing)
         bound = reconstruction + weight * divergence
-        return (config.reconstruction * bound + config.translation * translated).mean()
+        return config.reconstruction * bound + config.translation * translated
 
     def batches(self, order: Tensor, size: int) -> Sequence[Tensor]:
         """Batches of `size` pairs or, with `tokens`, of pairs of similar length within that limit."""
@@ -64,9 +86,24 @@ class BgtLearner(Learner):
         return [order[places] for places in token_batches(framed, limit, generator)]
 
     def score(self) -> float:
-        """The P@1 of the held-out pairs by the semantic means."""
-        return held_out_precision(BothSides(self.network, self._languages), self._pairs)
+        """The P@1 of the held-out pairs by the semantic means; minus their loss if only the pivot is read."""
+        if self.network.config.reads == "both":
+            return held_out_precision(BothSides(self.network, self._languages), self._pairs)
+        return -self._held_out_loss()
 
-    def hits(self) -> int:
-        """The number of held-out pairs found at rank 1."""
-        return held_out_hits(BothSides(self.network, self._languages), self._pairs)
+    def hits(self) -> int | None:
+        """The number of held-out pairs found at rank 1; None if only the pivot is read."""
+        if self.network.config.reads == "both":
+            return held_out_hits(BothSides(self.network, self._languages), self._pairs)
+        return None
+
+    @torch.no_grad()
+    def _held_out_loss(self) -> float:
+        """The mean loss of the held-out pairs, in nats, at the last step; its draws are always the same."""
+        held_out, pairs, total = self._pairs.held_out, self._pairs, 0.0
+        generator = generator_for(0, device=str(held_out.device))
+        lengths = torch.maximum(pairs.pivot.lengths, pairs.other.lengths)[held_out]
+        for batch in encoding_batches(lengths):
+            chosen = held_out[batch.to(held_out.device)]
+            total += float(self._nats(chosen, 0, self._last, generator).sum())
+        return total / len(held_out)

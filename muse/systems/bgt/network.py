@@ -27,7 +27,8 @@ class Terms(NamedTuple):
 
     `reconstruction`: both sentences, each from the semantic latent of one of them and from its own.
     `divergence`: of all latents from the prior. `translated`: each from the semantic mean of the other alone;
-    of a bag the words, not how many they are, which would press the length into the meaning.
+    of a bag the words, not how many they are, which would press the length into the meaning. Where only the
+    pivot is read, its sentence alone is reconstructed, and the other alone is translated.
     """
 
     reconstruction: Tensor
@@ -36,7 +37,10 @@ class Terms(NamedTuple):
 
 
 class BgtNetwork(SentenceNetwork):
-    """One semantic encoder for both languages; an encoder, a decoder and a translator for each of the two."""
+    """One semantic encoder for both languages; an encoder, a decoder and a translator for each of the two.
+
+    A part that the loss does not need is not made.
+    """
 
     def __init__(
         self, config: BgtConfig, languages: tuple[str, str], tokens: Tokens, generator: torch.Generator
@@ -50,14 +54,12 @@ class BgtNetwork(SentenceNetwork):
         self.own = nn.ModuleList(
             self._encoder(config.own, generator, surface=config.surface) for _ in languages if config.own
         )
-        places = range(len(languages))
         self.decoders = nn.ModuleList(
             self._decoder(place, config.latents, generator, counts=not config.decoder_layers)
-            for place in places
-            if config.reconstruction
+            for place in config.reconstructed
         )
         self.translators = nn.ModuleList(
-            self._decoder(place, config.semantic, generator) for place in places if config.translation
+            self._decoder(place, config.semantic, generator) for place in config.translated
         )
 
     @property
@@ -92,8 +94,12 @@ class BgtNetwork(SentenceNetwork):
         return found
 
     def terms(self, pair: tuple[Ragged, Ragged], side: int | Tensor, generator: torch.Generator) -> Terms:
-        """The terms of the loss of b pairs; the semantic latent is inferred from one side of each (b,)."""
-        seen = [self._seen(batch, place) for place, batch in enumerate(pair)]
+        """The terms of the loss of b pairs; the semantic latent is inferred from one side of each (b,).
+
+        The side is 0 where only the pivot is read.
+        """
+        read = pair if self.config.reads == "both" else pair[:1]
+        seen = [self._seen(batch, place) for place, batch in enumerate(read)]
         meanings = [self.semantic(given) for given in seen]
         own = [encode(seen[place]) for place, encode in enumerate(self.own)]
         meaning = meanings[side] if isinstance(side, int) else _of_each(meanings, side)
@@ -104,11 +110,12 @@ class BgtNetwork(SentenceNetwork):
             (batch.framed(BOS, EOS) if self.config.decoder_layers else batch).padded() for batch in pair
         ]
         reconstruction = [
-            decode(latents[place], sentences[place]) for place, decode in enumerate(self.decoders)
+            decode(latents[place], sentences[place])
+            for place, decode in zip(self.config.reconstructed, self.decoders, strict=True)
         ]
         translated = [
             decode([meanings[1 - place].mean], sentences[place], self.config.smoothing)
-            for place, decode in enumerate(self.translators)
+            for place, decode in zip(self.config.translated, self.translators, strict=True)
         ]
         divergence = sum((one.divergence() for one in own), meaning.divergence())
         nothing = torch.zeros_like(divergence)

@@ -54,6 +54,7 @@ def train_bgt(job: Job) -> Fitted:
     device, pairs = job.runtime.device, _pairs(job, text, tokens)
     network = BgtNetwork(config, languages, tokens, generator_for(request.seed, 1)).to(device)
     learner = BgtLearner(network, languages, pairs)
+    learner.plan(job.trainer)
     epochs = train(learner, job.trainer, seed=request.seed, runtime=job.runtime)
     return Fitted(
         encoder=job.encoder(
@@ -63,7 +64,7 @@ def train_bgt(job: Job) -> Fitted:
             {"network": asdict(config), "pair": list(languages), "tokens": dict(tokens.settings)},
         ),
         epochs=epochs,
-        metric="P@1",
+        metric=learner.metric,
         held_out=len(pairs.held_out),
         hits=learner.eval().hits(),
         counts=pairs.counts,
@@ -119,7 +120,8 @@ def _tokens(job: Job, text: ParallelText) -> Tokens:
 def _label(config: BgtConfig) -> str:
     layers = f"{config.encoder_layers}/{config.decoder_layers}"
     weight = "" if config.reconstruction == 1 else f",reconstruction:{config.reconstruction:g}"
-    return f"bgt[{config.semantic}+{config.own},{layers},prior:{config.prior:g}{weight}]"
+    reads = "" if config.reads == "both" else f",reads:{config.reads}"
+    return f"bgt[{config.semantic}+{config.own},{layers},prior:{config.prior:g}{weight}{reads}]"
 
 
 BGT = System("bgt", PRESETS, ("parallel",), train_bgt, make_bgt)
