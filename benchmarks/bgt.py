@@ -66,6 +66,8 @@ TRAINED: Mapping[str, Mapping[str, str]] = {
     "bgt": {},
     "without prior": {"prior": "0"},
     "without language latents": {"language": "0"},
+    # Above, the reconstruction is left; the paper's is BilingualTrans with a prior and its divergence.
+    "without language latents (paper)": {"reconstruction": "0", "translates": "sample"},
     "BilingualTrans": {"reconstruction": "0"},  # the paper's name for the translation loss alone
     # The paper's monolingual baselines, which have no language latents and never read the other language.
     "EnglishAE": {"reads": "pivot", "translation": "0", "prior": "0", "language": "0"},

@@ -162,7 +162,7 @@ def test_a_decoder_with_layers_is_a_distribution_over_sequences_that_the_latents
 
 def test_the_terms_are_those_of_the_paper() -> None:
     network = BgtNetwork(SMALL, ("en", "fra"), Random(), drawn())
-    told, divergence, translated = network.terms(PAIR, 1, drawn(4))
+    told, divergence, translated, _ = network.terms(PAIR, 1, drawn(4))
     meanings = [
         network.semantic_posterior(side, name) for side, name in zip(PAIR, ("en", "fra"), strict=True)
     ]
@@ -212,7 +212,7 @@ def test_the_loss_anneals_the_prior_and_alternates_sides() -> None:
     network = BgtNetwork(SMALL, ("en", "fra"), Random(), drawn())
     learner, rows = BgtLearner(network, ("en", "fra"), pairs()), torch.arange(2)
     for step, weight in ((1, 0.1), (2, 0.2), (10, 1.0), (25, 1.0)):
-        told, divergence, translated = network.terms(PAIR, step % 2, drawn(step))
+        told, divergence, translated, _ = network.terms(PAIR, step % 2, drawn(step))
         learner.begin(step)
         found = learner.loss(rows, drawn(step))
         torch.testing.assert_close(found, (told + weight * divergence + translated).mean())
@@ -243,7 +243,7 @@ def test_pairs_draw_their_sides() -> None:
     sides = torch.randint(2, (2,), generator=drawn(3))
     generator = drawn(3)
     torch.randint(2, (2,), generator=generator)
-    told, divergence, translated = network.terms(PAIR, sides, generator)
+    told, divergence, translated, _ = network.terms(PAIR, sides, generator)
     expected = (told + divergence + translated).mean()
     torch.testing.assert_close(learner.loss(rows, drawn(3)), expected)
 
@@ -287,7 +287,7 @@ def test_every_part_that_is_there_learns(config: BgtConfig, without: dict[str, A
     tokens = Random(dimension=None if config.encoder_layers else 5)
     network = BgtNetwork(config, ("en", "fra"), tokens, drawn())
     small = Ragged.of([[5, 6], [6]]), Ragged.of([[6], [5, 5, 6]])
-    told, divergence, translated = network.terms(small, 0, drawn())
+    told, divergence, translated, _ = network.terms(small, 0, drawn())
     (told + divergence + translated).mean().backward()  # type: ignore[no-untyped-call]
     still = [name for name, part in network.named_parameters() if part.grad is None or not part.grad.any()]
     assert not still

@@ -50,7 +50,7 @@ def test_only_what_is_needed_is_made_and_all_of_it_learns(name: str, config: Bgt
     writes = "translators.0" if name == "EnglishTrans" else "decoders.0"
     assert {part for part in parts if not part.startswith("semantic.")} == {writes}
     assert any(part.startswith("semantic.") for part in parts)
-    told, divergence, translated = network.terms(SHORT, 0, drawn())
+    told, divergence, translated, _ = network.terms(SHORT, 0, drawn())
     (told + divergence + translated).mean().backward()  # type: ignore[no-untyped-call]
     assert not [name for name, part in network.named_parameters() if part.grad is None or not part.grad.any()]
 
@@ -58,7 +58,7 @@ def test_only_what_is_needed_is_made_and_all_of_it_learns(name: str, config: Bgt
 @pytest.mark.parametrize("config", [SMALL, LAYERS], ids=["bag", "layers"])
 def test_an_autoencoder_is_one_of_the_pivot_alone(config: BgtConfig) -> None:
     network = made(VAE, config)
-    told, divergence, translated = network.terms(SHORT, 0, drawn(4))
+    told, divergence, translated, _ = network.terms(SHORT, 0, drawn(4))
     meaning = network.semantic_posterior(SHORT[0], "en")
     sentences = (SHORT[0].framed(BOS, EOS) if config.decoder_layers else SHORT[0]).padded()
     torch.testing.assert_close(told, network.decoders[0]([meaning.sample(drawn(4))], sentences))
@@ -66,13 +66,15 @@ def test_an_autoencoder_is_one_of_the_pivot_alone(config: BgtConfig) -> None:
     torch.testing.assert_close(divergence, expected.sum(dim=1))
     assert not translated.any()
     others = SHORT[0], Ragged.of([[5, 6, 6], [5]])
-    for one, other in zip(network.terms(others, 0, drawn(4)), (told, divergence, translated), strict=True):
+    for one, other in zip(
+        network.terms(others, 0, drawn(4)), (told, divergence, translated, 0 * told), strict=True
+    ):
         assert torch.equal(one, other)
 
 
 def test_a_translation_is_that_of_the_pivot_alone() -> None:
     network = made(TRANS)
-    told, _, translated = network.terms(PAIR, 0, drawn())
+    told, _, translated, _ = network.terms(PAIR, 0, drawn())
     meaning = network.semantic_posterior(PAIR[0], "en").mean
     torch.testing.assert_close(translated, network.translators[0]([meaning], PAIR[1].padded(), 0.1))
     assert not told.any()
@@ -89,7 +91,7 @@ def test_every_step_reads_the_pivot(sides: str) -> None:
     network = made({**VAE, "sides": sides})
     learner = learner_of(network)
     for step, weight in ((3, 0.3), (4, 0.4)):
-        told, divergence, _ = network.terms(PAIR, 0, drawn(step))
+        told, divergence, _, _ = network.terms(PAIR, 0, drawn(step))
         learner.begin(step)
         found = learner.loss(torch.arange(2), drawn(step))
         torch.testing.assert_close(found, (told + weight * divergence).mean())

@@ -8,7 +8,7 @@ from muse.errors import BadSetting
 from muse.systems.networks.transformer import TransformerConfig
 from muse.systems.pieces import SPECIALS
 
-CHOICES = {"sides": ("steps", "pairs"), "reads": ("both", "pivot")}
+CHOICES = {"sides": ("steps", "pairs"), "reads": ("both", "pivot"), "translates": ("mean", "sample")}
 _FEWEST = {
     "semantic": 1, "language": 0, "encoder_layers": 0, "decoder_layers": 0, "longest": 1, "annealing": 1,
     "counted": 0, "shortest": 0, "tokens": 0, "vocabulary": len(SPECIALS) + 1,
@@ -38,6 +38,11 @@ class BgtConfig:
     pivot's alone: only they are reconstructed, and only they are translated. These are the paper's
     monolingual baselines, which have no language latents: EnglishAE with neither translation nor prior,
     EnglishVAE with the prior, EnglishTrans with the translation alone.
+
+    A sentence is translated from the mean of the semantic posterior or, where `translates` is sample, from a
+    sample. The translation loss is then a bound of its own, to which the divergence of that posterior
+    belongs, weighted as in the other: without reconstruction it is the paper's BGT without language
+    variables, "similar to BilingualTrans, but it includes a prior over the embedding space".
     """
 
     semantic: int = 256
@@ -60,6 +65,7 @@ class BgtConfig:
     tokens: int = 0
     shortest: int = 0
     reads: str = "both"
+    translates: str = "mean"
 
     def __post_init__(self) -> None:
         for name, least in _FEWEST.items():
@@ -85,6 +91,8 @@ class BgtConfig:
         """Raise BadSetting for terms of the loss that do not go together."""
         if not (self.translation or self.reconstruction):
             raise BadSetting("one of translation and reconstruction must be above 0, got 0 for both")
+        if self.translates == "sample" and not self.translation:
+            raise BadSetting("translates=sample needs a translation above 0, got 0; leave it out")
         if self.reads == "pivot" and self.own:
             raise BadSetting(
                 "with reads=pivot there is no second language that would tell a language latent from the "

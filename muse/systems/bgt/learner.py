@@ -22,6 +22,7 @@ class BgtLearner(Learner):
 
         - log p(x_1 | z_sem, z_1) - log p(x_2 | z_sem, z_2) + c sum_z KL(q(z) || N(0, I)) + w translated
 
+    Where translations are from samples, the translation loss has the divergence of these, times c.
     Over the first steps c rises linearly from 0 to the weight of the prior. The semantic posterior is
     inferred from the first and the second sentences in alternate steps or, with `sides` by pairs, from a side
     drawn for each pair. The bound counts as much as `reconstruction` says, without which it is left out.
@@ -69,9 +70,10 @@ class BgtLearner(Learner):
         """The loss (b,) of chosen pairs, with the weight of the divergence at a step."""
         config = self.network.config
         pair = self._pairs.pivot.take(chosen), self._pairs.other.take(chosen)
-        reconstruction, divergence, translated = self.network.terms(pair, side, generator)
+        terms = self.network.terms(pair, side, generator)
         weight = config.prior * min(1.0, step / config.annealing)
-        bound = reconstruction + weight * divergence
+        bound = terms.reconstruction + weight * terms.divergence
+        translated = terms.translated + weight * terms.translation_divergence
         return config.reconstruction * bound + config.translation * translated
 
     def batches(self, order: Tensor, size: int) -> Sequence[Tensor]:

@@ -27,13 +27,16 @@ class Terms(NamedTuple):
 
     `reconstruction`: both sentences, each from the semantic latent of one of them and from its own.
     `divergence`: of all latents from the prior. `translated`: each from the semantic mean of the other alone;
-    of a bag the words, not how many they are, which would press the length into the meaning. Where only the
-    pivot is read, its sentence alone is reconstructed, and the other alone is translated.
+    of a bag the words, not how many they are, which would press the length into the meaning; where it is from
+    a sample instead of the mean, `translation_divergence` is that of all semantic posteriors sampled for it,
+    otherwise 0. Where only the pivot is read, its sentence alone is reconstructed, and the other alone is
+    translated.
     """
 
     reconstruction: Tensor
     divergence: Tensor
     translated: Tensor
+    translation_divergence: Tensor
 
 
 class BgtNetwork(SentenceNetwork):
@@ -113,13 +116,16 @@ class BgtNetwork(SentenceNetwork):
             decode(latents[place], sentences[place])
             for place, decode in zip(self.config.reconstructed, self.decoders, strict=True)
         ]
+        sampled = self.config.translates == "sample"
+        sources = [meanings[1 - place] for place in self.config.translated]
         translated = [
-            decode([meanings[1 - place].mean], sentences[place], self.config.smoothing)
-            for place, decode in zip(self.config.translated, self.translators, strict=True)
+            decode([one.sample(generator) if sampled else one.mean], sentences[place], self.config.smoothing)
+            for place, decode, one in zip(self.config.translated, self.translators, sources, strict=True)
         ]
         divergence = sum((one.divergence() for one in own), meaning.divergence())
         nothing = torch.zeros_like(divergence)
-        return Terms(sum(reconstruction, nothing), divergence, sum(translated, nothing))
+        of_sources = sum((one.divergence() for one in sources), nothing) if sampled else nothing
+        return Terms(sum(reconstruction, nothing), divergence, sum(translated, nothing), of_sources)
 
     def _seen(self, batch: Ragged, place: int) -> Observed:
         """The inputs of the encoders: framed ids, or rows with surface features."""

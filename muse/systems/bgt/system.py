@@ -121,7 +121,8 @@ def _label(config: BgtConfig) -> str:
     layers = f"{config.encoder_layers}/{config.decoder_layers}"
     weight = "" if config.reconstruction == 1 else f",reconstruction:{config.reconstruction:g}"
     reads = "" if config.reads == "both" else f",reads:{config.reads}"
-    return f"bgt[{config.semantic}+{config.own},{layers},prior:{config.prior:g}{weight}{reads}]"
+    translates = "" if config.translates == "mean" else f",translates:{config.translates}"
+    return f"bgt[{config.semantic}+{config.own},{layers},prior:{config.prior:g}{weight}{reads}{translates}]"
 
 
 BGT = System("bgt", PRESETS, ("parallel",), train_bgt, make_bgt)
