@@ -47,8 +47,9 @@ from muse.run.runtime import Runtime
 from muse.search.pair_score import PairScore
 from muse.space import AlignedSpace, load_space
 from muse.systems.bgt.gaussian import Gaussian
+from muse.systems.bgt.language_latents import language_latents
 from muse.systems.bgt.learner import BgtLearner
-from muse.systems.bgt.network import BgtNetwork, LanguageLatents
+from muse.systems.bgt.network import BgtNetwork
 from muse.systems.bgt.system import PRESETS
 from muse.systems.bgt.tokens import PieceTokens
 from muse.systems.network_encoder import NetworkEncoder
@@ -158,8 +159,8 @@ def _both(bench: Bench, name: str, encoders: list[SentenceEncoder]) -> Iterator[
     nats = [_nats(bench, network) for network in networks if isinstance(network, BgtNetwork)]
     yield Row(f"{name}: semantic", encoders, nats)
     own = [
-        NetworkEncoder("", bench.space, (PIVOT, bench.other), LanguageLatents(network))
-        for network in networks
+        language_latents(encoder)
+        for encoder, network in zip(encoders, networks, strict=True)
         if isinstance(network, BgtNetwork) and network.config.own
     ]
     if own:

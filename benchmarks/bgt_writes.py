@@ -43,7 +43,8 @@ from muse.run.runtime import Runtime
 from muse.search.pair_score import PairScore
 from muse.space import AlignedSpace, load_space
 from muse.systems.bgt.generation import Rewriting
-from muse.systems.bgt.network import BgtNetwork, LanguageLatents
+from muse.systems.bgt.language_latents import language_latents
+from muse.systems.bgt.network import BgtNetwork
 from muse.systems.lines import LineWriter
 from muse.systems.network_encoder import NetworkEncoder
 from muse.systems.registry import train_system
@@ -193,8 +194,7 @@ def main() -> None:
         header(("vectors", "P@1", f"STS {PIVOT}", f"STS {other}", f"STS {other}-{PIVOT}"))
         latents("semantic", encoder, other, asked.shared)
         if network.config.own:
-            of_form = NetworkEncoder("own", space, encoder.languages, LanguageLatents(network))
-            latents("language", of_form, other, asked.shared)
+            latents("language", language_latents(encoder), other, asked.shared)
         written = Written(network, other, texts, judge)
         print()
         header(("BLEU to en", "chrF", f"BLEU to {other}", "chrF", "copied", "cosine: source", "another"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from muse.encoders.names import corrections_of, is_name, parsed, side_by_side
+from muse.encoders.names import corrections_of, is_name, language_of, parsed, side_by_side
 from muse.errors import BadSetting
 
 
@@ -38,6 +38,20 @@ def test_what_is_no_single_name(text: str) -> None:
 )
 def test_corrections_stand_at_the_end(text: str, before: str, corrections: list[tuple[str, str]]) -> None:
     assert corrections_of(text) == (before, corrections)
+
+
+@pytest.mark.parametrize(
+    ("text", "folder", "of_language"),
+    [
+        ("./a+b/bgt+language", "./a+b/bgt", True),
+        ("bgt+language", "bgt", True),
+        ("./a+language/b", "./a+language/b", False),
+        ("./language", "./language", False),
+        ("./bgt+language+pcr", "./bgt+language+pcr", False),
+    ],
+)
+def test_a_folder_may_be_of_its_language_latents(text: str, folder: str, of_language: bool) -> None:
+    assert language_of(text) == (folder, of_language)
 
 
 def test_side_by_side() -> None:

@@ -29,9 +29,10 @@ from muse.systems.bgt.decoder import Decoder, Scores
 from muse.systems.bgt.encoder import Encoder, Observed
 from muse.systems.bgt.gaussian import Gaussian
 from muse.systems.bgt.generation import Rewriting, load_bgt
+from muse.systems.bgt.language_latents import LanguageLatents
 from muse.systems.bgt.learner import BgtLearner
 from muse.systems.bgt.length import Length
-from muse.systems.bgt.network import BgtNetwork, LanguageLatents
+from muse.systems.bgt.network import BgtNetwork
 from muse.systems.bgt.surface import surface
 from muse.systems.bgt.system import PRESETS
 from muse.systems.bgt.tokens import SpaceWords, missing_tokens

@@ -12,7 +12,7 @@ from muse.encoders.composed import SIF, Concatenated, Corrected, restored_moment
 from muse.encoders.corrections import OPTIONS, Correction
 from muse.encoders.encoder import SentenceEncoder
 from muse.encoders.lookup import Lookup
-from muse.encoders.names import NGRAMS, corrections_of, is_name, parsed, side_by_side
+from muse.encoders.names import NGRAMS, corrections_of, is_name, language_of, parsed, side_by_side
 from muse.encoders.pooling import parsed_power
 from muse.encoders.rotated import KIND as ROTATED
 from muse.encoders.rotated import restored
@@ -24,6 +24,7 @@ from muse.errors import BadFile, BadSetting, did_you_mean
 from muse.files.source import DAMAGED
 from muse.progress import Progress
 from muse.space import AlignedSpace
+from muse.systems.bgt.language_latents import language_latents
 from muse.systems.network_encoder import KIND as NETWORK
 from muse.systems.registry import SYSTEMS, restore_system
 
@@ -39,8 +40,8 @@ def load_encoder(
 
     A name takes precedence over a folder of the same name: ./mean is the folder. Corrections may follow
     either, as in power-mean+znorm. With & several are put side by side, and are then corrected together:
-    power-mean&./projection+znorm. One encoder reads each of the spaces, several encoders read one space
-    together or a space each.
+    power-mean&./projection+znorm. The language latents of a saved bgt are FOLDER+language. One encoder reads
+    each of the spaces, several encoders read one space together or a space each.
 
     Raise BadSetting for an unknown name, and Mismatch for an encoder that was saved for another space.
     """
@@ -56,9 +57,11 @@ def load_encoder(
     if len(texts) > 1:
         return _beside(texts, spaces, progress)
     folder, corrections = corrections_of(name)
+    folder, of_language = (folder, False) if Path(folder).exists() else language_of(folder)
     if _is_name(name) or ("/" not in name and not (folder and Path(folder).exists())):
         return _made(name, spaces, progress)
-    return _corrected(_restored(Path(folder), spaces), corrections)
+    encoder = _restored(Path(folder), spaces)
+    return _corrected(language_latents(encoder) if of_language else encoder, corrections)
 
 
 def _is_name(name: str) -> bool:

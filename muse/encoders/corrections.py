@@ -59,7 +59,8 @@ class Correction:
         if kind not in OPTIONS or len(counts) > 1 or any(option not in OPTIONS[kind] for option in rest):
             raise BadSetting(
                 "a correction is one of znorm, znorm[global], pcr, pcr[centred], pcr[3], pcr[centred,3], "
-                "centre, centre[global], binary, binary[global]; +ngrams is for unknown words; "
+                "centre, centre[global], binary, binary[global]; +ngrams is for unknown words, and +language "
+                "comes directly after the folder of a bgt; "
                 f"got {kind}{f'[{options}]' if options else ''}"
             )
         count = (counts or [1])[0] if kind == "pcr" else 0

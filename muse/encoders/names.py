@@ -1,7 +1,7 @@
 """Names of encoders: a kind with options in brackets, corrections after it, several of them side by side.
 
 mean   idf   sif   power-mean[-inf,1,inf,3]   idf+pcr   power-mean+znorm[global]   mean+ngrams
-power-mean&./projection+znorm
+power-mean&./projection+znorm   ./bgt+language
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from muse.errors import BadSetting
 
 BESIDE = "&"
 NGRAMS = "ngrams"
+LANGUAGE = "language"
 _ONE = re.compile(r"([a-z][a-z-]*)(?:\[([^][]*)\])?")
 _NAME = re.compile(r"(?:\+?[a-z][a-z-]*(?:\[[^][]*\])?)+")
 _CORRECTIONS = re.compile(rf"(?:\+(?:{'|'.join(OPTIONS)})(?:\[[^][]*\])?)+$")
@@ -40,6 +41,16 @@ def corrections_of(name: str) -> tuple[str, list[tuple[str, str]]]:
     """
     match = _CORRECTIONS.search(name)
     return (name, []) if match is None else (name[: match.start()], parsed(match[0]))
+
+
+def language_of(name: str) -> tuple[str, bool]:
+    """A folder without the +language after it, and whether there was one: its language latents are meant.
+
+    >>> language_of("./bgt+language")
+    ('./bgt', True)
+    """
+    folder = name.removesuffix(f"+{LANGUAGE}")
+    return folder, folder != name
 
 
 def side_by_side(name: str) -> list[str]:

@@ -162,24 +162,3 @@ def _of_each(meanings: Sequence[Gaussian], sides: Tensor) -> Gaussian:
     chosen = sides[:, None] == 0  # (b, 1)
     pairs = zip(first, second, strict=True)
     return Gaussian(*(torch.where(chosen, one, other) for one, other in pairs))
-
-
-class LanguageLatents(SentenceNetwork):
-    """A sentence network whose rows are the means of the language latents."""
-
-    def __init__(self, network: BgtNetwork) -> None:
-        super().__init__()
-        self.network = network
-
-    @property
-    def dimension(self) -> int:
-        """The dimensions of a language latent."""
-        return self.network.config.language
-
-    def reader(self, language: str) -> Reader:
-        """The reader of the network."""
-        return self.network.reader(language)
-
-    def forward(self, batch: Ragged, language: str) -> Tensor:
-        """The means (b, k) of the language posterior."""
-        return self.network.language_posterior(batch, language).mean

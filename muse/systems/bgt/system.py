@@ -8,11 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from muse.encoders.names import LANGUAGE
 from muse.encoders.reading import Reader, blocks
 from muse.errors import Mismatch
 from muse.files.parallel_text import ParallelText, read_pairs
 from muse.space import AlignedSpace
 from muse.systems.bgt.config import BgtConfig
+from muse.systems.bgt.language_latents import LanguageLatents
 from muse.systems.bgt.learner import BgtLearner
 from muse.systems.bgt.network import BgtNetwork
 from muse.systems.bgt.tokens import PieceTokens, SpaceWords, Tokens, missing_tokens, restored_tokens
@@ -101,11 +103,12 @@ def _within(text: ParallelText, readers: Sequence[Reader], config: BgtConfig) ->
 
 
 def make_bgt(settings: Mapping[str, Any], space: AlignedSpace) -> SentenceNetwork:
-    """The network of a saved BGT."""
+    """The network of a saved BGT, or that of its language latents if these were saved."""
     config = BgtConfig(**settings["network"])
     first, second = settings["pair"]
     tokens = restored_tokens(settings["tokens"], space, config.longest)
-    return BgtNetwork(config, (first, second), tokens, generator_for(0))
+    network = BgtNetwork(config, (first, second), tokens, generator_for(0))
+    return LanguageLatents(network) if settings.get("latents") == LANGUAGE else network
 
 
 def _tokens(job: Job, text: ParallelText) -> Tokens:
