@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from scipy.stats import nbinom
+from scipy.stats import kstest, nbinom
 from torch import Tensor
 from torch.distributions import Normal, kl_divergence
 
@@ -500,6 +500,67 @@ def test_a_style_changes_what_is_written_and_how_long_it_may_be(
     assert limits == [min(int(1.5 * n + 5), network.config.longest) for n in (pieces, int(source.lengths[1]))]
 
 
+def latents_of(network: BgtNetwork, source: Ragged, monkeypatch: pytest.MonkeyPatch, **more: Any) -> Any:
+    """The decoder and the latents of a translation of the source into the second language."""
+    seen, writing = list[tuple[Decoder, Sequence[Tensor]]](), Decoder.writing
+
+    def noted(decoder: Decoder, latents: Sequence[Tensor], beam: int) -> Any:
+        seen.append((decoder, latents))
+        return writing(decoder, latents, beam)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Decoder, "writing", noted)
+        Rewriting(network, ("en", "fra"), **more).write(source, 1)
+    return seen[0]
+
+
+def test_a_sample_is_drawn_for_each_sentence_whatever_its_batch(monkeypatch: pytest.MonkeyPatch) -> None:
+    network = BgtNetwork(LAYERS, ("en", "fra"), Random(dimension=None), drawn()).eval()
+    sentences = [[5, 6], [6], [6, 5, 5], [5]]
+    source = Ragged.of(sentences)
+    decoder, (meaning, own) = latents_of(network, source, monkeypatch, seed=1)
+    assert decoder is network.decoders[1]  # though there is a translator, which reads no language latent
+    torch.testing.assert_close(meaning, network(source, "en"))
+    for place, ids in enumerate(sentences):
+        _, (_, alone) = latents_of(network, Ragged.of([ids]), monkeypatch, seed=1)
+        torch.testing.assert_close(alone, own[place : place + 1])
+    assert len({tuple(row.tolist()) for row in own}) == len(sentences)
+    assert torch.equal(latents_of(network, source, monkeypatch, seed=1)[1][1], own)
+    assert not (latents_of(network, source, monkeypatch, seed=2)[1][1] == own).any()
+
+
+def test_samples_are_those_of_the_prior(monkeypatch: pytest.MonkeyPatch) -> None:
+    network = BgtNetwork(LAYERS, ("en", "fra"), Random(dimension=None), drawn()).eval()
+    source = Ragged.of([[*ids] for ids in itertools.product((5, 6), repeat=8)])  # 256 sentences
+    own = latents_of(network, source, monkeypatch, seed=0)[1][1].flatten().numpy()
+    assert kstest(own, "norm").pvalue > 0.01
+    assert abs(np.corrcoef(own[:-8], own[8:])[0, 1]) < 0.1  # sentence after sentence
+
+
+def test_a_sample_varies_what_is_written_with_its_seed_alone(written: Path) -> None:
+    network, lines = load_bgt(written / "out"), [f"{en} ." for en, _ in toy_text()[:12]]
+    for language in ("en", "fr"):
+        asked = [Rewriting(network, ("en", language), seed=seed) for seed in (0, 1)]
+        found = [LineWriter(one).translate(lines) for one in asked]
+        assert found[0] != found[1]
+        assert LineWriter(asked[0], batch=1).translate(lines) == found[0]
+        assert [LineWriter(asked[0]).translate([line])[0] for line in lines[5:]] == found[0][5:]
+        assert LineWriter(Rewriting(network, ("en", language))).translate(lines) not in found
+
+
+def test_a_sample_needs_a_language_latent_of_its_own() -> None:
+    network = BgtNetwork(LAYERS, ("en", "fra"), Random(dimension=None), drawn())
+    with pytest.raises(BadSetting, match="a style and a sample are both the language latent"):
+        Rewriting(network, ("en", "fra"), "en1", 0)
+    for without in ({"language": 0}, {"reconstruction": 0.0}):
+        config = BgtConfig(**{**vars(LAYERS), **without})
+        network = BgtNetwork(config, ("en", "fra"), Random(dimension=None), drawn())
+        with pytest.raises(
+            BadSetting, match="a sample is of the language latent, of which this model has none"
+        ):
+            Rewriting(network, ("en", "fra"), seed=0)
+
+
 def test_a_style_without_a_known_word_is_refused(written: Path) -> None:
     with pytest.raises(BadSetting, match="a style must be a sentence with known words, got '☃ 火'"):
         Rewriting(load_bgt(written / "out"), ("en", "fr"), "☃ 火")
@@ -547,12 +608,27 @@ def test_the_command_writes_with_and_without_a_style(muse: Command, written: Pat
     stdin.seek(0)
     plain = muse(*base, "--tgt", "fr").out.splitlines()
     assert len(plain) == 3
+    sampled = []
+    for seed in (3, 4, 3):
+        stdin.seek(0)
+        sampled.append(muse(*base, "--tgt", "fr", "--sample", "--seed", seed, "--json").json["lines"])
+    assert sampled[0] == sampled[2] != sampled[1]
+    assert sampled[0][1] == ""
     for more, part in (
         (["--tgt", "de"], "between en, fr, got 'de'"),
         (["--tgt", "fr", "--style", " "], "a style must be a sentence with known words"),
+        (["--tgt", "fr", "--style", "fr1", "--sample"], "a style and a sample are both the language latent"),
     ):
         stdin.seek(0)
         refused(muse(*base, *more), part)
+
+
+@pytest.mark.parametrize("option", [["--sample"], ["--style", "fr1"]], ids=" ".join)
+def test_only_a_bgt_takes_a_sample_or_a_style(muse: Command, files: Path, option: list[str]) -> None:
+    load_encoder("mean", load_space(files / "space")).save(files / "mean")
+    needed = f"{option[0]} needs a --model of muse train --encoder bgt; leave it out"
+    refused(muse("translate", "--model", files / "mean", "--src", "en", *option), needed, code=2)
+    refused(muse("translate", files / "space", "en1", *option), f"{option[0]} is for --model", code=2)
 
 
 @pytest.mark.parametrize(

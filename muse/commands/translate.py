@@ -57,6 +57,10 @@ if TYPE_CHECKING:
     help="--model, a bgt: write in the style of this sentence of --tgt; --src and --tgt may be the same.",
 )  # fmt: skip
 @click.option(
+    "--sample", is_flag=True,
+    help="--model, a bgt: draw how each sentence is worded at random; another --seed, another wording.",
+)  # fmt: skip
+@click.option(
     "--batch", type=click.IntRange(1), metavar="N",
     help="--model: number of sentences translated at once.  [default: 32]",
 )  # fmt: skip
@@ -131,7 +135,7 @@ def _check_options(words: tuple[str, ...], options: dict[str, Any]) -> None:
         raise BadSetting("--ngrams and --vectors exclude each other, got both; leave one of them out")
     if words and (idle := given("lm_weight", "beam", "reference")):
         raise click.UsageError(f"{idle[0]} needs text on stdin, got words to translate; leave it out.")
-    if idle := given("batch", "style"):
+    if idle := given("batch", "style", "sample"):
         raise click.UsageError(f"{idle[0]} is for --model; leave it out.")
     if not words and options["lm"] is None and (idle := given("top", "lm_weight", "beam")):
         raise click.UsageError(f"{idle[0]} needs --lm to translate text, got none; leave it out.")

@@ -27,6 +27,7 @@ def translate_with_model(space: Path | None, options: dict[str, Any], *, as_json
     make = _rewriter if _is_bgt(options["translator"]) else _translator
     translator, direction = make(pick_device(options["device"]), sizes, options)
     told = "" if options["style"] is None else " | style"
+    told += f" | sample:{options['seed']}" if options["sample"] else ""
     translate_stdin(
         translator,
         lambda: asdict(translator.counts),
@@ -50,8 +51,8 @@ def _is_bgt(folder: Path) -> bool:
 def _translator(device: str, sizes: dict[str, int], options: dict[str, Any]) -> Made:
     from muse.systems.translator.translation import load_translator, model_translator
 
-    if options["style"] is not None:
-        raise click.UsageError("--style needs a --model of muse train --encoder bgt; leave it out.")
+    if idle := given("style", "sample"):
+        raise click.UsageError(f"{idle[0]} needs a --model of muse train --encoder bgt; leave it out.")
     model = load_translator(options["translator"], device)
     direction = _direction(model.languages, options["source"], options["target"])
     return model_translator(model, direction, **sizes), direction
@@ -65,7 +66,8 @@ def _rewriter(device: str, sizes: dict[str, int], options: dict[str, Any]) -> Ma
     model = load_bgt(options["translator"], device)
     direction = _direction(model.languages, options["source"], options["target"])
     check_languages(model.languages, direction)
-    return LineWriter(Rewriting(model, direction, options["style"]), **sizes), direction
+    seed = options["seed"] if options["sample"] else None
+    return LineWriter(Rewriting(model, direction, options["style"], seed), **sizes), direction
 
 
 def _check(space: Path | None) -> None:

@@ -2,7 +2,7 @@
 
 A sentence is written of its semantic latent, without the language latent of its own wording: of that latent
 alone by the decoder of the translation loss, or with a language latent beside it. That is the mean of the
-prior, or of another sentence, whose style is taken (Wieting et al., 2020, 5.3).
+prior, a draw from it, or of another sentence, whose style is taken (Wieting et al., 2020, 5.3).
 """
 
 from __future__ import annotations
@@ -36,12 +36,16 @@ SYSTEM = "bgt"
 class Rewriting(Writer):
     """Writes sentences of the first language of `direction` in the second, which may be the same.
 
-    With a `style`, a sentence of the second, in the style of it.
+    With a `style`, a sentence of the second, in the style of it. With a `seed`, the language latent of each
+    sentence is drawn from the prior N(0, I). The draw depends on the seed and the pieces of the sentence
+    alone, so that a sentence is written alike wherever it stands. Raises BadSetting for languages that the
+    model does not read or write, for a style or a seed if it has no language latents, and for both.
     """
 
     network: BgtNetwork
     direction: tuple[str, str]
     style: str | None = None
+    seed: int | None = None
 
     def __post_init__(self) -> None:
         for language in self.direction:
@@ -50,10 +54,18 @@ class Rewriting(Writer):
                     f"the model writes {', '.join(self.network.languages)}, got {language!r}; train one with "
                     "text of it"
                 )
-        config = self.network.config
         self._check_places()
-        if self.style is not None and not config.own:
+        self._check_latent()
+
+    def _check_latent(self) -> None:
+        """Raise BadSetting if the model lacks the language latent that is asked for."""
+        if self.style is not None and self.seed is not None:
+            raise BadSetting("a style and a sample are both the language latent, got both; leave one out")
+        own = self.network.config.own
+        if self.style is not None and not own:
             raise BadSetting("a style is a language latent, of which this model has none; leave it out")
+        if self.seed is not None and not own:
+            raise BadSetting("a sample is of the language latent, of which this model has none; leave it out")
         if self.style is not None and not len(self._style.ids):
             raise BadSetting(f"a style must be a sentence with known words, got {self.style!r}")
 
@@ -93,27 +105,29 @@ class Rewriting(Writer):
         """The sentences of the second language, of the posterior means of these."""
         source = source.to(str(next(self.network.parameters()).device))
         meaning = self.network.semantic_posterior(source, self.direction[0]).mean  # (s, k)
-        decoder, latents = self._decoder(meaning)
+        decoder, latents = self._decoder(meaning, source)
         lengths = source.lengths
         if self.style is not None:
             lengths = lengths.clamp(min=len(self._style.ids))
         decoding, scores = decoder.writing(latents, beam)
         return best_sequences(decoding, scores, most_pieces(lengths, self.longest), beam)
 
-    def _decoder(self, meaning: Tensor) -> tuple[Decoder, list[Tensor]]:
-        network, (source, target) = self.network, self.direction
-        place = network.languages.index(target)
-        config = network.config
-        translates = self.style is None and source != target and place in config.translated
+    def _decoder(self, meaning: Tensor, sentences: Ragged) -> tuple[Decoder, list[Tensor]]:
+        """The decoder that writes sentences of these meanings (s, k), and all the latents that it reads."""
+        network, config, (source, target) = self.network, self.network.config, self.direction
+        place, plain = network.languages.index(target), self.style is None and self.seed is None
+        translates = plain and source != target and place in config.translated
         if translates or place not in config.reconstructed:
             return self._of(network.translators, config.translated.index(place)), [meaning]
         decoder = self._of(network.decoders, config.reconstructed.index(place))
         if not config.own:
             return decoder, [meaning]
-        own = meaning.new_zeros(1, config.own)
+        own = torch.zeros(1, config.own)
         if self.style is not None:
             own = network.language_posterior(self._style.to(str(meaning.device)), target).mean  # (1, k)
-        return decoder, [meaning, own.expand(len(meaning), -1)]
+        if self.seed is not None:
+            own = _drawn(sentences, config.own, self.seed)  # (s, k)
+        return decoder, [meaning, own.to(meaning).expand(len(meaning), -1)]
 
     @staticmethod
     def _of(decoders: torch.nn.ModuleList, number: int) -> Decoder:
@@ -122,6 +136,12 @@ class Rewriting(Writer):
     @property
     def _style(self) -> Ragged:
         return self.network.reader(self.direction[1]).read([self.style or ""]).sentences
+
+
+def _drawn(sentences: Ragged, dimension: int, seed: int) -> Tensor:
+    """A draw from N(0, I) for each of s sentences (s, k), by the seed and its ids: the same in any batch."""
+    each = torch.split(sentences.ids.cpu(), sentences.lengths.tolist())
+    return torch.stack([torch.randn(dimension, generator=generator_for(seed, *ids.tolist())) for ids in each])
 
 
 def load_bgt(folder: Path, device: str = "cpu") -> BgtNetwork:
