@@ -124,3 +124,26 @@ def test_no_pair_to_learn_from_has_a_sentence_of_the_test(module: Any, tmp_path:
 def test_a_cell_is_of_all_seeds(module: Any, values: list[str], expected: str) -> None:
     rows = [{"sts_en": value, "sts_en_low": "1.0", "sts_en_high": "2.0"} for value in values]
     assert module("lens_core").cell([*rows, {"sts_en": ""}], "sts_en") == expected
+
+
+def test_a_language_vector_is_the_variance_of_unit_rows(module: Any) -> None:
+    rows = np.array([[3, 4], [0, 2], [0, 0], [-5, 0]], np.float32)
+    units = np.array([[0.6, 0.8], [0, 1], [-1, 0]])
+    vectors = module("lens_language_vectors")
+    expected = ((units - units.mean(axis=0)) ** 2).mean(axis=0)
+    np.testing.assert_allclose(vectors.language_vector(rows), expected, atol=1e-7)
+    np.testing.assert_allclose(vectors.language_vector(7 * rows), expected, atol=1e-7)
+    euclidean, cosine = vectors.distances(np.array([3.0, 0.0]), np.array([0.0, 4.0]))
+    assert (euclidean, cosine) == (5_000, 100)
+
+
+def test_a_language_is_compared_with_itself_by_halves(module: Any) -> None:
+    rng = np.random.default_rng(0)
+    near, far = rng.normal(size=(400, 5)), rng.normal(size=(400, 5)) * [3, 1, 1, 1, 1]
+    found = {
+        (one["first"], one["second"]): one
+        for one in module("lens_language_vectors").compared({"a": near, "b": far})
+    }
+    assert list(found) == [("a", "a"), ("a", "b"), ("b", "b")]
+    assert [one["sentences"] for one in found.values()] == [200, 400, 200]
+    assert found["a", "b"]["euclidean"] > 3 * found["a", "a"]["euclidean"] > 0
