@@ -4,11 +4,13 @@
         [--core NAME=FOLDER] [--objectives mean,untrained,nli,ranker] [--kinds simple,gated] [--seeds 0]
         [--pairs 30000] [--inferences N] [--epochs 10] [--vectors FILE.npz] [--shared ../shared]
 
-The vector of a language is the variance of each column of its sentences' unit rows (Kiros, 2020, 4.6), here of LASER's Tatoeba sentences; those of English are beside --trained. Distances of two such vectors are
+The vector of a language is the variance of each column of its sentences' unit rows (Kiros, 2020, 4.6), here
+of LASER's Tatoeba sentences; those of English are beside --trained. Distances of two such vectors are
 Euclidean, as t-SNE has them, in thousandths, and 1 less their cosine, in percent. They are also those of a
 language to itself: of one random half of its sentences to the other, which is what chance makes of them. A
 lens is one of lens_core.py, trained on English and --trained. One row a core, objective, kind, seed and pair
-of languages is appended to FILE.csv; rows that are there are not made again. --vectors has the vectors too.
+of languages is appended to FILE.csv; rows that are there are not made again. --vectors has the vectors of the
+lenses that were made.
 """
 
 from __future__ import annotations
@@ -41,7 +43,7 @@ Numbers = NDArray[np.float64]
 
 
 def language_vector(rows: Matrix) -> Numbers:
-    """The variance (d,) of each column of rows (n, d), first scaled to unit length; empty ones are left out."""
+    """The variance (d,) of each column of rows (n, d) scaled to unit length; empty ones are left out."""
     full = rows[rows.any(axis=1)].astype(np.float64)
     return np.asarray((full / np.linalg.norm(full, axis=1, keepdims=True)).var(axis=0))
 

@@ -147,3 +147,40 @@ def test_a_language_is_compared_with_itself_by_halves(module: Any) -> None:
     assert list(found) == [("a", "a"), ("a", "b"), ("b", "b")]
     assert [one["sentences"] for one in found.values()] == [200, 400, 200]
     assert found["a", "b"]["euclidean"] > 3 * found["a", "a"]["euclidean"] > 0
+
+
+def test_searches_by_bits_find_the_best_of_all(module: Any) -> None:
+    rng = np.random.default_rng(0)
+    bits = module("lens_bits")
+    queries, targets = (rng.random((count, 12)) < 0.4 for count in (30, 50))
+    x, y = (rows.astype(np.float32) for rows in (queries, targets))
+    packed = bits.packed(x), bits.packed(y)
+    assert packed[0].shape == (30, 2)
+    products, units = x @ y.T, bits.unit(x) @ bits.unit(y).T
+    differing = (queries[:, None] != targets).sum(axis=2)  # (q, m)
+    for search, expected in (
+        (bits.by_product(x, y), units),
+        (bits.by_hamming(*packed), -differing),
+        (bits.by_cosine(*packed), np.round(products / np.sqrt(np.outer(x.sum(1), y.sum(1)) + 1e-9), 5)),
+    ):
+        found, best = search(), expected.max(axis=1)
+        np.testing.assert_allclose(expected[np.arange(30), found.best], best, atol=1e-5)
+        alone = (np.abs(expected - best[:, None]) < 1e-6).sum(axis=1) == 1
+        assert (found.alone == alone).mean() > 0.9
+        assert found.alone.any()
+
+
+def test_texts_to_search_have_every_translation(module: Any, tmp_path: Path) -> None:
+    for folder in ("parallel", "retrieval"):
+        (tmp_path / folder).mkdir()
+    lines = "".join(f"en {i % 40}\tfr {i}\n" for i in range(60))
+    (tmp_path / "parallel" / "tatoeba.en-fr.train.tsv.gz").write_bytes(gzip.compress(lines.encode()))
+    english = [f"en {i % 7}" for i in range(10)]
+    (tmp_path / "retrieval" / "tatoeba.fra-eng.eng").write_text("".join(f"{line}\n" for line in english))
+    (tmp_path / "retrieval" / "tatoeba.fra-eng.fra").write_text("".join(f"x {i}\n" for i in range(10)))
+    bits = module("lens_bits")
+    bits.TAUGHT = 5
+    for sentences, count in ((3, 7), (20, 20)):
+        found = bits.texts(tmp_path, "fr", sentences)
+        assert [found.targets[place] for place in found.gold] == english
+        assert len(found.targets) == len(set(found.targets)) == count

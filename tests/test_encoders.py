@@ -36,6 +36,7 @@ NAMES = [
     "idf+pcr",
     "mean+centre",
     "mean+binary",
+    "mean+centre+binary[0.1]",
     "sif+pcr[centred,2]",
     "power-mean+znorm",
     "mean+pcr+znorm[global]",
@@ -352,6 +353,30 @@ def test_binary_codes_are_the_signs_about_the_mean() -> None:
     h = np.unpackbits(np.packbits(found[full] > 0, axis=1)[0] ^ np.packbits(found[full] > 0, axis=1)[1]).sum()
     cosine = found[full][0] @ found[full][1] / 5
     assert cosine == pytest.approx(1 - 2 * h / 5)
+
+
+def test_binary_codes_of_a_threshold_need_no_text() -> None:
+    encoder = load_encoder("mean+binary[0.1]", space())
+    raw = load_encoder("mean", space()).encode(TEXT, "fr").matrix
+    found = encoder.encode(TEXT, "fr").matrix
+    np.testing.assert_array_equal(found, raw > 0.1)
+    assert 0 < found.mean() < 1
+    assert encoder.fit(TEXT, "fr") is encoder
+
+
+def test_below_a_threshold_under_zero_there_are_bits_of_no_empty_sentence() -> None:
+    found = load_encoder("mean+binary[-9]", space()).encode(["le chat", "xyzzy", ""], "fr")
+    np.testing.assert_array_equal(found.matrix, [[1] * 5, [0] * 5, [0] * 5])
+    assert found.empty == 2
+
+
+def test_what_stands_before_a_threshold_is_fitted_on_its_own() -> None:
+    of = space()
+    encoder = load_encoder("mean+centre+binary[0.1]", of)
+    with pytest.raises(BadSetting, match="centre must be fitted on text in fr"):
+        encoder.encode(TEXT, "fr")
+    centred = load_encoder("mean+centre", of).fit(TEXT, "fr").encode(TEXT, "fr").matrix
+    np.testing.assert_array_equal(encoder.fit(TEXT, "fr").encode(TEXT, "fr").matrix, centred > 0.1)
 
 
 def test_fitting_changes_nothing_but_the_result() -> None:

@@ -94,8 +94,10 @@ def test_two_texts_together_are_as_one() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["znorm", "znorm[global]", "pcr", "pcr[centred]", "pcr[3]", "pcr[centred,3]", "centre"]
-)
+    "name",
+    ["znorm", "znorm[global]", "pcr", "pcr[centred]", "pcr[3]", "pcr[centred,3]", "centre", "binary",
+     "binary[global]", "binary[1]", "binary[0]", "binary[-0.05]", "binary[1e-07]", "binary[0.12345678901]"],
+)  # fmt: skip
 def test_names_are_read_and_written(name: str) -> None:
     kind, _, options = name.removesuffix("]").partition("[")
     assert str(Correction.parse(kind, options)) == name
@@ -103,7 +105,20 @@ def test_names_are_read_and_written(name: str) -> None:
 
 @pytest.mark.parametrize(
     ("name", "options"),
-    [("znorm", "local"), ("pcr", "0"), ("pcr", "global"), ("pcr", "1,2"), ("whiten", ""), ("centre", "2")],
+    [
+        ("znorm", "local"),
+        ("pcr", "0"),
+        ("pcr", "global"),
+        ("pcr", "1,2"),
+        ("whiten", ""),
+        ("centre", "2"),
+        ("binary", "nan"),
+        ("binary", "inf"),
+        ("binary", "1e12"),
+        ("binary", "0.1,global"),
+        ("binary", "x"),
+        ("znorm", "0.1"),
+    ],
 )
 def test_other_corrections_are_refused(name: str, options: str) -> None:
     with pytest.raises(BadSetting, match=rf"a correction is one of znorm.*got {name}"):

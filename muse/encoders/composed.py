@@ -47,6 +47,8 @@ class Corrected(Wrapped):
                 f"{', '.join([*self.seen, language])}; use one [global] correction at most, as the last"
             )
         inner = self.inner.fit(sentences, language)
+        if self._fixed is not None:
+            return self if inner is self.inner else replace(self, inner=inner)
         rows = (inner.encode(block, language).matrix for block in blocks(sentences))
         return replace(self, inner=inner, seen={**self.seen, language: moments_of(rows, self.correction)})
 
@@ -66,8 +68,16 @@ class Corrected(Wrapped):
         encoded = self.inner.encode(sentences, language)
         if self.sif and language not in self.seen:
             return encoded
-        seen = joint_moments(list(self.seen.values())) if self.correction.everywhere else self.seen[language]
-        return replace(encoded, matrix=self.correction.apply(encoded.matrix, seen))
+        return replace(encoded, matrix=self.correction.apply(encoded.matrix, self._moments(language)))
+
+    @property
+    def _fixed(self) -> Moments | None:
+        return self.correction.fixed(self.dimension)
+
+    def _moments(self, language: str) -> Moments:
+        if self._fixed is not None:
+            return self._fixed
+        return joint_moments(list(self.seen.values())) if self.correction.everywhere else self.seen[language]
 
     def _check(self, language: str) -> None:
         if language not in self.languages:
@@ -77,7 +87,8 @@ class Corrected(Wrapped):
                 f"{self.name} must be fitted on text in {language} too before it encodes it, got text in "
                 f"{', '.join(self.seen)} alone; give some with --fit, or fit it on none"
             )
-        if not (self.sif or language in self.seen or (self.correction.everywhere and self.seen)):
+        learned = language in self.seen or (self.correction.everywhere and self.seen)
+        if not (self.sif or learned or self._fixed is not None):
             raise BadSetting(
                 f"{self.correction} must be fitted on text in {language} before it encodes, got none; "
                 "give some with --fit FILE or encoder.fit(sentences, language)"

@@ -1,7 +1,7 @@
 """Corrections of sentence vectors, learned from text: z-norm, removal of components, centring, binary codes.
 
 Each computes z = (x - m) * a and returns z - (z C^T) C, with a shift m (d'), a scale a (d') and components
-C (k, d'); binary codes are the signs of z.
+C (k, d'); binary codes are the signs of z, or where z is above 0.
 """
 
 from __future__ import annotations
@@ -39,18 +39,23 @@ class Correction:
       pcr[centred] subtracts the mean first; pcr[3] removes the first three components.
     * centre: subtracts the mean; centre[global] that of all languages together.
     * binary: 1 where a column is above its mean, -1 elsewhere: a bit a column, whose cosine is
-      1 - 2 h / d' for h bits that differ; binary[global] has the means of all languages. (The binary codes
-      of Kiros, 2020, are above a fixed threshold instead, which leaves few bits on.)
+      1 - 2 h / d' for h bits that differ; binary[global] has the means of all languages.
+    * binary[0.05]: 1 where a column is above this threshold, 0 elsewhere, learned from no text. Of a lens,
+      whose columns are mostly 0, few bits are on (Kiros, 2020, section 4.3, with the threshold 1).
     """
 
     kind: Kind
     everywhere: bool = False
     centred: bool = False
     components: int = 0
+    threshold: float | None = None
 
     @staticmethod
     def parse(kind: str, options: str = "") -> Correction:
         """The correction with this name, such as pcr, and these options, such as centred,3."""
+        threshold = _threshold(options) if kind == "binary" else None
+        if threshold is not None:
+            return Correction("binary", threshold=threshold)
         chosen = [option.strip() for option in options.split(",") if option.strip()]
         counts = (
             [int(option) for option in chosen if option.isdecimal() and int(option)] if kind == "pcr" else []
@@ -59,8 +64,8 @@ class Correction:
         if kind not in OPTIONS or len(counts) > 1 or any(option not in OPTIONS[kind] for option in rest):
             raise BadSetting(
                 "a correction is one of znorm, znorm[global], pcr, pcr[centred], pcr[3], pcr[centred,3], "
-                "centre, centre[global], binary, binary[global]; +ngrams is for unknown words, and +language "
-                "comes directly after the folder of a bgt; "
+                "centre, centre[global], binary, binary[global], binary[0.05]; +ngrams is for unknown words, "
+                "and +language comes directly after the folder of a bgt; "
                 f"got {kind}{f'[{options}]' if options else ''}"
             )
         count = (counts or [1])[0] if kind == "pcr" else 0
@@ -69,7 +74,15 @@ class Correction:
     def __str__(self) -> str:
         options = ["global"] * self.everywhere + ["centred"] * self.centred
         options += [str(self.components)] * (self.components > 1)
+        options += [] if self.threshold is None else [str(self.threshold).removesuffix(".0")]
         return self.kind + (f"[{','.join(options)}]" if options else "")
+
+    def fixed(self, dimension: int) -> Moments | None:
+        """The moments of d' columns, if these do not depend on text."""
+        if self.threshold is None:
+            return None
+        mean = np.full(dimension, self.threshold, np.float32)
+        return Moments(1, mean, np.zeros_like(mean), np.zeros((0, dimension), np.float32))
 
     def apply(self, rows: Matrix, seen: Moments) -> Matrix:
         """The corrected rows (s, d'); rows of zeros, from empty sentences, stay zero."""
@@ -77,7 +90,7 @@ class Correction:
         if self.kind == "znorm":
             shifted *= seen.scale
         if self.kind == "binary":
-            shifted = np.where(shifted > 0, 1, -1).astype(np.float32)
+            shifted = np.where(shifted > 0, 1, -1 if self.threshold is None else 0).astype(np.float32)
         if self.components:
             shifted -= (shifted @ seen.components.T) @ seen.components
         shifted[~rows.any(axis=1)] = 0
@@ -105,6 +118,15 @@ class Moments:
         """The inverse standard deviation (d'); 1 for a constant column."""
         constant = self.variance <= (CONSTANT * np.abs(self.mean)) ** 2 + np.finfo(np.float32).tiny
         return (1 / np.sqrt(np.where(constant, 1, self.variance))).astype(np.float32)
+
+
+def _threshold(options: str) -> float | None:
+    """The number that options are, if they are one that columns can be above or below."""
+    try:
+        number = float(options)
+    except ValueError:
+        return None
+    return number if abs(number) < LARGEST else None
 
 
 def moments_of(rows: Iterable[Matrix], correction: Correction) -> Moments:
