@@ -1,7 +1,7 @@
 """A lens for a language without parallel text: what another language's lens does for it, and what text does.
 
     python benchmarks/lens_unseen.py --joint FOLDER --out FILE.csv [--trained fr] [--read de] [--pairs 10000]
-        [--seeds 0-2] [--shared ../shared]
+        [--lenses pairs,words,text,both,own] [--seeds 0-2] [--shared ../shared]
 
 FOLDER is a space of three languages (muse align --src de --into SPACE). Lenses are learned from
     pairs   translations of the trained language, read on the other one as they are
@@ -10,44 +10,52 @@ FOLDER is a space of three languages (muse align --src de --into SPACE). Lenses 
     both    words and text together
     own     translations of the other language: what there would be with parallel text
 Measured is P@1 into English on LASER's Tatoeba sentences of the other language, by cosine, CSLS and margin,
-and by cosine less the mean row of each language. No sentence of the set is learned from. One row a lens and
-seed is appended to FILE.csv; rows that are there are not made again.
+and by cosine less the mean row of each language. No sentence of the set is learned from. One row a lens,
+number of pairs and seed is appended to FILE.csv, with the queries that were answered; rows that are there are
+not made again. At the end stand the gaps between each lens and `own`, of means over the seeds, with 95 %
+intervals by bootstrap over the queries, the same for both, and over the seeds of each.
 """
 
 from __future__ import annotations
 
 import argparse
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from itertools import product
 from pathlib import Path
 
 import numpy as np
 import torch
 from kept_rows import append, interval_columns, read_rows, with_interval
+from lens_core import some_of
 from lens_text import fresh_pairs, tested, write_pairs
 from lens_training import lens
 from pairs import SHARED
 from sentence_search import answered
 from sentence_sets import PIVOT, Aligned
-from tables import commit, numbers, today
+from sentences import shown
+from tables import commit, header, heading, numbers, row, today
 from translation import translated
 
 from muse.api.encoders import load_encoder
 from muse.encoders.composed import Corrected
 from muse.encoders.corrections import Correction
 from muse.encoders.encoder import SentenceEncoder
-from muse.evaluation.score import bootstrap_interval
+from muse.evaluation.score import bootstrap_interval, percentile_interval
 from muse.search.pair_score import PairScore
 from muse.space import AlignedSpace, load_space
+from muse.vectors import Matrix
 
 LENSES = ("pairs", "words", "text", "both", "own")
 WAYS = {"nn": PairScore("nn"), "csls": PairScore("csls", k=10), "margin": PairScore("margin", k=4)}
 FIGURES = (*WAYS, "centred")
-COLUMNS = (
-    "learned_from", "read", "seed", "pairs",
-    *interval_columns(*FIGURES), "commit", "date",
-)  # fmt: skip
+BEST = "own"
+KEY = ("learned_from", "read", "seed", "pairs")
+HITS = tuple(f"hits_{name}" for name in FIGURES)  # of every query, packed and in hexadecimal
+COLUMNS = (*KEY, *interval_columns(*FIGURES), "queries", *HITS, "commit", "date")
+SAMPLES = 1_000
+Group = Sequence[Mapping[str, str]]
 
 
 def by_words(space: Path, source: str, target: str, sentences: Sequence[str]) -> list[str]:
@@ -64,14 +72,50 @@ def drawn(asked: argparse.Namespace, language: str) -> list[tuple[str, str]]:
     return fresh_pairs(data, language, seen)[: asked.pairs]
 
 
-def taught(asked: argparse.Namespace) -> dict[str, list[tuple[str, str]]]:
+class Lessons:
     """What each lens learns from: pairs of an English sentence and one of the language that is trained."""
-    known, own = drawn(asked, asked.trained), drawn(asked, asked.read)
-    english, other = [one for one, _ in known], [two for _, two in own]
-    words = list(zip(english, by_words(asked.joint, PIVOT, asked.read, english), strict=True))
-    text = list(zip(by_words(asked.joint, asked.read, PIVOT, other), other, strict=True))
-    found = {"pairs": known, "words": words, "text": text, "both": [*words, *text], "own": own}
-    return {name: [pair for pair in pairs if all(pair)] for name, pairs in found.items()}
+
+    def __init__(self, asked: argparse.Namespace) -> None:
+        self._asked = asked
+
+    @cached_property
+    def pairs(self) -> list[tuple[str, str]]:
+        """Translations of the trained language."""
+        return drawn(self._asked, self._asked.trained)
+
+    @cached_property
+    def own(self) -> list[tuple[str, str]]:
+        """Translations of the language that is read."""
+        return drawn(self._asked, self._asked.read)
+
+    @cached_property
+    def words(self) -> list[tuple[str, str]]:
+        """The English sentences of `pairs`, each beside its words in the language that is read."""
+        english = [one for one, _ in self.pairs]
+        made = by_words(self._asked.joint, PIVOT, self._asked.read, english)
+        return full(zip(english, made, strict=True))
+
+    @cached_property
+    def text(self) -> list[tuple[str, str]]:
+        """The other sentences of `own`, each beside its words in English."""
+        other = [two for _, two in self.own]
+        made = by_words(self._asked.joint, self._asked.read, PIVOT, other)
+        return full(zip(made, other, strict=True))
+
+    @property
+    def both(self) -> list[tuple[str, str]]:
+        """Words and text together."""
+        return [*self.words, *self.text]
+
+    def of(self, name: str) -> list[tuple[str, str]]:
+        """The pairs of one of LENSES; none for the mean, which learns nothing."""
+        found: list[tuple[str, str]] = getattr(self, name) if name in LENSES else []
+        return found
+
+
+def full(pairs: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+    """The pairs of which neither side is empty."""
+    return [pair for pair in pairs if all(pair)]
 
 
 def learned(
@@ -83,17 +127,72 @@ def learned(
         return lens(space, {"parallel": (path,)}, language, asked.epochs, seed)
 
 
-def measured(encoder: SentenceEncoder, test: Aligned, language: str) -> dict[str, float]:
-    """P@1 in percent by each way, with its interval."""
+def measured(encoder: SentenceEncoder, test: Aligned, language: str) -> dict[str, object]:
+    """P@1 in percent by each way, with its interval, and the queries that were answered."""
     centred: SentenceEncoder = Corrected(encoder, Correction("centre"))
     centred = centred.fit(test.other, language).fit(test.english, PIVOT)
     hits = [*answered(encoder, test, language, WAYS.values())]
     hits += answered(centred, test, language, [WAYS["nn"]])
-    found: dict[str, float] = {}
+    found: dict[str, object] = {"queries": len(test.other)}
     for name, right in zip(FIGURES, hits, strict=True):
         interval = bootstrap_interval(right, np.random.default_rng(0))
         found |= with_interval(name, 100 * float(right.mean()), interval)
+        found[f"hits_{name}"] = np.packbits(right).tobytes().hex()
     return found
+
+
+def answers(rows: Group, name: str) -> Matrix:
+    """Which queries the lens of each seed answered (s, q), 1 or 0."""
+    bits = [np.unpackbits(np.frombuffer(bytes.fromhex(one[f"hits_{name}"]), np.uint8)) for one in rows]
+    return np.array(bits, np.float32)[:, : int(rows[0]["queries"])]
+
+
+def gap(best: Matrix, other: Matrix, rng: np.random.Generator) -> tuple[float, tuple[float, float]]:
+    """How many points the answers (s, q) of other seeds (s', q) are below `best`, and the 95 % interval.
+
+    Every sample draws queries, the same for both, and the seeds of each.
+    """
+    drawn = rng.integers(best.shape[1], size=(SAMPLES, best.shape[1]))
+    seeds = [rng.integers(len(hits), size=(SAMPLES, len(hits))) for hits in (best, other)]
+    found = [
+        float(best[one][:, queries].mean() - other[two][:, queries].mean())
+        for one, two, queries in zip(*seeds, drawn, strict=True)
+    ]
+    low, high = percentile_interval(100 * np.array(found))
+    return 100 * float(best.mean() - other.mean()), (low, high)
+
+
+def gaps(rows: Group, read: str) -> None:
+    """Prints the gaps to `own` of all lenses of a language, of as many pairs; `mean` has none."""
+    groups: dict[tuple[str, str], list[Mapping[str, str]]] = {}
+    for one in rows:
+        if one["read"] == read:
+            groups.setdefault((one["learned_from"], one["pairs"]), []).append(one)
+    heading(f"How far below {BEST}, P@1 into English from {read}")
+    header(("learned from", "pairs", f"pairs of {BEST}", "seeds", *FIGURES))
+    for name, pairs in groups:
+        for known, count in groups:
+            if known != BEST or (name, pairs) == (known, count):
+                continue
+            best, other = groups[known, count], groups[name, pairs]
+            cells = [
+                shown(*gap(answers(best, way), answers(other, way), np.random.default_rng(0)))
+                for way in FIGURES
+            ]
+            row([name, pairs, count, f"{len(other)}, {len(best)}", *cells])
+
+
+def missing(rows: Group, lessons: Lessons, asked: argparse.Namespace) -> Iterator[tuple[str, int]]:
+    """The lenses and seeds whose rows are not there; the mean has one seed, for it learns nothing."""
+    done = {tuple(one[name] for name in KEY) for one in rows}
+    for name, seed in [("mean", 0), *product(asked.lenses, numbers(asked.seeds))]:
+        if (name, asked.read, str(seed), str(len(lessons.of(name)))) not in done:
+            yield name, seed
+
+
+def old(rows: Group) -> bool:
+    """Whether the rows are of a file that lacks the queries that were answered."""
+    return bool(rows) and not set(COLUMNS) <= set(rows[0])
 
 
 def main() -> None:
@@ -103,29 +202,29 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True, metavar="FILE.csv")
     parser.add_argument("--trained", default="fr")
     parser.add_argument("--read", default="de")
-    parser.add_argument("--lenses", default=",".join(LENSES))
+    parser.add_argument("--lenses", type=some_of(*LENSES), default=LENSES)
     parser.add_argument("--pairs", type=int, default=10_000)
     parser.add_argument("--epochs", type=int, default=4)
     parser.add_argument("--seeds", default="0-2")
     parser.add_argument("--shared", type=Path, default=SHARED)
     asked = parser.parse_args()
     torch.set_num_threads(1)
-    space, test, text = load_space(asked.joint), tested(asked.shared / "data", asked.read), taught(asked)
-    done = {(one["learned_from"], one["read"], one["seed"]) for one in read_rows(asked.out)}
-    for name, seed in [("mean", 0), *product(asked.lenses.split(","), numbers(asked.seeds))]:
-        if (name, asked.read, str(seed)) in done:
-            continue
+    space, test = load_space(asked.joint), tested(asked.shared / "data", asked.read)
+    lessons, kept = Lessons(asked), read_rows(asked.out)
+    if old(kept):
+        parser.error(f"{asked.out} has other columns, without the answers; give --out another name")
+    for name, seed in missing(kept, lessons, asked):
+        pairs = lessons.of(name)
         if name == "mean":
-            encoder = load_encoder("mean", space)
+            encoder = load_encoder(name, space)
         else:
             language = asked.trained if name == "pairs" else asked.read
-            encoder = learned(space, text[name], language, asked, seed)
-        one = {
-            "learned_from": name, "read": asked.read, "seed": seed, "pairs": len(text.get(name, ())),
-            **measured(encoder, test, asked.read), "commit": commit(), "date": today(),
-        }  # fmt: skip
-        append(asked.out, [one], COLUMNS)
-        print(*one.values(), flush=True)
+            encoder = learned(space, pairs, language, asked, seed)
+        key = dict(zip(KEY, (name, asked.read, seed, len(pairs)), strict=True))
+        figures = measured(encoder, test, asked.read)
+        append(asked.out, [{**key, **figures, "commit": commit(), "date": today()}], COLUMNS)
+        print(*key.values(), *(figures[way] for way in FIGURES), flush=True)
+    gaps(read_rows(asked.out), asked.read)
 
 
 if __name__ == "__main__":

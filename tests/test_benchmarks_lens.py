@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import gzip
 import importlib
 from collections.abc import Callable
@@ -170,7 +171,9 @@ def test_searches_by_bits_find_the_best_of_all(module: Any) -> None:
         assert found.alone.any()
 
 
-def test_texts_to_search_have_every_translation(module: Any, tmp_path: Path) -> None:
+def test_texts_to_search_have_every_translation(
+    module: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for folder in ("parallel", "retrieval"):
         (tmp_path / folder).mkdir()
     lines = "".join(f"en {i % 40}\tfr {i}\n" for i in range(60))
@@ -179,8 +182,52 @@ def test_texts_to_search_have_every_translation(module: Any, tmp_path: Path) -> 
     (tmp_path / "retrieval" / "tatoeba.fra-eng.eng").write_text("".join(f"{line}\n" for line in english))
     (tmp_path / "retrieval" / "tatoeba.fra-eng.fra").write_text("".join(f"x {i}\n" for i in range(10)))
     bits = module("lens_bits")
-    bits.TAUGHT = 5
+    monkeypatch.setattr(bits, "TAUGHT", 5)
     for sentences, count in ((3, 7), (20, 20)):
         found = bits.texts(tmp_path, "fr", sentences)
         assert [found.targets[place] for place in found.gold] == english
         assert len(found.targets) == len(set(found.targets)) == count
+
+
+def hits(*columns: tuple[int, ...]) -> list[dict[str, str]]:
+    """Rows of seeds that answered these of 20 queries."""
+    packed = [np.packbits(np.isin(np.arange(20), column)).tobytes().hex() for column in columns]
+    return [{"hits_nn": one, "queries": "20"} for one in packed]
+
+
+def test_a_gap_is_that_of_the_means_and_its_interval_is_paired(module: Any) -> None:
+    unseen = module("lens_unseen")
+    best = unseen.answers(hits(tuple(range(16)), tuple(range(14))), "nn")
+    assert best.shape == (2, 20)
+    assert best.sum() == 30
+    other = unseen.answers(hits(tuple(range(10))), "nn")
+    rng = np.random.default_rng(0)
+    value, (low, high) = unseen.gap(best, other, rng)
+    assert value == pytest.approx(75 - 50)
+    assert 0 < low < value < high
+    # The same answers differ in no sample, however the queries are drawn.
+    assert unseen.gap(other, other, rng) == (0, (0, 0))
+
+
+def test_words_are_translated_only_for_lenses_that_learn_from_them(
+    module: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    unseen = module("lens_unseen")
+    monkeypatch.setattr(unseen, "drawn", lambda asked, language: [("a", "b"), ("c", "d")])
+    asked: list[tuple[str, str]] = []
+
+    def by_words(space: Path, source: str, target: str, sentences: list[str]) -> list[str]:
+        asked.append((source, target))
+        return ["x", ""]
+
+    monkeypatch.setattr(unseen, "by_words", by_words)
+    options = argparse.Namespace(joint=Path(), trained="fr", read="de", lenses=["pairs", "own"], seeds="0-1")
+    lessons = unseen.Lessons(options)
+    rows = [{"learned_from": "pairs", "read": "de", "seed": "0", "pairs": count} for count in ("2", "9")]
+    assert list(unseen.missing(rows, lessons, options)) == [
+        ("mean", 0), ("pairs", 1), ("own", 0), ("own", 1)
+    ]  # fmt: skip
+    assert list(unseen.missing(rows[1:], lessons, options))[1] == ("pairs", 0)
+    assert not asked
+    assert lessons.of("both") == [("a", "x"), ("x", "b")]
+    assert asked == [("en", "de"), ("de", "en")]
