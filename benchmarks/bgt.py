@@ -75,7 +75,9 @@ TRAINED: Mapping[str, Mapping[str, str]] = {
     "EnglishVAE": {"reads": "pivot", "translation": "0", "language": "0"},
     "EnglishTrans": {"reads": "pivot", "reconstruction": "0"},
 }
-ROWS = ("mean", "sif", "x-cbow", *TRAINED)
+# The paper's averaging baseline, from the space and as there from nothing.
+SP: Mapping[str, Mapping[str, str]] = {"SP": {}, "SP, random": {"initial": "random"}}
+ROWS = ("mean", "sif", "x-cbow", *TRAINED, *SP)
 SIGNS = 3  # of a sentence, and more
 
 
@@ -122,7 +124,10 @@ def rows(bench: Bench) -> Iterator[Row]:
         for label in wanted:
             if label in TRAINED:
                 epochs = 0 if label == UNTRAINED else bench.asked.epochs
-                yield from _both(bench, label, _trained(bench, text, TRAINED[label], epochs))
+                settings = {**dict(bench.asked.set), **TRAINED[label]}
+                yield from _both(bench, label, _trained("bgt", bench, text, settings, epochs))
+            elif label in SP:
+                yield Row(label, _trained("sp", bench, text, SP[label], None), [])
             elif label != "x-cbow" or bench.asked.x_cbow:
                 encoder = load_encoder(bench.asked.x_cbow if label == "x-cbow" else label, bench.space)
                 fitted = encoder.fit(learned.other, bench.other).fit(learned.english, PIVOT)
@@ -130,23 +135,23 @@ def rows(bench: Bench) -> Iterator[Row]:
 
 
 def _trained(
-    bench: Bench, text: Path, settings: Mapping[str, str], epochs: int | None
+    system: str, bench: Bench, text: Path, settings: Mapping[str, str], epochs: int | None
 ) -> list[SentenceEncoder]:
     limits = {} if epochs is None else {"epochs": epochs}
-    settings = {**dict(bench.asked.set), **settings}
     found = []
     for seed in numbers(bench.asked.seeds):
         request = TrainingRequest(
             bench.space, bench.other, text.with_name("out"), parallel=(text,), settings=settings,
             trainer=limits, seed=seed,
         )  # fmt: skip
-        trained = train_system("bgt", request, Runtime(progress=Progress()))
+        trained = train_system(system, request, Runtime(progress=Progress()))
         found.append(trained.encoder)
         scores = " ".join(f"{epoch.score:.1f}" for epoch in trained.fitted.epochs)
         seconds = trained.seconds["training"]
         # On stderr: tables are printed as they are measured, and take no line between theirs.
         print(
-            f"{dict(settings)}, seed {seed}: held-out {trained.fitted.metric} {scores}; {seconds:.0f} s",
+            f"{system} {dict(settings)}, seed {seed}: held-out {trained.fitted.metric} {scores}; "
+            f"{seconds:.0f} s",
             file=sys.stderr,
             flush=True,
         )
