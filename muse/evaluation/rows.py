@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from muse.errors import Mismatch
-from muse.evaluation.ranks import Ranks, best_ranks, ranks_and_cosines
+from muse.evaluation.ranks import Ranks, ranks_and_cosines
 from muse.evaluation.score import (
     Interval,
     Score,
@@ -82,10 +82,10 @@ def evaluate_rows(
     found, missing = _places(sides, pairs)
     x, y = (side.tensor(space.device) for side in sides)
     ranks, cosines = ranks_and_cosines(x, y, found, retrieval.bias(x, y))
-    rows, places = np.unique(found[:, 0], return_inverse=True)
-    ranks, of_pairs = best_ranks(found[:, 0], ranks), cosines
-    cosines = np.full(len(rows), -np.inf)
-    np.maximum.at(cosines, places, of_pairs)
+    order = np.argsort(found[:, 0], kind="stable")
+    _, first = np.unique(found[order, 0], return_index=True)  # (q,)
+    ranks = np.minimum.reduceat(ranks[order], first)
+    cosines = np.maximum.reduceat(cosines[order], first)
     source, target = (side.language for side in sides)
     signature = space_signature(
         space, source, target, retrieval=str(retrieval), gold=gold, more=(f"rows:{len(x)}/{len(y)}",)
@@ -105,18 +105,14 @@ def _places(sides: tuple[Vectors, Vectors], pairs: Lexicon | None) -> tuple[Rank
     if pairs is None:
         _check_numbered(own, other)
         return np.repeat(np.arange(len(own))[:, None], 2, axis=1), 0
-    known = [
-        (own.index[left], other.index[right])
-        for left, right in pairs.pairs
-        if left in own.index and right in other.index
-    ]
-    if not known:
+    known = pairs.indices(own.index, other.index)  # (p, 2)
+    if not len(known):
         such = "".join(f" (such as {left!r}, {right!r})" for left, right in pairs.pairs[:1])
         raise Mismatch(
             f"at least one pair must name a row of both sides, got none of {len(pairs)}{such}; ids of "
             f"{own.language} are like {own.words[0]!r}, of {other.language} like {other.words[0]!r}"
         )
-    return np.array(known), len(pairs) - len(known)
+    return known, len(pairs) - len(known)
 
 
 def _check_numbered(own: Vectors, other: Vectors) -> None:

@@ -77,13 +77,20 @@ def evaluate_similarity(
     signature = space_signature(
         space, source, target, retrieval="cosine", gold=gold or lexicon_name(rated), coverage=coverage
     )
-    drawn = rng.integers(len(rows), size=(SAMPLES, len(rows)))  # the same draws for both
-    return SimilarityScore(
-        pearson(cosines, ratings), spearman(cosines, ratings),
-        correlation_interval(cosines, ratings, drawn, ranks=False),
-        correlation_interval(cosines, ratings, drawn, ranks=True),
-        len(rated), len(rows), coverage, signature,
-    )  # fmt: skip
+    return SimilarityScore(*correlations(cosines, ratings, rng), len(rated), len(rows), coverage, signature)
+
+
+def correlations(
+    found: Values, ratings: Values, rng: np.random.Generator
+) -> tuple[float, float, Interval, Interval]:
+    """Pearson's and Spearman's correlation of (p,) and (p,), and the intervals of both, by the same draws."""
+    drawn = rng.integers(len(ratings), size=(SAMPLES, len(ratings)))
+    return (
+        pearson(found, ratings),
+        spearman(found, ratings),
+        correlation_interval(found, ratings, drawn, ranks=False),
+        correlation_interval(found, ratings, drawn, ranks=True),
+    )
 
 
 def pearson(cosines: Values, ratings: Values) -> float:

@@ -9,7 +9,7 @@ import numpy as np
 
 from muse.errors import Mismatch
 from muse.evaluation.score import Interval, Signature
-from muse.evaluation.similarity import FEWEST, SAMPLES, Values, correlation_interval, pearson, spearman
+from muse.evaluation.similarity import FEWEST, Values, correlations
 from muse.vectors import Matrix
 
 
@@ -77,13 +77,7 @@ def correlated(
             f"a correlation needs similarities that differ, got {found[0]:.3g} for all {len(found)} pairs; "
             "check that --src is the language of the sentences"
         )
-    drawn = rng.integers(len(ratings), size=(SAMPLES, len(ratings)))  # the same draws for both
-    return StsScore(
-        pearson(found, ratings), spearman(found, ratings),
-        correlation_interval(found, ratings, drawn, ranks=False),
-        correlation_interval(found, ratings, drawn, ranks=True),
-        len(ratings), empty, signature,
-    )  # fmt: skip
+    return StsScore(*correlations(found, ratings, rng), len(ratings), empty, signature)
 
 
 def empty_pairs(first: Matrix, second: Matrix) -> int:

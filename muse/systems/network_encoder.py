@@ -40,6 +40,11 @@ class SentenceNetwork(nn.Module, ABC):
     def dimension(self) -> int:
         """The number of columns d'."""
 
+    @property
+    def device(self) -> str:
+        """The device of its parameters."""
+        return str(next(self.parameters()).device)
+
     @abstractmethod
     def reader(self, language: str) -> Reader:
         """The reader of a language, which gives the ids that the network takes."""
@@ -129,7 +134,7 @@ class NetworkEncoder(SentenceEncoder):
     def _rows(self, sentences: Ragged, language: str) -> Matrix:
         """The rows (s, d') of the sentences; 0 for those without a known word."""
         self.network.eval()
-        device = str(next(self.network.parameters()).device)
+        device = self.network.device
         moved = sentences.to(device)
         rows = torch.zeros(len(sentences), self.dimension)
         for chosen in encoding_batches(sentences.lengths):

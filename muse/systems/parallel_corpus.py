@@ -17,6 +17,7 @@ from muse.training.batching import passes
 from muse.training.learner import Learner
 from muse.training.losses import Loss
 from muse.training.pairs import Pairs
+from muse.training.seeding import generator_of
 from muse.training.two_sides import PairLearner
 
 
@@ -75,7 +76,7 @@ class PairsInTurn(Learner):
 
     def batches(self, order: Tensor, size: int) -> Sequence[Tensor]:
         """As many batches as the order (n,) fills, each of one language, in the order of its examples."""
-        generator = torch.Generator().manual_seed(int(order[0]))  # the order is the only source of randomness
+        generator = generator_of(order)
         names = draw_languages(self._shares, max(1, len(order) // size), generator)
         endless = {
             name: passes(learner.examples, size, generator)

@@ -7,11 +7,17 @@ from contextlib import contextmanager
 
 import numpy as np
 import torch
+from torch import Tensor
 
 
 def generator_for(seed: int, *stream: int, device: str = "cpu") -> torch.Generator:
     """A generator for one stream, such as an epoch, so that a resumed run needs no generator's state."""
     return torch.Generator(device).manual_seed(_mixed(seed, *stream))
+
+
+def generator_of(order: Tensor) -> torch.Generator:
+    """A generator for the batches of an epoch, of whose random order (n,) they are a function."""
+    return torch.Generator().manual_seed(int(order[0]))
 
 
 @contextmanager

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import cast
 
@@ -103,7 +104,7 @@ class Rewriting(Writer):
     @torch.no_grad()
     def write(self, source: Ragged, beam: int) -> Ragged:
         """The sentences of the second language, of the posterior means of these."""
-        source = source.to(str(next(self.network.parameters()).device))
+        source = source.to(self.network.device)
         meaning = self.network.semantic_posterior(source, self.direction[0]).mean  # (s, k)
         decoder, latents = self._decoder(meaning, source)
         lengths = source.lengths
@@ -133,7 +134,7 @@ class Rewriting(Writer):
     def _of(decoders: torch.nn.ModuleList, number: int) -> Decoder:
         return cast("Decoder", decoders[number])
 
-    @property
+    @cached_property
     def _style(self) -> Ragged:
         return self.network.reader(self.direction[1]).read([self.style or ""]).sentences
 

@@ -12,7 +12,7 @@ from muse.systems.network_encoder import BothSides
 from muse.training.batching import encoding_batches, token_batches
 from muse.training.learner import Learner
 from muse.training.pairs import Pairs
-from muse.training.seeding import generator_for
+from muse.training.seeding import generator_for, generator_of
 from muse.training.trainer import TrainerConfig
 from muse.training.two_sides import held_out_hits, held_out_precision
 
@@ -84,7 +84,7 @@ class BgtLearner(Learner):
         chosen = self._pairs.training[order.to(self._pairs.training.device)]
         lengths = [side.lengths[chosen] for side in (self._pairs.pivot, self._pairs.other)]
         framed = torch.maximum(*lengths).cpu() + 2  # (n,)
-        generator = torch.Generator().manual_seed(int(order[0]))  # the order is the only source of randomness
+        generator = generator_of(order)
         return [order[places] for places in token_batches(framed, limit, generator)]
 
     def score(self) -> float:

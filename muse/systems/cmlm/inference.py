@@ -72,8 +72,7 @@ def inferences(
         times * text.premises, times * text.hypotheses,
         times * text.labels, times * text.parts, text.undecided,
     )  # fmt: skip
-    device = str(next(encoder.parameters()).device)
-    return inferences_of(repeated, (premises, hypotheses), first, device)
+    return inferences_of(repeated, (premises, hypotheses), first, encoder.device)
 
 
 def _glossed_pairs(text: Inference, space: AlignedSpace, languages: tuple[str, str]) -> Inference:

@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from muse.systems.lens.config import LensConfig
 from muse.systems.lens.gated import GatedConv
 from muse.systems.lens.simple import Simple
+from muse.systems.networks.pooling import masked_mean
 
 FORMS: dict[str, Callable[[int, LensConfig], nn.Module]] = {"simple": Simple, "gated": GatedConv}
 
@@ -35,4 +36,4 @@ class Lens(nn.Module):
         found: Tensor = (self.form(rows, mask) * mask[..., None]).amax(dim=1)  # (b, D)
         if not self._mean:
             return found
-        return torch.cat([rows.sum(dim=1) / mask.sum(dim=1, keepdim=True), found], dim=1)
+        return torch.cat([masked_mean(rows, mask), found], dim=1)

@@ -37,7 +37,7 @@ def classify(
     reader = network.reader(language)
     first, second = (read_text(side, reader, progress).sentences for side in (premises, hypotheses))
     known = ((first.lengths > 0) & (second.lengths > 0)).nonzero()[:, 0]
-    device = str(next(network.parameters()).device)
+    device = network.device
     found = torch.full((len(premises),), -1)
     with torch.no_grad():
         for rows in torch.split(known, _ROWS) if len(known) else ():  # of nothing, there would be one part

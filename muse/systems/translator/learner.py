@@ -20,6 +20,7 @@ from muse.systems.translator.noise import Noise
 from muse.systems.translator.text import Direction, Monolingual, WordByWord
 from muse.training.learner import Learner
 from muse.training.pairs import Pairs
+from muse.training.seeding import generator_of
 
 _AT_ONCE = 50  # held-out sentences
 _SORTED = 50  # batches that are sorted by length together
@@ -66,7 +67,7 @@ class TranslatorLearner(Learner):
     def batches(self, order: Tensor, size: int) -> Sequence[Tensor]:
         """Batches of similar lengths: of every 50 batches of the order (n,), sorted, in a random order."""
         found: list[Tensor] = []
-        generator = torch.Generator().manual_seed(int(order[0]))  # the order is the only source of randomness
+        generator = generator_of(order)
         for some in torch.split(order, _SORTED * size):
             batches = torch.split(some.sort().values, size)
             found += [batches[place] for place in torch.randperm(len(batches), generator=generator).tolist()]

@@ -14,7 +14,7 @@ from muse.systems.sampling import BATCH_EXPONENT, draw_languages, language_share
 from muse.systems.xlm.network import XlmModel
 from muse.systems.xlm.sources import TextSource
 from muse.training.learner import Learner
-from muse.training.seeding import generator_for
+from muse.training.seeding import generator_for, generator_of
 
 
 class XlmLearner(Learner):
@@ -50,7 +50,7 @@ class XlmLearner(Learner):
 
         Each batch is from one source, sampled by its share p^a / sum p^a of the examples of its kind.
         """
-        generator = torch.Generator().manual_seed(int(order[0]))  # the order is the only source of randomness
+        generator = generator_of(order)
         count = max(1, len(order) // size)
         drawn = [self._drawn(kind, count, generator) for kind in self._kinds]
         endless = {source.name: source.batches(size, generator) for source in self._sources}
