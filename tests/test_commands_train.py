@@ -15,7 +15,8 @@ from muse.encoders.trained import TrainedEncoder
 from muse.errors import Mismatch, NotConverged
 from muse.run.checkpoint import Checkpoint
 from muse.space import load_space
-from muse.systems import system, word_encoders
+from muse.systems import system
+from muse.systems.words import system as words
 from muse.training import loss_choice
 from tests.command import Command, refused, tree
 from tests.parallel import toy_space, toy_text, write_text
@@ -197,7 +198,7 @@ def test_training_that_breaks_down_leaves_nothing(
     def broken(*_: Any, **__: Any) -> None:
         raise NotConverged("the loss must be a finite number, got nan")
 
-    monkeypatch.setattr(word_encoders, "train", broken)
+    monkeypatch.setattr(words, "train", broken)
     before = tree(files)
     refused(muse(*good(files, "--out", files / "a" / "b")), "finite number")
     assert tree(files) == before
@@ -232,7 +233,7 @@ def test_a_resumed_run_that_fails_keeps_what_it_resumed(
     kept = tree(files)
     assert ".out.checkpoint/training.npz" in kept
     with monkeypatch.context() as patched:
-        patched.setattr(word_encoders, "train", broken)
+        patched.setattr(words, "train", broken)
         refused(muse(*good(files, "--resume")), "another language")
     assert tree(files) == kept
     assert muse(*good(files, "-q", "--resume")).code == 0

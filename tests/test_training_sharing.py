@@ -14,16 +14,16 @@ from muse.errors import BadSetting
 from muse.run.checkpoint import Checkpoint
 from muse.run.processes import ALONE, Processes
 from muse.run.runtime import Runtime
+from muse.systems.words.projection import Projection
+from muse.systems.words.word_tables import WordTables
+from muse.systems.words.x_cbow import XCbow
 from muse.training.learner import Learner
 from muse.training.losses import Hinge, Loss, Softmax
-from muse.training.projection import Projection
 from muse.training.trainer import TrainerConfig, train
 from muse.training.two_sides import PairLearner
-from muse.training.word_tables import WordTables
-from muse.training.x_cbow import XCbow
 from tests.processes import run_together
+from tests.test_systems_words_tables import encoder, toy_pairs
 from tests.test_training_trainer_settings import PLAIN, Line
-from tests.test_training_word_tables import encoder, toy_pairs
 
 COUNT = 3
 CLIPPED = replace(PLAIN, clip=0.5)

@@ -31,7 +31,7 @@ from muse.systems.nli.x_bilstm import X_BILSTM
 from muse.systems.sp import SP
 from muse.systems.system import Fitted, Job, Preset, System, TrainingRequest
 from muse.systems.translator.system import TRANSLATOR
-from muse.systems.word_encoders import CVM_ADD, PROJECTION, X_CBOW
+from muse.systems.words.system import CVM_ADD, PROJECTION, X_CBOW
 from muse.systems.xlm.system import XLM
 from muse.systems.xlm.tuning import XLM_NLI
 from muse.training.trainer import EpochResult, best_epoch

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from muse.encoders.ragged import Ragged
-from muse.training.word_tables import WordTables, pooled
+from muse.systems.words.word_tables import WordTables, pooled
 
 
 class Projection(WordTables):

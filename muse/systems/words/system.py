@@ -21,14 +21,14 @@ from muse.errors import BadSetting
 from muse.space import AlignedSpace
 from muse.systems.network_encoder import SentenceNetwork
 from muse.systems.system import Fitted, Job, Preset, System
-from muse.training.cvm_add import CvmAdd
+from muse.systems.words.cvm_add import CvmAdd
+from muse.systems.words.projection import Projection
+from muse.systems.words.word_tables import WordTables
+from muse.systems.words.x_cbow import XCbow
 from muse.training.loss_choice import LossChoice
 from muse.training.losses import Align, Loss
-from muse.training.projection import Projection
 from muse.training.trainer import TrainerConfig, train
 from muse.training.two_sides import PairLearner
-from muse.training.word_tables import WordTables
-from muse.training.x_cbow import XCbow
 
 
 @dataclass(frozen=True)

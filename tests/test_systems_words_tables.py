@@ -13,14 +13,14 @@ from muse.encoders.reading import Vocabulary
 from muse.errors import BadSetting
 from muse.progress import Progress
 from muse.run.runtime import Runtime
-from muse.training.cvm_add import CvmAdd
+from muse.systems.words.cvm_add import CvmAdd
+from muse.systems.words.projection import Projection
+from muse.systems.words.word_tables import WordTables
+from muse.systems.words.x_cbow import XCbow
 from muse.training.losses import Align, Hinge, Loss, Softmax
 from muse.training.pairs import Pairs, make_pairs
-from muse.training.projection import Projection
 from muse.training.trainer import TrainerConfig, best_epoch, train
 from muse.training.two_sides import PairLearner
-from muse.training.word_tables import WordTables
-from muse.training.x_cbow import XCbow
 from tests.parallel import WORDS, rows, toy_text
 
 BATCH = Ragged.of([[3, 5, 3], [7]])

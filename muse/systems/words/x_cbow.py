@@ -9,7 +9,7 @@ from __future__ import annotations
 from torch import Tensor
 
 from muse.encoders.ragged import Ragged
-from muse.training.word_tables import WordTables, pooled, trainable
+from muse.systems.words.word_tables import WordTables, pooled, trainable
 
 
 class XCbow(WordTables):
