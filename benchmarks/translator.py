@@ -8,13 +8,13 @@
 
 Tables 4.13 and 4.14 of Conneau's thesis (2019) on two cores: `muse train-translator` on text of two languages
 that share no sentence pair (translator_text.py), from every beginning that --cells names, all else equal; the
-language models learned from the same text alone. `words` is `muse translate`, word by word, and `words+lm`
-the same with a language model of that text. A cell that ends in `+pairs` learns from 10,000 pairs alone, one
-in `+all` from the text as well. --kind leaves the text of one test set alone, and wants a work folder of its
-own. --set changes settings, and --name then names the row; --held-out measures with other pairs, to choose
-settings by. The seed draws everything but the text. BLEU is sacreBLEU's, on the whole test sets, with a beam
-of 4; `seconds` are those of the training, on whatever else ran beside it. Rows that the file has are not
-made again.
+language models learned from the same text alone; `mlm:0.3` predicts that share of the pieces. `words` is
+`muse translate`, word by word, and `words+lm` the same with a language model of that text. A cell that ends
+in `+pairs` learns from 10,000 pairs alone, one in `+all` from the text as well. --kind leaves the text of
+one test set alone, and wants a work folder of its own. --set changes settings, and --name then names the
+row; --held-out measures with other pairs, to choose settings by. The seed draws everything but the text.
+BLEU is sacreBLEU's, on the whole test sets, with a beam of 4; `seconds` are those of the training, on
+whatever else ran beside it. Rows that the file has are not made again.
 """
 
 from __future__ import annotations
@@ -77,9 +77,11 @@ class Bench:
         folder = self.asked.work / f"{self.asked.lang}.{name}.{seed}"
         if not folder.exists():
             epochs = max(1, self.asked.pretraining // 200)
+            objective, _, share = name.partition(":")
             muse(
                 "train", self.asked.space, "--encoder", "xlm", "--lang", self.asked.lang, *self.texts(),
-                "--set", f"objective={name}", "--set", "length=50", "--set", f"pieces={self.asked.pieces}",
+                "--set", f"objective={objective}", *(["--set", f"share={share}"] if share else []),
+                "--set", "length=50", "--set", f"pieces={self.asked.pieces}",
                 "--set", "steps=200", "--set", "warmup=400", "--epochs", str(epochs),
                 "--patience", str(epochs), "--seed", str(seed), "--threads", "1", "--out", folder,
             )  # fmt: skip
