@@ -75,8 +75,12 @@ TRAINED: Mapping[str, Mapping[str, str]] = {
     "EnglishVAE": {"reads": "pivot", "translation": "0", "language": "0"},
     "EnglishTrans": {"reads": "pivot", "reconstruction": "0"},
 }
-# The paper's averaging baseline, from the space and as there from nothing.
-SP: Mapping[str, Mapping[str, str]] = {"SP": {}, "SP, random": {"initial": "random"}}
+# The paper's contrastive baselines, from the space and as there from nothing.
+SP: Mapping[str, Mapping[str, str]] = {
+    "SP": {},
+    "SP, random": {"initial": "random"},
+    "BiLSTM": {"network": "bilstm"},
+}
 ROWS = ("mean", "sif", "x-cbow", *TRAINED, *SP)
 SIGNS = 3  # of a sentence, and more
 

@@ -57,14 +57,22 @@ def test_the_order_of_sentences_in_a_batch_changes_nothing(tmp_path: Path) -> No
     torch.testing.assert_close(turned, network(batch, "en")[[2, 0, 1]])
 
 
-def test_it_learns_to_find_translations_from_random_rows(tmp_path: Path) -> None:
-    done = trained(tmp_path, initial="random")
+@pytest.mark.parametrize(("network", "least"), [("mean", 95), ("bilstm", 60)])
+def test_it_learns_to_find_translations_from_random_rows(network: str, least: float, tmp_path: Path) -> None:
+    done = trained(tmp_path, initial="random", network=network, units="32")
     assert done.fitted.epochs[0].score < 50
-    assert done.best.score > 95
+    assert done.best.score > least
     english, french = zip(*toy_text(100, seed=9), strict=True)
     x = normalise(done.encoder.encode(french, "fr").matrix, ["unit"])[0]
     y = normalise(done.encoder.encode(english, "en").matrix, ["unit"])[0]
-    assert ((x @ y.T).argmax(axis=1) == np.arange(100)).mean() > 0.95
+    assert 100 * ((x @ y.T).argmax(axis=1) == np.arange(100)).mean() > least
+
+
+@pytest.mark.parametrize("network", ["mean", "bilstm"])
+def test_order_is_read_by_the_bilstm_alone(network: str, tmp_path: Path) -> None:
+    encoder = trained(tmp_path, 1, network=network, units="32").encoder
+    one, other = encoder.encode(["fr1 fr2 fr3", "fr3 fr1 fr2"], "fr").matrix
+    assert np.allclose(one, other, atol=1e-6) == (network == "mean")
 
 
 def test_aligned_rows_are_those_of_whole_words(tmp_path: Path) -> None:
@@ -94,6 +102,7 @@ def test_it_is_saved_and_reads_words_that_the_space_lacks(tmp_path: Path, muse: 
 
 BAD = {
     "initial": (["--set", "initial=zero"], ["aligned, random"]),
+    "network": (["--set", "network=lstm"], ["mean, bilstm"]),
     "dimension": (["--set", "dimension=0"], ["dimension must be at least 1"]),
     "pieces": (["--set", "pieces=5"], ["more than the 5 special ones"]),
     "margin": (["--set", "margin=0"], ["margin must be above 0"]),

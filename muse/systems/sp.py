@@ -1,7 +1,8 @@
 """SP: a sentence as the mean of its word pieces, trained by a margin on hard negatives.
 
 Wieting et al. (2019). All languages share the pieces and their rows, all of which are trained, so a word that
-the space lacks is read by its pieces, and the order of words is not.
+the space lacks is read by its pieces; the order of words is not read. Their other encoder, a BiLSTM over the
+pieces, reads it too (Wieting and Gimpel, 2017).
 """
 
 from __future__ import annotations
@@ -21,34 +22,41 @@ from muse.files.parallel_text import read_pairs
 from muse.space import AlignedSpace
 from muse.systems.network_encoder import SentenceNetwork
 from muse.systems.networks.token_table import random_rows
+from muse.systems.nli.recurrent import Recurrent
 from muse.systems.piece_rows import aligned_rows, space_of_words
 from muse.systems.pieces import SPECIALS, Pieces
 from muse.systems.system import Fitted, Job, Preset, System
 from muse.training.losses import Hinge, Loss
-from muse.training.seeding import generator_for
+from muse.training.seeding import generator_for, torch_seeded
 from muse.training.trainer import TrainerConfig, train
 
 INITIAL = ("aligned", "random")
+NETWORKS = ("mean", "bilstm")
 
 
 @dataclass(frozen=True)
 class SpConfig:
     """The number of `pieces`, the `dimension` of their rows, and how these are trained.
 
-    `initial`: the rows come from the space (aligned) or are random. `margin`: how much closer a translation
-    must be than the hardest negative of the batch, by cosine. Sentences are cut to `longest` pieces.
+    `network`: the row of a sentence is the mean of those of its pieces, or of the states of a bilstm over
+    them, with `units` a direction. `initial`: the rows come from the space (aligned) or are random.
+    `margin`: how much closer a translation must be than the hardest negative of the batch, by cosine.
+    Sentences are cut to `longest` pieces.
     """
 
     pieces: int = 8_000
     dimension: int = 300
+    network: str = "mean"
+    units: int = 256
     initial: str = "aligned"
     margin: float = 0.4
     longest: int = 100
 
     def __post_init__(self) -> None:
-        if self.initial not in INITIAL:
-            raise BadSetting(f"initial must be one of {', '.join(INITIAL)}; got {self.initial!r}")
-        for name in ("dimension", "longest"):
+        for name, choices in (("initial", INITIAL), ("network", NETWORKS)):
+            if getattr(self, name) not in choices:
+                raise BadSetting(f"{name} must be one of {', '.join(choices)}; got {getattr(self, name)!r}")
+        for name in ("dimension", "units", "longest"):
             if getattr(self, name) < 1:
                 raise BadSetting(f"{name} must be at least 1, got {getattr(self, name)}")
         if self.pieces <= len(SPECIALS):
@@ -61,25 +69,33 @@ class SpConfig:
 
 
 class SpNetwork(SentenceNetwork):
-    """The mean of the rows (v, d) of the pieces of a sentence."""
+    """The rows (v, d) of pieces, and the layers over them, if any, whose states are averaged."""
 
     def __init__(self, config: SpConfig, languages: Sequence[str], pieces: Pieces, rows: Tensor) -> None:
         super().__init__()
         self._config, self._languages, self._pieces = config, languages, pieces
         self.rows = nn.Parameter(rows)
+        self.layers = None
+        if config.network == "bilstm":
+            self.layers = Recurrent("bilstm", config.dimension, config.units, "mean")
 
     @property
     def dimension(self) -> int:
-        """The number of columns d."""
-        return self._config.dimension
+        """The number of columns d'."""
+        return self._config.dimension if self.layers is None else 2 * self._config.units
 
     def reader(self, language: str) -> Reader:
         """The reader of pieces, the same for all languages."""
         return Limited(self._pieces, self._config.longest)
 
     def forward(self, batch: Ragged, language: str) -> Tensor:
-        """The means (b, d)."""
-        found: Tensor = nn.functional.embedding_bag(batch.ids, self.rows, batch.offsets[:-1], mode="mean")
+        """The means (b, d')."""
+        found: Tensor
+        if self.layers is None:
+            found = nn.functional.embedding_bag(batch.ids, self.rows, batch.offsets[:-1], mode="mean")
+        else:
+            ids, mask = batch.padded()
+            found = self.layers(nn.functional.embedding(ids, self.rows), mask)
         return found
 
     def word_space(self, space: AlignedSpace) -> AlignedSpace:
@@ -92,7 +108,7 @@ PRESETS = {
     "small": Preset(SpConfig(), TrainerConfig(epochs=40, batch=1_024, rate=3e-3, patience=3)),
     # The sizes and margin of BGT's paper, which draws its negatives from 40 to 100 batches.
     "paper": Preset(
-        SpConfig(pieces=20_000, dimension=1_024, initial="random"),
+        SpConfig(pieces=20_000, dimension=1_024, units=512, initial="random"),
         TrainerConfig(epochs=20, batch=5_120, rate=1e-3, patience=20),
     ),
 }
@@ -103,13 +119,14 @@ def train_sp(job: Job) -> Fitted:
     request, config = job.request, job.config
     languages = (job.languages[0], *request.parallel_files)
     pieces = Pieces.learned(_texts(job), config.pieces, generator_for(request.seed, 0))
-    network = SpNetwork(config, languages, pieces, _rows(job, pieces, languages)).to(job.runtime.device)
+    with torch_seeded(request.seed, 0):
+        network = SpNetwork(config, languages, pieces, _rows(job, pieces, languages)).to(job.runtime.device)
     parallel = job.parallel(network.reader)
     learner = parallel.learner(network, config.loss(), job.runtime.processes)
     epochs = train(learner, job.trainer, seed=request.seed, runtime=job.runtime)
     return Fitted(
         encoder=job.encoder(
-            f"sp[{config.dimension},{config.initial}]",
+            f"sp[{network.dimension},{config.initial}{',bilstm' if network.layers else ''}]",
             network,
             languages,
             {"network": asdict(config), "pieces": pieces.to_json()},
