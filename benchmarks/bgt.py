@@ -71,9 +71,9 @@ TRAINED: Mapping[str, Mapping[str, str]] = {
     "without language latents (paper)": {"reconstruction": "0", "translates": "sample"},
     "BilingualTrans": {"reconstruction": "0"},  # the paper's name for the translation loss alone
     # The paper's monolingual baselines, which have no language latents and never read the other language.
-    "EnglishAE": {"reads": "pivot", "translation": "0", "prior": "0", "language": "0"},
-    "EnglishVAE": {"reads": "pivot", "translation": "0", "language": "0"},
-    "EnglishTrans": {"reads": "pivot", "reconstruction": "0"},
+    "EnglishAE": {"read_from": "pivot", "translation": "0", "prior": "0", "language": "0"},
+    "EnglishVAE": {"read_from": "pivot", "translation": "0", "language": "0"},
+    "EnglishTrans": {"read_from": "pivot", "reconstruction": "0"},
 }
 # The paper's contrastive baselines, from the space and as there from nothing.
 SP: Mapping[str, Mapping[str, str]] = {

@@ -44,8 +44,9 @@ from muse.run.runtime import Runtime
 from muse.space import AlignedSpace, load_space
 from muse.systems.network_encoder import NetworkEncoder
 from muse.systems.networks.masked_prediction import Predicted, rarity
+from muse.systems.piece_rows import INITIAL
 from muse.systems.pieces import PieceReader, Pieces
-from muse.systems.xlm.config import INITIAL, XlmConfig
+from muse.systems.xlm.config import XlmConfig
 from muse.systems.xlm.corpus import Sources, XlmCorpus, make_sources
 from muse.systems.xlm.initialisation import untrained_network
 from muse.systems.xlm.learner import XlmLearner

@@ -99,3 +99,9 @@ def test_a_translation_has_the_same_rows_and_the_parts_of_the_first_file(tmp_pat
 def test_a_translation_of_other_rows(tmp_path: Path, rows: str, message: str) -> None:
     with pytest.raises(Mismatch, match=message):
         read_translated_nli(translated(tmp_path, SNLI + rows))
+
+
+def test_a_translation_in_another_order(tmp_path: Path) -> None:
+    rows = "1\tA\tB\tNEUTRAL\t3\tTRAIN\n4\tG\tH\t-\t1\tTRIAL\n"
+    with pytest.raises(Mismatch, match=r"fr.txt:3: expected pair 2 as in .*en.txt:3, got pair 4"):
+        read_translated_nli(translated(tmp_path, SICK + rows))

@@ -29,9 +29,9 @@ from tests.bgt import LANGUAGES, LAYERS, PAIR, SMALL, Random, drawn
 from tests.command import Command, refused, refused_leaving
 from tests.parallel import toy_space, toy_text, write_text
 
-AE: dict[str, Any] = {"reads": "pivot", "language": 0, "translation": 0.0, "prior": 0.0}
+AE: dict[str, Any] = {"read_from": "pivot", "language": 0, "translation": 0.0, "prior": 0.0}
 VAE: dict[str, Any] = {**AE, "prior": 1.0}
-TRANS: dict[str, Any] = {"reads": "pivot", "reconstruction": 0.0}
+TRANS: dict[str, Any] = {"read_from": "pivot", "reconstruction": 0.0}
 SHORT = Ragged.of([[5, 6], [6]]), Ragged.of([[6], [5, 5, 6]])  # of the ids that all networks know
 ALL = {"EnglishAE": AE, "EnglishVAE": VAE, "EnglishTrans": TRANS}
 
@@ -150,7 +150,7 @@ def test_a_baseline_learns_is_saved_and_loaded(muse: Command, files: Path, name:
     assert (found["metric"], found["ci95"]) == ("-loss", None)
     assert found["score_by_epoch"] == sorted(found["score_by_epoch"])  # it learns in every epoch
     assert found["score"] == found["score_by_epoch"][-1]
-    assert found["encoder"].endswith("reads:pivot]")
+    assert found["encoder"].endswith("read_from:pivot]")
     encoder = load_encoder(files / "out", load_space(files / "space"))
     for language in ("en", "fr"):  # the rows of the space are aligned: what is unread is encoded too
         rows = encoder.encode([f"{language}1 {language}2", f"{language}3"], language).matrix
@@ -159,8 +159,10 @@ def test_a_baseline_learns_is_saved_and_loaded(muse: Command, files: Path, name:
 
 
 def test_a_language_latent_needs_a_second_language(muse: Command, files: Path) -> None:
-    refused_leaving(files, muse, training(files, {"reads": "pivot"}), "language must be 0, got 32")
-    refused(muse(*training(files, {"reads": "other"})), "reads must be one of both, pivot; got 'other'")
+    refused_leaving(files, muse, training(files, {"read_from": "pivot"}), "language must be 0, got 32")
+    refused(
+        muse(*training(files, {"read_from": "other"})), "read_from must be one of both, pivot; got 'other'"
+    )
     settings = {**AE, "reconstruction": 0}
     refused(muse(*training(files, settings)), "one of translation and reconstruction")
 
@@ -170,7 +172,7 @@ def test_a_language_latent_needs_a_second_language(muse: Command, files: Path) -
     [
         (AE, "en", "decoders"),
         (TRANS, "fra", "translators"),
-        ({"reads": "pivot", "language": 0}, "fra", "translators"),
+        ({"read_from": "pivot", "language": 0}, "fra", "translators"),
     ],
 )
 def test_it_writes_what_it_learned_to_write(
@@ -195,7 +197,7 @@ def test_it_writes_what_it_learned_to_write(
         (AE, ("en", "fra"), "en"),
         (TRANS, ("fra", "en"), "fra"),
         (TRANS, ("en", "en"), "fra"),
-        ({"reads": "pivot", "language": 0}, ("fra", "fra"), "en, fra"),
+        ({"read_from": "pivot", "language": 0}, ("fra", "fra"), "en, fra"),
     ],
 )
 def test_it_writes_nothing_else(settings: dict[str, Any], direction: tuple[str, str], writes: str) -> None:

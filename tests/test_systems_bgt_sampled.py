@@ -90,11 +90,11 @@ def test_without_variance_a_sample_is_the_mean() -> None:
 
 
 @pytest.mark.parametrize("config", [SMALL, LAYERS], ids=["bag", "layers"])
-@pytest.mark.parametrize("reads", ["both", "pivot"])
-def test_the_variance_learns_from_samples_alone(config: BgtConfig, reads: str) -> None:
+@pytest.mark.parametrize("read_from", ["both", "pivot"])
+def test_the_variance_learns_from_samples_alone(config: BgtConfig, read_from: str) -> None:
     small = Ragged.of([[5, 6], [6]]), Ragged.of([[6], [5, 5, 6]])
     for translates in ("mean", "sample"):
-        network = made(replace(config, reconstruction=0.0, reads=reads, translates=translates))
+        network = made(replace(config, reconstruction=0.0, read_from=read_from, translates=translates))
         network.terms(small, 0, drawn()).translated.mean().backward()  # type: ignore[no-untyped-call]
         mean, variance = network.semantic.get_parameter("_out.weight").grad.chunk(2)  # type: ignore[union-attr]
         assert mean.any()
@@ -102,7 +102,7 @@ def test_the_variance_learns_from_samples_alone(config: BgtConfig, reads: str) -
 
 
 def test_of_the_pivot_the_divergence_is_that_of_its_posterior() -> None:
-    network = made(replace(SMALL, **PAPER, reads="pivot"))
+    network = made(replace(SMALL, **PAPER, read_from="pivot"))
     found = network.terms(PAIR, 0, drawn()).translation_divergence
     torch.testing.assert_close(found, divergence(meanings(network)[0]))
 

@@ -19,10 +19,10 @@ from muse.progress import Progress
 from muse.space import load_space
 from muse.systems.core import Matrices, SpaceCore
 from muse.systems.network_encoder import BothSides, NetworkEncoder
+from muse.systems.networks.recurrent import POOLINGS, Recurrent
 from muse.systems.nli.convolution import HierarchicalConvolution
 from muse.systems.nli.infersent import InferSent, InferSentConfig, sentence_layers
 from muse.systems.nli.pair_classes import PairClassifier, PairClassLearner, pair_features
-from muse.systems.nli.recurrent import POOLINGS, Recurrent
 from muse.systems.nli.translations import SameLength, TranslationExamples
 from muse.systems.nli.x_bilstm import XBiLSTM
 from muse.systems.registry import SYSTEMS

@@ -14,6 +14,7 @@ from muse.errors import BadSetting
 from muse.normalise import normalise
 from muse.progress import Progress
 from muse.run.runtime import Runtime
+from muse.space import load_space
 from muse.systems.network_encoder import NetworkEncoder
 from muse.systems.registry import TrainedSystem, train_system
 from muse.systems.sp import SpConfig, SpNetwork
@@ -98,6 +99,17 @@ def test_it_is_saved_and_reads_words_that_the_space_lacks(tmp_path: Path, muse: 
     exported = muse("export", tmp_path / "space", "--encoder", tmp_path / "out", "--format", "space",
                     "--out", tmp_path / "words")  # fmt: skip
     assert exported.code == 0
+    words = load_space(tmp_path / "words").vectors("fr")
+    expected = normalise(encoder.encode(["fr12"], "fr").matrix, ["unit"])[0][0]
+    np.testing.assert_allclose(words.matrix[words.index["fr12"]], expected, atol=1e-6)
+
+
+def test_no_column_stays_zero_where_more_are_asked_for_than_the_space_has(tmp_path: Path) -> None:
+    done = trained(tmp_path, 2, dimension="26")
+    assert done.encoder.dimension == 16
+    assert network_of(done).rows.abs().max(dim=0).values.min() > 0
+    other = trained(tmp_path / "random", 0, dimension="26", initial="random")
+    assert other.encoder.dimension == 26
 
 
 BAD = {

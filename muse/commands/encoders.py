@@ -40,7 +40,8 @@ def encoder_options(command: F) -> F:
         ),
         click.option(
             "--encoder", default="mean", show_default=True, metavar="NAME|FOLDER",
-            help="Sentence encoder: a name, the folder of a saved one, or several with & between them.",
+            help="Sentence encoder: a name, the folder of a saved one, or several with & between them; "
+            "corrections such as +pcr follow.",
         ),
     ):  # fmt: skip
         command = option(command)

@@ -241,4 +241,6 @@ def _powers(listed: str | None) -> tuple[Power, ...]:
     try:
         return tuple(parsed_power(p) for p in (listed or "1").split(","))
     except ValueError:
-        raise click.UsageError(f"--powers takes numbers separated by commas, got {listed!r}") from None
+        raise click.UsageError(
+            f"--powers takes numbers separated by commas, such as -inf,1,2s; got {listed!r}"
+        ) from None

@@ -50,9 +50,13 @@ class Inference:
 
 
 class _Row(NamedTuple):
-    """A pair as it is on a line of a file; its label is None if the annotators did not agree."""
+    """A pair as it is on a line of a file; its label is None if the annotators did not agree.
+
+    `name` is its id in the file, "" if that has none.
+    """
 
     line: int
+    name: str
     premise: str
     hypothesis: str
     label: int | None
@@ -93,6 +97,11 @@ def read_translated_nli(files: Mapping[str, Path]) -> dict[str, Inference]:
 def _check_same_rows(translation: tuple[Path, list[_Row]], original: tuple[Path, list[_Row]]) -> None:
     (path, rows), (other, originals) = translation, original
     for row, own in zip(rows, originals, strict=False):
+        if row.name and own.name and row.name != own.name:
+            raise Mismatch(
+                f"{path}:{row.line}: expected pair {own.name} as in {other}:{own.line}, got pair {row.name}; "
+                f"each row must translate the same row of {other}"
+            )
         if row.label != own.label:
             raise Mismatch(
                 f"{path}:{row.line}: expected the label of {other}:{own.line}, {own.labelled}, got "
@@ -131,16 +140,16 @@ def _rows(path: Path | str) -> list[_Row]:
                 f"{where}: expected {len(header)} columns as in line 1, got {len(fields)}; correct the line"
             )
         given = fields[places["label"]].strip()
-        sides = fields[places["premise"]], fields[places["hypothesis"]]
+        named = _named(header, fields), fields[places["premise"]], fields[places["hypothesis"]]
         label = given.lower()
         if label == _NO_CONSENSUS:
-            rows.append(_Row(number, *sides, None, ""))
+            rows.append(_Row(number, *named, None, ""))
             continue
         if label not in LABELS:
             raise BadFile(
                 f"{where}: a label must be one of {', '.join(LABELS)}; got {given!r}; correct the line"
             )
-        rows.append(_Row(number, *sides, LABELS.index(label), _part(header, fields, number - 2, where)))
+        rows.append(_Row(number, *named, LABELS.index(label), _part(header, fields, number - 2, where)))
     return rows
 
 
@@ -162,6 +171,10 @@ def _part(header: Sequence[str], fields: Sequence[str], place: int, where: str) 
                 f"{where}: {_PART} must be one of TRAIN, TRIAL, TEST; got {given!r}; correct the line"
             )
         return PARTS[given.lower()]
-    named = next((fields[header.index(name)] for name in _NUMBER if name in header), "")
+    named = _named(header, fields)
     tenth = int(named[-1]) if named.isdecimal() else place % 10
     return "dev" if tenth == 7 else "test" if tenth > 7 else "train"
+
+
+def _named(header: Sequence[str], fields: Sequence[str]) -> str:
+    return next((fields[header.index(name)].strip() for name in _NUMBER if name in header), "")

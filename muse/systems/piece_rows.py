@@ -16,6 +16,7 @@ from muse.space.lookup_table import lookup_table
 from muse.systems.networks.token_table import initial_deviation
 from muse.systems.pieces import SPECIALS, UNK, Pieces
 
+INITIAL = ("aligned", "random")  # where the rows of pieces begin: as those of the space, or at random
 _WORDS = 10_000  # words embedded at once
 
 Embed = Callable[[Tensor], Tensor]  # from ids (t,) to their rows (t, h)
@@ -48,7 +49,7 @@ def principal(rows: Tensor, hidden: int) -> Tensor:
 @torch.no_grad()
 def word_rows(pieces: Pieces, words: Sequence[str], embed: Embed) -> Tensor:
     """The rows (n, h) of words: the mean embeddings of their pieces."""
-    parts = []
+    parts = [embed(torch.zeros(0, dtype=torch.long)).cpu()]  # (0, h)
     for begin in range(0, len(words), _WORDS):
         found = pieces.encode(words[begin : begin + _WORDS])
         # A word without pieces, such as one of spaces alone, gets the row of <unk>.

@@ -8,7 +8,7 @@ pieces, reads it too (Wieting and Gimpel, 2017).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import chain
 from typing import Any
 
@@ -21,16 +21,16 @@ from muse.errors import BadSetting
 from muse.files.parallel_text import read_pairs
 from muse.space import AlignedSpace
 from muse.systems.network_encoder import SentenceNetwork
+from muse.systems.networks.recurrent import Recurrent
 from muse.systems.networks.token_table import random_rows
-from muse.systems.nli.recurrent import Recurrent
-from muse.systems.piece_rows import aligned_rows, space_of_words
+from muse.systems.piece_rows import INITIAL, aligned_rows, space_of_words
 from muse.systems.pieces import SPECIALS, Pieces
-from muse.systems.system import Fitted, Job, Preset, System
+from muse.systems.system import Fitted, Job, Preset, System, TrainingRequest
+from muse.systems.words.word_tables import pooled
 from muse.training.losses import Hinge, Loss
 from muse.training.seeding import generator_for, torch_seeded
 from muse.training.trainer import TrainerConfig, train
 
-INITIAL = ("aligned", "random")
 NETWORKS = ("mean", "bilstm")
 
 
@@ -39,9 +39,9 @@ class SpConfig:
     """The number of `pieces`, the `dimension` of their rows, and how these are trained.
 
     `network`: the row of a sentence is the mean of those of its pieces, or of the states of a bilstm over
-    them, with `units` a direction. `initial`: the rows come from the space (aligned) or are random.
-    `margin`: how much closer a translation must be than the hardest negative of the batch, by cosine.
-    Sentences are cut to `longest` pieces.
+    them, with `units` a direction. `initial`: the rows come from the space (aligned), with as many
+    dimensions as that has at most, or are random. `margin`: how much closer a translation must be than
+    the hardest negative of the batch, by cosine. Sentences are cut to `longest` pieces.
     """
 
     pieces: int = 8_000
@@ -92,7 +92,7 @@ class SpNetwork(SentenceNetwork):
         """The means (b, d')."""
         found: Tensor
         if self.layers is None:
-            found = nn.functional.embedding_bag(batch.ids, self.rows, batch.offsets[:-1], mode="mean")
+            found = pooled(batch, self.rows, "mean")
         else:
             ids, mask = batch.padded()
             found = self.layers(nn.functional.embedding(ids, self.rows), mask)
@@ -116,11 +116,12 @@ PRESETS = {
 
 def train_sp(job: Job) -> Fitted:
     """An SP trained on parallel text of the pivot with one language or several."""
-    request, config = job.request, job.config
+    request, config = job.request, _within_space(job.config, job.request.space)
     languages = (job.languages[0], *request.parallel_files)
     pieces = Pieces.learned(_texts(job), config.pieces, generator_for(request.seed, 0))
     with torch_seeded(request.seed, 0):
-        network = SpNetwork(config, languages, pieces, _rows(job, pieces, languages)).to(job.runtime.device)
+        rows = _rows(config, pieces, languages, request)
+        network = SpNetwork(config, languages, pieces, rows).to(job.runtime.device)
     parallel = job.parallel(network.reader)
     learner = parallel.learner(network, config.loss(), job.runtime.processes)
     epochs = train(learner, job.trainer, seed=request.seed, runtime=job.runtime)
@@ -146,11 +147,17 @@ def make_sp(settings: Mapping[str, Any], _: AlignedSpace) -> SentenceNetwork:
     return SpNetwork(config, settings["languages"], pieces, rows)
 
 
-def _rows(job: Job, pieces: Pieces, languages: tuple[str, ...]) -> Tensor:
-    config, seed = job.config, job.request.seed
+def _within_space(config: SpConfig, space: AlignedSpace) -> SpConfig:
+    """The settings with at most the dimensions of the space, if rows begin with its: others would stay 0."""
     if config.initial == "random":
-        return random_rows(len(pieces), config.dimension, generator_for(seed, 1))
-    return aligned_rows(pieces, languages, job.request.space, config.dimension, seed)
+        return config
+    return replace(config, dimension=min(config.dimension, space.vectors(space.pivot).dimension))
+
+
+def _rows(config: SpConfig, pieces: Pieces, languages: Sequence[str], request: TrainingRequest) -> Tensor:
+    if config.initial == "random":
+        return random_rows(len(pieces), config.dimension, generator_for(request.seed, 1))
+    return aligned_rows(pieces, languages, request.space, config.dimension, request.seed)
 
 
 def _texts(job: Job) -> dict[str, list[str]]:

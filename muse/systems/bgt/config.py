@@ -8,7 +8,7 @@ from muse.errors import BadSetting
 from muse.systems.networks.transformer import TransformerConfig
 from muse.systems.pieces import SPECIALS
 
-CHOICES = {"sides": ("steps", "pairs"), "reads": ("both", "pivot"), "translates": ("mean", "sample")}
+CHOICES = {"sides": ("steps", "pairs"), "read_from": ("both", "pivot"), "translates": ("mean", "sample")}
 _FEWEST = {
     "semantic": 1, "language": 0, "encoder_layers": 0, "decoder_layers": 0, "longest": 1, "annealing": 1,
     "counted": 0, "shortest": 0, "tokens": 0, "vocabulary": len(SPECIALS) + 1,
@@ -34,7 +34,7 @@ class BgtConfig:
     tokens a side, padding included. With `shortest` above 0, pairs with a side of fewer tokens, or of more
     than `longest`, are left out; otherwise long sentences are cut.
 
-    The semantic latent is inferred from sentences of both languages or, where `reads` is pivot, from the
+    The semantic latent is inferred from sentences of both languages or, where `read_from` is pivot, from the
     pivot's alone: only they are reconstructed, and only they are translated. These are the paper's
     monolingual baselines, which have no language latents: EnglishAE with neither translation nor prior,
     EnglishVAE with the prior, EnglishTrans with the translation alone.
@@ -64,7 +64,7 @@ class BgtConfig:
     sides: str = "steps"
     tokens: int = 0
     shortest: int = 0
-    reads: str = "both"
+    read_from: str = "both"
     translates: str = "mean"
 
     def __post_init__(self) -> None:
@@ -93,9 +93,9 @@ class BgtConfig:
             raise BadSetting("one of translation and reconstruction must be above 0, got 0 for both")
         if self.translates == "sample" and not self.translation:
             raise BadSetting("translates=sample needs a translation above 0, got 0; leave it out")
-        if self.reads == "pivot" and self.own:
+        if self.read_from == "pivot" and self.own:
             raise BadSetting(
-                "with reads=pivot there is no second language that would tell a language latent from the "
+                "with read_from=pivot there is no second language that would tell a language latent from the "
                 f"semantic one, so language must be 0, got {self.language}"
             )
 
@@ -115,7 +115,7 @@ class BgtConfig:
         return self._places((1,)) if self.translation else ()
 
     def _places(self, where_one_is_read: tuple[int, ...]) -> tuple[int, ...]:
-        return where_one_is_read if self.reads == "pivot" else (0, 1)
+        return where_one_is_read if self.read_from == "pivot" else (0, 1)
 
     @property
     def latents(self) -> int:

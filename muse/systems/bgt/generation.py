@@ -1,8 +1,8 @@
-"""Generation: sentences written of latents, as translations, paraphrases, and in another's style.
+"""Generation: sentences written from latents, as translations, paraphrases, and in another's style.
 
-A sentence is written of its semantic latent, without the language latent of its own wording: of that latent
-alone by the decoder of the translation loss, or with a language latent beside it. That is the mean of the
-prior, a draw from it, or of another sentence, whose style is taken (Wieting et al., 2020, 5.3).
+A sentence is written from its semantic latent, without the language latent of its own wording: from that
+latent alone by the decoder of the translation loss, or with a language latent beside it. That is the mean of
+the prior, a draw from it, or of another sentence, whose style is taken (Wieting et al., 2020, 5.3).
 """
 
 from __future__ import annotations
@@ -75,11 +75,11 @@ class Rewriting(Writer):
         config, languages = self.network.config, self.network.languages
         source, target = map(languages.index, self.direction)
         pivot, written = languages[0], {*config.reconstructed, *config.translated}
-        if config.reads == "pivot" and (source or target not in written):
+        if config.read_from == "pivot" and (source or target not in written):
             names = ", ".join(languages[place] for place in sorted(written))
             raise BadSetting(
-                f"a model trained with reads=pivot reads {pivot} and writes {names}, got "
-                f"{self.direction[0]!r} to write in {self.direction[1]!r}; train one with reads=both"
+                f"a model trained with read_from=pivot reads {pivot} and writes {names}, got "
+                f"{self.direction[0]!r} to write in {self.direction[1]!r}; train one with read_from=both"
             )
 
     @property

@@ -46,7 +46,7 @@ class BgtLearner(Learner):
     @property
     def metric(self) -> str:
         """The name of the held-out score."""
-        return "P@1" if self.network.config.reads == "both" else "-loss"
+        return "P@1" if self.network.config.read_from == "both" else "-loss"
 
     def plan(self, trainer: TrainerConfig) -> None:
         """Stores the last step of a training, which determines the weight of the divergence in the score."""
@@ -60,8 +60,8 @@ class BgtLearner(Learner):
     def loss(self, rows: Tensor, generator: torch.Generator) -> Tensor:
         """The loss (), in nats a pair, of the training pairs with these numbers (b,)."""
         chosen, config = self._pairs.training[rows], self.network.config
-        side: int | Tensor = self._step % 2 if config.reads == "both" else 0
-        if config.sides == "pairs" and config.reads == "both":
+        side: int | Tensor = self._step % 2 if config.read_from == "both" else 0
+        if config.sides == "pairs" and config.read_from == "both":
             device = chosen.device
             side = torch.randint(2, (len(rows),), generator=generator, device=generator.device).to(device)
         return self._nats(chosen, side, self._step, generator).mean()
@@ -89,13 +89,13 @@ class BgtLearner(Learner):
 
     def score(self) -> float:
         """The P@1 of the held-out pairs by the semantic means; minus their loss if only the pivot is read."""
-        if self.network.config.reads == "both":
+        if self.network.config.read_from == "both":
             return held_out_precision(BothSides(self.network, self._languages), self._pairs)
         return -self._held_out_loss()
 
     def hits(self) -> int | None:
         """The number of held-out pairs found at rank 1; None if only the pivot is read."""
-        if self.network.config.reads == "both":
+        if self.network.config.read_from == "both":
             return held_out_hits(BothSides(self.network, self._languages), self._pairs)
         return None
 

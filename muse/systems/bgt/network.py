@@ -101,7 +101,7 @@ class BgtNetwork(SentenceNetwork):
 
         The side is 0 where only the pivot is read.
         """
-        read = pair if self.config.reads == "both" else pair[:1]
+        read = pair if self.config.read_from == "both" else pair[:1]
         seen = [self._seen(batch, place) for place, batch in enumerate(read)]
         meanings = [self.semantic(given) for given in seen]
         own = [encode(seen[place]) for place, encode in enumerate(self.own)]

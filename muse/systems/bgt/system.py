@@ -123,7 +123,8 @@ def _tokens(job: Job, text: ParallelText) -> Tokens:
 def _label(config: BgtConfig) -> str:
     layers = f"{config.encoder_layers}/{config.decoder_layers}"
     weight = "" if config.reconstruction == 1 else f",reconstruction:{config.reconstruction:g}"
-    reads = "" if config.reads == "both" else f",reads:{config.reads}"
+    weight += "" if config.translation == 1 else f",translation:{config.translation:g}"
+    reads = "" if config.read_from == "both" else f",read_from:{config.read_from}"
     translates = "" if config.translates == "mean" else f",translates:{config.translates}"
     return f"bgt[{config.semantic}+{config.own},{layers},prior:{config.prior:g}{weight}{reads}{translates}]"
 

@@ -19,10 +19,10 @@ from muse.files.nli import LABELS
 from muse.space import AlignedSpace
 from muse.systems.core import Core
 from muse.systems.cores import restored_core
+from muse.systems.networks.recurrent import POOLINGS, RECURRENT, Recurrent
 from muse.systems.nli.convolution import HierarchicalConvolution
 from muse.systems.nli.inferences import read_inferences
 from muse.systems.nli.pair_classes import PairClassifier, PairClassLearner, PairExamples, RowPairNetwork
-from muse.systems.nli.recurrent import POOLINGS, RECURRENT, Recurrent
 from muse.systems.nli.translations import TranslationExamples
 from muse.systems.system import Fitted, Job, Preset, System
 from muse.training.seeding import torch_seeded

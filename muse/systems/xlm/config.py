@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from muse.errors import BadSetting
 from muse.systems.networks.masked_prediction import Masking
 from muse.systems.networks.transformer import TransformerConfig
+from muse.systems.piece_rows import INITIAL
 from muse.systems.pieces import MASK, SPECIALS
 from muse.systems.sampling import BATCH_EXPONENT, language_shares
 
 OBJECTIVES = ("clm", "mlm", "mlm+tlm")
-INITIAL = ("aligned", "random")
 POOLINGS = ("mean", "first")
 
 
