@@ -148,12 +148,7 @@ def test_x_bilstm_of_two_languages_and_resumed(
     assert encoder.languages == ("en", "fr", "de")
     french, german = (encoder.encode([f"{name}1 {name}2"], name).matrix for name in OTHERS)
     assert french.any() and german.any() and not np.allclose(french, german)
-    killed_at(3, monkeypatch)
-    again = [*training, "--out", files / "again"]
-    assert muse(*again).code == 130
-    assert muse(*again, "--resume").code == 0
-    same = [(files / name / "arrays.npz").read_bytes() for name in ("out", "again")]
-    assert same[0] == same[1]
+    resumes_to_the_bit(muse, files, training, monkeypatch)
 
 
 def test_cmlm_and_xlm_of_three_languages(muse: Command, files: Path) -> None:
@@ -182,42 +177,35 @@ def test_sp_of_two_languages_and_resumed(
 ) -> None:
     pytest.importorskip("tokenizers")
     settings = ["--set", "pieces=200", "--set", f"network={network}", "--set", "units=8", "--epochs", 2]
-    training = [
-        "train",
-        files / "space",
-        "-q",
-        "--encoder",
-        "sp",
-        *both_ways(files),
-        *settings,
-        "--batch",
-        32,
-    ]
+    start: list[object] = ["train", files / "space", "-q", "--encoder", "sp", *both_ways(files)]
+    training = [*start, *settings, "--batch", 32]
     found = muse(*training, "--out", files / "out", "--json").json
     assert found["held_out"] == 15 + 5
     encoder = load_encoder(files / "out", load_space(files / "space"))
     assert encoder.languages == ("en", "fr", "de")
     assert encoder.encode(["de1 de2"], "de").matrix.any()
-    killed_at(3, monkeypatch)
-    again = [*training, "--out", files / "again"]
-    assert muse(*again).code == 130
-    assert muse(*again, "--resume").code == 0
-    same = [(files / name / "arrays.npz").read_bytes() for name in ("out", "again")]
-    assert same[0] == same[1]
+    resumes_to_the_bit(muse, files, training, monkeypatch)
 
 
-def killed_at(call: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ctrl-C at that score of all languages."""
+def resumes_to_the_bit(
+    muse: Command, files: Path, training: list[object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The run whose result is in `out`, interrupted at its third score of all languages and resumed."""
     score, calls = PairsInTurn.score, 0
 
     def killed(learner: PairsInTurn) -> float:
         nonlocal calls
         calls += 1
-        if calls == call:
+        if calls == 3:
             raise KeyboardInterrupt
         return score(learner)
 
     monkeypatch.setattr(PairsInTurn, "score", killed)
+    again = [*training, "--out", files / "again"]
+    assert muse(*again).code == 130
+    assert muse(*again, "--resume").code == 0
+    same = [(files / name / "arrays.npz").read_bytes() for name in ("out", "again")]
+    assert same[0] == same[1]
 
 
 def test_other_systems_take_one_language(muse: Command, files: Path) -> None:
