@@ -1,13 +1,16 @@
 """A lens for a language without parallel text: what another language's lens does for it, and what text does.
 
     python benchmarks/lens_unseen.py --joint FOLDER --out FILE.csv [--trained fr] [--read de] [--pairs 10000]
-        [--lenses pairs,words,text,both,own] [--seeds 0-2] [--shared ../shared]
+        [--lenses pairs,words,text,both,mined,again,own] [--text 50000] [--seeds 0-2] [--shared ../shared]
 
 FOLDER is a space of three languages (muse align --src de --into SPACE). Lenses are learned from
     pairs   translations of the trained language, read on the other one as they are
     words   the same English sentences, translated into the other language word by word in the space
     text    sentences of the other language, translated into English word by word
     both    words and text together
+    mined   the best pairs that the lens of `pairs` finds between --text sentences of the other language and
+            the English ones of the trained language's text (`muse mine`, by margin)
+    again   those that the lens of `mined` finds
     own     translations of the other language: what there would be with parallel text
 Measured is P@1 into English on LASER's Tatoeba sentences of the other language, by cosine, CSLS and margin,
 and by cosine less the mean row of each language. No sentence of the set is learned from. One row a lens,
@@ -43,11 +46,13 @@ from muse.encoders.composed import Corrected
 from muse.encoders.corrections import Correction
 from muse.encoders.encoder import SentenceEncoder
 from muse.evaluation.score import bootstrap_interval, percentile_interval
+from muse.mining import MiningConfig, mine
 from muse.search.pair_score import PairScore
 from muse.space import AlignedSpace, load_space
 from muse.vectors import Matrix
 
-LENSES = ("pairs", "words", "text", "both", "own")
+LENSES = ("pairs", "words", "text", "both", "mined", "again", "own")
+MINED = {"mined": "pairs", "again": "mined"}  # the lens that finds the pairs
 WAYS = {"nn": PairScore("nn"), "csls": PairScore("csls", k=10), "margin": PairScore("margin", k=4)}
 FIGURES = (*WAYS, "centred")
 BEST = "own"
@@ -64,29 +69,31 @@ def by_words(space: Path, source: str, target: str, sentences: Sequence[str]) ->
     return list(found["lines"])
 
 
-def drawn(asked: argparse.Namespace, language: str) -> list[tuple[str, str]]:
+def fresh(asked: argparse.Namespace, language: str) -> list[tuple[str, str]]:
     """English sentences and their translations, none of which stands in the set that is read."""
     data = asked.shared / "data"
     test = tested(data, asked.read)
     seen = {*test.english, *test.other, *tested(data, asked.trained).english}
-    return fresh_pairs(data, language, seen)[: asked.pairs]
+    return fresh_pairs(data, language, seen)
 
 
 class Lessons:
     """What each lens learns from: pairs of an English sentence and one of the language that is trained."""
 
-    def __init__(self, asked: argparse.Namespace) -> None:
-        self._asked = asked
+    def __init__(self, space: AlignedSpace, asked: argparse.Namespace) -> None:
+        self._space, self._asked = space, asked
+        self._lenses: dict[tuple[str, int], SentenceEncoder] = {}
+        self._mined: dict[tuple[str, int], list[tuple[str, str]]] = {}
 
     @cached_property
     def pairs(self) -> list[tuple[str, str]]:
         """Translations of the trained language."""
-        return drawn(self._asked, self._asked.trained)
+        return fresh(self._asked, self._asked.trained)[: self._asked.pairs]
 
     @cached_property
     def own(self) -> list[tuple[str, str]]:
         """Translations of the language that is read."""
-        return drawn(self._asked, self._asked.read)
+        return fresh(self._asked, self._asked.read)[: self._asked.pairs]
 
     @cached_property
     def words(self) -> list[tuple[str, str]]:
@@ -107,10 +114,48 @@ class Lessons:
         """Words and text together."""
         return [*self.words, *self.text]
 
-    def of(self, name: str) -> list[tuple[str, str]]:
+    def mined(self, name: str, seed: int) -> list[tuple[str, str]]:
+        """The best pairs between texts of both languages that the lens before this one finds."""
+        if (name, seed) not in self._mined:
+            texts = {
+                self._asked.read: [two for _, two in fresh(self._asked, self._asked.read)],
+                PIVOT: [one for one, _ in fresh(self._asked, self._asked.trained)],
+            }
+            texts = {language: list(dict.fromkeys(text)) for language, text in texts.items()}
+            texts[self._asked.read] = texts[self._asked.read][: self._asked.text]
+            found = best_pairs(self.lens(MINED[name], seed), texts)[: self._asked.pairs]
+            self._mined[name, seed] = found
+            print(
+                f"{name}, seed {seed}: {self._right(found):.1f} % of the pairs are translations", flush=True
+            )
+        return self._mined[name, seed]
+
+    def _right(self, pairs: Sequence[tuple[str, str]]) -> float:
+        """The share of pairs, in percent, that the translations of the language that is read have."""
+        known = set(fresh(self._asked, self._asked.read))
+        return 100 * float(np.mean([pair in known for pair in pairs]))
+
+    def of(self, name: str, seed: int) -> list[tuple[str, str]]:
         """The pairs of one of LENSES; none for the mean, which learns nothing."""
+        if name in MINED:
+            return self.mined(name, seed)
         found: list[tuple[str, str]] = getattr(self, name) if name in LENSES else []
         return found
+
+    def lens(self, name: str, seed: int) -> SentenceEncoder:
+        """The lens of these pairs, learned once."""
+        if (name, seed) not in self._lenses:
+            language = self._asked.trained if name == "pairs" else self._asked.read
+            self._lenses[name, seed] = learned(self._space, self.of(name, seed), language, self._asked, seed)
+        return self._lenses[name, seed]
+
+
+def best_pairs(encoder: SentenceEncoder, texts: Mapping[str, Sequence[str]]) -> list[tuple[str, str]]:
+    """Pairs of an English sentence and one of the other language, best first, by margin."""
+    other = next(language for language in texts if language != PIVOT)
+    rows = {language: encoder.encode(list(text), language).matrix for language, text in texts.items()}
+    found = mine(rows[other], rows[PIVOT], config=MiningConfig(WAYS["margin"]))
+    return [(texts[PIVOT][english], texts[other][foreign]) for foreign, english in found.pairs.tolist()]
 
 
 def full(pairs: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
@@ -186,7 +231,8 @@ def missing(rows: Group, lessons: Lessons, asked: argparse.Namespace) -> Iterato
     """The lenses and seeds whose rows are not there; the mean has one seed, for it learns nothing."""
     done = {tuple(one[name] for name in KEY) for one in rows}
     for name, seed in [("mean", 0), *product(asked.lenses, numbers(asked.seeds))]:
-        if (name, asked.read, str(seed), str(len(lessons.of(name)))) not in done:
+        count = asked.pairs if name in MINED else len(lessons.of(name, seed))
+        if (name, asked.read, str(seed), str(count)) not in done:
             yield name, seed
 
 
@@ -204,22 +250,19 @@ def main() -> None:
     parser.add_argument("--read", default="de")
     parser.add_argument("--lenses", type=some_of(*LENSES), default=LENSES)
     parser.add_argument("--pairs", type=int, default=10_000)
+    parser.add_argument("--text", type=int, default=50_000, help="sentences to mine translations of")
     parser.add_argument("--epochs", type=int, default=4)
     parser.add_argument("--seeds", default="0-2")
     parser.add_argument("--shared", type=Path, default=SHARED)
     asked = parser.parse_args()
     torch.set_num_threads(1)
     space, test = load_space(asked.joint), tested(asked.shared / "data", asked.read)
-    lessons, kept = Lessons(asked), read_rows(asked.out)
+    lessons, kept = Lessons(space, asked), read_rows(asked.out)
     if old(kept):
         parser.error(f"{asked.out} has other columns, without the answers; give --out another name")
     for name, seed in missing(kept, lessons, asked):
-        pairs = lessons.of(name)
-        if name == "mean":
-            encoder = load_encoder(name, space)
-        else:
-            language = asked.trained if name == "pairs" else asked.read
-            encoder = learned(space, pairs, language, asked, seed)
+        pairs = lessons.of(name, seed)
+        encoder = load_encoder(name, space) if name == "mean" else lessons.lens(name, seed)
         key = dict(zip(KEY, (name, asked.read, seed, len(pairs)), strict=True))
         figures = measured(encoder, test, asked.read)
         append(asked.out, [{**key, **figures, "commit": commit(), "date": today()}], COLUMNS)

@@ -213,7 +213,7 @@ def test_words_are_translated_only_for_lenses_that_learn_from_them(
     module: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     unseen = module("lens_unseen")
-    monkeypatch.setattr(unseen, "drawn", lambda asked, language: [("a", "b"), ("c", "d")])
+    monkeypatch.setattr(unseen, "fresh", lambda asked, language: [("a", "b"), ("c", "d"), ("e", "f")])
     asked: list[tuple[str, str]] = []
 
     def by_words(space: Path, source: str, target: str, sentences: list[str]) -> list[str]:
@@ -221,13 +221,42 @@ def test_words_are_translated_only_for_lenses_that_learn_from_them(
         return ["x", ""]
 
     monkeypatch.setattr(unseen, "by_words", by_words)
-    options = argparse.Namespace(joint=Path(), trained="fr", read="de", lenses=["pairs", "own"], seeds="0-1")
-    lessons = unseen.Lessons(options)
+    options = argparse.Namespace(
+        joint=Path(), trained="fr", read="de", lenses=["pairs", "own"], seeds="0-1", pairs=2
+    )
+    lessons = unseen.Lessons(None, options)
     rows = [{"learned_from": "pairs", "read": "de", "seed": "0", "pairs": count} for count in ("2", "9")]
     assert list(unseen.missing(rows, lessons, options)) == [
         ("mean", 0), ("pairs", 1), ("own", 0), ("own", 1)
     ]  # fmt: skip
     assert list(unseen.missing(rows[1:], lessons, options))[1] == ("pairs", 0)
     assert not asked
-    assert lessons.of("both") == [("a", "x"), ("x", "b")]
+    assert lessons.of("both", 0) == [("a", "x"), ("x", "b")]
     assert asked == [("en", "de"), ("de", "en")]
+
+
+def test_mined_pairs_are_those_of_the_lens_before_without_knowing_which_translate_which(
+    module: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    unseen = module("lens_unseen")
+    rows = np.eye(6, dtype=np.float32)
+
+    class Numbers:  # the row of a sentence is its digit, so 0e and 0d are translations
+        def encode(self, sentences: list[str], language: str) -> Any:
+            return argparse.Namespace(matrix=rows[[int(one[0]) for one in sentences]])
+
+    texts = {
+        "de": [("0e", "0d"), ("1e", "1d"), ("2e", "2d"), ("3e", "3d")],
+        "fr": [("4e", "4f"), ("2e", "2f"), ("0e", "0f"), ("3e", "3f")],
+    }
+    monkeypatch.setattr(unseen, "fresh", lambda asked, language: texts[language])
+    learned: list[tuple[str, int]] = []
+    monkeypatch.setattr(
+        unseen, "learned", lambda space, pairs, language, asked, seed: learned.append((language, seed))
+        or Numbers(),
+    )  # fmt: skip
+    options = argparse.Namespace(trained="fr", read="de", pairs=9, text=3)
+    lessons = unseen.Lessons(None, options)
+    # 1d has no translation among the English sentences beside the French ones, 3d is beyond --text.
+    assert sorted(lessons.of("again", 5)) == [("0e", "0d"), ("2e", "2d")]
+    assert learned == [("fr", 5), ("de", 5)]
