@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,7 +12,9 @@ from torch import Tensor, nn
 
 from muse.encoders.ragged import Ragged
 from muse.encoders.reading import Reader
-from muse.systems.network_encoder import SentenceNetwork, restored
+from muse.encoders.saving import Saved, write_encoder
+from muse.errors import BadSetting
+from muse.systems.network_encoder import KIND, SentenceNetwork, restored, saved_by
 
 ARRAYS = {"layer.weight": np.eye(3, dtype=np.float32), "layer.bias": np.arange(3, dtype=np.float32)}
 
@@ -68,3 +71,14 @@ def test_arrays_that_are_missing_or_not_finite_are_refused(name: str) -> None:
         restored(lambda: _Linear(3), {key: array for key, array in ARRAYS.items() if key != name})
     with pytest.raises(ValueError, match="not finite"):
         restored(lambda: _Linear(3), {**ARRAYS, name: np.full_like(ARRAYS[name], np.nan)})
+
+
+def test_only_what_a_system_has_saved_is_opened_as_its_own(tmp_path: Path) -> None:
+    write_encoder(tmp_path / "lens", Saved(KIND, "lens[simple:3]", {}, {"system": "lens"}, ARRAYS))
+    write_encoder(tmp_path / "mean", Saved("weighted", "mean", {}))  # of no system
+    saved = saved_by("lens", tmp_path / "lens", "expected a lens")
+    np.testing.assert_array_equal(saved.arrays["layer.bias"], ARRAYS["layer.bias"])
+    for system, name, found in (("xlm", "lens", "lens[simple:3]"), ("lens", "mean", "mean")):
+        told = re.escape(f"{tmp_path / name}: expected a {system}, got {found}")
+        with pytest.raises(BadSetting, match=f"^{told}$"):
+            saved_by(system, tmp_path / name, f"expected a {system}")

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from muse.encoders.encoder import Encoded, SentenceEncoder, check_trained_for
 from muse.encoders.ragged import Ragged
 from muse.encoders.reading import Reader, blocks
-from muse.encoders.saving import Arrays, Saved, checksums, write_encoder
+from muse.encoders.saving import Arrays, Saved, checksums, read_encoder, write_encoder
 from muse.errors import BadFile, BadSetting
 from muse.files.source import DAMAGED
 from muse.files.space_manifest import plain
@@ -167,6 +167,17 @@ def restored(make: Callable[[], Network], arrays: Arrays, *, core: bool = False)
     if not all(weights.isfinite().all() for weights in network.parameters()):
         raise ValueError("weights that are not finite")
     return network.eval()
+
+
+def saved_by(system: str, folder: Path, needed: str) -> Saved:
+    """What a system has saved in a folder; BadSetting if another encoder was saved there.
+
+    `needed` says in that error what must be in the folder, and for what.
+    """
+    saved = read_encoder(folder)
+    if saved.settings.get("system") != system:
+        raise BadSetting(f"{folder}: {needed}, got {saved.name}")
+    return saved
 
 
 def opened(folder: Path, saved: Saved, what: str, make: Callable[[], Network]) -> Network:

@@ -18,14 +18,13 @@ from torch import Tensor
 
 from muse.encoders.ragged import Ragged
 from muse.encoders.reading import Reading
-from muse.encoders.saving import read_encoder
 from muse.errors import BadSetting
 from muse.systems.bgt.config import BgtConfig
 from muse.systems.bgt.decoder import Decoder
 from muse.systems.bgt.network import BgtNetwork
 from muse.systems.bgt.tokens import PieceTokens
 from muse.systems.lines import Writer
-from muse.systems.network_encoder import opened
+from muse.systems.network_encoder import opened, saved_by
 from muse.systems.networks.beam import best_sequences, most_pieces
 from muse.systems.pieces import Pieces
 from muse.training.seeding import generator_for
@@ -147,14 +146,12 @@ def _drawn(sentences: Ragged, dimension: int, seed: int) -> Tensor:
 
 def load_bgt(folder: Path, device: str = "cpu") -> BgtNetwork:
     """The network of a BGT saved in a folder, which writes sentences; BadSetting if it cannot."""
-    saved = read_encoder(folder)
+    needed = "expected a bgt of word pieces, trained with --set encoder_layers=1 and --set decoder_layers=1"
+    saved = saved_by(SYSTEM, folder, needed)
     settings = saved.settings
     tokens = settings.get("tokens")
-    if settings.get("system") != SYSTEM or not isinstance(tokens, dict) or "pieces" not in tokens:
-        raise BadSetting(
-            f"{folder}: expected a bgt of word pieces, trained with --set encoder_layers=1 and "
-            f"--set decoder_layers=1, got {saved.name}"
-        )
+    if not isinstance(tokens, dict) or "pieces" not in tokens:
+        raise BadSetting(f"{folder}: {needed}, got {saved.name}")
 
     def made() -> BgtNetwork:
         config = BgtConfig(**settings["network"])

@@ -17,11 +17,11 @@ from torch import Tensor, nn
 
 from muse.encoders.ragged import Ragged
 from muse.encoders.reading import Reader
-from muse.encoders.saving import check_space, encoder_files, read_encoder
+from muse.encoders.saving import check_space, encoder_files
 from muse.errors import BadSetting, Mismatch
 from muse.space import AlignedSpace
 from muse.systems.core import Core, SpaceCore
-from muse.systems.network_encoder import opened
+from muse.systems.network_encoder import opened, saved_by
 from muse.systems.nli.infersent import INFERSENT, InferSent, InferSentConfig, sentence_layers
 from muse.systems.nli.pair_classes import PairClassifier, RowPairNetwork
 from muse.systems.system import Fitted, Job, Preset, System
@@ -121,11 +121,8 @@ def _module(language: str) -> str:
 
 def open_english(folder: Path, core: Core, space: AlignedSpace) -> InferSent:
     """The InferSent network saved in a folder, for the words of a space."""
-    saved = read_encoder(folder)
-    if saved.settings.get("system") != INFERSENT.name:
-        raise BadSetting(
-            f"{folder}: x-bilstm needs an encoder trained with {INFERSENT.name}, got {saved.name}"
-        )
+    needed = f"x-bilstm needs an encoder trained with {INFERSENT.name}"
+    saved = saved_by(INFERSENT.name, folder, needed)
     if saved.settings.get("core"):
         raise BadSetting(f"{folder}: x-bilstm needs an encoder without --core, got {saved.name}")
     check_space(folder, saved.spaces, space)

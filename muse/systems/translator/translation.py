@@ -8,10 +8,9 @@ from pathlib import Path
 
 from muse.encoders.ragged import Ragged
 from muse.encoders.reading import Reading
-from muse.encoders.saving import read_encoder
 from muse.errors import BadSetting
 from muse.systems.lines import LineWriter, Writer
-from muse.systems.network_encoder import opened
+from muse.systems.network_encoder import opened, saved_by
 from muse.systems.pieces import BOS, EOS, UNK, Pieces
 from muse.systems.translator.generation import generate
 from muse.systems.translator.network import TranslatorNetwork
@@ -68,8 +67,6 @@ def check_languages(languages: tuple[str, ...], direction: tuple[str, str]) -> N
 
 def load_translator(folder: Path, device: str = "cpu") -> TranslatorNetwork:
     """The model saved in a folder; BadSetting or BadFile if it holds another thing."""
-    saved = read_encoder(folder)
-    if saved.settings.get("system") != TRANSLATOR.name:
-        raise BadSetting(f"{folder}: expected a model of muse train-translator, got {saved.name}")
+    saved = saved_by(TRANSLATOR.name, folder, "expected a model of muse train-translator")
     network = opened(folder, saved, "a translation model", lambda: make_translator(saved.settings))
     return network.to(device).eval()

@@ -11,11 +11,11 @@ import torch
 
 from muse.encoders.ragged import Ragged
 from muse.encoders.reading import Reader, Reading
-from muse.encoders.saving import ARRAYS, read_encoder
+from muse.encoders.saving import ARRAYS
 from muse.errors import BadFile, BadSetting
 from muse.files.space_folder import checksum
 from muse.systems.core import Core, Matrices
-from muse.systems.network_encoder import opened
+from muse.systems.network_encoder import opened, saved_by
 from muse.systems.pieces import BOS, EOS
 from muse.systems.xlm.network import XlmNetwork, network_of
 
@@ -29,9 +29,7 @@ class XlmCore(Core):
     """
 
     def __init__(self, folder: Path, device: str = "cpu") -> None:
-        saved = read_encoder(folder)
-        if saved.settings.get("system") != SYSTEM:
-            raise BadSetting(f"{folder}: --core must be a model trained with {SYSTEM}, got {saved.name}")
+        saved = saved_by(SYSTEM, folder, f"--core must be a model trained with {SYSTEM}")
         network = opened(folder, saved, f"a model of {SYSTEM}", lambda: network_of(saved.settings))
         self._folder, self._device, self._sum = folder, device, checksum(folder / ARRAYS)
         self._network: XlmNetwork = network.to(device).requires_grad_(False)

@@ -9,11 +9,11 @@ from typing import Any
 
 import torch
 
-from muse.encoders.saving import check_space, encoder_files, read_encoder
+from muse.encoders.saving import check_space, encoder_files
 from muse.errors import BadSetting
 from muse.files.nli import LABELS
 from muse.space import AlignedSpace
-from muse.systems.network_encoder import opened
+from muse.systems.network_encoder import opened, saved_by
 from muse.systems.networks.transformer import draw_
 from muse.systems.nli.inferences import read_inferences
 from muse.systems.nli.pair_classes import PairClassifier, PairClassLearner, PairNetwork, WithClassifier
@@ -103,9 +103,7 @@ def _opened(job: Job) -> XlmNetwork:
 
 def open_xlm(folder: Path, space: AlignedSpace) -> XlmNetwork:
     """The model saved in a folder, for the space that it was trained with."""
-    saved = read_encoder(folder)
-    if saved.settings.get("system") != XLM.name:
-        raise BadSetting(f"{folder}: expected a model trained with {XLM.name}, got {saved.name}")
+    saved = saved_by(XLM.name, folder, f"expected a model trained with {XLM.name}")
     check_space(folder, saved.spaces, space)
     return opened(folder, saved, f"a model of {XLM.name}", lambda: make_xlm(saved.settings, space))
 
