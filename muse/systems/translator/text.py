@@ -18,12 +18,12 @@ from muse.systems.pieces import Pieces
 from muse.systems.system import TrainingRequest
 from muse.text.kneser_ney import learn_language_model
 from muse.text.tokens import Tokeniser
+from muse.training.hold_out import hold_out
 from muse.translate import Translator
 
 log = logging.getLogger(__name__)
 
 FEWEST = 20  # the smallest number of sentences of a language
-HELD_OUT, SHARE = 200, 0.05  # the largest number and share of sentences that are held out
 _LOOKED_AT = 2_000  # sentences whose language is guessed
 _FIRST = 100  # sentences that are translated word by word before training
 
@@ -86,11 +86,9 @@ def monolingual(
             f"training needs at least {FEWEST} sentences of {language} with at most {longest} pieces, got "
             f"{len(encoded)} of {len(text)}; give shorter sentences, or --set longest=N"
         )
-    drawn = torch.randperm(len(encoded), generator=generator)
-    count = min(HELD_OUT, max(1, int(len(encoded) * SHARE)))
-    sentences, training = Ragged.of(encoded), drawn[count:]
+    sentences, (training, held_out) = Ragged.of(encoded), hold_out(len(encoded), generator)
     by_length = training[sentences.lengths[training].argsort(stable=True)]
-    return Monolingual(sentences, by_length, drawn[:count], len(text) - len(encoded))
+    return Monolingual(sentences, by_length, held_out, len(text) - len(encoded))
 
 
 class WordByWord:

@@ -12,9 +12,9 @@ from torch import Tensor
 from muse.encoders.ragged import Ragged
 from muse.errors import Mismatch
 from muse.systems.pieces import BOS, EOS, Pieces
+from muse.training.hold_out import hold_out
 
 FEWEST = 20  # the smallest number of streams of a language
-HELD_OUT, SHARE = 200, 0.05  # the largest number and share of streams that are held out
 
 Documents = Sequence[Sequence[str]]
 
@@ -50,7 +50,5 @@ def make_streams(
             f"{language} needs text for at least {FEWEST} streams of {length} pieces, got {len(found)}; give "
             "more text, or set a smaller length"
         )
-    drawn = torch.randperm(len(found), generator=generator)
-    count = min(HELD_OUT, max(1, int(len(found) * SHARE)))
-    held_out, training = (part.sort().values.to(device) for part in (drawn[:count], drawn[count:]))
+    training, held_out = (part.sort().values.to(device) for part in hold_out(len(found), generator))
     return Streams(Ragged.of(found).to(device), training, held_out)
