@@ -548,6 +548,13 @@ def test_a_sample_varies_what_is_written_with_its_seed_alone(written: Path) -> N
         assert LineWriter(Rewriting(network, ("en", language))).translate(lines) not in found
 
 
+def test_a_language_that_it_has_not_learned_is_refused() -> None:
+    network = BgtNetwork(LAYERS, ("en", "fra"), Random(dimension=None), drawn())
+    for direction in (("en", "de"), ("de", "fra")):
+        with pytest.raises(BadSetting, match="between en, fra, got 'de'"):
+            Rewriting(network, direction)
+
+
 def test_a_sample_needs_a_language_latent_of_its_own() -> None:
     network = BgtNetwork(LAYERS, ("en", "fra"), Random(dimension=None), drawn())
     with pytest.raises(BadSetting, match="a style and a sample are both the language latent"):

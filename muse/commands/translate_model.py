@@ -61,11 +61,9 @@ def _translator(device: str, sizes: dict[str, int], options: dict[str, Any]) -> 
 def _rewriter(device: str, sizes: dict[str, int], options: dict[str, Any]) -> Made:
     from muse.systems.bgt.generation import Rewriting, load_bgt
     from muse.systems.lines import LineWriter
-    from muse.systems.translator.translation import check_languages
 
     model = load_bgt(options["translator"], device)
     direction = _direction(model.languages, options["source"], options["target"])
-    check_languages(model.languages, direction)
     seed = options["seed"] if options["sample"] else None
     return LineWriter(Rewriting(model, direction, options["style"], seed), **sizes), direction
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from muse.encoders.corrections import Correction, Moments, joint_moments, moments_of
-from muse.encoders.encoder import Encoded, SentenceEncoder, Wrapped
+from muse.encoders.encoder import Encoded, SentenceEncoder, Wrapped, check_encodes
 from muse.encoders.reading import blocks
 from muse.encoders.saving import Arrays, Saved, write_encoder
 from muse.errors import BadSetting, Mismatch
@@ -80,8 +80,7 @@ class Corrected(Wrapped):
         return joint_moments(list(self.seen.values())) if self.correction.everywhere else self.seen[language]
 
     def _check(self, language: str) -> None:
-        if language not in self.languages:
-            raise BadSetting(f"{self.name} encodes {', '.join(self.languages)}; got {language!r}")
+        check_encodes(self, language)
         if self.sif and self.seen and language not in self.seen:
             raise BadSetting(
                 f"{self.name} must be fitted on text in {language} too before it encodes it, got text in "
@@ -162,8 +161,7 @@ class Concatenated(SentenceEncoder):
     def encode(self, sentences: Iterable[str], language: str) -> Encoded:
         """The rows (s, d') of the parts side by side; `unknown` is the smallest count of any part."""
         sentences = list(sentences)
-        if language not in self.languages:
-            raise BadSetting(f"{self.name} encodes {', '.join(self.languages)}; got {language!r}")
+        check_encodes(self, language)
         found = [part.encode(sentences, language) for part in self.parts]
         matrix = np.concatenate([one.matrix for one in found], axis=1)
         empty = int(np.count_nonzero(~matrix.any(axis=1)))

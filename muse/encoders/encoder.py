@@ -71,13 +71,15 @@ class SentenceEncoder(Protocol):
         return Transformer(self, language)
 
 
+def check_encodes(encoder: SentenceEncoder, language: str, advice: str = "") -> None:
+    """Raise BadSetting, which ends with the advice, if the encoder lacks the language."""
+    if language not in encoder.languages:
+        raise BadSetting(f"{encoder.name} encodes {', '.join(encoder.languages)}; got {language!r}{advice}")
+
+
 def check_trained_for(encoder: SentenceEncoder, language: str) -> None:
     """Raise BadSetting if the encoder was not trained for the language."""
-    if language not in encoder.languages:
-        raise BadSetting(
-            f"{encoder.name} encodes {', '.join(encoder.languages)}; got {language!r}: train an encoder for "
-            "it with muse train"
-        )
+    check_encodes(encoder, language, ": train an encoder for it with muse train")
 
 
 @dataclass(frozen=True, eq=False)

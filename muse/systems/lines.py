@@ -11,6 +11,7 @@ import torch
 
 from muse.encoders.ragged import Ragged
 from muse.encoders.reading import Reading
+from muse.errors import BadSetting
 from muse.systems.pieces import Pieces
 
 _SENTENCE = re.compile(r"(?<=[.!?…])\s+")
@@ -41,6 +42,16 @@ class Writer(Protocol):
 
     def write(self, source: Ragged, beam: int) -> Ragged:
         """What it writes of each of the sentences, which like these has neither <bos> nor <eos>."""
+
+
+def check_direction(languages: Sequence[str], direction: tuple[str, str]) -> None:
+    """Raise BadSetting if a model lacks one of two languages."""
+    for language in direction:
+        if language not in languages:
+            raise BadSetting(
+                f"the model translates between {', '.join(languages)}, got {language!r}; "
+                "train one with text of it"
+            )
 
 
 class LineWriter:

@@ -23,7 +23,7 @@ from muse.systems.bgt.config import BgtConfig
 from muse.systems.bgt.decoder import Decoder
 from muse.systems.bgt.network import BgtNetwork
 from muse.systems.bgt.tokens import PieceTokens
-from muse.systems.lines import Writer
+from muse.systems.lines import Writer, check_direction
 from muse.systems.network_encoder import opened, saved_by
 from muse.systems.networks.beam import best_sequences, most_pieces
 from muse.systems.pieces import Pieces
@@ -48,12 +48,7 @@ class Rewriting(Writer):
     seed: int | None = None
 
     def __post_init__(self) -> None:
-        for language in self.direction:
-            if language not in self.network.languages:
-                raise BadSetting(
-                    f"the model writes {', '.join(self.network.languages)}, got {language!r}; train one with "
-                    "text of it"
-                )
+        check_direction(self.network.languages, self.direction)
         self._check_places()
         self._check_latent()
 

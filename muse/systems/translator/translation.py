@@ -9,7 +9,7 @@ from pathlib import Path
 from muse.encoders.ragged import Ragged
 from muse.encoders.reading import Reading
 from muse.errors import BadSetting
-from muse.systems.lines import LineWriter, Writer
+from muse.systems.lines import LineWriter, Writer, check_direction
 from muse.systems.network_encoder import opened, saved_by
 from muse.systems.pieces import BOS, EOS, UNK, Pieces
 from muse.systems.translator.generation import generate
@@ -49,20 +49,10 @@ def model_translator(
     network: TranslatorNetwork, direction: tuple[str, str], *, beam: int = 4, batch: int = 32
 ) -> LineWriter:
     """What translates lines in a direction; BadSetting if the model does not."""
-    check_languages(network.languages, direction)
+    check_direction(network.languages, direction)
     if direction[0] == direction[1]:
         raise BadSetting(f"a translation needs two languages, got {direction[0]} twice")
     return LineWriter(Translating(network.eval(), direction), beam=beam, batch=batch)
-
-
-def check_languages(languages: tuple[str, ...], direction: tuple[str, str]) -> None:
-    """Raise BadSetting if a model lacks one of two languages."""
-    for language in direction:
-        if language not in languages:
-            raise BadSetting(
-                f"the model translates between {', '.join(languages)}, got {language!r}; "
-                "train one with text of it"
-            )
 
 
 def load_translator(folder: Path, device: str = "cpu") -> TranslatorNetwork:
