@@ -287,9 +287,11 @@ def paper(bench: Bench) -> None:
     languages = (PIVOT, bench.other)
     tokens = PieceTokens(Pieces.learned({PIVOT: ["no text"]}, 20, generator), config.longest)
     network = BgtNetwork(config, languages, tokens, generator_for(0))
-    learner = BgtLearner(network, languages, Pairs(sides[0], sides[1], (keys, keys), keys, keys, 0))
+    text = Pairs(sides[0], sides[1], (keys, keys), keys, keys, 0)
+    trainer = TrainerConfig(epochs=1, batch=pairs, rate=1e-7)
+    learner = BgtLearner(network, languages, text, trainer)
     began = time.perf_counter()
-    last = train(learner, TrainerConfig(epochs=1, batch=pairs, rate=1e-7), seed=0, runtime=Runtime())[-1]
+    last = train(learner, trainer, seed=0, runtime=Runtime())[-1]
     seconds = time.perf_counter() - began
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     count = sum(part.numel() for part in network.parameters())

@@ -44,6 +44,7 @@ from muse.systems.pieces import BOS, EOS, SPECIALS, UNK
 from muse.systems.registry import train_system
 from muse.systems.system import TrainingRequest
 from muse.training.pairs import Pairs
+from muse.training.trainer import TrainerConfig
 from tests.bgt import LAYERS, PAIR, SMALL, Random, drawn
 from tests.command import Command, refused, refused_leaving
 from tests.parallel import toy_space, toy_text, write_text
@@ -211,7 +212,7 @@ def pairs() -> Pairs:
 
 def test_the_loss_anneals_the_prior_and_alternates_sides() -> None:
     network = BgtNetwork(SMALL, ("en", "fra"), Random(), drawn())
-    learner, rows = BgtLearner(network, ("en", "fra"), pairs()), torch.arange(2)
+    learner, rows = BgtLearner(network, ("en", "fra"), pairs(), TrainerConfig()), torch.arange(2)
     for step, weight in ((1, 0.1), (2, 0.2), (10, 1.0), (25, 1.0)):
         told, divergence, translated, _ = network.terms(PAIR, step % 2, drawn(step))
         learner.begin(step)
@@ -239,7 +240,7 @@ def test_the_side_may_be_another_for_every_pair() -> None:
 
 def test_pairs_draw_their_sides() -> None:
     network = BgtNetwork(replace(SMALL, sides="pairs"), ("en", "fra"), Random(), drawn())
-    learner, rows = BgtLearner(network, ("en", "fra"), pairs()), torch.arange(2)
+    learner, rows = BgtLearner(network, ("en", "fra"), pairs(), TrainerConfig()), torch.arange(2)
     learner.begin(10)
     sides = torch.randint(2, (2,), generator=drawn(3))
     generator = drawn(3)
@@ -252,7 +253,7 @@ def test_pairs_draw_their_sides() -> None:
 def test_without_reconstruction_the_translation_loss_is_left() -> None:
     network = BgtNetwork(replace(SMALL, reconstruction=0.0), ("en", "fra"), Random(), drawn())
     assert {name.split(".")[0] for name, _ in network.named_parameters()} == {"semantic", "translators"}
-    learner = BgtLearner(network, ("en", "fra"), pairs())
+    learner = BgtLearner(network, ("en", "fra"), pairs(), TrainerConfig())
     learner.begin(50)
     expected = network.terms(PAIR, 0, drawn()).translated.mean()
     torch.testing.assert_close(learner.loss(torch.arange(2), drawn()), expected)
@@ -265,7 +266,7 @@ def test_batches_by_tokens_hold_every_pair_once() -> None:
     training = torch.tensor([6, 5, 4, 3, 2, 1])
     text = Pairs(sides[0], sides[1], (rows, rows), training, rows[:1], 0)
     network = BgtNetwork(replace(SMALL, tokens=16), ("en", "fra"), Random(), drawn())
-    learner = BgtLearner(network, ("en", "fra"), text)
+    learner = BgtLearner(network, ("en", "fra"), text, TrainerConfig())
     order = torch.tensor([3, 0, 5, 1, 2, 4])
     batches = learner.batches(order, 2)
     assert sorted(torch.cat([*batches]).tolist()) == list(range(6))
@@ -275,7 +276,8 @@ def test_batches_by_tokens_hold_every_pair_once() -> None:
     assert max(map(len, batches)) > 1
     again = learner.batches(order, 2)
     assert all(torch.equal(one, other) for one, other in zip(batches, again, strict=True))
-    plain = BgtLearner(BgtNetwork(SMALL, ("en", "fra"), Random(), drawn()), ("en", "fra"), text)
+    network = BgtNetwork(SMALL, ("en", "fra"), Random(), drawn())
+    plain = BgtLearner(network, ("en", "fra"), text, TrainerConfig())
     assert [len(batch) for batch in plain.batches(order, 4)] == [4, 2]
 
 

@@ -80,10 +80,11 @@ def test_a_translation_is_that_of_the_pivot_alone() -> None:
     assert not told.any()
 
 
-def learner_of(network: BgtNetwork) -> BgtLearner:
-    """A learner of two pairs, both of which are held out too."""
+def learner_of(network: BgtNetwork, epochs: int = 0) -> BgtLearner:
+    """A learner of two pairs, both of which are held out too, for so many epochs of one step."""
     rows = torch.arange(2)
-    return BgtLearner(network, LANGUAGES, Pairs(*PAIR, (rows, rows), rows, rows, 0))
+    text, trainer = Pairs(*PAIR, (rows, rows), rows, rows, 0), TrainerConfig(epochs=epochs, batch=2)
+    return BgtLearner(network, LANGUAGES, text, trainer)
 
 
 @pytest.mark.parametrize("sides", ["steps", "pairs"])
@@ -99,9 +100,7 @@ def test_every_step_reads_the_pivot(sides: str) -> None:
 
 def planned(settings: dict[str, Any], epochs: int) -> float:
     """The score of a network, when it is trained for so many epochs of one step."""
-    learner = learner_of(made(settings))
-    learner.plan(TrainerConfig(epochs=epochs, batch=2))
-    return learner.eval().score()
+    return learner_of(made(settings), epochs).eval().score()
 
 
 def test_a_translation_is_scored_by_its_held_out_loss() -> None:

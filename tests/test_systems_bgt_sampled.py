@@ -16,6 +16,7 @@ from muse.systems.bgt.gaussian import Gaussian
 from muse.systems.bgt.learner import BgtLearner
 from muse.systems.bgt.network import BgtNetwork
 from muse.training.pairs import Pairs
+from muse.training.trainer import TrainerConfig
 from tests.bgt import LANGUAGES, LAYERS, PAIR, SMALL, Random, drawn
 
 SAMPLED = replace(SMALL, translates="sample")
@@ -41,7 +42,8 @@ def meanings(network: BgtNetwork) -> list[Gaussian]:
 def test_each_translation_is_from_a_sample_whose_divergence_counts() -> None:
     network = made(replace(SAMPLED, reconstruction=0.0, prior=0.5))
     rows = torch.arange(2)
-    learner = BgtLearner(network, LANGUAGES, Pairs(*PAIR, (rows, rows), rows, rows, 0))
+    text = Pairs(*PAIR, (rows, rows), rows, rows, 0)
+    learner = BgtLearner(network, LANGUAGES, text, TrainerConfig())
     first, second = meanings(network)
     for step, weight in ((1, 0.05), (2, 0.1), (10, 0.5), (40, 0.5)):
         generator = drawn(step)
@@ -56,7 +58,8 @@ def test_each_translation_is_from_a_sample_whose_divergence_counts() -> None:
 def test_beside_the_reconstruction_each_bound_has_its_own_divergence() -> None:
     network = made(replace(SAMPLED, reconstruction=0.5, translation=2.0))
     rows = torch.arange(2)
-    learner = BgtLearner(network, LANGUAGES, Pairs(*PAIR, (rows, rows), rows, rows, 0))
+    text = Pairs(*PAIR, (rows, rows), rows, rows, 0)
+    learner = BgtLearner(network, LANGUAGES, text, TrainerConfig())
     learner.begin(5)
     terms = network.terms(PAIR, 1, drawn(3))
     own = [network.language_posterior(side, name) for side, name in zip(PAIR, LANGUAGES, strict=True)]

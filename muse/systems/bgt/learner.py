@@ -29,14 +29,17 @@ class BgtLearner(Learner):
 
     Held-out pairs are scored by the P@1 of their semantic means. Where only the pivot is read nothing is
     learned of the other language, and P@1, which may be that of chance, says little of what is: the score is
-    then minus the loss, with the weight of the divergence that training ends with. (Less the weight of each
-    epoch, the score would fall as that rises.)
+    then minus the loss, with the weight of the divergence that the training of `trainer` ends with. (Less the
+    weight of each epoch, the score would fall as that rises.)
     """
 
-    def __init__(self, network: BgtNetwork, languages: tuple[str, str], pairs: Pairs) -> None:
+    def __init__(
+        self, network: BgtNetwork, languages: tuple[str, str], pairs: Pairs, trainer: TrainerConfig
+    ) -> None:
         super().__init__()
         self.network = network
-        self._languages, self._pairs, self._step, self._last = languages, pairs, 0, 0
+        self._languages, self._pairs, self._step = languages, pairs, 0
+        self._last = self._steps(trainer)
 
     @property
     def examples(self) -> int:
@@ -48,10 +51,10 @@ class BgtLearner(Learner):
         """The name of the held-out score."""
         return "P@1" if self.network.config.read_from == "both" else "-loss"
 
-    def plan(self, trainer: TrainerConfig) -> None:
-        """Stores the last step of a training, which determines the weight of the divergence in the score."""
+    def _steps(self, trainer: TrainerConfig) -> int:
+        """The last step of a training, which determines the weight of the divergence in the score."""
         order = torch.arange(trainer.examples_in_epoch(self.examples))
-        self._last = trainer.epochs * len(self.batches(order, trainer.batch))
+        return trainer.epochs * len(self.batches(order, trainer.batch))
 
     def begin(self, step: int) -> None:
         """Stores the step, which determines the weight of the divergence and the semantic side."""

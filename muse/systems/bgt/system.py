@@ -55,8 +55,7 @@ def train_bgt(job: Job) -> Fitted:
     tokens = _tokens(job, text)
     device, pairs = job.runtime.device, _pairs(job, text, tokens)
     network = BgtNetwork(config, languages, tokens, generator_for(request.seed, 1)).to(device)
-    learner = BgtLearner(network, languages, pairs)
-    learner.plan(job.trainer)
+    learner = BgtLearner(network, languages, pairs, job.trainer)
     epochs = train(learner, job.trainer, seed=request.seed, runtime=job.runtime)
     return Fitted(
         encoder=job.encoder(
