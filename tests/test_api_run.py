@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import muse
+from muse.api.request import Request
 from muse.errors import BadFile, BadSetting
 from tests.toys import raw_pair, write_vec
 
@@ -21,6 +22,13 @@ def test_files_are_paths_or_strings(tmp_path: Path, kind: type) -> None:
     assert space.languages == ("fr", "en")
     assert space.manifest["verdict"]["label"] == "aligned"
     assert muse.load_space(out).manifest == space.manifest
+
+
+def test_a_target_or_a_space_to_add_to_is_needed() -> None:
+    with pytest.raises(BadSetting, match="--tgt LANG or --into SPACE is needed, got neither"):
+        Request("fr").check()
+    Request("fr", "en").check()
+    Request("fr", into=Path("space")).check()
 
 
 def test_one_language_for_detours_may_be_a_string(tmp_path: Path) -> None:

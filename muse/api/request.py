@@ -12,6 +12,8 @@ from muse.files.spacy_pipeline import find_vectors
 from muse.learn.pair import AlignConfig
 from muse.space import check_language
 
+_NO_PIVOT = "--tgt LANG or --into SPACE is needed, got neither"
+
 
 @dataclass(frozen=True)
 class Request:
@@ -71,7 +73,7 @@ class Request:
     def pivot(self) -> str:
         """The language that the others are mapped to; BadSetting if it is not known yet."""
         if self.target is None:
-            raise BadSetting("--tgt LANG or --into SPACE is needed, got neither")
+            raise BadSetting(_NO_PIVOT)
         return self.target
 
     @property
@@ -105,8 +107,8 @@ class Request:
 
     def _check_several(self) -> None:
         sources = self.sources
-        if self.into is None:
-            _ = self.pivot
+        if self.into is None and self.target is None:
+            raise BadSetting(_NO_PIVOT)
         if self.into is not None:
             for option, given in (
                 ("--tgt-emb", self.target_file),
