@@ -249,7 +249,9 @@ def test_the_command_learns_from_translated_inferences(
     monkeypatch.setattr("muse.systems.cmlm.system.train", noted)
     translation = ["--nli", files / "nli.txt", "--nli", f"fr={write_translation(files)}"]
     found = muse(*good(files, "--json", *translation)).json
-    assert (found["encoder"], found["inferences"], found["held_out"]) == ("cmlm[nli]", 56, 8)
+    name = "cmlm[nli,translated:fr]"  # another than that of an encoder of glosses
+    assert (found["encoder"], found["inferences"], found["held_out"]) == (name, 56, 8)
+    assert load_encoder(files / "out", load_space(files / "space")).name == name
     assert "nli.txt@" in found["signature"] and "nli.fr.txt@" in found["signature"]
     pairs, words = learners[-1]._pairs, learners[0].model.encoder.words
     batch = pairs.training(torch.arange(len(pairs)), generator())

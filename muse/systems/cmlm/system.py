@@ -117,10 +117,9 @@ def train_cmlm(job: Job) -> Fitted:
     words = training.model.encoder.words
     epochs = [training.stage(name) for name in training.stages][-1]
     metric, held_out = training.judged(training.stages[-1])
-    more = [name for name in ("br", "nli") if any(name in stage for stage in training.stages)]
     return Fitted(
         encoder=job.encoder(
-            job.config.objective + (f"[{','.join(more)}]" if more else ""),
+            _label(training),
             training.network,
             tuple(words.readers),
             {
@@ -136,6 +135,15 @@ def train_cmlm(job: Job) -> Fitted:
         hits=training.learners[training.stages[-1]].eval().hits(),
         counts=_counts(training),
     )
+
+
+def _label(training: CmlmTraining) -> str:
+    """The objective, what else it learned, and of which languages inferences were translated, not glossed."""
+    objective: str = training.job.config.objective
+    learned = [name for name in ("br", _INFERENCE) if any(name in stage for stage in training.stages)]
+    if translated := training.job.request.translated_nli:
+        learned.append(f"translated:{'/'.join(translated)}")
+    return objective + (f"[{','.join(learned)}]" if learned else "")
 
 
 def prepare(job: Job) -> CmlmTraining:
