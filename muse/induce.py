@@ -101,15 +101,31 @@ def entries(
     if rng is not None:
         calibration = calibrated(space, source, target, rng=rng, retrieval=retrieval)
     back = found_by.back(limits.top) if limits.mutual else None  # (m, k)
-    words, translations = space.vectors(source).words, space.vectors(target).words
     count = len(direction.rows[0])
     with space.progress.stage(f"dictionary {source}-{target}", count, "words") as tick:
         size = BATCH if back is None else max(1, min(BATCH, COMPARED // limits.top**2))
         for begin in range(0, count, size):
             found = found_by.best(slice(begin, begin + size), looked_up)
-            for row, column, score, rank, probability in _batch(found, begin, limits, calibration, back):
-                yield Entry(words[row], translations[column], score, rank, probability)
+            yield from entries_of(direction, found, begin, limits=limits, calibration=calibration, back=back)
             tick(min(begin + size, count))
+
+
+def entries_of(
+    direction: Direction,
+    found: Neighbours,
+    begin: int,
+    *,
+    limits: Limits,
+    calibration: Calibration | None,
+    back: Tensor | None = None,
+) -> Iterator[Entry]:
+    """The entries of a batch of sources, from row `begin` on, of which the best targets (b, k) were `found`.
+
+    With `limits.mutual`, `back` (m, k) are the best sources of every target.
+    """
+    source, target = (direction.space.vectors(language).words for language in direction.languages)
+    for row, column, score, rank, probability in _batch(found, begin, limits, calibration, back):
+        yield Entry(source[row], target[column], score, rank, probability)
 
 
 def check_found(count: int, wanted: str, out: Path) -> None:

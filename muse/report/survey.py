@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
-from muse.induce import BATCH
+from muse.induce import BATCH, Limits, entries_of
 from muse.lexicon import Entry
 from muse.search.approximate import Approximation
 from muse.search.probability import CANDIDATES
@@ -60,12 +60,6 @@ def _best(space: AlignedSpace, source: str, target: str, most: int) -> Iterator[
     calibration = find_calibration(space, source, target)
     direction = Direction(space, (source, target), (most, most))
     search = search_with(Approximation())(direction, Retrieval(), CANDIDATES)
-    words, translations = space.vectors(source).words, space.vectors(target).words
     for begin in range(0, len(direction.rows[0]), BATCH):
         best = search.best(slice(begin, begin + BATCH), CANDIDATES)  # (b, k)
-        columns, scores = best.indices[:, 0].tolist(), best.scores[:, 0].tolist()
-        probable: Sequence[float | None] = [None] * len(columns)
-        if calibration is not None:
-            probable = calibration.probabilities(best.scores)[:, 0].tolist()
-        for row, (column, score, chance) in enumerate(zip(columns, scores, probable, strict=True), begin):
-            yield Entry(words[row], translations[column], score, 1, chance)
+        yield from entries_of(direction, best, begin, limits=Limits(top=1), calibration=calibration)
