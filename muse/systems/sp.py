@@ -27,6 +27,7 @@ from muse.systems.piece_rows import INITIAL, aligned_rows, space_of_words
 from muse.systems.pieces import SPECIALS, Pieces
 from muse.systems.system import Fitted, Job, Preset, System, TrainingRequest
 from muse.systems.words.word_tables import pooled
+from muse.training.checks import check_choices, check_least
 from muse.training.losses import Hinge, Loss
 from muse.training.seeding import generator_for, torch_seeded
 from muse.training.trainer import TrainerConfig, train
@@ -53,12 +54,8 @@ class SpConfig:
     longest: int = 100
 
     def __post_init__(self) -> None:
-        for name, choices in (("initial", INITIAL), ("network", NETWORKS)):
-            if getattr(self, name) not in choices:
-                raise BadSetting(f"{name} must be one of {', '.join(choices)}; got {getattr(self, name)!r}")
-        for name in ("dimension", "units", "longest"):
-            if getattr(self, name) < 1:
-                raise BadSetting(f"{name} must be at least 1, got {getattr(self, name)}")
+        check_choices(self, initial=INITIAL, network=NETWORKS)
+        check_least(self, 1, "dimension", "units", "longest")
         if self.pieces <= len(SPECIALS):
             raise BadSetting(f"pieces must be more than the {len(SPECIALS)} special ones, got {self.pieces}")
         self.loss()

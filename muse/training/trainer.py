@@ -22,6 +22,7 @@ from torch import Tensor
 from muse.errors import BadSetting, NotConverged
 from muse.progress import Tick
 from muse.run.runtime import Runtime
+from muse.training.checks import check_choices, check_fractions
 from muse.training.learner import Learner
 from muse.training.optimising import NAMES, Arrays, Optimisers
 from muse.training.schedule import Schedule
@@ -73,11 +74,8 @@ class TrainerConfig:
         for name in ("decay", "shrink"):
             if not 0 < getattr(self, name) <= 1:
                 raise BadSetting(f"{name} must be above 0 and at most 1, got {getattr(self, name)}")
-        if not 0 <= self.beta2 < 1:
-            raise BadSetting(f"beta2 must be at least 0 and below 1, got {self.beta2:g}")
-        for name, choices in (("optimiser", NAMES), ("precision", PRECISIONS)):
-            if getattr(self, name) not in choices:
-                raise BadSetting(f"{name} must be one of {', '.join(choices)}; got {getattr(self, name)!r}")
+        check_fractions(self, "beta2")
+        check_choices(self, optimiser=NAMES, precision=PRECISIONS)
 
     def with_warmup(self, steps: int) -> TrainerConfig:
         """These settings with a rate that rises over so many steps, and from then on falls by sqrt(t)."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from muse.errors import BadSetting
 from muse.systems.networks.transformer import TransformerConfig
 from muse.systems.pieces import SPECIALS
+from muse.training.checks import check_choices, check_fractions, check_least
 
 CHOICES = {"sides": ("steps", "pairs"), "read_from": ("both", "pivot"), "translates": ("mean", "sample")}
 _FEWEST = {
@@ -69,16 +70,12 @@ class BgtConfig:
 
     def __post_init__(self) -> None:
         for name, least in _FEWEST.items():
-            if getattr(self, name) < least:
-                raise BadSetting(f"{name} must be at least {least}, got {getattr(self, name)}")
+            check_least(self, least, name)
         for name in ("prior", "translation", "reconstruction"):
             if not 0 <= getattr(self, name) < float("inf"):
                 raise BadSetting(f"the weight {name} must be 0 or more, got {getattr(self, name):g}")
-        for name, choices in CHOICES.items():
-            if getattr(self, name) not in choices:
-                raise BadSetting(f"{name} must be one of {', '.join(choices)}; got {getattr(self, name)!r}")
-        if not 0 <= self.smoothing < 1:
-            raise BadSetting(f"smoothing must be at least 0 and below 1, got {self.smoothing:g}")
+        check_choices(self, **CHOICES)
+        check_fractions(self, "smoothing")
         if self.decoder_layers and {self.semantic, self.language} - {0, self.hidden}:
             raise BadSetting(
                 "with decoder layers, semantic and language must be 0 or equal to hidden, "

@@ -19,6 +19,7 @@ from muse.systems.networks.masked_prediction import Cloze
 from muse.systems.networks.pooling import masked_mean
 from muse.systems.networks.token_table import TokenTable, random_rows
 from muse.systems.networks.transformer import Inputs, TransformerConfig, TransformerLayers, draw_
+from muse.training.checks import check_choices
 from muse.training.optimising import NAMES as OPTIMISERS
 
 # The stages of each strategy: S3, S1 and S2 of section 4.2. Without translations, only "cmlm" is trained.
@@ -82,10 +83,7 @@ class CmlmConfig:
             raise BadSetting(f"alpha, the weight of translations, must be above 0, got {self.alpha:g}")
         if not 0 <= self.tuning_rate < math.inf:
             raise BadSetting(f"tuning_rate must be 0 or more, got {self.tuning_rate:g}")
-        for name, choices in _CHOICES.items():
-            if getattr(self, name) not in choices:
-                shown = ", ".join(filter(None, choices))
-                raise BadSetting(f"{name} must be one of {shown}; got {getattr(self, name)!r}")
+        check_choices(self, **_CHOICES)
         self.transformer(1)
 
     @property

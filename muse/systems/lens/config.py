@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from muse.errors import BadSetting
+from muse.training.checks import check_choices, check_fractions, check_least
 from muse.training.losses import Hinge
 
 KINDS = ("simple", "gated")
@@ -32,15 +33,11 @@ class LensConfig:
     warmup: int = 100
 
     def __post_init__(self) -> None:
-        if self.kind not in KINDS:
-            raise BadSetting(f"kind must be one of {', '.join(KINDS)}; got {self.kind!r}")
-        for name in ("dimension", "gate", "layers", "kernel", "hidden", "warmup"):
-            if getattr(self, name) < 1:
-                raise BadSetting(f"{name} must be at least 1, got {getattr(self, name)}")
+        check_choices(self, kind=KINDS)
+        check_least(self, 1, "dimension", "gate", "layers", "kernel", "hidden", "warmup")
         if self.kernel % 2 == 0:
             raise BadSetting(f"kernel must be odd, with equally many words on both sides; got {self.kernel}")
-        if not 0 <= self.dropout < 1:
-            raise BadSetting(f"dropout must be at least 0 and below 1, got {self.dropout:g}")
+        check_fractions(self, "dropout")
         self.ranking()
 
     def ranking(self) -> Hinge:

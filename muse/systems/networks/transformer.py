@@ -20,6 +20,7 @@ from torch.nn import functional
 
 from muse.errors import BadSetting, Mismatch
 from muse.systems.networks.token_table import TokenTable, initial_deviation, random_rows
+from muse.training.checks import check_choices, check_fractions, check_least
 
 Array = NDArray[Any]
 
@@ -48,17 +49,13 @@ class TransformerConfig:
     memory: bool = False
 
     def __post_init__(self) -> None:
-        for name in ("vocabulary", "layers", "heads", "hidden", "width", "positions"):
-            if getattr(self, name) < 1:
-                raise BadSetting(f"{name} must be at least 1, got {getattr(self, name)}")
+        check_least(self, 1, "vocabulary", "layers", "heads", "hidden", "width", "positions")
         if self.hidden % self.heads:
             raise BadSetting(
                 f"hidden must be a multiple of heads, got {self.hidden} dimensions and {self.heads} heads"
             )
-        if not 0 <= self.dropout < 1:
-            raise BadSetting(f"dropout must be at least 0 and below 1, got {self.dropout:g}")
-        if self.activation not in ACTIVATIONS:
-            raise BadSetting(f"activation must be one of {', '.join(ACTIVATIONS)}; got {self.activation!r}")
+        check_fractions(self, "dropout")
+        check_choices(self, activation=ACTIVATIONS)
         if self.languages < 0:
             raise BadSetting(f"languages must be 0 or more, got {self.languages}")
 

@@ -25,6 +25,7 @@ from muse.systems.nli.inferences import read_inferences
 from muse.systems.nli.pair_classes import PairClassifier, PairClassLearner, PairExamples, RowPairNetwork
 from muse.systems.nli.translations import TranslationExamples
 from muse.systems.system import Fitted, Job, Preset, System
+from muse.training.checks import check_choices, check_fractions, check_least
 from muse.training.seeding import torch_seeded
 from muse.training.trainer import TrainerConfig, train
 
@@ -46,15 +47,9 @@ class InferSentConfig:
     dropout: float = 0.0
 
     def __post_init__(self) -> None:
-        for name in ("units", "hidden"):
-            if getattr(self, name) < 1:
-                raise BadSetting(f"{name} must be at least 1, got {getattr(self, name)}")
-        choices_of = {"network": (*RECURRENT, CONVOLUTION), "pooling": POOLINGS, "objective": (*OBJECTIVES,)}
-        for name, choices in choices_of.items():
-            if getattr(self, name) not in choices:
-                raise BadSetting(f"{name} must be one of {', '.join(choices)}; got {getattr(self, name)!r}")
-        if not 0 <= self.dropout < 1:
-            raise BadSetting(f"dropout must be at least 0 and below 1, got {self.dropout:g}")
+        check_least(self, 1, "units", "hidden")
+        check_choices(self, network=(*RECURRENT, CONVOLUTION), pooling=POOLINGS, objective=OBJECTIVES)
+        check_fractions(self, "dropout")
 
     @property
     def classes(self) -> int:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from muse.errors import BadSetting
 from muse.systems.networks.transformer import TransformerConfig
 from muse.systems.pieces import SPECIALS
+from muse.training.checks import check_fractions, check_least
 
 RANDOM, SPACE = "random", "space"
 ORDERED = "ordered"
@@ -48,11 +49,8 @@ class TranslatorConfig:
 
     def __post_init__(self) -> None:
         for name, least in (("warmup", 1), ("words", 0), ("window", 0), ("longest", 4)):
-            if getattr(self, name) < least:
-                raise BadSetting(f"{name} must be at least {least}, got {getattr(self, name)}")
-        for name in ("drop", "blank"):
-            if not 0 <= getattr(self, name) < 1:
-                raise BadSetting(f"{name} must be at least 0 and below 1, got {getattr(self, name):g}")
+            check_least(self, least, name)
+        check_fractions(self, "drop", "blank")
         for name in ("denoising", "back_translation", "translation"):
             if not 0 <= getattr(self, name) < math.inf:
                 raise BadSetting(f"{name} must be at least 0, got {getattr(self, name):g}")

@@ -25,6 +25,7 @@ from muse.systems.words.cvm_add import CvmAdd
 from muse.systems.words.projection import Projection
 from muse.systems.words.word_tables import WordTables
 from muse.systems.words.x_cbow import XCbow
+from muse.training.checks import check_fractions
 from muse.training.loss_choice import LossChoice
 from muse.training.losses import Align, Loss
 from muse.training.trainer import TrainerConfig, train
@@ -46,8 +47,7 @@ class WordEncoderConfig:
     def __post_init__(self) -> None:
         self.loss()
         check_powers(self.powers)
-        if not 0 <= self.dropout < 1:
-            raise BadSetting(f"dropout must be at least 0 and below 1, got {self.dropout:g}")
+        check_fractions(self, "dropout")
 
     def loss(self) -> Loss:
         """The loss to train with."""

@@ -10,6 +10,7 @@ from muse.systems.networks.transformer import TransformerConfig
 from muse.systems.piece_rows import INITIAL
 from muse.systems.pieces import MASK, SPECIALS
 from muse.systems.sampling import BATCH_EXPONENT, language_shares
+from muse.training.checks import check_choices, check_least
 
 OBJECTIVES = ("clm", "mlm", "mlm+tlm")
 POOLINGS = ("mean", "first")
@@ -46,9 +47,7 @@ class XlmConfig:
     documents: bool = False
 
     def __post_init__(self) -> None:
-        for name, choices in (("objective", OBJECTIVES), ("initial", INITIAL), ("pooling", POOLINGS)):
-            if getattr(self, name) not in choices:
-                raise BadSetting(f"{name} must be one of {', '.join(choices)}; got {getattr(self, name)!r}")
+        check_choices(self, objective=OBJECTIVES, initial=INITIAL, pooling=POOLINGS)
         if self.length < 4:
             raise BadSetting(
                 f"length must be at least 4, for two pieces with <bos> and <eos>; got {self.length}"
@@ -59,8 +58,7 @@ class XlmConfig:
             )
         if self.pieces <= len(SPECIALS):
             raise BadSetting(f"pieces must be more than the {len(SPECIALS)} special ones, got {self.pieces}")
-        if self.warmup < 1:
-            raise BadSetting(f"warmup must be at least 1, got {self.warmup}")
+        check_least(self, 1, "warmup")
         if self.pooling == "first" and self.causal:
             raise BadSetting("the first state of clm does not depend on the sentence; set pooling=mean")
         language_shares({"any": 1}, self.exponent)  # checks it

@@ -21,6 +21,7 @@ from muse.systems.system import Fitted, Job, Preset, System
 from muse.systems.xlm.inference import XlmInference
 from muse.systems.xlm.network import XlmNetwork
 from muse.systems.xlm.system import XLM, make_xlm
+from muse.training.checks import check_choices, check_least
 from muse.training.seeding import generator_for
 from muse.training.trainer import TrainerConfig, train
 
@@ -41,11 +42,8 @@ class TuningConfig:
     warmup: int = 50
 
     def __post_init__(self) -> None:
-        for name in ("warmup", "hidden"):
-            if getattr(self, name) < 1:
-                raise BadSetting(f"{name} must be at least 1, got {getattr(self, name)}")
-        if self.reads not in READS:
-            raise BadSetting(f"reads must be one of {', '.join(READS)}; got {self.reads!r}")
+        check_least(self, 1, "warmup", "hidden")
+        check_choices(self, reads=READS)
 
 
 PRESETS = {
