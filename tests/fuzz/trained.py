@@ -31,7 +31,13 @@ from tests.fuzz.target import Target
 from tests.parallel import toy_space, toy_text, write_text
 
 _TINY = {"layers": "1", "heads": "2", "hidden": "8"}
-# Of each system the settings that make it small, and the text that it needs; a dot parts kinds of one system.
+_CMLM = {"heads": "2", "hidden": "8", "feed_forward": "8", "longest": "8"}
+_WRITES = {
+    "semantic": "8", "vocabulary": "80", "hidden": "8", "heads": "2", "feed_forward": "8",
+    "encoder_layers": "1", "decoder_layers": "1", "longest": "20",
+}  # fmt: skip
+# Of each system the settings that make it small, and the text that it needs; a dot parts kinds of one system,
+# a plus kinds of text.
 SYSTEMS: Mapping[str, tuple[dict[str, str], str]] = {
     "x-cbow": ({}, "parallel"),
     "projection": ({}, "parallel"),
@@ -40,22 +46,11 @@ SYSTEMS: Mapping[str, tuple[dict[str, str], str]] = {
     "lens": ({"dimension": "8"}, "parallel"),
     "infersent": ({"units": "4", "hidden": "8"}, "nli"),
     "x-bilstm": ({"units": "4"}, "parallel"),
-    "cmlm": ({"heads": "2", "hidden": "8", "feed_forward": "8", "longest": "8"}, "text"),
+    "cmlm": (_CMLM, "text"),
+    "cmlm.nli": (_CMLM, "text+nli"),
     "bgt": ({"semantic": "8", "language": "4", "vocabulary": "80", "hidden": "8", "heads": "2"}, "parallel"),
-    "bgt.writes": (
-        {
-            "semantic": "8",
-            "language": "8",
-            "vocabulary": "80",
-            "hidden": "8",
-            "heads": "2",
-            "feed_forward": "8",
-            "encoder_layers": "1",
-            "decoder_layers": "1",
-            "longest": "20",
-        },
-        "parallel",
-    ),
+    "bgt.writes": ({**_WRITES, "language": "8"}, "parallel"),
+    "bgt.pivot": ({**_WRITES, "language": "0", "read_from": "pivot", "translates": "sample"}, "parallel"),
     "xlm": (
         {"objective": "mlm", "pieces": "120", "layers": "1", "heads": "2", "hidden": "8", "length": "16"},
         "text",
@@ -70,7 +65,7 @@ BEFORE = {
     "xlm.nli.apart": ("pretrained", "xlm"),
 }  # fmt: skip
 TEXT = ("en1 en2 en3", "fr1 fr2", "")
-CLASSIFIERS = ("infersent", "x-bilstm", "xlm.nli", "xlm.nli.apart")
+CLASSIFIERS = ("infersent", "x-bilstm", "cmlm.nli", "xlm.nli", "xlm.nli.apart")
 LABELS = ("NEUTRAL", "ENTAILMENT", "CONTRADICTION")
 
 
@@ -104,7 +99,7 @@ def _request(system: str, out: Path, *, epochs: int, resume: bool = False) -> Tr
         "nli": {"nli": _texts() / "nli"},
         "text": {"texts": {language: _texts() / language for language in ("en", "fr")}},
     }
-    given = kinds[kind]
+    given = {name: value for one in kind.split("+") for name, value in kinds[one].items()}
     trainer = {"epochs": epochs, "batch": 16}
     language = "en" if kind == "nli" else "fr"
     return TrainingRequest(_toys(), language, out, settings=settings, trainer=trainer, resume=resume, **given)
@@ -159,7 +154,7 @@ def _translator(folder: Path) -> Iterator[Any]:
 
 def _writer(folder: Path) -> Iterator[Any]:
     network = load_bgt(folder / "x")
-    for direction, style in ((("en", "fr"), None), (("en", "en"), "en1 en2")):
+    for direction, style in ((("en", "fr"), None), (("en", "en"), "en1 en2" if network.config.own else None)):
         LineWriter(Rewriting(network, direction, style)).translate(TEXT)
     yield dict(network.named_parameters())
 
@@ -189,6 +184,7 @@ TARGETS = (
         if name != "translator"
     ),
     Target("writer", _of("bgt.writes"), _writer),
+    Target("writer.pivot", _of("bgt.pivot"), _writer),
     Target("core.xlm", _of("xlm"), _core),
     Target("english", _of("infersent"), _english),
     Target("pretrained", _of("xlm"), _pretrained),
