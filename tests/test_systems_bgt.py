@@ -56,6 +56,8 @@ def test_the_divergence_and_the_draws_are_those_of_a_gaussian() -> None:
     expected = kl_divergence(Normal(mean, spread), Normal(0.0, 1.0)).sum(dim=1)
     torch.testing.assert_close(gaussian.divergence(), expected)
     assert not Gaussian(torch.zeros(2, 3), torch.zeros(2, 3)).divergence().any()
+    near = torch.full((1, 200), 0.03, dtype=torch.bfloat16)  # whose variance bf16 rounds to 1.03125
+    assert 0.04 < Gaussian(torch.zeros_like(near), near).divergence().item() < 0.05
     generator = drawn(2)
     samples = torch.stack([gaussian.sample(generator) for _ in range(4_000)])
     torch.testing.assert_close(samples.mean(dim=0), mean, atol=0.08, rtol=0)

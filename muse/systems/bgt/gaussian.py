@@ -21,4 +21,6 @@ class Gaussian(NamedTuple):
 
     def divergence(self) -> Tensor:
         """KL(N(mean, variance) || N(0, I)), in nats (b,): 1/2 sum(mean^2 + variance - 1 - log variance)."""
-        return (self.mean**2 + self.log_variance.exp() - 1 - self.log_variance).sum(dim=-1) / 2
+        # With the digits of bf16, variance - 1 - log variance would come out negative near a variance of 1.
+        mean, log_variance = self.mean.float(), self.log_variance.float()
+        return (mean**2 + log_variance.exp() - 1 - log_variance).sum(dim=-1) / 2
