@@ -57,6 +57,8 @@ def test_scores(tmp_path: Path) -> None:
         ("cat chat\ncat\n", [":2: expected two words, got 1 field ("]),
         ("cat\t\n", [":1: expected two words, got 1 field ("]),
         ("cat,chat\n", ["not a comma"]),
+        ("cat chat\n# made by hand\n", [":2: expected two words, got 4 fields", "remove the line if"]),
+        ("# French\tEnglish\tscore\n", [":1: expected two words, got 3 fields", "if it is a comment"]),
         ("a\tb\tc\n", [":1: expected two words, got 3 fields"]),
         ("a\tb\tnan\n", [":1: expected two words, got 3 fields"]),
         ("a\tb\t1\t2\n", [":1: expected two words, got 4 fields"]),
@@ -72,6 +74,26 @@ def test_what_is_wrong_is_told_with_its_line(tmp_path: Path, content: str | byte
     assert str(caught.value).startswith(str(tmp_path / "en-fr.txt"))
     for part in parts:
         assert part in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("content", "warning"),
+    [
+        ("cat chat\n# animals\n", ":2: read as the pair '#' and 'animals'; remove the line if it is a"),
+        ("# a list\tby hand\ncat\tchat\n#animals\tmore\n#\tx\n",
+         ":1: read as the pair '# a list' and 'by hand'; remove it and the 2 others that begin with # if"),
+        ("# #\n#cat #chat\n# 1\t# 1\ncat #\n", None),
+        ('{"source": "#", "target": "number"}\n', None),
+        ("source\ttarget\n#\tnumber\n", None),
+    ],
+)  # fmt: skip
+def test_a_pair_that_looks_like_a_comment_is_named(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, content: str, warning: str | None
+) -> None:
+    lexicon = _read(tmp_path, content)
+    assert len(lexicon) == len(content.splitlines()) - content.startswith("source")  # it counts all the same
+    assert len(caplog.messages) == (warning is not None)
+    assert all(message.startswith(f"{tmp_path / 'en-fr.txt'}{warning}") for message in caplog.messages)
 
 
 def test_a_missing_dictionary(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import math
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -15,7 +16,10 @@ from muse.files.source import open_source
 from muse.files.writing import check_unicode, replaced, unwritable
 from muse.lexicon import Lexicon, Pair
 
+log = logging.getLogger(__name__)
+
 BOM = "\ufeff"
+_COMMENT = "#"  # begins a comment in other formats; here it may be a word, or the first letter of one
 _LONGEST = 1 << 16  # of a line, in bytes: two words are shorter
 
 
@@ -23,7 +27,8 @@ def read_lexicon(path: Path | str, wanted: str = "two words") -> Lexicon:
     r"""The pairs of a dictionary, each once, in order; with scores if all lines have a third, tabbed field.
 
     Reads the MUSE format, and the tables and JSON lines that `muse induce --format` writes, with their
-    probabilities. `wanted` is what an error says of a line.
+    probabilities. `wanted` is what an error says of a line. There are no comments: a warning names a pair
+    that looks like one.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -58,10 +63,31 @@ def _entries(path: Path, wanted: str) -> Iterator[PairLine]:
     lines = _lines(path)
     first = next(lines, "")
     table = table_reader(first)
-    read = table or object_reader(first) or partial(_read_pair, wanted=wanted)
+    named = table or object_reader(first)
+    read = named or partial(_read_pair, wanted=wanted)
+    comments = []
     for number, line in enumerate(chain([""] if table else [first], lines), 1):
         if line.strip(" \t\r"):
-            yield read(line, f"{path}:{number}")
+            found = read(line, f"{path}:{number}")
+            if named is None and _looks_like_comment(found.pair):
+                comments.append((number, found.pair))
+            yield found
+    if comments:
+        log.warning(
+            "%s:%d: read as the pair %r and %r; %s",
+            path, comments[0][0], *comments[0][1], _if_comments(len(comments)),
+        )  # fmt: skip
+
+
+def _looks_like_comment(pair: Pair) -> bool:
+    # "#" and hashtags translate into their like.
+    return pair[0].startswith(_COMMENT) and not pair[1].startswith(_COMMENT)
+
+
+def _if_comments(count: int) -> str:
+    if count == 1:
+        return "remove the line if it is a comment"
+    return f"remove it and the {count - 1:,} others that begin with {_COMMENT} if they are comments"
 
 
 def _lines(path: Path) -> Iterator[str]:
@@ -93,9 +119,11 @@ def _read_pair(line: str, where: str, wanted: str) -> PairLine:
     score = _score(fields[2]) if len(fields) == 3 and "\t" in line else None
     if (len(fields) != 2 and score is None) or line.startswith("\t"):
         found = f"{len(fields)} field{'s' * (len(fields) != 1)}"
+        comment = "remove the line if it is a comment; else " if line.startswith(_COMMENT) else ""
         raise BadFile(
-            f"{where}: expected {wanted}, got {found} ({line.strip()[:60]!r}); put one pair on a line, with "
-            "a space between the two, not a comma, or a tab where one has a space or a number follows"
+            f"{where}: expected {wanted}, got {found} ({line.strip()[:60]!r}); {comment}put one pair on a "
+            "line, with a space between the two, not a comma, or a tab where one has a space or a number "
+            "follows"
         )
     return PairLine((fields[0], fields[1]), score)
 
