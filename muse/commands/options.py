@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 from click.core import ParameterSource
 
+from muse.commands.dashes import without_dashes
 from muse.commands.outputs import check_outputs
 from muse.progress import message
 from muse.run.address_space import fit_threads
@@ -67,6 +68,7 @@ def common(command: F) -> F:
                 from muse.search.neighbours import set_threads
 
                 set_threads(threads)
+            options = without_dashes(options)
             check_outputs(options)
             try:
                 return command(quiet=quiet, **options)
