@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from muse.commands.options import open_space, retrievals
+from muse.commands.options import choose_direction, open_space, retrievals
 
 if TYPE_CHECKING:
     from muse.space import AlignedSpace
@@ -31,7 +31,7 @@ def rows(space: Path, options: dict[str, Any]) -> tuple[dict[str, Any], list[str
 
     pairs = None if options["pairs"] is None else read_lexicon(options["pairs"], "two ids")
     loaded = open_space(space, options["device"], options["quiet"])
-    languages = loaded.direction(options["source"], options["target"])
+    languages = choose_direction(loaded, options["source"], options["target"])
     sides = tuple(_side(loaded, language, file) for language, file in zip(languages, files, strict=True))
     gold = "" if options["pairs"] is None else gold_name(options["pairs"])
     fields, lines = {}, []

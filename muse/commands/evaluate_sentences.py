@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from muse.commands.encoders import encoded, made_by, open_encoder, pair_scores
-from muse.commands.options import open_space
+from muse.commands.options import choose_direction, open_space
 
 if TYPE_CHECKING:
     from muse.encoders.encoder import SentenceEncoder
@@ -32,7 +32,7 @@ def sentences(space: Path, options: dict[str, Any]) -> tuple[dict[str, Any], lis
     from muse.errors import BadSetting
 
     loaded = open_space(space, options["device"], options["quiet"])
-    source, target = loaded.direction(options["source"], options["target"])
+    source, target = choose_direction(loaded, options["source"], options["target"])
     if options["parallel"] is not None and loaded.pivot not in (source, target):
         raise BadSetting(
             f"--parallel needs the pivot, {loaded.pivot}, as --src or --tgt, got --src {source} and "

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from muse.commands.options import open_space, retrievals
+from muse.commands.options import choose_direction, open_space, retrievals
 
 if TYPE_CHECKING:
     from muse.evaluation.words import WordScore
@@ -31,9 +31,10 @@ def similarity(space: Path, options: dict[str, Any]) -> tuple[dict[str, Any], li
 
     rated = read_lexicon(options["pairs"], "two words and a rating")
     loaded = open_space(space, options["device"], options["quiet"])
+    source, target = choose_direction(loaded, options["source"], options["target"])
     score = evaluate_similarity(
         loaded, rated, rng=np.random.default_rng(options["seed"]),
-        source=options["source"], target=options["target"], gold=gold_name(options["pairs"]),
+        source=source, target=target, gold=gold_name(options["pairs"]),
     )  # fmt: skip
     return score.as_json(), [str(score)]
 
@@ -50,7 +51,7 @@ def words(space: Path, options: dict[str, Any]) -> tuple[dict[str, Any], list[st
     recalls: list[Recall] = []
     approximation = Approximation(options["search"], options["seed"], recalls.append)
     loaded = open_space(space, options["device"], options["quiet"], approximation)
-    source, target = loaded.direction(options["source"], options["target"])
+    source, target = choose_direction(loaded, options["source"], options["target"])
     options = {**options, "source": source, "target": target}
     if lexicon.looks_swapped(loaded.vectors(source).index, loaded.vectors(target).index):
         log.warning("the dictionary seems to be from %s to %s: swap --src and --tgt", target, source)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from muse.commands.numbers import Finite
-from muse.commands.options import common, open_space
+from muse.commands.options import choose_direction, common, open_space
 
 if TYPE_CHECKING:
     import numpy as np
@@ -60,7 +60,7 @@ OF_FORM = {
     "--src",
     "source",
     metavar="LANG",
-    help="torch: language of the encoder. moses: source language.  [default: the space's]",
+    help="torch: language of the encoder. moses: source language.  [default: the language besides the pivot]",
 )
 @click.option(
     "--tgt",
@@ -215,7 +215,9 @@ def _torch(
         max_vocab=given.get("max_vocab"),
     )
     every = config.shared and not {"source", "target"} & set(given)
-    languages = space.languages if every else space.direction(given.get("source"), given.get("target"))
+    languages = (
+        space.languages if every else choose_direction(space, given.get("source"), given.get("target"))
+    )
     tables = export_torch(space, out, languages=languages, config=config, rng=rng, progress=progress)
     fields = tables.as_json() | {"fallback": config.fallback}
     described = (
@@ -237,7 +239,7 @@ def _moses(
     from muse.export.moses import MosesConfig, export_moses
 
     config = MosesConfig(**{key: given[key] for key in ("top", "temperature", "max_vocab") if key in given})
-    direction = space.direction(given.get("source"), given.get("target"))
+    direction = choose_direction(space, given.get("source"), given.get("target"))
     table = export_moses(space, out, direction=direction, config=config, rng=rng, progress=progress)
     ways = f"{table.direct:.4f} from {direction[0]}, {table.inverse:.4f} from {direction[1]}"
     return table.as_json(), [f"{table.pairs} pairs in {out}", f"temperature {ways}"]

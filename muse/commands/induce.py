@@ -12,7 +12,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from muse.commands.numbers import Finite
-from muse.commands.options import cluster, common, direction, one_machine_only, open_space, search
+from muse.commands.options import (
+    choose_direction,
+    cluster,
+    common,
+    direction,
+    one_machine_only,
+    open_space,
+    search,
+)
 
 if TYPE_CHECKING:
     from muse.files.lexicon_formats import Write
@@ -69,7 +77,7 @@ def induce(space: Path, out: Path, form: str | None, both: bool, as_json: bool, 
     recalls: list[Recall] = []
     approximation = Approximation(options["search"], options["seed"], recalls.append)
     loaded = open_space(space, options["device"], options["quiet"], approximation)
-    source, target = loaded.direction(options["source"], options["target"])
+    source, target = choose_direction(loaded, options["source"], options["target"])
     limits = Limits(
         options["top"], options["mutual"],
         options["src_max"] or options["max_vocab"], options["tgt_max"] or options["max_vocab"],

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from muse.search.retrieval import Retrieval
     from muse.space import AlignedSpace
 
+log = logging.getLogger(__name__)
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 WITHOUT_TORCH = {"fetch"}  # commands that do not load it
@@ -130,11 +132,28 @@ def _only(_: click.Context, parameter: click.Parameter, values: tuple[str, ...])
 def languages(command: F) -> F:
     """The options that choose two languages of a space."""
     target = click.option(
-        "--tgt", "target", metavar="LANG", help="Target language.  [default: the space's, if it has two]"
-    )
+        "--tgt", "target", metavar="LANG",
+        help="Target language.  [default: the pivot; if --src is the pivot, the other language]",
+    )  # fmt: skip
     return click.option(
-        "--src", "source", metavar="LANG", help="Source language.  [default: the space's, if it has two]"
-    )(target(command))
+        "--src", "source", metavar="LANG",
+        help="Source language.  [default: the language besides the pivot; if --tgt is that, the pivot]",
+    )(target(command))  # fmt: skip
+
+
+def choose_direction(
+    space: AlignedSpace, source: str | None = None, target: str | None = None
+) -> tuple[str, str]:
+    """`AlignedSpace.direction`; a pivot that it takes where there are more languages is reported."""
+    found = space.direction(source, target)
+    if len(space.languages) > 2:
+        for option, given_one, taken in zip(("--src", "--tgt"), (source, target), found, strict=True):
+            if given_one is None:
+                log.info(
+                    "%s is %s, the pivot, since none was given; the languages of this space are %s",
+                    option, taken, ", ".join(space.languages),
+                )  # fmt: skip
+    return found
 
 
 def backend(command: F) -> F:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from muse.commands.numbers import MOST_BEAM, Finite
-from muse.commands.options import common, direction, given, open_space
+from muse.commands.options import choose_direction, common, direction, given, open_space
 from muse.commands.translate_stdin import translate_stdin
 from muse.commands.unknown_words import warn_if_unknown
 from muse.commands.word_answers import show_words
@@ -110,7 +110,7 @@ def _translate_in_space(
     # The language model is read first, so that a broken one is reported before a large space is loaded.
     model = None if options["lm"] is None else read_arpa(options["lm"])
     loaded = open_space(space, options["device"], options["quiet"])
-    options["source"], options["target"] = loaded.direction(options["source"], options["target"])
+    options["source"], options["target"] = choose_direction(loaded, options["source"], options["target"])
     new_words = None
     if options["ngrams"]:
         new_words = own_new_words(loaded, options["source"], progress=loaded.progress)
