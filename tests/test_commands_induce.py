@@ -151,3 +151,25 @@ def test_pairs_without_probabilities_cost_no_calibration(
 ) -> None:
     monkeypatch.setattr("muse.induce.calibrated", None)
     assert muse("induce", space, "--out", space.parent / "d.txt").code == 0
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_words_that_a_format_lacks_are_left_out_before_the_search(
+    muse: Command, tmp_path: Path, form: str
+) -> None:
+    saved(tmp_path / "space")  # with a tab, a space, nothing and a carriage return among its words
+    space, out = load_space(tmp_path / "space"), tmp_path / "d"
+    ended = muse("induce", tmp_path / "space", "--out", out, "--format", form, "--top", 9, "--both")
+    lacking = {"muse": {" ", "", "\r", "\t"}, "tsv": {"\r", "\t"}, "jsonl": set()}[form]
+    for direction, path in ((("fr", "en"), out), (("en", "fr"), tmp_path / "d.reverse")):
+        pairs = [one[:2] for one in entries(space, *direction, limits=Limits(top=9))]
+        expected = [pair for pair in pairs if lacking.isdisjoint(pair)]
+        lines = path.read_bytes().decode().split("\n")[form == "tsv" : -1]
+        assert len(lines) == len(expected) <= len(pairs) - len(lacking)
+        if form == "jsonl":
+            assert [(one["source"], one["target"]) for one in map(json.loads, lines)] == expected
+    for language in ("fr", "en"):
+        told = f"leaving out {len(lacking)} words of {language} that {form} cannot represent, the first is "
+        assert ended.err.count(told) == (form != "jsonl")
+    capped = muse("induce", tmp_path / "space", "--out", out, "--format", form, "--max-vocab", 3)
+    assert (capped.code, "leaving out" in capped.err) == (0, False)

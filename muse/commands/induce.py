@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import astuple
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     from muse.lexicon import Entry
     from muse.search.approximate import Approximation, Recall
     from muse.space import AlignedSpace
+
+log = logging.getLogger(__name__)
 
 
 @click.command()
@@ -161,13 +164,31 @@ def _write(
     # The number of pairs in each file; the files appear only once all are complete.
     from muse.files.lexicon_formats import dictionary_writer
 
+    left_out = _left_out(space, wanted[0], form)  # told before the search, which may take long
     with ExitStack() as files:
         writers = [files.enter_context(dictionary_writer(one.out, form=form)) for one in wanted]
         probable = form != "muse" or options["min_probability"] is not None
         return [
-            _fill(write, one, _found(one, space, probable, options, approximation))
+            _fill(write, one, _found(one, space, probable, options, approximation), left_out)
             for write, one in zip(writers, wanted, strict=True)
         ]
+
+
+def _left_out(space: AlignedSpace, wanted: _Wanted, form: str) -> set[str]:
+    # The words that the format cannot hold.
+    from muse.files.lexicon_formats import holds
+
+    limits, found = wanted.limits, set()
+    for language, most in ((wanted.source, limits.source_max), (wanted.target, limits.target_max)):
+        words = [word for word in space.vectors(language).words[:most] if not holds(form, word)]
+        if words:
+            log.warning(
+                "%s: leaving out %d words of %s that %s cannot represent, the first is %r; --format jsonl "
+                "has every word",
+                wanted.out, len(words), language, form, words[0],
+            )  # fmt: skip
+        found.update(words)
+    return found
 
 
 def _found(
@@ -192,13 +213,14 @@ def _found(
     )  # fmt: skip
 
 
-def _fill(write: Write, wanted: _Wanted, found: Iterable[Entry]) -> int:
-    # Writes the entries of one direction and returns their number.
+def _fill(write: Write, wanted: _Wanted, found: Iterable[Entry], left_out: set[str]) -> int:
+    # Writes the entries of one direction without these words and returns their number.
     from muse.induce import check_found
 
     count = 0
     for entry in found:
-        write(entry)
-        count += 1
+        if left_out.isdisjoint(entry[:2]):
+            write(entry)
+            count += 1
     check_found(count, f"{wanted.source} to {wanted.target}", wanted.out)
     return count

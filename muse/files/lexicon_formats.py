@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from muse.errors import BadSetting, Mismatch
-from muse.files.lexicon_text import BOM, pair_line
+from muse.files.lexicon_text import BOM, pair_line, stands_in_a_field, stands_in_a_line
 from muse.files.writing import check_place, check_unicode, replaced, unwritable
 from muse.lexicon import Entry
 
@@ -52,6 +52,15 @@ def dictionary_writer(path: Path | str, *, form: str = "muse") -> Iterator[Write
             raise Mismatch(f"{path}: expected at least one pair of words to write, got none")
 
 
+def holds(form: str, word: str) -> bool:
+    r"""Whether a dictionary of this format can have a word: a tab, for one, only in jsonl.
+
+    >>> holds("muse", "new york"), holds("tsv", "a\tb"), holds("jsonl", "a\tb")
+    (True, False, True)
+    """
+    return form == "jsonl" or (stands_in_a_field(word) if form == "tsv" else stands_in_a_line(word))
+
+
 def _muse(path: Path, place: int, entry: Entry) -> str:
     line = pair_line(path, place, entry[:2])
     # Readers strip a byte order mark: a first word that begins with one needs another before it.
@@ -60,7 +69,7 @@ def _muse(path: Path, place: int, entry: Entry) -> str:
 
 def _tsv(path: Path, place: int, entry: Entry) -> str:
     for word in entry[:2]:
-        if any(sign in word for sign in "\t\n\r"):
+        if not stands_in_a_field(word):
             raise unwritable(path, word, place, kind="pair")
     score, probability = (
         "" if number is None else f"{number:.6g}" for number in (entry.score, entry.probability)

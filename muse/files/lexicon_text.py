@@ -163,10 +163,20 @@ def write_lexicon(path: Path | str, lexicon: Lexicon, *, scores: bool = False) -
         stream.write((mark + text).encode())
 
 
+def stands_in_a_line(word: str) -> bool:
+    """Whether a word comes back unchanged from a line of text; UTF-8 may still lack it (`check_unicode`)."""
+    return bool(word) and word == word.strip(" ") and stands_in_a_field(word)
+
+
+def stands_in_a_field(word: str) -> bool:
+    """Whether a word comes back unchanged from a field of a table with tabs."""
+    return not any(sign in word for sign in "\t\n\r")
+
+
 def pair_line(path: Path, place: int, pair: Pair) -> str:
     """A pair as one line, separated by a space, or by a tab if a word has one; `place` is for the error."""
     for word in pair:
-        if not word or word != word.strip(" ") or any(sign in word for sign in "\t\n\r"):
+        if not stands_in_a_line(word):
             raise unwritable(path, word, place, kind="pair")
         check_unicode(path, word, place, kind="pair")
     return ("\t" if any(" " in word for word in pair) else " ").join(pair)
