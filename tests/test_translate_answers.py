@@ -12,10 +12,12 @@ from muse.induce import Limits, entries
 from muse.search.probability import Calibration
 from muse.search.retrieval import Retrieval
 from muse.space.calibrated import find_calibration
-from muse.translate import Answer, WordAnswer, answer_words
+from muse.translate import Answer, WordAnswer, answer_words, translate_words
 from muse.translate.answers import TRUSTED, WEAK
+from muse.translate.own_spelling import PRIOR
 from tests.spaces import plain_space, saved
 from tests.test_evaluation_words import RETRIEVALS, noisy_space
+from tests.test_translate_own_spelling import spaced
 
 
 @pytest.mark.parametrize("retrieval", RETRIEVALS, ids=str)
@@ -89,3 +91,23 @@ def test_grades(probability: float | None, grade: str | None) -> None:
     assert answer.grade == grade
     assert WordAnswer("y", "y", (answer,)).grade == grade
     assert WordAnswer("y", None).grade is None
+
+
+@pytest.mark.parametrize("retrieval", RETRIEVALS, ids=str)
+def test_the_score_of_an_own_spelling(retrieval: Retrieval) -> None:
+    space = spaced()
+    words = space.vectors("fr").words
+    answers = answer_words(space, words, top=len(words), retrieval=retrieval)
+    found = {one.word: one.answers for one in answers}
+    plain = translate_words(space, words, top=len(words), retrieval=retrieval)  # which prefers no spelling
+    prior = PRIOR if retrieval.method == "csls" else 0
+    for word in words:
+        expected = {target: score + prior * (target == word) for target, score in plain[word]}
+        assert {one.target: one.score for one in found[word]} == pytest.approx(expected, abs=1e-5)
+    raised = [word for word in words if found[word][0].target == word != plain[word][0][0]]
+    assert raised  # the order is that with the prior, whatever the score shows
+    if retrieval.method == "nn":
+        cosines = dict(zip(words, space.tensor("fr") @ space.tensor("en").T, strict=True))
+        index = space.vectors("en").index
+        for word in raised:
+            assert found[word][0].score == pytest.approx(float(cosines[word][index[word]]), abs=1e-6)

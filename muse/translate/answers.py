@@ -15,7 +15,7 @@ from muse.search.retrieval import Retrieval
 from muse.space import AlignedSpace
 from muse.space.calibrated import KEPT, known_calibration
 from muse.space.new_words import NewWords
-from muse.translate.own_spelling import with_own_spelling
+from muse.translate.own_spelling import with_own_spelling, without_prior
 from muse.translate.spelling import languages_with, spellings
 from muse.translate.words import Translation, forms_of, rows_of
 
@@ -127,7 +127,8 @@ def answers_of(
 ) -> dict[str, tuple[Answer, ...]]:
     """The `top` best translations, best first, of words with these rows (d,) in the shared space.
 
-    A translation that is spelled like the word is preferred (`muse.translate.own_spelling`).
+    A translation that is spelled like the word is preferred (`muse.translate.own_spelling`). What that adds
+    is in a CSLS score, but not in a cosine or that of an inverted softmax: these may then not descend.
     """
     if not rows:
         return {}
@@ -136,7 +137,9 @@ def answers_of(
     return {
         word: tuple(
             Answer(target, score, chance, back[target] == word)
-            for (target, score), chance in zip(best[:top], chances, strict=False)
+            for (target, score), chance in zip(
+                without_prior(space, word, best[:top], direction, retrieval), chances, strict=False
+            )
         )
         for word, best, chances in zip(rows, found, probable, strict=True)
     }

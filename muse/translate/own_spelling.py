@@ -40,7 +40,7 @@ def with_own_spelling(
     own = {word: spelled for word in rows if (spelled := own_spelling(word, source, target)) is not None}
     if not own:
         return found
-    scale = 2.0 if retrieval.method == "csls" else 1.0  # CSLS has twice the scale of a cosine
+    scale = _scale(retrieval)
     places = [place for place, word in enumerate(rows) if word in own]
     queries = torch.stack([rows[word] for word in own])  # (q, d)
     best = _cosines(space, queries, [found[place][0][0] for place in places], direction, retrieval)  # (q,)
@@ -51,6 +51,24 @@ def with_own_spelling(
         others = [one for one in found[place] if one[0] != spelled]
         raised[place] = sorted([(spelled, score), *others], key=lambda one: -one[1])[: len(found[place])]
     return raised
+
+
+def without_prior(
+    space: AlignedSpace, word: str, found: Found, direction: tuple[str, str], retrieval: Retrieval
+) -> Found:
+    """What a word has found by `with_own_spelling`, in that order, its own spelling with its cosine as it is.
+
+    CSLS stays raised: a probability is that of the raised score.
+    """
+    if retrieval.method == "csls":
+        return found
+    own = own_spelling(word, *map(space.vectors, direction))
+    prior = PRIOR * _scale(retrieval) / 2
+    return [(target, score - prior * (target == own)) for target, score in found]
+
+
+def _scale(retrieval: Retrieval) -> float:
+    return 2.0 if retrieval.method == "csls" else 1.0  # CSLS has twice the scale of a cosine
 
 
 def own_spelling(word: str, source: Vectors, target: Vectors) -> str | None:
