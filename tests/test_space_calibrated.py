@@ -65,3 +65,33 @@ def test_a_broken_file_is_as_good_as_none(tmp_path: Path, content: str) -> None:
 def test_a_space_that_is_too_small_has_none() -> None:
     eye = np.eye(1, dtype=np.float32)
     assert find_calibration(plain_space(eye, eye, ["a"], ["b"]), "fr", "en") is None
+
+
+def test_what_is_kept_of_other_vectors_is_removed(tmp_path: Path) -> None:
+    languages = ("fr", "en.0123abcd")  # a name that looks like one with a digest
+    folder, was, others = tmp_path / "s", "0123abcd", "deadbeef"
+    space = saved(folder, *languages, plain=True)
+    digest = space.digest("fr", "en")
+    stay = [
+        folder / "fr" / name
+        for name in (
+            f"hubness.en.0123abcd.{others}.npy",  # against the language of that name
+            f"calibration.en.0123abcd.{others}.json",
+            f"hubness.en.{others}.approximate.npy",
+            "hubness.en.mine.npy",
+            "hubness.en.DEADBEEF.npy",
+        )
+    ]
+    gone = [folder / "fr" / f"hubness.en.{was}.npy", folder / "fr" / f"hubness.en.{others}.npy"]
+    gone += [folder / "fr" / f"calibration.en.{was}.json", folder / "en" / f"hubness.fr.{others}.npy"]
+    for path in (*stay, *gone):
+        path.write_bytes(b"an older one")
+    with gone[0].open("rb") as reading:  # as another process may be
+        space.translate("fr1", source="fr", target="en")  # finds hubness
+        assert find_calibration(space, "fr", "en") is not None
+        assert reading.read() == b"an older one"
+    assert not [path for path in gone if path.exists()]
+    assert all(path.read_bytes() == b"an older one" for path in stay)
+    for name in (f"fr/hubness.en.{digest}.npy", f"en/hubness.fr.{digest}.npy"):
+        assert (folder / name).exists()
+    assert (folder / "fr" / f"calibration.en.{digest}.json").exists()

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from urllib.parse import quote
 
@@ -57,6 +59,19 @@ def hubness_name(against: str, digest: str, *, approximate: bool) -> str:
 def calibration_name(target: str, digest: str) -> str:
     """The name of the file with the calibration of translations into another language."""
     return f"calibration.{folder_name(target)}.{digest}.json"
+
+
+def remove_outdated(path: Path, digest: str) -> None:
+    """Remove what was kept beside `path` under the same name but for `digest`: it is of other vectors.
+
+    A process that has it open reads on.
+    """
+    before, _, after = path.name.rpartition(digest)
+    name = re.compile(f"{re.escape(before)}[0-9a-f]{{{len(digest)}}}{re.escape(after)}")
+    with suppress(OSError):  # another process may have been quicker
+        for beside in path.parent.iterdir():
+            if name.fullmatch(beside.name) and beside.name != path.name:
+                beside.unlink()
 
 
 def checksum(path: Path) -> str:

@@ -13,7 +13,7 @@ import numpy as np
 from muse.errors import Mismatch
 from muse.files.atomic import atomic_path
 from muse.files.json_text import parse_json
-from muse.files.space_folder import calibration_name, folder_name
+from muse.files.space_folder import calibration_name, folder_name, remove_outdated
 from muse.search.calibration import WORDS, calibrate
 from muse.search.probability import LEAST, Calibration
 from muse.search.retrieval import Retrieval
@@ -68,7 +68,7 @@ def find_calibration(space: AlignedSpace, source: str, target: str) -> Calibrati
         tick(1)
     space.calibrations[source, target] = found
     if (home := space.home) is not None:
-        _keep(_path(space, home, source, target), found)
+        _keep(_path(space, home, source, target), found, space.digest(source, target))
     return found
 
 
@@ -88,9 +88,11 @@ def _read(path: Path) -> Calibration | None:
     return found if possible else None
 
 
-def _keep(path: Path, found: Calibration) -> None:
+def _keep(path: Path, found: Calibration, digest: str) -> None:
     try:
         with atomic_path(path) as partial:
             partial.write_text(json.dumps(asdict(found)) + "\n", encoding="utf-8")
     except OSError as error:  # a folder that is read only
         log.debug("%s: not kept, %s", path, error)
+        return
+    remove_outdated(path, digest)

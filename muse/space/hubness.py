@@ -10,7 +10,7 @@ from torch import Tensor
 
 from muse.errors import BadFile
 from muse.files.atomic import atomic_path
-from muse.files.space_folder import folder_name, hubness_name, read_array, write_array
+from muse.files.space_folder import folder_name, hubness_name, read_array, remove_outdated, write_array
 from muse.progress import Progress
 from muse.search.approximate import Approximation
 from muse.search.both_ways import Products
@@ -79,3 +79,4 @@ def keep(
         except OSError as error:
             log.debug("%s: not kept, %s", path, error)
             return  # the folder may have been replaced: what is kept belongs to the vectors beside it
+        remove_outdated(path, digest)
