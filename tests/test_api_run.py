@@ -83,3 +83,29 @@ def test_the_words_of_vectors_that_are_composed_of_ngrams(tmp_path: Path) -> Non
         muse.align(["fr", "de"], "en", source_words=tmp_path / "words.txt")
     with pytest.raises(BadSetting, match="omit --tgt-words"):
         muse.align("de", into=tmp_path / "space", target_words=tmp_path / "words.txt")
+
+
+WEIGHTS = "the third column, from 0 to 1, is read as the weights of the pairs"
+IGNORED = "the third column is no weight, since it is not from 0 to 1: all pairs count alike"
+
+
+@pytest.mark.parametrize(
+    ("lines", "told"),
+    [
+        ("fr1\ten1\t0\nfr2\ten2\t1\n", WEIGHTS),
+        ("fr1\ten1\t0.5\nfr2\ten2\t1.01\n", IGNORED),
+        ("fr1\ten1\t-0.1\n", IGNORED),
+        ("fr1 en1\n", None),
+        ("source\ttarget\tscore\tprobability\nfr1\ten1\t0.5\t0.9\n", None),  # named, as what it is
+    ],
+)
+def test_what_a_third_column_is_read_as(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, lines: str, told: str | None
+) -> None:
+    (tmp_path / "pairs.txt").write_text(lines)
+    files = {name: tmp_path / "none.vec" for name in ("source_file", "target_file")}
+    caplog.set_level("INFO", "muse.api.run")
+    with pytest.raises(BadFile, match=r"none\.vec"):  # it is told before anything else is read
+        muse.align("fr", "en", dictionary=tmp_path / "pairs.txt", out=tmp_path / "space", **files)
+    named = [message for message in caplog.messages if "third column" in message]
+    assert named == ([] if told is None else [f"{tmp_path / 'pairs.txt'}: {told}"])
