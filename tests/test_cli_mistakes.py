@@ -87,6 +87,7 @@ MISTAKES = [
     wrong("induce space --out nodir/x.txt",
           "nodir/x.txt: expected a file in an existing folder", "create it"),
     wrong("embed fr.vec --lang fr --out x.vec", "expected text, got mostly numbers", "muse align"),
+    wrong("embed space --lang fr --out x.vec", "space: expected text, got a space or encoder"),
     wrong("serve space --host 0.0.0.0", "--allow-remote"),
 ]  # fmt: skip
 

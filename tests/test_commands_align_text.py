@@ -54,6 +54,26 @@ def test_what_is_wrong_is_told_before_training(
     refused_leaving(folder, muse, ["align", "--src", "fr", "--tgt", "en", *options, "-q"], message)
 
 
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "second: expected content, got an empty file"),
+        (b"en1 en2\n\xf5\n", "second:2: expected UTF-8"),
+        (None, "second: expected text, got a space or encoder that muse has saved"),
+    ],
+)
+def test_a_second_text_is_looked_at_before_training_on_the_first(
+    folder: Path, muse: Command, content: bytes | None, message: str
+) -> None:
+    if content is None:
+        (folder / "second").mkdir()
+        (folder / "second" / "manifest.json").write_text("{}")
+    else:
+        (folder / "second").write_bytes(content)
+    texts = ["--src-text", "fr.txt", "--tgt-text", "second"]
+    refused_leaving(folder, muse, ["align", "--src", "fr", "--tgt", "en", *texts, "-q"], message)
+
+
 def test_vectors_that_are_there_are_not_replaced(folder: Path, muse: Command) -> None:
     (folder / "embeddings").mkdir()
     (folder / "embeddings" / "en.vec").write_text("mine")

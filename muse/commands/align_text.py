@@ -32,6 +32,7 @@ def text_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def check_texts(options: dict[str, Any]) -> dict[str, Path]:
     """The text of each language that has one; an error where they contradict other options or files."""
+    from muse.embedding.corpus import check_corpus
     from muse.errors import BadFile, BadSetting
 
     source, target, sources = options["src_text"], options["tgt_text"], options["sources"]
@@ -55,6 +56,7 @@ def check_texts(options: dict[str, Any]) -> dict[str, Path]:
                 f"{vectors_of(language)} is there already: expected to write the vectors of {text} to it; "
                 "if they are the same, leave --src-text and --tgt-text out, else move the file away"
             )
+    check_corpus(list(found.values()))  # all of them before any is learned from
     return found
 
 

@@ -11,6 +11,7 @@ from muse.files.parquet import is_parquet
 from muse.files.pieces import files_of, pieces
 from muse.files.plain_text import read_lines
 from muse.files.source import is_packed, is_stream
+from muse.files.space_folder import MANIFEST
 from muse.progress import Progress
 from muse.text.expressions import grouped, joined
 from muse.text.tokens import Tokeniser
@@ -76,6 +77,13 @@ def write_corpus(
     return Corpus(out, lines, tokens, tuple(sample.lines))
 
 
+def check_corpus(texts: Sequence[Path]) -> None:
+    """Raise BadFile for what the first lines show to be no text; a pipe could not be read again."""
+    for file in _files(texts):
+        if not (is_stream(file) or is_parquet(file)):
+            next(read_lines(file), None)
+
+
 def _check_letters(lines: Sequence[str], texts: Sequence[Path]) -> None:
     """Raise BadFile for what is no text, such as a file of vectors."""
     text = "".join("".join(lines).split())
@@ -85,10 +93,14 @@ def _check_letters(lines: Sequence[str], texts: Sequence[Path]) -> None:
 
 
 def _files(texts: Sequence[Path]) -> list[Path]:
-    """The files of all texts; BadFile if one of them is not there, before any is read."""
+    """The files of all texts; BadFile if one of them is not there or is saved by muse, before any is read."""
     for text in texts:
         if not text.exists():
             raise BadFile(f"{text}: expected text, or a folder of it, found no such file; check its name")
+        if (text / MANIFEST).exists():
+            raise BadFile(
+                f"{text}: expected text, got a space or encoder that muse has saved; check its name"
+            )
     return [file for text in texts for file in files_of(text)]
 
 
