@@ -17,6 +17,7 @@ from muse.search.approximate import Approximation, Recall
 from muse.search.retrieval import Retrieval, mean_similarity
 from muse.space import AlignedSpace, SideToSave, load_space, save_space
 from muse.space.calibrated import find_calibration, known_calibration
+from muse.translate import neighbours, translate_words
 from muse.vectors import Matrix, Vectors
 from tests.spaces import PROVENANCE, plain_space, raw_rows, saved, side_to_save, sides_to_save, words
 
@@ -98,6 +99,29 @@ def rng_rotation(seed: int, dimension: int) -> Matrix:
 
 def rng_matrix(seed: int) -> np.ndarray[tuple[int, int], np.dtype[np.float32]]:
     return np.random.default_rng(seed).normal(size=(8, 8)).astype(np.float32)
+
+
+def test_a_word_is_translated_in_the_form_that_the_vocabulary_has() -> None:
+    eye = np.eye(3, dtype=np.float32)
+    space = plain_space(eye, eye, ["été", "roi", "Paris"], ["summer", "king", "Paris"])
+    best = {
+        typed: space.translate(typed, top=1)[0][0] for typed in ("E\u0301te\u0301", "Roi", "l'été", "PARIS")
+    }
+    assert best == {"E\u0301te\u0301": "summer", "Roi": "king", "l'été": "summer", "PARIS": "Paris"}
+    with pytest.raises(BadSetting, match="'reine' is not among the 3 words of fr"):
+        space.translate("reine")
+
+
+def test_at_least_one_translation_is_asked_for() -> None:
+    eye = np.eye(3, dtype=np.float32)
+    space = plain_space(eye, eye, list("abc"), list("xyz"))
+    for ask in (
+        lambda: space.translate("a", top=0),
+        lambda: translate_words(space, ["a"], top=0),
+        lambda: neighbours(space, "fr", "a", among=["en"], top=0),
+    ):
+        with pytest.raises(BadSetting, match="--top must be at least 1, got 0"):
+            ask()
 
 
 def test_new_words_of_another_dimension(space: AlignedSpace) -> None:

@@ -6,8 +6,8 @@ import pytest
 
 from muse.text.codes import iso_code
 from muse.text.expressions import grouped
+from muse.text.surface import elide, forms, has_name_capital
 from muse.text.tokens import Tokeniser
-from muse.translate.surface import elide, forms, has_name_capital
 
 
 @pytest.mark.parametrize("name", ["fr", "fra", "fre", "fra_Latn", "fr-CA", "FR"])

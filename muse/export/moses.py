@@ -19,7 +19,6 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from muse.errors import BadSetting
 from muse.files.writing import check_place, replaced
 from muse.progress import Progress, Tick
 from muse.search.found import Neighbours
@@ -30,7 +29,7 @@ from muse.search.probability import (
     fit_temperature,
     held_out_scores,
 )
-from muse.search.retrieval import Retrieval
+from muse.search.retrieval import Retrieval, check_top
 from muse.space import AlignedSpace
 
 log = logging.getLogger(__name__)
@@ -56,8 +55,7 @@ class MosesConfig:
     max_vocab: int | None = None
 
     def __post_init__(self) -> None:
-        if self.top < 1:
-            raise BadSetting(f"--top must be at least 1, got {self.top}")
+        check_top(self.top)
         if self.temperature is not None:
             check_temperature(self.temperature)
 

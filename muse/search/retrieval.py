@@ -24,6 +24,12 @@ from muse.search.neighbours import Step, check_backend, check_neighbourhood, nea
 METHODS = ("csls", "nn", "isf")
 
 
+def check_top(top: int) -> None:
+    """Raise BadSetting unless at least one translation of each word is asked for."""
+    if top < 1:
+        raise BadSetting(f"--top must be at least 1, got {top}")
+
+
 @dataclass(frozen=True)
 class Retrieval:
     """How translations are looked up: the method, CSLS' neighbourhood k, the softmax' beta, the backend."""

@@ -26,7 +26,8 @@ from muse.normalise import Normalisation
 from muse.progress import Progress
 from muse.search.approximate import Approximation
 from muse.search.probability import Calibration
-from muse.search.retrieval import Retrieval
+from muse.search.retrieval import Retrieval, check_top
+from muse.space.forms import find_form
 from muse.space.hubness import (
     approximate_hubness_of_both,
     hubness_of_both,
@@ -152,6 +153,9 @@ class AlignedSpace:
     ) -> list[tuple[str, float]]:
         """The `top` best translations of a word with their scores, best first; see also `muse.translate`.
 
+        The word is looked up in the form that the vocabulary has (`muse.space.forms.find_form`); BadSetting
+        if there is none.
+
         >>> import numpy as np
         >>> rows, steps = np.eye(2, dtype=np.float32), Normalisation(("unit",), ())
         >>> sides = {name: Side(Vectors(name, ["a", "b"], rows), rows, steps) for name in ("fr", "en")}
@@ -159,12 +163,13 @@ class AlignedSpace:
         [('b', 1.0)]
         """
         source, target = self.direction(source, target)
+        check_top(top)
         vectors = self.vectors(source)
-        if word not in vectors.index:
+        if (form := find_form(word, vectors)) is None:
             raise BadSetting(
-                f"{word!r} is not among the {len(vectors)} words of {source}; check its spelling"
+                f"{word!r} is not among the {len(vectors)} {vectors.noun} of {source}; check its spelling"
             )
-        query = self.tensor(source)[vectors.index[word]][None]  # (1, d)
+        query = self.tensor(source)[vectors.index[form]][None]  # (1, d)
         return self.look_up(query, (source, target), top=top, retrieval=retrieval or Retrieval())[0]
 
     def look_up(

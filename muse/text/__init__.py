@@ -1,5 +1,6 @@
 """Text: tokenisation, and the probability of tokens.
 
-Moses' tokeniser, a back-off n-gram language model, Kneser-Ney estimation, and ARPA files of such models.
+Moses' tokeniser, the forms of words in text, a back-off n-gram language model, Kneser-Ney estimation, and
+ARPA files of such models.
 Imports: errors, files.
 """

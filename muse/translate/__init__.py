@@ -1,8 +1,9 @@
 """Translate: words, and text word by word, with an aligned space."""
 
+from muse.space.forms import find_form
 from muse.translate.answers import Answer, WordAnswer, answer_words
 from muse.translate.scores import Quality, quality
-from muse.translate.spelling import find_form, spellings
+from muse.translate.spelling import spellings
 from muse.translate.text import Choice, TextConfig, Translator
 from muse.translate.words import neighbours, translate_words
 

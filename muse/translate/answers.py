@@ -9,9 +9,8 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from muse.errors import BadSetting
 from muse.search.probability import CANDIDATES
-from muse.search.retrieval import Retrieval
+from muse.search.retrieval import Retrieval, check_top
 from muse.space import AlignedSpace
 from muse.space.calibrated import KEPT, known_calibration
 from muse.space.new_words import NewWords
@@ -101,8 +100,7 @@ def answer_words(
     dog None [] ('en',)
     """
     source, target = space.direction(source, target)
-    if top < 1:
-        raise BadSetting(f"--top must be at least 1, got {top}")
+    check_top(top)
     forms = forms_of(space, source, words, new_words)
     known = list(dict.fromkeys(form for form in forms.values() if form is not None))
     found = answers_of(

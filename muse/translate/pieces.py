@@ -7,8 +7,8 @@ from itertools import groupby
 from typing import NamedTuple
 
 from muse.space.new_words import NewWords
+from muse.text.surface import forms, has_name_capital
 from muse.translate.expressions import with_entries
-from muse.translate.surface import forms, has_name_capital
 from muse.vectors import Vectors
 
 HYPHEN = "@-@"  # Moses' token for a hyphen between two tokens

@@ -17,18 +17,18 @@ from muse.space import AlignedSpace
 from muse.space.calibrated import KEPT, find_calibration
 from muse.space.new_words import NewWords
 from muse.text.language_model import LanguageModel
-from muse.text.tokens import Tokeniser
-from muse.translate.answers import Answer, answers_of, candidates_of
-from muse.translate.beam import Options, best_path
-from muse.translate.pieces import HYPHEN, Piece, TextReader
-from muse.translate.script import check_script
-from muse.translate.surface import (
+from muse.text.surface import (
     elide,
     in_text,
     is_all_caps,
     is_always_capital,
     with_capitals,
 )
+from muse.text.tokens import Tokeniser
+from muse.translate.answers import Answer, answers_of, candidates_of
+from muse.translate.beam import Options, best_path
+from muse.translate.pieces import HYPHEN, Piece, TextReader
+from muse.translate.script import check_script
 from muse.translate.words import rows_of
 
 CACHED = 200_000  # words whose translations are cached: about 300 MB

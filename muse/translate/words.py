@@ -9,11 +9,12 @@ from torch import Tensor
 
 from muse.errors import BadSetting
 from muse.search.neighbours import nearest
-from muse.search.retrieval import Retrieval
+from muse.search.retrieval import Retrieval, check_top
 from muse.space import AlignedSpace
+from muse.space.forms import find_form
 from muse.space.new_words import NewWords
 from muse.translate.expressions import expression_row
-from muse.translate.spelling import find_form, not_found
+from muse.translate.spelling import not_found
 
 Translation = tuple[str, float]
 
@@ -44,8 +45,7 @@ def translate_words(
     {'chien': [('dog', 1.0)]}
     """
     source, target = space.direction(source, target)
-    if top < 1:
-        raise BadSetting(f"--top must be at least 1, got {top}")
+    check_top(top)
     words = list(dict.fromkeys(words))
     forms = forms_of(space, source, words, new_words)
     for word, form in forms.items():
@@ -104,6 +104,7 @@ def neighbours(
     >>> neighbours(AlignedSpace(sides, "en"), "fr", "a", among=["fr", "en"], top=1)
     {'fr': [('b', 0.0)], 'en': [('a', 1.0)]}
     """
+    check_top(top)
     row = space.vectors(language).index.get(word)
     if row is None:
         raise BadSetting(not_found(space, language, word))

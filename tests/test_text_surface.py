@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from muse.errors import BadSetting
-from muse.translate.script import check_script
-from muse.translate.surface import (
+from muse.text.surface import (
     elide,
     forms,
     has_name_capital,
@@ -16,6 +15,7 @@ from muse.translate.surface import (
     is_always_capital,
     with_capitals,
 )
+from muse.translate.script import check_script
 from muse.vectors import Vectors
 
 

@@ -1,0 +1,48 @@
+"""Forms: the entry of a vocabulary that a typed word stands for."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Collection, Iterator
+
+from muse.text.surface import without_elision
+from muse.vectors import Vectors
+
+_APOSTROPHES = str.maketrans(dict.fromkeys("\u2019\u02bc\u2018\u00b4", "'"))
+_HYPHENS = str.maketrans(dict.fromkeys("\u2010\u2011", "-"))
+
+
+def find_form(word: str, vectors: Vectors) -> str | None:
+    """The entry of a vocabulary that a typed word stands for, None if there is none.
+
+    It is the word itself if that is there; otherwise, by the first of these that helps, its composed
+    characters (NFC), typewriter's apostrophes and hyphens, the most frequent of its cases, what follows an
+    elided article or pronoun, and the word with its hyphens left out or turned into spaces, or the reverse.
+
+    >>> import numpy as np
+    >>> french = Vectors("fr", ["roi", "amour", "Paris", "porte-clés"], np.zeros((4, 1), np.float32))
+    >>> [find_form(word, french) for word in ("Roi", "L\u2019amour", "PARIS", "porte clés", "king")]
+    ['roi', 'amour', 'Paris', 'porte-clés', None]
+    """
+    if word in vectors.index:
+        return word
+    plain = unicodedata.normalize("NFC", word).translate(_APOSTROPHES).translate(_HYPHENS).strip()
+    for spelling in _spellings(plain, vectors.language):
+        if spelling in vectors.index:
+            return spelling
+        if known := [form for form in _cases(spelling) if form in vectors.index]:
+            return min(known, key=vectors.index.__getitem__)
+    return None
+
+
+def _spellings(word: str, language: str) -> Iterator[str]:
+    yield word
+    yield without_elision(word, language)
+    yield word.strip("'")
+    for old, new in (("-", ""), ("-", " "), (" ", "-"), (" ", "")):
+        if old in word:
+            yield word.replace(old, new)
+
+
+def _cases(word: str) -> Collection[str]:
+    return dict.fromkeys((word.lower(), word.capitalize(), word.title(), word.upper()))

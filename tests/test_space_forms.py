@@ -1,0 +1,61 @@
+"""The entry of a vocabulary that a typed word stands for."""
+
+from __future__ import annotations
+
+import unicodedata
+
+import numpy as np
+import pytest
+
+from muse.space.forms import find_form
+from muse.vectors import Vectors
+
+
+def vectors(words: list[str], language: str = "fr") -> Vectors:
+    return Vectors(language, words, np.zeros((len(words), 1), np.float32))
+
+
+@pytest.mark.parametrize(
+    ("typed", "expected"),
+    [
+        ("été", "été"),
+        (unicodedata.normalize("NFD", "été"), "été"),
+        ("Roi", "roi"),
+        ("ROI", "roi"),
+        ("paris", "Paris"),
+        ("PARIS", "Paris"),
+        ("l'amour", "amour"),
+        ("L\u2019Amour", "amour"),
+        ("jusqu'Paris", "Paris"),
+        ("aujourd'hui", None),
+        ("week end", "week-end"),
+        ("Week-End", "week-end"),
+        ("porte-monnaie", "portemonnaie"),
+        ("grand-père", "grand père"),
+        ("l'", "l"),
+        (" roi ", "roi"),
+        ("rois", None),
+        ("", None),
+        ("'", None),
+    ],
+)
+def test_forms_of_what_is_typed(typed: str, expected: str | None) -> None:
+    words = ["été", "roi", "Paris", "amour", "week-end", "portemonnaie", "grand père", "l"]
+    assert find_form(typed, vectors(words)) == expected
+
+
+def test_a_word_itself_comes_first_then_the_most_frequent_case() -> None:
+    words = ["orange", "Orange", "l'un", "un", "POLE", "Pole"]
+    assert find_form("Orange", vectors(words)) == "Orange"
+    assert find_form("ORANGE", vectors(words)) == "orange"
+    assert find_form("pole", vectors(words)) == "POLE"
+    assert find_form("L'un", vectors(words)) == "l'un"
+    decomposed = unicodedata.normalize("NFD", "é")
+    assert find_form(decomposed, vectors(["é", decomposed])) == decomposed
+
+
+def test_elision_is_a_matter_of_the_language() -> None:
+    assert find_form("dell'arte", vectors(["arte"], "it")) == "arte"
+    assert find_form("king's", vectors(["king"], "en")) == "king"
+    for language in ("de", "en"):
+        assert find_form("l'arte", vectors(["arte"], language)) is None
