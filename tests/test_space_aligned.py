@@ -101,6 +101,14 @@ def rng_matrix(seed: int) -> np.ndarray[tuple[int, int], np.dtype[np.float32]]:
     return np.random.default_rng(seed).normal(size=(8, 8)).astype(np.float32)
 
 
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_new_words_that_are_not_finite(space: AlignedSpace, bad: float) -> None:
+    rows = raw_rows(1, 39)
+    rows[7, 3] = bad
+    with pytest.raises(Mismatch, match=r"new words of fr: expected finite numbers, got .* in row 8 of 39"):
+        space.map_words("fr", rows)
+
+
 def test_a_word_is_translated_in_the_form_that_the_vocabulary_has() -> None:
     eye = np.eye(3, dtype=np.float32)
     space = plain_space(eye, eye, ["été", "roi", "Paris"], ["summer", "king", "Paris"])

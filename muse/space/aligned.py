@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 from torch.nn.functional import normalize
@@ -201,7 +202,10 @@ class AlignedSpace:
         return "+".join(dict.fromkeys(filter(None, found))) or self.manifest.get("method") or ""
 
     def map_words(self, language: str, matrix: Matrix) -> Matrix:
-        """New words of `language`, raw rows (n, d), as rows of unit length in the shared space."""
+        """New words of `language`, raw rows (n, d), as rows of unit length in the shared space.
+
+        Raise Mismatch for rows that are not finite, and for an array of another shape.
+        """
         side = self.side(language)
         if matrix.ndim != 2:
             raise Mismatch(
@@ -209,6 +213,12 @@ class AlignedSpace:
                 "one row as matrix[None]"
             )
         self.check_raw(language, matrix.shape[1], "new words")
+        finite = np.isfinite(matrix).all(axis=1)  # (n,)
+        if not finite.all():
+            raise Mismatch(
+                f"new words of {language}: expected finite numbers, got nan or inf in row "
+                f"{int(np.argmin(finite)) + 1} of {len(matrix)}; leave such rows out"
+            )
         return mapped(side.normalisation.apply(matrix), side.mapping)
 
     def check_raw(self, language: str, dimension: int, name: str) -> None:
