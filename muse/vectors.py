@@ -55,6 +55,14 @@ class Vectors:
     def __len__(self) -> int:
         return len(self.words)
 
+    def __repr__(self) -> str:
+        return f"Vectors({self.summary}, {self.dimension} dimensions)"
+
+    @property
+    def summary(self) -> str:
+        """The language and the number of its words or rows: "fr: 8887 words"."""
+        return f"{self.language}: {len(self)} {self.noun}"
+
     @property
     def noun(self) -> str:
         """What the rows are called: words, or rows if they are not ranked."""

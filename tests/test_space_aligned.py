@@ -132,6 +132,12 @@ def test_at_least_one_translation_is_asked_for() -> None:
             ask()
 
 
+def test_a_space_and_its_sides_are_shown_in_a_line(space: AlignedSpace) -> None:
+    assert repr(space) == "AlignedSpace(en: 40 words, fr: 39 words, 8 dimensions, pivot en)"
+    assert repr(space.vectors("fr")) == "Vectors(fr: 39 words, 8 dimensions)"
+    assert repr(space.side("fr")) == "Side(fr: 39 words, 8 dimensions)"
+
+
 def test_new_words_of_another_dimension(space: AlignedSpace) -> None:
     with pytest.raises(
         Mismatch, match="new words: rows of fr need 8 numbers each, got 5; take them from the model"

@@ -53,6 +53,9 @@ class Side:
     mapping: Matrix
     normalisation: Normalisation
 
+    def __repr__(self) -> str:
+        return f"Side({self.vectors.summary}, {self.vectors.dimension} dimensions)"
+
 
 @dataclass(frozen=True, eq=False)
 class AlignedSpace:
@@ -85,6 +88,11 @@ class AlignedSpace:
     _biases: dict[tuple[str, str, Retrieval], Tensor | None] = field(
         default_factory=dict, init=False, repr=False
     )
+
+    def __repr__(self) -> str:
+        sides = ", ".join(side.vectors.summary for side in self.sides.values())
+        dimension = self.vectors(self.pivot).dimension
+        return f"AlignedSpace({sides}, {dimension} dimensions, pivot {self.pivot})"
 
     @property
     def languages(self) -> tuple[str, ...]:
