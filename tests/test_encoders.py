@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import math
 import pickle
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,8 +16,10 @@ import torch
 from muse.api.encoders import MAKERS, load_encoder
 from muse.encoders import reading
 from muse.encoders.composed import Concatenated
-from muse.encoders.encoder import Encoded
+from muse.encoders.encoder import Encoded, SentenceEncoder
 from muse.encoders.lookup import Lookup
+from muse.encoders.rotated import Rotated
+from muse.encoders.trained import TrainedEncoder
 from muse.encoders.weights import weights_from_rank
 from muse.errors import BadFile, BadSetting, Mismatch
 from muse.files.space_folder import checksum
@@ -62,6 +66,49 @@ def row(of: AlignedSpace, word: str) -> Matrix:
 def one(name: str, sentence: str, of: AlignedSpace) -> Matrix:
     found: Matrix = load_encoder(name, of).encode([sentence], "fr").matrix[0]
     return found
+
+
+def encoders_of_every_kind() -> list[SentenceEncoder]:
+    of = space()
+    trained = TrainedEncoder("x", of, ("fr", "en"), {}, "mean", (1.0,), {})
+    made = [load_encoder(name, of).fit(TEXT, "fr") for name in ("mean", "sif", "mean+znorm", "mean&idf")]
+    return [*made, trained, Rotated(made[0], {})]
+
+
+@pytest.mark.parametrize("encoder", encoders_of_every_kind(), ids=lambda encoder: encoder.name)
+def test_a_lone_string_is_no_list_of_sentences(encoder: SentenceEncoder) -> None:
+    asked: list[Callable[[Any], object]] = [
+        lambda given: encoder.encode(given, "fr"),
+        lambda given: encoder.fit(given, "fr"),
+        lambda given: encoder.for_language("fr").fit_transform(given),
+    ]
+    for ask in asked:
+        with pytest.raises(BadSetting, match="sentences must be a list of str, got 'le chat'; put one into"):
+            ask("le chat")
+        with pytest.raises(BadSetting, match="sentences must be a list of str, got NoneType"):
+            ask(None)
+
+
+@pytest.mark.parametrize("encoder", encoders_of_every_kind()[:-3], ids=lambda encoder: encoder.name)
+@pytest.mark.parametrize("missing", [None, math.nan, 3, b"le chat"])
+def test_what_is_no_string_is_no_sentence(
+    encoder: SentenceEncoder, missing: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reading, "BLOCK", 2)
+    message = f"sentences must be str, got {missing!r} as number 4"
+    for given in (["le", "chat", "dort", missing], iter(["le", "chat", "dort", missing])):
+        with pytest.raises(BadSetting, match=message):
+            encoder.fit(TEXT, "fr").encode(given, "fr")
+    if encoder.fit(TEXT, "fr") is not encoder:
+        with pytest.raises(BadSetting, match=message):
+            encoder.fit(["le", "chat", "dort", missing], "fr")
+
+
+def test_arrays_of_strings_are_sentences() -> None:
+    encoder = load_encoder("mean", space())
+    expected = encoder.encode(["le chat", "noir"], "fr").matrix
+    for given in (np.array(["le chat", "noir"]), np.array(["le chat", "noir"], object), ("le chat", "noir")):
+        np.testing.assert_array_equal(encoder.encode(given, "fr").matrix, expected)
 
 
 def test_mean_is_of_the_known_words() -> None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from muse.encoders.corrections import Correction, Moments, joint_moments, moments_of
 from muse.encoders.encoder import Encoded, SentenceEncoder, Wrapped, check_encodes
-from muse.encoders.reading import blocks
+from muse.encoders.reading import all_sentences, blocks
 from muse.encoders.saving import Arrays, Saved, write_encoder
 from muse.errors import BadSetting, Mismatch
 
@@ -40,7 +40,7 @@ class Corrected(Wrapped):
         BadSetting if another language was fitted before and this text changes its rows: those of a correction
         that all languages share.
         """
-        sentences = list(sentences)
+        sentences = all_sentences(sentences)
         if self.inner_is_shared and set(self.seen) - {language}:
             raise BadSetting(
                 f"{self.name}: a correction after one that is [global] can be fitted to one language, got "
@@ -155,12 +155,12 @@ class Concatenated(SentenceEncoder):
 
     def fit(self, sentences: Iterable[str], language: str) -> Concatenated:
         """A copy with every part fitted."""
-        sentences = list(sentences)
+        sentences = all_sentences(sentences)
         return replace(self, parts=[part.fit(sentences, language) for part in self.parts])
 
     def encode(self, sentences: Iterable[str], language: str) -> Encoded:
         """The rows (s, d') of the parts side by side; `unknown` is the smallest count of any part."""
-        sentences = list(sentences)
+        sentences = all_sentences(sentences)
         check_encodes(self, language)
         found = [part.encode(sentences, language) for part in self.parts]
         matrix = np.concatenate([one.matrix for one in found], axis=1)

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from muse.encoders.reading import all_sentences
 from muse.errors import BadSetting, NotConverged
 from muse.vectors import Matrix
 
@@ -57,11 +58,14 @@ class SentenceEncoder(Protocol):
         """A new encoder that has learned from text in one language, for example weights or components.
 
         This replaces what was learned for that language before. An encoder with nothing to learn from text
-        returns itself.
+        returns itself. BadSetting for a lone str instead of several, and for a sentence that is no str.
         """
 
     def encode(self, sentences: Iterable[str], language: str) -> Encoded:
-        """The rows of the sentences, in order; BadSetting if the encoder lacks the language."""
+        """The rows of the sentences, in order.
+
+        BadSetting if the encoder lacks the language, for a lone str and for a sentence that is no str.
+        """
 
     def save(self, folder: Path) -> None:
         """Writes the encoder completely or not at all, without pickles, with the checksums of its space."""
@@ -120,7 +124,7 @@ class Transformer:
 
     def fit_transform(self, sentences: Iterable[str], labels: object = None) -> Matrix:
         """The rows (s, d') of the sentences after fitting on them."""
-        sentences = list(sentences)
+        sentences = all_sentences(sentences)
         return self.fit(sentences).transform(sentences)
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice
+from textwrap import shorten
 from threading import Lock
 from typing import Protocol
 
@@ -17,6 +18,7 @@ import torch
 from numpy.typing import NDArray
 
 from muse.encoders.ragged import Ragged
+from muse.errors import BadSetting
 from muse.text.tokens import Tokeniser, next_part_kind
 
 Ids = NDArray[np.int64]
@@ -80,10 +82,37 @@ class Reading:
 
 
 def blocks(sentences: Iterable[str]) -> Iterator[list[str]]:
-    """The sentences, BLOCK at a time."""
+    """The sentences, BLOCK at a time; BadSetting for a lone str, and for a sentence that is no str."""
+    check_sentences(sentences)
     rest = iter(sentences)
+    done = 0
     while block := list(islice(rest, BLOCK)):
+        _check_block(block, done)
+        done += len(block)
         yield block
+
+
+def all_sentences(sentences: Iterable[str]) -> list[str]:
+    """All sentences, to be read more than once; BadSetting as for blocks."""
+    return list(chain.from_iterable(blocks(sentences)))
+
+
+def check_sentences(sentences: object) -> None:
+    """Raise BadSetting for a lone str, whose letters would be read as sentences, and for no iterable."""
+    if isinstance(sentences, (str, bytes)) or not isinstance(sentences, Iterable):
+        shown = repr(sentences) if isinstance(sentences, str) else type(sentences).__name__
+        raise BadSetting(f"sentences must be a list of str, got {shorten(shown, 60)}; put one into a list")
+
+
+def _check_block(block: Sequence[object], done: int) -> None:
+    if set(map(type, block)) <= {str}:
+        return
+    for number, sentence in enumerate(block, done + 1):
+        if not isinstance(sentence, str):
+            raise BadSetting(
+                f"sentences must be str, got {shorten(repr(sentence), 60)} as number {number}; leave out or "
+                "fill in what is missing"
+            )
 
 
 class Reader(Protocol):

@@ -10,6 +10,7 @@ import torch
 from torch.nn.functional import normalize
 
 from muse.encoders.encoder import Encoded, SentenceEncoder, Wrapped
+from muse.encoders.reading import check_sentences
 from muse.encoders.saving import Saved, write_encoder
 from muse.errors import Mismatch
 from muse.procrustes import procrustes
@@ -32,6 +33,7 @@ class Rotated(Wrapped):
 
     def fit(self, sentences: Iterable[str], language: str) -> Rotated:
         """Returns self: the rotations belong to the encoder as it was, so it must not be fitted again."""
+        check_sentences(sentences)
         return self
 
     def encode(self, sentences: Iterable[str], language: str) -> Encoded:

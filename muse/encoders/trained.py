@@ -14,6 +14,7 @@ from muse.encoders.encoder import Encoded, SentenceEncoder, check_trained_for
 from muse.encoders.lookup import Lookup
 from muse.encoders.pooling import Power, check_powers, listed, parsed_power, power_means, sums
 from muse.encoders.ragged import Ragged
+from muse.encoders.reading import check_sentences
 from muse.encoders.saving import Saved, checksums, write_encoder
 from muse.encoders.words import pooled
 from muse.files.space_folder import folder_name
@@ -76,6 +77,7 @@ class TrainedEncoder(SentenceEncoder):
     def fit(self, sentences: Iterable[str], language: str) -> TrainedEncoder:
         """Returns self: a trained encoder learns nothing from text in one language."""
         check_trained_for(self, language)
+        check_sentences(sentences)
         return self
 
     def encode(self, sentences: Iterable[str], language: str) -> Encoded:

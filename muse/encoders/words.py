@@ -14,7 +14,7 @@ from muse.encoders.encoder import Encoded, SentenceEncoder
 from muse.encoders.lookup import Lookup
 from muse.encoders.pooling import Power, check_powers, listed, mean, power_means, sums
 from muse.encoders.ragged import Ragged
-from muse.encoders.reading import blocks
+from muse.encoders.reading import blocks, check_sentences
 from muse.encoders.saving import Saved, checksums, write_encoder
 from muse.encoders.weights import WEIGHTINGS, Weights, weights_from_rank, weights_from_text
 from muse.errors import BadSetting
@@ -52,6 +52,7 @@ class PowerMean(SentenceEncoder):
     def fit(self, sentences: Iterable[str], language: str) -> PowerMean:
         """Returns self: there is nothing to learn."""
         self.lookup.space.side(language)
+        check_sentences(sentences)
         return self
 
     def encode(self, sentences: Iterable[str], language: str) -> Encoded:

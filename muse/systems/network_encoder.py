@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from muse.encoders.encoder import Encoded, SentenceEncoder, check_trained_for
 from muse.encoders.ragged import Ragged
-from muse.encoders.reading import Reader, blocks
+from muse.encoders.reading import Reader, blocks, check_sentences
 from muse.encoders.saving import Arrays, Saved, checksums, read_encoder, write_encoder
 from muse.errors import BadFile, BadSetting
 from muse.files.source import DAMAGED
@@ -114,6 +114,7 @@ class NetworkEncoder(SentenceEncoder):
     def fit(self, sentences: Iterable[str], language: str) -> NetworkEncoder:
         """Returns self: a trained network learns nothing from text in one language."""
         check_trained_for(self, language)
+        check_sentences(sentences)
         return self
 
     def encode(self, sentences: Iterable[str], language: str) -> Encoded:
