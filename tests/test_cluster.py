@@ -51,7 +51,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     bags = rng.integers(WORDS, size=(int((PIECES - 0.5) * SIZE), 6))
     for language in ("en", "fr"):
         lines = [" ".join(f"{language}{word}" for word in bag) for bag in bags]
-        lines[5:9] = ["", lines[0], "unknown", lines[SIZE + 1]]
+        lines[5:9] = ["", lines[0], "unknown", lines[SIZE + 1].replace(" ", "\u00a0 ")]
         (folder / f"text.{language}").write_text("\n".join(lines) + "\n")
     return folder
 

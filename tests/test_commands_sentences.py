@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from pathlib import Path
+from unicodedata import normalize
 
 import numpy as np
 import pytest
@@ -453,6 +454,27 @@ def test_known_pairs_tell_the_best_threshold_and_what_another_is_worth(muse: Com
     assert ended.out.splitlines()[1].startswith("F1 = 0.0 at 1000 (precision 0.0, recall 0.0 of 60 known")
     other = write(space.parent / "other.tsv", [f"{two}\t{one}" for one, two in zip(*sides, strict=True)])
     refused(muse(*mining(space, "--gold", other)), "other.tsv", "got none among 120", "order of the columns")
+
+
+def test_known_pairs_are_found_however_they_are_encoded(muse: Command, space: Path) -> None:
+    sides = [(space.parent / f"{language}.txt").read_text().splitlines() for language in ("fr", "en")]
+    plain = list(zip(*([f"été {line} fin" for line in side] for side in sides), strict=True))
+    texts = ["--source", write(space.parent / "a.txt", [one for one, _ in plain])]
+    texts += ["--target", write(space.parent / "b.txt", [two for _, two in plain])]
+    gold = write(space.parent / "gold.tsv", [f"{one}\t{two}" for one, two in plain[::2]])
+    expected = muse(*mining(space, *texts, "--gold", gold, "--json"))
+    assert expected.json["gold"]["known"] == 60
+    assert "left out: they" not in expected.err
+    messy = [(normalize("NFD", one).replace(" ", "\u00a0 ") + " ", f"  {two}\u3000") for one, two in plain]
+    gold = write(space.parent / "messy.tsv", [f"{one}\t{two}" for one, two in [*messy[::2], ("x", "y")]])
+    found = muse(*mining(space, *texts, "--gold", gold, "--json"))
+    assert found.json["gold"] == expected.json["gold"]
+    assert "messy.tsv: 1 of 61 pairs left out: they are no line of --source and line" in found.err
+    # The same lines once more are repeated.
+    write(space.parent / "a.txt", [*(one for one, _ in plain), *(one for one, _ in messy)])
+    again = muse(*mining(space, *texts, "--gold", gold, "--json"))
+    assert again.json["source"] == {**expected.json["source"], "lines": 240, "repeated": 120}
+    assert again.json["gold"] == expected.json["gold"]
 
 
 def test_bad_input_of_mine(muse: Command, space: Path) -> None:

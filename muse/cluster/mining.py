@@ -23,6 +23,7 @@ from muse.files.parts import PartFolder, open_parts
 from muse.files.pieces import TextPiece, pieces
 from muse.mining import Mined, MiningConfig, Values, paired
 from muse.search.both_ways import Both
+from muse.text.identity import canonical
 
 SIDES = ("source", "target")
 DIGEST = "digest"
@@ -42,7 +43,7 @@ class Digests:
 
     def _digest(self, number: int) -> None:
         digests = [
-            blake2b(line.encode(), digest_size=16).digest() if line.strip() else bytes(16)
+            blake2b(canonical(line).encode(), digest_size=16).digest() if line.strip() else bytes(16)
             for line in self.pieces[number].sentences()
         ]
         self.parts.write(number, {DIGEST: np.frombuffer(b"".join(digests), np.int64).reshape(-1, 2)})

@@ -65,7 +65,7 @@ def mine(space: Path, out: Path, as_json: bool, **options: Any) -> None:
     A pair is kept if each of its sentences is the best candidate for the other. Scores depend on the
     encoder and the text: choose a --threshold with --gold, on text whose translations you know. A threshold
     for margin usually transfers between language pairs. Sentences that are repeated, empty or without a
-    known word are left out and counted.
+    known word are left out and counted. Accents written apart and white space make no difference.
     """
     from muse.errors import BadSetting
     from muse.files.sentence_text import read_sentences, write_scored_pairs
@@ -156,8 +156,13 @@ class _Side(NamedTuple):
 
 
 def _side(encoder: SentenceEncoder, text: list[str], language: str, progress: Progress) -> _Side:
+    from muse.text.identity import canonical
+
     full = [line for line in text if line.strip()]
-    kept = list(dict.fromkeys(full))  # a repeated sentence finds no better pair
+    first: dict[str, str] = {}
+    for line in full:  # a repeated sentence finds no better pair
+        first.setdefault(canonical(line), line)
+    kept = list(first.values())
     rows = encoded(encoder, kept, language, progress)
     return _Side(kept, rows, {
         "lines": len(text), "empty": len(text) - len(full), "repeated": len(full) - len(kept),
@@ -166,21 +171,27 @@ def _side(encoder: SentenceEncoder, text: list[str], language: str, progress: Pr
 
 
 def _known(gold: Path | None, texts: list[list[str]]) -> set[tuple[str, str]] | None:
-    """The pairs of a file whose two sides are both in the texts; Mismatch if there are none."""
+    """The canonical pairs of a file whose two sides are both in the texts; Mismatch if there are none."""
     from muse.errors import Mismatch
     from muse.files.parallel_text import read_parallel
+    from muse.text.identity import canonical
 
     if gold is None:
         return None
-    source, target = map(set, texts)
+    source, target = (set(map(canonical, text)) for text in texts)
     columns, advice = "source<TAB>target", "keep the first two with cut -f1,2"
-    pairs = set(zip(*read_parallel(gold, columns, advice), strict=True))
+    pairs = set(zip(*(map(canonical, side) for side in read_parallel(gold, columns, advice)), strict=True))
     known = {(one, two) for one, two in pairs if one in source and two in target}
     if not known:
         raise Mismatch(
             f"{gold}: expected pairs of a line of --source and a line of --target, got none among "
             f"{len(pairs)}; check the order of the columns"
         )
+    if len(known) < len(pairs):
+        log.warning(
+            "%s: %d of %d pairs left out: they are no line of --source and line of --target",
+            gold, len(pairs) - len(known), len(pairs),
+        )  # fmt: skip
     return known
 
 
@@ -191,8 +202,10 @@ def _score(
     import numpy as np
 
     from muse.evaluation.mining import Judged
+    from muse.text.identity import canonical
 
-    judged = Judged(scores, np.array([pair in known for pair in pairs], np.bool_), len(known))
+    right = [(canonical(one), canonical(two)) in known for one, two in pairs]
+    judged = Judged(scores, np.array(right, np.bool_), len(known))
     return judged.best() if threshold is None else judged.at(threshold)
 
 
