@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
+from unicodedata import is_normalized, normalize
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,8 +76,14 @@ class Vectors:
 
     @cached_property
     def index(self) -> Mapping[str, int]:
-        """The row of each word."""
-        return {word: row for row, word in enumerate(self.words)}
+        """The row of each word, and of its composed form (NFC) unless that is another word.
+
+        Files from a Mac may have their accents apart (NFD), which text and dictionaries mostly do not.
+        """
+        rows = {word: row for row, word in enumerate(self.words)}
+        for word in [word for word in self.words if not (word.isascii() or is_normalized("NFC", word))]:
+            rows.setdefault(normalize("NFC", word), rows[word])
+        return rows
 
     def text_of(self, word: str) -> str | None:
         """The text of the row with this id; None without texts, or if there is no such row."""

@@ -12,6 +12,7 @@ from itertools import chain, islice
 from textwrap import shorten
 from threading import Lock
 from typing import Protocol
+from unicodedata import is_normalized, normalize
 
 import numpy as np
 import torch
@@ -222,6 +223,8 @@ class _Parts(dict[str, int]):
         row = self._index.get(token)
         if row is None:
             row = self._index.get(token.lower())
+        if row is None and not is_normalized("NFC", token):
+            return self._row(normalize("NFC", token))
         return self._fallback(token) if row is None and self._fallback is not None else row
 
     def ends_in_full_stop(self, numbers: Ids) -> NDArray[np.bool_]:

@@ -1,8 +1,27 @@
-"""Identity: whether two lines are the same sentence, and two spellings the same word, however encoded."""
+"""Identity: accents composed, and whether two lines are the same sentence however they are encoded."""
 
 from __future__ import annotations
 
+import re
 import unicodedata
+
+# Letters and accents that stand apart, as in names of files on a Mac and in text from a .pdf.
+_APART = re.compile("\\w[\u0300-\u036f]+")
+
+
+def composed(text: str) -> str:
+    r"""The text with letters and the accents after them composed; other characters stay as they are.
+
+    NFC would also take characters apart that text in Bengali and Hindi has whole.
+
+    >>> composed("e\u0301te\u0301"), composed("\u09df") == "\u09df"
+    ('été', True)
+    """
+    return _APART.sub(_in_nfc, text)
+
+
+def _in_nfc(match: re.Match[str]) -> str:
+    return unicodedata.normalize("NFC", match[0])
 
 
 def canonical(line: str) -> str:

@@ -9,6 +9,7 @@ import unicodedata
 from collections.abc import Sequence
 
 from muse.text.codes import iso_code
+from muse.text.identity import composed
 
 _VOWELS = frozenset("aeiouyh")
 # The elided form of French words before a vowel, and their full form before a consonant.
@@ -34,8 +35,8 @@ _PARTS = {
 
 
 def in_text(word: str, language: str) -> str:
-    """The form in text of a word of the vocabulary: l' for l in French, are for re in English."""
-    return _PARTS.get(iso_code(language), {}).get(word, word)
+    """The form in text of a word of the vocabulary: l' for l in French, are for re in English, é in one."""
+    return _PARTS.get(iso_code(language), {}).get(word, composed(word))
 
 
 def forms(token: str, language: str) -> list[str]:

@@ -14,6 +14,7 @@ from functools import cache, cached_property, partial
 from typing import Any
 
 from muse.text.codes import iso_code
+from muse.text.identity import composed
 from muse.text.quotation import closed_up
 
 Rules = tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...]
@@ -51,8 +52,6 @@ _WRITTEN_OUT: dict[str, Rules] = {
 }
 # What must stay one token, besides Moses' own patterns: 12:45, 1/2, addresses.
 _WHOLE = [r"\d+(?:[:/.,]\d+)+", r"[\w.+-]+@[\w-]+(?:\.\w+)+", r"(?:https?|ftp)://\S*[\w/]", r"www\.\S*[\w/]"]
-# Letters and accents that stand apart, as in names of files on a Mac and in text from a .pdf.
-_MARKED = re.compile("\\w[\u0300-\u036f]+")
 _APOSTROPHE = re.compile(r"(?<=\w)\u2019(?=\w)")
 # Moses has rules for apostrophes in these languages; in others a word with one stays one token.
 _APOSTROPHES = ("en", "fr", "it")
@@ -86,10 +85,6 @@ def next_part_kind(part: str, following: str) -> str:
     if not (following and part.endswith(".")):
         return ""
     return "a" if following[0].islower() else "1" if following[0] in "0123456789" else "A"
-
-
-def _composed(match: re.Match[str]) -> str:
-    return unicodedata.normalize("NFC", match[0])
 
 
 class Tokeniser:
@@ -128,7 +123,7 @@ class Tokeniser:
     def _tokenised(self, part: str, follows: str) -> list[str]:
         if len(part) > LONGEST_PART:  # no word, and the rules take quadratic time
             return [part]
-        part = _APOSTROPHE.sub("'", _MARKED.sub(_composed, part))
+        part = _APOSTROPHE.sub("'", composed(part))
         for pattern, put in self._rules if "'" in part or "-" in part else ():
             part = pattern.sub(put, part)
         *first, last = part.split()

@@ -88,7 +88,7 @@ def own_spelling(word: str, source: Vectors, target: Vectors) -> str | None:
     if spelled is None or word not in source.index:
         return None
     ranks = source.index[word] + SMOOTHING, target.index[spelled] + SMOOTHING
-    return spelled if max(ranks) <= RANKS_APART * min(ranks) else None
+    return target.words[target.index[spelled]] if max(ranks) <= RANKS_APART * min(ranks) else None
 
 
 def _cosines(

@@ -7,6 +7,7 @@ strictly unsupervised: the name of the method is shown with every result. Some a
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -64,8 +65,12 @@ def identical(
 
 
 def identical_strings(source: Vectors, target: Vectors) -> Lexicon:
-    """The words that occur in both vocabularies, each paired with itself, in the source's order."""
-    return Lexicon(tuple((word, word) for word in source.words if word in target.index))
+    """The words that occur in both vocabularies, each paired with itself or its composed form, in order."""
+    return Lexicon(tuple((word, form) for word in source.words if (form := _known(word, target)) is not None))
+
+
+def _known(word: str, target: Vectors) -> str | None:
+    return next((form for form in (word, unicodedata.normalize("NFC", word)) if form in target.index), None)
 
 
 def _confirmed(x: Tensor, y: Tensor, config: IdenticalConfig, rng: np.random.Generator) -> Tensor:

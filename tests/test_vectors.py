@@ -1,0 +1,80 @@
+"""Vectors: the row of a word, however its accents are encoded."""
+
+from __future__ import annotations
+
+import unicodedata
+
+import numpy as np
+import pytest
+
+from muse.encoders.reading import Vocabulary
+from muse.learn.initialise.identical import identical_strings
+from muse.lexicon import Lexicon
+from muse.space import AlignedSpace
+from muse.space.forms import find_form
+from muse.translate import Translator
+from muse.vectors import Vectors
+from tests.spaces import plain_space
+
+PORTUGUESE = ["é", "não", "ação", "possível", "casa"]
+
+
+def apart(words: list[str]) -> list[str]:
+    return [unicodedata.normalize("NFD", word) for word in words]
+
+
+def vectors(words: list[str], language: str = "pt") -> Vectors:
+    return Vectors(language, words, np.eye(len(words), dtype=np.float32))
+
+
+def translated(space: AlignedSpace, line: str) -> str:
+    return Translator(space, source="fr", target="en").translate([line])[0]
+
+
+@pytest.mark.parametrize("words", [PORTUGUESE, apart(PORTUGUESE)])
+def test_a_word_is_found_with_its_accents_composed_and_apart(words: list[str]) -> None:
+    of = vectors(words)
+    for line in ("Não é possível", unicodedata.normalize("NFD", "Não é possível")):
+        reading = Vocabulary("pt", of.index).read([line])
+        assert (reading.sentences.ids.tolist(), reading.unknown) == ([1, 0, 3], 0)
+    for typed in ("Ação", unicodedata.normalize("NFD", "ação")):
+        form = find_form(typed, of)
+        assert form is not None
+        assert of.index[form] == 2
+    assert Lexicon((("não", "não"),)).indices(of.index, of.index).tolist() == [[1, 1]]
+
+
+def test_composed_words_have_the_index_of_their_places() -> None:
+    words = [*PORTUGUESE, "\udcff", "ﬁn", "한국어"]
+    assert vectors(words).index == {word: row for row, word in enumerate(words)}
+
+
+def test_a_word_itself_comes_before_another_that_is_composed_to_it() -> None:
+    accent, above_below = "e\u0301", ["o\u0323\u0302", "o\u0302\u0323"]
+    of = vectors([accent, "é", *above_below])
+    assert (of.index["é"], of.index[accent]) == (1, 0)
+    assert of.index["ộ"] == of.index[above_below[0]] == 2  # the more frequent one
+    assert of.index[above_below[1]] == 3
+
+
+@pytest.mark.parametrize("word", ["\u09df", "\u0958", "\u212b"])
+def test_characters_that_nfc_takes_apart_are_found_both_ways(word: str) -> None:
+    other = unicodedata.normalize("NFC", f"{word}a")
+    assert other != f"{word}a"
+    for of in (vectors([f"{word}a"]), vectors([other])):
+        for line in (f"{word}a", other):
+            assert Vocabulary("xx", of.index).read([line]).sentences.ids.tolist() == [0]
+
+
+def test_the_same_word_in_two_languages_is_alike_in_any_encoding() -> None:
+    composed, decomposed = vectors(PORTUGUESE), vectors(apart(PORTUGUESE), "gl")
+    for one, two in ((composed, decomposed), (decomposed, composed), (composed, composed)):
+        pairs = identical_strings(one, two)
+        assert pairs.indices(one.index, two.index).tolist() == [[row, row] for row in range(5)]
+
+
+def test_translated_text_has_composed_accents() -> None:
+    eye = np.eye(5, dtype=np.float32)
+    for target in (PORTUGUESE, apart(PORTUGUESE)):
+        space = plain_space(eye, eye, ["est", "pas", "action", "possible", "maison"], target)
+        assert translated(space, "Action pas possible.") == "Ação não possível."
