@@ -15,6 +15,7 @@ from typing import Any
 
 from muse.text.codes import iso_code
 from muse.text.identity import composed
+from muse.text.markup import split_at_markup, tags_closed_up
 from muse.text.quotation import closed_up
 
 Rules = tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...]
@@ -123,6 +124,13 @@ class Tokeniser:
     def _tokenised(self, part: str, follows: str) -> list[str]:
         if len(part) > LONGEST_PART:  # no word, and the rules take quadratic time
             return [part]
+        pieces = split_at_markup(part)
+        found: list[str] = []
+        for place, (piece, whole) in enumerate(pieces, 1):
+            found += [piece] if whole else self._of_text(piece, follows if place == len(pieces) else "")
+        return found
+
+    def _of_text(self, part: str, follows: str) -> list[str]:
         part = _APOSTROPHE.sub("'", composed(part))
         for pattern, put in self._rules if "'" in part or "-" in part else ():
             part = pattern.sub(put, part)
@@ -133,7 +141,7 @@ class Tokeniser:
     def text(self, tokens: Sequence[str]) -> str:
         """The line of these tokens, with spaces around punctuation as usual in the language."""
         text = _CLOSING.sub("", str(self._joiner.detokenize(list(tokens), unescape=False)))
-        return closed_up(text, self.language)
+        return closed_up(tags_closed_up(text), self.language)
 
     def _moses(self, text: str) -> list[str]:
         if plain := _PLAIN.fullmatch(text):

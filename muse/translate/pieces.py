@@ -7,6 +7,7 @@ from itertools import groupby
 from typing import NamedTuple
 
 from muse.space.new_words import NewWords
+from muse.text.markup import is_markup
 from muse.text.surface import forms, has_name_capital
 from muse.translate.expressions import with_entries
 from muse.vectors import Vectors
@@ -34,8 +35,8 @@ class Piece(NamedTuple):
 
     @property
     def is_word(self) -> bool:
-        """Whether it has a letter and is no unit."""
-        return self.token not in UNITS and any(map(str.isalpha, self.token))
+        """Whether it has a letter and is neither a unit nor markup."""
+        return self.token not in UNITS and any(map(str.isalpha, self.token)) and not is_markup(self.token)
 
 
 class TextReader:
@@ -49,7 +50,7 @@ class TextReader:
         found: list[Piece] = []
         first, quantity = True, False
         for token, entry in with_entries(tokens, self._vectors):
-            has_letters = any(map(str.isalpha, token))
+            has_letters = any(map(str.isalpha, token)) and not is_markup(token)
             if entry is not None:
                 found.append(Piece(token, entry, first))
             elif not has_letters or (quantity and token in UNITS):
