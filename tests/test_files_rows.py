@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import struct
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -101,6 +102,25 @@ def test_a_column_of_words_makes_them_words(tmp_path: Path) -> None:
     assert read_vectors(tmp_path / "x.parquet", language="a").ranked
 
 
+def _read_of(columns: dict[str, Any], tmp_path: Path, caplog: pytest.LogCaptureFixture) -> str:
+    """What is logged when a file with these columns is read."""
+    caplog.clear()
+    caplog.set_level(logging.INFO, "muse")
+    _parquet(**columns)(tmp_path / "x.parquet")
+    read_vectors(tmp_path / "x.parquet", language="a")
+    return caplog.text
+
+
+def test_columns_that_are_ignored_are_named(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    own, vectors = list(IDS), _column(ROWS)
+    text = _read_of({"product_id": own, "title": own, "embedding": vectors}, tmp_path, caplog)
+    assert text.count("\n") == 1
+    assert "columns read: embedding; ignored: product_id, title; ids are row numbers, since no" in text
+    text = _read_of({"word": own, "text": own, "vector": vectors, "count": own}, tmp_path, caplog)
+    assert text.endswith("columns read: word, vector; ignored: text, count\n")
+    assert _read_of({"id": own, "text": own, "vector": vectors}, tmp_path, caplog) == ""
+
+
 def test_half_precision_of_torch(tmp_path: Path) -> None:
     rows = torch.from_numpy(ROWS).bfloat16()
     save_torch_file({"embeddings": rows}, tmp_path / "x.safetensors")
@@ -175,12 +195,31 @@ BAD: dict[str, tuple[Write, str]] = {
     "texts.parquet": (_parquet(text=list(IDS)), "expected Parquet with a column of vectors"),
     "both.parquet": (_parquet(a=_column(ROWS), b=_column(ROWS)), "columns a, b, of which 2 hold lists"),
     "none.parquet": (_parquet(a=_column([])), "expected Parquet with a column of vectors"),
-    "unlike.parquet": (_parquet(a=_column([[1, 2], [3], [4, 5, 6]])), "expected"),
-    "null.parquet": (_parquet(a=_column([[1, 2], None])), "expected"),
-    "nan.parquet": (_parquet(a=_column(NAN)), "4 finite numbers in every row"),
-    "large.parquet": (_parquet(a=_column(np.full((3, 4), 1e300), DOUBLE)), "4 finite numbers"),
+    "unlike.parquet": (
+        _parquet(a=_column([[1, 2], [3], [4, 5, 6]])),
+        "expected a row and 2 finite numbers in every row, got a vector of length 1 in row 1; correct or "
+        "remove that row",
+    ),
+    "first.parquet": (_parquet(a=_column([None, [1, 2]])), "got no vector in row 0"),
+    "null.parquet": (_parquet(a=_column([[1, 2], [3, 4], None])), "got no vector in row 2"),
+    "fixed.parquet": (_parquet(a=_column([*ROWS[:9].tolist(), None], FIXED)), "got no vector in row 9"),
+    "hole.parquet": (_parquet(a=_column([[1, 2], [None, 3]])), "got a vector with a null in row 1"),
+    "nan.parquet": (
+        _parquet(a=_column(NAN)),
+        "expected a row and 4 finite numbers in every row, got nan or inf in row 17",
+    ),
+    "large.parquet": (_parquet(a=_column(np.full((3, 4), 1e300), DOUBLE)), "got nan or inf in row 0"),
+    "late.parquet": (_parquet(a=_column([*np.ones((20_001, 1)), [np.inf]])), "in row 20001;"),
     "words.parquet": (_parquet(a=_column([["x", "y"]], arrow.list_(arrow.string()))), "expected"),
-    "id.parquet": (_parquet(id=["a", None], v=_column(ROWS[:2])), "expected a word or id"),
+    "id.parquet": (
+        _parquet(id=["a", None], v=_column(ROWS[:2])),
+        "expected an id and 4 finite numbers in every row, got an empty id in row 1",
+    ),
+    "word.parquet": (_parquet(word=["a", "b", ""], v=_column(ROWS[:3])), "got an empty word in row 2"),
+    "real.parquet": (
+        _parquet(id=[0.5, 1.5], v=_column(ROWS[:2])),
+        "got the id 0.5, which is neither text nor an integer, in row 0",
+    ),
 }  # fmt: skip
 
 
