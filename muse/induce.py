@@ -21,7 +21,6 @@ from muse.space.calibrated import calibrated
 from muse.space.direction import Direction, MakeSearch, search_with
 
 BATCH = 2_048  # source words at once
-COMPARED = 1 << 24  # row numbers that a mutual search compares at once, (b, k, k): 128 MB
 
 
 @dataclass(frozen=True)
@@ -50,6 +49,26 @@ class Limits:
     def reversed(self) -> Limits:
         """The same limits for the other direction."""
         return Limits(self.top, self.mutual, self.target_max, self.source_max, self.min_probability)
+
+
+@dataclass(frozen=True, eq=False)
+class Backward:
+    """Which sources every target finds, as the sorted numbers target * n + source of n sources."""
+
+    numbers: Tensor
+    sources: int
+
+    @classmethod
+    def of(cls, best: Tensor, sources: int) -> Backward:
+        """Those of the best sources (m, k) of every target, among so many."""
+        targets = torch.arange(len(best), device=best.device)[:, None]
+        return cls((targets * sources + best.sort(dim=1).values).flatten(), sources)
+
+    def finds(self, targets: Tensor, sources: Tensor) -> Tensor:
+        """Whether each of `targets` finds its one of `sources`, both of the same shape."""
+        wanted = targets * self.sources + sources
+        places = torch.searchsorted(self.numbers, wanted).clamp_(max=len(self.numbers) - 1)
+        return self.numbers[places] == wanted
 
 
 def induce(
@@ -100,14 +119,13 @@ def entries(
     calibration = None
     if rng is not None:
         calibration = calibrated(space, source, target, rng=rng, retrieval=retrieval)
-    back = found_by.back(limits.top) if limits.mutual else None  # (m, k)
     count = len(direction.rows[0])
+    back = Backward.of(found_by.back(limits.top), count) if limits.mutual else None
     with space.progress.stage(f"dictionary {source}-{target}", count, "words") as tick:
-        size = BATCH if back is None else max(1, min(BATCH, COMPARED // limits.top**2))
-        for begin in range(0, count, size):
-            found = found_by.best(slice(begin, begin + size), looked_up)
+        for begin in range(0, count, BATCH):
+            found = found_by.best(slice(begin, begin + BATCH), looked_up)
             yield from entries_of(direction, found, begin, limits=limits, calibration=calibration, back=back)
-            tick(min(begin + size, count))
+            tick(min(begin + BATCH, count))
 
 
 def entries_of(
@@ -117,11 +135,11 @@ def entries_of(
     *,
     limits: Limits,
     calibration: Calibration | None,
-    back: Tensor | None = None,
+    back: Backward | None = None,
 ) -> Iterator[Entry]:
     """The entries of a batch of sources, from row `begin` on, of which the best targets (b, k) were `found`.
 
-    With `limits.mutual`, `back` (m, k) are the best sources of every target.
+    With `limits.mutual`, `back` are the best sources of every target.
     """
     source, target = (direction.space.vectors(language).words for language in direction.languages)
     for row, column, score, rank, probability in _batch(found, begin, limits, calibration, back):
@@ -138,14 +156,14 @@ def check_found(count: int, wanted: str, out: Path) -> None:
 
 
 def _batch(
-    found: Neighbours, begin: int, limits: Limits, calibration: Calibration | None, back: Tensor | None
+    found: Neighbours, begin: int, limits: Limits, calibration: Calibration | None, back: Backward | None
 ) -> Iterator[tuple[int, int, float, int, float | None]]:
     # Row, column, score, rank and probability of the pairs of a batch that are within the limits.
     scores, columns = found.scores[:, : limits.top], found.indices[:, : limits.top]  # (b, k)
     rows = torch.arange(begin, begin + len(columns), device=columns.device)[:, None].expand_as(columns)
     kept = torch.ones_like(columns, dtype=torch.bool)
     if back is not None:
-        kept &= (back[columns] == rows[:, :, None]).any(dim=2)
+        kept &= back.finds(columns, rows)
     probable = None
     if calibration is not None:
         probable = calibration.probabilities(found.scores)[:, : limits.top]

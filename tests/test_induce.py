@@ -11,7 +11,7 @@ import torch
 
 from muse import induce as module
 from muse.errors import BadSetting
-from muse.induce import Limits, entries, induce
+from muse.induce import Backward, Limits, entries, induce
 from muse.lexicon import Lexicon
 from muse.search.approximate import Approximation
 from muse.search.found import Neighbours
@@ -21,6 +21,7 @@ from muse.space import AlignedSpace
 from muse.space.direction import search_with
 from tests.spaces import saved
 from tests.test_evaluation_words import RETRIEVALS, noisy_space, scores
+from tests.test_search_neighbours import Largest
 
 
 def brute_force(
@@ -105,10 +106,27 @@ def test_one_to_one_when_mutual() -> None:
     assert len(set(sources)) == len(set(targets)) == len(found)
 
 
-@pytest.mark.parametrize("limit", ["BATCH", "COMPARED"])
-def test_batches_change_nothing(limit: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("sources", [5, 40])
+@pytest.mark.parametrize("k", [1, 3, 5])
+def test_which_sources_a_target_finds(sources: int, k: int) -> None:
+    rng = np.random.default_rng(k)
+    best = np.array([rng.permutation(sources)[:k] for _ in range(9)])  # (m, k)
+    expected = [[source in row for source in range(sources)] for row in best]
+    targets, every = torch.meshgrid(torch.arange(9), torch.arange(sources), indexing="ij")
+    found = Backward.of(torch.from_numpy(best), sources).finds(targets, every)
+    assert found.tolist() == expected
+
+
+def test_a_mutual_search_is_linear_in_its_depth() -> None:
+    space = noisy_space(4)
+    with Largest() as largest:
+        assert len(induce(space, top=50, mutual=True)) > 1_000
+    assert largest.elements < 10 * 50 * 60  # where a comparison of all sources with all is of 50 * 50 * 50
+
+
+def test_batches_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = induce(noisy_space(4), top=2, mutual=True)
-    monkeypatch.setattr(module, limit, 7)
+    monkeypatch.setattr(module, "BATCH", 7)
     batches = induce(noisy_space(4), top=2, mutual=True)
     assert batches.pairs == whole.pairs
     assert batches.scores == pytest.approx(whole.scores, abs=1e-6)
