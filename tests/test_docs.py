@@ -78,6 +78,11 @@ def toy_languages(folder: Path) -> None:
         write_vec(folder / f"{language}-all.vec", whole)
 
 
+def toy_pairs(file: Path) -> None:
+    """Translations of toy languages, in the place of the real words that low-resource.md shows."""
+    file.write_text("".join(f"sw{row} en{row}\n" for row in range(25)), encoding="utf-8")
+
+
 def published(handler: Handler) -> None:
     """The answer of a server that has every published file."""
     body = b"chat cat\nchien dog\n" if "dictionaries" in handler.path else BODY
@@ -118,6 +123,7 @@ def test_every_block_of_a_page_runs(
     folder = tmp_path / "checkout"
     shutil.copytree(of_few_words if page.stem in SEARCHES else checkout, folder, symlinks=True)
     toy_languages(folder / "embeddings" / "raw")
+    toy_pairs(folder / "pairs.txt")
     if page.stem == "large-files":  # whose space is one of these
         shutil.rmtree(folder / "embeddings" / "aligned")
     _do_not_wait(monkeypatch)
