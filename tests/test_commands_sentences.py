@@ -287,7 +287,7 @@ def test_pairs_are_mined(muse: Command, space: Path, score: str) -> None:
     assert sum(found.get(one) == other for one, other in wanted.items()) >= 119
     assert fields["source"] == {"lines": 125, "empty": 2, "repeated": 1, "unknown": 1}
     assert fields["target"] == {"lines": 120, "empty": 0, "repeated": 0, "unknown": 0}
-    assert "encoder:mean" in fields["signature"]
+    assert "encoder:idf[rank]" in fields["signature"]
 
 
 def test_a_threshold_and_what_is_printed(muse: Command, space: Path) -> None:
@@ -298,7 +298,7 @@ def test_a_threshold_and_what_is_printed(muse: Command, space: Path) -> None:
     kept = [float(line.split("\t")[0]) for line in out.read_text().splitlines()]
     assert 0 < len(kept) < everything
     assert min(kept) >= middle - 1e-4  # four decimals are written
-    assert ended.out == f"{len(kept)} pairs in {out} | margin:4 | encoder:mean\n"
+    assert ended.out == f"{len(kept)} pairs in {out} | margin:4 | encoder:idf[rank]\n"
     assert muse(*mining(space, "--threshold", 1e6, "--json")).json["pairs"] == 0
     assert out.read_text() == ""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
+from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -25,9 +26,9 @@ F = TypeVar("F", bound="Callable[..., Any]")
 log = logging.getLogger(__name__)
 
 
-def encoder_options(command: F) -> F:
-    """Adds the options that name an encoder and the text it learns its weights from."""
-    for option in (
+def encoder_options(default: str) -> Callable[[F], F]:
+    """Adds the options that name an encoder, by default this one, and the text it learns weights from."""
+    options = (
         click.option(
             "--fit", "fit_files", multiple=True, metavar="LANG=FILE",
             help="Text to learn the encoder's weights from, a sentence on each line; never the test data. "
@@ -39,13 +40,12 @@ def encoder_options(command: F) -> F:
             "several read one each.",
         ),
         click.option(
-            "--encoder", default="mean", show_default=True, metavar="NAME|FOLDER",
+            "--encoder", default=default, show_default=True, metavar="NAME|FOLDER",
             help="Sentence encoder: a name, the folder of a saved one, or several with & between them; "
             "corrections such as +pcr follow.",
         ),
-    ):  # fmt: skip
-        command = option(command)
-    return command
+    )  # fmt: skip
+    return lambda command: reduce(lambda done, option: option(done), options, command)
 
 
 def open_encoder(

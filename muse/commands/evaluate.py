@@ -154,7 +154,7 @@ FILE: dict[str, Any] = {"type": Path, "metavar": "FILE"}
 @languages
 @backend
 @search
-@encoder_options
+@encoder_options("mean")  # the baseline of every table
 @common
 def evaluate(space: Path, task: str, as_json: bool, **options: Any) -> None:
     """Evaluate a SPACE, or an encoder on it, with gold data.

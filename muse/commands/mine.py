@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 SIDES = ("source", "target")
+UNTRAINED = "idf"  # the best without training at finding translations; sif is at comparing sentences
 
 
 @click.command()
@@ -54,7 +55,7 @@ SIDES = ("source", "target")
     "--neighbours", default=4, show_default=True, type=click.IntRange(1), metavar="K",
     help="Number of candidates for each sentence, and size of its neighbourhood.",
 )  # fmt: skip
-@encoder_options
+@encoder_options(UNTRAINED)
 @backend
 @search
 @cluster
