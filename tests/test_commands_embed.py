@@ -26,6 +26,17 @@ def test_vectors_are_written(muse: Command, text: Path) -> None:
     assert read_vectors(out, language="en").words[0] == "the"
 
 
+def test_the_folders_of_both_files_are_made(muse: Command, text: Path) -> None:
+    out, model = (text.parent / "embeddings" / name for name in ("raw/en.vec", "models/en.bin"))
+    refused_leaving(
+        text.parent, muse,
+        ["embed", text, "--lang", "en", "--out", out, *TINY, "--model", model, "--min-count", 9_999, "-q"],
+        "fastText needs words",
+    )  # fmt: skip
+    assert muse("embed", text, "--lang", "en", "--out", out, *TINY, "--model", model, "-q").code == 0
+    assert len(read_vectors(out, language="en").words) == 6 and model.stat().st_size
+
+
 def test_what_is_printed_says_what_comes_next(muse: Command, text: Path) -> None:
     out = text.with_name("en.vec")
     ended = muse("embed", text, "--lang", "en", "--out", out, *TINY)

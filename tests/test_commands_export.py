@@ -162,14 +162,18 @@ def test_bad_input(
 
 @pytest.mark.parametrize("form", ["text", "word2vec", "npz", "torch", "moses"])
 def test_places_that_cannot_be_written(muse: Command, space: Path, tmp_path: Path, form: str) -> None:
-    before = tree(tmp_path)
-    out = tmp_path / "no" / "out.x"
-    refused(muse("export", space, "--format", form, "--out", out), "expected a file in an existing folder")
     (tmp_path / "full").write_text("a file")
-    before |= {"full": b"a file"}
-    out = tmp_path / "full" / "out"
-    refused(muse("export", space, "--format", form, "--out", out), "folder", "full")
+    before = tree(tmp_path)
+    for out in (tmp_path / "full" / "out.x", tmp_path / "full" / "out"):
+        refused(muse("export", space, "--format", form, "--out", out), "folder", "full")
     assert tree(tmp_path) == before
+
+
+@pytest.mark.parametrize("form", ["text", "word2vec", "npz", "torch", "moses"])
+def test_the_folders_of_a_file_are_made(muse: Command, space: Path, tmp_path: Path, form: str) -> None:
+    out = tmp_path / "made" / "too" / "out.x"
+    assert muse("export", space, "--format", form, "--out", out).code == 0
+    assert out.stat().st_size
 
 
 def test_a_folder_where_a_file_is_needed(muse: Command, space: Path, tmp_path: Path) -> None:

@@ -60,5 +60,6 @@ def test_a_command_on_a_full_disk(tmp_path: Path, line: str) -> None:
 def test_an_error_that_is_not_of_the_disk_stays_as_it_is(tmp_path: Path) -> None:
     with pytest.raises(RuntimeError, match="mine"), replaced(tmp_path / "x"):
         raise RuntimeError("mine")
-    with pytest.raises(BadFile, match="make the folder"), replaced(tmp_path / "none" / "x"):
+    (tmp_path / "file").touch()
+    with pytest.raises(BadFile, match="check the folder"), replaced(tmp_path / "file" / "x"):
         pass

@@ -204,7 +204,7 @@ def test_map_refuses(muse: Command, space: Path) -> None:
     )
     refused(muse(*map_, here / "fr.vec", "--words", here / "words.txt"), "no vector for 1 of 1 words (zzz)")
     refused(
-        muse(*map_, here / "fr.vec", "--out", here / "no" / "o.vec"), "expected a file in an existing folder"
+        muse(*map_, here / "fr.vec", "--out", here / "words.txt" / "o.vec"), "expected a folder to write in"
     )
     refused(muse(*map_, here / "fr.vec", "--out", space), "--out would replace space, which is read")
     refused(muse(*map_, here / "fr.vec", "--out", here), "got a folder")
@@ -241,7 +241,8 @@ def test_train_lm_refuses(muse: Command, space: Path) -> None:
     refused(muse(*train, here / "blank.txt"), "at least one word of text")
     refused(muse(*train, here / "latin.txt"), "latin.txt:2: expected UTF-8")
     refused(muse(*train, here / "no.txt"), "no.txt")
-    refused(muse("train-lm", "--lang", "fr", "--out", here / "no" / "x", here / "en.txt"), "existing folder")
+    inside = here / "latin.txt" / "x"
+    refused(muse("train-lm", "--lang", "fr", "--out", inside, here / "en.txt"), "a folder to write in")
     assert muse(*train, here / "en.txt", "--order", 9).code == 2
     assert tree(here) == before
 

@@ -201,8 +201,9 @@ def test_settings_that_cannot_work(tmp_path: Path, options: dict[str, Any]) -> N
 def test_a_place_that_cannot_be_written(tmp_path: Path) -> None:
     with pytest.raises(BadFile, match="got a folder"):
         export(noisy_space(0), tmp_path)
-    with pytest.raises(BadFile, match="expected a file in an existing folder"):
-        export(noisy_space(0), tmp_path / "no" / "t.gz")
+    (tmp_path / "full").touch()
+    with pytest.raises(BadFile, match="expected a folder to write in, got the file"):
+        export(noisy_space(0), tmp_path / "full" / "t.gz")
 
 
 def test_an_error_in_the_middle_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

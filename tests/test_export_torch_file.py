@@ -156,6 +156,6 @@ def test_nothing_is_written_where_something_is_wrong(tmp_path: Path) -> None:
         export(tmp_path / "t.pt.gz")
     with pytest.raises(BadFile, match="got a folder"):
         export(tmp_path)
-    with pytest.raises(BadFile, match="expected a file in an existing folder"):
-        export(tmp_path / "no" / "t.pt")
+    with pytest.raises(BadFile, match="expected a folder to write in, got the file"):
+        export(tmp_path / "t.pt" / "t.pt")
     assert tree(tmp_path) == before

@@ -93,8 +93,10 @@ def test_nothing_is_written_where_something_is_wrong(tmp_path: Path) -> None:
         export(tmp_path / "x.npz.gz", "npz")
     with pytest.raises(BadSetting, match="a format of vectors must be one of"):
         export(tmp_path / "x", "word3vec")
-    with pytest.raises(BadFile, match="expected a file in an existing folder"):
-        export(tmp_path / "no" / "x.vec", "text")
+    (tmp_path / "full").touch()
+    with pytest.raises(BadFile, match="expected a folder to write in, got the file"):
+        export(tmp_path / "full" / "x.vec", "text")
+    (tmp_path / "full").unlink()
     phrases = plain_space(raw_rows(0, 2), raw_rows(1, 2), ["a b", "c d"], ["a b", "c d"])
     with pytest.raises(Mismatch, match="words of fr that text can represent, got none"):
         export(tmp_path / "x", "text", phrases)

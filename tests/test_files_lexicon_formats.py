@@ -158,8 +158,11 @@ def test_a_word_that_a_table_cannot_hold_leaves_the_old_file(tmp_path: Path) -> 
 def test_nothing_to_write_and_nowhere_to(tmp_path: Path, form: str) -> None:
     with pytest.raises(Mismatch, match="at least one pair of words to write, got none"):
         write_dictionary(tmp_path / "d", Lexicon(()), form=form)
-    with pytest.raises(BadFile, match="expected a file in an existing folder"):
-        write_dictionary(tmp_path / "none" / "d", LEXICON, form=form)
+    (tmp_path / "full").touch()
+    with pytest.raises(BadFile, match="expected a folder to write in, got the file"):
+        write_dictionary(tmp_path / "full" / "d", LEXICON, form=form)
+    write_dictionary(tmp_path / "made" / "too" / "d", LEXICON, form=form)
+    assert (tmp_path / "made" / "too" / "d").stat().st_size
 
 
 def test_an_unknown_format(tmp_path: Path) -> None:

@@ -366,7 +366,7 @@ def test_bad_input(muse: Command, space: Path, gold: Path, tmp_path: Path) -> No
     for arguments, message in (
         ((tmp_path / "none", "--out", out), "expected an aligned space, found no such folder"),
         ((space, "--out", tmp_path / "page.pdf"), "ends in .html"),
-        ((space, "--out", tmp_path / "no" / "page.html"), "existing folder"),
+        ((space, "--out", stranger / "page.html"), "a folder to write in"),
         ((space, "--out", tmp_path / "mine.html"), "or the figures of a report"),
         ((space, "--out", out, "--dictionary", tmp_path / "none.txt"), "none.txt"),
         ((space, "--out", out, "--dictionary", stranger), "got none of 1 pairs"),

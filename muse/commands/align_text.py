@@ -72,8 +72,6 @@ def embed_texts(texts: dict[str, Path], *, seed: int, quiet: bool) -> None:
     from muse.embedding import EmbedConfig, embed
     from muse.progress import Progress
 
-    if texts:
-        FOLDER.mkdir(exist_ok=True)
     config = EmbedConfig(seed=seed, threads=torch.get_num_threads())
     for language, text in texts.items():
         made = embed(

@@ -11,6 +11,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, cast
@@ -22,6 +23,7 @@ from muse.embedding.settings import EmbedConfig
 from muse.errors import BadFile
 from muse.files import read_vectors
 from muse.files.atomic import atomic_path
+from muse.files.folders import parents_made
 from muse.files.writing import check_place, write_vectors_text
 from muse.progress import Progress, Tick
 from muse.run.memory import peak_memory_mb
@@ -74,9 +76,13 @@ def embed(
     Raise BadFile where there is no text, or no word often enough.
     """
     config, progress, out = config or EmbedConfig(), progress or Progress(quiet=True), Path(out)
-    for place in (out, *([model] if model else [])):
+    places = [out] if model is None else [out, model]
+    for place in places:
         check_place(place)
-    with tempfile.TemporaryDirectory(dir=out.parent, prefix=".embed-") as folder:
+    with ExitStack() as stack:
+        for place in places:
+            stack.enter_context(parents_made(place))
+        folder = stack.enter_context(tempfile.TemporaryDirectory(dir=out.parent, prefix=".embed-"))
         began = time.perf_counter()
         corpus = write_corpus(
             [Path(text) for text in texts], Path(folder) / "tokens", language=language,

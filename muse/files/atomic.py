@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from muse.errors import BadFile, MuseError
-from muse.files.folders import make_parents, remove_empty
+from muse.files.folders import parents_made
 from muse.files.locks import LOCKS, is_left, lock
 from muse.files.source import is_stream
 
@@ -52,8 +52,7 @@ def atomic_folder(path: Path) -> Iterator[Path]:
     same folder is removed first.
     """
     path = Path(os.path.realpath(path))
-    made = make_parents(path)
-    with _partial(path, _new_folder) as partial:
+    with parents_made(path), _partial(path, _new_folder) as partial:
         try:
             yield partial
             _flush(partial)
@@ -61,7 +60,6 @@ def atomic_folder(path: Path) -> Iterator[Path]:
             _swap(partial, path)
         except BaseException:
             shutil.rmtree(partial, ignore_errors=True)
-            remove_empty(made)
             raise
 
 

@@ -27,6 +27,17 @@ def remove_empty(folders: Sequence[Path]) -> None:
 
 
 @contextmanager
+def parents_made(path: Path) -> Iterator[None]:
+    """A block that has the parent folders of `path`; those made for it are removed again on an error."""
+    made = make_parents(path.resolve())
+    try:
+        yield
+    except BaseException:
+        remove_empty(made)
+        raise
+
+
+@contextmanager
 def writing(folder: Path) -> Iterator[None]:
     """A block in which a full or read-only disk raises BadFile."""
     try:

@@ -13,7 +13,7 @@ import numpy as np
 
 from muse.errors import BadFile, Mismatch
 from muse.files.atomic import atomic_path, refuse_special
-from muse.files.folders import FULL
+from muse.files.folders import FULL, parents_made
 from muse.files.source import PACKED_OTHERWISE
 from muse.files.text_line import SAMPLE, Line, read_line, runs_over
 from muse.vectors import Matrix
@@ -71,9 +71,12 @@ def _numbers(matrix: Matrix, decimals: int | None) -> str:
 
 @contextmanager
 def replaced(path: Path) -> Iterator[IO[bytes]]:
-    """A stream whose content replaces `path` when the block ends without an error, compressed for .gz."""
+    """A stream whose content replaces `path` when the block ends without an error, compressed for .gz.
+
+    Missing parent folders are created, and removed again on an error.
+    """
     try:
-        with atomic_path(path) as partial, partial.open("wb") as stream:
+        with parents_made(path), atomic_path(path) as partial, partial.open("wb") as stream:
             if path.suffix != ".gz":
                 yield stream
                 return
@@ -85,22 +88,20 @@ def replaced(path: Path) -> Iterator[IO[bytes]]:
         found = error.__context__ if isinstance(error, RuntimeError) else error
         if not isinstance(found, OSError):
             raise
-        if not path.parent.is_dir():
-            advice = f"make the folder {path.parent} first"
-        else:
-            advice = "free some space or choose another path" if found.errno in FULL else "check the folder"
+        advice = "free some space or choose another path" if found.errno in FULL else "check the folder"
         raise BadFile(f"{path}: expected a writable path, got {found.strerror or found}; {advice}") from found
 
 
 def check_place(path: Path) -> None:
-    """Raise BadFile if no file can be written at `path`; for use before long work, it changes nothing."""
+    """Raise BadFile if no file can be written at `path`; for use before long work, it changes nothing.
+
+    Missing folders are no error: `replaced` creates them.
+    """
     if path.is_dir():
         raise BadFile(f"{path}: expected the name of a file, got a folder; give a file in it")
     if path.suffix in (*PACKED_OTHERWISE, ".zip"):
         raise BadFile(f"{path}: expected a name without {path.suffix}, since files are packed as .gz alone")
     refuse_special(path)
-    if not path.resolve().parent.is_dir():
-        raise BadFile(f"{path}: expected a file in an existing folder, got no such folder; create it")
     check_folder(path.resolve().parent)
 
 
