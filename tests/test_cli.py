@@ -152,9 +152,7 @@ def test_no_vectors_to_be_found(muse: Command, tmp_path: Path, monkeypatch: pyte
 
 def test_too_few_words_are_asked_for(muse: Command, files: Path) -> None:
     before = tree(files)
-    refused(
-        muse(*good(files, "--max-vocab", 99)), "at least 500 words", "got 99", "raise --max-vocab from 99"
-    )
+    refused(muse(*good(files, "--max-vocab", 99)), "--max-vocab must be at least 500", "got 99; raise it")
     assert tree(files) == before
 
 

@@ -11,6 +11,7 @@ from muse.files import read_vectors
 from tests.command import Command, refused_leaving
 
 WORDS, TOPICS, LINES = 600, 20, 3_000
+BOTH = ["--src-text", "fr.txt", "--tgt-text", "en.txt"]
 
 
 @pytest.fixture
@@ -45,12 +46,31 @@ def test_from_two_texts_to_a_space(folder: Path, muse: Command) -> None:
         (["--tgt-text", "en.txt", "--tgt-emb", "en.vec"], "--tgt-text replaces --tgt-emb, got both"),
         (["--src", "de", "--src-text", "fr.txt"], "once for each --src, got 1 for 2"),
         (["--src-text", "no.txt"], "no.txt: expected the text of 'fr', found no such file"),
-        (["--tgt-text", "en.txt", "--init", "dictionary"], "--init dictionary needs the pairs"),
+        ([*BOTH, "--init", "dictionary"], "--init dictionary needs the pairs"),
+        ([*BOTH, "--dictionary", "no.tsv"], "no.tsv: expected a file, but it does not exist"),
+        ([*BOTH, "--dictionary", "bad.tsv"], "bad.tsv:1: expected two words"),
+        ([*BOTH, "--out", "mine"], "mine exists and is not an aligned space; choose another --out"),
+        ([*BOTH, "--via", "xx"], "no vectors for 'xx'"),
+        ([*BOTH, "--src-words", "no.txt"], "no.txt: expected a file, but it does not exist"),
+        ([*BOTH, "--max-vocab", "499"], "--max-vocab must be at least 500"),
+        (["--src-text", "fr.txt"], "no vectors for 'en'"),
+        (["--src-text", "fr.txt", "--tgt-emb", "no.vec"], "no.vec: expected a file, but it does not exist"),
+        (["--src-text", "fr.txt", "--tgt-text", "bad.tsv"], "bad.tsv: expected text, got mostly numbers"),
+        (["--src-text", "fr.txt", "--tgt-text", "blank"], "blank: expected text, got no line with a word"),
     ],
 )
 def test_what_is_wrong_is_told_before_training(
-    folder: Path, muse: Command, options: list[str], message: str
+    folder: Path, muse: Command, monkeypatch: pytest.MonkeyPatch, options: list[str], message: str
 ) -> None:
+    def train(*_: object, **__: object) -> None:
+        pytest.fail("vectors are trained")
+
+    monkeypatch.setattr("muse.embedding.embed", train)
+    monkeypatch.setattr("muse.files.locate.SAMPLE", folder / "none")
+    (folder / "bad.tsv").write_text("1 2 3 4\n" * 9)
+    (folder / "blank").write_text(" \n\n")
+    (folder / "mine").mkdir()
+    (folder / "mine" / "thesis").touch()
     refused_leaving(folder, muse, ["align", "--src", "fr", "--tgt", "en", *options, "-q"], message)
 
 

@@ -170,8 +170,8 @@ def test_what_cannot_be_trained_is_refused_and_nothing_is_left(tmp_path: Path) -
     ):
         with pytest.raises(BadFile, match=message):
             embed([tmp_path / name], tmp_path / "x.vec", language="xx")
-    with pytest.raises(BadFile, match="no such folder"):
-        embed([tmp_path / "rare"], tmp_path / "no" / "x.vec", language="xx")
+    with pytest.raises(BadFile, match="expected a folder to write in, got the file"):
+        embed([tmp_path / "rare"], tmp_path / "empty" / "x.vec", language="xx")
     assert sorted(tmp_path.iterdir()) == before
 
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
 from muse.api.arrays import Given, RowArray
-from muse.errors import BadSetting
+from muse.errors import BadFile, BadSetting
 from muse.files.locate import locate_vectors
+from muse.files.source import cannot_open
 from muse.files.spacy_pipeline import find_vectors
-from muse.learn.pair import AlignConfig
+from muse.learn.pair import MINIMUM_WORDS, AlignConfig
 from muse.space import check_language
 
 _NO_PIVOT = "--tgt LANG or --into SPACE is needed, got neither"
@@ -100,10 +102,33 @@ class Request:
                     "again; leave it out: the languages of --src serve as detours anyway"
                 )
         self._check_several()
+        if self.max_vocab is not None and self.max_vocab < MINIMUM_WORDS:
+            raise BadSetting(
+                f"--max-vocab must be at least {MINIMUM_WORDS}, with fewer words nothing is aligned; got "
+                f"{self.max_vocab}; raise it"
+            )
         if self.config.plan.init == "dictionary" and self.dictionary is None:
             raise BadSetting(
                 "--init dictionary needs the pairs to learn from, got none; give --dictionary FILE"
             )
+
+    def check_files(self, *, besides: Collection[str] = ()) -> None:
+        """Raise BadFile for a file that is missing; the vectors of the languages `besides` may be.
+
+        The dictionary is not among them: it is read before the vectors.
+        """
+        lists = self.source_words, self.target_words, self.source_texts, self.target_texts
+        files = [*self.via_files(), *lists]
+        if not set(self.sources) <= set(besides):
+            files += self.source_files()
+        if self.into is None and self.pivot not in besides:
+            files.append(self.pivot_file())
+        for file in files:
+            if isinstance(file, Path):
+                try:
+                    file.stat()
+                except OSError as error:
+                    raise BadFile(cannot_open(file, error)) from error
 
     def _check_several(self) -> None:
         sources = self.sources

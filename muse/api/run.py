@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -86,11 +86,25 @@ def _path(given: str | Path | None) -> Path | None:
     return None if given is None else Path(given)
 
 
-def run(request: Request, *, device: str = "auto", progress: Progress | None = None) -> Report:
+@dataclass(frozen=True)
+class Untrained:
+    """Languages whose vectors are not there yet, and what trains them."""
+
+    languages: Collection[str]
+    train: Callable[[], object]
+
+
+def run(
+    request: Request,
+    *,
+    device: str = "auto",
+    progress: Progress | None = None,
+    untrained: Untrained | None = None,
+) -> Report:
     """The report of a run of `request`: check the arguments, read, learn, save.
 
-    Checkpoints are kept beside the space until it is saved, so that a killed run can be resumed with
-    `request.resume`.
+    Vectors of `untrained` are trained after all is checked that does not need them. Checkpoints are kept
+    beside the space until it is saved, so that a killed run can be resumed with `request.resume`.
     """
     began = time.perf_counter()
     device = pick_device(device)
@@ -99,7 +113,13 @@ def run(request: Request, *, device: str = "auto", progress: Progress | None = N
         read_manifest(request.into)  # first: what is no space is not a wrong --out
     check_out(request.folder)
     with only_writer(request.folder):
-        return _run(_resolved(request), device, progress, began)
+        request = _resolved(request)
+        request.check_files(besides=() if untrained is None else untrained.languages)
+        if untrained is not None:
+            checked = time.perf_counter()
+            untrained.train()
+            began += time.perf_counter() - checked  # the report has the seconds of the alignment alone
+        return _run(request, device, progress, began)
 
 
 def _run(request: Request, device: str, progress: Progress | None, began: float) -> Report:
@@ -180,7 +200,7 @@ def _load(request: Request, progress: Progress) -> _Inputs:
     sides = {}
     for language, given in files.items():
         sides[language] = _read(request, language, given, progress)
-        check_pair(sides[language].vectors, target.vectors, max_vocab=request.max_vocab)
+        check_pair(sides[language].vectors, target.vectors)
     return _Inputs(
         {language: sides[language] for language in request.sources},
         target,

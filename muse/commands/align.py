@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -143,19 +144,20 @@ def align(**options: Any) -> int:
         raise click.UsageError(
             "--reweight follows refinement, which --no-refine leaves out; leave one of them out."
         )
-    from muse.api.run import run
+    from muse.api.run import Untrained, run
     from muse.progress import Progress, message
     from muse.run.memory import keep_freed_memory
 
     keep_freed_memory()
-    request, texts = _request(options), check_texts(options)
-    request.check()
-    embed_texts(texts, seed=options["seed"], quiet=options["quiet"])
-    report = run(request, device=options["device"], progress=Progress(quiet=options["quiet"]))
+    quiet, texts = options["quiet"], check_texts(options)
+    untrained = Untrained(texts, partial(embed_texts, texts, seed=options["seed"], quiet=quiet))
+    report = run(
+        _request(options), device=options["device"], progress=Progress(quiet=quiet), untrained=untrained
+    )
     fields = report.as_json()
     shown = json.dumps(fields, ensure_ascii=False) if options["as_json"] else "\n".join(_lines(report))
     click.echo(shown)
-    if not (options["as_json"] or options["quiet"]):
+    if not (options["as_json"] or quiet):
         click.echo(message("\n".join(advice(report, options))), err=True)
     return FAILED if fields["verdict"] == "failed" else 0
 

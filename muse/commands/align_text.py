@@ -32,8 +32,9 @@ def text_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def check_texts(options: dict[str, Any]) -> dict[str, Path]:
     """The text of each language that has one; an error where they contradict other options or files."""
-    from muse.embedding.corpus import check_corpus
+    from muse.embedding.corpus import check_text
     from muse.errors import BadFile, BadSetting
+    from muse.files.writing import check_place
 
     source, target, sources = options["src_text"], options["tgt_text"], options["sources"]
     for side, given, other in (("--src", source, options["src_emb"]), ("--tgt", target, options["tgt_emb"])):
@@ -56,7 +57,8 @@ def check_texts(options: dict[str, Any]) -> dict[str, Path]:
                 f"{vectors_of(language)} is there already: expected to write the vectors of {text} to it; "
                 "if they are the same, leave --src-text and --tgt-text out, else move the file away"
             )
-    check_corpus(list(found.values()))  # all of them before any is learned from
+        check_place(vectors_of(language))
+        check_text(text)
     return found
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 from muse.errors import BadFile
@@ -77,11 +78,14 @@ def write_corpus(
     return Corpus(out, lines, tokens, tuple(sample.lines))
 
 
-def check_corpus(texts: Sequence[Path]) -> None:
-    """Raise BadFile for what the first lines show to be no text; a pipe could not be read again."""
-    for file in _files(texts):
-        if not (is_stream(file) or is_parquet(file)):
-            next(read_lines(file), None)
+def check_text(text: Path) -> None:
+    """Raise BadFile if the first lines are no text; a pipe, which can be read only once, passes."""
+    files = _files([text])
+    if not any(map(is_stream, files)):
+        lines = list(islice(filter(str.strip, _lines(files, None)), TOGETHER))
+        if not lines:
+            raise BadFile(f"{text}: expected text, got no line with a word; check the name")
+        _check_letters(lines, [text])
 
 
 def _check_letters(lines: Sequence[str], texts: Sequence[Path]) -> None:

@@ -102,20 +102,15 @@ class Learned:
     via: tuple[str, ...] = ()
 
 
-def check_pair(source: Vectors, target: Vectors, *, max_vocab: int | None = None) -> None:
-    """Raise Mismatch or BadSetting if these two cannot be aligned, before any work is done.
-
-    `max_vocab` is the number of words requested: if that is too few, the error advises to raise it.
-    """
+def check_pair(source: Vectors, target: Vectors) -> None:
+    """Raise Mismatch or BadSetting if these two cannot be aligned, before any work is done."""
     if source.language == target.language:
         raise BadSetting(f"source and target need different names, got {source.language!r} twice; change one")
     for side in (source, target):
         if len(side) < MINIMUM_WORDS:
-            cut = max_vocab is not None and len(side) >= max_vocab
             raise Mismatch(
                 f"{side.language}: at least {MINIMUM_WORDS} {side.noun} are needed to align, got "
-                f"{len(side)}; "
-                + (f"raise --max-vocab from {max_vocab}" if cut else f"give a file with more {side.noun}")
+                f"{len(side)}; give a file with more {side.noun}"
             )
 
 
