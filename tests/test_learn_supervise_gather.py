@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -39,6 +40,17 @@ def test_a_dictionary_of_other_words() -> None:
     source, target, _ = pair(300)
     with pytest.raises(Mismatch, match="got 0 of 2; check the order of the languages"):
         gather(Lexicon((("en1", "fr1"), ("chat", "cat"))), source, target)
+
+
+def test_swapped_columns_are_refused_even_if_some_words_are_spelt_alike() -> None:
+    source, target, _ = pair(300)
+    alike = tuple(f"same{row}" for row in range(40))
+    source, target = (replace(side, words=(*alike, *side.words[40:])) for side in (source, target))
+    pairs = (*zip(alike, alike, strict=True), *((f"fr{row}", f"en{row}") for row in range(100, 141)))
+    assert len(gather(Lexicon(pairs), source, target).pairs) == 81
+    with pytest.raises(Mismatch, match="have fr first, but seems to have en: 40 of 81 pairs are known"):
+        gather(Lexicon(pairs).reversed(), source, target)
+    assert len(gather(Lexicon(pairs[:-1]).reversed(), source, target).pairs) == 40  # no more than twice
 
 
 def test_phrases_are_the_mean_of_their_words() -> None:

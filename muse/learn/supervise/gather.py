@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import logging
-
 import torch
 from torch import Tensor
 from torch.nn.functional import normalize
@@ -12,8 +10,6 @@ from muse.errors import Mismatch
 from muse.learn.supervise.evidence import Evidence, shared_weight
 from muse.lexicon import Lexicon
 from muse.vectors import Vectors
-
-log = logging.getLogger(__name__)
 
 
 class _Entries:
@@ -44,7 +40,8 @@ def gather(lexicon: Lexicon, source: Vectors, target: Vectors, *, device: str = 
     """The pairs of `lexicon` that both vocabularies know, of normalised `source` and `target`.
 
     A pair weighs what the lexicon says (`Lexicon.weights`), divided by the square root of the number of
-    translations of its source word. Raise Mismatch if no pair is known, or all that are weigh 0.
+    translations of its source word. Raise Mismatch if no pair is known, all that are weigh 0, or the columns
+    seem to be swapped.
     """
     sides = _Entries(source, device), _Entries(target, device)
     rows = [(sides[0].row(left), sides[1].row(right)) for left, right in lexicon.pairs]
@@ -57,11 +54,12 @@ def gather(lexicon: Lexicon, source: Vectors, target: Vectors, *, device: str = 
             f"order of the languages{case}"
         )
     if lexicon.looks_swapped(source.index, target.index):
-        log.warning(
-            "the dictionary seems to have %s first, not %s: only %d of its %d pairs are known; swap its "
-            "columns, or --src and --tgt",
-            target.language, source.language, len(known), len(lexicon),
-        )  # fmt: skip
+        # A few words that both languages spell alike are known: learning from these would take minutes.
+        raise Mismatch(
+            f"the dictionary must have {source.language} first, but seems to have {target.language}: "
+            f"{len(known)} of {len(lexicon)} pairs are known, and more than twice as many with the columns "
+            "swapped; swap them, or --src and --tgt"
+        )
     given = lexicon.weights or (1.0,) * len(lexicon)
     known = [place for place in known if given[place] > 0]
     if not known:
