@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from muse.embedding.training import FEWEST_WORDS
 from muse.files import read_vectors
+from muse.learn.pair import MINIMUM_WORDS
 from tests.command import Command, refused_leaving
 
 TINY = ["--dim", "8", "--epochs", "1", "--min-count", "1", "--threads", "1"]
@@ -35,6 +37,20 @@ def test_the_folders_of_both_files_are_made(muse: Command, text: Path) -> None:
     )  # fmt: skip
     assert muse("embed", text, "--lang", "en", "--out", out, *TINY, "--model", model, "-q").code == 0
     assert len(read_vectors(out, language="en").words) == 6 and model.stat().st_size
+
+
+def test_fewer_words_than_can_be_aligned_are_told(muse: Command, tmp_path: Path) -> None:
+    assert FEWEST_WORDS == MINIMUM_WORDS
+    text, out = tmp_path / "t.txt", tmp_path / "en.vec"
+    for words, options, end in (
+        (499, [], "499 words are too few for muse align, which needs at least 500; add text"),
+        (500, [], None),
+        (500, ["--max-vocab", "499"], "needs at least 500; raise --max-vocab"),
+    ):
+        text.write_text("\n".join(f"word{number}" for number in range(words)))
+        ended = muse("embed", text, "--lang", "en", "--out", out, *TINY, *options, "--json")
+        for found in (ended.err, " ".join(ended.json["warnings"])):
+            assert end in found if end else "too few" not in found
 
 
 def test_what_is_printed_says_what_comes_next(muse: Command, text: Path) -> None:

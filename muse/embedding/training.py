@@ -32,6 +32,7 @@ from muse.text.unspaced import unspaced_letters
 log = logging.getLogger(__name__)
 
 FEW = 5_000_000  # tokens; a rule of thumb
+FEWEST_WORDS = 500  # that can be aligned: MINIMUM_WORDS of muse.learn.pair
 DECIMALS = 5
 SEEDS = 1 << 31  # that fastText tells apart
 _SHARE = re.compile(r"Progress:\s*([0-9.]+)%")
@@ -97,11 +98,19 @@ def embed(
         fitted = time.perf_counter()
         with progress.part(3, 3).stage("saving", 0):
             words = _write(trained, out, language, config.most_words)
+        if words < FEWEST_WORDS:
+            told = (*told, _few(words, cut=words == config.most_words))
+            log.warning("%s: %s", language, told[-1])
         if model is not None:
             with atomic_path(model) as place:
                 shutil.move(trained, place)
         seconds = {"read": read - began, "train": fitted - read, "save": time.perf_counter() - fitted}
     return Embedded(out, words, corpus.tokens, corpus.lines, epochs, seconds, told)
+
+
+def _few(words: int, *, cut: bool) -> str:
+    advice = "raise --max-vocab" if cut else "add text, or lower --min-count"
+    return f"{words} words are too few for muse align, which needs at least {FEWEST_WORDS}; {advice}"
 
 
 def _warnings(corpus: Corpus, language: str) -> Iterator[str]:
