@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 import muse
+from muse.api.options import request_of
 from muse.api.request import Request
 from muse.errors import BadFile, BadSetting
+from muse.learn.pair import AlignConfig
+from muse.learn.plan import Plan
+from muse.learn.refine import RefineConfig
+from muse.progress import Progress
 from tests.toys import raw_pair, write_vec
 
 
@@ -29,6 +36,67 @@ def test_a_target_or_a_space_to_add_to_is_needed() -> None:
         Request("fr").check()
     Request("fr", "en").check()
     Request("fr", into=Path("space")).check()
+
+
+def test_flat_options_are_those_of_the_command_line() -> None:
+    flat = request_of("fr", "en", {"src_emb": "fr.vec", "lower": True, "max_vocab": np.int64(600),
+                                   "dictionary": "d.tsv", "out": None, "via": "de"})  # fmt: skip
+    assert flat == Request("fr", "en", Path("fr.vec"), dictionary=Path("d.tsv"), max_vocab=600,
+                           lowercase=True, via=("de",))  # fmt: skip
+    assert request_of(["fr"], "en", {}) == Request(("fr",), "en")
+    learning = {"init": "gromov", "no_identical": True, "normalise": "centre, unit", "reweight": False,
+                "joint": True, "seed": 7}  # fmt: skip
+    expected = AlignConfig(Plan("gromov", identical=False), ("centre", "unit"), reweight=False, joint=True,
+                           seed=7)  # fmt: skip
+    assert request_of(["fr", "de"], "en", learning).config == expected
+    unrefined = AlignConfig(Plan(rounds=()), refine=None)
+    assert request_of("fr", "en", {"refine": False}).config == unrefined
+    assert request_of("fr", "en", {"config": unrefined, "refine": True}).config == AlignConfig()
+    refine = RefineConfig(max_rounds=2)
+    kept = request_of("fr", "en", {"config": AlignConfig(refine=refine), "seed": 1, "refine": True}).config
+    assert kept == AlignConfig(refine=refine, seed=1)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"sead": 1}, r"sead is no option of muse\.align; did you mean seed\?"),
+        ({"identical": False}, "did you mean no_identical"),
+        ({"zzz": 1}, "zzz is no option of muse.align; choose among command, config, dictionary"),
+        ({"max_vocab": "500"}, "max_vocab must be a whole number of at least 1, got '500'"),
+        ({"seed": True}, "seed must be a whole number of at least 0, got True"),
+        ({"seed": -1}, "seed must be a whole number of at least 0, got -1"),
+        ({"lower": "no"}, "lowercase must be True or False, got 'no'"),
+        ({"lower": True, "lowercase": True}, "lowercase and lowercase are one option, got both"),
+        ({"dictionary": 5}, "dictionary must be a path, got 5"),
+        ({"config": {"seed": 1}}, "config must be a muse.AlignConfig"),
+        ({"via": 3}, "via must be a string or several, got 3"),
+        ({"init": "atuo"}, "--init must be one of auto"),
+        ({"init": "identical", "no_identical": True}, "leave one of them out"),
+        ({"reweight": True, "refine": False}, "leave one of them out"),
+        ({"reweight": True, "into": "space"}, "--reweight moves the target"),
+        ({"device": "tpu"}, "--device must be one of auto, cpu, cuda; got 'tpu'"),
+        ({"source": 5}, "source must be a string or several, got 5"),
+        ({"target": 5}, "target must be a language, got 5"),
+    ],
+)
+def test_wrong_options_are_told_by_name(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(BadSetting, match=message):
+        muse.align(**{"source": "fr", "target": "en", **options})
+
+
+def test_device_and_progress_reach_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: dict[str, Any] = {}
+
+    def stop(request: Request, **options: Any) -> None:
+        seen.update(options)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("muse.api.run.run", stop)
+    progress = Progress(quiet=True)
+    with pytest.raises(KeyboardInterrupt):
+        muse.align("fr", "en", device="cpu", progress=progress)
+    assert seen == {"device": "cpu", "progress": progress}
 
 
 def test_one_language_for_detours_may_be_a_string(tmp_path: Path) -> None:

@@ -218,7 +218,10 @@ BAD: dict[str, tuple[list[object], list[str]]] = {
     "no space": (["--src", "es", "--into", "nowhere"], ["nowhere: expected an aligned space"]),
     "no vectors": (["--src", "fr", "--src", "xx", "--tgt", "en"], ["no vectors for 'xx'"]),
     "small": (["--src", "fr", "--src", "few", "--tgt", "en"], ["few: at least 500 words", "got 499"]),
-    "max-vocab": (["--src", "es", "--into", "space", "--max-vocab", 99], ["got 99", "raise --max-vocab"]),
+    "max-vocab": (
+        ["--src", "es", "--into", "space", "--max-vocab", 99],
+        ["--max-vocab must be at least 500", "got 99; raise it"],
+    ),
     "resume": (["--src", "es", "--into", "space", "--resume"], ["--resume needs the checkpoints"]),
 }
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -180,6 +180,14 @@ class Request:
     def via_files(self) -> tuple[Given, ...]:
         """The vectors of each language for detours only; BadFile if none are found."""
         return _located(self.via_file, self.via, "--via-emb")
+
+
+@dataclass(frozen=True)
+class Untrained:
+    """Languages whose vectors are not there yet, and what trains them."""
+
+    languages: Collection[str]
+    train: Callable[[], object]
 
 
 def _located(

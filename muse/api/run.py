@@ -5,16 +5,17 @@ from __future__ import annotations
 import hashlib
 import logging
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from muse.api.arrays import Given, RowArray, given_vectors
+from muse.api.arrays import Given, RowArray
+from muse.api.options import request_of
 from muse.api.outcome import Report, occasion, of_language, provenance, signature
-from muse.api.request import Request
+from muse.api.request import Request, Untrained
 from muse.errors import BadSetting, MuseError
 from muse.files import read_lexicon, read_vectors
 from muse.files.locks import only_writer
@@ -47,10 +48,6 @@ __all__ = ["align", "pick_device", "run"]
 
 log = logging.getLogger(__name__)
 
-# A caller may give these as strings, and vectors as arrays too.
-FILES = {"source_words", "target_words", "source_texts", "target_texts", "dictionary", "out", "into"}
-VECTORS = {"source_file", "target_file", "via_file"}
-
 
 @dataclass(frozen=True, eq=False)
 class _Inputs:
@@ -66,32 +63,29 @@ class _Inputs:
         return {side.vectors.language: len(side.vectors) for side in sides}
 
 
-def align(source: str | Sequence[str], target: str | None = None, **options: Any) -> AlignedSpace:
-    """The aligned space of the languages, learned from their vectors and saved; `options` as in `Request`.
+def align(
+    source: str | Sequence[str],
+    target: str | None = None,
+    *,
+    device: str = "auto",
+    progress: Progress | None = None,
+    **options: Any,
+) -> AlignedSpace:
+    """The aligned space of the languages, learned from their vectors and saved.
+
+    `options` are those of the command `muse align` by their names, with underscores, each with the same
+    default: `init`, `seed`, `dictionary`, `max_vocab`, `lower`, `no_identical`, `normalise`, `refine`,
+    `reweight`, `joint`, `out`, `resume`, `src_emb`, `tgt_emb`, `via`, `via_emb`, `into`, `src_words`,
+    `tgt_words`, `src_texts`, `tgt_texts`; the names of the fields of `Request` do as well. `config` has all
+    settings of learning, and the options that are given beside it replace its own. `progress` shows how far
+    the run is: `muse.progress.Progress()` on stderr. Raise BadSetting for an unknown name or a wrong value.
 
     In place of a file of vectors an array (n, d) will do: rows in no order, such as the vectors that a model
     gives to texts. It is copied, not changed, and the id of row i is str(i). Raise BadSetting for an array of
     another shape or type. The verdict is in `space.manifest["verdict"]`; check it before you use the space.
     """
-    sources = source if isinstance(source, str) else tuple(source)
-    if isinstance(options.get("via"), str):
-        options["via"] = (options["via"],)
-    options |= {name: _path(options[name]) for name in FILES & options.keys()}
-    options |= {name: given_vectors(name, options[name]) for name in VECTORS & options.keys()}
-    report = run(Request(sources, target, **options))
+    report = run(request_of(source, target, options), device=device, progress=progress)
     return load_space(report.space)
-
-
-def _path(given: str | Path | None) -> Path | None:
-    return None if given is None else Path(given)
-
-
-@dataclass(frozen=True)
-class Untrained:
-    """Languages whose vectors are not there yet, and what trains them."""
-
-    languages: Collection[str]
-    train: Callable[[], object]
 
 
 def run(

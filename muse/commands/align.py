@@ -18,7 +18,6 @@ from muse.learn.initialise import INITIALISATIONS
 if TYPE_CHECKING:
     from muse.api.outcome import Report
     from muse.api.request import Request
-    from muse.learn.pair import AlignConfig
 
 FAILED = 3  # the exit code of an alignment judged failed
 OF_WORDS = " (not unsupervised)"
@@ -138,16 +137,14 @@ def align(**options: Any) -> int:
         raise click.UsageError("Missing option '--src'.")
     if options["target"] is None and options["into"] is None:
         raise click.UsageError("Missing option '--tgt', or '--into SPACE' in its place.")
-    if options["init"] == "identical" and options["no_identical"]:
-        raise click.UsageError("--no-identical forbids --init identical; leave one of them out.")
-    if options["reweight"] and not options["refine"]:
-        raise click.UsageError(
-            "--reweight follows refinement, which --no-refine leaves out; leave one of them out."
-        )
-    from muse.api.run import Untrained, run
+    from muse.api.options import contradiction
+    from muse.api.request import Untrained
+    from muse.api.run import run
     from muse.progress import Progress, message
     from muse.run.memory import keep_freed_memory
 
+    if wrong := contradiction(options):
+        raise click.UsageError(f"{wrong}.")
     keep_freed_memory()
     quiet, texts = options["quiet"], check_texts(options)
     untrained = Untrained(texts, partial(embed_texts, texts, seed=options["seed"], quiet=quiet))
@@ -186,34 +183,7 @@ def _row(name: str, value: object) -> str:
 
 
 def _request(options: dict[str, Any]) -> Request:
-    from muse.api.request import Request
-    from muse.errors import BadSetting
+    from muse.api.options import KNOWN, request_of
 
-    alone = options["into"] is None and len(options["sources"]) == 1
-    if options["reweight"] and not alone:
-        raise BadSetting(
-            "--reweight moves the target, which several languages share; use it with one --src and no --into"
-        )
-    return Request(
-        options["sources"], options["target"], options["src_emb"] or None, options["tgt_emb"],
-        options["dictionary"], options["out"], options["max_vocab"], options["lower"], options["resume"],
-        _config(options), options["into"], options["via"], options["via_emb"] or None,
-        options["src_words"], options["tgt_words"], options["src_texts"], options["tgt_texts"], typed(),
-    )  # fmt: skip
-
-
-def _config(options: dict[str, Any]) -> AlignConfig:
-    from muse.learn.pair import AlignConfig
-    from muse.learn.plan import ROUNDS, Plan
-    from muse.learn.refine import RefineConfig
-
-    refined = options["refine"]
-    plan = Plan(options["init"], identical=not options["no_identical"], rounds=ROUNDS if refined else ())
-    return AlignConfig(
-        plan,
-        steps=tuple(step.strip() for step in options["normalise"].split(",")),
-        refine=RefineConfig() if refined else None,
-        reweight=options["reweight"] is not False,
-        joint=options["joint"],
-        seed=options["seed"],
-    )
+    given = {name: value for name, value in options.items() if name in KNOWN and value != ()}
+    return request_of(options["sources"], options["target"], given | {"command": typed()})
