@@ -251,10 +251,12 @@ def test_mined_pairs_are_those_of_the_lens_before_without_knowing_which_translat
     }
     monkeypatch.setattr(unseen, "fresh", lambda asked, language: texts[language])
     learned: list[tuple[str, int]] = []
-    monkeypatch.setattr(
-        unseen, "learned", lambda space, pairs, language, asked, seed: learned.append((language, seed))
-        or Numbers(),
-    )  # fmt: skip
+
+    def lens(space: None, pairs: Any, language: str, asked: Any, seed: int) -> Numbers:
+        learned.append((language, seed))
+        return Numbers()
+
+    monkeypatch.setattr(unseen, "learned", lens)
     options = argparse.Namespace(trained="fr", read="de", pairs=9, text=3)
     lessons = unseen.Lessons(None, options)
     # 1d has no translation among the English sentences beside the French ones, 3d is beyond --text.
