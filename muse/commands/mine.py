@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 SIDES = ("source", "target")
-UNTRAINED = "idf"  # the best without training at finding translations; sif is at comparing sentences
+UNTRAINED = "idf"  # finds translations best without training on the whole; sif compares sentences best
 
 
 @click.command()
