@@ -542,8 +542,8 @@ def test_a_gold_dictionary_that_covers_nothing(muse: Command, space: Path) -> No
 
 
 def test_no_place_for_an_induced_dictionary(muse: Command, space: Path) -> None:
-    out = space.parent / "nosuch" / "deep.txt"
-    refused(muse("induce", space, "--out", out), "deep.txt")
+    (space.parent / "file").write_text("in the way")
+    refused(muse("induce", space, "--out", space.parent / "file" / "deep.txt"), "got the file")
     refused(muse("induce", space, "--out", space), "space")
 
 

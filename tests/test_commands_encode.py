@@ -139,7 +139,7 @@ def test_bad_input(muse: Command, space: Path, stdin: io.BytesIO, tmp_path: Path
         ([*base, "--column", "x"], ["--column needs a Parquet file"]),
         ([*base[:4], "--column", "x"], ["--column needs --input"]),
         ([*base, "--out", tmp_path / "out.txt"], ["out.txt", ".npy or .parquet"]),
-        ([*base, "--out", tmp_path / "no" / "out.npy"], ["out.npy", "folder"]),
+        ([*base, "--out", tmp_path / "text.txt" / "out.npy"], ["text.txt", "folder"]),
         ([*base, "--input", tmp_path / "nosuch.txt"], ["nosuch.txt: expected a file"]),
         ([*base, "--input", tmp_path / "bytes.txt"], ["bytes.txt:2: expected UTF-8"]),
         ([*base, "--fit", tmp_path / "nosuch.txt"], ["nosuch.txt: expected a file"]),

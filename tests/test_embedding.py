@@ -25,7 +25,7 @@ from muse.files.fasttext_model import load_fasttext
 from muse.progress import Progress
 
 LINES = ["L'eau de la Mer.", "", "Deux mots</s> ; 12:45 !", "  ", "Été"]
-TOKENS = "l' eau de la mer .\ndeux mots < / s > ; 12:45 !\nété\n"
+TOKENS = "l' eau de la mer .\ndeux mots ; 12:45 !\nété\n"
 TOPICS, WORDS = 4, 8
 SMALL = EmbedConfig(dimension=16, epochs=5, least_count=1)
 

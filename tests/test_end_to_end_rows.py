@@ -205,7 +205,7 @@ def test_a_report_and_the_explorer_of_rows(space: Path, muse: Command, tmp_path:
     [
         (["--init", "identical"], "--init identical needs words, most frequent first, got rows without"),
         (["--init", "gromov", "--lower"], "--lower is for words, got rows without words; leave it out"),
-        (["--max-vocab", "400"], "at least 500 rows are needed to align, got 400; raise --max-vocab"),
+        (["--max-vocab", "400"], "--max-vocab must be at least 500, with fewer words nothing is aligned"),
         (["--src-words", "ids.tsv"], "leave the list out"),
     ],
 )  # fmt: skip

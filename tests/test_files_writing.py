@@ -90,9 +90,15 @@ def test_words_and_rows_must_fit_and_be_finite(tmp_path: Path, write: Callable[.
 
 
 @pytest.mark.parametrize("write", [write_vectors_text, write_word2vec, write_npz])
-def test_a_folder_that_is_not_there(tmp_path: Path, write: Callable[..., None]) -> None:
-    with pytest.raises(BadFile, match="expected a writable path, got No such file"):
-        write(tmp_path / "no" / "x.vec", WORDS, MATRIX)
+def test_folders_that_are_not_there_are_made(tmp_path: Path, write: Callable[..., None]) -> None:
+    write(tmp_path / "no" / "such" / "x", WORDS, MATRIX)
+    assert (tmp_path / "no" / "such" / "x").is_file()
+    with pytest.raises(Mismatch):
+        write(tmp_path / "other" / "x", WORDS, MATRIX[:-1])
+    assert not (tmp_path / "other").exists()
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(BadFile, match="file"):
+        write(tmp_path / "file" / "x", WORDS, MATRIX)
 
 
 def test_an_error_leaves_the_old_file(tmp_path: Path) -> None:

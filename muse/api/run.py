@@ -13,11 +13,12 @@ from typing import Any
 import numpy as np
 
 from muse.api.arrays import Given, RowArray
+from muse.api.dictionary import read_dictionary
 from muse.api.options import request_of
 from muse.api.outcome import Report, occasion, of_language, provenance, signature
 from muse.api.request import Request, Untrained
 from muse.errors import BadSetting, MuseError
-from muse.files import read_lexicon, read_vectors
+from muse.files import read_vectors
 from muse.files.locks import only_writer
 from muse.files.plain_text import read_lines
 from muse.files.row_texts import with_texts
@@ -28,7 +29,6 @@ from muse.files.table import Wanted, gather, lacks_ngrams
 from muse.learn.detour import Middle
 from muse.learn.many import LearnedMany, Others, learn_many
 from muse.learn.pair import PARTS, check_pair, prepare_
-from muse.lexicon import Lexicon
 from muse.progress import Progress
 from muse.run.checkpoint import Checkpoint, open_checkpoint
 from muse.run.memory import peak_memory_mb
@@ -145,25 +145,12 @@ def _run(request: Request, device: str, progress: Progress | None, began: float)
     return _report(request, learned, seconds, inputs.words())
 
 
-def _report_weights(path: Path, lexicon: Lexicon) -> None:
-    # Whether scores are weights depends on their range, which their author may not have had in mind.
-    if lexicon.scores is None or lexicon.probabilities is not None:
-        return
-    if lexicon.weights is None:
-        log.info(
-            "%s: the third column is no weight, since it is not from 0 to 1: all pairs count alike", path
-        )
-    else:
-        log.info("%s: the third column, from 0 to 1, is read as the weights of the pairs", path)
-
-
 def _resolved(request: Request) -> Request:
     """The request with its dictionary read, its target known, and no re-weighting of a shared target."""
     config = request.config
     if request.dictionary is not None:
-        lexicon = read_lexicon(request.dictionary)
-        _report_weights(request.dictionary, lexicon)
-        config = replace(config, plan=replace(config.plan, lexicon=lexicon))
+        plan = replace(config.plan, lexicon=read_dictionary(request.dictionary))
+        config = replace(config, plan=plan)
     if config.reweight and not request.moves_target:
         log.info(
             "no re-weighting: it would move %s, which all languages share", request.target or "the pivot"

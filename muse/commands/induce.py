@@ -164,9 +164,9 @@ def _write(
     # The number of pairs in each file; the files appear only once all are complete.
     from muse.files.lexicon_formats import dictionary_writer
 
-    left_out = _left_out(space, wanted[0], form)  # told before the search, which may take long
     with ExitStack() as files:
         writers = [files.enter_context(dictionary_writer(one.out, form=form)) for one in wanted]
+        left_out = _left_out(space, wanted[0], form)  # told before the search, which may take long
         probable = form != "muse" or options["min_probability"] is not None
         return [
             _fill(write, one, _found(one, space, probable, options, approximation), left_out)
@@ -183,8 +183,8 @@ def _left_out(space: AlignedSpace, wanted: _Wanted, form: str) -> set[str]:
         words = [word for word in space.vectors(language).words[:most] if not holds(form, word)]
         if words:
             log.warning(
-                "%s: leaving out %d words of %s that %s cannot represent, the first is %r; --format jsonl "
-                "has every word",
+                "%s: leaving out %d words of %s that the format %s cannot represent, the first is %r; "
+                "--format jsonl has every word",
                 wanted.out, len(words), language, form, words[0],
             )  # fmt: skip
         found.update(words)
