@@ -18,6 +18,7 @@ import argparse
 import tempfile
 from collections import defaultdict
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -107,13 +108,19 @@ def show(rows: list[dict[str, str]]) -> None:
             if one["of"] == of:
                 figures = [float(one[f"p_at_{k}"]) for k in (1, 5, 10)]
                 cells[one["method"], one["retrieval"], one["pair"]].append(figures)
+        if not cells:
+            continue
         pairs = list(dict.fromkeys(pair for *_, pair in cells))
         print(f"\nP@1 / P@5 / P@10 of {of}, means over seeds\n")
         header(["method", "retrieval", *pairs])
-        for method in METHODS:
-            for retrieval in RETRIEVALS:
-                means = [np.mean(cells[method, retrieval, pair] or [[np.nan] * 3], axis=0) for pair in pairs]
-                row([method, retrieval, *(" / ".join(f"{one:.1f}" for one in mean) for mean in means)])
+        for method, retrieval in product(METHODS, RETRIEVALS):
+            found = [cells.get((method, retrieval, pair)) for pair in pairs]
+            if any(found):
+                row([method, retrieval, *map(_means, found)])
+
+
+def _means(figures: list[list[float]] | None) -> str:
+    return " / ".join(f"{one:.1f}" for one in np.mean(figures, axis=0)) if figures else ""
 
 
 def main() -> None:
