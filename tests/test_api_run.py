@@ -66,7 +66,7 @@ def test_flat_options_are_those_of_the_command_line() -> None:
         ({"max_vocab": "500"}, "max_vocab must be a whole number of at least 1, got '500'"),
         ({"seed": True}, "seed must be a whole number of at least 0, got True"),
         ({"seed": -1}, "seed must be a whole number of at least 0, got -1"),
-        ({"lower": "no"}, "lowercase must be True or False, got 'no'"),
+        ({"lower": "no"}, "lower must be True or False, got 'no'"),
         ({"lower": True, "lowercase": True}, "lowercase and lowercase are one option, got both"),
         ({"dictionary": 5}, "dictionary must be a path, got 5"),
         ({"config": {"seed": 1}}, "config must be a muse.AlignConfig"),
@@ -172,7 +172,7 @@ def test_what_a_third_column_is_read_as(
 ) -> None:
     (tmp_path / "pairs.txt").write_text(lines)
     files = {name: tmp_path / "none.vec" for name in ("source_file", "target_file")}
-    caplog.set_level("INFO", "muse.api.run")
+    caplog.set_level("INFO", "muse.api.dictionary")
     with pytest.raises(BadFile, match=r"none\.vec"):  # it is told before anything else is read
         muse.align("fr", "en", dictionary=tmp_path / "pairs.txt", out=tmp_path / "space", **files)
     named = [message for message in caplog.messages if "third column" in message]

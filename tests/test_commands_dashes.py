@@ -49,8 +49,8 @@ def test_a_word_may_be_a_dash(muse: Command, here: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "parts"),
     [
-        ("induce space --out -", ["--out must have a name", "got -; choose a name (./- for a file"]),
-        ("encode space --lang fr --out -", ["--out must", "choose a name, or leave it out to print (./-"]),
+        ("induce space --out -", ["--out must have a name", "got -; choose a name (or the full path"]),
+        ("encode space --lang fr --out -", ["--out must", "choose a name, or leave it out to print (or"]),
         ("embed text --lang fr --out x.vec --model -", ["--model must have a name"]),
         ("report space --out -", ["--out must have a name"]),
         ("encode - --lang fr", ["SPACE must be a folder, got -; give its name"]),

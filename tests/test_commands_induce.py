@@ -169,7 +169,7 @@ def test_words_that_a_format_lacks_are_left_out_before_the_search(
         if form == "jsonl":
             assert [(one["source"], one["target"]) for one in map(json.loads, lines)] == expected
     for language in ("fr", "en"):
-        told = f"leaving out {len(lacking)} words of {language} that the format {form} cannot represent, the first is "
+        told = f"leaving out {len(lacking)} words of {language} that the format {form} cannot represent"
         assert ended.err.count(told) == (form != "jsonl")
     capped = muse("induce", tmp_path / "space", "--out", out, "--format", form, "--max-vocab", 3)
     assert (capped.code, "leaving out" in capped.err) == (0, False)

@@ -19,7 +19,8 @@ MARKUP = [
 ]  # fmt: skip
 ORDINARY = [
     "and/or", "km/h", "5%", "100%sure", "he/she", "/she", "12/05/2020", "1/2", "$5", "$US500", "US$", "<3",
-    "a<b", "x=1", "{", "%", "/", "/kæt/", "Flugbegleiter_in", "Lehrer_innen", "CamelCase", "etc.", "_so_",
+    "a<b", "x=1", "{", "%", "/", "/kæt/", "Flugbegleiter_in", "Lehrer_innen",
+    "jede_r", "auteur_rice", "$million", "a.m./p.m.", "and/or.it", "CamelCase", "etc.", "_so_",
     "C:", "rock'n'roll", "http://a.org/b/c_d?x=%s", "a_b@c.org", "www.a.org/b/c", "</3",
 ]  # fmt: skip
 
@@ -45,6 +46,7 @@ def test_ordinary_text_has_none(part: str) -> None:
         "The <b>cat</b> is in /etc/passwd: %s, {name} (see C:\\tmp\\x).",
         '<a href="x/y">Link</a> <br/> and <br> a <i>b</i>.',
         "viens /a/mots-les/x %d",
+        "cp <source> <target> now",
     ],
 )
 def test_a_line_with_markup_comes_back(line: str) -> None:

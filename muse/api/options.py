@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from os import PathLike
 from pathlib import Path
@@ -42,11 +42,11 @@ def request_of(source: str | Sequence[str], target: str | None, options: Mapping
     BadSetting for an unknown name, a value of another type, and options that contradict one another.
     """
     given = _named({name: value for name, value in options.items() if value is not None})
-    given |= {name: _checked(name, value) for name, value in given.items()}
-    if message := contradiction(given):
-        raise BadSetting(message)
     learning = {name: given.pop(name) for name in LEARNING if name in given}
-    config = _config(given.pop("config", AlignConfig()), learning)
+    base = given.pop("config", AlignConfig())
+    if message := contradiction({"init": base.plan.init, "refine": base.refine is not None, **learning}):
+        raise BadSetting(message)
+    config = _config(base, learning)
     sources = source if isinstance(source, str) else _several("source", source)
     if not isinstance(target, str | None):
         raise _expected("target", "a language", target)
@@ -68,7 +68,7 @@ def contradiction(options: Mapping[str, Any]) -> str | None:
 
 
 def _named(options: Mapping[str, Any]) -> dict[str, Any]:
-    """The options by the fields of Request."""
+    """The options, checked, by the fields of Request."""
     found: dict[str, Any] = {}
     for name, value in options.items():
         if name not in KNOWN:
@@ -78,7 +78,7 @@ def _named(options: Mapping[str, Any]) -> dict[str, Any]:
         field = FIELDS.get(name, name)
         if field in found:
             raise BadSetting(f"{name} and {field} are one option, got both; leave one of them out")
-        found[field] = value
+        found[field] = _checked(name, field, value)
     return found
 
 
@@ -86,22 +86,24 @@ def _all() -> str:
     return ", ".join(sorted(KNOWN))
 
 
-def _checked(name: str, value: Any) -> Any:
-    if name in _VECTORS:
+def _checked(name: str, field: str, value: Any) -> Any:
+    if field in _VECTORS:
         return given_vectors(name, value)
-    if name in _FILES:
+    if field in _FILES:
         if not isinstance(value, str | PathLike):
             raise _expected(name, "a path", value)
         return Path(value)
-    if name in _WHOLE:
-        if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < _WHOLE[name]:
-            raise _expected(name, f"a whole number of at least {_WHOLE[name]}", value)
+    if field in _WHOLE:
+        if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < _WHOLE[field]:
+            raise _expected(name, f"a whole number of at least {_WHOLE[field]}", value)
         return int(value)
-    if name in _YES_OR_NO and not isinstance(value, bool):
-        raise _expected(name, "True or False", value)
-    if name == "config" and not isinstance(value, AlignConfig):
+    if field in _YES_OR_NO:
+        if not isinstance(value, bool | np.bool_):
+            raise _expected(name, "True or False", value)
+        return bool(value)
+    if field == "config" and not isinstance(value, AlignConfig):
         raise _expected(name, "a muse.AlignConfig", value)
-    if name in ("via", "normalise", "command"):
+    if field in ("via", "normalise", "command"):
         return _several(name, value)
     return value
 
@@ -110,9 +112,12 @@ def _several(name: str, value: object) -> tuple[str, ...]:
     """Strings; one alone is a language, or steps with commas between them."""
     if isinstance(value, str):
         return tuple(step.strip() for step in value.split(",")) if name == "normalise" else (value,)
-    if not isinstance(value, Sequence) or not all(isinstance(one, str) for one in value):
+    if not isinstance(value, Iterable):
         raise _expected(name, "a string or several", value)
-    return tuple(value)
+    several = tuple(value)
+    if not all(isinstance(one, str) for one in several):
+        raise _expected(name, "a string or several", value)
+    return several
 
 
 def _expected(name: str, what: str, value: object) -> BadSetting:

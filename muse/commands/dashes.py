@@ -54,7 +54,7 @@ def _check(parameter: click.Parameter) -> None:
         printed = ", or leave it out to print" if "stdout" in str(getattr(parameter, "help", "")) else ""
         raise BadSetting(
             f"{_shown(parameter)} must have a name, since it appears once it is complete, got -; choose a "
-            f"name{printed} (./- for a file that is called -)"
+            f"name{printed} (or the full path of a file that is called -)"
         )
     if str(parameter.metavar or parameter.name).upper().endswith(_FOLDERS):
         raise BadSetting(f"{_shown(parameter)} must be a folder, got -; give its name")

@@ -103,7 +103,7 @@ def _files(texts: Sequence[Path]) -> list[Path]:
             raise BadFile(f"{text}: expected text, or a folder of it, found no such file; check its name")
         if (text / MANIFEST).exists():
             raise BadFile(
-                f"{text}: expected text, got a space or encoder that muse has saved; check its name"
+                f"{text}: expected text, got a folder with {MANIFEST}, as muse saves them; check its name"
             )
     return [file for text in texts for file in files_of(text)]
 

@@ -68,12 +68,12 @@ class _Columns(NamedTuple):
     text: str | None
 
     def report(self, path: Path, names: Sequence[str]) -> None:
-        """Logs which columns are read and which are not, if there are such."""
+        """Logs which columns are read and which are not, if any is ignored or the ids are missing."""
         ignored = [name for name in names if name not in self]
-        if ignored:
+        if ignored or self.label is None:
             used = ", ".join(name for name in (self.label, self.vector, self.text) if name)
             label = "" if self.label else "; ids are row numbers, since no column is called word or id"
-            log.info("%s: columns read: %s; ignored: %s%s", path, used, ", ".join(ignored), label)
+            log.info("%s: columns read: %s; ignored: %s%s", path, used, ", ".join(ignored) or "none", label)
 
     @property
     def wanted(self) -> str:

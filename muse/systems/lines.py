@@ -49,8 +49,7 @@ def check_direction(languages: Sequence[str], direction: tuple[str, str]) -> Non
     for language in direction:
         if language not in languages:
             raise BadSetting(
-                f"the model translates between {', '.join(languages)}, got {language!r}; "
-                "train one with text of it"
+                f"the model knows {', '.join(languages)}, got {language!r}; train one with text of it"
             )
 
 

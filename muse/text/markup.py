@@ -8,27 +8,31 @@ from __future__ import annotations
 
 import re
 
+_EXTENSIONS = (  # those of files that texts name; "and/or.it" is none
+    "txt|csv|tsv|json|xml|html?|css|py|js|ts|java|cc|cpp|hpp|[ch]|sh|php|rb|go|rs|md|rst|tex|pdf|docx?|xlsx?|"
+    "png|jpe?g|gif|svg|mp[34]|zip|gz|tar|exe|dll|so|conf|cfg|ini|ya?ml|toml|log|sql|po|mo|vec|bin"
+)
 _KINDS = (
     r"(?<![\w/.:])/[\w.+-]*\w(?:/[\w.+-]*\w)+/?",  # of two folders at least
     r"(?<![\w/.:~])(?:~|\.{1,2})(?:/[\w.+-]*\w)+/?",
-    r"(?<![\w./-])[\w-][\w.-]*(?:/[\w.-]+)+\.[a-z][a-z0-9]{0,3}(?![\w/])",  # a file with an extension
+    r"(?<![\w./-])[\w-][\w.-]*(?:/[\w.-]+)+\.(?:" + _EXTENSIONS + r")(?![\w/])",
     r"(?<!\w)[A-Za-z]:\\(?:[^\s/:*?\"<>|,;]*[\w\\])?",
     r"(?<!\\)\\\\\w[^\s/:*?\"<>|,;]*[\w\\]",
     r"(?<![\w%])(?:%(?:\d+\$)?[-+#0]*(?:\d+|\*)?(?:\.(?:\d+|\*))?(?:hh?|ll?|[jzt])?[diouxXeEfFgGcrs])+(?!\w)",
     r"%\(\w+\)[-+#0]*\d*(?:\.\d+)?[diouxXeEfFgGcrs](?!\w)",
     r"\$?\{\{?[\w.:!<>^+=,\[\]()#|-]*\}\}?",
-    r"(?<![\w$])\$(?:[A-Z_]{3,}|[a-z_][a-z0-9_]+)(?!\w)",
+    r"(?<![\w$])\$(?![mb]illions?\b)(?:[A-Z_]{3,}|[a-z_][a-z0-9_]+)(?!\w)",
     r"</?[A-Za-z][\w:.-]*/?>",
     r"(?<!\w)<[A-Za-z][\w:.-]*$",  # of a tag with attributes, which follow after a space
     r"(?<![\w.-])[A-Za-z_][\w:.-]*=(?:\"[^\"<>]*\"|'[^'<>]*')/?>?",
-    # But German writes Lehrer_innen.
-    r"(?<!\w)(?![A-Z][a-z]+_in(?:nen)?\b)[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+(?!\w)",
+    # But German writes Lehrer_innen and jede_r, French auteur_rice.
+    r"(?<!\w)(?![^\W_]+_(?:in(?:nen)?|[rn]|rs|es?|t?rices?)\b)[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+(?!\w)",
 )
 _MARKUP = re.compile("|".join(_KINDS))
 _SIGNS = re.compile(r"[/\\%{$<_=]")  # one of which all markup has
 _ADDRESS = re.compile(r"://|@|www\.")
-_VOID = "br|hr|img|input|wbr"  # tags that enclose no text
-_OPENING = re.compile(rf"(<(?!(?:{_VOID})\b)[A-Za-z][^<>]*(?<!/)>) ")
+# Of tags that are closed on the same line: <name> alone is a placeholder, which stands apart.
+_OPENING = re.compile(r"(<([A-Za-z][\w:.-]*)(?: [^<>]*)?(?<!/)>) (?=.*</\2>)")
 _CLOSING = re.compile(r" (</[A-Za-z][^<>]*>)")
 
 

@@ -53,12 +53,13 @@ def gather(lexicon: Lexicon, source: Vectors, target: Vectors, *, device: str = 
             f"at least one pair of the dictionary must be in both {what}, got 0 of {len(lexicon)}; check the "
             f"order of the languages{case}"
         )
-    if lexicon.looks_swapped(source.index, target.index):
+    swapped = sum(two in source.index and one in target.index for one, two in lexicon.pairs)
+    if 2 * len(known) < swapped:
         # A few words that both languages spell alike are known: learning from these would take minutes.
         raise Mismatch(
             f"the dictionary must have {source.language} first, but seems to have {target.language}: "
-            f"{len(known)} of {len(lexicon)} pairs are known, and more than twice as many with the columns "
-            "swapped; swap them, or --src and --tgt"
+            f"{len(known)} of {len(lexicon)} pairs are known, and {swapped} with the columns swapped; swap "
+            "them, or --src and --tgt"
         )
     given = lexicon.weights or (1.0,) * len(lexicon)
     known = [place for place in known if given[place] > 0]
