@@ -87,7 +87,7 @@ MISTAKES = [
     wrong("induce space --out text/x.txt", "text: expected a folder to write in, got the file",
           "choose another folder"),
     wrong("embed fr.vec --lang fr --out x.vec", "expected text, got mostly numbers", "muse align"),
-    wrong("embed space --lang fr --out x.vec", "space: expected text, got a space or encoder"),
+    wrong("embed space --lang fr --out x.vec", "space: expected text, got a folder with manifest.json"),
     wrong("serve space --host 0.0.0.0", "--allow-remote"),
 ]  # fmt: skip
 

@@ -79,7 +79,7 @@ def test_what_is_wrong_is_told_before_training(
     [
         (b"", "second: expected content, got an empty file"),
         (b"en1 en2\n\xf5\n", "second:2: expected UTF-8"),
-        (None, "second: expected text, got a space or encoder that muse has saved"),
+        (None, "second: expected text, got a folder with manifest.json"),
     ],
 )
 def test_a_second_text_is_looked_at_before_training_on_the_first(

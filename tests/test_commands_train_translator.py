@@ -185,7 +185,7 @@ def test_translate_with_what_is_no_model(muse: Command, files: Path) -> None:
         assert muse(*translating(files, *more), stdin="x\n").code == 2
     assert muse("translate", files / "space", "--model", files / "out", "--src", "fr", stdin="x").code == 2
     refused(muse(*translating(files), stdin=""), "standard input", "got nothing")
-    refused(muse(*translating(files, "--tgt", "de"), stdin="x\n"), "between en, fr, got 'de'")
+    refused(muse(*translating(files, "--tgt", "de"), stdin="x\n"), "knows en, fr, got 'de'")
     refused(muse(*translating(files, "--tgt", "fr"), stdin="x\n"), "two languages")
     start: list[object] = ["translate", "--src", "fr", "--model"]
     refused(muse(*start, "nosuch", stdin="x\n"), "nosuch")

@@ -41,7 +41,10 @@ def test_an_early_interruption_is_one_line() -> None:
 def test_an_interruption_waits_for_the_end_of_an_import(tmp_path: Path) -> None:
     # A library that is imported by halves may end in any way when something imports it again.
     (tmp_path / "slow.py").write_text("import os, signal\nos.kill(os.getpid(), signal.SIGINT)\nimport csv\n")
+    # A shell in the background ignores Ctrl-C, and so would what it starts.
     code = """
+import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)
 import muse.__main__, muse.cli
 
 def command():

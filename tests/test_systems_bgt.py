@@ -555,7 +555,7 @@ def test_a_sample_varies_what_is_written_with_its_seed_alone(written: Path) -> N
 def test_a_language_that_it_has_not_learned_is_refused() -> None:
     network = BgtNetwork(LAYERS, ("en", "fra"), Random(dimension=None), drawn())
     for direction in (("en", "de"), ("de", "fra")):
-        with pytest.raises(BadSetting, match="between en, fra, got 'de'"):
+        with pytest.raises(BadSetting, match="knows en, fra, got 'de'"):
             Rewriting(network, direction)
 
 
@@ -626,7 +626,7 @@ def test_the_command_writes_with_and_without_a_style(muse: Command, written: Pat
     assert sampled[0] == sampled[2] != sampled[1]
     assert sampled[0][1] == ""
     for more, part in (
-        (["--tgt", "de"], "between en, fr, got 'de'"),
+        (["--tgt", "de"], "knows en, fr, got 'de'"),
         (["--tgt", "fr", "--style", " "], "a style must be a sentence with known words"),
         (["--tgt", "fr", "--style", "fr1", "--sample"], "a style and a sample are both the language latent"),
     ):
