@@ -79,9 +79,11 @@ class Lexicon:
 
     def looks_swapped(self, source_words: Container[str], target_words: Container[str]) -> bool:
         """Whether some pairs are known, but more than twice as many with their columns swapped."""
-        known = sum(one in source_words and two in target_words for one, two in self.pairs)
-        swapped = sum(two in source_words and one in target_words for one, two in self.pairs)
-        return 0 < 2 * known < swapped
+        return 0 < 2 * self.known(source_words, target_words) < self.known(target_words, source_words)
+
+    def known(self, source_words: Container[str], target_words: Container[str]) -> int:
+        """How many pairs have their first word among `source_words` and their second among `target_words`."""
+        return sum(one in source_words and two in target_words for one, two in self.pairs)
 
     def translations(self) -> dict[str, frozenset[str]]:
         """Each source word with all its translations, in the order of first mention."""

@@ -40,7 +40,7 @@ def with_own_spelling(
     own = {word: spelled for word in rows if (spelled := own_spelling(word, source, target)) is not None}
     if not own:
         return found
-    scale = _scale(retrieval)
+    scale = 2.0 if retrieval.method == "csls" else 1.0  # CSLS has twice the scale of a cosine
     places = [place for place, word in enumerate(rows) if word in own]
     queries = torch.stack([rows[word] for word in own])  # (q, d)
     best = _cosines(space, queries, [found[place][0][0] for place in places], direction, retrieval)  # (q,)
@@ -63,12 +63,7 @@ def without_prior(
     if retrieval.method == "csls":
         return found
     own = own_spelling(word, *map(space.vectors, direction))
-    prior = PRIOR * _scale(retrieval) / 2
-    return [(target, score - prior * (target == own)) for target, score in found]
-
-
-def _scale(retrieval: Retrieval) -> float:
-    return 2.0 if retrieval.method == "csls" else 1.0  # CSLS has twice the scale of a cosine
+    return [(target, score - PRIOR / 2 * (target == own)) for target, score in found]
 
 
 def own_spelling(word: str, source: Vectors, target: Vectors) -> str | None:

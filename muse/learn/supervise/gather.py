@@ -53,7 +53,7 @@ def gather(lexicon: Lexicon, source: Vectors, target: Vectors, *, device: str = 
             f"at least one pair of the dictionary must be in both {what}, got 0 of {len(lexicon)}; check the "
             f"order of the languages{case}"
         )
-    swapped = sum(two in source.index and one in target.index for one, two in lexicon.pairs)
+    swapped = lexicon.known(target.index, source.index)
     if 2 * len(known) < swapped:
         # A few words that both languages spell alike are known: learning from these would take minutes.
         raise Mismatch(
