@@ -4,6 +4,7 @@ faiss finds candidates by short codes (four bits for two coordinates, inverted l
 Andre et al., 2015) and compares the best of these exactly. What that misses depends on the vectors. So
 before it answers, a search is held against the exact one on a sample of the queries; it looks through as many
 lists, and compares as many candidates, as its recall needs, and if that is too low, the exact search is used.
+The recall that is reported is of other queries: of those that chose the depth it would look too good.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from muse.search.neighbours import Step, nearest
 
 log = logging.getLogger(__name__)
 
-SAMPLE = 1_000  # queries
+SAMPLE = 2_000  # queries: half choose the depth, half measure the recall
 BEST = 10  # neighbours, as many as hubness is the mean of
 LEAST = 0.995  # the share of the sample whose best key must be found
 LEAST_OF_TEN = 0.97  # of the ten best, which hubness is the mean of
@@ -182,6 +183,38 @@ def _flat(rows: np.ndarray[Any, np.dtype[np.float32]], metric: int) -> Any:
 
 
 @dataclass(frozen=True, eq=False)
+class Trial:
+    """Queries (q, d) of an index, of which the scores (q, BEST) of the best keys are known."""
+
+    index: Index
+    queries: Tensor
+    exact: Tensor
+    k: int
+
+    @classmethod
+    def of(cls, queries: Tensor, index: Index, k: int) -> Trial:
+        """The best keys found by the exact search; k are asked for later."""
+        return cls(index, queries, nearest(queries, index.keys, BEST).scores, k)
+
+    def recall(self, depth: Depth) -> Recall:
+        """What a search of this depth finds of them."""
+        found = self.index.search(self.queries, max(self.k, BEST), depth).scores
+        # The same product may differ in the last bits from one library to another.
+        right = found[:, : self.exact.shape[1]] >= self.exact[:, -1:] - 1e-6
+        first = found[:, 0] >= self.exact[:, 0] - 1e-6
+        return Recall(float(first.double().mean()), float(right.double().mean()), len(found), depth)
+
+    def first_enough(self, depths: Iterable[Depth]) -> Depth | None:
+        """The first depth of which the recall is enough."""
+        for depth in depths:
+            recall = self.recall(depth)
+            log.info("%s, %g of the lists, %d candidates", recall, depth.lists, depth.candidates)
+            if recall.enough:
+                return depth
+        return None
+
+
+@dataclass(frozen=True, eq=False)
 class Prepared:
     """A search for the k nearest of keys (m, d) with its recall; without an index, an exact one."""
 
@@ -192,43 +225,29 @@ class Prepared:
 
     @classmethod
     def of(cls, sample: Tensor, keys: Tensor, k: int, rng: np.random.Generator) -> Prepared:
-        """The search with the least depth of which the recall on a sample (s, d) of the queries is enough."""
+        """The search of the least depth whose recall on half of a sample (s, d) of the queries is enough.
+
+        Its own recall is that on the other half.
+        """
         exactly = cls(keys, k, Recall(1.0, 1.0, len(sample), None))
         if len(keys) < FEW:
             return exactly
         index = Index(keys, rng)
-        exact = nearest(sample, keys, BEST).scores
-
-        def first_enough(depths: Iterable[Depth]) -> Recall | None:
-            for depth in depths:
-                recall = _recall(index.search(sample, max(k, BEST), depth).scores, exact, depth)
-                log.info("%s, %g of the lists, %d candidates", recall, depth.lists, depth.candidates)
-                if recall.enough:
-                    return recall
-            return None
-
+        choosing, measuring = (Trial.of(half, index, k) for half in (sample[::2], sample[1::2]))
         many = max(MANY[0], round(MANY[1] * len(keys)))
-        most = first_enough(Depth(lists, many) for lists in LISTS_TRIED)
-        if most is None or most.depth is None:
+        most = choosing.first_enough(Depth(lists, many) for lists in LISTS_TRIED)
+        if most is None:
             log.info("that is too low: the exact search is used")
             return exactly
-        lists = most.depth.lists
-        fewer = first_enough(Depth(lists, candidates) for candidates in CANDIDATES_TRIED if candidates < many)
-        return cls(keys, k, fewer or most, index)
+        less = (Depth(most.lists, candidates) for candidates in CANDIDATES_TRIED if candidates < many)
+        depth = choosing.first_enough(less) or most
+        return cls(keys, k, (measuring if len(sample) > 1 else choosing).recall(depth), index)
 
     def search(self, queries: Tensor, step: Step | None = None) -> Neighbours:
         """The nearest keys of every query (q, d), as far as they are found."""
         if self.index is None or self.recall.depth is None:
             return nearest(queries, self.keys, self.k, step=step)
         return self.index.search(queries, self.k, self.recall.depth, step)
-
-
-def _recall(found: Tensor, exact: Tensor, depth: Depth) -> Recall:
-    """The recall of scores (q, k) of which the best (q, b) are known."""
-    # The same product may differ in the last bits from one library to another.
-    right = found[:, : exact.shape[1]] >= exact[:, -1:] - 1e-6
-    first = found[:, 0] >= exact[:, 0] - 1e-6
-    return Recall(float(first.double().mean()), float(right.double().mean()), len(found), depth)
 
 
 def _squares(rows: np.ndarray[Any, np.dtype[np.float32]]) -> np.ndarray[Any, np.dtype[np.float32]]:
