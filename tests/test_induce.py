@@ -15,7 +15,7 @@ from muse.induce import Backward, Limits, entries, induce
 from muse.lexicon import Lexicon
 from muse.search.approximate import Approximation
 from muse.search.found import Neighbours
-from muse.search.neighbours import nearest
+from muse.search.neighbours import Keys
 from muse.search.retrieval import Retrieval
 from muse.space import AlignedSpace
 from muse.space.direction import search_with
@@ -174,13 +174,13 @@ def test_settings_that_cannot_work(option: str) -> None:
 
 def test_entries_are_made_as_they_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "BATCH", 5)
-    searched: list[int] = []
+    searched, look_up = list[int](), Keys.nearest
 
-    def counting(queries: torch.Tensor, *rest: Any, **options: Any) -> Neighbours:
+    def counting(keys: Keys, queries: torch.Tensor, *rest: Any) -> Neighbours:
         searched.append(len(queries))
-        return nearest(queries, *rest, **options)
+        return look_up(keys, queries, *rest)
 
-    monkeypatch.setattr("muse.space.direction.nearest", counting)
+    monkeypatch.setattr(Keys, "nearest", counting)
     stream = module.entries(noisy_space(6), limits=Limits(top=2))
     assert [next(stream).source for _ in range(10)] == [f"s{i // 2}" for i in range(10)]
     assert searched == [5]

@@ -13,7 +13,7 @@ from muse.errors import BadSetting
 from muse.files import read_vectors
 from muse.normalise import normalise
 from muse.search import neighbours
-from muse.search.neighbours import nearest
+from muse.search.neighbours import Keys, nearest
 from tests.conftest import ROOT
 
 BACKENDS = ["torch", "faiss", "auto"]
@@ -78,6 +78,28 @@ def test_on_real_vectors(backend: str, biased: bool) -> None:
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_equal_keys_are_each_found_once(backend: str) -> None:
     check(random_rows(4, 5), random_rows(5, 3).repeat(4, 1), 9, None, backend)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("biased", [False, True])
+def test_batches_find_what_all_find_in_keys_prepared_once(
+    monkeypatch: pytest.MonkeyPatch, backend: str, biased: bool
+) -> None:
+    prepared, prepare = list[Tensor](), neighbours.BACKENDS[backend]
+
+    def counting(rows: Tensor, bias: Tensor | None) -> neighbours.Search:
+        prepared.append(rows)
+        return prepare(rows, bias)
+
+    monkeypatch.setitem(neighbours.BACKENDS, backend, counting)
+    queries, rows, bias = random_rows(10, 40), random_rows(11, 50), torch.linspace(-1, 1, 50)
+    keys = Keys(rows, bias if biased else None, backend)
+    best = [
+        keys.nearest(batch, k).indices[:, 0] for batch, k in zip(queries.split(15), (1, 3, 99), strict=True)
+    ]
+    table = brute(queries, rows, keys.bias)
+    assert torch.cat(best).tolist() == table.argmax(axis=1).tolist()
+    assert len(prepared) == 1
 
 
 @pytest.mark.parametrize("backend", BACKENDS)

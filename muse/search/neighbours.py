@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import torch
@@ -43,7 +45,43 @@ def set_threads(threads: int) -> None:
 
 
 Step = Callable[[int], object]  # a callback: called with the number of queries answered so far
-Search = Callable[[Tensor], Neighbours]  # from a block of queries (b, d)
+Search = Callable[[Tensor, int], Iterator[Neighbours]]  # the k best keys of queries (q, d), block by block
+
+
+@dataclass(frozen=True, eq=False)
+class Keys:
+    """Keys (m, d) to look queries up in, exactly and in bounded memory.
+
+    `bias` (m,) is subtracted from the inner products of each key; CSLS and the inverted softmax need no
+    more than that beyond plain neighbours.
+    `backend`: "torch" runs where the tensors are, "faiss" uses faiss' flat index on the same
+    device, "auto" picks the faster (torch: measured in benchmarks/neighbours.py).
+    """
+
+    rows: Tensor
+    bias: Tensor | None = None
+    backend: str = "auto"
+
+    def __post_init__(self) -> None:
+        check_backend(self.backend)
+
+    def nearest(self, queries: Tensor, k: int, step: Step | None = None) -> Neighbours:
+        """The k keys of highest x . y - bias(y) for every query x (q, d).
+
+        `step` is called after each block of queries.
+        """
+        found, done = [], 0
+        for block in self._search(queries, min(k, len(self.rows))):
+            found.append(block)
+            done += len(block.scores)
+            if step is not None:
+                step(done)
+        return Neighbours.joined(found)
+
+    @cached_property
+    def _search(self) -> Search:
+        # Made once for all queries: faiss copies the keys to an index.
+        return BACKENDS[self.backend](self.rows, self.bias)
 
 
 def nearest(
@@ -55,27 +93,13 @@ def nearest(
     backend: str = "auto",
     step: Step | None = None,
 ) -> Neighbours:
-    """The k keys of highest x . y - bias(y) for every query x, found exactly, in bounded memory.
-
-    `queries` (q, d), `keys` (m, d), `bias` (m,), which is subtracted from the inner products of each
-    key; CSLS and the inverted softmax need no more than that beyond plain neighbours.
-    `backend`: "torch" runs where the tensors are, "faiss" uses faiss' flat index on the same
-    device, "auto" picks the faster (torch: measured in benchmarks/neighbours.py). `step` is called
-    after each block of queries.
+    """The k best of `Keys` (m, d) for every query (q, d), where these are all the queries there are.
 
     >>> keys = torch.tensor([[1.0, 0.0], [0.0, 1.0]])
     >>> nearest(torch.tensor([[0.2, 0.9]]), keys, 1).indices.tolist()
     [[1]]
     """
-    check_backend(backend)
-    search = BACKENDS[backend](queries, keys, min(k, len(keys)), bias)
-    found, done = [], 0
-    for block in torch.split(queries, tile_sizes(queries)[0]):
-        found.append(search(block))
-        done += len(block)
-        if step is not None:
-            step(done)
-    return Neighbours.joined(found)
+    return Keys(keys, bias, backend).nearest(queries, k, step)
 
 
 def tile_sizes(tensor: Tensor) -> tuple[int, int]:
@@ -84,12 +108,16 @@ def tile_sizes(tensor: Tensor) -> tuple[int, int]:
     return TILE_QUERIES * scale, TILE_KEYS * scale
 
 
-def _torch(queries: Tensor, keys: Tensor, k: int, bias: Tensor | None) -> Search:
-    rows, columns = tile_sizes(queries)
-    # One tile, reused: allocating a new one each time costs a quarter of the search on a CPU in page faults.
-    columns = min(columns, len(keys))
-    room = queries.new_empty(min(rows, len(queries)), row_length(columns))
-    return lambda block: _torch_block(block, torch.split(keys, columns), k, bias, room[: len(block)])
+def _torch(keys: Tensor, bias: Tensor | None) -> Search:
+    def search(queries: Tensor, k: int) -> Iterator[Neighbours]:
+        rows, columns = tile_sizes(queries)
+        columns = min(columns, len(keys))
+        # One tile, reused: on a CPU the page faults of a new one each time cost a quarter of the search.
+        room = queries.new_empty(min(rows, len(queries)), row_length(columns))
+        for block in torch.split(queries, rows):
+            yield _torch_block(block, torch.split(keys, columns), k, bias, room[: len(block)])
+
+    return search
 
 
 def _torch_block(
@@ -106,29 +134,30 @@ def _torch_block(
     return best
 
 
-def _faiss(queries: Tensor, keys: Tensor, k: int, bias: Tensor | None) -> Search:
+def _faiss(keys: Tensor, bias: Tensor | None) -> Search:
     import faiss
 
     if bias is not None:
         # x . y - b = [x, 1] . [y, -b]: the bias is one more dimension of a plain inner product.
         keys = torch.cat([keys, -bias[:, None]], dim=1)
     index: Any = faiss.IndexFlatIP(keys.shape[1])
-    if queries.is_cuda:
+    if keys.is_cuda:
         if not installed_faiss().gpu:
             raise MissingExtra(f"faiss on a GPU needs faiss-gpu, found faiss-cpu; run {install_extra('gpu')}")
-        index = faiss.index_cpu_to_gpu(faiss.StandardGpuResources(), queries.device.index or 0, index)
+        index = faiss.index_cpu_to_gpu(faiss.StandardGpuResources(), keys.device.index or 0, index)
     index.add(keys.cpu().numpy())
 
-    def search(block: Tensor) -> Neighbours:
-        if bias is not None:
-            block = torch.cat([block, block.new_ones(len(block), 1)], dim=1)
-        scores, indices = index.search(block.cpu().numpy(), k)
-        return Neighbours(*(torch.from_numpy(found).to(block.device) for found in (scores, indices)))
+    def search(queries: Tensor, k: int) -> Iterator[Neighbours]:
+        for block in torch.split(queries, tile_sizes(queries)[0]):
+            if bias is not None:
+                block = torch.cat([block, block.new_ones(len(block), 1)], dim=1)
+            scores, indices = index.search(block.cpu().numpy(), k)
+            yield Neighbours(*(torch.from_numpy(found).to(queries.device) for found in (scores, indices)))
 
     return search
 
 
-BACKENDS: dict[str, Callable[[Tensor, Tensor, int, Tensor | None], Search]] = {
+BACKENDS: dict[str, Callable[[Tensor, Tensor | None], Search]] = {
     "auto": _torch,
     "torch": _torch,
     "faiss": _faiss,

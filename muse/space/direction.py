@@ -11,7 +11,7 @@ from torch import Tensor
 
 from muse.search.approximate import Approximation
 from muse.search.found import Neighbours
-from muse.search.neighbours import nearest
+from muse.search.neighbours import Keys, nearest
 from muse.search.retrieval import Retrieval
 from muse.space.aligned import AlignedSpace
 from muse.space.hubness import HUBNESS_K
@@ -60,12 +60,15 @@ class Exact:
 
     def best(self, rows: slice, top: int) -> Neighbours:
         """The `top` best targets (b, k), with scores, of a batch of sources."""
-        found = nearest(self.x[rows], self.y, top, bias=self.biases.of_target, backend=self.backend)
-        return self.biases.scored(found, rows)
+        return self.biases.scored(self._targets.nearest(self.x[rows], top), rows)
 
     def back(self, top: int) -> Tensor:
         """The `top` best sources (m, k) of every target."""
         return nearest(self.y, self.x, top, bias=self.biases.of_source, backend=self.backend).indices
+
+    @cached_property
+    def _targets(self) -> Keys:
+        return Keys(self.y, self.biases.of_target, self.backend)
 
 
 @dataclass(frozen=True, eq=False)
