@@ -13,7 +13,7 @@ from muse.errors import BadSetting
 from muse.files import read_vectors
 from muse.normalise import normalise
 from muse.search import neighbours
-from muse.search.neighbours import Keys, nearest
+from muse.search.neighbours import Keys, nearest, nearest_and_best
 from tests.conftest import ROOT
 
 BACKENDS = ["torch", "faiss", "auto"]
@@ -95,7 +95,8 @@ def test_batches_find_what_all_find_in_keys_prepared_once(
     queries, rows, bias = random_rows(10, 40), random_rows(11, 50), torch.linspace(-1, 1, 50)
     keys = Keys(rows, bias if biased else None, backend)
     best = [
-        keys.nearest(batch, k).indices[:, 0] for batch, k in zip(queries.split(15), (1, 3, 99), strict=True)
+        keys.nearest(batch, k).indices[:, 0]
+        for batch, k in zip(torch.split(queries, 15), (1, 3, 99), strict=True)
     ]
     table = brute(queries, rows, keys.bias)
     assert torch.cat(best).tolist() == table.argmax(axis=1).tolist()
@@ -103,10 +104,39 @@ def test_batches_find_what_all_find_in_keys_prepared_once(
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("biased", [False, True])
+@pytest.mark.parametrize("counts", [(1, 3), (10, 2), (99, 20)])
+def test_nearest_and_best_are_two_searches(
+    monkeypatch: pytest.MonkeyPatch, backend: str, biased: bool, counts: tuple[int, int]
+) -> None:
+    monkeypatch.setattr(neighbours, "TILE_QUERIES", 5)
+    monkeypatch.setattr(neighbours, "TILE_KEYS", 7)
+    queries, keys, bias = random_rows(12, 11), random_rows(13, 50), torch.linspace(-1, 1, 50)
+    less = bias if biased else None
+    both = nearest_and_best(queries, keys, counts, bias=less, backend=backend)
+    for found, k, subtracted in zip(both, counts, (None, less), strict=True):
+        apart = nearest(queries, keys, k, bias=subtracted, backend=backend)
+        assert torch.equal(found.scores, apart.scores) and torch.equal(found.indices, apart.indices)
+
+
+def test_nearest_and_best_share_their_products(monkeypatch: pytest.MonkeyPatch) -> None:
+    operations, product = list[int](), torch.mm
+
+    def counting(queries: Tensor, keys: Tensor, *, out: Tensor) -> Tensor:
+        operations.append(len(queries) * keys.shape[1])
+        return product(queries, keys, out=out)
+
+    monkeypatch.setattr(torch, "mm", counting)
+    nearest_and_best(random_rows(14, 11), random_rows(15, 50), (10, 2), bias=torch.rand(50))
+    assert sum(operations) == 11 * 50
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
 def test_the_arguments_are_left_alone(backend: str) -> None:
     queries, keys, bias = random_rows(6, 9), random_rows(7, 8), torch.rand(8)
     copies = queries.clone(), keys.clone(), bias.clone()
     nearest(queries, keys, 2, bias=bias, backend=backend)
+    nearest_and_best(queries, keys, (3, 2), bias=bias, backend=backend)
     for before, after in zip(copies, (queries, keys, bias), strict=True):
         assert torch.equal(before, after)
 

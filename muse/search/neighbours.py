@@ -46,6 +46,7 @@ def set_threads(threads: int) -> None:
 
 Step = Callable[[int], object]  # a callback: called with the number of queries answered so far
 Search = Callable[[Tensor, int], Iterator[Neighbours]]  # the k best keys of queries (q, d), block by block
+Wanted = tuple[int, Tensor | None]  # k, and a bias (m,) that is subtracted first, after those before it
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,6 +103,22 @@ def nearest(
     return Keys(keys, bias, backend).nearest(queries, k, step)
 
 
+def nearest_and_best(
+    queries: Tensor, keys: Tensor, counts: tuple[int, int], *, bias: Tensor | None, backend: str = "auto"
+) -> tuple[Neighbours, Neighbours]:
+    """What `nearest` finds for queries (q, d) without the bias and with it; `counts` is the k of each.
+
+    Both come from one product of queries and keys; but faiss, which shows no products, searches twice.
+    """
+    check_backend(backend)
+    wanted = [(min(k, len(keys)), less) for k, less in zip(counts, (None, bias), strict=True)]
+    if backend == "faiss":
+        near, best = (nearest(queries, keys, k, bias=less, backend=backend) for k, less in wanted)
+        return near, best
+    near, best = map(Neighbours.joined, zip(*_torch_blocks(queries, keys, wanted), strict=True))
+    return near, best
+
+
 def tile_sizes(tensor: Tensor) -> tuple[int, int]:
     """The rows and columns of one tile of similarities on the tensor's device."""
     scale = TILE_SCALE_ON_GPU if tensor.is_cuda else 1
@@ -109,27 +126,29 @@ def tile_sizes(tensor: Tensor) -> tuple[int, int]:
 
 
 def _torch(keys: Tensor, bias: Tensor | None) -> Search:
-    def search(queries: Tensor, k: int) -> Iterator[Neighbours]:
-        rows, columns = tile_sizes(queries)
-        columns = min(columns, len(keys))
-        # One tile, reused: on a CPU the page faults of a new one each time cost a quarter of the search.
-        room = queries.new_empty(min(rows, len(queries)), row_length(columns))
-        for block in torch.split(queries, rows):
-            yield _torch_block(block, torch.split(keys, columns), k, bias, room[: len(block)])
+    return lambda queries, k: (found for (found,) in _torch_blocks(queries, keys, [(k, bias)]))
 
-    return search
+
+def _torch_blocks(queries: Tensor, keys: Tensor, wanted: Sequence[Wanted]) -> Iterator[list[Neighbours]]:
+    rows, columns = tile_sizes(queries)
+    columns = min(columns, len(keys))
+    # One tile, reused: on a CPU the page faults of a new one each time cost a quarter of the search.
+    room = queries.new_empty(min(rows, len(queries)), row_length(columns))
+    for block in torch.split(queries, rows):
+        yield _torch_block(block, torch.split(keys, columns), wanted, room[: len(block)])
 
 
 def _torch_block(
-    queries: Tensor, tiles: Sequence[Tensor], k: int, bias: Tensor | None, room: Tensor
-) -> Neighbours:
-    best, start = Neighbours.none(queries), 0
+    queries: Tensor, tiles: Sequence[Tensor], wanted: Sequence[Wanted], room: Tensor
+) -> list[Neighbours]:
+    best, start = [Neighbours.none(queries) for _ in wanted], 0
     for tile in tiles:
         scores = torch.mm(queries, tile.T, out=room[:, : len(tile)])  # (b, t)
-        if bias is not None:
-            scores -= bias[start : start + len(tile)]
         room[:, len(tile) :] = -torch.inf  # the last tile has fewer columns
-        best = merged(best, largest_in_rows(room, len(tile), k).after(start), k)
+        for place, (k, bias) in enumerate(wanted):
+            if bias is not None:
+                scores -= bias[start : start + len(tile)]
+            best[place] = merged(best[place], largest_in_rows(room, len(tile), k).after(start), k)
         start += len(tile)
     return best
 

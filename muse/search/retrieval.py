@@ -19,7 +19,14 @@ from torch import Tensor
 from muse.errors import BadSetting
 from muse.search.both_ways import Products
 from muse.search.found import Neighbours
-from muse.search.neighbours import Step, check_backend, check_neighbourhood, nearest, tile_sizes
+from muse.search.neighbours import (
+    Step,
+    check_backend,
+    check_neighbourhood,
+    nearest,
+    nearest_and_best,
+    tile_sizes,
+)
 
 METHODS = ("csls", "nn", "isf")
 
@@ -66,11 +73,11 @@ class Retrieval:
 
         The scores are cosines for nn, 2 cos - r(x) - r(y) for csls, and cos - bias for isf.
         """
-        found = nearest(queries, target, top, bias=bias, backend=self.backend)
         if self.method != "csls":
-            return found
-        own = mean_similarity(queries, target, k=self.k, backend=self.backend)  # (q,)
-        return Neighbours(2 * found.scores - own[:, None], found.indices)
+            return nearest(queries, target, top, bias=bias, backend=self.backend)
+        near, best = nearest_and_best(queries, target, (self.k, top), bias=bias, backend=self.backend)
+        own = near.scores.mean(dim=1)  # (q,)
+        return Neighbours(2 * best.scores - own[:, None], best.indices)
 
 
 def mean_similarity(
