@@ -65,9 +65,10 @@ class Lexicon:
     def indices(self, source_index: Mapping[str, int], target_index: Mapping[str, int]) -> NDArray[np.int64]:
         """The rows (p, 2) of the pairs that both indices cover, in order."""
         covered = [
-            (source_index[source], target_index[target])
+            (row, column)
             for source, target in self.pairs
-            if source in source_index and target in target_index
+            if (row := source_index.get(source)) is not None
+            and (column := target_index.get(target)) is not None
         ]
         return np.array(covered, np.int64).reshape(-1, 2)
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
-from unicodedata import is_normalized, normalize
 
 import numpy as np
 from numpy.typing import NDArray
 
 from muse.errors import Mismatch
+from muse.word_index import WordIndex
 
 if TYPE_CHECKING:
     import torch
@@ -75,15 +75,9 @@ class Vectors:
         return int(self.matrix.shape[1])
 
     @cached_property
-    def index(self) -> Mapping[str, int]:
-        """The row of each word, and of its composed form (NFC) unless that is another word.
-
-        Files from a Mac may have their accents apart (NFD), which text and dictionaries mostly do not.
-        """
-        rows = {word: row for row, word in enumerate(self.words)}
-        for word in [word for word in self.words if not (word.isascii() or is_normalized("NFC", word))]:
-            rows.setdefault(normalize("NFC", word), rows[word])
-        return rows
+    def index(self) -> WordIndex:
+        """The row of each word, looked up in whatever Unicode form."""
+        return WordIndex(self.words)
 
     def text_of(self, word: str) -> str | None:
         """The text of the row with this id; None without texts, or if there is no such row."""

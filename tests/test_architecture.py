@@ -16,7 +16,7 @@ LONGEST_FILE = 300
 LAYERS = (
     {"errors", "version", "installation", "progress_line"},
     {"progress"},
-    {"vectors", "lexicon", "alignment"},
+    {"word_index", "vectors", "lexicon", "alignment"},
     {"files"},
     {"run"},
     {"normalise", "procrustes"},

@@ -20,6 +20,7 @@ def vectors(words: list[str], language: str = "fr") -> Vectors:
     [
         ("été", "été"),
         (unicodedata.normalize("NFD", "été"), "été"),
+        (unicodedata.normalize("NFD", "saint-étienne"), "Saint-Étienne"),
         ("Roi", "roi"),
         ("ROI", "roi"),
         ("paris", "Paris"),
@@ -40,7 +41,7 @@ def vectors(words: list[str], language: str = "fr") -> Vectors:
     ],
 )
 def test_forms_of_what_is_typed(typed: str, expected: str | None) -> None:
-    words = ["été", "roi", "Paris", "amour", "week-end", "portemonnaie", "grand père", "l"]
+    words = ["été", "roi", "Paris", "amour", "week-end", "portemonnaie", "grand père", "l", "Saint-Étienne"]
     assert find_form(typed, vectors(words)) == expected
 
 

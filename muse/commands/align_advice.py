@@ -213,9 +213,9 @@ class _Unaligned:
     def shared_spellings(self) -> float:
         """The share of the most frequent words that are spelt alike in both languages."""
         own, other = (
-            set(self.space.vectors(name).words[:COMPARED]) for name in (self.language, self.report.target)
+            self.space.vectors(name).most_frequent(COMPARED) for name in (self.language, self.report.target)
         )
-        return len(own & other) / max(1, min(len(own), len(other)))
+        return sum(word in other.index for word in own.words) / max(1, min(len(own), len(other)))
 
     def _dictionaries(self, *, for_learning: bool) -> list[Path]:
         # Those of these languages in `dictionaries/`: what is for testing must not be learned from.

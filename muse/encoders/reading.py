@@ -12,7 +12,7 @@ from itertools import chain, islice
 from textwrap import shorten
 from threading import Lock
 from typing import Protocol
-from unicodedata import is_normalized, normalize
+from unicodedata import normalize
 
 import numpy as np
 import torch
@@ -223,9 +223,9 @@ class _Parts(dict[str, int]):
         row = self._index.get(token)
         if row is None:
             row = self._index.get(token.lower())
-        if row is None and not is_normalized("NFC", token):
-            return self._row(normalize("NFC", token))
-        return self._fallback(token) if row is None and self._fallback is not None else row
+        if row is None and self._fallback is not None:
+            return self._fallback(normalize("NFC", token))  # n-grams are mostly those of composed words
+        return row
 
     def ends_in_full_stop(self, numbers: Ids) -> NDArray[np.bool_]:
         """Whether each of the parts with these numbers (p,) ends in a full stop."""

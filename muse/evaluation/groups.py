@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from muse.errors import BadSetting
 from muse.evaluation.score import Hits, Interval, bootstrap_interval
+from muse.word_index import WordIndex
 
 BANDS = (1_000, 5_000, 20_000)  # the last rank of each band; a further band has the rest
 Rows = NDArray[np.int64]
@@ -58,9 +59,8 @@ def by_part(
     identical: a gold translation is the word itself, ignoring case; different: none is. number: has a
     digit; capitalised: starts with a capital letter; plain: neither.
     """
-    same = np.array(
-        [word.casefold() in map(str.casefold, gold) for word, gold in zip(words, translations, strict=True)]
-    )
+    listed = [WordIndex([word.casefold() for word in gold]) for gold in translations]
+    same = np.array([word.casefold() in gold for word, gold in zip(words, listed, strict=True)])
     number = np.array([any(sign.isdigit() for sign in word) for word in words])
     capital = np.array([word[:1].isupper() for word in words]) & ~number
     parts = {"identical": same, "different": ~same, "number": number, "capitalised": capital}

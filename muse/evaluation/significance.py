@@ -11,6 +11,7 @@ from muse.errors import Mismatch
 from muse.evaluation.score import Hits, Interval, percentile_interval
 from muse.evaluation.words import WordScore
 from muse.space import AlignedSpace
+from muse.word_index import WordIndex
 
 SAMPLES = 10_000
 
@@ -78,9 +79,10 @@ def compare(first: Hits, second: Hits, rng: np.random.Generator, *, samples: int
 def compare_words(first: WordScore, second: WordScore, rng: np.random.Generator) -> Comparison:
     """The comparison of two scores on one dictionary, over the queries that both spaces cover."""
     ours, theirs = first.correct, second.correct
-    common = [word for word in ours if word in theirs]
-    here, there = (np.array([correct[word] for word in common], bool) for correct in (ours, theirs))
-    return compare(here, there, rng)
+    index, right = WordIndex(tuple(theirs)), tuple(theirs.values())
+    common = [word for word in ours if word in index]
+    here, there = [ours[word] for word in common], [right[index[word]] for word in common]
+    return compare(np.array(here, bool), np.array(there, bool), rng)
 
 
 def check_comparable(first: AlignedSpace, second: AlignedSpace, source: str, target: str) -> None:

@@ -24,6 +24,7 @@ from muse.evaluation.score import (
 from muse.lexicon import Lexicon
 from muse.search.retrieval import Retrieval
 from muse.space import AlignedSpace
+from muse.word_index import WordIndex
 
 
 @dataclass(frozen=True)
@@ -91,7 +92,8 @@ def evaluate_words(
     pairs = _covered(space, lexicon, source, target)  # (p, 2)
     if not len(pairs):
         raise Mismatch(_nothing_covered(space, lexicon, source, target))
-    queries = len({word for word, _ in lexicon.pairs})
+    index = space.vectors(source).index
+    queries = len({index.get(word, word) for word, _ in lexicon.pairs})
     coverage = len(np.unique(pairs[:, 0])) / queries
     signature = look_up_signature(
         space,
@@ -176,5 +178,5 @@ def _nothing_covered(space: AlignedSpace, lexicon: Lexicon, source: str, target:
     return f"{message}; check that the dictionary is of these languages and in this direction"
 
 
-def _folded(words: Iterable[str]) -> set[str]:
-    return {word.casefold() for word in words}
+def _folded(words: Iterable[str]) -> WordIndex:
+    return WordIndex([word.casefold() for word in words])

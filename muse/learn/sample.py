@@ -7,6 +7,7 @@ from collections.abc import Collection
 import numpy as np
 
 from muse.vectors import Vectors
+from muse.word_index import WordIndex
 
 MOST = 50_000  # rows of a side that are learned from; the others are only mapped
 
@@ -17,6 +18,7 @@ def sampled(side: Vectors, rng: np.random.Generator, *, keep: Collection[str] = 
         return side
     order = rng.permutation(len(side))
     if keep and len(side) > MOST:
-        wanted = np.array([side.words[row] in keep for row in order.tolist()])
+        kept = WordIndex(tuple(keep))
+        wanted = np.array([side.words[row] in kept for row in order.tolist()])
         order = np.concatenate([order[wanted], order[~wanted]])
     return side.chosen(rng.permutation(order[:MOST]) if keep else order[:MOST])

@@ -15,6 +15,7 @@ from muse.space import AlignedSpace
 from muse.space.calibrated import find_calibration
 from muse.translate.answers import Answer, answers_of
 from muse.translate.words import rows_of
+from muse.vectors import Vectors
 
 
 @dataclass(frozen=True)
@@ -30,8 +31,9 @@ class Gold:
         The further translations of a word are left out, since the word itself is seldom the one that a
         dictionary of the other direction would have for them.
         """
-        sources, targets = space.vectors(source).index, space.vectors(target).index
-        covered = [pair for pair in self.lexicon.pairs if pair[0] in sources and pair[1] in targets]
+        words, others = space.vectors(source).words, space.vectors(target).words
+        rows = self.lexicon.indices(space.vectors(source).index, space.vectors(target).index)  # (p, 2)
+        covered = [(words[row], others[column]) for row, column in rows.tolist()]
         first: dict[str, str] = {}
         for word, translation in covered:
             first.setdefault(word, translation)
@@ -39,11 +41,12 @@ class Gold:
         pairs = tuple((translation, word) for word, translation in covered if translation in asked)
         return Gold(Lexicon(pairs), f"{self.name}:backward")
 
-    def listed(self) -> dict[str, tuple[str, ...]]:
-        """The translations of each word, in the order of the list."""
+    def listed(self, source: Vectors, target: Vectors) -> dict[str, tuple[str, ...]]:
+        """The translations of each word, in the order of the list; those that are known as they are there."""
         found: dict[str, dict[str, None]] = {}
-        for source, target in self.lexicon.pairs:
-            found.setdefault(source, {})[target] = None
+        for word, translation in self.lexicon.pairs:
+            known = source.index.entry(word), target.index.entry(translation)
+            found.setdefault(known[0] or word, {})[known[1] or translation] = None
         return {word: tuple(targets) for word, targets in found.items()}
 
 
@@ -68,9 +71,10 @@ def measure(
     """The accuracy of one direction; `max_vocab` as in `procrustes_on_gold`. Equal ids tell nothing."""
     source, target = direction
     score = evaluate_words(space, gold.lexicon, rng=rng, source=source, target=target, gold=gold.name)
-    strings = space.vectors(source).ranked and space.vectors(target).ranked
+    own, other = space.vectors(source), space.vectors(target)
+    listed = gold.listed(own, other) if own.ranked and other.ranked else None
     baselines = (
-        *([identical_strings(space, score, gold.listed(), rng=rng, target=target)] if strings else []),
+        *([] if listed is None else [identical_strings(other, score, listed, rng=rng)]),
         procrustes_on_gold(space, gold.lexicon, direction, score=score, max_vocab=max_vocab, rng=rng),
     )
     return Measured(source, target, score, baselines)
@@ -103,7 +107,8 @@ def gold_answers(
     find_calibration(space, *direction)  # so that the answers have their probabilities
     rows = rows_of(space, direction[0], list(places), None)
     found = answers_of(space, rows, direction, top=1, retrieval=Retrieval())
-    index, listed = space.vectors(direction[0]).index, gold.listed()
+    source, target = map(space.vectors, direction)
+    index, listed = source.index, gold.listed(source, target)
     return tuple(
         GoldAnswer(word, index[word] + 1, found[word][0], listed[word], place)
         for word, place in places.items()

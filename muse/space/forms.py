@@ -15,8 +15,8 @@ _HYPHENS = str.maketrans(dict.fromkeys("\u2010\u2011", "-"))
 def find_form(word: str, vectors: Vectors) -> str | None:
     """The entry of a vocabulary that a typed word stands for, None if there is none.
 
-    It is the word itself if that is there; otherwise, by the first of these that helps, its composed
-    characters (NFC), typewriter's apostrophes and hyphens, the most frequent of its cases, what follows an
+    It is the word itself if that is there, in whatever Unicode form; otherwise, by the first of these that
+    helps, the word with typewriter's apostrophes and hyphens, the most frequent of its cases, what follows an
     elided article or pronoun, and the word with its hyphens left out or turned into spaces, or the reverse.
 
     >>> import numpy as np
@@ -24,14 +24,16 @@ def find_form(word: str, vectors: Vectors) -> str | None:
     >>> [find_form(word, french) for word in ("Roi", "L\u2019amour", "PARIS", "porte clés", "king")]
     ['roi', 'amour', 'Paris', 'porte-clés', None]
     """
-    if word in vectors.index:
-        return word
+    index = vectors.index
+    if (entry := index.entry(word)) is not None:
+        return entry
+    # Composed, since title() begins a new word after an accent that stands apart.
     plain = unicodedata.normalize("NFC", word).translate(_APOSTROPHES).translate(_HYPHENS).strip()
     for spelling in _spellings(plain, vectors.language):
-        if spelling in vectors.index:
-            return spelling
-        if known := [form for form in _cases(spelling) if form in vectors.index]:
-            return min(known, key=vectors.index.__getitem__)
+        if (entry := index.entry(spelling)) is not None:
+            return entry
+        if rows := [index[form] for form in _cases(spelling) if form in index]:
+            return vectors.words[min(rows)]
     return None
 
 

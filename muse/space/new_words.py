@@ -25,6 +25,7 @@ from muse.progress import Progress
 from muse.space.aligned import AlignedSpace
 from muse.space.subwords import learn_subwords
 from muse.vectors import Matrix, Vectors
+from muse.word_index import WordIndex
 
 log = logging.getLogger(__name__)
 
@@ -40,7 +41,7 @@ RIDGE = 0.01  # times the mean square of a dimension: keeps directions of low va
 class WordVectors:
     """The vectors of a file: of `words`, most frequent first, and of the strings accepted by `of_other`.
 
-    `raw` returns the rows (n, d) of such words.
+    `raw` returns the rows (n, d) of such words, as the file has them.
     """
 
     path: Path
@@ -49,9 +50,14 @@ class WordVectors:
     raw: Callable[[Sequence[str]], Matrix]
 
     @cached_property
-    def known(self) -> frozenset[str]:
-        """The words as a set."""
-        return frozenset(self.words)
+    def known(self) -> WordIndex:
+        """The place of each word, looked up in whatever Unicode form."""
+        return WordIndex(self.words)
+
+    def rows(self, words: Sequence[str]) -> Matrix:
+        """The rows (n, d) of words, in whatever Unicode form, and of other strings that have vectors."""
+        entries = [(self.known.entry(word), word) for word in words]
+        return self.raw([word if entry is None else entry for entry, word in entries])
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +74,7 @@ class NewWords:
 
     def rows(self, words: Sequence[str]) -> Matrix:
         """The rows (n, k) in the shared space, of unit length, of words that have vectors."""
-        return self.into_space(self.vectors.raw(words))
+        return self.into_space(self.vectors.rows(words))
 
 
 def load_new_words(space: AlignedSpace, language: str, path: Path | str, *, fit: bool = False) -> NewWords:
@@ -145,7 +151,7 @@ def _check_model(space: AlignedSpace, language: str, vectors: WordVectors, commo
         )
         return
     sample = common[:: max(1, len(common) // COMPARED)]
-    check_same_model(space, language, vectors.path, sample, space.map_words(language, vectors.raw(sample)))
+    check_same_model(space, language, vectors.path, sample, space.map_words(language, vectors.rows(sample)))
 
 
 def check_same_model(
@@ -171,7 +177,7 @@ def _fitted(
             f"{vectors.path}: --fit needs at least {2 * e} words that are also in the space, got "
             f"{len(common)}; use vectors of more words"
         )
-    x, steps = normalise(vectors.raw(common))
+    x, steps = normalise(vectors.rows(common))
     y = _rows(space, language, common)
     gram = x.T @ x
     weights = np.linalg.solve(gram + RIDGE * np.trace(gram) / e * np.eye(e, dtype=np.float32), x.T @ y)

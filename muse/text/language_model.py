@@ -6,7 +6,7 @@ with v words in the vocabulary. The sorted keys of a length are both its table a
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from muse.errors import Mismatch
+from muse.word_index import WordIndex
 
 Ids = NDArray[np.int64]
 Logs = NDArray[np.float32]
@@ -66,9 +67,9 @@ class LanguageModel:
         return len(self.levels)
 
     @cached_property
-    def index(self) -> Mapping[str, int]:
-        """The number of each word."""
-        return {word: row for row, word in enumerate(self.words)}
+    def index(self) -> WordIndex:
+        """The number of each word, looked up in whatever Unicode form."""
+        return WordIndex(self.words)
 
     def ids(self, words: Sequence[str]) -> Ids:
         """The number (p,) of each word, or else of its lower-case form, or else of <unk>."""

@@ -7,7 +7,6 @@ strictly unsupervised: the name of the method is shown with every result. Some a
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -65,12 +64,9 @@ def identical(
 
 
 def identical_strings(source: Vectors, target: Vectors) -> Lexicon:
-    """The words that occur in both vocabularies, each paired with itself or its composed form, in order."""
-    return Lexicon(tuple((word, form) for word in source.words if (form := _known(word, target)) is not None))
-
-
-def _known(word: str, target: Vectors) -> str | None:
-    return next((form for form in (word, unicodedata.normalize("NFC", word)) if form in target.index), None)
+    """The words of `source` that `target` has too, each paired with itself as it is there, in order."""
+    entries = [(word, target.index.entry(word)) for word in source.words]
+    return Lexicon(tuple((word, entry) for word, entry in entries if entry is not None))
 
 
 def _confirmed(x: Tensor, y: Tensor, config: IdenticalConfig, rng: np.random.Generator) -> Tensor:

@@ -17,20 +17,22 @@ class _Entries:
 
     def __init__(self, vectors: Vectors, device: str) -> None:
         self.vectors, self.rows = vectors, vectors.tensor(device)
-        self.phrases: dict[str, int] = {}
+        self.phrases: dict[tuple[int, ...], int] = {}
         self.means: list[Tensor] = []
 
     def row(self, entry: str) -> int | None:
         """The row number of a word or phrase; None if a word is not in the vocabulary."""
         index = self.vectors.index
-        if entry in index or entry in self.phrases:
-            return index[entry] if entry in index else self.phrases[entry]
-        words = entry.split(" ")
-        if len(words) < 2 or not all(word in index for word in words):
+        if (row := index.get(entry)) is not None or " " not in entry:
+            return row
+        words = [index.get(word) for word in entry.split(" ")]
+        known = tuple(row for row in words if row is not None)
+        if len(known) < len(words):
             return None
-        self.phrases[entry] = len(self.vectors) + len(self.means)
-        self.means.append(normalize(self.rows[[index[word] for word in words]].mean(dim=0), dim=0))
-        return self.phrases[entry]
+        if known not in self.phrases:
+            self.phrases[known] = len(self.vectors) + len(self.means)
+            self.means.append(normalize(self.rows[list(known)].mean(dim=0), dim=0))
+        return self.phrases[known]
 
     def all_rows(self) -> Tensor:
         return torch.cat([self.rows, torch.stack(self.means)]) if self.means else self.rows

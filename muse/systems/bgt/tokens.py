@@ -15,6 +15,7 @@ from muse.space import AlignedSpace
 from muse.systems.networks.token_table import random_rows
 from muse.systems.pieces import SPECIALS, Pieces
 from muse.text.tokens import Tokeniser
+from muse.word_index import WordIndex
 
 OTHERS = 100  # frequent tokens that the space lacks, mostly punctuation, which get random rows
 _SAMPLED = 2_000  # sentences of each language in which they are counted
@@ -53,8 +54,7 @@ class SpaceWords(Tokens):
         """The reader of the words of a language and of the other tokens."""
         if language not in self._readers:  # a dictionary of all words
             names = [*self._others, *self._space.vectors(language).words]
-            index = {name: place for place, name in enumerate(names)}
-            words = Vocabulary(language, index, first=len(SPECIALS))
+            words = Vocabulary(language, WordIndex(names), first=len(SPECIALS))
             self._readers[language] = Limited(words, self._longest)
         return self._readers[language]
 

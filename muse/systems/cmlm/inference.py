@@ -86,7 +86,7 @@ def glossed(sentences: Sequence[str], space: AlignedSpace, languages: tuple[str,
     """The sentences of the first language, glossed word by word in the second; unknown words are kept."""
     first, second = (space.vectors(language) for language in languages)
     tokens = [[t.lower() for t in Tokeniser(languages[0]).tokens(sentence)] for sentence in sentences]
-    words = sorted(first.index.keys() & set(chain.from_iterable(tokens)))
+    words = sorted(word for word in set(chain.from_iterable(tokens)) if word in first.index)
     rows = torch.from_numpy(first.matrix[[first.index[word] for word in words]])
     places = nearest(rows, torch.tensor(second.matrix), 1).indices[:, 0].tolist() if words else []
     gloss = {word: second.words[place] for word, place in zip(words, places, strict=True)}

@@ -1,0 +1,262 @@
+"""Word index: against a search of the definition, and in all that looks words up."""
+
+from __future__ import annotations
+
+import copy
+import itertools
+import pickle
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal
+from unicodedata import normalize
+
+import numpy as np
+import pytest
+
+from muse.evaluation.groups import by_part
+from muse.evaluation.significance import compare_words
+from muse.evaluation.similarity import evaluate_similarity
+from muse.evaluation.words import evaluate_words
+from muse.files import write_vectors_text
+from muse.learn import sample
+from muse.learn.detour import Middle, nearest_first
+from muse.learn.sample import sampled
+from muse.learn.supervise.evidence import Evidence
+from muse.learn.supervise.gather import gather
+from muse.lexicon import Lexicon, Pair
+from muse.report.measured import Gold, gold_answers, measure
+from muse.search.retrieval import Retrieval
+from muse.space import AlignedSpace
+from muse.space.new_words import WordVectors, load_new_words, map_new_words
+from muse.systems.bgt.tokens import SpaceWords
+from muse.systems.cmlm.inference import glossed
+from muse.text.kneser_ney import learn_language_model
+from muse.translate import answer_words, neighbours
+from muse.translate.own_spelling import own_spelling
+from muse.vectors import Matrix, Vectors
+from muse.word_index import WordIndex
+from tests.spaces import plain_space
+from tests.test_space_new_words import space_of
+
+Form = Literal["NFC", "NFD"]
+FORMS: tuple[Form, Form] = ("NFC", "NFD")
+ALL_FORMS = list(itertools.product(FORMS, repeat=3))  # of the source, the target and the dictionary
+COUNT = 40
+# One letter in every form that it has, of which the first is composed, and others.
+O_WITH_TWO = ["\u1ed9", "\u00f4\u0323", "\u1ecd\u0302", "o\u0323\u0302", "o\u0302\u0323"]
+OTHERS = ["\u00e9", "e\u0301", "\u212b", "\u00c5", "A\u030a", "\u09df", "\u09af\u09bc", "o", "e"]
+LETTERS = [*O_WITH_TWO, *OTHERS]
+
+
+def rng() -> np.random.Generator:
+    return np.random.default_rng(0)
+
+
+def written(words: list[str], form: Form) -> list[str]:
+    return [normalize(form, word) for word in words]
+
+
+def french(form: Form = "NFC") -> list[str]:
+    """Words with accents, capitals, and some that are English too."""
+    return written([f"{'É' if row % 5 == 0 else 'é'}té{row}" for row in range(COUNT)], form)
+
+
+def english(form: Form = "NFC") -> list[str]:
+    own = [f"naïve{row}" for row in range(COUNT)]
+    own[3::4] = french()[3::4]
+    return written(own, form)
+
+
+def space(source: Form, target: Form) -> AlignedSpace:
+    rows = rng().normal(size=(COUNT, 6)).astype(np.float32)
+    noisy = rows + np.random.default_rng(1).normal(0, 0.6, rows.shape).astype(np.float32)
+    return plain_space(rows, noisy, french(source), english(target))
+
+
+def dictionary(form: Form) -> Lexicon:
+    """Word for word, further translations, a phrase, and pairs that no vocabulary knows."""
+    pairs = list(zip(french(), english(), strict=True))
+    pairs += [(french()[row], english()[-row]) for row in range(0, COUNT, 3)]
+    pairs += [("déjà", "naïve1"), ("été1", "übel"), ("été1 été2", "naïve4")]
+    of = [(normalize(form, one), normalize(form, two)) for one, two in pairs]
+    return Lexicon(tuple(of), tuple(np.random.default_rng(2).random(len(of)).tolist()))
+
+
+def test_the_row_is_that_of_the_word_then_the_composed_word_then_the_most_frequent() -> None:
+    drawn = rng()
+    words = list(dict.fromkeys("".join(drawn.choice(LETTERS, 2)) for _ in range(60)))
+    index = WordIndex(words)
+    asked = ["".join(pair) for pair in itertools.product(LETTERS, repeat=2)]
+    found: set[str] = set()
+    for word in [*asked, "", "x", "\udcff"]:
+        like = [other for other in words if normalize("NFC", other) == normalize("NFC", word)]
+        best = next((form for form in (word, normalize("NFC", word), *like) if form in like), None)
+        assert index.entry(word) == best
+        assert index.get(word, -1) == (-1 if best is None else words.index(best))
+        assert (word in index) == (best is not None)
+        if best is None:
+            assert index.get(word) is None
+            with pytest.raises(KeyError):
+                index[word]
+        else:
+            assert index[word] == words.index(best)
+            found.add("itself" if best == word else "composed" if best == normalize("NFC", word) else "other")
+    assert found == {"itself", "composed", "other"}
+    assert None not in index
+    for twin in (copy.deepcopy(index), pickle.loads(pickle.dumps(index))):
+        assert [twin.entry(word) for word in asked] == [index.entry(word) for word in asked]
+
+
+@pytest.mark.parametrize("forms", ALL_FORMS, ids="-".join)
+def test_a_dictionary_teaches_the_same_in_every_form(forms: tuple[Form, Form, Form]) -> None:
+    def evidence(source: Form, target: Form, of: Form) -> Evidence:
+        sides = space(source, target)
+        return gather(dictionary(of), sides.vectors("fr"), sides.vectors("en"))
+
+    found, expected = evidence(*forms), evidence("NFC", "NFC", "NFC")
+    assert len(expected.pairs) == COUNT + len(range(0, COUNT, 3)) + 1
+    assert found.pairs.tolist() == expected.pairs.tolist()
+    for name in ("x", "y", "weights"):
+        assert bool((getattr(found, name) == getattr(expected, name)).all())
+
+
+@pytest.mark.parametrize("forms", ALL_FORMS, ids="-".join)
+def test_the_scores_are_the_same_in_every_form(forms: tuple[Form, Form, Form]) -> None:
+    source, target, of = forms
+    for score in (evaluate_words, evaluate_similarity):
+        found = score(space(source, target), dictionary(of), rng=rng(), gold="g").as_json()
+        expected = score(space("NFC", "NFC"), dictionary("NFC"), rng=rng(), gold="g").as_json()
+        assert found == expected
+        assert 0.9 < expected["coverage"] < 1
+    words = evaluate_words(space("NFC", "NFC"), dictionary("NFC"), rng=rng())
+    assert 0 < words.p_at_1 < words.p_at_5 < 100
+    assert {"identical", "different"} <= {part.name for part in words.parts}
+
+
+@pytest.mark.parametrize("forms", ALL_FORMS, ids="-".join)
+def test_a_report_says_the_same_in_every_form(forms: tuple[Form, Form, Form]) -> None:
+    def said(source: Form, target: Form, of: Form) -> object:
+        sides, gold, way = space(source, target), Gold(dictionary(of), "g"), ("fr", "en")
+        back = gold.backward(sides, *way)
+        scores = [measure(sides, gold, way, max_vocab=COUNT, rng=rng())]
+        scores.append(measure(sides, back, way[::-1], max_vocab=COUNT, rng=rng()))
+        answers = gold_answers(sides, gold, way, scores[0].score.ranks)
+        listed = [
+            [normalize("NFC", word) for word in (one.word, *one.gold, one.answer.target)] for one in answers
+        ]
+        return [(one.score.as_json(), one.baselines) for one in scores], listed
+
+    assert said(*forms) == said("NFC", "NFC", "NFC")
+
+
+@pytest.mark.parametrize("forms", ALL_FORMS, ids="-".join)
+def test_a_typed_word_has_the_same_answers_in_every_form(forms: tuple[Form, Form, Form]) -> None:
+    def answers(source: Form, target: Form, typed: Form) -> object:
+        sides, words = space(source, target), written([*french()[:8], "ÉTÉ9", "l'été11", "absent"], typed)
+        found = answer_words(sides, words, source="fr", target="en", top=3, retrieval=Retrieval("nn"))
+        assert {one.form for one in found} <= {*french(source), None}
+        near = neighbours(sides, "fr", words[1], among=["en"], top=3)["en"]
+        return [
+            [(normalize("NFC", one.target), one.score, one.mutual) for one in word.answers] for word in found
+        ], [(normalize("NFC", word), score) for word, score in near]
+
+    assert answers(*forms) == answers("NFC", "NFC", "NFC")
+    vectors = space(*forms[:2]).vectors
+    own = own_spelling(normalize(forms[2], french()[3]), vectors("fr"), vectors("en"))
+    assert own == english(forms[1])[3]
+
+
+def test_a_list_of_mixed_forms_is_read_backwards() -> None:
+    pairs = [("été1", "naïve1"), ("été2", "naïve2"), ("été2", normalize("NFD", "naïve1"))]
+    backward = Gold(Lexicon(tuple(pairs)), "g").backward(space("NFC", "NFC"), "fr", "en").lexicon
+    assert backward.pairs == (("naïve1", "été1"), ("naïve2", "été2"), ("naïve1", "été2"))
+
+
+def test_exact_matches_come_first() -> None:
+    composed, apart = "\u00e9", "e\u0301"
+    eye = np.eye(3, dtype=np.float32)
+    sides = plain_space(eye, eye, ["o", apart, composed], ["o", composed, apart])
+    pairs: tuple[Pair, ...] = ((composed, apart), (apart, composed), ("o", "o"))
+    evidence = gather(Lexicon(pairs), sides.vectors("fr"), sides.vectors("en"))
+    assert evidence.pairs.tolist() == [[2, 2], [1, 1], [0, 0]]
+    score = evaluate_words(sides, Lexicon(pairs), rng=rng(), retrieval=Retrieval("nn"))
+    assert (score.p_at_1, score.queries, score.covered) == (100, 3, 3)
+    assert [one.form for one in answer_words(sides, [apart, composed], source="fr")] == [apart, composed]
+
+
+def test_a_query_in_two_forms_is_one() -> None:
+    pairs = [(normalize(form, "été1"), normalize(form, "naïve1")) for form in FORMS]
+    score = evaluate_words(space("NFC", "NFD"), Lexicon(tuple(pairs)), rng=rng())
+    assert (score.queries, score.covered, score.coverage) == (1, 1, 1)
+
+
+def test_phrases_of_one_meaning_are_one_row() -> None:
+    sides = space("NFC", "NFD")
+    pairs = [(normalize(form, "été1 été2"), "naïve1") for form in FORMS]
+    assert gather(Lexicon(tuple(pairs)), sides.vectors("fr"), sides.vectors("en")).pairs.tolist() == 2 * [
+        [COUNT, 1]
+    ]
+
+
+def test_spaces_of_two_forms_are_compared_on_all_queries() -> None:
+    scores = [evaluate_words(space(form, form), dictionary("NFC"), rng=rng()) for form in FORMS]
+    found = compare_words(scores[0], scores[1], rng())
+    assert (found.queries, found.only_first, found.only_second) == (scores[0].covered, 0, 0)
+
+
+def test_words_that_two_languages_share_are_counted_in_any_form() -> None:
+    assert by_part(["été"], [["\u00c9te\u0301"]], np.array([True]), rng())[0].name == "identical"
+    rows = np.eye(2, dtype=np.float32)
+    middles = [
+        Middle(Vectors(name, written(words, "NFD"), rows), rows)
+        for name, words in (("de", ["été", "x"]), ("it", ["été", "là"]))
+    ]
+    ordered = nearest_first(Vectors("fr", ["été", "là"], rows), middles)
+    assert [one.language for one in ordered] == ["it", "de"]
+
+
+def test_named_rows_are_kept_in_a_sample(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sample, "MOST", 4)
+    side = Vectors("a", french("NFD"), np.eye(COUNT, dtype=np.float32), ranked=False)
+    found = sampled(side, rng(), keep=set(french()[20:24]))
+    assert set(found.words) == set(french("NFD")[20:24])
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_new_words_are_found_in_a_file_of_another_form(form: Form, tmp_path: Path) -> None:
+    words, other = french(), FORMS[form == "NFC"]
+    rows = rng().normal(0.3, 2, (COUNT, 8)).astype(np.float32)
+    made = space_of(tmp_path, rows[:30], written(words[:30], form))
+    write_vectors_text(tmp_path / "all.vec", written(words, other), rows)
+    new = load_new_words(made, "fr", tmp_path / "all.vec")
+    assert all(new.has(normalize(form, word)) for word in words)
+    np.testing.assert_allclose(new.rows(written(words[:30], form)), made.vectors("fr").matrix, atol=1e-5)
+    assert list(map_new_words(made, new).words) == written(words[30:], other)
+
+
+def test_a_model_that_composes_any_word_gives_a_known_one_its_own_vector() -> None:
+    words, rows = french(), np.eye(COUNT, dtype=np.float32)
+    known = dict(zip(words, rows, strict=True))  # as fastText's: any other string has a row too
+
+    def raw(asked: Sequence[str]) -> Matrix:
+        return np.stack([known.get(word, -rows[0]) for word in asked])
+
+    found = WordVectors(Path("x.bin"), words, lambda _: True, raw).rows([*french("NFD"), "absent"])
+    assert np.array_equal(found, np.vstack([rows, -rows[:1]]))
+
+
+@pytest.mark.parametrize(("vocabulary", "text"), list(itertools.product(FORMS, repeat=2)))
+def test_text_is_read_in_every_form(vocabulary: Form, text: Form) -> None:
+    sides, line, composed = space(vocabulary, "NFC"), normalize(text, "été1 Été2 absent"), space("NFC", "NFC")
+    reading, expected = (
+        SpaceWords(of, ["."], longest=9).reader("fr").read([given])
+        for of, given in ((sides, line), (composed, "été1 été2"))
+    )
+    assert reading.sentences.ids.tolist() == expected.sentences.ids.tolist()
+    assert (reading.unknown, expected.unknown) == (1, 0)
+    assert glossed([line], sides, ("fr", "en")) == glossed(["été1 été2 absent"], composed, ("fr", "en"))
+    bengali = plain_space(np.eye(2, dtype="f"), np.eye(2, dtype="f"), ["\u09af\u09bca", "x"], ["one", "two"])
+    assert glossed(["\u09dfa"], bengali, ("fr", "en")) == ["one"]
+    model = learn_language_model([written(["été1", "été2"], vocabulary)], order=2)
+    known = [model.words.index(normalize(vocabulary, word)) for word in ("été1", "été2")]
+    assert model.ids(line.split()).tolist() == [*known, model.words.index("<unk>")]
