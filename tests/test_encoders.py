@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import math
 import pickle
-from collections.abc import Callable
+import re
+from collections import ChainMap
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -68,6 +70,20 @@ def one(name: str, sentence: str, of: AlignedSpace) -> Matrix:
     return found
 
 
+class Frame:
+    """A table that is no mapping, as polars and Arrow have: pandas is not needed to recognise one."""
+
+    def __init__(self, *columns: str) -> None:
+        self._columns = columns
+
+    @property
+    def columns(self) -> list[str]:
+        return list(self._columns)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._columns)
+
+
 def encoders_of_every_kind() -> list[SentenceEncoder]:
     of = space()
     trained = TrainedEncoder("x", of, ("fr", "en"), {}, "mean", (1.0,), {})
@@ -87,6 +103,36 @@ def test_a_lone_string_is_no_list_of_sentences(encoder: SentenceEncoder) -> None
             ask("le chat")
         with pytest.raises(BadSetting, match="sentences must be a list of str, got NoneType"):
             ask(None)
+
+
+COLUMNS = """with the columns 'id', 'text'; give the column of the sentences, as in frame["text"]"""
+ROWS = {"id": [7], "text": ["le chat"]}
+TABLES: dict[str, tuple[Callable[[], object], str]] = {
+    "dict": (lambda: ROWS, "a dict with the keys 'id', 'text'; give one of its values"),
+    "mapping": (lambda: ChainMap(ROWS), "a ChainMap with the keys 'id', 'text'; give one of its values"),
+    "frame": (lambda: Frame("id", "text"), f"a Frame {COLUMNS}"),
+    "pandas": (lambda: pytest.importorskip("pandas").DataFrame(ROWS), f"a DataFrame {COLUMNS}"),
+    "arrow": (lambda: pytest.importorskip("pyarrow").table(ROWS), f"a Table {COLUMNS}"),
+}
+
+
+@pytest.mark.parametrize("encoder", encoders_of_every_kind(), ids=lambda encoder: encoder.name)
+@pytest.mark.parametrize("table", TABLES)
+def test_a_table_or_mapping_is_no_list_of_sentences(encoder: SentenceEncoder, table: str) -> None:
+    make, message = TABLES[table]
+    given: Any = make()
+    for ask in (encoder.encode, encoder.fit):
+        with pytest.raises(BadSetting, match=re.escape(f"sentences must be a list of str, got {message}")):
+            ask(given, "fr")
+
+
+@pytest.mark.parametrize("index", [None, ["columns", "keys"]])
+def test_a_column_of_a_table_is_a_list_of_sentences(index: list[str] | None) -> None:
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"text": ["le chat", "noir"]}, index=index)
+    encoder = load_encoder("mean", space())
+    expected = encoder.encode(["le chat", "noir"], "fr").matrix
+    np.testing.assert_array_equal(encoder.encode(frame["text"], "fr").matrix, expected)
 
 
 @pytest.mark.parametrize("encoder", encoders_of_every_kind()[:-3], ids=lambda encoder: encoder.name)

@@ -58,13 +58,14 @@ class SentenceEncoder(Protocol):
         """A new encoder that has learned from text in one language, for example weights or components.
 
         This replaces what was learned for that language before. An encoder with nothing to learn from text
-        returns itself. BadSetting for a lone str instead of several, and for a sentence that is no str.
+        returns itself. BadSetting for a lone str, a table or a mapping, and for a sentence that is no str.
         """
 
     def encode(self, sentences: Iterable[str], language: str) -> Encoded:
         """The rows of the sentences, in order.
 
-        BadSetting if the encoder lacks the language, for a lone str and for a sentence that is no str.
+        BadSetting if the encoder lacks the language, for a lone str, a table or a mapping, and for a sentence
+        that is no str.
         """
 
     def save(self, folder: Path) -> None:

@@ -83,7 +83,7 @@ class Reading:
 
 
 def blocks(sentences: Iterable[str]) -> Iterator[list[str]]:
-    """The sentences, BLOCK at a time; BadSetting for a lone str, and for a sentence that is no str."""
+    """The sentences, BLOCK at a time; BadSetting as of check_sentences, and for a sentence that is no str."""
     check_sentences(sentences)
     rest = iter(sentences)
     done = 0
@@ -99,10 +99,28 @@ def all_sentences(sentences: Iterable[str]) -> list[str]:
 
 
 def check_sentences(sentences: object) -> None:
-    """Raise BadSetting for a lone str, whose letters would be read as sentences, and for no iterable."""
-    if isinstance(sentences, (str, bytes)) or not isinstance(sentences, Iterable):
-        shown = repr(sentences) if isinstance(sentences, str) else type(sentences).__name__
-        raise BadSetting(f"sentences must be a list of str, got {shorten(shown, 60)}; put one into a list")
+    """Raise BadSetting for a lone str, a mapping or a table, and for what is no iterable.
+
+    Iterated over, these yield letters, keys, and the names of columns (pandas) or whole columns (polars).
+    """
+    found = type(sentences)
+    shown, advice = found.__name__, "put one into a list"
+    if isinstance(sentences, str):
+        shown = repr(sentences)
+    elif isinstance(sentences, Mapping):
+        shown = f"a {shown} with the keys {_some(sentences)}"
+        advice = "give one of its values, or all as list(mapping.values())"
+    elif hasattr(found, "columns"):  # of the type: what the index of a series names are attributes of it too
+        names = "column_names" if hasattr(found, "column_names") else "columns"  # Arrow's are the former
+        shown = f"a {shown} with the columns {_some(getattr(sentences, names))}"
+        advice = 'give the column of the sentences, as in frame["text"]'
+    elif isinstance(sentences, Iterable) and not isinstance(sentences, bytes):
+        return
+    raise BadSetting(f"sentences must be a list of str, got {shorten(shown, 90)}; {advice}")
+
+
+def _some(names: Iterable[object]) -> str:
+    return ", ".join(map(repr, islice(names, 4))) or "none"
 
 
 def _check_block(block: Sequence[object], done: int) -> None:
@@ -112,7 +130,7 @@ def _check_block(block: Sequence[object], done: int) -> None:
         if not isinstance(sentence, str):
             raise BadSetting(
                 f"sentences must be str, got {shorten(repr(sentence), 60)} as number {number}; leave out or "
-                "fill in what is missing"
+                "fill in what is missing, and turn all else into str"
             )
 
 
