@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -144,6 +145,32 @@ def entries_of(
     source, target = (direction.space.vectors(language).words for language in direction.languages)
     for row, column, score, rank, probability in _batch(found, begin, limits, calibration, back):
         yield Entry(source[row], target[column], score, rank, probability)
+
+
+@dataclass
+class Counts:
+    """How many pairs were counted, and of how many source words."""
+
+    pairs: int = 0
+    words: int = 0
+
+    def counted(self, found: Iterable[Entry]) -> Iterator[Entry]:
+        """The entries, of which those of a source word stand together, counted as they pass."""
+        before = None
+        for entry in found:
+            self.pairs += 1
+            self.words += entry.source != before
+            before = entry.source
+            yield entry
+
+
+def summary(looked_up: int, found: Counts, written: Counts) -> dict[str, Any]:
+    """What a dictionary has of so many source words, and how many of them it lacks.
+
+    `left_out` words are `without_pair` within the limits, or have some that the `format` cannot represent.
+    """
+    lacking = {"without_pair": looked_up - found.words, "format": found.words - written.words}
+    return {"pairs": written.pairs, "words": looked_up, "left_out": lacking}
 
 
 def check_found(count: int, wanted: str, out: Path) -> None:

@@ -122,7 +122,7 @@ def check(home: Path, name: str, out: Path, fields: dict[str, Any], muse: Comman
             assert [row[key] for row in found] == [entry[key] for entry in entries]
         for key in ("score", "probability"):
             assert [row[key] for row in found] == pytest.approx([entry[key] for entry in entries], abs=1e-5)
-        same = ["pairs"]
+        same = ["pairs", "words", "left_out"]
     assert {key: fields[key] for key in same} == {key: printed[key] for key in same}
     assert not (out / WORK).exists()
 

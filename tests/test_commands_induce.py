@@ -104,6 +104,36 @@ def test_a_least_probability(muse: Command, space: Path) -> None:
     assert 0 < len(kept) < len(everything)
 
 
+LIMITED: dict[str, tuple[list[object], Limits]] = {
+    "all": ([], Limits(top=2)),
+    "mutual": (["--mutual"], Limits(top=2, mutual=True)),
+    "probable": (["--min-probability", 0.11], Limits(top=2, min_probability=0.11)),
+    "frequent": (["--mutual", "--src-max", 9], Limits(top=2, mutual=True, source_max=9)),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("limited", LIMITED)
+def test_the_words_left_out_are_counted(muse: Command, tmp_path: Path, form: str, limited: str) -> None:
+    saved(tmp_path / "space")  # with words that not every format can represent
+    space, (more, limits) = load_space(tmp_path / "space"), LIMITED[limited]
+    lacking = {"muse": {" ", "", "\r", "\t"}, "tsv": {"\r", "\t"}, "jsonl": set[str]()}[form]
+    command = ["induce", tmp_path / "space", "--top", 2, "--both", "--out", tmp_path / "d", "--format", form]
+    fields = muse(*command, *more, "--json").json
+    for found, direction, most in (
+        (fields, ("fr", "en"), limits),
+        (fields["reverse"], ("en", "fr"), limits.reversed()),
+    ):
+        pairs = [one[:2] for one in entries(space, *direction, limits=most, rng=np.random.default_rng(0))]
+        written = [pair for pair in pairs if lacking.isdisjoint(pair)]
+        sizes = [len(dict(some)) for some in (pairs, written)]  # the sources that have a pair
+        looked_up = min(len(space.vectors(direction[0]).words), most.source_max or 1_000)
+        assert (found["pairs"], found["words"]) == (len(written), looked_up)
+        assert found["left_out"] == {"without_pair": looked_up - sizes[0], "format": sizes[0] - sizes[1]}
+    told = sum(any(one["left_out"].values()) for one in (fields, fields["reverse"]))
+    assert muse(*command, *more).err.count("left out") == told
+
+
 @pytest.mark.parametrize("form", FORMS)
 def test_nothing_probable_enough_leaves_no_file(muse: Command, space: Path, form: str) -> None:
     more = ["--both", "--format", form, "--min-probability", 1]

@@ -16,7 +16,7 @@ from muse.cluster.run import Run, Site
 from muse.cluster.shards import KeySearch, look_up
 from muse.errors import BadSetting
 from muse.files.parts import PartFolder
-from muse.induce import Limits, check_found, entries
+from muse.induce import Counts, Limits, check_found, entries, summary
 from muse.lexicon import Entry
 from muse.search.approximate import Approximation
 from muse.search.found import Neighbours
@@ -124,15 +124,17 @@ def induce(
         rng = np.random.default_rng(approximation.seed)
         search = search_on(site, approximation)
         found = entries(space, *languages, limits=limits, retrieval=retrieval, rng=rng, search=search)
-        count = _write(site.parts, found)
-        if not count:
+        counts = Counts()
+        _write(site.parts, counts.counted(found))
+        if not counts.pairs:
             site.give_up()
-        check_found(count, " to ".join(languages), run.out)
-        return site.finish(pairs=count)
+        check_found(counts.pairs, " to ".join(languages), run.out)
+        looked_up = len(space.vectors(languages[0]).words[: limits.source_max])
+        return site.finish(**summary(looked_up, counts, counts))
 
 
-def _write(parts: PartFolder, found: Iterable[Entry]) -> int:
-    """Write the entries of a dictionary to the parts, in order, and return how many there are."""
+def _write(parts: PartFolder, found: Iterable[Entry]) -> None:
+    """Write the entries of a dictionary to the parts, in order."""
     left, count, number = iter(found), 0, 0
     while batch := list(islice(left, ENTRIES)):
         parts.write(number, {
@@ -143,4 +145,3 @@ def _write(parts: PartFolder, found: Iterable[Entry]) -> int:
             "probability": np.array([entry.probability for entry in batch], np.float64),
         })  # fmt: skip
         count, number = count + len(batch), number + 1
-    return count

@@ -86,27 +86,34 @@ def induce(space: Path, out: Path, form: str | None, both: bool, as_json: bool, 
         options["src_max"] or options["max_vocab"], options["tgt_max"] or options["max_vocab"],
         options["min_probability"],
     )  # fmt: skip
-    if options["address"] is not None:
-        wanted_parts = _Wanted(out, source, target, limits)
-        found = _on_cluster(wanted_parts, loaded, {**options, "space": space}, approximation)
-        fields = {**found, "out": str(out), **worst(recalls)}
-        line = f"{found['pairs']} pairs in {out}"
-        click.echo(json.dumps(fields, ensure_ascii=False) if as_json else line)
-        return
     wanted = [_Wanted(out, source, target, limits)]
-    if both:
-        wanted.append(_Wanted(_reverse(out), target, source, limits.reversed()))
-    counts = _write(loaded, wanted, form or _form(out), options, approximation)
-    shown = [{"pairs": count, "out": str(one.out)} for one, count in zip(wanted, counts, strict=True)]
+    more: dict[str, Any] = {}
+    if options["address"] is not None:
+        made = [_on_cluster(wanted[0], loaded, {**options, "space": space}, approximation)]
+    else:
+        if both:
+            wanted.append(_Wanted(_reverse(out), target, source, limits.reversed()))
+        made = _write(loaded, wanted, form or _form(out), options, approximation)
+        more = {"peak_memory_mb": peak_memory_mb()}
+    shown = [{**one, "out": str(which.out)} for one, which in zip(made, wanted, strict=True)]
     if as_json:
-        fields = {**shown[0], **({"reverse": shown[1]} if both else {})}
-        fields |= {**worst(recalls), "peak_memory_mb": peak_memory_mb()}
+        fields = {**shown[0], **({"reverse": shown[1]} if both else {}), **worst(recalls), **more}
         click.echo(json.dumps(fields, ensure_ascii=False))
         return
     for one in shown:
-        click.echo(f"{one['pairs']} pairs in {one['out']}")
+        _print_counts(one)
     for recall in recalls:
         click.echo(str(recall))
+
+
+def _print_counts(fields: dict[str, Any]) -> None:
+    left_out = fields.get("left_out", {})  # missing from what an older muse made on a cluster
+    if any(left_out.values()):
+        log.info(
+            "%s: of %d words, left out %d without a pair within the limits, %d that the format lacks",
+            fields["out"], fields["words"], left_out["without_pair"], left_out["format"],
+        )  # fmt: skip
+    click.echo(f"{fields['pairs']} pairs in {fields['out']}")
 
 
 class _Wanted(NamedTuple):
@@ -160,8 +167,8 @@ def _write(
     form: str,
     options: dict[str, Any],
     approximation: Approximation,
-) -> list[int]:
-    # The number of pairs in each file; the files appear only once all are complete.
+) -> list[dict[str, Any]]:
+    # What each file has and lacks; the files appear only once all are complete.
     from muse.files.lexicon_formats import dictionary_writer
 
     with ExitStack() as files:
@@ -169,7 +176,7 @@ def _write(
         left_out = _left_out(space, wanted[0], form)  # told before the search, which may take long
         probable = form != "muse" or options["min_probability"] is not None
         return [
-            _fill(write, one, _found(one, space, probable, options, approximation), left_out)
+            _fill(write, one, space, _found(one, space, probable, options, approximation), left_out)
             for write, one in zip(writers, wanted, strict=True)
         ]
 
@@ -213,14 +220,15 @@ def _found(
     )  # fmt: skip
 
 
-def _fill(write: Write, wanted: _Wanted, found: Iterable[Entry], left_out: set[str]) -> int:
-    # Writes the entries of one direction without these words and returns their number.
-    from muse.induce import check_found
+def _fill(
+    write: Write, wanted: _Wanted, space: AlignedSpace, found: Iterable[Entry], left_out: set[str]
+) -> dict[str, Any]:
+    # Writes the entries of one direction without these words and returns what the file has and lacks.
+    from muse.induce import Counts, check_found, summary
 
-    count = 0
-    for entry in found:
-        if left_out.isdisjoint(entry[:2]):
-            write(entry)
-            count += 1
-    check_found(count, f"{wanted.source} to {wanted.target}", wanted.out)
-    return count
+    within, written = Counts(), Counts()
+    for entry in written.counted(one for one in within.counted(found) if left_out.isdisjoint(one[:2])):
+        write(entry)
+    check_found(written.pairs, f"{wanted.source} to {wanted.target}", wanted.out)
+    looked_up = len(space.vectors(wanted.source).words[: wanted.limits.source_max])
+    return summary(looked_up, within, written)
