@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 import pytest
 
-from muse.text.markup import is_markup, split_at_markup
+from muse.text.markup import is_markup, split_at_markup, split_at_tags
 from muse.text.tokens import Tokeniser
 from muse.translate import Translator
 from muse.translate.pieces import TextReader
@@ -56,6 +58,62 @@ def test_a_line_with_markup_comes_back(line: str) -> None:
     assert "/a/mots-les/x" in Tokeniser("fr").tokens("viens /a/mots-les/x")
 
 
+TAGS = [
+    '<a href="x" title="a b">', '<a href="http://a.org/b" title="it\'s, « a » b">', "<a title='1 > 2 , 3'>",
+    '<img src="a.png" alt="a  b"/>', '<img\tsrc="a" alt = "b c" />', "<br />", "</a >",
+    '<input type="text" disabled>', "<!-- not a , b -->", "<!---->", '<xs:a b:c="d e">',
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("language", ["en", "fr", "xx"])
+@pytest.mark.parametrize("tag", TAGS)
+def test_a_whole_tag_is_one_token_and_comes_back_as_it_was(language: str, tag: str) -> None:
+    tokeniser = Tokeniser(language)
+    assert is_markup(tag)
+    for line in (f"cat {tag} dog", f"cat{tag}dog", f"{tag}, ({tag})."):
+        tokens = tokeniser.tokens_and_tags(line)
+        assert tokens.count(tag) == line.count(tag)
+        assert [token for token in tokens if token != tag] == tokeniser.tokens(line.replace(tag, " "))
+    line = f"cat{tag} dog" if tag.startswith("</") else f"cat {tag} dog"
+    assert tokeniser.text(tokeniser.tokens_and_tags(line)) == line
+
+
+def test_tags_without_quoted_values_are_tags_if_they_are_closed() -> None:
+    tokeniser = Tokeniser("en")
+    line = "<option selected>black <b x=y>cat</b></option> <hr noshade/> <b y> <b x=z>"
+    tokens = tokeniser.tokens_and_tags(line)
+    assert tokens[:4] == ["<option selected>", "black", "<b x=y>", "cat"]
+    assert tokens[6:] == ["<hr noshade/>", *tokeniser.tokens("<b y> <b x=z>")]
+    assert tokeniser.text(tokens[:7]) == "<option selected>black <b x=y>cat</b></option> <hr noshade/>"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "a < b and c > d",
+        "a <b and c> d",
+        "if x <y and z=3> 2",
+        "cp <your file> <target folder>",
+        "Map<String, List<Integer>>",
+        "<3 you > me",
+        "from <john smith@a.org>",
+        'a < b, "c" > d',
+        "<!-- open, and -- > not closed",
+    ],
+)
+def test_what_is_no_tag_is_translated(line: str) -> None:
+    tokeniser = Tokeniser("en")
+    assert tokeniser.tokens_and_tags(line) == tokeniser.tokens(line)
+
+
+@pytest.mark.parametrize("damaged", ["<!-- ", '<a b="', "<a b='\"", "<a ", '<a b="c" ', "</a "])
+def test_tags_that_never_end_take_linear_time(damaged: str) -> None:
+    line = damaged * 20_000
+    began = time.process_time()
+    assert split_at_tags(line) == [(line, "")]
+    assert time.process_time() - began < 1.0
+
+
 def test_a_full_stop_after_markup_is_as_before() -> None:
     assert Tokeniser("en").tokens("Read /a/b. He did. See ./x etc. and") == (
         "Read /a/b . He did . See ./x etc. and".split()
@@ -69,6 +127,11 @@ def test_markup_is_copied_and_its_words_are_translated_elsewhere_alone() -> None
     found = translator.translate(["<b>Chat</b> /etc/chat {nom} %s chat_nom nom", "%s"])
     assert found == ["<b>Cat</b> /etc/chat {nom} %s chat_nom name", "%s"]
     assert (translator.counts.words, translator.counts.unknown) == (2, 0)
+    line = "<i title=\"nom , chat\" class='nom chat'>{}</i> <!-- chat nom --> <br /> s < {} s > s"
+    assert translator.translate([line.format("Chat", "nom")]) == [
+        line.format("Cat", "name").replace("s <", "is <").replace("s > s", "is > is")
+    ]
+    assert [choice.token for choice in translator.choices(line)][0] == line[: line.index(">") + 1]
 
 
 def test_a_tag_before_a_sentence_leaves_its_first_word_first() -> None:

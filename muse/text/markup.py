@@ -1,12 +1,14 @@
 r"""Markup: what stands in text for programs, not readers: paths, placeholders, tags and identifiers.
 
 Each is one token: /etc/passwd, ./a.txt, src/main.py, C:\tmp\x; %s, %(name)d, {name}, {{name}}, ${x}, $HOME;
-<b>, </b>, <br/>, the attributes of a tag; snake_case. Ordinary text has none: and/or, km/h, 50 %, he /she.
+<b>, </b>, <br/>, the attributes of a tag, in text to be translated whole tags and comments; snake_case.
+Ordinary text has none: and/or, km/h, 50 %, he /she.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 _EXTENSIONS = (  # those of files that texts name; "and/or.it" is none
     "txt|csv|tsv|json|xml|html?|css|py|js|ts|java|cc|cpp|hpp|[ch]|sh|php|rb|go|rs|md|rst|tex|pdf|docx?|xlsx?|"
@@ -32,8 +34,17 @@ _MARKUP = re.compile("|".join(_KINDS))
 _SIGNS = re.compile(r"[/\\%{$<_=]")  # one of which all markup has
 _ADDRESS = re.compile(r"://|@|www\.")
 # Of tags that are closed on the same line: <name> alone is a placeholder, which stands apart.
-_OPENING = re.compile(r"(<([A-Za-z][\w:.-]*)(?: [^<>]*)?(?<!/)>) (?=.*</\2>)")
+_OPENING = re.compile(r"(<([A-Za-z][\w:.-]*)(?:[ \ufdd0][^<>]*)?(?<!/)>) (?=.*</\2>)")
 _CLOSING = re.compile(r" (</[A-Za-z][^<>]*>)")
+# Tags, whose attributes may have no value, or one without quotation marks; and comments.
+_NAME = r"[A-Za-z][\w:.-]*"
+_TAG = re.compile(
+    rf"<!--(?:(?!<!--|-->).)*-->|</{_NAME}\s*>|<({_NAME})"
+    r"""(?:\s+[\w:@.-]+(?:\s*=\s*(?:"[^"]*"|'[^']*'|[^\s"'<>=`]+))?)*\s*/?>"""
+)
+_QUOTED = re.compile(r"""=\s*["']""")
+_HELD = "\ufdd0"  # no character of text: it stands for all that a tag has after its name
+_SHORTENED = re.compile(rf"(?:</?{_NAME})?{_HELD}(?:/?>)?")
 
 
 def is_markup(token: str) -> bool:
@@ -42,7 +53,9 @@ def is_markup(token: str) -> bool:
     >>> [is_markup(token) for token in ("%s", "</b>", "/etc/passwd", "%", "and/or")]
     [True, True, True, False, False]
     """
-    return _SIGNS.search(token) is not None and _MARKUP.fullmatch(token) is not None
+    if not _SIGNS.search(token):
+        return False
+    return _MARKUP.fullmatch(token) is not None or _TAG.fullmatch(token) is not None
 
 
 def split_at_markup(part: str) -> list[tuple[str, bool]]:
@@ -60,6 +73,57 @@ def split_at_markup(part: str) -> list[tuple[str, bool]]:
         found += [(part[end : match.start()], False), (match[0], True)]
         end = match.end()
     return [(text, whole) for text, whole in [*found, (part[end:], False)] if text]
+
+
+def split_at_tags(line: str) -> list[tuple[str, str]]:
+    """The text before each tag with spaces in it, or comment, of a line, and the tag; "" after the last text.
+
+    In `a <b and c> d` there is none: a tag has quotation marks, closes itself, or is closed on the line.
+
+    >>> split_at_tags('See <a href="x" title="a b">this</a>. <br />')
+    [('See ', '<a href="x" title="a b">'), ('this</a>. ', '<br />'), ('', '')]
+    """
+    found, end = list[tuple[str, str]](), 0
+    for match in _TAG.finditer(line) if "<" in line else ():
+        if _is_whole(match):
+            found.append((line[end : match.start()], match[0]))
+            end = match.end()
+    return [*found, (line[end:], "")]
+
+
+def _is_whole(match: re.Match[str]) -> bool:
+    tag, name = match[0], match[1]
+    if tag.startswith("<!--"):
+        return True
+    if not any(map(str.isspace, tag)):
+        return False  # part of a line between spaces, or of one
+    closed = name is None or tag.endswith("/>") or match.string.find(f"</{name}", match.end()) >= 0
+    return closed or _QUOTED.search(tag) is not None
+
+
+def tags_shortened(tokens: Sequence[str]) -> list[str]:
+    """The tokens, in which tags are without their attributes and comments without their text."""
+    return [_shortened(token) if _is_long_tag(token) else token for token in tokens]
+
+
+def tags_restored(text: str, tokens: Sequence[str]) -> str:
+    """The text of such tokens with what they were without.
+
+    >>> tokens = ['<a title="x , y">', 'chat', '</a>']
+    >>> tags_restored(" ".join(tags_shortened(tokens)), tokens)
+    '<a title="x , y"> chat </a>'
+    """
+    tags = iter([token for token in tokens if _is_long_tag(token)])
+    return _SHORTENED.sub(lambda match: next(tags, match[0]), text) if _HELD in text else text
+
+
+def _is_long_tag(token: str) -> bool:
+    return token.startswith("<") and _TAG.fullmatch(token) is not None and not _MARKUP.fullmatch(token)
+
+
+def _shortened(tag: str) -> str:
+    name = re.match(f"</?{_NAME}", tag)
+    return f"{name[0]}{_HELD}{'/>' if tag.endswith('/>') else '>'}" if name else _HELD
 
 
 def tags_closed_up(text: str) -> str:

@@ -15,7 +15,13 @@ from typing import Any
 
 from muse.text.codes import iso_code
 from muse.text.identity import composed
-from muse.text.markup import split_at_markup, tags_closed_up
+from muse.text.markup import (
+    split_at_markup,
+    split_at_tags,
+    tags_closed_up,
+    tags_restored,
+    tags_shortened,
+)
 from muse.text.quotation import closed_up
 
 Rules = tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...]
@@ -104,12 +110,23 @@ class Tokeniser:
         self._whole = _WHOLE if self.language in _APOSTROPHES else [*_WHOLE, r"\w+(?:'\w+)+"]
         self._parts: dict[str, list[str]] = {}
 
-    def tokens(self, line: str) -> list[str]:
-        """The tokens of a line, which is split at white space into parts first."""
+    def tokens(self, line: str, then: str = "") -> list[str]:
+        """The tokens of a line, which is split at white space into parts first; `then` is what follows it."""
         parts = line.split()
         found: list[str] = []
-        for part, following in zip(parts, [*parts[1:], ""], strict=False):
+        for part, following in zip(parts, [*parts[1:], then], strict=False):
             found += self.part_tokens(part, next_part_kind(part, following))
+        return found
+
+    def tokens_and_tags(self, line: str) -> list[str]:
+        """The tokens of a line in which a tag with spaces in it is one token, and so is a comment.
+
+        >>> Tokeniser("en").tokens_and_tags('a <b title="x, y">cat</b>')
+        ['a', '<b title="x, y">', 'cat', '</b>']
+        """
+        found: list[str] = []
+        for text, tag in split_at_tags(line):
+            found += [*self.tokens(text, tag), *([tag] if tag else [])]
         return found
 
     def part_tokens(self, part: str, follows: str = "") -> list[str]:
@@ -140,8 +157,9 @@ class Tokeniser:
 
     def text(self, tokens: Sequence[str]) -> str:
         """The line of these tokens, with spaces around punctuation as usual in the language."""
-        text = _CLOSING.sub("", str(self._joiner.detokenize(list(tokens), unescape=False)))
-        return closed_up(tags_closed_up(text), self.language)
+        shortened = tags_shortened(tokens)  # or else a comma in an attribute would lose the space before it
+        text = _CLOSING.sub("", str(self._joiner.detokenize(shortened, unescape=False)))
+        return tags_restored(closed_up(tags_closed_up(text), self.language), tokens)
 
     def _moses(self, text: str) -> list[str]:
         if plain := _PLAIN.fullmatch(text):

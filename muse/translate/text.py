@@ -110,7 +110,7 @@ class Translator:
         if not self._script_is_known:
             check_script(lines, self._space.vectors(self.source))
             self._script_is_known = any(map(str.strip, lines))
-        pieces = [self._reader.pieces(self._tokeniser.tokens(line)) for line in lines]
+        pieces = [self._reader.pieces(self._tokeniser.tokens_and_tags(line)) for line in lines]
         self._look_up(piece.entry for line in pieces for piece in line if piece.entry is not None)
         for piece in (piece for line in pieces for piece in line if piece.is_word):
             self.counts.words += 1
@@ -120,7 +120,7 @@ class Translator:
 
     def choices(self, line: str) -> list[Choice]:
         """The tokens of a line, each with its alternative translations, capitalised as required."""
-        pieces = self._reader.pieces(self._tokeniser.tokens(line))
+        pieces = self._reader.pieces(self._tokeniser.tokens_and_tags(line))
         entries = list(dict.fromkeys(piece.entry for piece in pieces if piece.entry is not None))
         self._look_up(entries)
         config, rows = self.config, rows_of(self._space, self.source, entries, self._new_words)
