@@ -90,6 +90,35 @@ def test_fit_and_save_and_use(muse: Command, space: Path) -> None:
     np.testing.assert_allclose(np.load(home / "a.npy"), fitted.encode(TEXT, "fr").matrix, atol=1e-5)
 
 
+@pytest.mark.parametrize("name", ["text.txt", "a=b.txt"])
+@pytest.mark.parametrize("language", ["", "fr="])
+def test_the_text_to_fit_may_have_its_language_before_it(
+    muse: Command, space: Path, name: str, language: str
+) -> None:
+    fit = space.parent / name
+    fit.write_text("\n".join(TEXT), encoding="utf-8")
+    more = ["--encoder", "mean+znorm", "--out", space.parent / "out.npy"]
+    ended = muse(
+        "encode",
+        space,
+        "--lang",
+        "fr",
+        "--input",
+        space.parent / "text.txt",
+        *more,
+        "--fit",
+        f"{language}{fit}",
+    )
+    assert (ended.code, ended.err) == (0, "")
+    fitted = load_encoder("mean+znorm", load_space(space)).fit(TEXT, "fr")
+    np.testing.assert_allclose(np.load(space.parent / "out.npy"), fitted.encode(TEXT, "fr").matrix, atol=1e-5)
+
+
+@pytest.mark.parametrize("fit", ["en=text.txt", "=text.txt", "fr="])
+def test_the_text_to_fit_is_in_the_language(muse: Command, space: Path, fit: str) -> None:
+    refused(muse("encode", space, "--lang", "fr", "--fit", fit), "--fit needs", f"got {fit!r}", code=2)
+
+
 def test_fit_of_what_learns_nothing_is_told(muse: Command, space: Path, stdin: io.BytesIO) -> None:
     send(stdin, "fr20\n")
     more = ["--encoder", "mean", "--fit", space.parent / "text.txt"]

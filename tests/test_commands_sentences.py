@@ -429,6 +429,10 @@ def test_a_file_with_the_pivot_needs_the_pivot(muse: Command, tmp_path: Path) ->
         (["--task", "transfer"], "--task transfer needs --data FOLDER"),
         (["--task", "probe"], "--task probe needs --text LANG=FILE"),
         (["--task", "probe", "--text", "fr"], "--text needs LANG=FILE, got 'fr'"),
+        (
+            ["--source", "a", "--target", "b", "--fit", "x.txt"],
+            "got 'x.txt'; write its language before it, as in",
+        ),
         (["--source", "a", "--target", "b", "--fit", "fr=a", "--fit", "fr=b"], "each language once"),
         (["--task", "words", "--dictionary", "a", "--retrieval", "margin"], "margin is for --task sentences"),
     ],

@@ -114,6 +114,7 @@ def published(context: click.Context, incomplete: str) -> Found:
 
 
 BY_METAVAR = {
+    "FILE|LANG=FILE": files,
     "FOLDER": folders,
     "NAME|FOLDER": folders,
     "SPACE": spaces,

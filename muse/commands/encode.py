@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from muse.commands.encoders import fitted
+from muse.commands.encoders import by_language_or, fitted
 from muse.commands.options import cluster, common, one_machine_only
 from muse.commands.standard_input import STDIN, lines_on_stdin
 from muse.commands.unknown_words import warn_if_unknown
@@ -51,7 +51,10 @@ UNTRAINED = "sif"
 )
 @click.option("--column", metavar="NAME", help="Column of a Parquet --input.")
 @click.option("--out", type=Path, metavar="FILE", help="A .npy or .parquet file.  [default: text on stdout]")
-@click.option("--fit", type=Path, metavar="FILE", help="Text in LANG to learn weights and corrections from.")
+@click.option(
+    "--fit", metavar="FILE|LANG=FILE",
+    help="Text in LANG, that of --lang, to learn weights and corrections from.",
+)  # fmt: skip
 @click.option(
     "--save", type=Path, metavar="FOLDER", help="Save the encoder, with what it learned from --fit."
 )
@@ -146,7 +149,6 @@ def _sentences(source: Path | None, column: str | None) -> Iterator[list[str]]:
 
 def _encoder(space: Path, lang: str, name: str, options: dict[str, Any]) -> SentenceEncoder:
     from muse.api.encoders import load_encoder
-    from muse.encoders.streaming import stream_sentences
     from muse.progress import Progress
     from muse.run.runtime import pick_device
     from muse.space import load_space
@@ -154,7 +156,7 @@ def _encoder(space: Path, lang: str, name: str, options: dict[str, Any]) -> Sent
     pick_device(options["device"])
     if options["device"] == "cuda":
         log.warning("sentences are encoded on the CPU; --device cuda has no effect")
-    text = None if options["fit"] is None else list(stream_sentences(options["fit"]))
+    text = None if options["fit"] is None else _fit_text(options["fit"], lang)
     spaces = [load_space(folder) for folder in (space, *options["also"])]
     spaces[0].side(lang)  # whose message names a language that was meant
     encoder = load_encoder(name, *spaces, progress=Progress(quiet=options["quiet"]))
@@ -164,6 +166,15 @@ def _encoder(space: Path, lang: str, name: str, options: dict[str, Any]) -> Sent
     if options["save"] is not None:
         encoder.save(options["save"])
     return encoder
+
+
+def _fit_text(fit: str, lang: str) -> list[str]:
+    from muse.encoders.streaming import stream_sentences
+
+    file = by_language_or(lang, [fit], "--fit").get(lang)
+    if file is None:
+        raise click.UsageError(f"--fit needs FILE or {lang}=FILE, a text in the --lang, got {fit!r}.")
+    return list(stream_sentences(file))
 
 
 @contextmanager

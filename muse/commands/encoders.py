@@ -90,11 +90,25 @@ def by_language(values: Sequence[str], option: str) -> list[tuple[str, Path]]:
     for value in values:
         language, equals, path = value.partition("=")
         if not (language and equals and path):
-            raise click.UsageError(f"{option} needs LANG=FILE, got {value!r}.")
+            advice = "" if equals else f"; write its language before it, as in {option} fr={value}"
+            raise click.UsageError(f"{option} needs LANG=FILE, got {value!r}{advice}.")
         if language in found:
             raise click.UsageError(f"{option} needs each language once, got {language} twice.")
         found[language] = Path(path)
     return list(found.items())
+
+
+def by_language_or(language: str, values: Sequence[str], option: str) -> dict[str, Path]:
+    """The file of each language, of `LANG=FILE` as of by_language; a FILE without one is of `language`."""
+    plain, named = plain_and_named(values)
+    return dict(by_language([*named, *(f"{language}={path}" for path in plain)], option))
+
+
+def plain_and_named(values: Sequence[str]) -> tuple[list[str], list[str]]:
+    """The file without a language, at most one, and those given as LANG=FILE."""
+    # A file may have = in its name. Of several files without a language the last counts, as with any option.
+    named = [value for value in values if "=" in value and not Path(value).exists()]
+    return [value for value in values if value not in named][-1:], named
 
 
 def encoded(encoder: SentenceEncoder, sentences: Sequence[str], language: str, progress: Progress) -> Matrix:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from muse.commands.encoders import by_language
+from muse.commands.encoders import by_language, by_language_or, plain_and_named
 from muse.commands.numbers import Finite
 from muse.commands.options import common
 from muse.commands.train_report import WORD_ENCODERS, report
@@ -167,8 +167,7 @@ _PARALLEL_NEEDED = "give --parallel FILE, or both --source FILE and --target FIL
 
 def _parallel(options: dict[str, Any]) -> tuple[tuple[Path, ...], dict[str, Path]]:
     """The files of parallel text of --lang, if any (one, or the pivot's and the other), and of others."""
-    plain, named = _plain_and_named(options["parallel"])
-    further = dict(by_language([*named, *(f"{options['lang']}={text}" for text in plain)], "--parallel"))
+    further = by_language_or(options["lang"], options["parallel"], "--parallel")
     single, files = further.pop(options["lang"], None), (options["target"], options["source"])
     two = tuple(path for path in files if path is not None)
     if len(two) == 1 or (two and single is not None):
@@ -178,15 +177,8 @@ def _parallel(options: dict[str, Any]) -> tuple[tuple[Path, ...], dict[str, Path
 
 def _nli(options: dict[str, Any]) -> tuple[Path | None, dict[str, Path]]:
     """The file of inferences, if any, and its translations by language."""
-    plain, named = _plain_and_named(options["nli"])
+    plain, named = plain_and_named(options["nli"])
     return next(map(Path, plain), None), dict(by_language(named, "--nli"))
-
-
-def _plain_and_named(texts: Sequence[str]) -> tuple[list[str], list[str]]:
-    """The file without a language, at most one, and those given as LANG=FILE."""
-    # A file may have = in its name. Of several files without a language the last counts, as with any option.
-    named = [text for text in texts if "=" in text and not Path(text).exists()]
-    return [text for text in texts if text not in named][-1:], named
 
 
 def _word_options(options: dict[str, Any], parallel: tuple[Path, ...]) -> dict[str, Any]:
