@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 
 from muse.space import SideToSave, save_space
+from muse.text import identity
+from muse.text.identity import canonical
 from tests.command import Command, refused, tree
 from tests.spaces import PROVENANCE, side_to_save
 
@@ -479,6 +481,20 @@ def test_known_pairs_are_found_however_they_are_encoded(muse: Command, space: Pa
     again = muse(*mining(space, *texts, "--gold", gold, "--json"))
     assert again.json["source"] == {**expected.json["source"], "lines": 240, "repeated": 120}
     assert again.json["gold"] == expected.json["gold"]
+
+
+def test_lines_are_made_canonical_once(muse: Command, space: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+
+    def counted(line: str) -> str:
+        asked.append(line)
+        return canonical(line)
+
+    monkeypatch.setattr(identity, "canonical", counted)
+    sides = [(space.parent / f"{language}.txt").read_text().splitlines() for language in ("fr", "en")]
+    gold = write(space.parent / "gold.tsv", [f"{one}\t{two}" for one, two in zip(*sides, strict=True)])
+    assert muse(*mining(space, "--gold", gold, "--json")).json["gold"]["known"] == 120
+    assert sorted(asked) == sorted(2 * [*sides[0], *sides[1]])  # of the texts, and of the known pairs
 
 
 def test_bad_input_of_mine(muse: Command, space: Path) -> None:

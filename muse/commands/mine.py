@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from muse.mining import MiningConfig, Values
     from muse.progress import Progress
     from muse.search.approximate import Recall
-    from muse.vectors import Matrix
 
 log = logging.getLogger(__name__)
 
@@ -69,69 +69,80 @@ def mine(space: Path, out: Path, as_json: bool, **options: Any) -> None:
     known word are left out and counted. Accents written apart and white space make no difference.
     """
     from muse.errors import BadSetting
-    from muse.files.sentence_text import read_sentences, write_scored_pairs
     from muse.files.writing import check_place
-    from muse.mining import mine
 
     recalls: list[Recall] = []
     config = _config(options, recalls)
     languages = (options["src_lang"], options["tgt_lang"])
     if languages[0] == languages[1]:
         raise BadSetting(f"pairs are mined between two languages, got {languages[0]!r} twice")
-    if options["address"] is not None:
-        _on_cluster(space, out, config, {**options, "as_json": as_json}, recalls)
-        return
-    check_place(out)
-    texts = [read_sentences(options[side]) for side in SIDES]
-    known = _known(options["gold"], texts)
+    on_cluster = options["address"] is not None
+    if on_cluster:
+        one_machine_only("backend", "device")
+    else:
+        check_place(out)
+    # On a cluster other machines read the texts; this one, what --gold is compared with.
+    named = zip(SIDES, languages, strict=True)
+    texts = [] if on_cluster and options["gold"] is None else [_text(options[side], of) for side, of in named]
+    known = None if options["gold"] is None else _known(options["gold"], texts)
     loaded = open_space(space, config.device, options["quiet"])
     for language in languages:
         loaded.side(language)
     encoder = open_encoder(loaded, options)
-    sides = [
-        _side(encoder, text, language, loaded.progress.part(number, 3))
-        for number, (text, language) in enumerate(zip(texts, languages, strict=True), 1)
-    ]
-    found = mine(sides[0].rows, sides[1].rows, config=config, progress=loaded.progress.part(3, 3))
-    pairs = [(sides[0].sentences[row], sides[1].sentences[column]) for row, column in found.pairs]
-    write_scored_pairs(out, ((float(value), *pair) for value, pair in zip(found.scores, pairs, strict=True)))
-    score = None if known is None else _score(found.scores, pairs, known, config.threshold)
-    counts = {name: side.counts for name, side in zip(SIDES, sides, strict=True)}
+    if on_cluster:
+        found = _on_cluster(encoder, (space, *options["also"]), out, config, loaded.progress, options)
+    else:
+        found = _here(encoder, texts, out, config, loaded.progress)
+    score = None if known is None else _score(found, known, config.threshold)
     made = " | ".join((str(config.score), *made_by(encoder, options)))
-    _print_result(_Written(len(pairs), out, counts, made, score, recalls), as_json)
+    _print_result(_Written(found.pairs, out, found.counts, made, score, recalls), as_json)
+
+
+class _MinedPairs(NamedTuple):
+    """The number of pairs, the counts of each side, and what gives scores (p,) and pairs of lines."""
+
+    pairs: int
+    counts: dict[str, dict[str, int]]
+    read: Callable[[], tuple[Values, list[tuple[str, str]]]]
+
+
+def _here(
+    encoder: SentenceEncoder, texts: Sequence[_Text], out: Path, config: MiningConfig, progress: Progress
+) -> _MinedPairs:
+    from muse.files.sentence_text import write_scored_pairs
+    from muse.mining import mine
+
+    rows = [
+        encoded(encoder, text.sentences, text.language, progress.part(number, 3))
+        for number, text in enumerate(texts, 1)
+    ]
+    found = mine(rows[0], rows[1], config=config, progress=progress.part(3, 3))
+    pairs = [(texts[0].sentences[row], texts[1].sentences[column]) for row, column in found.pairs]
+    write_scored_pairs(out, ((float(value), *pair) for value, pair in zip(found.scores, pairs, strict=True)))
+    unknown = [int((~side.any(axis=1)).sum()) for side in rows]
+    counts = [{**text.counts, "unknown": count} for text, count in zip(texts, unknown, strict=True)]
+    return _MinedPairs(len(pairs), dict(zip(SIDES, counts, strict=True)), lambda: (found.scores, pairs))
 
 
 def _on_cluster(
-    space: Path, out: Path, config: MiningConfig, options: dict[str, Any], recalls: list[Recall]
-) -> None:
+    encoder: SentenceEncoder, spaces: tuple[Path, ...], out: Path, config: MiningConfig, progress: Progress,
+    options: dict[str, Any],
+) -> _MinedPairs:  # fmt: skip
     from muse.cluster.encoding import Text
     from muse.cluster.mining import mine, mined
     from muse.cluster.run import Run, encoder_as_settings, files_as_settings, spaces_as_settings
-    from muse.files.sentence_text import read_sentences
 
-    one_machine_only("backend", "device")
-    spaces = (space, *options["also"])
     languages = (options["src_lang"], options["tgt_lang"])
-    texts = tuple(Text(options[side], language) for side, language in zip(SIDES, languages, strict=True))
-    known = (
-        _known(options["gold"], [read_sentences(text.path) for text in texts]) if options["gold"] else None
-    )
-    loaded = open_space(space, config.device, options["quiet"])
-    for language in languages:
-        loaded.side(language)
-    encoder = open_encoder(loaded, options)
+    source, target = (Text(options[side], language) for side, language in zip(SIDES, languages, strict=True))
     settings = {
         "command": "mine", "encoder": encoder_as_settings(encoder), "languages": list(languages),
         "spaces": spaces_as_settings(*spaces), "score": str(config.score),
         "threshold": config.threshold, "search": options["search"], "seed": options["seed"],
         **{side: files_as_settings(options[side]) for side in SIDES},
     }  # fmt: skip
-    run = Run(out, options["address"], settings, loaded.progress)
-    found = mine(encoder, spaces, (texts[0], texts[1]), run, config)
-    score = None if known is None else _score(*mined(out), known, config.threshold)
-    counts = {side: found[side] for side in SIDES}
-    made = " | ".join((str(config.score), *made_by(encoder, options)))
-    _print_result(_Written(found["pairs"], out, counts, made, score, recalls), options["as_json"])
+    run = Run(out, options["address"], settings, progress)
+    found = mine(encoder, spaces, (source, target), run, config)
+    return _MinedPairs(found["pairs"], {side: found[side] for side in SIDES}, partial(mined, out))
 
 
 def _config(options: dict[str, Any], recalls: list[Recall]) -> MiningConfig:
@@ -148,41 +159,39 @@ def _config(options: dict[str, Any], recalls: list[Recall]) -> MiningConfig:
     )  # fmt: skip
 
 
-class _Side(NamedTuple):
-    """The distinct non-empty sentences (n,) of a text, their rows (n, d), and counts of what was left out."""
+class _Text(NamedTuple):
+    """The distinct non-empty sentences (n,) of a text, the line of each by its canonical form, and counts."""
 
+    language: str
     sentences: list[str]
-    rows: Matrix
+    lines: dict[str, str]
     counts: dict[str, int]
 
 
-def _side(encoder: SentenceEncoder, text: list[str], language: str, progress: Progress) -> _Side:
+def _text(path: Path, language: str) -> _Text:
+    from muse.files.sentence_text import read_sentences
     from muse.text.identity import canonical
 
-    full = [line for line in text if line.strip()]
     first: dict[str, str] = {}
-    for line in full:  # a repeated sentence finds no better pair
-        first.setdefault(canonical(line), line)
-    kept = list(first.values())
-    rows = encoded(encoder, kept, language, progress)
-    return _Side(kept, rows, {
-        "lines": len(text), "empty": len(text) - len(full), "repeated": len(full) - len(kept),
-        "unknown": int((~rows.any(axis=1)).sum()),
-    })  # fmt: skip
+    lines = read_sentences(path)
+    for line in lines:  # a repeated sentence finds no better pair
+        name = canonical(line)
+        first.setdefault(line if name == line else name, line)  # one string in memory where they are equal
+    kept, full = [line for name, line in first.items() if name], sum(bool(line.strip()) for line in lines)
+    counts = {"lines": len(lines), "empty": len(lines) - full, "repeated": full - len(kept)}
+    return _Text(language, kept, first, counts)
 
 
-def _known(gold: Path | None, texts: list[list[str]]) -> set[tuple[str, str]] | None:
-    """The canonical pairs of a file whose two sides are both in the texts; Mismatch if there are none."""
+def _known(gold: Path, texts: Sequence[_Text]) -> set[tuple[str, str]]:
+    """The pairs of lines of the texts that a file has, encoded in any way; Mismatch if there are none."""
     from muse.errors import Mismatch
     from muse.files.parallel_text import read_parallel
     from muse.text.identity import canonical
 
-    if gold is None:
-        return None
-    source, target = (set(map(canonical, text)) for text in texts)
+    source, target = (text.lines for text in texts)
     columns, advice = "source<TAB>target", "keep the first two with cut -f1,2"
     pairs = set(zip(*(map(canonical, side) for side in read_parallel(gold, columns, advice)), strict=True))
-    known = {(one, two) for one, two in pairs if one in source and two in target}
+    known = {(source[one], target[two]) for one, two in pairs if one in source and two in target}
     if not known:
         raise Mismatch(
             f"{gold}: expected pairs of a line of --source and a line of --target, got none among "
@@ -196,17 +205,14 @@ def _known(gold: Path | None, texts: list[list[str]]) -> set[tuple[str, str]] | 
     return known
 
 
-def _score(
-    scores: Values, pairs: Sequence[tuple[str, str]], known: set[tuple[str, str]], threshold: float | None
-) -> MiningScore:
+def _score(found: _MinedPairs, known: set[tuple[str, str]], threshold: float | None) -> MiningScore:
     """The quality of the mined pairs at the threshold or, without it, at the best threshold."""
     import numpy as np
 
     from muse.evaluation.mining import Judged
-    from muse.text.identity import canonical
 
-    right = [(canonical(one), canonical(two)) in known for one, two in pairs]
-    judged = Judged(scores, np.array(right, np.bool_), len(known))
+    scores, pairs = found.read()
+    judged = Judged(scores, np.array([pair in known for pair in pairs], np.bool_), len(known))
     return judged.best() if threshold is None else judged.at(threshold)
 
 
