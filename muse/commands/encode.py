@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from muse.commands.encoders import by_language_or, fitted
+from muse.commands.encoders import by_language_or, encoder_names, fitted
 from muse.commands.options import cluster, common, one_machine_only
 from muse.commands.standard_input import STDIN, lines_on_stdin
 from muse.commands.unknown_words import warn_if_unknown
@@ -33,19 +33,7 @@ UNTRAINED = "sif"
 @click.command()
 @click.argument("space", type=Path)
 @click.option("--lang", required=True, metavar="LANG", help="Language of the sentences.")
-@click.option(
-    "--encoder", "name", default=UNTRAINED, show_default=True, metavar="NAME|FOLDER",
-    help="mean, idf, sif or power-mean[-inf,1,inf], followed by any of +ngrams, +znorm, +pcr, +centre, "
-    "+binary; or a saved encoder. With & between them, several side by side.",
-)  # fmt: skip
-@click.option(
-    "--also",
-    type=Path,
-    multiple=True,
-    metavar="SPACE",
-    help="Another space for the encoder; may be repeated. One encoder reads each of the spaces, several "
-    "read one each.",
-)
+@encoder_names(UNTRAINED)
 @click.option(
     "--input", "source", type=Path, metavar="FILE", help="Text, or a Parquet file.  [default: stdin]"
 )
@@ -61,7 +49,7 @@ UNTRAINED = "sif"
 @cluster
 @common
 def encode(
-    space: Path, lang: str, name: str, source: Path | None, out: Path | None, as_json: bool, **options: Any
+    space: Path, lang: str, source: Path | None, out: Path | None, as_json: bool, **options: Any
 ) -> None:
     """Encode sentences as vectors that all languages share.
 
@@ -72,14 +60,14 @@ def encode(
 
     began = time.perf_counter()
     if options["address"] is not None:
-        fields = _on_cluster(space, lang, name, source, out, options)
+        fields = _on_cluster(space, lang, source, out, options)
         fields["seconds"] = time.perf_counter() - began
         click.echo(json.dumps(fields) if as_json else _shown(fields))
         return
     _check_places(out, options["save"])
     sentences = _sentences(source, options["column"])
     counted = Progress(quiet=options["quiet"]).through("encoding", sentences, 0, len, "sentences")
-    encoder = _encoder(space, lang, name, options)
+    encoder = _encoder(space, lang, options)
     kept: list[list[float]] = []
     with _writer(out, encoder.dimension, kept if as_json else None) as write:
         counts = encode_stream(encoder, counted, lang, write, name=str(source or STDIN))
@@ -101,7 +89,7 @@ def _shown(fields: dict[str, Any]) -> str:
 
 
 def _on_cluster(
-    space: Path, lang: str, name: str, source: Path | None, out: Path | None, options: dict[str, Any]
+    space: Path, lang: str, source: Path | None, out: Path | None, options: dict[str, Any]
 ) -> dict[str, Any]:
     from muse.cluster.encoding import Text, encode
     from muse.cluster.run import Run, encoder_as_settings, files_as_settings, spaces_as_settings
@@ -112,7 +100,7 @@ def _on_cluster(
     if source is None or out is None:
         raise BadSetting("--ray needs --input and --out, which several machines read and write; give both")
     _check_places(None, options["save"])
-    encoder = _encoder(space, lang, name, options)
+    encoder = _encoder(space, lang, options)
     spaces = (space, *options["also"])
     settings = {
         "command": "encode", "encoder": encoder_as_settings(encoder), "language": lang,
@@ -147,7 +135,7 @@ def _sentences(source: Path | None, column: str | None) -> Iterator[list[str]]:
     return chain([next(rest, [])], rest)  # errors in the file are reported before the space is loaded
 
 
-def _encoder(space: Path, lang: str, name: str, options: dict[str, Any]) -> SentenceEncoder:
+def _encoder(space: Path, lang: str, options: dict[str, Any]) -> SentenceEncoder:
     from muse.api.encoders import load_encoder
     from muse.progress import Progress
     from muse.run.runtime import pick_device
@@ -159,7 +147,7 @@ def _encoder(space: Path, lang: str, name: str, options: dict[str, Any]) -> Sent
     text = None if options["fit"] is None else _fit_text(options["fit"], lang)
     spaces = [load_space(folder) for folder in (space, *options["also"])]
     spaces[0].side(lang)  # whose message names a language that was meant
-    encoder = load_encoder(name, *spaces, progress=Progress(quiet=options["quiet"]))
+    encoder = load_encoder(options["encoder"], *spaces, progress=Progress(quiet=options["quiet"]))
     if text is not None:
         encoder = fitted(encoder, text, lang)
     encoder.encode([], lang)  # reports what is missing before a file is begun

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
-from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -28,24 +27,27 @@ log = logging.getLogger(__name__)
 
 def encoder_options(default: str) -> Callable[[F], F]:
     """Adds the options that name an encoder, by default this one, and the text it learns weights from."""
-    options = (
-        click.option(
-            "--fit", "fit_files", multiple=True, metavar="LANG=FILE",
-            help="Text to learn the encoder's weights from, a sentence on each line; never the test data. "
-            "May be repeated.",
-        ),
-        click.option(
-            "--also", multiple=True, type=Path, metavar="SPACE",
-            help="Another space for the encoder; may be repeated. One encoder reads each of the spaces, "
-            "several read one each.",
-        ),
-        click.option(
-            "--encoder", default=default, show_default=True, metavar="NAME|FOLDER",
-            help="Sentence encoder: a name, the folder of a saved one, or several with & between them; "
-            "corrections such as +pcr follow.",
-        ),
+    fit = click.option(
+        "--fit", "fit_files", multiple=True, metavar="LANG=FILE",
+        help="Text to learn the encoder's weights from, a sentence on each line; never the test data. "
+        "May be repeated.",
     )  # fmt: skip
-    return lambda command: reduce(lambda done, option: option(done), options, command)
+    return lambda command: encoder_names(default)(fit(command))
+
+
+def encoder_names(default: str) -> Callable[[F], F]:
+    """Adds the options that name an encoder, by default this one, and its further spaces."""
+    encoder = click.option(
+        "--encoder", default=default, show_default=True, metavar="NAME|FOLDER",
+        help="mean, idf, sif or power-mean[-inf,1,inf], followed by any of +ngrams, +znorm, +pcr, +centre, "
+        "+binary; or a saved encoder. With & between them, several side by side.",
+    )  # fmt: skip
+    also = click.option(
+        "--also", multiple=True, type=Path, metavar="SPACE",
+        help="Another space for the encoder; may be repeated. One encoder reads each of the spaces, "
+        "several read one each.",
+    )  # fmt: skip
+    return lambda command: encoder(also(command))
 
 
 def open_encoder(
