@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import muse
-from muse.api.options import request_of
+from muse.api.options import Contradiction, request_of
 from muse.api.request import Request
 from muse.errors import BadFile, BadSetting
 from muse.learn.pair import AlignConfig
@@ -83,6 +83,13 @@ def test_flat_options_are_those_of_the_command_line() -> None:
 def test_wrong_options_are_told_by_name(options: dict[str, Any], message: str) -> None:
     with pytest.raises(BadSetting, match=message):
         muse.align(**{"source": "fr", "target": "en", **options})
+
+
+@pytest.mark.parametrize("config", [None, AlignConfig(refine=None)])
+def test_options_that_exclude_one_another_are_an_error_of_their_own(config: AlignConfig | None) -> None:
+    with pytest.raises(Contradiction, match="--reweight follows refinement"):
+        request_of("fr", "en", {"config": config, "reweight": True, **({} if config else {"refine": False})})
+    assert request_of("fr", "en", {"config": config, "reweight": True, "refine": True}).config.reweight
 
 
 def test_device_and_progress_reach_the_run(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -39,13 +39,13 @@ def request_of(source: str | Sequence[str], target: str | None, options: Mapping
 
     Names are those of the command line, with underscores (`src_emb`), and of the fields of `Request`
     (`source_file`); what is learned with may be nested in `config` as well, which the options change. Raise
-    BadSetting for an unknown name, a value of another type, and options that contradict one another.
+    BadSetting for an unknown name and a value of another type, and Contradiction for options that exclude
+    one another.
     """
     given = _named({name: value for name, value in options.items() if value is not None})
     learning = {name: given.pop(name) for name in LEARNING if name in given}
     base = given.pop("config", AlignConfig())
-    if message := contradiction({"init": base.plan.init, "refine": base.refine is not None, **learning}):
-        raise BadSetting(message)
+    _check_agreement({"init": base.plan.init, "refine": base.refine is not None, **learning})
     config = _config(base, learning)
     sources = source if isinstance(source, str) else _several("source", source)
     if not isinstance(target, str | None):
@@ -58,13 +58,17 @@ def request_of(source: str | Sequence[str], target: str | None, options: Mapping
     return request
 
 
-def contradiction(options: Mapping[str, Any]) -> str | None:
-    """What is wrong with options that exclude one another; None if nothing is."""
+class Contradiction(BadSetting):
+    """Options exclude one another, whatever the input: wrong usage on the command line."""
+
+
+def _check_agreement(options: Mapping[str, Any]) -> None:
     if options.get("init") == "identical" and options.get("no_identical"):
-        return "--no-identical forbids --init identical; leave one of them out"
+        raise Contradiction("--no-identical forbids --init identical; leave one of them out")
     if options.get("reweight") and options.get("refine") is False:
-        return "--reweight follows refinement, which --no-refine leaves out; leave one of them out"
-    return None
+        raise Contradiction(
+            "--reweight follows refinement, which --no-refine leaves out; leave one of them out"
+        )
 
 
 def _named(options: Mapping[str, Any]) -> dict[str, Any]:

@@ -137,20 +137,20 @@ def align(**options: Any) -> int:
         raise click.UsageError("Missing option '--src'.")
     if options["target"] is None and options["into"] is None:
         raise click.UsageError("Missing option '--tgt', or '--into SPACE' in its place.")
-    from muse.api.options import contradiction
+    from muse.api.options import Contradiction
     from muse.api.request import Untrained
     from muse.api.run import run
     from muse.progress import Progress, message
     from muse.run.memory import keep_freed_memory
 
-    if wrong := contradiction(options):
-        raise click.UsageError(f"{wrong}.")
+    try:
+        request = _request(options)
+    except Contradiction as error:
+        raise click.UsageError(f"{error}.") from error
     keep_freed_memory()
     quiet, texts = options["quiet"], check_texts(options)
     untrained = Untrained(texts, partial(embed_texts, texts, seed=options["seed"], quiet=quiet))
-    report = run(
-        _request(options), device=options["device"], progress=Progress(quiet=quiet), untrained=untrained
-    )
+    report = run(request, device=options["device"], progress=Progress(quiet=quiet), untrained=untrained)
     fields = report.as_json()
     shown = json.dumps(fields, ensure_ascii=False) if options["as_json"] else "\n".join(_lines(report))
     click.echo(shown)
