@@ -3,6 +3,7 @@
 * MuseError
   x BadFile        a file is missing, broken, or of another kind than expected
   x BadSetting     an option has an invalid value
+    x Contradiction  options exclude one another
   x Mismatch       two inputs do not fit each other
   x NotConverged   training diverged (not a number) or collapsed
   x MissingExtra   an optional package is needed and not installed
@@ -31,6 +32,10 @@ class BadFile(MuseError):
 
 class BadSetting(MuseError):
     """An option has an invalid value."""
+
+
+class Contradiction(BadSetting):
+    """Options exclude one another, whatever the input: wrong usage on the command line."""
 
 
 class Mismatch(MuseError):

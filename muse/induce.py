@@ -20,6 +20,7 @@ from muse.search.retrieval import Retrieval
 from muse.space import AlignedSpace
 from muse.space.calibrated import calibrated
 from muse.space.direction import Direction, MakeSearch, search_with
+from muse.vectors import Vectors
 
 BATCH = 2_048  # source words at once
 
@@ -164,13 +165,14 @@ class Counts:
             yield entry
 
 
-def summary(looked_up: int, found: Counts, written: Counts) -> dict[str, Any]:
-    """What a dictionary has of so many source words, and how many of them it lacks.
+def summary(source: Vectors, limits: Limits, found: Counts, written: Counts) -> dict[str, Any]:
+    """What a dictionary has of the words looked up, and how many of them it lacks.
 
-    `left_out` words are `without_pair` within the limits, or have some that the `format` cannot represent.
+    `left_out` words are `without_pair` within the limits, or had none that the `format` can represent.
     """
-    lacking = {"without_pair": looked_up - found.words, "format": found.words - written.words}
-    return {"pairs": written.pairs, "words": looked_up, "left_out": lacking}
+    words = len(source.words[: limits.source_max])
+    lacking = {"without_pair": words - found.words, "format": found.words - written.words}
+    return {"pairs": written.pairs, "words": words, "left_out": lacking}
 
 
 def check_found(count: int, wanted: str, out: Path) -> None:

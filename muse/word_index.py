@@ -18,7 +18,8 @@ class WordIndex(dict[str, int]):
     r"""The row of each of `words`, and of a word that equals one of them but for its Unicode form.
 
     The word itself comes first, then the one in composed form, then the most frequent of the others. The keys
-    are the words and, of those in another form, the composed ones too.
+    are the words and, of those in another form, the composed ones too. `[]`, `in`, `get` and `entry` find a
+    word in any form; a copy is a plain dict, which does not.
 
     >>> index = WordIndex(["cafe\u0301", "the\u0301", "th\u00e9"])  # the last in composed form
     >>> [index.get(word) for word in ("caf\u00e9", "the\u0301", "th\u00e9", "chat")]

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import muse
-from muse.api.options import Contradiction, request_of
+from muse.api.options import request_of
 from muse.api.request import Request
-from muse.errors import BadFile, BadSetting
+from muse.errors import BadFile, BadSetting, Contradiction
 from muse.learn.pair import AlignConfig
 from muse.learn.plan import Plan
 from muse.learn.refine import RefineConfig

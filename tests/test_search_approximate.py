@@ -97,6 +97,12 @@ def test_recall_is_of_queries_that_chose_nothing(
     assert right < 0.9
 
 
+def test_one_query_both_chooses_and_measures(sides: tuple[torch.Tensor, torch.Tensor]) -> None:
+    found, recall = searched(sides[0][:1], sides[1], 3)
+    assert recall.queries == 1
+    torch.testing.assert_close(found.scores[:, :1], nearest(sides[0][:1], sides[1], 1).scores)
+
+
 def test_what_misses_too_much_is_not_trusted(
     sides: tuple[torch.Tensor, torch.Tensor], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -106,12 +106,22 @@ def test_what_is_no_tag_is_translated(line: str) -> None:
     assert tokeniser.tokens_and_tags(line) == tokeniser.tokens(line)
 
 
-@pytest.mark.parametrize("damaged", ["<!-- ", '<a b="', "<a b='\"", "<a ", '<a b="c" ', "</a "])
+@pytest.mark.parametrize("damaged", ["<!-- ", '<a b="', "<a b='\"", "<a ", '<a b="c" ', "</a ", "<a b> "])
 def test_tags_that_never_end_take_linear_time(damaged: str) -> None:
     line = damaged * 20_000
     began = time.process_time()
     assert split_at_tags(line) == [(line, "")]
     assert time.process_time() - began < 1.0
+
+
+def test_a_longer_name_closes_no_tag() -> None:
+    assert split_at_tags("a <b and c> d </blink>") == [("a <b and c> d </blink>", "")]
+    assert split_at_tags("a <b and c> d </b >") == [("a ", "<b and c>"), (" d ", "</b >"), ("", "")]
+
+
+def test_the_sign_that_stands_for_attributes_is_no_character_of_text() -> None:
+    tokeniser, line = Tokeniser("en"), '<a title="x y"> z'
+    assert tokeniser.text(tokeniser.tokens_and_tags(f"text\ufdd0 {line}")) == f"text {line}"
 
 
 def test_a_full_stop_after_markup_is_as_before() -> None:

@@ -12,7 +12,7 @@ import numpy as np
 
 from muse.api.arrays import given_vectors
 from muse.api.request import Request
-from muse.errors import BadSetting, did_you_mean
+from muse.errors import BadSetting, Contradiction, did_you_mean
 from muse.learn.pair import AlignConfig
 from muse.learn.plan import ROUNDS
 from muse.learn.refine import RefineConfig
@@ -56,10 +56,6 @@ def request_of(source: str | Sequence[str], target: str | None, options: Mapping
             "--reweight moves the target, which several languages share; use it with one --src and no --into"
         )
     return request
-
-
-class Contradiction(BadSetting):
-    """Options exclude one another, whatever the input: wrong usage on the command line."""
 
 
 def _check_agreement(options: Mapping[str, Any]) -> None:

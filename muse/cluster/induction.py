@@ -129,8 +129,7 @@ def induce(
         if not counts.pairs:
             site.give_up()
         check_found(counts.pairs, " to ".join(languages), run.out)
-        looked_up = len(space.vectors(languages[0]).words[: limits.source_max])
-        return site.finish(**summary(looked_up, counts, counts))
+        return site.finish(**summary(space.vectors(languages[0]), limits, counts, counts))
 
 
 def _write(parts: PartFolder, found: Iterable[Entry]) -> None:

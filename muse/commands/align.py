@@ -137,9 +137,9 @@ def align(**options: Any) -> int:
         raise click.UsageError("Missing option '--src'.")
     if options["target"] is None and options["into"] is None:
         raise click.UsageError("Missing option '--tgt', or '--into SPACE' in its place.")
-    from muse.api.options import Contradiction
     from muse.api.request import Untrained
     from muse.api.run import run
+    from muse.errors import Contradiction
     from muse.progress import Progress, message
     from muse.run.memory import keep_freed_memory
 

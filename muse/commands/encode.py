@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from muse.commands.encoders import by_language_or, encoder_names, fitted
+from muse.commands.encoders import by_language_with_default, encoder_names, fitted
 from muse.commands.options import cluster, common, one_machine_only
 from muse.commands.standard_input import STDIN, lines_on_stdin
 from muse.commands.unknown_words import warn_if_unknown
@@ -159,7 +159,7 @@ def _encoder(space: Path, lang: str, options: dict[str, Any]) -> SentenceEncoder
 def _fit_text(fit: str, lang: str) -> list[str]:
     from muse.encoders.streaming import stream_sentences
 
-    file = by_language_or(lang, [fit], "--fit").get(lang)
+    file = by_language_with_default(lang, [fit], "--fit").get(lang)
     if file is None:
         raise click.UsageError(f"--fit needs FILE or {lang}=FILE, a text in the --lang, got {fit!r}.")
     return list(stream_sentences(file))

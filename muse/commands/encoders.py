@@ -100,7 +100,7 @@ def by_language(values: Sequence[str], option: str) -> list[tuple[str, Path]]:
     return list(found.items())
 
 
-def by_language_or(language: str, values: Sequence[str], option: str) -> dict[str, Path]:
+def by_language_with_default(language: str, values: Sequence[str], option: str) -> dict[str, Path]:
     """The file of each language, of `LANG=FILE` as of by_language; a FILE without one is of `language`."""
     plain, named = plain_and_named(values)
     return dict(by_language([*named, *(f"{language}={path}" for path in plain)], option))

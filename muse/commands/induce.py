@@ -230,5 +230,4 @@ def _fill(
     for entry in written.counted(one for one in within.counted(found) if left_out.isdisjoint(one[:2])):
         write(entry)
     check_found(written.pairs, f"{wanted.source} to {wanted.target}", wanted.out)
-    looked_up = len(space.vectors(wanted.source).words[: wanted.limits.source_max])
-    return summary(looked_up, within, written)
+    return summary(space.vectors(wanted.source), wanted.limits, within, written)

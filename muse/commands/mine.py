@@ -85,6 +85,7 @@ def mine(space: Path, out: Path, as_json: bool, **options: Any) -> None:
     named = zip(SIDES, languages, strict=True)
     texts = [] if on_cluster and options["gold"] is None else [_text(options[side], of) for side, of in named]
     known = None if options["gold"] is None else _known(options["gold"], texts)
+    texts = [] if on_cluster else [text._replace(lines={}) for text in texts]  # of use to --gold alone
     loaded = open_space(space, config.device, options["quiet"])
     for language in languages:
         loaded.side(language)

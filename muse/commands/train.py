@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from muse.commands.encoders import by_language, by_language_or, plain_and_named
+from muse.commands.encoders import by_language, by_language_with_default, plain_and_named
 from muse.commands.numbers import Finite
 from muse.commands.options import common
 from muse.commands.train_report import WORD_ENCODERS, report
@@ -167,7 +167,7 @@ _PARALLEL_NEEDED = "give --parallel FILE, or both --source FILE and --target FIL
 
 def _parallel(options: dict[str, Any]) -> tuple[tuple[Path, ...], dict[str, Path]]:
     """The files of parallel text of --lang, if any (one, or the pivot's and the other), and of others."""
-    further = by_language_or(options["lang"], options["parallel"], "--parallel")
+    further = by_language_with_default(options["lang"], options["parallel"], "--parallel")
     single, files = further.pop(options["lang"], None), (options["target"], options["source"])
     two = tuple(path for path in files if path is not None)
     if len(two) == 1 or (two and single is not None):

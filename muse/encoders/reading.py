@@ -110,13 +110,21 @@ def check_sentences(sentences: object) -> None:
     elif isinstance(sentences, Mapping):
         shown = f"a {shown} with the keys {_some(sentences)}"
         advice = "give one of its values, or all as list(mapping.values())"
-    elif hasattr(found, "columns"):  # of the type: what the index of a series names are attributes of it too
-        names = "column_names" if hasattr(found, "column_names") else "columns"  # Arrow's are the former
-        shown = f"a {shown} with the columns {_some(getattr(sentences, names))}"
+    elif (names := _column_names(sentences)) is not None:
+        shown = f"a {shown} with the columns {_some(names)}"
         advice = 'give the column of the sentences, as in frame["text"]'
     elif isinstance(sentences, Iterable) and not isinstance(sentences, bytes):
         return
     raise BadSetting(f"sentences must be a list of str, got {shorten(shown, 90)}; {advice}")
+
+
+def _column_names(table: object) -> Iterable[object] | None:
+    # Asked of the type: what the index of a pandas series names are attributes of the series too.
+    for name in ("column_names", "columns"):  # Arrow's are the former
+        names = getattr(table, name) if hasattr(type(table), name) else None
+        if isinstance(names, Iterable):
+            return names
+    return None
 
 
 def _some(names: Iterable[object]) -> str:

@@ -233,7 +233,7 @@ class Prepared:
         if len(keys) < FEW:
             return exactly
         index = Index(keys, rng)
-        choosing, measuring = (Trial.of(half, index, k) for half in (sample[::2], sample[1::2]))
+        choosing = Trial.of(sample[::2], index, k)
         many = max(MANY[0], round(MANY[1] * len(keys)))
         most = choosing.first_enough(Depth(lists, many) for lists in LISTS_TRIED)
         if most is None:
@@ -241,7 +241,8 @@ class Prepared:
             return exactly
         less = (Depth(most.lists, candidates) for candidates in CANDIDATES_TRIED if candidates < many)
         depth = choosing.first_enough(less) or most
-        return cls(keys, k, (measuring if len(sample) > 1 else choosing).recall(depth), index)
+        measuring = Trial.of(sample[1::2], index, k) if len(sample) > 1 else choosing
+        return cls(keys, k, measuring.recall(depth), index)
 
     def search(self, queries: Tensor, step: Step | None = None) -> Neighbours:
         """The nearest keys of every query (q, d), as far as they are found."""

@@ -46,7 +46,6 @@ def set_threads(threads: int) -> None:
 
 Step = Callable[[int], object]  # a callback: called with the number of queries answered so far
 Search = Callable[[Tensor, int], Iterator[Neighbours]]  # the k best keys of queries (q, d), block by block
-Wanted = tuple[int, Tensor | None]  # k, and a bias (m,) that is subtracted first, after those before it
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,11 +110,12 @@ def nearest_and_best(
     Both come from one product of queries and keys; but faiss, which shows no products, searches twice.
     """
     check_backend(backend)
-    wanted = [(min(k, len(keys)), less) for k, less in zip(counts, (None, bias), strict=True)]
-    if backend == "faiss":
-        near, best = (nearest(queries, keys, k, bias=less, backend=backend) for k, less in wanted)
-        return near, best
-    near, best = map(Neighbours.joined, zip(*_torch_blocks(queries, keys, wanted), strict=True))
+    few, many = (min(k, len(keys)) for k in counts)
+    if BACKENDS[backend] is not _torch:
+        near = nearest(queries, keys, few, backend=backend)
+        return near, nearest(queries, keys, many, bias=bias, backend=backend)
+    blocks = _torch_blocks(queries, keys, many, bias, plain=few)
+    near, best = map(Neighbours.joined, zip(*blocks, strict=True))
     return near, best
 
 
@@ -126,31 +126,36 @@ def tile_sizes(tensor: Tensor) -> tuple[int, int]:
 
 
 def _torch(keys: Tensor, bias: Tensor | None) -> Search:
-    return lambda queries, k: (found for (found,) in _torch_blocks(queries, keys, [(k, bias)]))
+    return lambda queries, k: (best for _, best in _torch_blocks(queries, keys, k, bias))
 
 
-def _torch_blocks(queries: Tensor, keys: Tensor, wanted: Sequence[Wanted]) -> Iterator[list[Neighbours]]:
+def _torch_blocks(
+    queries: Tensor, keys: Tensor, k: int, bias: Tensor | None, *, plain: int = 0
+) -> Iterator[tuple[Neighbours, Neighbours]]:
+    # The `plain` nearest keys without the bias, and the k best with it, of block by block of the queries.
     rows, columns = tile_sizes(queries)
     columns = min(columns, len(keys))
     # One tile, reused: on a CPU the page faults of a new one each time cost a quarter of the search.
     room = queries.new_empty(min(rows, len(queries)), row_length(columns))
     for block in torch.split(queries, rows):
-        yield _torch_block(block, torch.split(keys, columns), wanted, room[: len(block)])
+        yield _torch_block(block, torch.split(keys, columns), k, bias, plain, room[: len(block)])
 
 
 def _torch_block(
-    queries: Tensor, tiles: Sequence[Tensor], wanted: Sequence[Wanted], room: Tensor
-) -> list[Neighbours]:
-    best, start = [Neighbours.none(queries) for _ in wanted], 0
+    queries: Tensor, tiles: Sequence[Tensor], k: int, bias: Tensor | None, plain: int, room: Tensor
+) -> tuple[Neighbours, Neighbours]:
+    near = best = Neighbours.none(queries)
+    start = 0
     for tile in tiles:
         scores = torch.mm(queries, tile.T, out=room[:, : len(tile)])  # (b, t)
         room[:, len(tile) :] = -torch.inf  # the last tile has fewer columns
-        for place, (k, bias) in enumerate(wanted):
-            if bias is not None:
-                scores -= bias[start : start + len(tile)]
-            best[place] = merged(best[place], largest_in_rows(room, len(tile), k).after(start), k)
+        if plain:
+            near = merged(near, largest_in_rows(room, len(tile), plain).after(start), plain)
+        if bias is not None:
+            scores -= bias[start : start + len(tile)]
+        best = merged(best, largest_in_rows(room, len(tile), k).after(start), k)
         start += len(tile)
-    return best
+    return near, best
 
 
 def _faiss(keys: Tensor, bias: Tensor | None) -> Search:

@@ -8,7 +8,7 @@ Ordinary text has none: and/or, km/h, 50 %, he /she.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 _EXTENSIONS = (  # those of files that texts name; "and/or.it" is none
     "txt|csv|tsv|json|xml|html?|css|py|js|ts|java|cc|cpp|hpp|[ch]|sh|php|rb|go|rs|md|rst|tex|pdf|docx?|xlsx?|"
@@ -42,6 +42,7 @@ _TAG = re.compile(
     rf"<!--(?:(?!<!--|-->).)*-->|</{_NAME}\s*>|<({_NAME})"
     r"""(?:\s+[\w:@.-]+(?:\s*=\s*(?:"[^"]*"|'[^']*'|[^\s"'<>=`]+))?)*\s*/?>"""
 )
+_CLOSED = re.compile(rf"</({_NAME})\s*>")
 _QUOTED = re.compile(r"""=\s*["']""")
 _HELD = "\ufdd0"  # no character of text: it stands for all that a tag has after its name
 _SHORTENED = re.compile(rf"(?:</?{_NAME})?{_HELD}(?:/?>)?")
@@ -84,26 +85,28 @@ def split_at_tags(line: str) -> list[tuple[str, str]]:
     [('See ', '<a href="x" title="a b">'), ('this</a>. ', '<br />'), ('', '')]
     """
     found, end = list[tuple[str, str]](), 0
+    closed = {match[1]: match.start() for match in _CLOSED.finditer(line)} if "</" in line else {}
     for match in _TAG.finditer(line) if "<" in line else ():
-        if _is_whole(match):
+        if _is_whole(match, closed):
             found.append((line[end : match.start()], match[0]))
             end = match.end()
     return [*found, (line[end:], "")]
 
 
-def _is_whole(match: re.Match[str]) -> bool:
+def _is_whole(match: re.Match[str], closed: Mapping[str, int]) -> bool:
+    # `closed` has the place of the last closing tag of each name.
     tag, name = match[0], match[1]
     if tag.startswith("<!--"):
         return True
     if not any(map(str.isspace, tag)):
         return False  # part of a line between spaces, or of one
-    closed = name is None or tag.endswith("/>") or match.string.find(f"</{name}", match.end()) >= 0
-    return closed or _QUOTED.search(tag) is not None
+    ends = name is None or tag.endswith("/>") or closed.get(name, -1) >= match.end()
+    return ends or _QUOTED.search(tag) is not None
 
 
 def tags_shortened(tokens: Sequence[str]) -> list[str]:
     """The tokens, in which tags are without their attributes and comments without their text."""
-    return [_shortened(token) if _is_long_tag(token) else token for token in tokens]
+    return [_shortened(token) if _is_long_tag(token) else token.replace(_HELD, "") for token in tokens]
 
 
 def tags_restored(text: str, tokens: Sequence[str]) -> str:
