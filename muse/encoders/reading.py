@@ -9,7 +9,6 @@ from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice
-from textwrap import shorten
 from threading import Lock
 from typing import Protocol
 from unicodedata import normalize
@@ -19,11 +18,12 @@ import torch
 from numpy.typing import NDArray
 
 from muse.encoders.ragged import Ragged
-from muse.errors import BadSetting
+from muse.text.strings import check_each, check_strings
 from muse.text.tokens import Tokeniser, next_part_kind
 
 Ids = NDArray[np.int64]
 
+SENTENCES = "sentences"
 BLOCK = 2_048  # sentences read and pooled at once: their rows stay in the cache
 REMEMBERED = 1 << 19  # parts of lines whose words are cached: about 100 MB
 
@@ -88,7 +88,7 @@ def blocks(sentences: Iterable[str]) -> Iterator[list[str]]:
     rest = iter(sentences)
     done = 0
     while block := list(islice(rest, BLOCK)):
-        _check_block(block, done)
+        check_each(block, SENTENCES, done)
         done += len(block)
         yield block
 
@@ -99,47 +99,8 @@ def all_sentences(sentences: Iterable[str]) -> list[str]:
 
 
 def check_sentences(sentences: object) -> None:
-    """Raise BadSetting for a lone str, a mapping or a table, and for what is no iterable.
-
-    Iterated over, these yield letters, keys, and the names of columns (pandas) or whole columns (polars).
-    """
-    found = type(sentences)
-    shown, advice = found.__name__, "put one into a list"
-    if isinstance(sentences, str):
-        shown = repr(sentences)
-    elif isinstance(sentences, Mapping):
-        shown = f"a {shown} with the keys {_some(sentences)}"
-        advice = "give one of its values, or all as list(mapping.values())"
-    elif (names := _column_names(sentences)) is not None:
-        shown = f"a {shown} with the columns {_some(names)}"
-        advice = 'give the column of the sentences, as in frame["text"]'
-    elif isinstance(sentences, Iterable) and not isinstance(sentences, bytes):
-        return
-    raise BadSetting(f"sentences must be a list of str, got {shorten(shown, 90)}; {advice}")
-
-
-def _column_names(table: object) -> Iterable[object] | None:
-    # Asked of the type: what the index of a pandas series names are attributes of the series too.
-    for name in ("column_names", "columns"):  # Arrow's are the former
-        names = getattr(table, name) if hasattr(type(table), name) else None
-        if isinstance(names, Iterable):
-            return names
-    return None
-
-
-def _some(names: Iterable[object]) -> str:
-    return ", ".join(map(repr, islice(names, 4))) or "none"
-
-
-def _check_block(block: Sequence[object], done: int) -> None:
-    if set(map(type, block)) <= {str}:
-        return
-    for number, sentence in enumerate(block, done + 1):
-        if not isinstance(sentence, str):
-            raise BadSetting(
-                f"sentences must be str, got {shorten(repr(sentence), 60)} as number {number}; leave out or "
-                "fill in what is missing, and turn all else into str"
-            )
+    """Raise BadSetting unless these can be sentences; each is checked as it is read, by blocks."""
+    check_strings(sentences, SENTENCES)
 
 
 class Reader(Protocol):

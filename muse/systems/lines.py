@@ -13,6 +13,7 @@ from muse.encoders.ragged import Ragged
 from muse.encoders.reading import Reading
 from muse.errors import BadSetting
 from muse.systems.pieces import Pieces
+from muse.text.strings import all_strings
 
 _SENTENCE = re.compile(r"(?<=[.!?…])\s+")
 
@@ -65,7 +66,7 @@ class LineWriter:
         parts: list[str] = []
         owners: list[int] = []
         found: list[list[str]] = []
-        for number, line in enumerate(lines):
+        for number, line in enumerate(all_strings(lines, "lines")):
             own = self._parts(line)
             self.counts.cut += len(own) > 1
             parts += own

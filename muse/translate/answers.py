@@ -14,6 +14,7 @@ from muse.search.retrieval import Retrieval, check_top
 from muse.space import AlignedSpace
 from muse.space.calibrated import KEPT, known_calibration
 from muse.space.new_words import NewWords
+from muse.text.strings import all_strings
 from muse.translate.own_spelling import with_own_spelling, without_prior
 from muse.translate.spelling import languages_with, spellings
 from muse.translate.words import Translation, forms_of, rows_of
@@ -101,6 +102,7 @@ def answer_words(
     """
     source, target = space.direction(source, target)
     check_top(top)
+    words = all_strings(words, "words")
     forms = forms_of(space, source, words, new_words)
     known = list(dict.fromkeys(form for form in forms.values() if form is not None))
     found = answers_of(

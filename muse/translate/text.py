@@ -17,6 +17,7 @@ from muse.space import AlignedSpace
 from muse.space.calibrated import KEPT, find_calibration
 from muse.space.new_words import NewWords
 from muse.text.language_model import LanguageModel
+from muse.text.strings import all_strings
 from muse.text.surface import (
     elide,
     in_text,
@@ -106,7 +107,8 @@ class Translator:
         self._script_is_known = False
 
     def translate(self, lines: Sequence[str]) -> list[str]:
-        """The translated lines; BadSetting if the first ones are in another script."""
+        """The translated lines; BadSetting if the first are in another script, or these are no lines."""
+        lines = all_strings(lines, "lines")
         if not self._script_is_known:
             check_script(lines, self._space.vectors(self.source))
             self._script_is_known = any(map(str.strip, lines))

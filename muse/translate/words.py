@@ -13,6 +13,7 @@ from muse.search.retrieval import Retrieval, check_top
 from muse.space import AlignedSpace
 from muse.space.forms import find_form
 from muse.space.new_words import NewWords
+from muse.text.strings import all_strings
 from muse.translate.expressions import expression_row
 from muse.translate.spelling import not_found
 
@@ -46,7 +47,7 @@ def translate_words(
     """
     source, target = space.direction(source, target)
     check_top(top)
-    words = list(dict.fromkeys(words))
+    words = list(dict.fromkeys(all_strings(words, "words")))
     forms = forms_of(space, source, words, new_words)
     for word, form in forms.items():
         if form is None:
