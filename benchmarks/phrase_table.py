@@ -6,7 +6,7 @@
         [--shared ../shared]
 
 Neither Debian nor PyPI has Moses itself; NLTK's decoder reads the same table. A phrase is one word, so what
-it adds to `muse translate --lm` is reordering. The weights are those that Moses has before any tuning: 0.2 for
+it adds to `muse translate --lm` is reordering. The weights are those that Moses has before tuning: 0.2 for
 each of the table's four scores, 0.5 for the language model, 0.3 for distortion. Measured are the first
 sentences of each test set, in lower case as the table is; beside it muse translate with and without the same
 model, and with a Transformer (--model), on the same sentences, also in lower case.
