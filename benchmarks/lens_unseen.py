@@ -1,7 +1,7 @@
 """A lens for a language without parallel text: what another language's lens does for it, and what text does.
 
     python benchmarks/lens_unseen.py --joint FOLDER --out FILE.csv [--trained fr] [--read de] [--pairs 10000]
-        [--lenses pairs,words,text,both,mined,again,own] [--text 50000] [--seeds 0-2] [--shared ../shared]
+        [--lenses pairs,words,text,both,mined,again,third,own] [--text 50000] [--seeds 0-2] [--shared ../shared]
 
 FOLDER is a space of three languages (muse align --src de --into SPACE). Lenses are learned from
     pairs   translations of the trained language, read on the other one as they are
@@ -11,6 +11,7 @@ FOLDER is a space of three languages (muse align --src de --into SPACE). Lenses 
     mined   the best pairs that the lens of `pairs` finds between --text sentences of the other language and
             the English ones of the trained language's text (`muse mine`, by margin)
     again   those that the lens of `mined` finds
+    third   those that the lens of `again` finds
     own     translations of the other language: what there would be with parallel text
 Measured is P@1 into English on LASER's Tatoeba sentences of the other language, by cosine, CSLS and margin,
 and by cosine less the mean row of each language. No sentence of the set is learned from. One row a lens,
@@ -51,8 +52,8 @@ from muse.search.pair_score import PairScore
 from muse.space import AlignedSpace, load_space
 from muse.vectors import Matrix
 
-LENSES = ("pairs", "words", "text", "both", "mined", "again", "own")
-MINED = {"mined": "pairs", "again": "mined"}  # the lens that finds the pairs
+LENSES = ("pairs", "words", "text", "both", "mined", "again", "third", "own")
+MINED = {"mined": "pairs", "again": "mined", "third": "again"}  # the lens that finds the pairs
 WAYS = {"nn": PairScore("nn"), "csls": PairScore("csls", k=10), "margin": PairScore("margin", k=4)}
 FIGURES = (*WAYS, "centred")
 BEST = "own"

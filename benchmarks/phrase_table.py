@@ -113,7 +113,8 @@ def decoded(sentences: Sequence[str], way: tuple[str, str], asked: argparse.Name
             table.add((word,), (target,), score)
     decoder = nltk.StackDecoder(table, Trigrams(asked.lm[way[1]]))
     decoder.stack_size, decoder.distortion_factor = asked.stack, math.exp(-_DISTORTION)
-    return [" ".join(decoder.translate(tokens)) for tokens in text]
+    joiner = Tokeniser(way[1])
+    return [joiner.text(decoder.translate(tokens)) for tokens in text]
 
 
 def by_muse(sentences: Sequence[str], way: tuple[str, str], options: Sequence[str]) -> list[str]:
