@@ -1,7 +1,8 @@
 """A lens for a language without parallel text: what another language's lens does for it, and what text does.
 
     python benchmarks/lens_unseen.py --joint FOLDER --out FILE.csv [--trained fr] [--read de] [--pairs 10000]
-        [--lenses pairs,words,text,both,mined,again,third,own] [--text 50000] [--seeds 0-2] [--shared ../shared]
+        [--lenses pairs,words,text,both,mined,again,third,own] [--text 50000] [--seeds 0-2]
+        [--shared ../shared]
 
 FOLDER is a space of three languages (muse align --src de --into SPACE). Lenses are learned from
     pairs   translations of the trained language, read on the other one as they are
