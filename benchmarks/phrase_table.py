@@ -33,6 +33,8 @@ from sacrebleu.metrics.bleu import BLEU
 from tables import commit, header, muse, row, today
 from translator_text import PIVOT, TESTS, test_pairs
 
+from muse.space import load_space
+from muse.space.forms import find_form
 from muse.text.tokens import Tokeniser
 
 COLUMNS = ("lang", "system", "set", "direction", "sentences", "bleu", "seconds", "commit", "date")
@@ -98,7 +100,12 @@ def decoded(sentences: Sequence[str], way: tuple[str, str], asked: argparse.Name
     """The translations by NLTK's decoder."""
     nltk = import_module("nltk.translate")  # only this benchmark needs it
     tokeniser = Tokeniser(way[0])
-    text = [[token.lower() for token in tokeniser.tokens(sentence)] for sentence in sentences]
+    vectors = load_space(asked.space).vectors(way[0])
+
+    def entry(token: str) -> str:  # as the table has it, like "ce" for "c'"
+        return find_form(token, vectors) or token.lower()
+
+    text = [[entry(token) for token in tokeniser.tokens(sentence)] for sentence in sentences]
     known = {word for tokens in text for word in tokens}
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "table.gz"
