@@ -212,10 +212,12 @@ class _Unaligned:
     @property
     def shared_spellings(self) -> float:
         """The share of the most frequent words that are spelt alike in both languages."""
+        from muse.learn.initialise.identical import identical_strings
+
         own, other = (
             self.space.vectors(name).most_frequent(COMPARED) for name in (self.language, self.report.target)
         )
-        return sum(word in other.index for word in own.words) / max(1, min(len(own), len(other)))
+        return len(identical_strings(own, other)) / max(1, min(len(own), len(other)))
 
     def _dictionaries(self, *, for_learning: bool) -> list[Path]:
         # Those of these languages in `dictionaries/`: what is for testing must not be learned from.

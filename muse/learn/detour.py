@@ -23,6 +23,7 @@ from muse.learn.auto import Candidate
 from muse.learn.criterion import criterion
 from muse.learn.dimensions import in_smaller_space
 from muse.learn.improve import improve
+from muse.learn.initialise.identical import identical_strings
 from muse.learn.pair import LAST_STREAM, AlignConfig, Learned, learn
 from muse.learn.sample import sampled
 from muse.learn.tune import tune
@@ -168,9 +169,9 @@ def nearest_first(source: Vectors, middles: Sequence[Middle]) -> list[Middle]:
 
     Related languages share names, loan words and often an alphabet. It only decides which is tried first.
     """
-    words = source.most_frequent(COMPARED).index
+    own = source.most_frequent(COMPARED)
 
     def rank(middle: Middle) -> tuple[bool, int]:
-        return not middle.aligned, -sum(word in words for word in middle.vectors.words[:COMPARED])
+        return not middle.aligned, -len(identical_strings(middle.vectors.most_frequent(COMPARED), own))
 
     return sorted(middles, key=rank)

@@ -132,7 +132,7 @@ def _torch(keys: Tensor, bias: Tensor | None) -> Search:
 def _torch_blocks(
     queries: Tensor, keys: Tensor, k: int, bias: Tensor | None, *, plain: int = 0
 ) -> Iterator[tuple[Neighbours, Neighbours]]:
-    # The `plain` nearest keys without the bias, and the k best with it, of block by block of the queries.
+    # For each block of queries the `plain` nearest keys without the bias, and the k best with it.
     rows, columns = tile_sizes(queries)
     columns = min(columns, len(keys))
     # One tile, reused: on a CPU the page faults of a new one each time cost a quarter of the search.

@@ -14,6 +14,7 @@ _EXTENSIONS = (  # those of files that texts name; "and/or.it" is none
     "txt|csv|tsv|json|xml|html?|css|py|js|ts|java|cc|cpp|hpp|[ch]|sh|php|rb|go|rs|md|rst|tex|pdf|docx?|xlsx?|"
     "png|jpe?g|gif|svg|mp[34]|zip|gz|tar|exe|dll|so|conf|cfg|ini|ya?ml|toml|log|sql|po|mo|vec|bin"
 )
+_NAME = r"[A-Za-z][\w:.-]*"  # of a tag
 _KINDS = (
     r"(?<![\w/.:])/[\w.+-]*\w(?:/[\w.+-]*\w)+/?",  # of two folders at least
     r"(?<![\w/.:~])(?:~|\.{1,2})(?:/[\w.+-]*\w)+/?",
@@ -24,8 +25,8 @@ _KINDS = (
     r"%\(\w+\)[-+#0]*\d*(?:\.\d+)?[diouxXeEfFgGcrs](?!\w)",
     r"\$?\{\{?[\w.:!<>^+=,\[\]()#|-]*\}\}?",
     r"(?<![\w$])\$(?![mb]illions?\b)(?:[A-Z_]{3,}|[a-z_][a-z0-9_]+)(?!\w)",
-    r"</?[A-Za-z][\w:.-]*/?>",
-    r"(?<!\w)<[A-Za-z][\w:.-]*$",  # of a tag with attributes, which follow after a space
+    rf"</?{_NAME}/?>",
+    rf"(?<!\w)<{_NAME}$",  # of a tag with attributes, which follow after a space
     r"(?<![\w.-])[A-Za-z_][\w:.-]*=(?:\"[^\"<>]*\"|'[^'<>]*')/?>?",
     # But German writes Lehrer_innen and jede_r, French auteur_rice.
     r"(?<!\w)(?![^\W_]+_(?:in(?:nen)?|[rn]|rs|es?|t?rices?)\b)[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+(?!\w)",
@@ -34,10 +35,9 @@ _MARKUP = re.compile("|".join(_KINDS))
 _SIGNS = re.compile(r"[/\\%{$<_=]")  # one of which all markup has
 _ADDRESS = re.compile(r"://|@|www\.")
 # Of tags that are closed on the same line: <name> alone is a placeholder, which stands apart.
-_OPENING = re.compile(r"(<([A-Za-z][\w:.-]*)(?:[ \ufdd0][^<>]*)?(?<!/)>) (?=.*</\2>)")
+_OPENING = re.compile(rf"(<({_NAME})(?:[ \ufdd0][^<>]*)?(?<!/)>) (?=.*</\2>)")
 _CLOSING = re.compile(r" (</[A-Za-z][^<>]*>)")
 # Tags, whose attributes may have no value, or one without quotation marks; and comments.
-_NAME = r"[A-Za-z][\w:.-]*"
 _TAG = re.compile(
     rf"<!--(?:(?!<!--|-->).)*-->|</{_NAME}\s*>|<({_NAME})"
     r"""(?:\s+[\w:@.-]+(?:\s*=\s*(?:"[^"]*"|'[^']*'|[^\s"'<>=`]+))?)*\s*/?>"""
