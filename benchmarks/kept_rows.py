@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
@@ -15,6 +16,14 @@ def read_rows(path: Path) -> list[dict[str, str]]:
         return []
     with path.open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
+
+
+def check_columns(path: Path, columns: Sequence[str]) -> None:
+    """Exits with a message if a file has other columns: new cells would stand below other names."""
+    if path.exists():
+        with path.open(encoding="utf-8", newline="") as file:
+            if next(csv.reader(file), []) != [*columns]:
+                sys.exit(f"{path} has other columns than {', '.join(columns)}; give --out another name")
 
 
 def with_interval(
@@ -32,6 +41,7 @@ def interval_columns(*names: str) -> tuple[str, ...]:
 
 def append(path: Path, rows: Iterable[Row], columns: Sequence[str], decimals: int = 1) -> None:
     """Adds rows to the file, with its header if it is new; numbers have so many decimals."""
+    check_columns(path, columns)
     new = not path.exists()
     with path.open("a", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, columns, lineterminator="\n")

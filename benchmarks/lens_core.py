@@ -37,7 +37,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import torch
-from kept_rows import Row, append, interval_columns, read_rows
+from kept_rows import Row, append, check_columns, interval_columns, read_rows
 from lens_figures import FIGURES, NOTHING, SETS, Tests
 from lens_text import fresh_pairs, tested, write_inferences, write_pairs
 from lens_training import WORDS, lens, mean, opened, reads
@@ -118,6 +118,7 @@ def variants(asked: argparse.Namespace, *, reads_other: bool) -> Iterator[Varian
 
 def cores(space: AlignedSpace, asked: argparse.Namespace) -> None:
     """Appends the rows that are missing, and prints what the file has of these cores."""
+    check_columns(asked.out, COLUMNS)
     other = beside_english(space)
     tests = Tests(asked.sets, asked.shared / "data", asked.nli, other)
     done = {tuple(one[name] for name in KEY) for one in read_rows(asked.out)}

@@ -32,7 +32,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from kept_rows import append, interval_columns, read_rows, with_interval
+from kept_rows import append, check_columns, interval_columns, read_rows, with_interval
 from lens_core import some_of
 from lens_text import fresh_pairs, tested, write_pairs
 from lens_training import lens
@@ -238,11 +238,6 @@ def missing(rows: Group, lessons: Lessons, asked: argparse.Namespace) -> Iterato
             yield name, seed
 
 
-def old(rows: Group) -> bool:
-    """Whether the rows are of a file that lacks the queries that were answered."""
-    return bool(rows) and not set(COLUMNS) <= set(rows[0])
-
-
 def main() -> None:
     """Appends the rows that are missing."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
@@ -257,11 +252,10 @@ def main() -> None:
     parser.add_argument("--seeds", default="0-2")
     parser.add_argument("--shared", type=Path, default=SHARED)
     asked = parser.parse_args()
+    check_columns(asked.out, COLUMNS)
     torch.set_num_threads(1)
     space, test = load_space(asked.joint), tested(asked.shared / "data", asked.read)
     lessons, kept = Lessons(space, asked), read_rows(asked.out)
-    if old(kept):
-        parser.error(f"{asked.out} has other columns, without the answers; give --out another name")
     for name, seed in missing(kept, lessons, asked):
         pairs = lessons.of(name, seed)
         encoder = load_encoder(name, space) if name == "mean" else lessons.lens(name, seed)
