@@ -119,12 +119,13 @@ def test_the_text_to_fit_is_in_the_language(muse: Command, space: Path, fit: str
     refused(muse("encode", space, "--lang", "fr", "--fit", fit), "--fit needs", f"got {fit!r}", code=2)
 
 
-def test_fit_of_what_learns_nothing_is_told(muse: Command, space: Path, stdin: io.BytesIO) -> None:
+@pytest.mark.parametrize("name", ["mean", "mean&power-mean[3]"])
+def test_fit_of_what_learns_nothing_is_told(muse: Command, space: Path, stdin: io.BytesIO, name: str) -> None:
     send(stdin, "fr20\n")
-    more = ["--encoder", "mean", "--fit", space.parent / "text.txt"]
+    more = ["--encoder", name, "--fit", space.parent / "text.txt"]
     ended = muse("encode", space, "--lang", "fr", *more)
     assert ended.code == 0
-    assert "mean learns nothing from text" in ended.err
+    assert f"{name} learns nothing from text" in ended.err
 
 
 def test_parquet_there_and_back(muse: Command, space: Path) -> None:

@@ -248,7 +248,7 @@ def test_different_encoders_side_by_side_on_one_space(tmp_path: Path) -> None:
     made.save(tmp_path / "kept")
     loaded = load_encoder(tmp_path / "kept", of)
     np.testing.assert_array_equal(loaded.encode(TEXT, "fr").matrix, found)
-    with pytest.raises(BadSetting, match="needs 1 spaces, got 2"):
+    with pytest.raises(BadSetting, match="reads 1 space, got 2; leave out --also"):
         load_encoder(tmp_path / "kept", of, of)
 
 
@@ -430,10 +430,18 @@ def test_several_spaces_are_saved_too(tmp_path: Path) -> None:
     fitted.save(tmp_path / "encoder")
     loaded = load_encoder(tmp_path / "encoder", a, b)
     np.testing.assert_array_equal(loaded.encode(TEXT, "fr").matrix, fitted.encode(TEXT, "fr").matrix)
-    with pytest.raises(BadSetting, match="needs 2 spaces, got 1"):
+    with pytest.raises(BadSetting, match="reads 2 spaces, got 1; give it 2, each beyond the first"):
         load_encoder(tmp_path / "encoder", a)
     with pytest.raises(Mismatch, match="checksum"):
         load_encoder(tmp_path / "encoder", b, a)
+
+
+@pytest.mark.parametrize("name", ["idf", "sif", "mean+centre", "power-mean[1,inf]"])
+def test_a_saved_encoder_of_one_space_takes_no_other_beside_it(tmp_path: Path, name: str) -> None:
+    of = space()
+    load_encoder(name, of).fit(TEXT, "fr").save(tmp_path / "kept")
+    with pytest.raises(BadSetting, match="/kept: this saved encoder reads 1 space, got 2; leave out --also"):
+        load_encoder(tmp_path / "kept", of, space(seed=5, dimension=3))
 
 
 def test_binary_codes_are_the_signs_about_the_mean() -> None:

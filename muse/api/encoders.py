@@ -114,14 +114,17 @@ def _made(name: str, spaces: Sequence[AlignedSpace], progress: Progress | None) 
     return _corrected(encoder, after[ngrams:])
 
 
-def _restored(folder: Path, spaces: Sequence[AlignedSpace]) -> SentenceEncoder:
-    saved = read_encoder(folder)
+def _restored(folder: Path, spaces: Sequence[AlignedSpace], whole: Path | None = None) -> SentenceEncoder:
+    # `whole` is the folder that was named, of which this one may be a part.
+    saved, whole = read_encoder(folder), whole or folder
     if saved.kind not in (*RESTORERS, CONCATENATED):
         raise BadFile(f"{folder}: this version of muse has no encoder {saved.kind!r}; upgrade muse")
     if saved.kind == CONCATENATED:
-        return _restored_beside(folder, saved, spaces)
+        return _restored_beside(saved, spaces, whole)
+    if not saved.parts:
+        _check_count(whole, 1, spaces)
     check_space(folder, saved.spaces, spaces[0])
-    parts = [_restored(part, spaces) for part in saved.parts]
+    parts = [_restored(part, spaces, whole) for part in saved.parts]
     try:
         return RESTORERS[saved.kind](saved, spaces[0], parts)
     except DAMAGED as error:
@@ -130,14 +133,21 @@ def _restored(folder: Path, spaces: Sequence[AlignedSpace]) -> SentenceEncoder:
         ) from error
 
 
-def _restored_beside(folder: Path, saved: Saved, spaces: Sequence[AlignedSpace]) -> SentenceEncoder:
+def _restored_beside(saved: Saved, spaces: Sequence[AlignedSpace], whole: Path) -> SentenceEncoder:
     shared = saved.settings.get("shared", False) is True
-    needed = 1 if shared else len(saved.parts)
-    if len(spaces) != needed:
-        raise BadSetting(f"{folder}: this encoder needs {needed} spaces, got {len(spaces)}")
+    _check_count(whole, 1 if shared else len(saved.parts), spaces)
     own = [spaces[0]] * len(saved.parts) if shared else spaces
-    parts = [_restored(part, [space]) for part, space in zip(saved.parts, own, strict=True)]
+    parts = [_restored(part, [space], whole) for part, space in zip(saved.parts, own, strict=True)]
     return Concatenated(parts, shared)
+
+
+def _check_count(folder: Path, needed: int, spaces: Sequence[AlignedSpace]) -> None:
+    if len(spaces) != needed:
+        advice = f"give it {needed}, each beyond the first with --also" if needed > 1 else "leave out --also"
+        raise BadSetting(
+            f"{folder}: this saved encoder reads {needed} space{'s' if needed > 1 else ''}, "
+            f"got {len(spaces)}; {advice}"
+        )
 
 
 def _mean(lookup: Lookup, options: str) -> SentenceEncoder:

@@ -154,9 +154,11 @@ class Concatenated(SentenceEncoder):
         return sum(part.dimension for part in self.parts)
 
     def fit(self, sentences: Iterable[str], language: str) -> Concatenated:
-        """A copy with every part fitted."""
+        """A copy with every part fitted; self if none of them learns anything from text."""
         sentences = all_sentences(sentences)
-        return replace(self, parts=[part.fit(sentences, language) for part in self.parts])
+        fitted = [part.fit(sentences, language) for part in self.parts]
+        same = all(new is part for new, part in zip(fitted, self.parts, strict=True))
+        return self if same else replace(self, parts=fitted)
 
     def encode(self, sentences: Iterable[str], language: str) -> Encoded:
         """The rows (s, d') of the parts side by side; `unknown` is the smallest count of any part."""
