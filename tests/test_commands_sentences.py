@@ -305,6 +305,32 @@ def test_a_threshold_and_what_is_printed(muse: Command, space: Path) -> None:
     assert out.read_text() == ""
 
 
+def test_the_figures_of_mining_name_their_gold_and_space(muse: Command, space: Path) -> None:
+    lines = [(space.parent / f"{name}.txt").read_text().splitlines() for name in ("fr", "en")]
+    gold = write(space.parent / "gold.tsv", ["\t".join(pair) for pair in zip(*lines, strict=True)])
+    expected = ("margin:4 | fr-en | ", " | vocab:40/40 | gold:gold.tsv@", " | encoder:idf[rank] | muse ")
+    printed = muse(*mining(space, "--gold", gold)).out.splitlines()[-1]
+    signature = muse(*mining(space, "--gold", gold, "--json")).json["signature"]
+    assert printed.startswith("F1 = ")
+    assert printed.endswith(signature)
+    assert all(part in signature for part in expected)
+
+
+def test_a_signature_names_the_text_that_the_encoder_learned_from(muse: Command, space: Path) -> None:
+    command = sentences(space, *texts(space), "--encoder", "idf", "--json")
+    fit = f"fr={space.parent / 'fr.txt'}"
+    one = muse(*command, "--fit", fit).json["signature"]
+    both = muse(*command, "--fit", fit, "--fit", f"en={space.parent / 'en.txt'}").json["signature"]
+    assert "fit:" not in muse(*command).json["signature"]
+    (named,) = [part for part in one.split(" | ") if part.startswith("fit:")]
+    assert named.startswith("fit:fr=fr.txt@")
+    assert f"| {named}+en=en.txt@" in both
+    write(space.parent / "fr.txt", [*(space.parent / "fr.txt").read_text().splitlines()[::-1]])
+    changed = muse(*command, "--fit", fit).json["signature"]
+    assert f"| {named} |" in one
+    assert f"| {named} |" not in changed
+
+
 def bad_sentences(folder: Path) -> dict[str, tuple[list[object], tuple[str, ...]]]:
     """What cannot be evaluated, and what is said of it."""
     files = ["--source", folder / "fr.txt", "--target", folder / "en.txt"]

@@ -31,6 +31,15 @@ def test_the_best_threshold_is_the_best_of_all_that_are_tried(seed: int) -> None
         assert judged.at(threshold).f1 == pytest.approx(f1(judged, threshold))
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_the_printed_threshold_keeps_the_pairs_of_the_figures_beside_it(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    scores = np.sort(rng.normal(1, 1e-3, size=200).astype(np.float32))[::-1]
+    best = Judged(scores, np.arange(200) < 80, known=100).best()
+    printed = float(str(best).split(" at ")[1].split()[0])
+    assert int((scores >= printed).sum()) == int((scores >= best.threshold).sum()) == 80
+
+
 def test_nothing_mined_and_nothing_known() -> None:
     nothing = np.zeros(0)
     assert Judged(nothing, nothing.astype(bool), known=3).best().f1 == 0

@@ -73,9 +73,17 @@ def open_encoder(
 
 
 def made_by(encoder: SentenceEncoder, options: dict[str, Any]) -> tuple[str, ...]:
-    """What the signature of a score says of its encoder: the name, further spaces, text of the task."""
+    """What the signature of a score says of its encoder: the name, further spaces, the text of --fit."""
     also = [f"also:{folder.resolve().name}" for folder in options["also"]]
-    return (f"encoder:{encoder.name}", *also, *(["fit:task"] if OWN in options["fit_files"] else []))
+    fit = "+".join(map(_fit_name, options["fit_files"]))
+    return (f"encoder:{encoder.name}", *also, *([f"fit:{fit}"] if fit else []))
+
+
+def _fit_name(value: str) -> str:
+    from muse.evaluation.score import text_name
+
+    language, equals, path = value.partition("=")
+    return f"{language}={text_name(path)}" if equals else value
 
 
 def fitted(encoder: SentenceEncoder, text: Sequence[str], language: str) -> SentenceEncoder:

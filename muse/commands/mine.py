@@ -14,14 +14,15 @@ import click
 from muse.commands.encoders import encoded, encoder_options, made_by, open_encoder
 from muse.commands.numbers import Finite
 from muse.commands.options import backend, cluster, common, one_machine_only, open_space, search
-from muse.version import __version__
 
 if TYPE_CHECKING:
     from muse.encoders.encoder import SentenceEncoder
     from muse.evaluation.mining import MiningScore
+    from muse.evaluation.score import Signature
     from muse.mining import MiningConfig, Values
     from muse.progress import Progress
     from muse.search.approximate import Recall
+    from muse.space import AlignedSpace
 
 log = logging.getLogger(__name__)
 
@@ -95,8 +96,8 @@ def mine(space: Path, out: Path, as_json: bool, **options: Any) -> None:
     else:
         found = _here(encoder, texts, out, config, loaded.progress)
     score = None if known is None else _score(found, known, config.threshold)
-    made = " | ".join((str(config.score), *made_by(encoder, options)))
-    _print_result(_Written(found.pairs, out, found.counts, made, score, recalls), as_json)
+    signature = _signature(loaded, encoder, config, options)
+    _print_result(_Written(found.pairs, out, found.counts, signature, score, recalls), as_json)
 
 
 class _MinedPairs(NamedTuple):
@@ -217,13 +218,24 @@ def _score(found: _MinedPairs, known: set[tuple[str, str]], threshold: float | N
     return judged.best() if threshold is None else judged.at(threshold)
 
 
+def _signature(
+    space: AlignedSpace, encoder: SentenceEncoder, config: MiningConfig, options: dict[str, Any]
+) -> Signature:
+    from muse.evaluation.score import space_signature, text_name
+
+    return space_signature(
+        space, options["src_lang"], options["tgt_lang"], retrieval=str(config.score),
+        gold="" if options["gold"] is None else text_name(options["gold"]), more=made_by(encoder, options),
+    )  # fmt: skip
+
+
 class _Written(NamedTuple):
-    """The number of pairs, their file, counts by side, the score, its quality on a gold list, the recalls."""
+    """The number of pairs, their file, counts by side, how they were found, the quality on gold, recalls."""
 
     pairs: int
     out: Path
     sides: dict[str, dict[str, int]]
-    made: str
+    signature: Signature
     score: MiningScore | None
     recalls: list[Recall]
 
@@ -231,7 +243,7 @@ class _Written(NamedTuple):
 def _print_result(written: _Written, as_json: bool) -> None:
     from muse.search.approximate import worst
 
-    pairs, out, named, made, score, recalls = written
+    pairs, out, named, signature, score, recalls = written
     if as_json:
         gold = {} if score is None else {"gold": score.as_json()}
         fields = {
@@ -240,7 +252,7 @@ def _print_result(written: _Written, as_json: bool) -> None:
             **named,
             **gold,
             **worst(recalls),
-            "signature": f"{made} | muse {__version__}",
+            "signature": str(signature),
         }
         click.echo(json.dumps(fields, ensure_ascii=False))
         return
@@ -248,8 +260,8 @@ def _print_result(written: _Written, as_json: bool) -> None:
         log.info(
             "%s: %d lines, left out %d empty, %d repeated, %d without a known word", side, *counts.values()
         )
-    click.echo(f"{pairs} pairs in {out} | {made}")
+    click.echo(" | ".join((f"{pairs} pairs in {out}", signature.retrieval, *signature.more)))
     for recall in recalls:
         click.echo(str(recall))
     if score is not None:
-        click.echo(f"{score} | {made}")
+        click.echo(f"{score} | {signature}")

@@ -35,9 +35,10 @@ class MiningScore:
         return asdict(self)
 
     def __str__(self) -> str:
-        """The line to print."""
+        """The line to print, with a threshold that keeps the same pairs when it is given again."""
+        threshold = np.format_float_positional(np.float32(self.threshold), trim="-")  # scores are float32
         return (
-            f"F1 = {self.f1:.1f} at {self.threshold:.4g} (precision {self.precision:.1f}, "
+            f"F1 = {self.f1:.1f} at {threshold} (precision {self.precision:.1f}, "
             f"recall {self.recall:.1f} of {self.known} known pairs)"
         )
 

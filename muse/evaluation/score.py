@@ -11,7 +11,7 @@ import scipy.stats
 from numpy.typing import NDArray
 
 from muse.errors import BadFile, Mismatch
-from muse.files.source import refuse_stream
+from muse.files.source import is_stream, refuse_stream
 from muse.lexicon import Lexicon
 from muse.search.retrieval import Retrieval
 from muse.space import AlignedSpace
@@ -131,6 +131,12 @@ def gold_name(path: Path | str) -> str:
         return f"{path.name}@{hashlib.sha256(path.read_bytes()).hexdigest()[:4]}"
     except OSError as error:
         raise BadFile(f"{path}: expected a file, got {error.strerror or error}; check its name") from error
+
+
+def text_name(path: Path | str) -> str:
+    """The same of any text; of a pipe, which is read only once, the name alone."""
+    path = Path(path)
+    return path.name if is_stream(path) else gold_name(path)
 
 
 def lexicon_name(lexicon: Lexicon) -> str:
