@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from muse.api.encoders import load_encoder
-from muse.errors import Mismatch
+from muse.errors import BadFile, Mismatch
 from muse.progress import Progress
 from muse.space import load_space
 from muse.systems.core import SpaceCore
@@ -225,6 +225,11 @@ def test_a_lens_over_a_hugging_face_core(muse: Command, tmp_path: Path) -> None:
     assert encoder.encode(["fr1 fr2", ""], "fr").matrix.shape == (2, 8 + 32)
     with np.load(out / "arrays.npz") as arrays:
         assert found["parameters"] == sum(array.size for array in arrays.values())
+    core.rename(tmp_path / "elsewhere")
+    with pytest.raises(BadFile, match="tiny: the encoder reads its words with the core .* or a link to it"):
+        load_encoder(out, space)
+    core.symlink_to(tmp_path / "elsewhere")
+    assert load_encoder(out, space).name == encoder.name
     save_tiny_bert(core, PIECES, longest=16, seed=1)
     with pytest.raises(Mismatch, match="trained with weights of checksum"):
         load_encoder(out, space)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from muse.encoders.saving import is_encoder
-from muse.errors import Mismatch
+from muse.errors import BadFile, Mismatch
 from muse.space import AlignedSpace
 from muse.systems.core import Core, SpaceCore
 from muse.systems.hugging_face import HuggingFaceCore
@@ -22,8 +22,14 @@ def open_core(space: AlignedSpace, folder: Path | None, device: str = "cpu") -> 
 
 
 def restored_core(saved: Mapping[str, Any], space: AlignedSpace) -> Core:
-    """The core of a saved encoder, from its settings; Mismatch if its weights have changed."""
-    core = open_core(space, Path(saved["folder"]) if saved else None)
+    """The core of a saved encoder, from its settings; Mismatch if its weights changed, BadFile if lost."""
+    folder = Path(saved["folder"]) if saved else None
+    if folder is not None and not folder.is_dir():
+        raise BadFile(
+            f"{folder}: the encoder reads its words with the core that was there in training, found no "
+            "folder; put the same core there again, or a link to it"
+        )
+    core = open_core(space, folder)
     if core.settings.get("sha256") != saved.get("sha256"):
         raise Mismatch(
             f"{saved['folder']}: the encoder was trained with weights of checksum {saved['sha256'][:8]}, "
