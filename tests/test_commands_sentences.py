@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from pathlib import Path
 from unicodedata import normalize
@@ -10,7 +11,8 @@ from unicodedata import normalize
 import numpy as np
 import pytest
 
-from muse.space import SideToSave, save_space
+from muse.api.encoders import load_encoder
+from muse.space import SideToSave, load_space, save_space
 from muse.text import identity
 from muse.text.identity import canonical
 from tests.command import Command, refused, tree
@@ -63,6 +65,25 @@ def test_translations_of_sentences_are_found(muse: Command, space: Path) -> None
     for part in ("csls:10", "fr-en", "fr.txt@", "+en.txt@", "encoder:mean", "vocab:40/40", "seed:7"):
         assert part in fields["signature"]
     assert "P@1 = 100.0 [96.9, 100.0] | csls:10" in muse(*sentences(space, *texts(space))).out
+
+
+def test_a_signature_tells_saved_encoders_of_one_name_apart(muse: Command, space: Path) -> None:
+    def weights(encoder: object, *more: object) -> str | None:
+        asked = sentences(space, *texts(space), "--encoder", encoder, *more, "--json")
+        named = re.findall(r" weights:(\S+)", muse(*asked).json["signature"])
+        assert len(named) <= 1
+        return named[0] if named else None
+
+    loaded, folder = load_space(space), space.parent
+    text = (folder / "fr.txt").read_text(encoding="utf-8").splitlines()
+    for name, read in (("one", text), ("same", text), ("other", text[:20])):
+        load_encoder("idf", loaded).fit(read, "fr").save(folder / name)
+    one, same, other = (weights(folder / name) for name in ("one", "same", "other"))
+    assert one == same != other
+    fit = [part for name in ("fr", "en") for part in ("--fit", f"{name}={folder / name}.txt")]
+    assert weights(f"{folder / 'one'}+centre", *fit) == one
+    assert weights(f"mean & {folder / 'one'} & {folder / 'other'}") == f"{one}+{other}"
+    assert weights("mean & idf") is None
 
 
 def test_every_retrieval_and_both_ways(muse: Command, space: Path) -> None:

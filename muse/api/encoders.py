@@ -56,16 +56,29 @@ def load_encoder(
     texts = side_by_side(name)
     if len(texts) > 1:
         return _beside(texts, spaces, progress)
-    folder, corrections = corrections_of(name)
-    folder, of_language = (folder, False) if Path(folder).exists() else language_of(folder)
+    folder, of_language = _folder_of(name)
     if _is_name(name) or ("/" not in name and not (folder and Path(folder).exists())):
         return _made(name, spaces, progress)
     encoder = _restored(Path(folder), spaces)
-    return _corrected(language_latents(encoder) if of_language else encoder, corrections)
+    return _corrected(language_latents(encoder) if of_language else encoder, corrections_of(name)[1])
+
+
+def saved_in(name: Path | str) -> list[Path]:
+    """The folders of the saved encoders that a name of load_encoder puts side by side, if any."""
+    if isinstance(name, Path) or (Path(name).exists() and not _is_name(name)):
+        return [Path(name)]
+    texts = [text for text in side_by_side(name) if not _is_name(text)]
+    return [Path(_folder_of(text)[0]) for text in texts]
 
 
 def _is_name(name: str) -> bool:
     return is_name(name) and parsed(name)[0][0] in MAKERS
+
+
+def _folder_of(name: str) -> tuple[str, bool]:
+    """A name without corrections and without +language, and whether that was there."""
+    folder, _ = corrections_of(name)
+    return (folder, False) if Path(folder).exists() else language_of(folder)
 
 
 def _beside(

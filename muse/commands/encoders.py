@@ -73,10 +73,18 @@ def open_encoder(
 
 
 def made_by(encoder: SentenceEncoder, options: dict[str, Any]) -> tuple[str, ...]:
-    """What the signature of a score says of its encoder: the name, further spaces, the text of --fit."""
-    also = [f"also:{folder.resolve().name}" for folder in options["also"]]
+    """What the signature of a score says of its encoder: its name, weights, spaces, and the text of --fit."""
+    from muse.api.encoders import saved_in
+    from muse.encoders.saving import weights_checksum
+
+    weights = "+".join(weights_checksum(folder)[:4] for folder in saved_in(options["encoder"]))
     fit = "+".join(map(_fit_name, options["fit_files"]))
-    return (f"encoder:{encoder.name}", *also, *([f"fit:{fit}"] if fit else []))
+    return (
+        f"encoder:{encoder.name}",
+        *([f"weights:{weights}"] if weights else []),
+        *(f"also:{folder.resolve().name}" for folder in options["also"]),
+        *([f"fit:{fit}"] if fit else []),
+    )
 
 
 def _fit_name(value: str) -> str:

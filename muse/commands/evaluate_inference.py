@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from muse.commands.encoders import open_encoder
+from muse.commands.encoders import made_by, open_encoder
 from muse.commands.options import open_space
 
 
@@ -26,7 +26,7 @@ def inference(space: Path, options: dict[str, Any]) -> tuple[dict[str, Any], lis
     found = classify(encoder, text.premises, text.hypotheses, language, progress=loaded.progress)
     signature = space_signature(
         loaded, language, language, retrieval="classifier", gold=gold_name(options["pairs"]),
-        more=(f"encoder:{encoder.name}",),
+        more=made_by(encoder, options),
     )  # fmt: skip
     score = evaluate_inference(
         found, np.array(text.labels), signature, rng=np.random.default_rng(options["seed"])

@@ -97,6 +97,15 @@ def encoder_files(folder: Path) -> tuple[Path, ...]:
     return (folder / MANIFEST, folder / ARRAYS)
 
 
+def weights_checksum(folder: Path) -> str:
+    """The sha256 of the arrays of a saved encoder and of all that it is built from, in hexadecimal."""
+    manifest = _manifest(folder)
+    digest = hashlib.sha256(str(manifest["checksums"].get(ARRAYS)).encode())
+    for part in _parts(folder, manifest["parts"]):
+        digest.update(weights_checksum(part).encode())
+    return digest.hexdigest()
+
+
 def write_encoder(folder: Path, saved: Saved, parts: Sequence[SentenceEncoder] = ()) -> None:
     """Writes an encoder and its parts completely or not at all; replaces an encoder in that folder."""
     folder = Path(folder).resolve()
