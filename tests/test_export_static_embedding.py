@@ -6,6 +6,7 @@ import json
 import os
 import sys
 from pathlib import Path
+from unicodedata import normalize
 
 import numpy as np
 import pytest
@@ -72,6 +73,33 @@ def test_case_is_kept_where_the_words_have_it(tmp_path: Path) -> None:
     export_static_embedding(plain_space(rows, rows, ["Haus", "haus"], ["a", "b"]), tmp_path / "out")
     tokenizer = Tokenizer.from_file(str(tmp_path / "out" / MODULE / "tokenizer.json"))
     assert tokenizer.encode("Haus haus HAUS").tokens == ["Haus", "haus", "[UNK]"]
+
+
+def test_a_word_is_found_in_every_unicode_form(tmp_path: Path) -> None:
+    from tokenizers import Tokenizer
+
+    composed, apart = "th\u00e9", "the\u0301"
+    french, english = np.random.default_rng(0).normal(size=(2, 6, 4)).astype(np.float32)
+    # In French the composed form of tea comes second; of a letter with two accents only others are there.
+    french_words = [apart, composed, "o\u0302\u0323", "\u1ecd\u0302", normalize("NFD", "été"), " été"]
+    english_words = [normalize("NFD", "naïve"), apart, "cat", "cat-flap", "\u212b", "x"]
+    space = plain_space(french, english, french_words, english_words)
+    written = export_static_embedding(space, tmp_path / "out")
+    vocabulary, weight = weights(tmp_path / "out")
+    assert set(vocabulary) == {"[UNK]", composed, "\u1ed9", "été", "naïve", "cat", "\u00c5", "x"}
+    assert (written.words, written.left_out) == (7, 3)  # the second way of o, " été" and "cat-flap"
+    rows = {language: np.asarray(space.vectors(language).matrix) for language in ("fr", "en")}
+    expected = {
+        composed: (rows["fr"][1] + rows["en"][1]) / 2, "\u1ed9": rows["fr"][2], "été": rows["fr"][4],
+        "naïve": rows["en"][0], "\u00c5": rows["en"][4],
+    }  # fmt: skip
+    tokenizer = Tokenizer.from_file(str(tmp_path / "out" / MODULE / "tokenizer.json"))
+    for word, row in expected.items():
+        for form in ("NFC", "NFD"):
+            (place,) = tokenizer.encode(normalize(form, word)).ids
+            np.testing.assert_allclose(weight[place], row, rtol=1e-6)
+    only = export_static_embedding(space, tmp_path / "fr", languages=["fr"])
+    assert (only.words, only.left_out) == (3, 3)  # here the first form of tea too
 
 
 def test_of_one_language_and_of_the_frequent(space: AlignedSpace, tmp_path: Path) -> None:

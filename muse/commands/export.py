@@ -175,7 +175,8 @@ def _sentences(
 
     languages = [given["language"]] if "language" in given else None
     written = export_static_embedding(space, out, languages=languages, max_vocab=given.get("max_vocab"))
-    left = f", {written.left_out} left out because a tokeniser would split them" if written.left_out else ""
+    why = "a tokeniser would split them or they are there in another Unicode form"
+    left = f", {written.left_out} left out because {why}" if written.left_out else ""
     return written.as_json(), [f"{written.words} words in {written.path}{left}"]
 
 

@@ -7,7 +7,7 @@ has the mean of its rows. A word that is not in the space counts as a vector of 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ from muse.files.folders import writing
 from muse.files.writing import check_folder_place
 from muse.installation import install_extra
 from muse.space import AlignedSpace
-from muse.vectors import Matrix
+from muse.vectors import Matrix, Vectors
 
 MODULE = "0_StaticEmbedding"
 UNKNOWN = "[UNK]"
@@ -48,20 +48,21 @@ def export_static_embedding(
     """A summary of the folder for SentenceTransformer(path), which is written atomically.
 
     A word that the tokeniser would split (with a space or a hyphen, say) is left out and counted: it
-    could not be looked up.
+    could not be looked up. Any other has the Unicode form in which the tokeniser looks it up, NFC; if a
+    language has a word in several forms, that one or else the most frequent is taken, and the others count
+    as left out.
     """
     tokenizers, save_file = _require()
     check_folder_place(out, OURS)
-    words, matrix = _table(space, languages or space.languages, max_vocab)
-    lower = all(word == word.lower() for word in words)
+    sides = [space.vectors(language).most_frequent(max_vocab) for language in languages or space.languages]
+    lower = all(word == word.lower() for side in sides for word in side.words)
     tokenizer = _splitter(tokenizers, lower)
-    kept = [row for row, word in enumerate(words) if _is_one_token(tokenizer, word)]
-    if not kept:
+    kept = [_row_of_each(tokenizer, side.words) for side in sides]
+    if not any(kept):
         raise Mismatch(
             f"{out}: expected words that the tokeniser does not split, got none; export as text instead"
         )
-    vocabulary = {UNKNOWN: 0, **{words[row]: place for place, row in enumerate(kept, 1)}}
-    weight = np.concatenate([np.zeros((1, matrix.shape[1]), np.float32), matrix[kept]])  # (v, d)
+    vocabulary, weight = _table(sides, kept)
     tokenizer.model = tokenizers.models.WordLevel(vocabulary, unk_token=UNKNOWN)
     with writing(out), atomic_folder(out.resolve()) as partial:
         (partial / MODULE).mkdir()
@@ -69,21 +70,39 @@ def export_static_embedding(
         save_file({"embedding.weight": weight}, str(partial / MODULE / "model.safetensors"))
         for name, content in (("modules.json", MODULES), ("config_sentence_transformers.json", CONFIG)):
             (partial / name).write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
-    return StaticWritten(out, len(kept), len(words) - len(kept))
+    return StaticWritten(out, len(vocabulary) - 1, _left_out(sides, kept))
 
 
-def _table(space: AlignedSpace, languages: Sequence[str], max_vocab: int | None) -> tuple[list[str], Matrix]:
-    """The words (v,) of all languages, each once, and their rows (v, d); means for words in several."""
-    sides = [space.vectors(language).most_frequent(max_vocab) for language in languages]
-    place = {
-        word: row for row, word in enumerate(dict.fromkeys(word for side in sides for word in side.words))
-    }
-    sums, counts = np.zeros((len(place), sides[0].dimension), np.float32), np.zeros(len(place), np.float32)
-    for side in sides:
-        rows = np.array([place[word] for word in side.words])
-        sums[rows] += side.matrix  # no word twice in one language: no row twice
-        counts[rows] += 1
-    return list(place), sums / counts[:, None]
+def _row_of_each(tokenizer: Any, words: Sequence[str]) -> dict[str, int]:
+    """The row of each token that is a word: of that word itself, else of the first of its other forms."""
+    rows = dict[str, int]()
+    for row, word in enumerate(words):
+        token = _only_token(tokenizer, word)
+        if token == word:
+            rows[token] = row
+        elif token is not None:
+            rows.setdefault(token, row)
+    return rows
+
+
+def _table(sides: Sequence[Vectors], kept: Sequence[Mapping[str, int]]) -> tuple[dict[str, int], Matrix]:
+    """The place of each token and the rows (v, d), zero for an unknown one; means for words in several."""
+    tokens = dict.fromkeys(token for rows in kept for token in rows)
+    vocabulary = {token: place for place, token in enumerate([UNKNOWN, *tokens])}
+    weight = np.zeros((len(vocabulary), sides[0].dimension), np.float32)
+    counts = np.zeros(len(vocabulary), np.float32)
+    for side, rows in zip(sides, kept, strict=True):
+        places = [vocabulary[token] for token in rows]
+        weight[places] += side.matrix[list(rows.values())]  # no token twice in one language: no place twice
+        counts[places] += 1
+    weight /= np.maximum(counts, 1)[:, None]
+    return vocabulary, weight
+
+
+def _left_out(sides: Sequence[Vectors], kept: Sequence[Mapping[str, int]]) -> int:
+    # A word in several languages counts once, and not if it is kept in one.
+    used = {side.words[row] for side, rows in zip(sides, kept, strict=True) for row in rows.values()}
+    return len({word for side in sides for word in side.words} - used)
 
 
 def _splitter(tokenizers: Any, lower: bool) -> Any:
@@ -94,11 +113,11 @@ def _splitter(tokenizers: Any, lower: bool) -> Any:
     return made
 
 
-def _is_one_token(tokenizer: Any, word: str) -> bool:
-    if word == UNKNOWN:
-        return False
-    parts = tokenizer.pre_tokenizer.pre_tokenize_str(tokenizer.normalizer.normalize_str(word))
-    return [part for part, _ in parts] == [word]
+def _only_token(tokenizer: Any, word: str) -> str | None:
+    """The token that the tokeniser makes of a word, None if it makes several or it is the unknown one."""
+    normalised = tokenizer.normalizer.normalize_str(word)
+    parts = [part for part, _ in tokenizer.pre_tokenizer.pre_tokenize_str(normalised)]
+    return normalised if parts == [normalised] and normalised != UNKNOWN else None
 
 
 def _require() -> tuple[Any, Any]:
