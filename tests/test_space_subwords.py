@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from itertools import product
+from typing import Literal
+from unicodedata import normalize
 
 import numpy as np
 import pytest
@@ -45,6 +47,20 @@ def test_a_word_of_known_parts_is_near_its_place() -> None:
     cosines = rows @ made.rows(["chantons"])[0]
     assert cosines.argmax() == held
     assert cosines[held] > 0.8
+
+
+@pytest.mark.parametrize(("vocabulary", "asked"), list(product(("NFC", "NFD"), repeat=2)))
+def test_unknown_words_are_composed_alike_in_every_unicode_form(
+    vocabulary: Literal["NFC", "NFD"], asked: Literal["NFC", "NFD"]
+) -> None:
+    words = [stem + ending for stem, ending in product(STEMS, ["é", "âmes", "ât", "èrent"])]
+    rows = np.random.default_rng(2).normal(size=(len(words), 5)).astype(np.float32)
+    composed = learn_subwords(words, rows)
+    made = learn_subwords([normalize(vocabulary, word) for word in words], rows)
+    for word, known in (("rechantèrent", True), ("parlâ", True), ("éèâéèâ", False)):
+        assert made.has(normalize(asked, word)) == composed.has(word) == known
+    new = ["rechantèrent", "parlâ"]
+    np.testing.assert_array_equal(made.rows([normalize(asked, word) for word in new]), composed.rows(new))
 
 
 def test_what_it_makes_words_of() -> None:

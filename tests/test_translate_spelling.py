@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import difflib
+import itertools
+from typing import Literal
+from unicodedata import normalize
 
 import numpy as np
 import pytest
@@ -43,6 +46,19 @@ def test_spellings(word: str, expected: list[str]) -> None:
     found = spellings(word, vectors(FRENCH))
     assert found[0] == expected[0] if expected else not found
     assert set(expected) <= set(found)
+
+
+@pytest.mark.parametrize(("vocabulary", "typed"), list(itertools.product(("NFC", "NFD"), repeat=2)))
+def test_spellings_are_the_same_in_every_unicode_form(
+    vocabulary: Literal["NFC", "NFD"], typed: Literal["NFC", "NFD"]
+) -> None:
+    words = ["élève", "Été", "évêché", "eleve"]
+    expected = {"élèev": "élève", "ÉTÉ": "Été", "évêhcé": "évêché"}
+    of = vectors([normalize(vocabulary, word) for word in words])
+    for word, right in expected.items():
+        found = spellings(normalize(typed, word), of)
+        assert found[0] == normalize(vocabulary, right)
+        assert [normalize("NFC", one) for one in found] == spellings(word, vectors(words))
 
 
 def test_few_words_of_a_large_vocabulary_are_compared_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
+from typing import Literal
+from unicodedata import normalize
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -33,6 +37,15 @@ def test_the_most_frequent_words_with_the_prefix(words: list[str], prefix: str) 
         if not prefix.isascii():  # words with the accents that were typed come first
             expected.sort(key=lambda found: not found[0].lower().startswith(prefix.lower()))
         assert Prefixes(words).starting_with(prefix, top) == expected[:top]
+
+
+@pytest.mark.parametrize(("vocabulary", "typed"), list(itertools.product(("NFC", "NFD"), repeat=2)))
+def test_words_with_the_accents_come_first_in_every_unicode_form(
+    vocabulary: Literal["NFC", "NFD"], typed: Literal["NFC", "NFD"]
+) -> None:
+    words = [normalize(vocabulary, word) for word in ("etc", "Été", "Etna", "étang")]
+    found = Prefixes(words).starting_with(normalize(typed, "ét"), 3)
+    assert found == [(words[1], 2), (words[3], 4), (words[0], 1)]
 
 
 def test_signs_beyond_all_letters_are_found_too() -> None:

@@ -245,6 +245,21 @@ def test_a_model_that_composes_any_word_gives_a_known_one_its_own_vector() -> No
     assert np.array_equal(found, np.vstack([rows, -rows[:1]]))
 
 
+@pytest.mark.parametrize("form", FORMS)
+def test_a_model_composes_unknown_words_from_n_grams_in_the_form_of_its_own(form: Form) -> None:
+    asked = list[str]()
+
+    def raw(words: Sequence[str]) -> Matrix:
+        asked.extend(words)
+        return np.zeros((len(words), 1), np.float32)
+
+    words = [*french(form), "absent", normalize(FORMS[form == "NFC"], "là")]  # hardly a text is pure
+    vectors = WordVectors(Path("x.bin"), words, lambda _: True, raw)
+    unknown = ["inouï", "plat", "\u09df"]  # the last is in neither form, and stays
+    vectors.rows([*written(unknown[:2], "NFC"), *written(unknown[:2], "NFD"), unknown[2]])
+    assert asked == [*2 * written(unknown[:2], form), unknown[2]]
+
+
 @pytest.mark.parametrize(("vocabulary", "text"), list(itertools.product(FORMS, repeat=2)))
 def test_text_is_read_in_every_form(vocabulary: Form, text: Form) -> None:
     sides, line, composed = space(vocabulary, "NFC"), normalize(text, "été1 Été2 absent"), space("NFC", "NFC")

@@ -11,6 +11,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Literal
+from unicodedata import is_normalized, normalize
 
 import numpy as np
 
@@ -33,6 +35,7 @@ NAMED = 5  # words without a vector that a message lists
 COMPARED = 1_000  # common words by which we test whether two sets of vectors are of the same model
 SAME_MODEL = 0.9  # the least mean cosine: 0.999 for the same model with three decimals, near 0 for another
 FITTED = 50_000  # the most frequent common words, to which the map of another model is fitted
+_Form = Literal["NFC", "NFD"]
 _ADVICE = "use vectors of the model that the space was learned from, or map another model's with --fit"
 RIDGE = 0.01  # times the mean square of a dimension: keeps directions of low variance from being amplified
 
@@ -56,8 +59,18 @@ class WordVectors:
 
     def rows(self, words: Sequence[str]) -> Matrix:
         """The rows (n, d) of words, in whatever Unicode form, and of other strings that have vectors."""
-        entries = [(self.known.entry(word), word) for word in words]
-        return self.raw([word if entry is None else entry for entry, word in entries])
+        return self.raw([self.known.entry(word) or self._in_their_form(word) for word in words])
+
+    def _in_their_form(self, word: str) -> str:
+        # A model has the n-grams of the text it read; those of the other form are noise.
+        own, other = self._forms
+        return normalize(own, word) if is_normalized(other, word) else word
+
+    @cached_property
+    def _forms(self) -> tuple[_Form, _Form]:
+        """The Unicode form that most accented words are in, composed if as many are in either; the other."""
+        more = sum(is_normalized("NFC", word) - is_normalized("NFD", word) for word in self.words)
+        return ("NFC", "NFD") if more >= 0 else ("NFD", "NFC")
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from unicodedata import normalize
 
 import numpy as np
 import torch
@@ -47,12 +48,12 @@ class Subwords:
 
 
 def ngrams(word: str) -> Iterator[str]:
-    """The n-grams of a word with markers at both ends.
+    """The n-grams of a word with markers at both ends, the same in whatever Unicode form the word is.
 
     >>> list(ngrams("eau"))
     ['<ea', 'eau', 'au>', '<eau', 'eau>', '<eau>']
     """
-    marked = f"<{word}>"
+    marked = f"<{normalize('NFC', word)}>"
     for length in LENGTHS:
         for begin in range(len(marked) - length + 1):
             yield marked[begin : begin + length]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+from unicodedata import normalize
 
 from muse.space import AlignedSpace
 from muse.space.forms import find_form
@@ -21,10 +22,12 @@ def spellings(word: str, vectors: Vectors) -> list[str]:
     >>> spellings("Maisno", Vectors("fr", ["maison", "raison", "eau"], np.zeros((3, 1), "f")))
     ['maison']
     """
-    folded = word.casefold()
-    forms = [form for form in (word.lower(), word.capitalize(), word.upper()) if form in vectors.index]
-    close = difflib.get_close_matches(folded, _candidates(folded, vectors), n=SUGGESTIONS, cutoff=ALIKE)
-    return list(dict.fromkeys([*forms, *close]))[:SUGGESTIONS]
+    folded = normalize("NFC", word).casefold()
+    entries = map(vectors.index.entry, (word.lower(), word.capitalize(), word.upper()))
+    forms = [entry for entry in entries if entry is not None]
+    near = _candidates(folded, vectors)
+    close = difflib.get_close_matches(folded, near, n=SUGGESTIONS, cutoff=ALIKE)
+    return list(dict.fromkeys([*forms, *(near[spelling] for spelling in close)]))[:SUGGESTIONS]
 
 
 def languages_with(space: AlignedSpace, word: str, *, besides: str, before: int | None = None) -> list[str]:
@@ -55,14 +58,16 @@ def not_found(space: AlignedSpace, language: str, word: str) -> str:
     return f"{word!r} is not among the {len(vectors)} {vectors.noun} of {language}; {advice}"
 
 
-def _candidates(word: str, vectors: Vectors) -> list[str]:
+def _candidates(word: str, vectors: Vectors) -> dict[str, str]:
+    # The entries of the vocabulary by their composed forms: apart, an accent would count as a letter.
     # difflib takes 10 us a word: compare only words of similar length with the same first or last letter.
     first, last = word[:1], word[-1:]
     near = range(len(word) - LENGTH_APART, len(word) + LENGTH_APART + 1)
-    found = []
+    found = dict[str, str]()
     for candidate in vectors.words:
-        if len(candidate) in near and (candidate[:1] == first or candidate[-1:] == last):
-            found.append(candidate)
+        spelling = normalize("NFC", candidate)
+        if len(spelling) in near and (spelling[:1] == first or spelling[-1:] == last):
+            found.setdefault(spelling, candidate)
             if len(found) == CANDIDATES:
                 break
     return found

@@ -29,6 +29,11 @@ def folded(text: str) -> str:
     return bare.casefold().translate(_LETTERS)
 
 
+def _in_small_letters(text: str) -> str:
+    """The text without capitals, its accents composed."""
+    return unicodedata.normalize("NFC", text).casefold()
+
+
 class Prefixes:
     """The words of a language, most frequent first, sorted by their folded spelling."""
 
@@ -60,8 +65,8 @@ class Prefixes:
         return self._ranked(sorted(rows.tolist()), top)
 
     def _by_accents(self, prefix: str) -> Callable[[int], tuple[bool, int]]:
-        exactly = unicodedata.normalize("NFC", prefix).casefold()
-        return lambda row: (not self._words[row].casefold().startswith(exactly), row)
+        exactly = _in_small_letters(prefix)
+        return lambda row: (not _in_small_letters(self._words[row]).startswith(exactly), row)
 
     def _ranked(self, rows: Sequence[int], top: int) -> list[tuple[str, int]]:
         return [(self._words[row], row + 1) for row in rows[:top]]
