@@ -61,7 +61,9 @@ def test_a_line_with_markup_comes_back(line: str) -> None:
 TAGS = [
     '<a href="x" title="a b">', '<a href="http://a.org/b" title="it\'s, « a » b">', "<a title='1 > 2 , 3'>",
     '<img src="a.png" alt="a  b"/>', '<img\tsrc="a" alt = "b c" />', "<br />", "</a >",
-    '<input type="text" disabled>', "<!-- not a , b -->", "<!---->", '<xs:a b:c="d e">',
+    '<input type="text" disabled>', "<input disabled>", "<option selected value=x,y>", "<br >",
+    "<IMG SRC=a.png isMap>", "<track default kind = captions>", "<!-- not a , b -->", "<!---->",
+    '<xs:a b:c="d e">',
 ]  # fmt: skip
 
 
@@ -98,6 +100,12 @@ def test_tags_without_quoted_values_are_tags_if_they_are_closed() -> None:
         "<3 you > me",
         "from <john smith@a.org>",
         'a < b, "c" > d',
+        "cp <input file> <source file> now",
+        "<input disabled file>",
+        "<source required=x more>",
+        "x <input and disabled> y",
+        "a < input disabled > b",
+        "<b disabled> or <folder selected>",
         "<!-- open, and -- > not closed",
     ],
 )
@@ -111,6 +119,29 @@ def test_tags_that_never_end_take_linear_time(damaged: str) -> None:
     line = damaged * 20_000
     began = time.process_time()
     assert split_at_tags(line) == [(line, "")]
+    assert time.process_time() - began < 1.0
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "<" * 100_000, "<input" + " disabled" * 50_000, "<input" + " a=b" * 50_000 + " <",
+        "<input a =" + " " * 100_000, "<input a" + " " * 100_000, "<input a=" + "b" * 100_000,
+    ],
+)  # fmt: skip
+def test_a_long_tag_that_never_ends_takes_linear_time(line: str) -> None:
+    began = time.process_time()
+    assert split_at_tags(line) == [(line, "")]
+    assert split_at_tags(f"{line} <br class=x>")[0][1] == "<br class=x>"
+    assert time.process_time() - began < 1.0
+
+
+def test_a_long_tag_takes_linear_time() -> None:
+    began = time.process_time()
+    for tag in ("<input" + " disabled" * 50_000 + " " * 50_000 + ">", "<input" + " a  =  b" * 50_000 + ">"):
+        assert split_at_tags(tag) == [("", tag), ("", "")]
+    no_tag = "<input" + " disabled" * 50_000 + " a" + " " * 50_000 + ">"
+    assert split_at_tags(no_tag) == [(no_tag, "")]
     assert time.process_time() - began < 1.0
 
 

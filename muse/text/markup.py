@@ -42,6 +42,17 @@ _TAG = re.compile(
     rf"<!--(?:(?!<!--|-->).)*-->|</{_NAME}\s*>|<({_NAME})"
     r"""(?:\s+[\w:@.-]+(?:\s*=\s*(?:"[^"]*"|'[^']*'|[^\s"'<>=`]+))?)*\s*/?>"""
 )
+_ATTRIBUTE = re.compile(r"""\s([\w:@.-]+)(\s*=\s*(?:"[^"]*"|'[^']*'|[^\s"'<>=`]+))?""")
+# Of HTML: elements that are not closed, or often not on the line, and attributes that have no value.
+_UNCLOSED = frozenset(
+    "area audio base br button col details dialog embed fieldset form hr iframe img input link meta ol "
+    "optgroup option param script select source textarea track video wbr".split()
+)
+_BARE = frozenset(
+    "allowfullscreen async autofocus autoplay checked compact controls default defer disabled formnovalidate "
+    "hidden inert ismap itemscope loop multiple muted nomodule noresize noshade novalidate nowrap open "
+    "playsinline readonly required reversed selected".split()
+)
 _CLOSED = re.compile(rf"</({_NAME})\s*>")
 _QUOTED = re.compile(r"""=\s*["']""")
 _HELD = "\ufdd0"  # no character of text: it stands for all that a tag has after its name
@@ -79,7 +90,8 @@ def split_at_markup(part: str) -> list[tuple[str, bool]]:
 def split_at_tags(line: str) -> list[tuple[str, str]]:
     """The text before each tag with spaces in it, or comment, of a line, and the tag; "" after the last text.
 
-    In `a <b and c> d` there is none: a tag has quotation marks, closes itself, or is closed on the line.
+    In `a <b and c> d` there is none: a tag has quotation marks, closes itself, is closed on the line, or is
+    one of HTML that need not be, such as `<input disabled>`; `<input file>` is a placeholder.
 
     >>> split_at_tags('See <a href="x" title="a b">this</a>. <br />')
     [('See ', '<a href="x" title="a b">'), ('this</a>. ', '<br />'), ('', '')]
@@ -101,7 +113,12 @@ def _is_whole(match: re.Match[str], closed: Mapping[str, int]) -> bool:
     if not any(map(str.isspace, tag)):
         return False  # part of a line between spaces, or of one
     ends = name is None or tag.endswith("/>") or closed.get(name, -1) >= match.end()
-    return ends or _QUOTED.search(tag) is not None
+    return ends or _QUOTED.search(tag) is not None or _is_unclosed_html(name, tag)
+
+
+def _is_unclosed_html(name: str, tag: str) -> bool:
+    bare = {attribute.lower() for attribute, value in _ATTRIBUTE.findall(tag) if not value}
+    return name.lower() in _UNCLOSED and bare <= _BARE
 
 
 def tags_shortened(tokens: Sequence[str]) -> list[str]:
