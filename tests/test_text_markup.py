@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import time
 
 import numpy as np
 import pytest
 
-from muse.text.markup import is_markup, split_at_markup, split_at_tags
+from muse.text.markup import is_markup, split_at_markup, split_at_tags, tags_closed_up
 from muse.text.tokens import Tokeniser
 from muse.translate import Translator
 from muse.translate.pieces import TextReader
@@ -142,6 +143,27 @@ def test_a_long_tag_takes_linear_time() -> None:
         assert split_at_tags(tag) == [("", tag), ("", "")]
     no_tag = "<input" + " disabled" * 50_000 + " a" + " " * 50_000 + ">"
     assert split_at_tags(no_tag) == [(no_tag, "")]
+    assert time.process_time() - began < 1.0
+
+
+def test_tags_are_closed_up_as_by_their_definition() -> None:
+    parts = ["<a>", "</a>", "<ab>", "</ab>", "<a x>", "</a >", "<a/>", "x", "<", ">", "a"]
+    # An opening tag whose name is closed later loses the space after it, a closing tag the one before it.
+    opening = re.compile(r"(<(\w+)(?:[ \ufdd0][^<>]*)?(?<!/)>) (?=.*</\2>)")
+    rng, changed = np.random.default_rng(0), 0
+    for _ in range(2_000):
+        text = " ".join(rng.choice(parts, 7))
+        expected = re.sub(r" (</\w[^<>]*>)", r"\1", opening.sub(r"\1", text))
+        assert tags_closed_up(text) == expected
+        changed += expected.count(" ") < 6
+    assert 500 < changed < 1_900
+
+
+@pytest.mark.parametrize("part", ["<b> ", "<b> </c> ", "</c> "])
+def test_many_tags_are_closed_up_in_linear_time(part: str) -> None:
+    text = part * 50_000
+    began = time.process_time()
+    assert tags_closed_up(text) == re.sub(" (?=</)", "", text)
     assert time.process_time() - began < 1.0
 
 

@@ -34,8 +34,8 @@ _KINDS = (
 _MARKUP = re.compile("|".join(_KINDS))
 _SIGNS = re.compile(r"[/\\%{$<_=]")  # one of which all markup has
 _ADDRESS = re.compile(r"://|@|www\.")
-# Of tags that are closed on the same line: <name> alone is a placeholder, which stands apart.
-_OPENING = re.compile(rf"(<({_NAME})(?:[ \ufdd0][^<>]*)?(?<!/)>) (?=.*</\2>)")
+_OPENING = re.compile(rf"(<({_NAME})(?:[ \ufdd0][^<>]*)?(?<!/)>) ")
+_PLAIN_CLOSING = re.compile(rf"</({_NAME})>")
 _CLOSING = re.compile(r" (</[A-Za-z][^<>]*>)")
 # Tags, whose attributes may have no value, or one without quotation marks; and comments.
 _TAG = re.compile(
@@ -148,4 +148,12 @@ def _shortened(tag: str) -> str:
 
 def tags_closed_up(text: str) -> str:
     """The text without the spaces that detokenising left inside tags: <b> chat </b> is <b>chat</b>."""
-    return _CLOSING.sub(r"\1", _OPENING.sub(r"\1", text)) if "<" in text else text
+    if "</" not in text:
+        return text
+    closed = {match[1]: match.start() for match in _PLAIN_CLOSING.finditer(text)}  # the last of each name
+
+    def closed_up(match: re.Match[str]) -> str:
+        # <name> that nothing closes is a placeholder, which stands apart.
+        return match[1] if closed.get(match[2], -1) >= match.end() else match[0]
+
+    return _CLOSING.sub(r"\1", _OPENING.sub(closed_up, text))
