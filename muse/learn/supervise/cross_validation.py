@@ -54,7 +54,10 @@ class HeldOutConfig:
 
 @dataclass(frozen=True, eq=False)
 class Folds:
-    """The fold of each pair of the evidence (p,): all pairs of a source word are in one."""
+    """The fold of each pair of the evidence (p,): all pairs of a source word are in one.
+
+    Those of a target may be in several: a map is fitted to pairs of some of the targets that it is tested on.
+    """
 
     evidence: Evidence
     of_pair: Tensor
