@@ -32,31 +32,33 @@ F = TypeVar("F", bound=Callable[..., Any])
 WITHOUT_TORCH = {"fetch"}  # commands that do not load it
 MOST_THREADS = 1_024  # more than any machine has use for; OpenMP breaks down at 100,000
 
+_COMMON = (
+    click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout."),
+    click.option(
+        "--seed", default=0, show_default=True, type=click.IntRange(0), metavar="N", help="Random seed."
+    ),
+    click.option(
+        "--device",
+        default="auto",
+        show_default=True,
+        type=click.Choice(["auto", "cpu", "cuda"]),
+        help="Device to compute on.",
+    ),
+    click.option(
+        "--threads",
+        type=click.IntRange(1, MOST_THREADS),
+        metavar="N",
+        help="Number of CPU threads.  [default: all]",
+    ),
+    click.version_option(__version__, prog_name="muse"),
+    click.option("-q", "--quiet", is_flag=True, help="Print only errors on stderr."),
+    click.option("-v", "--verbose", is_flag=True, help="Print more on stderr."),
+)
+
 
 def common(command: F) -> F:
     """The options that every command has."""
-    for option in (
-        click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout."),
-        click.option(
-            "--seed", default=0, show_default=True, type=click.IntRange(0), metavar="N", help="Random seed."
-        ),
-        click.option(
-            "--device",
-            default="auto",
-            show_default=True,
-            type=click.Choice(["auto", "cpu", "cuda"]),
-            help="Device to compute on.",
-        ),
-        click.option(
-            "--threads",
-            type=click.IntRange(1, MOST_THREADS),
-            metavar="N",
-            help="Number of CPU threads.  [default: all]",
-        ),
-        click.version_option(__version__, prog_name="muse"),
-        click.option("-q", "--quiet", is_flag=True, help="Print only errors on stderr."),
-        click.option("-v", "--verbose", is_flag=True, help="Print more on stderr."),
-    ):
+    for option in _COMMON:
         command = option(command)
 
     @wraps(command)
