@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import itertools
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -24,7 +25,7 @@ from muse.errors import BadFile, BadSetting
 from muse.progress import Progress
 from muse.run.runtime import Runtime
 from muse.space import load_space
-from muse.systems.bgt.config import BgtConfig
+from muse.systems.bgt.config import OF_WRITERS, BgtConfig
 from muse.systems.bgt.decoder import Decoder, Scores
 from muse.systems.bgt.encoder import Encoder, Observed
 from muse.systems.bgt.gaussian import Gaussian
@@ -670,6 +671,14 @@ def test_bags_and_other_models_write_nothing(muse: Command, files: Path) -> None
         LineWriter(Rewriting(network, ("en", "fra"))).translate(["en1"])
     with pytest.raises(BadSetting, match="no order of words"):
         network.decoders[0].writing([torch.zeros(1, 9)], 1)  # type: ignore[operator]
+
+
+def test_what_a_writer_is_advised_to_have_makes_one() -> None:
+    advised = {name: int(value) for name, value in re.findall(r"--set (\w+)=(\d+)", OF_WRITERS)}
+    config = replace(PRESETS["small"].config, **advised)
+    network = BgtNetwork(config, ("en", "fra"), Random(dimension=None), drawn())
+    latents = [torch.zeros(1, config.semantic), torch.zeros(1, config.language)]
+    network.decoders[0].writing(latents, 1)  # type: ignore[operator]
 
 
 BAD: dict[str, tuple[list[object], list[str]]] = {

@@ -154,7 +154,7 @@ BAD: dict[str, tuple[list[object], list[str]]] = {
     "dropout": (["--set", "dropout=1"], ["dropout must be at least 0 and below 1"]),
     "precision": (["--set", "precision=fp8"], ["float32, bf16"]),
     "text that is not looked at": (["--text", "fr=x"], ["does not use --text"]),
-    "two texts to learn from": (["--nli", __file__], ["give --parallel or --nli"]),
+    "two texts to learn from": (["--nli", __file__], ["give --parallel or --nli, got both"]),
     "a language": (["--lang", "xx"], ["'xx'"]),
     "the pivot": (["--lang", "en"], ["a language other than the pivot"]),
     "no core": (["--core", "nosuch"], ["nosuch", "folder"]),
@@ -171,7 +171,7 @@ def test_bad_input_is_told_and_leaves_nothing(muse: Command, files: Path, name: 
 
 def test_no_text_and_usage(muse: Command, files: Path) -> None:
     plain = ["train", files / "space", "--encoder", "lens", "--lang", "fr", "--out", files / "out"]
-    refused(muse(*plain), "give --parallel or --nli")
+    refused(muse(*plain), "give --parallel or --nli, got neither")
     assert muse(*good(files, "--margin", 0.1)).code == 2
     assert muse(*good(files, "--set", "dimension")).code == 2
     twice = ["--text", "fr=a", "--text", "fr=b"]

@@ -138,6 +138,7 @@ def test_a_request_is_checked_from_python_too(tmp_path: Path) -> None:
     parallel = (tmp_path / "text.tsv",)
     bad: list[tuple[dict[str, Any], str]] = [
         ({}, "needs --parallel to train on"),
+        ({"further": {"de": parallel[0]}}, "needs --parallel of fr, the --lang, to train on"),
         ({"parallel": parallel * 3}, "--parallel takes one file, or --source and --target; got 3"),
         ({"parallel": parallel, "preset": "paper"}, "preset of x-cbow must be one of small; got 'paper'"),
         ({"parallel": parallel, "config": {"power": 1}}, "chosen, powers, dropout; got 'power'"),

@@ -168,6 +168,8 @@ def _manifest(folder: Path) -> dict[str, Any]:
     except OSError as error:
         killed = (checkpoint_folder(folder) / RUN).exists()
         hint = "finish the run with muse train --resume" if killed else "check the name"
+        if (folder / "model.safetensors").is_file():
+            hint = "a Hugging Face folder is read by a lens or infersent: muse train --core"
         raise BadFile(f"{path}: expected a saved encoder, got {error.strerror or error}; {hint}") from error
     except ValueError as error:
         raise BadFile(f"{path}: expected JSON, got {error}; {AGAIN}") from error

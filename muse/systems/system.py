@@ -150,7 +150,8 @@ class TrainingRequest:
         given = {"parallel": bool(self.parallel), "nli": self.nli is not None, "text": bool(self.texts)}
         for name in TEXTS:
             if name in system.needs and not given[name]:
-                raise BadSetting(f"{system.name} needs --{name} to train on, got none; add it")
+                of = f" of {self.language}, the --lang," if name == "parallel" and self.further else ""
+                raise BadSetting(f"{system.name} needs --{name}{of} to train on, got none; add it")
             if given[name] and name not in (*system.needs, *system.uses):
                 raise BadSetting(f"{system.name} does not use --{name}; leave it out")
 

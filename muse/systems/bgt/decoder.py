@@ -10,6 +10,7 @@ from torch.nn import functional
 
 from muse.encoders.ragged import Padded
 from muse.errors import BadSetting
+from muse.systems.bgt.config import OF_WRITERS
 from muse.systems.bgt.length import Length
 from muse.systems.networks.incremental import Incremental
 from muse.systems.networks.transformer import Inputs, Memory, TransformerLayers, draw_
@@ -63,7 +64,7 @@ class Decoder(nn.Module):
         """
         if self._layers is None:
             raise BadSetting(
-                "a decoder without layers has no order of words to write; train with --set decoder_layers=1"
+                f"a decoder without layers has no order of words to write; train one with {OF_WRITERS}"
             )
         repeated = [latent.repeat_interleave(beam, dim=0) for latent in latents]  # (b, k)
         beside, device = torch.cat(repeated, dim=-1), latents[0].device

@@ -19,7 +19,7 @@ from torch import Tensor
 from muse.encoders.ragged import Ragged
 from muse.encoders.reading import Reading
 from muse.errors import BadSetting
-from muse.systems.bgt.config import BgtConfig
+from muse.systems.bgt.config import OF_WRITERS, BgtConfig
 from muse.systems.bgt.decoder import Decoder
 from muse.systems.bgt.network import BgtNetwork
 from muse.systems.bgt.tokens import PieceTokens
@@ -80,10 +80,7 @@ class Rewriting(Writer):
     def pieces(self) -> Pieces:
         """The pieces of the model."""
         if self.network.pieces is None:
-            raise BadSetting(
-                "a model of bags of words has no pieces to write; train with --set encoder_layers=1 and "
-                "--set decoder_layers=1"
-            )
+            raise BadSetting(f"a model of bags of words has no pieces to write; train one with {OF_WRITERS}")
         return self.network.pieces
 
     @property
@@ -141,7 +138,7 @@ def _drawn(sentences: Ragged, dimension: int, seed: int) -> Tensor:
 
 def load_bgt(folder: Path, device: str = "cpu") -> BgtNetwork:
     """The network of a BGT saved in a folder, which writes sentences; BadSetting if it cannot."""
-    needed = "expected a bgt of word pieces, trained with --set encoder_layers=1 and --set decoder_layers=1"
+    needed = f"expected a bgt of word pieces, trained with {OF_WRITERS}"
     saved = saved_by(SYSTEM, folder, needed)
     settings = saved.settings
     tokens = settings.get("tokens")

@@ -37,7 +37,10 @@ def train_lens(job: Job) -> Fitted:
     """A lens trained by ranking translations, given parallel text, or by classifying inferences."""
     request, config = job.request, job.config
     if bool(request.parallel) == (request.nli is not None):
-        raise BadSetting("a lens is trained on translations or on inferences: give --parallel or --nli")
+        got = "both" if request.parallel else "neither"
+        raise BadSetting(
+            f"a lens is trained on translations or on inferences: give --parallel or --nli, got {got}"
+        )
     with torch_seeded(request.seed, 0):
         lens = LensNetwork(job.core, config)
         network = (with_classifier(lens, config) if request.nli else lens).to(job.runtime.device)
