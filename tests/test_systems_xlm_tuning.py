@@ -135,6 +135,12 @@ def test_a_killed_run_ends_as_one_that_was_not(
     assert (pretrained / "again" / "arrays.npz").read_bytes() == expected
 
 
+@pytest.mark.parametrize("place", ["out", "out/tuned"])
+def test_the_model_that_is_tuned_is_not_replaced(muse: Command, pretrained: Path, place: str) -> None:
+    tuned = tuning(pretrained, "--out", pretrained / place)
+    refused_leaving(pretrained, muse, tuned, "--out must be apart from", "choose another --out")
+
+
 def test_bad_input_is_told_and_leaves_nothing(muse: Command, pretrained: Path) -> None:
     folder = pretrained / "tuned"
 

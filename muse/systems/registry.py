@@ -81,7 +81,9 @@ def train_system(name: str, request: TrainingRequest, runtime: Runtime) -> Train
 def _trained(system: System, request: TrainingRequest, runtime: Runtime) -> TrainedSystem:
     began = time.perf_counter()
     preset = request.chosen_preset(system)
-    inputs = tuple((str(path), _checksum(path)) for path in (*request.files, *system.reads(preset.config)))
+    read = system.reads(preset.config)
+    _check_not_replaced(request.out, read)
+    inputs = tuple((str(path), _checksum(path)) for path in (*request.files, *read))
     core = open_core(request.space, request.core, runtime.device)
     recipe = _recipe(system, request, preset, inputs)
     fingerprint = _fingerprint(request, recipe, core)
@@ -153,6 +155,18 @@ def _fingerprint(request: TrainingRequest, recipe: Mapping[str, Any], core: Core
     settings = {**recipe, "trainer": trainer, "inputs": digests, **languages}
     spaces = [f"{language} {digest}" for language, digest in checksums(request.space).items()]
     return [repr(settings), repr(core.settings), *spaces]
+
+
+def _check_not_replaced(out: Path, read: Sequence[Path]) -> None:
+    """Raise BadSetting if saving at `out` would replace the folder of a file that is read, or lie in it."""
+    target = out.resolve()
+    for path in read:
+        folder = path.resolve().parent
+        if folder.is_relative_to(target) or target.is_relative_to(folder):
+            raise BadSetting(
+                f"{out}: --out must be apart from {path.parent}, an encoder that --set names, since a saved "
+                "folder is replaced as a whole; choose another --out"
+            )
 
 
 def _checksum(path: Path) -> str:
