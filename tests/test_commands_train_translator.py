@@ -85,6 +85,8 @@ def test_it_begins_with_a_language_model(muse: Command, files: Path) -> None:
     assert found["encoder"] == "translator[mlm,random]"
     both = ["--encoder", files / "mlm", "--decoder", files / "mlm"]
     assert muse(*training(files, "--json", *both)).json["encoder"] == "translator[mlm,mlm]"
+    larger = ["--encoder", files / "mlm", "--set", "layers=2"]
+    refused(muse(*training(files, *larger)), "layers must be 1", "language model of the encoder, got 2")
     assert muse(*pretraining(files, "--set", "hidden=32", "--out", files / "other")).code == 0
     two = ["--encoder", files / "mlm", "--decoder", files / "other"]
     refused(muse(*training(files, *two)), "models of the same pieces and sizes")

@@ -99,3 +99,15 @@ def test_sizes_are_those_of_the_language_model(pieces: Pieces) -> None:
         replace(SMALL, longest=48, layers=6)
     )
     assert (config.layers, config.hidden, config.longest) == (1, 16, 14)  # of 16, two frame a sentence
+
+
+def test_a_size_that_was_asked_for_must_be_that_of_the_language_model(pieces: Pieces) -> None:
+    given = Pretrained(
+        {"decoder": made(pieces, parallel=False)[0]}
+    )  # length 16, of which two frame a sentence
+    given.check_sizes(replace(SMALL, longest=48, layers=6), ())
+    given.check_sizes(replace(SMALL, longest=10, layers=6), ("longest", "hidden", "dropout"))
+    Pretrained({}).check_sizes(replace(SMALL, layers=6), ("layers",))
+    for name, value, needed in (("layers", 6, "1"), ("hidden", 32, "16"), ("longest", 15, "at most 14")):
+        with pytest.raises(BadSetting, match=f"{name} must be {needed}, .* of the decoder, got {value}"):
+            given.check_sizes(replace(SMALL, **{name: value}), (name,))  # type: ignore[arg-type]

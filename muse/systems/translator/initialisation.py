@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -21,6 +21,8 @@ from muse.systems.translator.ordered import attend_in_order
 from muse.systems.xlm.network import XlmNetwork
 from muse.systems.xlm.tuning import open_xlm
 from muse.training.seeding import generator_for
+
+SIZES = ("pieces", "layers", "heads", "hidden", "longest")  # the settings that language models decide
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +46,18 @@ class Pretrained:
                 longest=longest,
             )  # fmt: skip
         return config
+
+    def check_sizes(self, config: TranslatorConfig, named: Collection[str]) -> None:
+        """Raise BadSetting if a setting that was `named` is another than that of the models."""
+        own = self.sized(config)
+        for name in SIZES:
+            given, needed = getattr(config, name), getattr(own, name)
+            if name in named and given != needed:
+                most = "at most " if name == "longest" else ""
+                raise BadSetting(
+                    f"{name} must be {most}{needed}, as in the language model of the "
+                    f"{' and '.join(self.models)}, got {given}; leave it out, or train such a language model"
+                )
 
     def label(self, part: str, given: str) -> str:
         """How a part begins, in a word: random, space, or the objective of its model."""

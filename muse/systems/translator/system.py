@@ -44,6 +44,7 @@ def train_translator(job: Job) -> Fitted:
     check_languages(request)
     check_losses(job.config, request)
     pretrained = open_pretrained(job.config, request.space)
+    pretrained.check_sizes(job.config, request.settings)
     config = pretrained.sized(job.config)
     text, network = _prepared(job, config, pretrained)
     device = job.runtime.device
