@@ -152,6 +152,14 @@ def test_text_of_another_language_is_told(muse: Command, files: Path) -> None:
     assert "100 % of the tokens are words of en, 0 % of fr" in line
 
 
+def test_text_that_a_model_cannot_read_is_told(muse: Command, files: Path) -> None:
+    assert muse(*training(files, "--epochs", 0)).code == 0
+    told = muse(*translating(files, "--json"), stdin="щ щ щ\n")
+    assert "3 of 6 word pieces are unknown: is the text in fr?" in told.err
+    assert (told.json["pieces"], told.json["unknown"]) == (6, 3)
+    assert "unknown" not in muse(*translating(files), stdin="fr1 fr2 fr3\n\n").err
+
+
 def test_a_model_that_breaks_down_is_told(muse: Command, files: Path) -> None:
     ended = muse(*training(files, "--rate", 1e20))
     refused(ended, "must be numbers, got nan; train with a lower --rate. The last good epoch is kept")
@@ -188,6 +196,7 @@ def test_translate_with_what_is_no_model(muse: Command, files: Path) -> None:
     assert muse("translate", files / "space", "--model", files / "out", "--src", "fr", stdin="x").code == 2
     refused(muse(*translating(files), stdin=""), "standard input", "got nothing")
     refused(muse(*translating(files, "--tgt", "de"), stdin="x\n"), "knows en, fr, got 'de'")
+    refused(muse(*translating(files)[:3], "--src", "de", stdin="x\n"), "knows en, fr, got 'de'")
     refused(muse(*translating(files, "--tgt", "fr"), stdin="x\n"), "two languages")
     start: list[object] = ["translate", "--src", "fr", "--model"]
     refused(muse(*start, "nosuch", stdin="x\n"), "nosuch")

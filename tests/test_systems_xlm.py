@@ -296,6 +296,16 @@ def test_it_is_trained_saved_and_loaded_and_its_words_are_exported(muse: Command
     )
 
 
+def test_text_of_another_language_is_told(muse: Command, files: Path) -> None:
+    def told(*more: object) -> str:
+        return muse(*(part for part in good(files, "--epochs", 0, *more) if part != "-q")).err
+
+    assert "is the text" not in told()
+    swapped = ["--text", f"en={files / 'fr.txt'}", "--text", f"fr={files / 'en.txt'}"]
+    found = [line for line in told(*swapped).splitlines() if "100 % of the tokens are words of" in line]
+    assert [line.rpartition(" ")[2] for line in found] == ["en?", "fr?"]
+
+
 def test_a_killed_run_ends_as_one_that_was_not(
     muse: Command, files: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -10,6 +10,7 @@ import click
 
 from muse.commands.options import given
 from muse.commands.translate_stdin import translate_stdin
+from muse.commands.unknown_words import warn_if_unreadable
 
 if TYPE_CHECKING:
     from muse.systems.lines import LineWriter
@@ -36,6 +37,7 @@ def translate_with_model(space: Path | None, options: dict[str, Any], *, as_json
         reference=options["reference"],
         as_json=as_json,
     )
+    warn_if_unreadable(translator.counts.unknown, translator.counts.pieces, direction[0])
 
 
 Made = tuple["LineWriter", tuple[str, str]]  # with its direction
@@ -78,6 +80,9 @@ def _check(space: Path | None) -> None:
 
 def _direction(languages: tuple[str, ...], source: str | None, target: str | None) -> tuple[str, str]:
     """The two languages; where the model has only two, one of them says the other."""
+    from muse.systems.lines import check_direction
+
+    check_direction(languages, [named for named in (source, target) if named is not None])
     if source is None and target is None:
         raise click.UsageError(f"--model needs --src LANG, one of {', '.join(languages)}.")
     for named in (source, target):

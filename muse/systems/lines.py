@@ -45,8 +45,8 @@ class Writer(Protocol):
         """What it writes of each of the sentences, which like these has neither <bos> nor <eos>."""
 
 
-def check_direction(languages: Sequence[str], direction: tuple[str, str]) -> None:
-    """Raise BadSetting if a model lacks one of two languages."""
+def check_direction(languages: Sequence[str], direction: Sequence[str]) -> None:
+    """Raise BadSetting if a model lacks one of the languages of a direction."""
     for language in direction:
         if language not in languages:
             raise BadSetting(

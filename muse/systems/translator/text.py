@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -14,6 +13,7 @@ from muse.errors import Mismatch
 from muse.files.sentence_text import read_sentences
 from muse.space import AlignedSpace
 from muse.systems.core import Core
+from muse.systems.guessed_language import warn_of_another_language
 from muse.systems.pieces import Pieces
 from muse.systems.system import TrainingRequest
 from muse.text.kneser_ney import learn_language_model
@@ -21,10 +21,7 @@ from muse.text.tokens import Tokeniser
 from muse.training.hold_out import hold_out
 from muse.translate import Translator
 
-log = logging.getLogger(__name__)
-
 FEWEST = 20  # the smallest number of sentences of a language
-_LOOKED_AT = 2_000  # sentences whose language is guessed
 _FIRST = 100  # sentences that are translated word by word before training
 
 Direction = tuple[str, str]  # from, to
@@ -54,23 +51,8 @@ def read_texts(request: TrainingRequest, core: Core) -> dict[str, list[str]]:
                 f"{len(text)}; give more text"
             )
         found[language] = text
-        _warn_of_another_language(text, language, str(path), core, request.space)
+        warn_of_another_language(text, language, path, core, request.space)
     return found
-
-
-def _warn_of_another_language(
-    text: Sequence[str], language: str, path: str, core: Core, space: AlignedSpace
-) -> None:
-    known = {}
-    for other in space.languages:
-        reading = core.reader(other).read(text[:_LOOKED_AT])
-        known[other] = reading.known / max(1, reading.tokens)
-    best = max(known, key=lambda other: known[other])
-    if best != language:
-        log.warning(
-            "%s: %.0f %% of the tokens are words of %s, %.0f %% of %s: is the text in %s?",
-            path, 100 * known[best], best, 100 * known[language], language, language,
-        )  # fmt: skip
 
 
 def monolingual(

@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from muse.space import AlignedSpace
+from muse.systems.guessed_language import warn_of_another_language
 from muse.systems.pieces import Pieces
 from muse.systems.system import Fitted, Job, Preset, System
 from muse.systems.xlm.config import XlmConfig
@@ -44,7 +45,10 @@ def train_xlm(job: Job) -> Fitted:
     request, config = job.request, job.config
     check_texts(config, request)
     corpus = read_corpus(config, request)
-    pieces = Pieces.learned(corpus.sentences, config.pieces, generator_for(request.seed, 2))
+    sentences = corpus.sentences
+    for language, text in sentences.items():
+        warn_of_another_language(text, language, request.texts[language], job.core, request.space)
+    pieces = Pieces.learned(sentences, config.pieces, generator_for(request.seed, 2))
     sources = make_sources(config, corpus, pieces, seed=request.seed, runtime=job.runtime)
     network = untrained_network(config, pieces, sources.counts, request.space, request.seed)
     network.to(job.runtime.device)
