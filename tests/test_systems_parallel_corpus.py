@@ -143,6 +143,7 @@ def test_x_bilstm_of_two_languages_and_resumed(
     training = [*start, "x-bilstm", *both_ways(files), *settings]
     found = muse(*training, "--out", files / "out", "--json").json
     assert found["held_out"] == 15 + 5
+    assert " | fr+de-en | " in found["signature"]
     assert found["pairs"] == 300 - 15 + 100 - 5 - found["skipped"]
     encoder = load_encoder(files / "out", load_space(files / "space"))
     assert encoder.languages == ("en", "fr", "de")
@@ -164,6 +165,7 @@ def test_cmlm_and_xlm_of_three_languages(muse: Command, files: Path) -> None:
     more = ["--set", "length=16", "--set", "pair_tokens=256", "--set", "pieces=200", *texts]
     found = muse(*start, files / "xlm", "--encoder", "xlm", "--batch", 8, *small, *more).json
     assert {f"perplexity_{name}" for name in ("en-fr", "en-de", "de")} <= set(found)
+    assert " | fr+de-en | " in f" | {found['signature']}"
     space = load_space(files / "space")
     for name in ("cmlm", "xlm"):
         encoder = load_encoder(files / name, space)
@@ -181,6 +183,7 @@ def test_sp_of_two_languages_and_resumed(
     training = [*start, *settings, "--batch", 32]
     found = muse(*training, "--out", files / "out", "--json").json
     assert found["held_out"] == 15 + 5
+    assert " | fr+de-en | " in found["signature"]
     encoder = load_encoder(files / "out", load_space(files / "space"))
     assert encoder.languages == ("en", "fr", "de")
     assert encoder.encode(["de1 de2"], "de").matrix.any()

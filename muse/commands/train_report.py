@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -59,7 +60,14 @@ def held_out_score(request: TrainingRequest, trained: TrainedSystem) -> Score:
             f"split:{request.seed}",
         ),
     )
+    signature = replace(signature, direction=f"{_languages(request)}-{request.space.pivot}")
     return Score(fitted.metric, trained.best.score, interval, signature)
+
+
+def _languages(request: TrainingRequest) -> str:
+    """The languages that are trained beside the pivot, such as fr, or fr+de, whose score is of all."""
+    named = dict.fromkeys((request.language, *request.further, *request.texts, *request.translated_nli))
+    return "+".join(name for name in named if name != request.space.pivot) or request.language
 
 
 def _fields(request: TrainingRequest, trained: TrainedSystem, score: Score) -> dict[str, Any]:
