@@ -62,12 +62,14 @@ def test_many_words_at_once_are_the_same_as_one_by_one() -> None:
         states = step.states.reshape(-1, model.order - 1)[:7]
 
 
-def test_a_length_without_n_grams_backs_off_to_the_shorter_ones() -> None:
+@pytest.mark.parametrize("order", [4, 5, 6])
+def test_a_length_without_n_grams_backs_off_to_the_shorter_ones(order: int) -> None:
     single = [["a"], ["b"], ["c"]]  # no sentence has four words with its marks
-    model = learn_language_model(single, order=4)
-    assert not len(model.levels[3].keys)
+    model = learn_language_model(single, order=order)
+    assert not any(len(level.keys) for level in model.levels[3:])
     assert total(model, ["a", "b", "c"]) == pytest.approx(1)
-    assert model.log_probability(["a", "b"]) < 0
+    expected = learn_language_model(single, order=3)
+    assert model.log_probability(["a", "b"]) == expected.log_probability(["a", "b"])
 
 
 def test_words_are_found_as_they_are_or_in_lower_case() -> None:

@@ -91,7 +91,7 @@ class LanguageModel:
         for length in range(1, self.order):
             context = states[:, length - 1, None]  # (b, 1)
             known = context != NOWHERE
-            backoff = np.where(known, self.levels[length - 1].backoff[context], 0)
+            backoff = _at(self.levels[length - 1].backoff, context)
             found = find(self.levels[length].keys, context * len(self.words) + words)  # (b, k)
             found = np.where(known, found, NOWHERE)
             log_p, there = log_p + backoff, found != NOWHERE
@@ -114,6 +114,13 @@ def find(keys: Ids, wanted: Ids) -> Ids:
         return np.full(wanted.shape, NOWHERE, np.int64)
     places = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
     return np.where(keys[places] == wanted, places, NOWHERE)
+
+
+def _at(values: Logs, places: Ids) -> Logs:
+    """The values at these places, 0 at NOWHERE; of a length longer than every sentence there are none."""
+    found, there = np.zeros(places.shape, np.float32), places != NOWHERE
+    found[there] = values[places[there]]
+    return found
 
 
 def _none(words: Ids) -> Ids:
