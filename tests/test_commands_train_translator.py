@@ -73,7 +73,9 @@ def test_it_is_trained_and_translates(muse: Command, files: Path) -> None:
     pytest.importorskip("sacrebleu")
     more = ["--tgt", "en", "--beam", 2, "--reference", files / "gold", "--json"]
     told = muse(*translating(files, *more), stdin=text).json
-    assert told["bleu"]["signature"].split(" | ")[1:4] == ["model:out", "fr-en", "beam:2"]
+    model, *rest = told["bleu"]["signature"].split(" | ")[1:4]
+    assert rest == ["fr-en", "beam:2"]
+    assert re.fullmatch("model:out@[0-9a-f]{4}", model)
     assert (len(told["lines"]), told["unknown"], told["cut"]) == (3, 0, 0)
     encoder = load_encoder(files / "out", load_space(files / "space"))
     assert encoder.encode(["fr1 fr2"], "fr").matrix.shape == (1, 16)

@@ -33,11 +33,18 @@ def translate_with_model(space: Path | None, options: dict[str, Any], *, as_json
         translator,
         lambda: asdict(translator.counts),
         language=direction[1],
-        made=f"model:{options['translator'].name} | {'-'.join(direction)} | beam:{sizes['beam']}{told}",
+        made=f"model:{_named(options['translator'])} | {'-'.join(direction)} | beam:{sizes['beam']}{told}",
         reference=options["reference"],
         as_json=as_json,
     )
     warn_if_unreadable(translator.counts.unknown, translator.counts.pieces, direction[0])
+
+
+def _named(folder: Path) -> str:
+    """A model's folder and the beginning of the checksum of its weights."""
+    from muse.encoders.saving import weights_checksum
+
+    return f"{folder.resolve().name}@{weights_checksum(folder)[:4]}"
 
 
 Made = tuple["LineWriter", tuple[str, str]]  # with its direction
