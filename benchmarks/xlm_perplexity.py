@@ -5,16 +5,17 @@
 
 FOLDERs are models of `muse train --encoder xlm`, such as those that inference.py leaves in --work. What
 training prints is the perplexity of held-out text; if that is also a side of the pairs from which TLM learns,
-it has been seen. Here the sentences are those of the test pairs of Tatoeba but the lines of the FILEs that
-were trained on, cut into streams as in training, the same for every model. A model of clm predicts every next
-piece, others the pieces that are hidden, the same ones for models of the same pieces. One row a model and
-language is appended to FILE.csv.
+it has been seen. Here the sentences are those of the test pairs of Tatoeba, but no line of the FILEs, which
+have a sentence on each. A model of clm predicts every next piece, others the 15 % of pieces that are hidden.
+Models of the same languages, pieces and length are asked for the same pieces; the figures of others cannot be
+compared. One row a model and language is appended to FILE.csv.
 """
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import torch
@@ -26,13 +27,14 @@ from muse.encoders.ragged import Ragged
 from muse.files.parallel_text import read_parallel
 from muse.files.plain_text import read_lines
 from muse.space import AlignedSpace, load_space
-from muse.systems.networks.masked_prediction import Predicted, rarity
+from muse.systems.networks.masked_prediction import rarity
+from muse.systems.xlm.learner import XlmLearner
 from muse.systems.xlm.network import XlmNetwork
 from muse.systems.xlm.sources import MaskingDistribution, StreamSource
 from muse.systems.xlm.streams import Streams, cut_streams
 from muse.systems.xlm.tuning import open_xlm
-from muse.training.seeding import generator_for
 
+HIDDEN = 0.15  # the share of pieces
 SHOWN = ("model", "lang", "perplexity", "accuracy", "predicted")
 COLUMNS = (*SHOWN, "sentences", "commit", "date")
 
@@ -51,7 +53,7 @@ def sentences(data: Path, space: AlignedSpace, seen: Collection[str]) -> dict[st
 
 def sources(network: XlmNetwork, text: Mapping[str, Sequence[str]]) -> Iterator[StreamSource]:
     """The streams of each language that the model has, all of them held out."""
-    config, pieces = network.config, network.pieces
+    config, pieces = replace(network.config, share=HIDDEN), network.pieces
     cut = {
         name: Ragged.of(list(cut_streams(pieces.encode(text[name]), config.length)))
         for name in network.languages
@@ -81,18 +83,17 @@ def main() -> None:
     header(SHOWN)
     for folder in asked.folders:
         network = open_xlm(folder, space).eval()
-        for source in sources(network, text):
-            batches = source.held_out(generator_for(0))
-            found = sum(map(network.model.predict, batches), Predicted())
+        predictions = XlmLearner(network.model, tuple(sources(network, text))).predictions()
+        for language, found in predictions.items():
             cells = {
                 "model": folder.name,
-                "lang": source.name,
+                "lang": language,
                 "perplexity": f"{found.perplexity:.1f}",
                 "accuracy": f"{found.accuracy:.1f}",
                 "predicted": found.asked,
             }
             row([*cells.values()])
-            more = {"sentences": len(text[source.name]), "commit": commit(), "date": today()}
+            more = {"sentences": len(text[language]), "commit": commit(), "date": today()}
             append(asked.out, [{**cells, **more}], COLUMNS)
 
 

@@ -430,7 +430,7 @@ def test_several_spaces_are_saved_too(tmp_path: Path) -> None:
     fitted.save(tmp_path / "encoder")
     loaded = load_encoder(tmp_path / "encoder", a, b)
     np.testing.assert_array_equal(loaded.encode(TEXT, "fr").matrix, fitted.encode(TEXT, "fr").matrix)
-    with pytest.raises(BadSetting, match="reads 2 spaces, got 1; give it 2, each beyond the first"):
+    with pytest.raises(BadSetting, match="2 spaces, got 1; use it by itself, and name its other space with"):
         load_encoder(tmp_path / "encoder", a)
     with pytest.raises(Mismatch, match="checksum"):
         load_encoder(tmp_path / "encoder", b, a)

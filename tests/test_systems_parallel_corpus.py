@@ -173,6 +173,25 @@ def test_cmlm_and_xlm_of_three_languages(muse: Command, files: Path) -> None:
         assert encoder.encode(["de1 de2"], "de").matrix.any()
 
 
+def test_a_signature_names_the_languages_that_are_scored(muse: Command, files: Path) -> None:
+    pytest.importorskip("tokenizers")
+
+    def direction(name: str, *more: object) -> str:
+        options = ["--out", files / "out", "--encoder", name, "--lang", "fr", "--epochs", 0, "--batch", 8]
+        found = muse("train", files / "space", "-q", "--json", *options, *more).json
+        return next(part for part in found["signature"].split(" | ") if part.endswith("-en"))
+
+    texts = [part for name in ("en", *OTHERS) for part in ("--text", f"{name}={files / name}.txt")]
+    sizes = [part for size in ("hidden=16", "heads=2", "layers=1") for part in ("--set", size)]
+    xlm = [*texts, *sizes, "--set", "length=16", "--set", "pieces=200", "--set", "objective=mlm"]
+    assert direction("xlm", *xlm) == "fr+de-en"
+    assert direction("xlm", *xlm, "--set", "judged=de") == "de-en"
+    novels = [part for name in OTHERS for part in ("--text", f"{name}={files / name}.novels")]
+    cmlm = [*novels, *sizes, "--set", "feed_forward=16", "--set", "warmup=2"]
+    assert direction("cmlm", *cmlm) == "fr+de-en"
+    assert direction("cmlm", *cmlm, "--parallel", files / "fr.tsv") == "fr-en"
+
+
 @pytest.mark.parametrize("network", ["mean", "bilstm"])
 def test_sp_of_two_languages_and_resumed(
     muse: Command, files: Path, network: str, monkeypatch: pytest.MonkeyPatch

@@ -64,7 +64,10 @@ def load_encoder(
 
 
 def saved_in(name: Path | str) -> list[Path]:
-    """The folders of the saved encoders that a name of load_encoder puts side by side, if any."""
+    """The folders of the saved encoders in a name for load_encoder; none if it has only names of encoders.
+
+    Raise BadSetting for a name that ends with & or begins with it.
+    """
     if isinstance(name, Path) or (Path(name).exists() and not _is_name(name)):
         return [Path(name)]
     texts = [text for text in side_by_side(name) if not _is_name(text)]
@@ -156,7 +159,8 @@ def _restored_beside(saved: Saved, spaces: Sequence[AlignedSpace], whole: Path) 
 
 def _check_count(folder: Path, needed: int, spaces: Sequence[AlignedSpace]) -> None:
     if len(spaces) != needed:
-        advice = f"give it {needed}, each beyond the first with --also" if needed > 1 else "leave out --also"
+        others = "its other space" if needed == 2 else f"its other {needed - 1} spaces"
+        advice = "leave out --also" if needed == 1 else f"use it by itself, and name {others} with --also"
         raise BadSetting(
             f"{folder}: this saved encoder reads {needed} space{'s' if needed > 1 else ''}, "
             f"got {len(spaces)}; {advice}"

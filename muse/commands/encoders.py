@@ -73,7 +73,10 @@ def open_encoder(
 
 
 def made_by(encoder: SentenceEncoder, options: dict[str, Any]) -> tuple[str, ...]:
-    """What the signature of a score says of its encoder: its name, weights, spaces, and the text of --fit."""
+    """What the signature of a score says of its encoder: its name, weights, spaces, and the text of --fit.
+
+    Its files are read for this: call it once, before the work.
+    """
     from muse.api.encoders import saved_in
     from muse.encoders.saving import weights_checksum
 

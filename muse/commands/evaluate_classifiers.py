@@ -41,6 +41,7 @@ def transfer(space: Path, options: dict[str, Any]) -> tuple[dict[str, Any], list
     languages = _languages(loaded, options)
     texts, labels = _labelled(options["data"], languages)
     encoder = open_encoder(loaded, options, dict(zip(languages, texts, strict=True)))
+    made = made_by(encoder, options)
     rows = {
         language: encoded(encoder, text, language, loaded.progress)
         for language, text in zip(languages, texts, strict=True)
@@ -49,8 +50,7 @@ def transfer(space: Path, options: dict[str, Any]) -> tuple[dict[str, Any], list
     gold = _folder_name(options["data"], languages)
     parts = (options["classifier"], f"runs:{config.runs}", f"drawn:{options['seed']}")
     signatures = {
-        other: _signature(loaded, made_by(encoder, options), (languages[0], other), gold, parts)
-        for other in languages[1:]
+        other: _signature(loaded, made, (languages[0], other), gold, parts) for other in languages[1:]
     }
     scores = evaluate_transfer(
         rows, labels, signatures, config=config, rng=np.random.default_rng(options["seed"]),
@@ -75,6 +75,7 @@ def probe(space: Path, options: dict[str, Any]) -> tuple[dict[str, Any], list[st
     rng = np.random.default_rng(options["seed"])
     tasks = [*_given(loaded, options), *_probes(loaded, options, rng)]
     encoder = open_encoder(loaded, options)
+    made = made_by(encoder, options)
     config = ClassifierConfig(options["classifier"], seed=options["seed"])
     fields: dict[str, Any] = {}
     lines = []
@@ -87,7 +88,7 @@ def probe(space: Path, options: dict[str, Any]) -> tuple[dict[str, Any], list[st
         parts = (options["classifier"], f"drawn:{options['seed']}", *_folds_named(own, options["folds"]))
         score = evaluate_probe(
             task.name, Labelled(_rows(encoder, task, loaded.progress), labels),
-            _signature(loaded, made_by(encoder, options), (languages[0], languages[-1]), gold, parts),
+            _signature(loaded, made, (languages[0], languages[-1]), gold, parts),
             config=config, rng=rng, split=split,
         )  # fmt: skip
         name = task.name if len(languages) > 1 else languages[0]

@@ -23,11 +23,11 @@ def inference(space: Path, options: dict[str, Any]) -> tuple[dict[str, Any], lis
     language = options["source"]
     loaded.side(language)
     encoder = open_encoder(loaded, options)
-    found = classify(encoder, text.premises, text.hypotheses, language, progress=loaded.progress)
     signature = space_signature(
         loaded, language, language, retrieval="classifier", gold=gold_name(options["pairs"]),
         more=made_by(encoder, options),
     )  # fmt: skip
+    found = classify(encoder, text.premises, text.hypotheses, language, progress=loaded.progress)
     score = evaluate_inference(
         found, np.array(text.labels), signature, rng=np.random.default_rng(options["seed"])
     )

@@ -18,10 +18,11 @@ if TYPE_CHECKING:
 
 
 class _Task(NamedTuple):
-    """A retrieval task: the texts by language, their encoder, and a name for the files."""
+    """A retrieval task: the texts by language, their encoder and what is said of it, a name for the files."""
 
     space: AlignedSpace
     encoder: SentenceEncoder
+    made: tuple[str, ...]
     texts: dict[str, list[str]]
     gold: str
     options: dict[str, Any]
@@ -40,7 +41,8 @@ def sentences(space: Path, options: dict[str, Any]) -> tuple[dict[str, Any], lis
         )
     texts, gold = _texts(options, pivot_first=source == loaded.pivot)
     named = dict(zip((source, target), texts, strict=True))
-    task = _Task(loaded, open_encoder(loaded, options), named, gold, options)
+    encoder = open_encoder(loaded, options)
+    task = _Task(loaded, encoder, made_by(encoder, options), named, gold, options)
     rows = {
         language: encoded(task.encoder, text, language, loaded.progress) for language, text in named.items()
     }
@@ -65,9 +67,8 @@ def _retrieved(
     found = {}
     for score in pair_scores(task.options["methods"], task.options["neighbours"]):
         signature = space_signature(
-            task.space, source, target, retrieval=str(score), gold=task.gold,
-            more=made_by(task.encoder, task.options),
-        )  # fmt: skip
+            task.space, source, target, retrieval=str(score), gold=task.gold, more=task.made
+        )
         found[score.method] = evaluate_sentences(
             queries, score, signature, rng=np.random.default_rng(task.options["seed"]),
             device=task.space.device,
@@ -124,6 +125,10 @@ def relatedness(space: Path, options: dict[str, Any]) -> tuple[dict[str, Any], l
     language = options["source"]
     loaded.side(language)
     encoder = open_encoder(loaded, options)
+    signature = space_signature(
+        loaded, language, language, retrieval="regression", gold=gold_name(options["pairs"]),
+        more=(*made_by(encoder, options), f"train:{gold_name(options['train_pairs'])}"),
+    )  # fmt: skip
     train, test = (
         RatedRows(
             encoded(encoder, text.first, language, loaded.progress),
@@ -132,10 +137,6 @@ def relatedness(space: Path, options: dict[str, Any]) -> tuple[dict[str, Any], l
         )
         for text in texts
     )
-    signature = space_signature(
-        loaded, language, language, retrieval="regression", gold=gold_name(options["pairs"]),
-        more=(*made_by(encoder, options), f"train:{gold_name(options['train_pairs'])}"),
-    )  # fmt: skip
     score = evaluate_relatedness(train, test, signature, rng=np.random.default_rng(options["seed"]))
     return {**score.as_json(), "trained": len(train.ratings)}, [str(score)]
 

@@ -91,12 +91,12 @@ def mine(space: Path, out: Path, as_json: bool, **options: Any) -> None:
     for language in languages:
         loaded.side(language)
     encoder = open_encoder(loaded, options)
+    signature = _signature(loaded, encoder, config, options)
     if on_cluster:
         found = _on_cluster(encoder, (space, *options["also"]), out, config, loaded.progress, options)
     else:
         found = _here(encoder, texts, out, config, loaded.progress)
     score = None if known is None else _score(found, known, config.threshold)
-    signature = _signature(loaded, encoder, config, options)
     _print_result(_Written(found.pairs, out, found.counts, signature, score, recalls), as_json)
 
 

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from muse.evaluation.score import Score
     from muse.systems.registry import TrainedSystem
     from muse.systems.system import TrainingRequest
@@ -60,14 +62,16 @@ def held_out_score(request: TrainingRequest, trained: TrainedSystem) -> Score:
             f"split:{request.seed}",
         ),
     )
-    signature = replace(signature, direction=f"{_languages(request)}-{request.space.pivot}")
+    direction = f"{_languages(request, fitted.scored)}-{request.space.pivot}"
+    signature = replace(signature, direction=direction)
     return Score(fitted.metric, trained.best.score, interval, signature)
 
 
-def _languages(request: TrainingRequest) -> str:
-    """The languages that are trained beside the pivot, such as fr, or fr+de, whose score is of all."""
-    named = dict.fromkeys((request.language, *request.further, *request.texts, *request.translated_nli))
-    return "+".join(name for name in named if name != request.space.pivot) or request.language
+def _languages(request: TrainingRequest, scored: Sequence[str]) -> str:
+    """The languages beside the pivot that the held-out score is of, such as fr, or fr+de; by default all."""
+    trained = (request.language, *request.further, *request.texts, *request.translated_nli)
+    named = dict.fromkeys(scored or trained)
+    return "+".join(name for name in named if name != request.space.pivot) or request.space.pivot
 
 
 def _fields(request: TrainingRequest, trained: TrainedSystem, score: Score) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Unknown words: a warning where a text is mostly of tokens without a vector, or of unknown pieces."""
+"""Unknown words: a warning where much of a text has no vector, or is unknown to a model of word pieces."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ def warn_if_unknown(unknown: int, tokens: int, language: str) -> None:
 
 
 def warn_if_unreadable(unknown: int, pieces: int, language: str) -> None:
-    """Warns if so many of the word pieces of a text are unknown that it is hardly in the language."""
-    from muse.training.pairs import UNKNOWN
-
-    if unknown > UNKNOWN * pieces:
-        log.warning("%d of %d word pieces are unknown: is the text in %s?", unknown, pieces, language)
+    """Warns if half of a text is of word pieces that the model does not have: it is in another script."""
+    # An alphabet is known to the model whole: of another language in its script nearly no piece is unknown.
+    if unknown and 2 * unknown >= pieces:
+        log.warning(
+            "%d of %d word pieces are unknown to the model: is the text in %s?", unknown, pieces, language
+        )

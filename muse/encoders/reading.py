@@ -211,7 +211,7 @@ class _Parts(dict[str, int]):
         if row is None:
             row = self._index.get(token.lower())
         if row is None and self._fallback is not None:
-            return self._fallback(normalize("NFC", token))  # n-grams are mostly those of composed words
+            return self._fallback(normalize("NFC", token))  # one row for a word, whatever its form
         return row
 
     def ends_in_full_stop(self, numbers: Ids) -> NDArray[np.bool_]:

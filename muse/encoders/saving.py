@@ -98,7 +98,7 @@ def encoder_files(folder: Path) -> tuple[Path, ...]:
 
 
 def weights_checksum(folder: Path) -> str:
-    """The sha256 of the arrays of a saved encoder and of all that it is built from, in hexadecimal."""
+    """The sha256 of the arrays of a saved encoder and its parts, in hexadecimal; BadFile if there is none."""
     manifest = _manifest(folder)
     digest = hashlib.sha256(str(manifest["checksums"].get(ARRAYS)).encode())
     for part in _parts(folder, manifest["parts"]):
@@ -168,7 +168,7 @@ def _manifest(folder: Path) -> dict[str, Any]:
     except OSError as error:
         killed = (checkpoint_folder(folder) / RUN).exists()
         hint = "finish the run with muse train --resume" if killed else "check the name"
-        if (folder / "model.safetensors").is_file():
+        if not killed and any(folder.glob("*.safetensors")):
             hint = "a Hugging Face folder is read by a lens or infersent: muse train --core"
         raise BadFile(f"{path}: expected a saved encoder, got {error.strerror or error}; {hint}") from error
     except ValueError as error:

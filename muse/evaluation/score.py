@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from muse.errors import BadFile, Mismatch
 from muse.files.source import is_stream, refuse_stream
+from muse.files.space_folder import checksum
 from muse.lexicon import Lexicon
 from muse.search.retrieval import Retrieval
 from muse.space import AlignedSpace
@@ -128,13 +129,16 @@ def gold_name(path: Path | str) -> str:
     path = Path(path)
     refuse_stream(path, "whose checksum goes into the signature")
     try:
-        return f"{path.name}@{hashlib.sha256(path.read_bytes()).hexdigest()[:4]}"
+        return f"{path.name}@{checksum(path)[:4]}"
     except OSError as error:
         raise BadFile(f"{path}: expected a file, got {error.strerror or error}; check its name") from error
 
 
 def text_name(path: Path | str) -> str:
-    """The same of any text; of a pipe, which is read only once, the name alone."""
+    """The name of a text with the first four digits of its sha256; of a pipe, read only once, the name alone.
+
+    Raise BadFile if it cannot be read.
+    """
     path = Path(path)
     return path.name if is_stream(path) else gold_name(path)
 

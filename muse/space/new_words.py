@@ -35,9 +35,10 @@ NAMED = 5  # words without a vector that a message lists
 COMPARED = 1_000  # common words by which we test whether two sets of vectors are of the same model
 SAME_MODEL = 0.9  # the least mean cosine: 0.999 for the same model with three decimals, near 0 for another
 FITTED = 50_000  # the most frequent common words, to which the map of another model is fitted
-_Form = Literal["NFC", "NFD"]
 _ADVICE = "use vectors of the model that the space was learned from, or map another model's with --fit"
 RIDGE = 0.01  # times the mean square of a dimension: keeps directions of low variance from being amplified
+
+_Form = Literal["NFC", "NFD"]
 
 
 @dataclass(frozen=True, eq=False)

@@ -26,8 +26,8 @@ def restored_core(saved: Mapping[str, Any], space: AlignedSpace) -> Core:
     folder = Path(saved["folder"]) if saved else None
     if folder is not None and not folder.is_dir():
         raise BadFile(
-            f"{folder}: the encoder reads its words with the core that was there in training, found no "
-            "folder; put the same core there again, or a link to it"
+            f"{folder}: expected the core that the encoder was trained with, found no folder; put it back, "
+            "or link to it"
         )
     core = open_core(space, folder)
     if core.settings.get("sha256") != saved.get("sha256"):

@@ -206,7 +206,8 @@ class Fitted:
 
     An epoch's score is its `metric`: the percentage of `hits` among the `held_out` cases or, if `hits` is
     None, another figure on all of them. `counts` are printed unchanged. `loading` is the time in seconds
-    spent on reading text, if the system measures it.
+    spent on reading text, if the system measures it. `scored` are the languages of the held-out cases, if
+    these are not of all that are trained.
     """
 
     encoder: SentenceEncoder
@@ -216,6 +217,7 @@ class Fitted:
     hits: int | None
     counts: Mapping[str, int]
     loading: float = 0.0
+    scored: tuple[str, ...] = ()
 
 
 def _changed(

@@ -1,4 +1,4 @@
-"""Identity: accents composed, and whether two lines are the same sentence however they are encoded."""
+"""Identity: words and lines that are the same, however their accents are encoded."""
 
 from __future__ import annotations
 
@@ -22,6 +22,15 @@ def composed(text: str) -> str:
 
 def _in_nfc(match: re.Match[str]) -> str:
     return unicodedata.normalize("NFC", match[0])
+
+
+def casefolded(text: str) -> str:
+    r"""The text without regard to case, its accents composed (NFC).
+
+    >>> casefolded("E\u0301TE\u0301") == casefolded("été")
+    True
+    """
+    return unicodedata.normalize("NFC", text).casefold()
 
 
 def canonical(line: str) -> str:

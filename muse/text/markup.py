@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
+from muse.text.html_elements import has_attributes, need_not_close
+
 _EXTENSIONS = (  # those of files that texts name; "and/or.it" is none
     "txt|csv|tsv|json|xml|html?|css|py|js|ts|java|cc|cpp|hpp|[ch]|sh|php|rb|go|rs|md|rst|tex|pdf|docx?|xlsx?|"
     "png|jpe?g|gif|svg|mp[34]|zip|gz|tar|exe|dll|so|conf|cfg|ini|ya?ml|toml|log|sql|po|mo|vec|bin"
@@ -43,16 +45,6 @@ _TAG = re.compile(
     r"""(?:\s+[\w:@.-]+(?:\s*=\s*(?:"[^"]*"|'[^']*'|[^\s"'<>=`]+))?)*\s*/?>"""
 )
 _ATTRIBUTE = re.compile(r"""\s([\w:@.-]+)(\s*=\s*(?:"[^"]*"|'[^']*'|[^\s"'<>=`]+))?""")
-# Of HTML: elements that are not closed, or often not on the line, and attributes that have no value.
-_UNCLOSED = frozenset(
-    "area audio base br button col details dialog embed fieldset form hr iframe img input link meta ol "
-    "optgroup option param script select source textarea track video wbr".split()
-)
-_BARE = frozenset(
-    "allowfullscreen async autofocus autoplay checked compact controls default defer disabled formnovalidate "
-    "hidden inert ismap itemscope loop multiple muted nomodule noresize noshade novalidate nowrap open "
-    "playsinline readonly required reversed selected".split()
-)
 _CLOSED = re.compile(rf"</({_NAME})\s*>")
 _QUOTED = re.compile(r"""=\s*["']""")
 _HELD = "\ufdd0"  # no character of text: it stands for all that a tag has after its name
@@ -117,8 +109,9 @@ def _is_whole(match: re.Match[str], closed: Mapping[str, int]) -> bool:
 
 
 def _is_unclosed_html(name: str, tag: str) -> bool:
-    bare = {attribute.lower() for attribute, value in _ATTRIBUTE.findall(tag) if not value}
-    return name.lower() in _UNCLOSED and bare <= _BARE
+    if not need_not_close(name):
+        return False
+    return has_attributes(name, [attribute for attribute, value in _ATTRIBUTE.findall(tag) if not value])
 
 
 def tags_shortened(tokens: Sequence[str]) -> list[str]:

@@ -7,6 +7,7 @@ from unicodedata import normalize
 
 from muse.space import AlignedSpace
 from muse.space.forms import find_form
+from muse.text.identity import casefolded
 from muse.vectors import Vectors
 
 SUGGESTIONS = 3
@@ -22,7 +23,7 @@ def spellings(word: str, vectors: Vectors) -> list[str]:
     >>> spellings("Maisno", Vectors("fr", ["maison", "raison", "eau"], np.zeros((3, 1), "f")))
     ['maison']
     """
-    folded = normalize("NFC", word).casefold()
+    folded = casefolded(word)
     entries = map(vectors.index.entry, (word.lower(), word.capitalize(), word.upper()))
     forms = [entry for entry in entries if entry is not None]
     near = _candidates(folded, vectors)

@@ -10,6 +10,8 @@ from itertools import islice
 
 import numpy as np
 
+from muse.text.identity import casefolded
+
 LONGEST = 300  # characters of a text that are indexed
 WORDS = 500_000  # the most frequent, which are indexed; a word takes about 150 bytes
 # Letters that differ by more than an accent, and the apostrophe of typewriters.
@@ -27,11 +29,6 @@ def folded(text: str) -> str:
     apart = unicodedata.normalize("NFKD", text.casefold())
     bare = "".join(sign for sign in apart if not unicodedata.combining(sign))
     return bare.casefold().translate(_LETTERS)
-
-
-def _in_small_letters(text: str) -> str:
-    """The text without capitals, its accents composed."""
-    return unicodedata.normalize("NFC", text).casefold()
 
 
 class Prefixes:
@@ -65,8 +62,8 @@ class Prefixes:
         return self._ranked(sorted(rows.tolist()), top)
 
     def _by_accents(self, prefix: str) -> Callable[[int], tuple[bool, int]]:
-        exactly = _in_small_letters(prefix)
-        return lambda row: (not _in_small_letters(self._words[row]).startswith(exactly), row)
+        exactly = casefolded(prefix)
+        return lambda row: (not casefolded(self._words[row]).startswith(exactly), row)
 
     def _ranked(self, rows: Sequence[int], top: int) -> list[tuple[str, int]]:
         return [(self._words[row], row + 1) for row in rows[:top]]

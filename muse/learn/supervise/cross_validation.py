@@ -56,7 +56,8 @@ class HeldOutConfig:
 class Folds:
     """The fold of each pair of the evidence (p,): all pairs of a source word are in one.
 
-    Those of a target may be in several: a map is fitted to pairs of some of the targets that it is tested on.
+    Pairs with the same target may be in several folds, so a map may have been fitted to targets that it is
+    tested on.
     """
 
     evidence: Evidence

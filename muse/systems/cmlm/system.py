@@ -134,6 +134,7 @@ def train_cmlm(job: Job) -> Fitted:
         held_out=held_out,
         hits=training.learners[training.stages[-1]].eval().hits(),
         counts=_counts(training),
+        scored=tuple(job.request.parallel_files) if metric == "P@1" else (),
     )
 
 

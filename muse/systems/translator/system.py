@@ -44,7 +44,7 @@ def train_translator(job: Job) -> Fitted:
     check_languages(request)
     check_losses(job.config, request)
     pretrained = open_pretrained(job.config, request.space)
-    pretrained.check_sizes(job.config, request.settings)
+    pretrained.check_sizes(job.config, {*request.settings, *request.config})
     config = pretrained.sized(job.config)
     text, network = _prepared(job, config, pretrained)
     device = job.runtime.device
@@ -66,6 +66,7 @@ def train_translator(job: Job) -> Fitted:
         held_out=held_out,
         hits=hits,
         counts=_counts(network, text),
+        scored=tuple(request.parallel_files),
     )
 
 

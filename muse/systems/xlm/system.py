@@ -69,6 +69,7 @@ def train_xlm(job: Job) -> Fitted:
         held_out=sum(part.asked for part in predicted.values()),
         hits=None,
         counts={"pieces": len(pieces)} | sources.sizes() | perplexities,
+        scored=tuple(judged),
     )
 
 
