@@ -86,16 +86,19 @@ def _check(space: Path | None) -> None:
 
 
 def _direction(languages: tuple[str, ...], source: str | None, target: str | None) -> tuple[str, str]:
-    """The two languages; where the model has only two, one of them says the other."""
+    """The two languages; where the model has only two, one of them says the other.
+
+    Raise BadSetting for a language that the model lacks.
+    """
     from muse.systems.lines import check_direction
 
-    check_direction(languages, [named for named in (source, target) if named is not None])
-    if source is None and target is None:
+    named = [language for language in (source, target) if language is not None]
+    check_direction(languages, named)
+    if not named:
         raise click.UsageError(f"--model needs --src LANG, one of {', '.join(languages)}.")
-    for named in (source, target):
-        if len(languages) == 2 and named in languages:
-            (other,) = (language for language in languages if language != named)
-            source, target = source or other, target or other
+    if len(languages) == 2 and len(named) == 1:
+        (other,) = (language for language in languages if language != named[0])
+        source, target = source or other, target or other
     if source is None or target is None:
         raise click.UsageError(f"--model needs --src and --tgt, two of {', '.join(languages)}.")
     return source, target
