@@ -48,7 +48,7 @@ def test_text_with_everything(muse: Command, space: Path) -> None:
     trained = muse(
         "train-lm", here / "en.txt", "--lang", "en", "--out", here / "en.arpa", "--order", 2, "--json"
     )
-    assert trained.json["lines"] == 9
+    assert (trained.json["lines"], trained.json["empty"]) == (9, 0)
     assert len(trained.json["ngrams"]) == 2
     assert "cat" in read_arpa(here / "en.arpa").index
     (here / "gold.txt").write_text("The cat is a man.\n\nThe cat eats.\n", encoding="utf-8")
@@ -230,6 +230,15 @@ def test_options_that_would_change_nothing_are_refused(
     ended = muse("translate", space, *arguments)
     assert (ended.code, ended.out) == (2, "")
     assert part in ended.err
+
+
+def test_a_language_model_counts_the_lines_it_learns_from(muse: Command, space: Path) -> None:
+    text = space.parent / "text.txt"
+    text.write_text("the cat\n\n \nthe man\n", encoding="utf-8")
+    train = ["train-lm", text, "--lang", "en", "--out", space.parent / "en.arpa"]
+    fields = muse(*train, "--json").json
+    assert (fields["lines"], fields["empty"]) == (2, 2)
+    assert " n-grams of 2 lines in " in muse(*train).out
 
 
 def test_train_lm_refuses(muse: Command, space: Path) -> None:

@@ -45,8 +45,9 @@ def train_lm(
             tick(done)
     model = learn_language_model(sentences, order=order)
     write_arpa(out, model)
-    counts = [len(level) for level in model.levels]
+    counts, learned = [len(level) for level in model.levels], sum(map(bool, sentences))
     if as_json:
-        click.echo(json.dumps({"out": str(out), "order": order, "lines": len(lines), "ngrams": counts}))
+        fields = {"out": str(out), "order": order, "lines": learned, "empty": len(lines) - learned}
+        click.echo(json.dumps({**fields, "ngrams": counts}))
     else:
-        click.echo(f"{' + '.join(map(str, counts))} n-grams of {len(lines)} lines in {out}")
+        click.echo(f"{' + '.join(map(str, counts))} n-grams of {learned} lines in {out}")
