@@ -1,7 +1,8 @@
 """Natural language inference in languages without labels: XLM, X-BiLSTM, lens, and translation.
 
     python benchmarks/inference.py --space SPACE --out FILE.csv --work FOLDER [--seeds 0-2]
-        [--systems NAME,NAME] [--steps 16000] [--tatoeba 29000] [--shared ../shared]
+        [--systems NAME,NAME] [--steps 16000] [--reads together,apart] [--patience N] [--tatoeba 29000]
+        [--shared ../shared]
     python benchmarks/inference.py --out FILE.csv --table
 
 The table of Conneau's thesis (2019) for XNLI, on the text of two cores: every system learns from the labels
@@ -160,11 +161,16 @@ def xlm(objective: str) -> Callable[[Bench], Iterator[Row]]:
         options = ["--lang", OTHERS[0], *texts, *told, *XLM, "--epochs", epochs, "--patience", epochs]
         model = bench.encoder(f"xlm-{objective}", "xlm", [*options, "--set", f"objective={objective}"])
         append(bench.asked.models, [bench.model(objective, model)], MODEL)
-        for reads in ("together", "apart"):
+        patience = bench.asked.patience
+        for reads in bench.asked.reads.split(","):
             tuned = [*bench.labelled(), "--set", f"pretrained={model.folder}", "--set", f"reads={reads}"]
-            found = bench.encoder(f"xlm-{objective}-{reads}", "xlm", tuned)
+            named = [f"xlm-{objective}-{reads}"]
+            if patience is not None:
+                tuned += ["--patience", str(patience)]
+                named += [f"patience-{patience}"]
+            found = bench.encoder("-".join(named), "xlm", tuned)
             name = f"xlm {objective}" if reads == "together" else f"xlm {objective} apart"
-            yield from bench.tested(name, found, bench.tests)
+            yield from bench.tested(name + (f", patience {patience}" if patience else ""), found, bench.tests)
 
     return rows
 
@@ -248,6 +254,8 @@ def main() -> None:
     parser.add_argument("--seeds", default="0-2")
     parser.add_argument("--systems", default=",".join(SYSTEMS))
     parser.add_argument("--steps", type=int, default=16_000, help="of a language model")
+    parser.add_argument("--reads", default="together,apart", help="how a language model reads pairs")
+    parser.add_argument("--patience", type=int, help="epochs without gain after which its tuning ends")
     parser.add_argument("--tatoeba", type=int, default=29_000, help="pairs beside the captions")
     parser.add_argument("--table", action="store_true", help="print the table of the rows there are")
     parser.add_argument("--shared", type=Path, default=SHARED)
