@@ -179,7 +179,7 @@ def test_a_signature_names_the_languages_that_are_scored(muse: Command, files: P
     def direction(name: str, *more: object) -> str:
         options = ["--out", files / "out", "--encoder", name, "--lang", "fr", "--epochs", 0, "--batch", 8]
         found = muse("train", files / "space", "-q", "--json", *options, *more).json
-        return next(part for part in found["signature"].split(" | ") if part.endswith("-en"))
+        return next(part for part in str(found["signature"]).split(" | ") if part.endswith("-en"))
 
     texts = [part for name in ("en", *OTHERS) for part in ("--text", f"{name}={files / name}.txt")]
     sizes = [part for size in ("hidden=16", "heads=2", "layers=1") for part in ("--set", size)]
