@@ -12,6 +12,8 @@ import numpy as np
 import pytest
 
 from muse.api.encoders import load_encoder
+from muse.encoders.saving import ARRAYS
+from muse.files.space_folder import checksum
 from muse.space import SideToSave, load_space, save_space
 from muse.text import identity
 from muse.text.identity import canonical
@@ -80,6 +82,7 @@ def test_a_signature_tells_saved_encoders_of_one_name_apart(muse: Command, space
         load_encoder("idf", loaded).fit(read, "fr").save(folder / name)
     one, same, other = (weights(folder / name) for name in ("one", "same", "other"))
     assert one == same != other
+    assert one == checksum(folder / "one" / ARRAYS)[:4]
     fit = [part for name in ("fr", "en") for part in ("--fit", f"{name}={folder / name}.txt")]
     assert weights(f"{folder / 'one'}+centre", *fit) == one
     assert weights(f"mean & {folder / 'one'} & {folder / 'other'}") == f"{one}+{other}"

@@ -51,7 +51,7 @@ def load_encoder(
             raise BadSetting(
                 "sentences are encoded by the words of a space, got rows without words; take a space of words"
             )
-    if isinstance(name, Path) or (name and Path(name).exists() and not _is_name(name)):
+    if isinstance(name, Path) or _is_folder(name):
         return _restored(Path(name), spaces)
     texts = side_by_side(name)
     if len(texts) > 1:
@@ -68,10 +68,15 @@ def saved_in(name: Path | str) -> list[Path]:
 
     Raise BadSetting for a name that ends with & or begins with it.
     """
-    if isinstance(name, Path) or (Path(name).exists() and not _is_name(name)):
+    if isinstance(name, Path) or _is_folder(name):
         return [Path(name)]
     texts = [text for text in side_by_side(name) if not _is_name(text)]
     return [Path(_folder_of(text)[0]) for text in texts]
+
+
+def _is_folder(name: str) -> bool:
+    """Whether a name is that of a file or folder as a whole, which no encoder has."""
+    return bool(name) and Path(name).exists() and not _is_name(name)
 
 
 def _is_name(name: str) -> bool:

@@ -203,11 +203,13 @@ def _labelled(folder: Path, languages: list[str]) -> tuple[list[list[str]], list
 
 
 def _folder_name(folder: Path, languages: list[str]) -> str:
-    # The folder's name with four digits of the checksum of the files used.
+    # The folder's name with the checksum of the files used.
+    from muse.files.space_folder import with_checksum
+
     digest = hashlib.sha256()
     for name in (*(f"{language}.txt" for language in languages), LABELS):
         digest.update((folder / name).read_bytes())
-    return f"{folder.resolve().name}@{digest.hexdigest()[:4]}"
+    return with_checksum(folder.resolve().name, digest.hexdigest())
 
 
 def _signature(

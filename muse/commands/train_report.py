@@ -43,6 +43,7 @@ def held_out_score(request: TrainingRequest, trained: TrainedSystem) -> Score:
     import numpy as np
 
     from muse.evaluation.score import Score, bootstrap_count, space_signature
+    from muse.files.space_folder import with_checksum
 
     fitted, interval = trained.fitted, None
     if fitted.hits is not None:
@@ -54,7 +55,7 @@ def held_out_score(request: TrainingRequest, trained: TrainedSystem) -> Score:
         request.language,
         request.space.pivot,
         retrieval="nn" if fitted.metric == "P@1" else "",
-        gold="+".join(f"{Path(path).name}@{digest[:4]}" for path, digest in trained.inputs),
+        gold="+".join(with_checksum(Path(path).name, digest) for path, digest in trained.inputs),
         more=(
             f"encoder:{fitted.encoder.name}",
             *presets,

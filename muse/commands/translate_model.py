@@ -41,10 +41,11 @@ def translate_with_model(space: Path | None, options: dict[str, Any], *, as_json
 
 
 def _named(folder: Path) -> str:
-    """A model's folder and the beginning of the checksum of its weights."""
+    """The name of a model's folder with the first digits of the checksum of its weights."""
     from muse.encoders.saving import weights_checksum
+    from muse.files.space_folder import with_checksum
 
-    return f"{folder.resolve().name}@{weights_checksum(folder)[:4]}"
+    return with_checksum(folder.resolve().name, weights_checksum(folder))
 
 
 Made = tuple["LineWriter", tuple[str, str]]  # with its direction

@@ -98,12 +98,14 @@ def encoder_files(folder: Path) -> tuple[Path, ...]:
 
 
 def weights_checksum(folder: Path) -> str:
-    """The sha256 of the arrays of a saved encoder and its parts, in hexadecimal; BadFile if there is none."""
+    """The sha256 of the arrays of a saved encoder, or of those sums of it and its parts, if it has any.
+
+    Raise BadFile if there is no encoder.
+    """
     manifest = _manifest(folder)
-    digest = hashlib.sha256(str(manifest["checksums"].get(ARRAYS)).encode())
-    for part in _parts(folder, manifest["parts"]):
-        digest.update(weights_checksum(part).encode())
-    return digest.hexdigest()
+    own = str(manifest["checksums"].get(ARRAYS))
+    parts = [weights_checksum(part) for part in _parts(folder, manifest["parts"])]
+    return hashlib.sha256("".join((own, *parts)).encode()).hexdigest() if parts else own
 
 
 def write_encoder(folder: Path, saved: Saved, parts: Sequence[SentenceEncoder] = ()) -> None:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from muse.errors import BadFile, Mismatch
 from muse.files.source import is_stream, refuse_stream
-from muse.files.space_folder import checksum
+from muse.files.space_folder import checksum, with_checksum
 from muse.lexicon import Lexicon
 from muse.search.retrieval import Retrieval
 from muse.space import AlignedSpace
@@ -129,7 +129,7 @@ def gold_name(path: Path | str) -> str:
     path = Path(path)
     refuse_stream(path, "whose checksum goes into the signature")
     try:
-        return f"{path.name}@{checksum(path)[:4]}"
+        return with_checksum(path.name, checksum(path))
     except OSError as error:
         raise BadFile(f"{path}: expected a file, got {error.strerror or error}; check its name") from error
 
@@ -146,7 +146,7 @@ def text_name(path: Path | str) -> str:
 def lexicon_name(lexicon: Lexicon) -> str:
     """A name for gold pairs that are not from a file: their number and their checksum."""
     text = "\n".join("\t".join(pair) for pair in lexicon.pairs)
-    return f"{len(lexicon)}-pairs@{hashlib.sha256(text.encode()).hexdigest()[:4]}"
+    return with_checksum(f"{len(lexicon)}-pairs", hashlib.sha256(text.encode()).hexdigest())
 
 
 def bootstrap_interval(hits: Hits, rng: np.random.Generator, samples: int = 1_000) -> Interval:

@@ -74,6 +74,11 @@ def remove_outdated(path: Path, digest: str) -> None:
                 beside.unlink()
 
 
+def with_checksum(name: str, digest: str) -> str:
+    """A name with the first four digits of a checksum: fr-en.txt@3f2a."""
+    return f"{name}@{digest[:4]}"
+
+
 def checksum(path: Path) -> str:
     """The sha256 of a file, in hexadecimal; of a folder, that of the names and checksums of its files."""
     digest = hashlib.sha256()

@@ -17,7 +17,7 @@ import torch
 from muse.encoders.ragged import Ragged
 from muse.encoders.reading import Reader, Reading
 from muse.errors import BadFile, Mismatch, MissingExtra, MuseError
-from muse.files.space_folder import checksum
+from muse.files.space_folder import checksum, with_checksum
 from muse.installation import install_extra
 from muse.systems.core import LONGEST, Core, Matrices
 from muse.systems.pieces import is_failure
@@ -45,7 +45,7 @@ class HuggingFaceCore(Core):
     @property
     def name(self) -> str:
         """The folder's name and the first digits of the checksum of its weights."""
-        return f"{self._folder.resolve().name}@{self._weights[:4]}"
+        return with_checksum(self._folder.resolve().name, self._weights)
 
     @property
     def dimension(self) -> int:

@@ -40,11 +40,9 @@ _OPENING = re.compile(rf"(<({_NAME})(?:[ \ufdd0][^<>]*)?(?<!/)>) ")
 _PLAIN_CLOSING = re.compile(rf"</({_NAME})>")
 _CLOSING = re.compile(r" (</[A-Za-z][^<>]*>)")
 # Tags, whose attributes may have no value, or one without quotation marks; and comments.
-_TAG = re.compile(
-    rf"<!--(?:(?!<!--|-->).)*-->|</{_NAME}\s*>|<({_NAME})"
-    r"""(?:\s+[\w:@.-]+(?:\s*=\s*(?:"[^"]*"|'[^']*'|[^\s"'<>=`]+))?)*\s*/?>"""
-)
-_ATTRIBUTE = re.compile(r"""\s([\w:@.-]+)(\s*=\s*(?:"[^"]*"|'[^']*'|[^\s"'<>=`]+))?""")
+_VALUE = r"""\s*=\s*(?:"[^"]*"|'[^']*'|[^\s"'<>=`]+)"""
+_TAG = re.compile(rf"<!--(?:(?!<!--|-->).)*-->|</{_NAME}\s*>|<({_NAME})(?:\s+[\w:@.-]+(?:{_VALUE})?)*\s*/?>")
+_ATTRIBUTE = re.compile(rf"\s([\w:@.-]+)({_VALUE})?")
 _CLOSED = re.compile(rf"</({_NAME})\s*>")
 _QUOTED = re.compile(r"""=\s*["']""")
 _HELD = "\ufdd0"  # no character of text: it stands for all that a tag has after its name
@@ -89,7 +87,7 @@ def split_at_tags(line: str) -> list[tuple[str, str]]:
     [('See ', '<a href="x" title="a b">'), ('this</a>. ', '<br />'), ('', '')]
     """
     found, end = list[tuple[str, str]](), 0
-    closed = {match[1]: match.start() for match in _CLOSED.finditer(line)} if "</" in line else {}
+    closed = _last_closing(_CLOSED, line) if "</" in line else {}
     for match in _TAG.finditer(line) if "<" in line else ():
         if _is_whole(match, closed):
             found.append((line[end : match.start()], match[0]))
@@ -97,8 +95,12 @@ def split_at_tags(line: str) -> list[tuple[str, str]]:
     return [*found, (line[end:], "")]
 
 
+def _last_closing(pattern: re.Pattern[str], text: str) -> dict[str, int]:
+    """The place of the last closing tag of each name."""
+    return {match[1]: match.start() for match in pattern.finditer(text)}
+
+
 def _is_whole(match: re.Match[str], closed: Mapping[str, int]) -> bool:
-    # `closed` has the place of the last closing tag of each name.
     tag, name = match[0], match[1]
     if tag.startswith("<!--"):
         return True
@@ -143,7 +145,7 @@ def tags_closed_up(text: str) -> str:
     """The text without the spaces that detokenising left inside tags: <b> chat </b> is <b>chat</b>."""
     if "</" not in text:
         return text
-    closed = {match[1]: match.start() for match in _PLAIN_CLOSING.finditer(text)}  # the last of each name
+    closed = _last_closing(_PLAIN_CLOSING, text)
 
     def closed_up(match: re.Match[str]) -> str:
         # <name> that nothing closes is a placeholder, which stands apart.

@@ -13,7 +13,7 @@ from muse.encoders.ragged import Ragged
 from muse.encoders.reading import Reader, Reading
 from muse.encoders.saving import ARRAYS
 from muse.errors import BadFile, BadSetting
-from muse.files.space_folder import checksum
+from muse.files.space_folder import checksum, with_checksum
 from muse.systems.core import Core, Matrices
 from muse.systems.network_encoder import opened, saved_by
 from muse.systems.pieces import BOS, EOS
@@ -37,7 +37,7 @@ class XlmCore(Core):
     @property
     def name(self) -> str:
         """The folder's name and the first digits of the checksum of its weights."""
-        return f"{self._folder.resolve().name}@{self._sum[:4]}"
+        return with_checksum(self._folder.resolve().name, self._sum)
 
     @property
     def dimension(self) -> int:
