@@ -1,15 +1,16 @@
 """Natural language inference in languages without labels: XLM, X-BiLSTM, lens, and translation.
 
     python benchmarks/inference.py --space SPACE --out FILE.csv --work FOLDER [--seeds 0-2]
-        [--systems NAME,NAME] [--steps 16000] [--reads together,apart] [--patience N] [--tatoeba 29000]
-        [--shared ../shared]
+        [--systems NAME,NAME] [--steps 16000] [--reads together,apart] [--aligned] [--patience N]
+        [--tatoeba 29000] [--shared ../shared]
     python benchmarks/inference.py --out FILE.csv --table
 
 The table of Conneau's thesis (2019) for XNLI, on the text of two cores: every system learns from the labels
 of SICK's English train part and chooses its epoch on the dev part; it is tested on 330 pairs of the test part
 in English and in our French and German translations (inference_pairs.py). XLM and X-BiLSTM learn from the
 same captions and sentences (inference_text.py), for all three languages at once, XLM with each objective for
-as many steps; it reads both sentences of a pair together, as in the thesis, and apart. translate-test
+as many steps; it reads both sentences of a pair together, as in the thesis, and apart, and with --aligned a
+copy of it then learns French and German from the translations, by the loss of the X-BiLSTM. translate-test
 classifies word-by-word translations into English, translate-train learns from SICK's train part in the
 language, translated word by word, both with a language model. The space joins English, French and German.
 Rows that the file has are not made again; FILE_models.csv has the perplexities of the language models, and
@@ -165,12 +166,17 @@ def xlm(objective: str) -> Callable[[Bench], Iterator[Row]]:
         for reads in bench.asked.reads.split(","):
             tuned = [*bench.labelled(), "--set", f"pretrained={model.folder}", "--set", f"reads={reads}"]
             named = [f"xlm-{objective}-{reads}"]
+            name = f"xlm {objective}" if reads == "together" else f"xlm {objective} apart"
+            if bench.asked.aligned:
+                tuned += bench.parallel()
+                named += ["aligned"]
+                name += ", aligned"
             if patience is not None:
                 tuned += ["--patience", str(patience)]
                 named += [f"patience-{patience}"]
+                name += f", patience {patience}"
             found = bench.encoder("-".join(named), "xlm", tuned)
-            name = f"xlm {objective}" if reads == "together" else f"xlm {objective} apart"
-            yield from bench.tested(name + (f", patience {patience}" if patience else ""), found, bench.tests)
+            yield from bench.tested(name, found, bench.tests)
 
     return rows
 
@@ -255,6 +261,7 @@ def main() -> None:
     parser.add_argument("--systems", default=",".join(SYSTEMS))
     parser.add_argument("--steps", type=int, default=16_000, help="of a language model")
     parser.add_argument("--reads", default="together,apart", help="how a language model reads pairs")
+    parser.add_argument("--aligned", action="store_true", help="language models learn from translations last")
     parser.add_argument("--patience", type=int, help="epochs without gain after which its tuning ends")
     parser.add_argument("--tatoeba", type=int, default=29_000, help="pairs beside the captions")
     parser.add_argument("--table", action="store_true", help="print the table of the rows there are")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,15 +15,18 @@ from muse.files.nli import LABELS
 from muse.space import AlignedSpace
 from muse.systems.network_encoder import opened, saved_by
 from muse.systems.networks.transformer import draw_
-from muse.systems.nli.inferences import read_inferences
+from muse.systems.nli.inferences import Inferences, read_inferences
 from muse.systems.nli.pair_classes import PairClassifier, PairClassLearner, PairNetwork, WithClassifier
+from muse.systems.parallel_corpus import ParallelCorpus
 from muse.systems.system import Fitted, Job, Preset, System
+from muse.systems.xlm.alignment import AlignedCopy
 from muse.systems.xlm.inference import XlmInference
 from muse.systems.xlm.network import XlmNetwork
 from muse.systems.xlm.system import XLM, make_xlm
 from muse.training.checks import check_choices, check_least
+from muse.training.losses import Align
 from muse.training.seeding import generator_for
-from muse.training.trainer import TrainerConfig, train
+from muse.training.trainer import EpochResult, TrainerConfig, train
 
 READS = ("together", "apart")
 
@@ -33,17 +36,36 @@ class TuningConfig:
     """The folder of the `pretrained` model, how it `reads` a pair, and the steps until the highest rate.
 
     It reads both sentences together, as in the paper, or each apart, and then compares their rows by a
-    classifier with a `hidden` layer, as InferSent does.
+    classifier with a `hidden` layer, as InferSent does. With parallel text a copy of the tuned model is then
+    aligned: `weight` is the lambda of L_align, and the rest the trainer's settings for it.
     """
 
     pretrained: str = ""
     reads: str = "together"
     hidden: int = 512
     warmup: int = 50
+    weight: float = 0.25
+    alignment_epochs: int = 12
+    alignment_batch: int = 64
+    alignment_rate: float = 5e-4
+    alignment_steps: int = 250
 
     def __post_init__(self) -> None:
         check_least(self, 1, "warmup", "hidden")
+        check_least(self, 2, "alignment_batch")  # pairs are negatives of each other
         check_choices(self, reads=READS)
+        Align(self.weight)  # checks it
+        self.alignment(TrainerConfig())
+
+    def alignment(self, trainer: TrainerConfig) -> TrainerConfig:
+        """The trainer of the alignment, which has its own settings for some of those of `trainer`."""
+        return replace(
+            trainer,
+            epochs=self.alignment_epochs,
+            batch=self.alignment_batch,
+            rate=self.alignment_rate,
+            steps=self.alignment_steps,
+        )
 
 
 PRESETS = {
@@ -54,33 +76,98 @@ PRESETS = {
 }
 
 
+@dataclass(frozen=True, eq=False)
+class Stage:
+    """A network after a stage of training: its epochs, their metric, and the held-out cases and hits."""
+
+    network: PairNetwork
+    epochs: tuple[EpochResult, ...]
+    metric: str
+    held_out: int
+    hits: int | None
+
+
 def tune_xlm(job: Job) -> Fitted:
-    """A saved model fine-tuned on inferences in one language; it classifies those of all its languages."""
+    """A saved model fine-tuned on inferences in one language; it classifies those of all its languages.
+
+    With parallel text, a copy of it learns the other languages from the translations.
+    """
     request, config = job.request, job.config
     xlm = _opened(job)
+    _check_alignment(job, xlm)
     network = tuned(xlm, config, generator_for(request.seed, 0)).to(job.runtime.device)
     pairs = read_inferences(job, network)
-    learner = PairClassLearner(network, pairs)
-    trainer = job.trainer.with_warmup(config.warmup)
-    epochs = train(learner, trainer, seed=request.seed, runtime=job.runtime)
+    parallel = job.parallel(network.reader) if request.parallel_files else None  # read before any training
+    stage, counts = _tuning(job, network, pairs), pairs.counts
+    if parallel is not None and isinstance(network, WithClassifier):
+        stage, counts = _alignment(job, network, parallel), {**parallel.counts, "inferences": len(pairs)}
     return Fitted(
         encoder=job.encoder(
-            f"xlm[{xlm.config.objective},nli{'' if config.reads == READS[0] else ',' + config.reads}]",
-            network,
+            _label(job, xlm),
+            stage.network,
             xlm.languages,
             {
                 "network": asdict(xlm.config),
                 "pieces": xlm.pieces.to_json(),
                 "reads": config.reads,
                 "hidden": config.hidden,
+                "learned": list(request.parallel_files),
             },
         ),
-        epochs=epochs,
-        metric="accuracy",
-        held_out=len(pairs.dev),
-        hits=learner.eval().hits(),
-        counts=pairs.counts,
+        epochs=stage.epochs,
+        metric=stage.metric,
+        held_out=stage.held_out,
+        hits=stage.hits,
+        counts=counts,
+        scored=tuple(request.parallel_files),
     )
+
+
+def _tuning(job: Job, network: PairNetwork, pairs: Inferences) -> Stage:
+    learner = PairClassLearner(network, pairs)
+    trainer = job.trainer.with_warmup(job.config.warmup)
+    epochs = train(learner, trainer, seed=job.request.seed, runtime=job.runtime)
+    return Stage(network, epochs, "accuracy", len(pairs.dev), learner.eval().hits())
+
+
+def _alignment(job: Job, network: WithClassifier, parallel: ParallelCorpus) -> Stage:
+    copy, runtime = AlignedCopy(network, list(parallel.pairs)), job.runtime
+    learner = parallel.learner(copy, Align(job.config.weight), runtime.processes)
+    trainer = job.config.alignment(job.trainer).with_warmup(job.config.warmup)
+    runtime = replace(runtime, checkpoint=runtime.checkpoint.of("alignment"))
+    epochs = train(learner, trainer, seed=job.request.seed, runtime=runtime)
+    return Stage(copy, epochs, "P@1", parallel.held_out, learner.eval().hits())
+
+
+def _label(job: Job, xlm: XlmNetwork) -> str:
+    """The objective of the model, and what it learned since."""
+    config = job.config
+    parts = [xlm.config.objective, "nli", *([] if config.reads == READS[0] else [config.reads])]
+    if job.request.parallel_files:
+        parts.append(str(Align(config.weight)))
+    return f"xlm[{','.join(parts)}]"
+
+
+def _check_alignment(job: Job, xlm: XlmNetwork) -> None:
+    """Raise BadSetting for parallel text that a copy cannot be aligned by."""
+    languages, (pivot, own) = job.request.parallel_files, job.languages
+    if not languages:
+        return
+    if job.config.reads != "apart":
+        raise BadSetting(
+            "xlm --nli with --parallel matches the vectors of sentences, and needs a model that reads each "
+            f"apart, got reads={job.config.reads}; give --set reads=apart"
+        )
+    if own != pivot:
+        raise BadSetting(
+            f"xlm --nli with --parallel needs labels in the pivot, {pivot}, got --lang {own}; give "
+            f"inferences in {pivot}, or leave out --parallel"
+        )
+    if unknown := [name for name in languages if name not in xlm.languages]:
+        raise BadSetting(
+            f"{job.config.pretrained}: --parallel must have languages of this model, some of "
+            f"{', '.join(xlm.languages)}; got {unknown[0]}"
+        )
 
 
 def _opened(job: Job) -> XlmNetwork:
@@ -120,7 +207,9 @@ def tuned(xlm: XlmNetwork, config: TuningConfig, generator: torch.Generator) -> 
 def make_tuned(settings: Mapping[str, Any], space: AlignedSpace) -> PairNetwork:
     """The network of a saved fine-tuned model, with rows of nothing yet."""
     config = TuningConfig(reads=settings["reads"], hidden=settings["hidden"])
-    return tuned(make_xlm(settings, space), config, torch.Generator())
+    network = tuned(make_xlm(settings, space), config, torch.Generator())
+    learned = settings.get("learned")  # which older folders lack
+    return AlignedCopy(network, learned) if learned and isinstance(network, WithClassifier) else network
 
 
 def _read(config: TuningConfig) -> tuple[Path, ...]:
@@ -128,4 +217,6 @@ def _read(config: TuningConfig) -> tuple[Path, ...]:
     return encoder_files(Path(config.pretrained)) if config.pretrained else ()
 
 
-XLM_NLI = System("xlm --nli", PRESETS, ("nli",), tune_xlm, make_tuned, reads=_read)
+XLM_NLI = System(
+    "xlm --nli", PRESETS, ("nli",), tune_xlm, make_tuned, uses=("parallel",), reads=_read, several=True
+)
