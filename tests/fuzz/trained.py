@@ -57,15 +57,19 @@ SYSTEMS: Mapping[str, tuple[dict[str, str], str]] = {
     ),
     "xlm.nli": ({}, "nli"),
     "xlm.nli.apart": ({"reads": "apart", "hidden": "8"}, "nli"),
+    "xlm.nli.aligned": (
+        {"reads": "apart", "hidden": "8", "alignment_epochs": "0", "alignment_batch": "16"},
+        "nli+translations",
+    ),
     "translator": ({"pieces": "120", **_TINY, "longest": "24"}, "text"),
 }
 # The setting with the folder of a system that is trained before.
 BEFORE = {
     "x-bilstm": ("english", "infersent"), "xlm.nli": ("pretrained", "xlm"),
-    "xlm.nli.apart": ("pretrained", "xlm"),
+    "xlm.nli.apart": ("pretrained", "xlm"), "xlm.nli.aligned": ("pretrained", "xlm"),
 }  # fmt: skip
 TEXT = ("en1 en2 en3", "fr1 fr2", "")
-CLASSIFIERS = ("infersent", "x-bilstm", "cmlm.nli", "xlm.nli", "xlm.nli.apart")
+CLASSIFIERS = ("infersent", "x-bilstm", "cmlm.nli", "xlm.nli", "xlm.nli.apart", "xlm.nli.aligned")
 LABELS = ("NEUTRAL", "ENTAILMENT", "CONTRADICTION")
 
 
@@ -97,11 +101,12 @@ def _request(system: str, out: Path, *, epochs: int, resume: bool = False) -> Tr
     kinds: dict[str, dict[str, Any]] = {
         "parallel": {"parallel": (_texts() / "parallel",)},
         "nli": {"nli": _texts() / "nli"},
+        "translations": {"further": {"fr": _texts() / "parallel"}},
         "text": {"texts": {language: _texts() / language for language in ("en", "fr")}},
     }
     given = {name: value for one in kind.split("+") for name, value in kinds[one].items()}
     trainer = {"epochs": epochs, "batch": 16}
-    language = "en" if kind == "nli" else "fr"
+    language = "en" if kind.startswith("nli") else "fr"
     return TrainingRequest(_toys(), language, out, settings=settings, trainer=trainer, resume=resume, **given)
 
 
