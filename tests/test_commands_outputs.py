@@ -51,6 +51,24 @@ def test_an_output_that_is_an_input(
     assert tree(tmp_path) == before
 
 
+@pytest.mark.parametrize(
+    ("line", "other"),
+    [
+        ("embed text.txt --lang fr --out a.vec --model ./a.vec", "--model"),
+        ("encode space --lang fr --input text.txt --out a.npy --save a.npy", "--save"),
+    ],
+)
+def test_two_outputs_of_one_name(
+    muse: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str, other: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    saved(tmp_path / "space", plain=True)
+    (tmp_path / "text.txt").write_text("fr20 fr21\n" * 30)
+    before = tree(tmp_path)
+    refused(muse(*line.split()), f"--out and {other} need different names; choose another {other}")
+    assert tree(tmp_path) == before
+
+
 @pytest.mark.parametrize("name", ["x" * 201, "é" * 101, "/".join(["folder"] * 600)])
 def test_a_name_that_no_file_system_takes(
     muse: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +16,11 @@ GROWS = {"into"}  # an input that may be replaced by what is made of it
 
 
 def check_outputs(options: dict[str, Any]) -> None:
-    """Raise BadSetting if an output is an input, or would destroy a saved folder that has one in it."""
+    """Raise BadSetting if an output is an input or another output, or destroys a saved folder."""
     from muse.errors import BadSetting
 
     given = list(_paths(options))
+    _check_distinct([(option, path) for option, name, path in given if name in OUTPUTS])
     inputs = [(option, path) for option, name, path in given if name not in OUTPUTS | GROWS]
     for written, name, out in given:
         if name not in OUTPUTS:
@@ -34,6 +36,15 @@ def check_outputs(options: dict[str, Any]) -> None:
                     f"{out}: {written} and {option} ({path}) are in one another, and a saved folder is "
                     f"replaced as a whole; choose another {written}"
                 )
+
+
+def _check_distinct(outputs: list[tuple[str, Path]]) -> None:
+    # What is written last would silently replace the other.
+    from muse.errors import BadSetting
+
+    for (first, out), (second, path) in combinations(outputs, 2):
+        if _is_same(out, path):
+            raise BadSetting(f"{out}: {first} and {second} need different names; choose another {second}")
 
 
 def _check_name(written: str, out: Path) -> None:
