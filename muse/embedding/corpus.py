@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
-from muse.errors import BadFile
+from muse.errors import BadFile, BadSetting
 from muse.files.parquet import is_parquet
 from muse.files.pieces import files_of, pieces
 from muse.files.plain_text import read_lines
@@ -46,9 +46,11 @@ def write_corpus(
 
     A text is a file with sentences or paragraphs on lines, compressed or not, a .tsv, of which the last
     column is read, Parquet, of which `column` is, or a folder of these. It is read a few lines at a time.
-    Raise BadFile if there are no words.
+    Raise BadFile if there are no words, BadSetting for a `column` of no Parquet file.
     """
     files, progress = _files(texts), progress or Progress(quiet=True)
+    if column is not None and not any(map(is_parquet, files)):
+        raise BadSetting("--column needs Parquet, got no such file among the texts; leave it out")
     tokeniser, sample, written = Tokeniser(language), _Sample(), list[str]()
     lines = tokens = letters = 0
     shown = progress.stage("reading text", _letters(files), "letters")

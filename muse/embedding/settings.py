@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from muse.errors import BadSetting
+from muse.files.fasttext_layout import LONG
 
 SEEN = 30_000_000  # tokens to read in all, as far as EPOCHS allow: little text must be read more often
 MOST = 1_000_000_000  # fastText's numbers have 32 bits
@@ -40,8 +41,11 @@ class EmbedConfig:
             if not 1 <= value <= MOST:
                 raise BadSetting(f"{name} must be at least 1 and at most {MOST:,}, got {value}")
         shortest, longest = self.ngrams
-        if not 0 <= shortest <= longest:
-            raise BadSetting(f"--ngrams must be MIN-MAX with MIN at most MAX, got {shortest}-{longest}")
+        if not 0 <= shortest <= longest < LONG:
+            raise BadSetting(
+                f"--ngrams must be MIN-MAX with MIN at most MAX, and MAX below {LONG}; "
+                f"got {shortest}-{longest}"
+            )
 
     def buckets(self, tokens: int) -> int:
         """The number of rows that n-grams share, in a text of so many tokens."""

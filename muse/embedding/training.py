@@ -147,8 +147,8 @@ def _train(corpus: Corpus, out: Path, config: EmbedConfig, epochs: int, progress
             raise
     if process.returncode == TOLD:
         raise BadFile(
-            f"fastText needs words that stand at least {config.least_count} times in the text, got: {last}; "
-            "give more text, or lower --min-count"
+            f"fastText needs words that stand at least {config.least_count} times in the text, got none "
+            f"({last.rstrip('.')}); give more text, or lower --min-count"
         )
     if process.returncode:  # most likely the system ended it
         raise MemoryError(f"fastText ended with {process.returncode}: {last}")

@@ -21,7 +21,7 @@ _START = struct.Struct("<14id3iqq")
 _ENTRY = struct.Struct("<xqb")
 _MATRIX = struct.Struct("<?qq")
 _VERSIONS = (11, 12)
-_LONG = 100  # characters of an n-gram
+LONG = 100  # characters of an n-gram: models of longer ones are refused
 _MANY = 10**14  # occurrences of a word: the library's trees need counts below 10^15
 
 
@@ -65,7 +65,7 @@ def _start(data: mmap.mmap, named: Path) -> Layout:
         raise _damaged(named, "a full model", "a quantized or pruned one")
     # The library divides by the buckets, and cuts each word into pieces of up to `longest` characters.
     kinds = loss in range(1, 5) and model in range(1, 4)
-    if dimension < 1 or not kinds or not 0 <= longest < _LONG or (longest and buckets < 1):
+    if dimension < 1 or not kinds or not 0 <= longest < LONG or (longest and buckets < 1):
         raise _damaged(named, "settings that fastText writes", str(settings))
     if min(words, labels) < 0 or words + labels != size:
         raise _damaged(named, "words and labels that add up", f"{words} and {labels} for {size}")
