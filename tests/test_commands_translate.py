@@ -118,10 +118,6 @@ def test_a_broken_model_is_refused_before_anything_is_read(muse: Command, space:
 
 def test_what_is_refused(muse: Command, space: Path) -> None:
     here = space.parent
-    refused(muse("translate", space, "le", "--lm", here / "x.arpa"), "--lm needs text on stdin")
-    refused(muse("translate", space, "le", "--fit"), "--fit needs --vectors")
-    both = ["--ngrams", "--vectors", here / "fr.vec"]
-    refused(muse("translate", space, "le", *both), "--ngrams and --vectors exclude each other")
     refused(muse("translate", space, "le", "--vectors", here / "no.vec"), "no.vec")
     refused(muse("translate", space, "minous", "--vectors", here / "fr.vec"), "'minous' is not among")
     refused(muse("translate", space, here / "fr.vec"), "fr.vec: expected a word, got a file", "on stdin: <")
@@ -218,13 +214,16 @@ def test_map_refuses(muse: Command, space: Path) -> None:
     [
         (["chat", "--reference", "gold.txt"], "--reference needs text on stdin, got words"),
         (["chat", "--beam", 5], "--beam needs text on stdin, got words"),
+        (["chat", "--lm", "en.arpa"], "--lm needs text on stdin, got words"),
+        (["chat", "--fit"], "--fit needs --vectors FILE, got none"),
+        (["chat", "--ngrams", "--vectors", "fr.vec"], "--ngrams and --vectors exclude each other"),
         (["--beam", 5], "--beam needs --lm to translate text, got none"),
         (["--lm-weight", 0.5], "--lm-weight needs --lm to translate text, got none"),
         (["--top", 3], "--top needs --lm to translate text, got none"),
     ],
     ids=str,
 )
-def test_options_that_would_change_nothing_are_refused(
+def test_options_that_exclude_one_another_or_change_nothing_are_refused(
     muse: Command, space: Path, arguments: list[object], part: str
 ) -> None:
     ended = muse("translate", space, *arguments)

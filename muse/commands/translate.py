@@ -124,15 +124,13 @@ def _translate_in_space(
 
 
 def _check_options(words: tuple[str, ...], options: dict[str, Any]) -> None:
-    """Raise BadSetting or UsageError if options conflict or one has no effect."""
-    from muse.errors import BadSetting
-
+    """Raise UsageError if options conflict or one has no effect."""
     if words and options["lm"] is not None:
-        raise BadSetting("--lm needs text on stdin, got words to translate; leave one of them out")
+        raise click.UsageError("--lm needs text on stdin, got words to translate; leave one of them out.")
     if options["fit"] and options["vectors"] is None:
-        raise BadSetting("--fit needs --vectors FILE, got none; add it or leave --fit out")
+        raise click.UsageError("--fit needs --vectors FILE, got none; add it or leave --fit out.")
     if options["ngrams"] and options["vectors"] is not None:
-        raise BadSetting("--ngrams and --vectors exclude each other, got both; leave one of them out")
+        raise click.UsageError("--ngrams and --vectors exclude each other, got both; leave one of them out.")
     if words and (idle := given("lm_weight", "beam", "reference")):
         raise click.UsageError(f"{idle[0]} needs text on stdin, got words to translate; leave it out.")
     if idle := given("batch", "style", "sample"):
