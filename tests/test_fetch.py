@@ -372,6 +372,7 @@ def test_a_licence_must_be_accepted(muse: Command, tmp_path: Path) -> None:
         (["fetch", "dictionary", "fr-en", "--source", "wiki", "--dry-run"], 2),
         (["fetch", "vectors", "klingon"], 1),
         (["fetch", "vectors", "fr", "--mirror", "file:///etc"], 1),
+        (["fetch", "vectors", "fr", "--mirror", "file:///etc", "--dry-run"], 1),
         (["fetch", "vectors", "fr", "--out", "/dev/null/x"], 1),
     ],
 )

@@ -25,12 +25,21 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class FetchConfig:
-    """Where files come from and go to, and whether a non-commercial licence is accepted."""
+    """Where files come from and go to, and whether a non-commercial licence is accepted.
+
+    Raise BadSetting if `home` is not a web address.
+    """
 
     folder: Path
     home: str = HOME
     non_commercial: bool = False
     retries: RetryPolicy = field(default_factory=RetryPolicy)
+
+    def __post_init__(self) -> None:
+        if not self.home.startswith(("https://", "http://")):
+            raise BadSetting(
+                f"--mirror must begin with https:// or http://, got {self.home!r}; give the whole address"
+            )
 
 
 @dataclass(frozen=True)
@@ -58,15 +67,11 @@ def require_fetch() -> None:
 
 
 def check_item(item: Item, config: FetchConfig) -> None:
-    """Raise BadSetting if the licence is not accepted, or `home` is not a web address."""
+    """Raise BadSetting if the licence is not accepted."""
     if item.licence == NON_COMMERCIAL and not config.non_commercial:
         raise BadSetting(
             f"{item.name} has the non-commercial licence {item.licence}; accept it with "
             "--accept-non-commercial"
-        )
-    if not config.home.startswith(("https://", "http://")):
-        raise BadSetting(
-            f"--mirror must begin with https:// or http://, got {config.home!r}; give the whole address"
         )
 
 
