@@ -591,8 +591,16 @@ def test_broken_folders(tmp_path: Path) -> None:
         break_manifest(folder, **changes)
         with pytest.raises(BadFile, match=part):
             load_encoder(folder, of)
-    with pytest.raises(BadFile, match="expected a saved encoder"):
+    with pytest.raises(
+        BadFile, match="nosuch: expected a saved encoder, found no such folder; check the name"
+    ):
         load_encoder(tmp_path / "nosuch", of)
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(BadFile, match="empty: expected a saved encoder, found no manifest.json in it"):
+        load_encoder(tmp_path / "empty", of)
+    (tmp_path / "note").write_text("")
+    with pytest.raises(BadFile, match="note: expected a saved encoder, found a file; check the name"):
+        load_encoder(tmp_path / "note", of)
 
 
 @pytest.mark.parametrize("changes", [{"settings": {}}, {"settings": {"correction": "", "sif": 1}}])

@@ -81,7 +81,7 @@ def test_gold_names(tmp_path: Path) -> None:
     path = tmp_path / "fr-en.txt"
     path.write_bytes(b"chat cat\n")
     assert gold_name(path) == f"fr-en.txt@{hashlib.sha256(b'chat cat' + bytes([10])).hexdigest()[:4]}"
-    with pytest.raises(BadFile, match="none: expected a file, got No such file"):
+    with pytest.raises(BadFile, match="none: expected a file, but it does not exist; check the path"):
         gold_name(tmp_path / "none")
     assert lexicon_name(Lexicon((("a", "b"),))).startswith("1-pairs@")
     assert lexicon_name(Lexicon((("a", "b"),))) != lexicon_name(Lexicon((("b", "a"),)))

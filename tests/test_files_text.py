@@ -229,8 +229,9 @@ GOOD = "the 0.1 0.2 0.3\n"
         ("0 3\n", ["vec:1: expected at least 1 word and 1 number a word, got 0 and 3"]),
         ("3 0\na\nb\nc\n", ["vec:1: expected at least 1 word and 1 number a word, got 3 and 0"]),
         ("2 3\n", ["expected 2 words", "got 0"]),
-        ("\n\n", ["vec:1: expected a word and its numbers, got 'blank lines'"]),
+        ("\n\n", ["vec:1: expected a word and its numbers, got only blank lines"]),
         ("hello world\n", ["vec:1: expected a word and its numbers, got 'hello world'"]),
+        (b"\xff\xfeh\x00", ["vec:1: expected a word and its numbers, got '\ufffd\ufffdh\\x00'"]),
         (
             "\x00\x01\x02\x03",
             [

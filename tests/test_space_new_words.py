@@ -98,7 +98,7 @@ def test_bad_input(made: tuple[AlignedSpace, Matrix, Path], tmp_path: Path) -> N
         load_new_words(space, "fr", tmp_path / "nosuch")
     with pytest.raises(BadSetting, match=r"no vector for 2 of 2 words \(zzz, yyy\); use a fastText .bin"):
         map_new_words(space, load_new_words(space, "fr", path), ["zzz", "yyy"])
-    with pytest.raises(BadSetting, match="got none; list them"):
+    with pytest.raises(BadSetting, match="--words must list at least one word of \\w+, got none"):
         map_new_words(space, load_new_words(space, "fr", path), ["", " "])
     write_npz(tmp_path / "old.npz", WORDS[:40], rows[:40])
     with pytest.raises(BadSetting, match="got only words that it contains"):

@@ -109,7 +109,7 @@ def test_what_has_no_language_latents_is_named(trained: Trained, monkeypatch: py
             BadSetting, match=r"a bgt with language latents, got bgt\[16\+0.*reconstruction:0\]"
         ):
             load_encoder(name, trained.space)
-    with pytest.raises(BadFile, match="nosuch/manifest.json: expected a saved encoder"):
+    with pytest.raises(BadFile, match="nosuch: expected a saved encoder"):
         load_encoder("./nosuch+language", trained.space)
     with pytest.raises(
         BadSetting, match=r"\+language comes directly after the folder of a bgt; got language"

@@ -292,7 +292,7 @@ def test_it_is_trained_saved_and_loaded_and_its_words_are_exported(muse: Command
     np.testing.assert_allclose(rows, expected, rtol=0, atol=1e-6)
     refused(
         muse("export", files / "space", "--encoder", "mean", "--format", "space", "--out", files / "other"),
-        "mean/manifest.json: expected a saved encoder",
+        "mean: expected a saved encoder, found no such folder",
     )
 
 

@@ -172,7 +172,7 @@ def _manifest(folder: Path) -> dict[str, Any]:
         hint = "finish the run with muse train --resume" if killed else "check the name"
         if not killed and any(folder.glob("*.safetensors")):
             hint = "a Hugging Face folder is read by a lens or infersent: muse train --core"
-        raise BadFile(f"{path}: expected a saved encoder, got {error.strerror or error}; {hint}") from error
+        raise BadFile(f"{folder}: expected a saved encoder, found {_found(folder, error)}; {hint}") from error
     except ValueError as error:
         raise BadFile(f"{path}: expected JSON, got {error}; {AGAIN}") from error
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
@@ -195,6 +195,15 @@ def _manifest(folder: Path) -> dict[str, Any]:
     if not isinstance(languages, list) or not all(isinstance(language, str) for language in languages):
         raise BadFile(f"{path}: expected a list of languages by name, got {languages!r}; {AGAIN}")
     return manifest
+
+
+def _found(folder: Path, error: OSError) -> str:
+    """What is there in place of a saved encoder whose manifest cannot be read."""
+    if isinstance(error, NotADirectoryError):
+        return "a file"
+    if isinstance(error, FileNotFoundError):
+        return f"no {MANIFEST} in it" if folder.exists() else "no such folder"
+    return f"a {MANIFEST} that cannot be read ({error.strerror or error})"
 
 
 def _arrays(path: Path, expected: object) -> Arrays:

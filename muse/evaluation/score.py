@@ -11,7 +11,7 @@ import scipy.stats
 from numpy.typing import NDArray
 
 from muse.errors import BadFile, Mismatch
-from muse.files.source import is_stream, refuse_stream
+from muse.files.source import cannot_open, is_stream, refuse_stream
 from muse.files.space_folder import checksum, with_checksum
 from muse.lexicon import Lexicon
 from muse.search.retrieval import Retrieval
@@ -131,7 +131,7 @@ def gold_name(path: Path | str) -> str:
     try:
         return with_checksum(path.name, checksum(path))
     except OSError as error:
-        raise BadFile(f"{path}: expected a file, got {error.strerror or error}; check its name") from error
+        raise BadFile(cannot_open(path, error)) from error
 
 
 def text_name(path: Path | str) -> str:

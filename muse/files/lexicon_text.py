@@ -116,7 +116,7 @@ def _fields(line: str) -> list[str]:
 
 def _read_pair(line: str, where: str, wanted: str) -> PairLine:
     fields = _fields(line)
-    score = _score(fields[2]) if len(fields) == 3 and "\t" in line else None
+    score = _score(fields[2], where) if len(fields) == 3 and "\t" in line else None
     if (len(fields) != 2 and score is None) or line.startswith("\t"):
         found = f"{len(fields)} field{'s' * (len(fields) != 1)}"
         comment = "remove the line if it is a comment; else " if line.startswith(_COMMENT) else ""
@@ -128,12 +128,18 @@ def _read_pair(line: str, where: str, wanted: str) -> PairLine:
     return PairLine((fields[0], fields[1]), score)
 
 
-def _score(field: str) -> float | None:
+def _score(field: str, where: str) -> float | None:
+    """The number in a third field, None if it is a word; BadFile for nan and inf, which no score may be."""
     try:
         score = float(field)
     except ValueError:
         return None
-    return score if math.isfinite(score) else None
+    if not math.isfinite(score):
+        raise BadFile(
+            f"{where}: expected a finite number as the third field, got {field!r}; correct it, or remove the "
+            "line"
+        )
+    return score
 
 
 def write_lexicon(path: Path | str, lexicon: Lexicon, *, scores: bool = False) -> None:

@@ -103,9 +103,9 @@ def _dimension(path: Path, sample: list[bytes]) -> int:
     votes = Counter(numbers_at_end(line.split()) for line in sample)
     dimension = votes.most_common(1)[0][0] if votes else 0
     if not dimension:
-        got = sample[0][:40].decode("utf-8", "backslashreplace") if sample else "blank lines"
+        got = repr(sample[0][:40].decode("utf-8", "replace")) if sample else "only blank lines"
         raise BadFile(
-            f"{path}:1: expected a word and its numbers, got {got!r}; "
+            f"{path}:1: expected a word and its numbers, got {got}; "
             "give vectors as text, word2vec binary, fastText .bin, .npz, .npy or Parquet"
         )
     return dimension

@@ -121,11 +121,14 @@ def map_new_words(space: AlignedSpace, new_words: NewWords, words: Sequence[str]
         chosen = [word for word in new_words.vectors.words if word not in index]
     else:
         chosen = list(dict.fromkeys(word for word in words if word.strip()))
+    if not chosen and words is not None:
+        raise BadSetting(
+            f"--words must list at least one word of {language}, got none; write one on each line"
+        )
     if not chosen:
         raise BadSetting(
             f"{new_words.vectors.path}: expected words of {language} that the space does not contain, "
-            f"got {'none' if words is not None else 'only words that it contains'}; list them with --words, "
-            "or give --out FILE.npy for all rows"
+            "got only words that it contains; list them with --words, or give --out FILE.npy for all rows"
         )
     known, missing = list[str](), list[str]()
     for word in chosen:
