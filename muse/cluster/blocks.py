@@ -68,7 +68,7 @@ def word_blocks(space: AlignedSpace, language: str, most: int | None) -> WordBlo
 
 
 def sample_of(blocks: Blocks, size: int, rng: np.random.Generator) -> Tensor:
-    """So many rows at random, or all, from at most sixteen of the blocks."""
+    """So many rows (size, d) at random, or all there are, from at most sixteen of the blocks."""
     drawn = np.sort(rng.permutation(len(blocks.starts) - 1)[:16])
     rows = torch.cat([blocks.read(int(block)) for block in drawn])
     return rows[torch.from_numpy(np.sort(rng.permutation(len(rows))[:size]))]

@@ -102,7 +102,7 @@ def _check_characters(path: Path, words: NDArray[Any], begin: int) -> None:
 
 
 def write_npz(path: Path | str, words: Sequence[str], matrix: Matrix) -> None:
-    """Write the arrays `words` and `matrix` atomically."""
+    """Write the arrays `words` (n,) and `matrix` (n, d) atomically."""
     path = Path(path)
     check_writable(path, words, matrix, forbidden="")
     # numpy's fixed-width text cannot distinguish a trailing zero character from padding.

@@ -128,7 +128,7 @@ def read_words(path: Path, count: int) -> list[str]:
 
 
 def write_array(path: Path, shape: tuple[int, ...], chunks: Iterable[Matrix]) -> None:
-    """Write an array of float32 from chunks of rows, so that it need not fit in memory."""
+    """Write an array of float32 of this shape from chunks of its rows, so that it need not fit in memory."""
     with path.open("wb") as file:
         header = {"descr": "<f4", "fortran_order": False, "shape": shape}
         # A plain stream: on a full disk it raises, whereas a memory map would kill the process.

@@ -131,7 +131,7 @@ def _finite(path: Path, rows: Matrix, words: list[bytes], done: int) -> Matrix:
 
 
 def write_word2vec(path: Path | str, words: Sequence[str], matrix: Matrix) -> None:
-    """Write word2vec binary atomically."""
+    """Write words and their rows (n, d) as word2vec binary, atomically."""
     path = Path(path)
     check_writable(path, words, matrix, forbidden=" \n")
     with replaced(path) as stream:

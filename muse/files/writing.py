@@ -53,7 +53,7 @@ def write_vectors_text(
 
 
 def vectors_text(words: Sequence[str], matrix: Matrix, *, decimals: int | None = None) -> Iterator[str]:
-    """The text that `write_vectors_text` writes, block by block, without its checks."""
+    """The text that `write_vectors_text` writes of rows (n, d), block by block, without its checks."""
     numbers = _numbers(matrix, decimals)
     yield f"{len(words)} {matrix.shape[1]}\n"
     for begin in range(0, len(words), _ROWS):

@@ -118,7 +118,7 @@ def refine_jointly(
     runtime: Runtime,
     config: JointConfig | None = None,
 ) -> Joint:
-    """The mappings of `languages`, refitted from those of `start`; the last language is the fixed pivot."""
+    """The mappings (e, d) of `languages`, refitted from those of `start`; the last is the fixed pivot."""
     config = config or JointConfig()
     words = min(config.words, max(1, int(config.share * min(map(len, languages)))))
     rows = {side.language: side.most_frequent(words).tensor(runtime.device) for side in languages}

@@ -30,7 +30,7 @@ def is_served(retrieval: Retrieval) -> bool:
 def hubness_of_both(
     languages: tuple[str, str], rows: tuple[Tensor, Tensor], progress: Progress
 ) -> tuple[Tensor, Tensor]:
-    """The mean cosine of each row (n, d) and (m, d) to its HUBNESS_K nearest of the other language."""
+    """The mean cosine (n,) and (m,) of each row (n, d) and (m, d) to its HUBNESS_K nearest of the other."""
     with progress.stage(f"hubs of {' and '.join(languages)}", len(rows[0]), "words") as tick:
         return Products(*rows).hubness(HUBNESS_K, step=tick)
 
@@ -38,7 +38,7 @@ def hubness_of_both(
 def approximate_hubness_of_both(
     languages: tuple[str, str], rows: tuple[Tensor, Tensor], progress: Progress, approximation: Approximation
 ) -> tuple[Tensor, Tensor]:
-    """The same, of the nearest rows that an approximate search finds."""
+    """The same (n,) and (m,), of the nearest rows that an approximate search finds."""
     found = []
     for own, other in ((0, 1), (1, 0)):
         with progress.stage(f"hubs of {languages[own]}", len(rows[own]), "words") as tick:

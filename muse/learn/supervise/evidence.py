@@ -86,7 +86,7 @@ class Evidence:
 
     @property
     def vocabulary(self) -> tuple[Tensor, Tensor]:
-        """The rows of the words of both languages, without phrases."""
+        """The rows (n, d) and (m, e) of the words of both languages, without phrases."""
         return self.x[: self.words[0]], self.y[: self.words[1]]
 
     def __len__(self) -> int:
