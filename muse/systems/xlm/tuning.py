@@ -77,7 +77,7 @@ PRESETS = {
 
 
 @dataclass(frozen=True, eq=False)
-class Stage:
+class TunedNetwork:
     """A network after a stage of training: its epochs, their metric, and the held-out cases and hits."""
 
     network: PairNetwork
@@ -123,20 +123,20 @@ def tune_xlm(job: Job) -> Fitted:
     )
 
 
-def _tuning(job: Job, network: PairNetwork, pairs: Inferences) -> Stage:
+def _tuning(job: Job, network: PairNetwork, pairs: Inferences) -> TunedNetwork:
     learner = PairClassLearner(network, pairs)
     trainer = job.trainer.with_warmup(job.config.warmup)
     epochs = train(learner, trainer, seed=job.request.seed, runtime=job.runtime)
-    return Stage(network, epochs, "accuracy", len(pairs.dev), learner.eval().hits())
+    return TunedNetwork(network, epochs, "accuracy", len(pairs.dev), learner.eval().hits())
 
 
-def _alignment(job: Job, network: WithClassifier, parallel: ParallelCorpus) -> Stage:
+def _alignment(job: Job, network: WithClassifier, parallel: ParallelCorpus) -> TunedNetwork:
     copy, runtime = AlignedCopy(network, list(parallel.pairs)), job.runtime
     learner = parallel.learner(copy, Align(job.config.weight), runtime.processes)
     trainer = job.config.alignment(job.trainer).with_warmup(job.config.warmup)
     runtime = replace(runtime, checkpoint=runtime.checkpoint.of("alignment"))
     epochs = train(learner, trainer, seed=job.request.seed, runtime=runtime)
-    return Stage(copy, epochs, "P@1", parallel.held_out, learner.eval().hits())
+    return TunedNetwork(copy, epochs, "P@1", parallel.held_out, learner.eval().hits())
 
 
 def _label(job: Job, xlm: XlmNetwork) -> str:
