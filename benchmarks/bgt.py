@@ -31,6 +31,7 @@ from typing import NamedTuple
 import numpy as np
 import torch
 from bgt_probes import PAPER, Task, tasks
+from bgt_settings import effective
 from pairs import SHARED
 from sentence_search import answered
 from sentence_sets import PIVOT, Aligned, beside_english, retrieval_sets, training
@@ -128,7 +129,7 @@ def rows(bench: Bench) -> Iterator[Row]:
         for label in wanted:
             if label in TRAINED:
                 epochs = 0 if label == UNTRAINED else bench.asked.epochs
-                settings = {**dict(bench.asked.set), **TRAINED[label]}
+                settings = effective({**dict(bench.asked.set), **TRAINED[label]})
                 yield from _both(bench, label, _trained("bgt", bench, text, settings, epochs))
             elif label in SP:
                 yield Row(label, _trained("sp", bench, text, SP[label], None), [])

@@ -28,6 +28,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from bgt_settings import effective
 from pairs import SHARED
 from sentence_search import answered
 from sentence_sets import PIVOT, Aligned, retrieval_sets, training
@@ -182,7 +183,7 @@ def main() -> None:
         if asked.trained:
             encoder = load_encoder(asked.trained, space)
         else:
-            encoder = trained(space, text, other, {**SETTINGS, **given, **SYSTEMS[name]}, asked)
+            encoder = trained(space, text, other, effective({**SETTINGS, **given, **SYSTEMS[name]}), asked)
         if not isinstance(encoder, NetworkEncoder):
             raise TypeError("a bgt is a network")
         if asked.keep is not None:

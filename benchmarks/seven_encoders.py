@@ -20,13 +20,13 @@ from senteval import fill, options, show
 from tables import muse
 
 SEVEN = {
-    "LSTM": ("lstm", "last"),
-    "GRU": ("gru", "last"),
-    "BiGRU-last": ("bigru", "last"),
-    "BiLSTM-mean": ("bilstm", "mean"),
-    "BiLSTM-max": ("bilstm", "max"),
-    "inner-attention": ("bilstm", "attention"),
-    "HConvNet": ("convolution", "max"),  # its pooling is its own
+    "LSTM": ("network=lstm", "pooling=last"),
+    "GRU": ("network=gru", "pooling=last"),
+    "BiGRU-last": ("network=bigru", "pooling=last"),
+    "BiLSTM-mean": ("network=bilstm", "pooling=mean"),
+    "BiLSTM-max": ("network=bilstm", "pooling=max"),
+    "inner-attention": ("network=bilstm", "pooling=attention"),
+    "HConvNet": ("network=convolution",),  # its pooling is its own
 }
 
 
@@ -34,8 +34,7 @@ def trained(name: str, asked: argparse.Namespace, seed: int) -> str:
     """The folder of an encoder, trained if it is not there."""
     folder: Path = asked.work / f"{name}.{seed}"
     if not folder.exists():
-        network, pooling = SEVEN[name]
-        settings = [f"network={network}", f"pooling={pooling}", *asked.set]
+        settings = [*SEVEN[name], *asked.set]
         folder.parent.mkdir(parents=True, exist_ok=True)
         muse(
             "train", asked.space, "--encoder", "infersent", "--lang", "en",

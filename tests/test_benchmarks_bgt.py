@@ -1,4 +1,4 @@
-"""The probes of benchmarks/bgt.py: their classes, what is left out, the paper's figures."""
+"""benchmarks/bgt.py: its probes, their classes, what is left out, the paper's figures; settings of rows."""
 
 from __future__ import annotations
 
@@ -140,3 +140,17 @@ def test_deep_trees_are_deeper_than_shallow_ones_and_too_few_are_refused(trees: 
     assert Counter(probe.labels)[0] == Counter(probe.labels)[1] == 30
     with pytest.raises(Mismatch, match="objnum needs 10 sentences"):
         parsed_probe("objnum", trees, 60)
+
+
+def test_a_row_keeps_its_own_settings_and_the_shared_ones_that_have_an_effect_beside_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.syspath_prepend(ROOT / "benchmarks")
+    table, writers, settings = map(importlib.import_module, ("bgt", "bgt_writes", "bgt_settings"))
+    for shared, rows in (({"annealing": "2500"}, table.TRAINED), (writers.SETTINGS, writers.SYSTEMS)):
+        for name, own in rows.items():
+            found = settings.effective({**shared, **own})
+            assert own.items() <= found.items() <= {**shared, **own}.items()
+            assert settings.effective(found) == found
+            annealed = "0" not in (own.get("prior"), own.get("reconstruction")) or "translates" in own
+            assert ("annealing" in found) == annealed, name

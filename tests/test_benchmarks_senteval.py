@@ -88,8 +88,9 @@ def test_the_seven_encoders_are_trained_once(
     )
     drawn = set()
     for words in commands:
-        network, pooling, units = (words[place + 1] for place, word in enumerate(words) if word == "--set")
-        InferSentConfig(network.removeprefix("network="), pooling=pooling.removeprefix("pooling="))
-        assert units == "units=8"
-        drawn.add((network, pooling, words[words.index("--seed") + 1]))
+        given = [words[place + 1] for place, word in enumerate(words) if word == "--set"]
+        settings: dict[str, Any] = dict(one.split("=") for one in given)
+        assert settings.pop("units") == "8"
+        assert not {*settings} & {*InferSentConfig(**settings).idle()}
+        drawn.add((*settings.values(), words[words.index("--seed") + 1]))
     assert len(drawn) == len(commands) == 14  # no two are the same

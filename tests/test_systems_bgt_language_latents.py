@@ -43,10 +43,10 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Trained:
     folder = tmp_path_factory.mktemp("trained")
     space = toy_space(folder / "space")
     write_text(folder / "text.tsv", [(f"{en} .", f"{fr} !") for en, fr in toy_text()])
-    for name, reconstruction in (("bgt", "1"), ("trans", "0")):
+    for name, settings in (("bgt", {"language": "4"}), ("trans", {"reconstruction": "0"})):
         request = TrainingRequest(
             space, "fr", folder / name, parallel=(folder / "text.tsv",),
-            settings={"semantic": "16", "language": "4", "reconstruction": reconstruction},
+            settings={"semantic": "16", **settings},
             trainer={"epochs": 1, "rate": 0.03, "batch": 32},
         )  # fmt: skip
         train_system("bgt", request, Runtime("cpu", Progress(quiet=True)))

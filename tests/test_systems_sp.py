@@ -24,9 +24,10 @@ from tests.parallel import toy_space, toy_text, write_text
 
 pytest.importorskip("tokenizers")
 SIZES = {"pieces": "300", "dimension": "16"}
+NETWORKS = {"mean": {"network": "mean"}, "bilstm": {"network": "bilstm", "units": "32"}}
 
 
-def trained(folder: Path, epochs: int = 10, **settings: str) -> TrainedSystem:
+def trained(folder: Path, epochs: int = 10, /, **settings: str) -> TrainedSystem:
     request = TrainingRequest(
         toy_space(folder / "space"), "fr", folder / "out",
         parallel=(write_text(folder / "pairs.tsv", toy_text(600)),),
@@ -60,7 +61,7 @@ def test_the_order_of_sentences_in_a_batch_changes_nothing(tmp_path: Path) -> No
 
 @pytest.mark.parametrize(("network", "least"), [("mean", 95), ("bilstm", 60)])
 def test_it_learns_to_find_translations_from_random_rows(network: str, least: float, tmp_path: Path) -> None:
-    done = trained(tmp_path, initial="random", network=network, units="32")
+    done = trained(tmp_path, initial="random", **NETWORKS[network])
     assert done.fitted.epochs[0].score < 50
     assert done.best.score > least
     english, french = zip(*toy_text(100, seed=9), strict=True)
@@ -71,7 +72,7 @@ def test_it_learns_to_find_translations_from_random_rows(network: str, least: fl
 
 @pytest.mark.parametrize("network", ["mean", "bilstm"])
 def test_order_is_read_by_the_bilstm_alone(network: str, tmp_path: Path) -> None:
-    encoder = trained(tmp_path, 1, network=network, units="32").encoder
+    encoder = trained(tmp_path, 1, **NETWORKS[network]).encoder
     one, other = encoder.encode(["fr1 fr2 fr3", "fr3 fr1 fr2"], "fr").matrix
     assert np.allclose(one, other, atol=1e-6) == (network == "mean")
 

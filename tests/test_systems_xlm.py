@@ -250,7 +250,7 @@ def files(tmp_path: Path) -> Path:
     return tmp_path
 
 
-SIZES = {"pieces": 200, "layers": 1, "heads": 2, "hidden": 16, "length": 16, "pair_tokens": 256, "warmup": 5}
+SIZES = {"pieces": 200, "layers": 1, "heads": 2, "hidden": 16, "length": 16, "warmup": 5}
 
 
 def good(files: Path, *more: object, text: str = "txt", parallel: bool = True) -> list[object]:
@@ -263,7 +263,7 @@ def good(files: Path, *more: object, text: str = "txt", parallel: bool = True) -
         if name not in given
         for part in ("--text", f"{name}={files / name}.{text}")
     ]
-    pairs = ["--parallel", files / "pairs.tsv"] if parallel else []
+    pairs = ["--set", "pair_tokens=256", "--parallel", files / "pairs.tsv"] if parallel else []
     quick = ["--epochs", 2, "--batch", 16, "--rate", 0.01, "--set", "steps=8"]
     start = ["train", files / "space", "--encoder", "xlm", "--lang", "fr", "--out", files / "out", "-q"]
     return [*start, *quick, *sizes, *texts, *pairs, *more]
@@ -343,7 +343,6 @@ BAD: dict[str, tuple[list[object], list[str]]] = {
     "batch of pairs": (["--set", "pair_tokens=31"], ["pair_tokens must hold the longest pair, 32"]),
     "pieces": (["--set", "pieces=5"], ["more than the 5 special ones"]),
     "heads": (["--set", "heads=3"], ["multiple of heads"]),
-    "parallel for nothing": (["--set", "objective=mlm"], ["mlm does not use --parallel"]),
     "exponent": (["--set", "exponent=2"], ["between 0 and 1", "2"]),
     "share": (["--set", "share=0"], ["above 0 and at most 1", "0"]),
     "judged": (["--set", "judged=de"], ["one of en, fr", "'de'"]),
@@ -365,6 +364,8 @@ def test_bad_input_is_told_and_leaves_nothing(muse: Command, files: Path, name: 
 
 def test_missing_texts(muse: Command, files: Path) -> None:
     refused(muse(*good(files, parallel=False)), "mlm+tlm needs --parallel")
+    unused = ["--set", "objective=mlm", "--parallel", files / "pairs.tsv"]
+    refused(muse(*good(files, *unused, parallel=False)), "mlm does not use --parallel")
     start = ["train", files / "space", "--encoder", "xlm", "--lang", "fr", "--out", files / "out"]
     refused(muse(*start), "needs --text to train on")
     refused(muse(*start, "--text", f"en={files}/en.txt"), "needs text of --lang fr")

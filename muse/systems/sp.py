@@ -27,7 +27,7 @@ from muse.systems.piece_rows import INITIAL, aligned_rows, space_of_words
 from muse.systems.pieces import SPECIALS, Pieces
 from muse.systems.system import Fitted, Job, Preset, System, TrainingRequest
 from muse.systems.words.word_tables import pooled
-from muse.training.checks import check_choices, check_least
+from muse.training.checks import beside, check_choices, check_least
 from muse.training.losses import Hinge, Loss
 from muse.training.seeding import generator_for, torch_seeded
 from muse.training.trainer import TrainerConfig, train
@@ -59,6 +59,10 @@ class SpConfig:
         if self.pieces <= len(SPECIALS):
             raise BadSetting(f"pieces must be more than the {len(SPECIALS)} special ones, got {self.pieces}")
         self.loss()
+
+    def idle(self) -> dict[str, str]:
+        """The settings that have no effect beside the others, each with the reason."""
+        return {"units": beside(self, "network")} if self.network == "mean" else {}
 
     def loss(self) -> Loss:
         """The ranking loss, both ways."""
@@ -164,4 +168,7 @@ def _texts(job: Job) -> dict[str, list[str]]:
     return {job.languages[0]: pivots} | {name: list(text.other) for name, text in read.items()}
 
 
-SP = System("sp", PRESETS, ("parallel",), train_sp, make_sp, several=True)
+SP = System(
+    "sp", PRESETS, ("parallel",), train_sp, make_sp,
+    several=True, idle=lambda config, _: config.idle(),
+)  # fmt: skip

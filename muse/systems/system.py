@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from itertools import chain
 from pathlib import Path
@@ -43,7 +43,8 @@ class System:
     `several`: it takes parallel text of several languages at once; `translated_nli`: inferences with their
     translations. `train` trains an encoder for a job. `network` rebuilds an untrained network from saved
     settings; a system without a network raises KeyError. `reads` returns the files, other than texts, that a
-    config names.
+    config names. `idle` returns the settings of a config that have no effect beside its others and the files
+    of a request, each with the reason (see muse.training.checks); `trainers`, those of all its stages.
     """
 
     name: str
@@ -56,6 +57,8 @@ class System:
     several: bool = False
     translated_nli: bool = False
     reads: Callable[[Any], tuple[Path, ...]] = lambda config: ()
+    idle: Callable[[Any, TrainingRequest], Mapping[str, str]] = lambda config, request: {}
+    trainers: Callable[[Preset], Sequence[TrainerConfig]] = lambda preset: (preset.trainer,)
 
 
 @dataclass(frozen=True)
@@ -126,8 +129,18 @@ class TrainingRequest:
                 f"{', '.join(self.space.languages)}"
             )
         check_out(self.out)
-        preset = system.presets[self.preset]
-        return _changed(preset, self.settings, {**self.trainer}, {**self.config})
+        preset = _changed(system.presets[self.preset], self.settings, {**self.trainer}, {**self.config})
+        self._check_effects(system, preset)
+        return preset
+
+    def _check_effects(self, system: System, preset: Preset) -> None:
+        """Raise BadSetting for the first of `settings` that has no effect, unless it switches a thing off."""
+        in_training = (set(trainer.idle().items()) for trainer in system.trainers(preset))
+        idle = {**dict(set.intersection(*in_training)), **system.idle(preset.config, self)}
+        values = {**vars(preset.trainer), **vars(preset.config)}
+        for name, text in self.settings.items():
+            if name in idle and values[name]:  # where there is no thing, 0 says so
+                raise BadSetting(f"{name}={text} has no effect {idle[name]}")
 
     def _check_translated_nli(self, system: System) -> None:
         pivot = self.space.pivot

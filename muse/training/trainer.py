@@ -22,7 +22,7 @@ from torch import Tensor
 from muse.errors import BadSetting, NotConverged
 from muse.progress import Tick
 from muse.run.runtime import Runtime
-from muse.training.checks import check_choices, check_fractions
+from muse.training.checks import beside, check_choices, check_fractions
 from muse.training.learner import Learner
 from muse.training.optimising import NAMES, Arrays, Optimisers
 from muse.training.schedule import Schedule
@@ -76,6 +76,14 @@ class TrainerConfig:
                 raise BadSetting(f"{name} must be above 0 and at most 1, got {getattr(self, name)}")
         check_fractions(self, "beta2")
         check_choices(self, optimiser=NAMES, precision=PRECISIONS)
+
+    def idle(self) -> dict[str, str]:
+        """The settings that have no effect beside the others, each with the reason (see checks)."""
+        found = {"beta2": beside(self, "optimiser")} if self.optimiser == "sgd" else {}
+        found |= {"shrink": beside(self, "patience")} if self.patience == 1 else {}  # it would end training
+        if self.decay == self.shrink == 1 and self.lowest <= self.rate:
+            found["lowest"] = beside(self, "decay", "shrink")
+        return found
 
     def with_warmup(self, steps: int) -> TrainerConfig:
         """These settings with a rate that rises over so many steps, and from then on falls by sqrt(t)."""

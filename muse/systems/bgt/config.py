@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from muse.errors import BadSetting
 from muse.systems.networks.transformer import TransformerConfig
 from muse.systems.pieces import SPECIALS
-from muse.training.checks import check_choices, check_fractions, check_least
+from muse.training.checks import beside, check_choices, check_fractions, check_least
 
 CHOICES = {"sides": ("steps", "pairs"), "read_from": ("both", "pivot"), "translates": ("mean", "sample")}
 # What makes a writer of the small preset: layers, and latents as wide as these are.
@@ -78,10 +78,10 @@ class BgtConfig:
                 raise BadSetting(f"the weight {name} must be 0 or more, got {getattr(self, name):g}")
         check_choices(self, **CHOICES)
         check_fractions(self, "smoothing")
-        if self.decoder_layers and {self.semantic, self.language} - {0, self.hidden}:
+        if self.decoder_layers and {self.semantic, self.own} - {0, self.hidden}:
             raise BadSetting(
                 "with decoder layers, semantic and language must be 0 or equal to hidden, "
-                f"{self.hidden}, got {self.semantic} and {self.language}"
+                f"{self.hidden}, got {self.semantic} and {self.own}"
             )
         self.transformer(max(1, self.encoder_layers))
         self._check_terms()
@@ -97,6 +97,30 @@ class BgtConfig:
                 "with read_from=pivot there is no second language that would tell a language latent from the "
                 f"semantic one, so language must be 0, got {self.language}"
             )
+
+    def idle(self) -> dict[str, str]:
+        """The settings that have no effect beside the others, each with the reason."""
+        found: dict[str, str] = {}
+        if not (self.encoder_layers or self.decoder_layers):
+            of_layers = beside(self, "encoder_layers", "decoder_layers")
+            found |= dict.fromkeys(("hidden", "heads", "feed_forward", "dropout"), of_layers)
+        for cause, without_it in (("language", self.language), ("reconstruction", self.reconstruction)):
+            if not without_it:
+                found["counted"] = beside(self, cause)
+        if self.encoder_layers:
+            found["counted"] = beside(self, "encoder_layers")
+        if not self.prior:
+            found["annealing"] = beside(self, "prior")
+        if not self.translation:
+            found["smoothing"] = beside(self, "translation")
+        if not self.reconstruction:
+            found["language"] = beside(self, "reconstruction")
+            if self.translates == "mean":
+                of_samples = beside(self, "reconstruction", "translates")
+                found |= dict.fromkeys(("prior", "annealing"), of_samples)
+        if self.read_from == "pivot":
+            found["sides"] = beside(self, "read_from")
+        return found
 
     @property
     def own(self) -> int:

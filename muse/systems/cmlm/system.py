@@ -239,4 +239,6 @@ CMLM = System(
     uses=("parallel", "nli"),
     several=True,
     translated_nli=True,
+    idle=CmlmConfig.idle,
+    trainers=lambda preset: (preset.trainer, tuned(preset.trainer, preset.config)),
 )

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from muse.errors import BadSetting
-from muse.training.checks import check_choices, check_fractions, check_least
+from muse.systems.system import TrainingRequest
+from muse.training.checks import beside, check_choices, check_fractions, check_least, without
 from muse.training.losses import Hinge
 
 KINDS = ("simple", "gated")
@@ -39,6 +40,17 @@ class LensConfig:
             raise BadSetting(f"kernel must be odd, with equally many words on both sides; got {self.kernel}")
         check_fractions(self, "dropout")
         self.ranking()
+
+    def idle(self, request: TrainingRequest) -> dict[str, str]:
+        """The settings that have no effect in this training, each with the reason."""
+        found: dict[str, str] = {}
+        if self.kind == "simple":
+            found |= dict.fromkeys(("gate", "layers", "kernel"), beside(self, "kind"))
+        if not request.parallel:
+            found["margin"] = without("--parallel")
+        if request.nli is None:
+            found["hidden"] = without("--nli")
+        return found
 
     def ranking(self) -> Hinge:
         """The ranking loss of VSE++, on cosines with the batch's hardest negative (Faghri et al., 2018)."""

@@ -105,4 +105,7 @@ def make_lens(settings: Mapping[str, Any], space: AlignedSpace) -> SentenceNetwo
     return with_classifier(lens, config) if settings.get("classifies") else lens
 
 
-LENS = System("lens", PRESETS, (), train_lens, make_lens, uses=("parallel", "nli"), takes_core=True)
+LENS = System(
+    "lens", PRESETS, (), train_lens, make_lens,
+    uses=("parallel", "nli"), takes_core=True, idle=LensConfig.idle,
+)  # fmt: skip

@@ -25,7 +25,7 @@ from muse.systems.nli.inferences import read_inferences
 from muse.systems.nli.pair_classes import PairClassifier, PairClassLearner, PairExamples, RowPairNetwork
 from muse.systems.nli.translations import TranslationExamples
 from muse.systems.system import Fitted, Job, Preset, System
-from muse.training.checks import check_choices, check_fractions, check_least
+from muse.training.checks import beside, check_choices, check_fractions, check_least
 from muse.training.seeding import torch_seeded
 from muse.training.trainer import TrainerConfig, train
 
@@ -50,6 +50,10 @@ class InferSentConfig:
         check_least(self, 1, "units", "hidden")
         check_choices(self, network=(*RECURRENT, CONVOLUTION), pooling=POOLINGS, objective=OBJECTIVES)
         check_fractions(self, "dropout")
+
+    def idle(self) -> dict[str, str]:
+        """The settings that have no effect beside the others, each with the reason."""
+        return {"pooling": beside(self, "network")} if self.network == CONVOLUTION else {}
 
     @property
     def classes(self) -> int:
@@ -183,5 +187,6 @@ def make_infersent(settings: Mapping[str, Any], space: AlignedSpace) -> InferSen
 
 
 INFERSENT = System(
-    "infersent", PRESETS, (), train_infersent, make_infersent, uses=("nli", "parallel"), takes_core=True
-)
+    "infersent", PRESETS, (), train_infersent, make_infersent,
+    uses=("nli", "parallel"), takes_core=True, idle=lambda config, _: config.idle(),
+)  # fmt: skip

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from muse.errors import BadSetting
 from muse.systems.networks.transformer import TransformerConfig
 from muse.systems.pieces import SPECIALS
-from muse.training.checks import check_fractions, check_least
+from muse.systems.system import TrainingRequest
+from muse.training.checks import beside, check_fractions, check_least, without
 
 RANDOM, SPACE = "random", "space"
 ORDERED = "ordered"
@@ -69,6 +70,17 @@ class TranslatorConfig:
             )
         if self.attention == ORDERED and self.heads < 2:
             raise BadSetting(f"attention=ordered needs 2 heads or more, got {self.heads}")
+
+    def idle(self, request: TrainingRequest) -> dict[str, str]:
+        """The settings that have no effect in this training, each with the reason."""
+        found: dict[str, str] = {}
+        if not self.denoising:
+            found |= dict.fromkeys(("drop", "blank", "window"), beside(self, "denoising"))
+        if not self.back_translation:
+            found["words"] = beside(self, "back_translation")
+        if not request.parallel_files:
+            found["translation"] = without("--parallel")
+        return found
 
     def network(self, pieces: int, languages: int, *, memory: bool) -> TransformerConfig:
         """The sizes of the encoder or, with a memory, of the decoder."""

@@ -155,5 +155,5 @@ def _read(config: TranslatorConfig) -> tuple[Path, ...]:
 
 TRANSLATOR = System(
     "translator", PRESETS, ("text",), train_translator, make_translator,
-    uses=("parallel",), several=True, reads=_read,
+    uses=("parallel",), several=True, reads=_read, idle=TranslatorConfig.idle,
 )  # fmt: skip

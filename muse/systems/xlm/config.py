@@ -10,9 +10,11 @@ from muse.systems.networks.transformer import TransformerConfig
 from muse.systems.piece_rows import INITIAL
 from muse.systems.pieces import MASK, SPECIALS
 from muse.systems.sampling import BATCH_EXPONENT, language_shares
-from muse.training.checks import check_choices, check_least
+from muse.systems.system import TrainingRequest
+from muse.training.checks import beside, check_choices, check_least
 
-OBJECTIVES = ("clm", "mlm", "mlm+tlm")
+TLM = "mlm+tlm"  # the objective that uses parallel text
+OBJECTIVES = ("clm", "mlm", TLM)
 POOLINGS = ("mean", "first")
 
 
@@ -30,7 +32,7 @@ class XlmConfig:
     the end of a document.
     """
 
-    objective: str = "mlm+tlm"
+    objective: str = TLM
     pieces: int = 8_000
     layers: int = 2
     heads: int = 4
@@ -52,7 +54,7 @@ class XlmConfig:
             raise BadSetting(
                 f"length must be at least 4, for two pieces with <bos> and <eos>; got {self.length}"
             )
-        if self.pair_tokens < 2 * self.length:
+        if self.objective == TLM and self.pair_tokens < 2 * self.length:
             raise BadSetting(
                 f"pair_tokens must hold the longest pair, {2 * self.length} pieces; got {self.pair_tokens}"
             )
@@ -64,6 +66,17 @@ class XlmConfig:
         language_shares({"any": 1}, self.exponent)  # checks it
         self.network(self.pieces, 1)  # checks the sizes
         self.masking(self.pieces)  # checks the share
+
+    def idle(self, request: TrainingRequest) -> dict[str, str]:
+        """The settings that have no effect in this training, each with the reason."""
+        found: dict[str, str] = {}
+        if self.causal:
+            found["share"] = beside(self, "objective")
+        if self.objective != TLM:
+            found["pair_tokens"] = beside(self, "objective")
+        if len(request.texts) == 1:
+            found["exponent"] = "with text of one language; leave it out, or give --text of more"
+        return found
 
     @property
     def causal(self) -> bool:

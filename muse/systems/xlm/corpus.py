@@ -19,7 +19,7 @@ from muse.run.runtime import Runtime
 from muse.systems.networks.masked_prediction import rarity
 from muse.systems.pieces import PieceReader, Pieces
 from muse.systems.system import TrainingRequest
-from muse.systems.xlm.config import XlmConfig
+from muse.systems.xlm.config import TLM, XlmConfig
 from muse.systems.xlm.sources import MaskingDistribution, PairSource, StreamSource
 from muse.systems.xlm.streams import Documents, Streams, make_streams
 from muse.training.pairs import make_pairs
@@ -55,7 +55,7 @@ def check_texts(config: XlmConfig, request: TrainingRequest) -> None:
         raise BadSetting(
             f"judged must be a language with --text, one of {', '.join(request.texts)}; got {config.judged!r}"
         )
-    if config.objective != "mlm+tlm":
+    if config.objective != TLM:
         if request.parallel_files:
             raise BadSetting(
                 f"{config.objective} does not use --parallel; leave it out, or --set objective=mlm+tlm"

@@ -78,4 +78,7 @@ def make_xlm(settings: Mapping[str, Any], _: AlignedSpace) -> XlmNetwork:
     return network_of(settings)
 
 
-XLM = System("xlm", PRESETS, ("text",), train_xlm, make_xlm, uses=("parallel",), several=True)
+XLM = System(
+    "xlm", PRESETS, ("text",), train_xlm, make_xlm,
+    uses=("parallel",), several=True, idle=XlmConfig.idle,
+)  # fmt: skip
