@@ -148,6 +148,28 @@ def test_a_killed_run_ends_as_one_that_was_not(
     assert (files / "again" / "arrays.npz").read_bytes() == expected
 
 
+def test_a_run_resumes_with_the_same_models_for_the_same_parts(
+    muse: Command, files: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert muse(*pretraining(files, "--epochs", 0, "--out", files / "mlm")).code == 0
+    score, calls = TranslatorLearner.score, 0
+
+    def killed(learner: TranslatorLearner) -> float:
+        nonlocal calls
+        calls += 1
+        if calls == 2:
+            raise KeyboardInterrupt
+        return score(learner)
+
+    monkeypatch.setattr(TranslatorLearner, "score", killed)
+    begun = training(files, "-q", "--decoder", "random", "--encoder")
+    assert muse(*begun, files / "mlm").code == 130
+    exchanged = ["--encoder", "random", "--decoder", files / "mlm"]
+    refused(muse(*begun, files / "mlm", "--resume", *exchanged), "those in", "differ")
+    (files / "mlm").rename(files / "moved")
+    assert muse(*begun, files / "moved", "--resume").code == 0
+
+
 def test_text_of_another_language_is_told(muse: Command, files: Path) -> None:
     assert "is the text" not in muse(*training(files, "--epochs", 0)).err
     told = muse(*training(files, "--epochs", 0, fr=files / "en.txt"))

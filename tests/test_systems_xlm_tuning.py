@@ -131,7 +131,10 @@ def test_a_killed_run_ends_as_one_that_was_not(
 
     monkeypatch.setattr(PairClassLearner, "score", killed)
     assert muse(*again).code == 130
-    assert muse(*again, "--resume").code == 0
+    # The same model under another name, as a path from the current folder.
+    (pretrained / "link").symlink_to("out")
+    monkeypatch.chdir(pretrained)
+    assert muse(*again, "--resume", "--set", "pretrained=link").code == 0
     assert (pretrained / "again" / "arrays.npz").read_bytes() == expected
 
 

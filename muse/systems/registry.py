@@ -9,6 +9,7 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -81,12 +82,15 @@ def train_system(name: str, request: TrainingRequest, runtime: Runtime) -> Train
 def _trained(system: System, request: TrainingRequest, runtime: Runtime) -> TrainedSystem:
     began = time.perf_counter()
     preset = request.chosen_preset(system)
-    read = system.reads(preset.config)
-    _check_not_replaced(request.out, read)
+    folders = system.reads(preset.config)
+    read = dict.fromkeys(chain.from_iterable(folders.values()))
+    _check_not_replaced(request.out, [*read])
     inputs = tuple((str(path), _checksum(path)) for path in (*request.files, *read))
     core = open_core(request.space, request.core, runtime.device)
     recipe = _recipe(system, request, preset, inputs)
-    fingerprint = _fingerprint(request, recipe, core)
+    digests = dict(inputs)
+    contents = {name: " ".join(digests[str(path)] for path in files) for name, files in folders.items()}
+    fingerprint = _fingerprint(request, recipe, core, contents)
     checkpoint = open_checkpoint(request.out, fingerprint, resume=request.resume, processes=runtime.processes)
     runtime = replace(runtime, checkpoint=checkpoint)
     prepared = time.perf_counter()
@@ -143,16 +147,20 @@ def _recipe(
     }
 
 
-def _fingerprint(request: TrainingRequest, recipe: Mapping[str, Any], core: Core) -> list[str]:
+def _fingerprint(
+    request: TrainingRequest, recipe: Mapping[str, Any], core: Core, contents: Mapping[str, str]
+) -> list[str]:
     """What must be equal in a run and the interrupted run that it resumes.
 
-    The rate may differ, since a diverged run is resumed with a lower one, and so may the paths of files.
+    The rate may differ, since a diverged run is resumed with a lower one, and so may the paths of files and
+    of folders: a setting that names a folder is replaced by the folder's `contents`.
     """
-    digests = [digest for _, digest in recipe["inputs"]]
+    digests = [digest for _, digest in recipe["inputs"][: len(request.files)]]
     trainer = replace(recipe["trainer"], rate=1.0)
+    config = replace(recipe["config"], **contents)
     given = {"texts": request.texts, "further": request.further, "nli": request.translated_nli}
     languages = {name: list(files) for name, files in given.items()}  # numbered in this order
-    settings = {**recipe, "trainer": trainer, "inputs": digests, **languages}
+    settings = {**recipe, "config": config, "trainer": trainer, "inputs": digests, **languages}
     spaces = [f"{language} {digest}" for language, digest in checksums(request.space).items()]
     return [repr(settings), repr(core.settings), *spaces]
 

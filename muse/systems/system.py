@@ -42,9 +42,10 @@ class System:
 
     `several`: it takes parallel text of several languages at once; `translated_nli`: inferences with their
     translations. `train` trains an encoder for a job. `network` rebuilds an untrained network from saved
-    settings; a system without a network raises KeyError. `reads` returns the files, other than texts, that a
-    config names. `idle` returns the settings of a config that have no effect beside its others and the files
-    of a request, each with the reason (see muse.training.checks); `trainers`, those of all its stages.
+    settings; a system without a network raises KeyError. `reads` returns the files of each folder that a
+    config names, by setting. `idle` returns the settings of a config that have no effect beside its others
+    and the files of a request, each with the reason (see muse.training.checks). `trainers` returns how each
+    stage is trained.
     """
 
     name: str
@@ -56,7 +57,7 @@ class System:
     takes_core: bool = False
     several: bool = False
     translated_nli: bool = False
-    reads: Callable[[Any], tuple[Path, ...]] = lambda config: ()
+    reads: Callable[[Any], Mapping[str, tuple[Path, ...]]] = lambda config: {}
     idle: Callable[[Any, TrainingRequest], Mapping[str, str]] = lambda config, request: {}
     trainers: Callable[[Preset], Sequence[TrainerConfig]] = lambda preset: (preset.trainer,)
 

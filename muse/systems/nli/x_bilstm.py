@@ -196,9 +196,9 @@ def _current_names(network: nn.Module, state: dict[str, Tensor], *_: object) -> 
             state[f"others.{language}.{name}"] = state.pop(name)
 
 
-def _read(config: XBiLSTMConfig) -> tuple[Path, ...]:
+def _read(config: XBiLSTMConfig) -> dict[str, tuple[Path, ...]]:
     """The files of the English encoder; a run can be resumed only if they are unchanged."""
-    return encoder_files(Path(config.english)) if config.english else ()
+    return {"english": encoder_files(Path(config.english))} if config.english else {}
 
 
 PRESETS = {

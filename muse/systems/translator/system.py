@@ -147,10 +147,10 @@ def make_translator(settings: Mapping[str, Any], _: AlignedSpace | None = None) 
     return TranslatorNetwork(config, pieces, settings["languages"], (rows, rows), torch.Generator())
 
 
-def _read(config: TranslatorConfig) -> tuple[Path, ...]:
+def _read(config: TranslatorConfig) -> dict[str, tuple[Path, ...]]:
     """The files of the pretrained models; a run can be resumed only if they are unchanged."""
-    folders = dict.fromkeys(name for name in (config.encoder, config.decoder) if name not in (RANDOM, SPACE))
-    return tuple(path for name in folders for path in encoder_files(Path(name)))
+    begins = {"encoder": config.encoder, "decoder": config.decoder}
+    return {part: encoder_files(Path(name)) for part, name in begins.items() if name not in (RANDOM, SPACE)}
 
 
 TRANSLATOR = System(

@@ -220,9 +220,9 @@ def make_tuned(settings: Mapping[str, Any], space: AlignedSpace) -> PairNetwork:
     return AlignedCopy(network, learned) if learned and isinstance(network, WithClassifier) else network
 
 
-def _read(config: TuningConfig) -> tuple[Path, ...]:
+def _read(config: TuningConfig) -> dict[str, tuple[Path, ...]]:
     """The files of the pretrained model; a run can be resumed only if they are unchanged."""
-    return encoder_files(Path(config.pretrained)) if config.pretrained else ()
+    return {"pretrained": encoder_files(Path(config.pretrained))} if config.pretrained else {}
 
 
 XLM_NLI = System(
