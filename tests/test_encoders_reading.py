@@ -7,7 +7,7 @@ from dataclasses import replace
 import torch
 
 from muse.encoders.ragged import Ragged
-from muse.encoders.reading import Limited, Reading, Vocabulary
+from muse.encoders.reading import PIECE, WORD, Limited, Reading, Vocabulary
 
 
 def sentences(reading: Reading) -> list[list[int]]:
@@ -56,4 +56,5 @@ def test_joined_readings_add_up() -> None:
     first, second = Reading(Ragged.of([[1, 2], []]), 3, 1, 1), Reading(Ragged.of([[3, 9]]), 2, 1)
     both = Reading.joined([first, second])
     assert sentences(both) == [[1, 2], [], [3, 9]]
-    assert (both.unknown, both.truncated, both.tokens) == (2, 1, 5)
+    assert (both.unknown, both.truncated, both.tokens, both.unit) == (2, 1, 5, WORD)
+    assert Reading.joined([replace(first, unit=PIECE), replace(second, unit=PIECE)]).unit == PIECE

@@ -23,6 +23,7 @@ from muse.systems.cmlm.words import Words, words_of_space
 from muse.systems.network_encoder import BothSides
 from muse.systems.networks.masked_prediction import Cloze, Predicted, hide
 from muse.systems.networks.transformer import Inputs, parameter_count
+from muse.systems.pieces import Pieces
 from muse.training.losses import Softmax
 from muse.training.pairs import make_pairs
 from muse.training.seeding import torch_seeded
@@ -197,6 +198,13 @@ def test_neighbours_stay_within_a_document_and_have_words(words: Words) -> None:
     assert found.pairs.tolist() == [[0, 1], [4, 5]]
     with pytest.raises(Mismatch, match="adjacent paragraphs"):
         find_neighbours({"a": ["en1", "?", "en2"]}, words.readers["en"], 3, "cpu", QUIET)
+
+
+def test_of_pieces_without_neighbours_pieces_are_named() -> None:
+    pytest.importorskip("tokenizers")
+    pieces = Pieces.learned({"en": ["en1 en2"]}, 20, generator())
+    with pytest.raises(Mismatch, match=r"with known word pieces, got none .* known word pieces, \d+ unknown"):
+        find_neighbours({"a": ["en1", "☃", "en2"]}, pieces, 3, "cpu", QUIET)
 
 
 def test_a_long_paragraph_is_read_in_parts_that_follow_each_other(words: Words) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 
-from muse.encoders.reading import Reading
+from muse.encoders.reading import PIECE, Reading
 from muse.errors import BadFile, Mismatch
 from muse.systems.core import Core, Matrices, SpaceCore
 from muse.systems.hugging_face import HuggingFaceCore
@@ -88,6 +88,7 @@ def test_unknown_pieces_are_counted_once(folder: Path) -> None:
     assert (reading.tokens, reading.unknown, len(reading.sentences.ids)) == (3, 1, 3)
     both = Reading.joined([reading, reading])
     assert (both.tokens, both.unknown, both.sentences.lengths.tolist()) == (6, 2, [3, 3])
+    assert both.unit == PIECE
 
 
 def test_folders_that_are_no_core(folder: Path, tmp_path: Path) -> None:

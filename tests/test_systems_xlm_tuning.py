@@ -155,6 +155,8 @@ def test_bad_input_is_told_and_leaves_nothing(muse: Command, pretrained: Path) -
     bad(["--set", "reads=none"], "reads must be one of together, apart", "'none'")
     bad(["--set", "objective=mlm"], "--set takes one of pretrained, reads, hidden, warmup")
     bad(["--text", "en=x"], "xlm --nli does not use --text")
+    few = inferences(pretrained / "few.nli", count=1)
+    bad(["--nli", few], "known en word pieces in both sentences, got", "of 1 pairs")
     plain = tuning(pretrained)
     place = plain.index("--set")
     refused(muse(*plain[:place], *plain[place + 2 :]), "give --set pretrained=FOLDER")

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 import torch
 
-from muse.encoders.reading import Vocabulary
+from muse.encoders.reading import Limited, Vocabulary
 from muse.errors import Mismatch
 from muse.progress import Progress
+from muse.systems.pieces import PieceReader, Pieces
 from muse.training.pairs import Pairs, make_pairs, read_text
 from tests.parallel import WORDS, toy_text
 
@@ -73,6 +74,20 @@ def test_too_few_pairs_and_what_is_known_of_them() -> None:
         pairs_of(text)
     with pytest.raises(Mismatch, match="got 0 of 400.* check --lang and the order of the columns"):
         pairs_of([(fr, en) for en, fr in toy_text()])
+
+
+def test_of_too_few_pairs_of_pieces_nothing_is_said_of_a_space() -> None:
+    pytest.importorskip("tokenizers")
+    text = [*toy_text(19), ("", "fr1 fr2"), ("☃", "fr1")]
+    sides = [list(side) for side in zip(*text, strict=True)]
+    pieces = Pieces.learned({"en": sides[0][:20], "fr": sides[1]}, 100, torch.Generator())
+    for reader in (Limited(pieces, 50), PieceReader(pieces, 50)):
+        with pytest.raises(
+            Mismatch, match="must have a known word piece .* got 19 of 21; known are"
+        ) as error:
+            make_pairs(sides, [reader] * 2, rng=np.random.default_rng(0), device="cpu", progress=QUIET)
+        assert "space" not in str(error.value)
+        assert "give more parallel text" in str(error.value)
     with pytest.raises(Mismatch, match=r"distinct sentences, got 1 among 50 pairs"):
         pairs_of([("en1", "fr1")] * 50)
 

@@ -24,6 +24,7 @@ from muse.text.tokens import Tokeniser, next_part_kind
 Ids = NDArray[np.int64]
 
 SENTENCES = "sentences"
+WORD, PIECE = "word", "word piece"  # what a token is
 BLOCK = 2_048  # sentences read and pooled at once: their rows stay in the cache
 REMEMBERED = 1 << 19  # parts of lines whose words are cached: about 100 MB
 
@@ -33,25 +34,28 @@ class Reading:
     """Sentences as the ids of their tokens, with counts of all tokens, unknown ones and truncated sentences.
 
     `tokens` were read, of which `unknown` ones are not in the vocabulary: these are left out, or keep their
-    place with a special id. `truncated` sentences were cut to the maximum length.
+    place with a special id. `truncated` sentences were cut to the maximum length. A token is a `unit`.
     """
 
     sentences: Ragged
     tokens: int
     unknown: int = 0
     truncated: int = 0
+    unit: str = WORD
 
     @classmethod
-    def of(cls, sequences: Sequence[Sequence[int]]) -> Reading:
+    def of(cls, sequences: Sequence[Sequence[int]], unit: str = WORD) -> Reading:
         """Sentences whose tokens all have an id."""
         sentences = Ragged.of(sequences)
-        return cls(sentences, len(sentences.ids))
+        return cls(sentences, len(sentences.ids), unit=unit)
 
     @classmethod
     def joined(cls, parts: Sequence[Reading]) -> Reading:
         """The sentences of all parts (at least one), in order, with the sums of their counts."""
+        sentences = Ragged.joined([part.sentences for part in parts])
         counts = [(part.tokens, part.unknown, part.truncated) for part in parts]
-        return cls(Ragged.joined([part.sentences for part in parts]), *map(sum, zip(*counts, strict=True)))
+        tokens, unknown, truncated = map(sum, zip(*counts, strict=True))
+        return cls(sentences, tokens, unknown, truncated, parts[0].unit)
 
     def __len__(self) -> int:
         return len(self.sentences)

@@ -15,7 +15,7 @@ from typing import Any
 import torch
 
 from muse.encoders.ragged import Ragged
-from muse.encoders.reading import Reader, Reading
+from muse.encoders.reading import PIECE, Reader, Reading
 from muse.errors import BadFile, Mismatch, MissingExtra, MuseError
 from muse.files.space_folder import checksum, with_checksum
 from muse.installation import install_extra
@@ -65,7 +65,7 @@ class HuggingFaceCore(Core):
         """The pieces of the sentences, without the special pieces before and after them."""
         texts = list(sentences)
         found = self._tokenizer(texts, add_special_tokens=False, verbose=False).input_ids if texts else []
-        reading, unknown = Reading.of(found), self._tokenizer.unk_token_id
+        reading, unknown = Reading.of(found, PIECE), self._tokenizer.unk_token_id
         # Unknown words are kept as the model's special piece, if it has one.
         return (reading if unknown is None else reading.marking(unknown)).cut(self._longest)
 

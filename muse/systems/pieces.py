@@ -14,7 +14,7 @@ from typing import Any
 import torch
 
 from muse.encoders.ragged import Ragged
-from muse.encoders.reading import Limited, Reader, Reading, blocks
+from muse.encoders.reading import PIECE, Limited, Reader, Reading, blocks
 from muse.errors import BadFile, BadSetting, MissingExtra
 from muse.installation import install_extra
 from muse.systems.sampling import PIECES_EXPONENT, balanced_text
@@ -114,7 +114,7 @@ class Pieces(Reader):
         found = Ragged.of(self.encode(sentences))
         # The mark of the start of an unknown word says nothing. No sentence begins with <unk> without one.
         marks = (found.ids == self.id_of(BEGINS)) & (found.ids.roll(-1) == UNK)
-        return Reading(found.keep(~marks), int((~marks).sum())).without(UNK)
+        return Reading(found.keep(~marks), int((~marks).sum()), unit=PIECE).without(UNK)
 
     def decode(self, ids: Sequence[int]) -> str:
         """The text of these ids without special ones: the encoded sentence in NFC, with single spaces."""

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from muse.encoders.ragged import Ragged
-from muse.encoders.reading import Reader, Reading
+from muse.encoders.reading import PIECE, Reader, Reading
 from muse.errors import Mismatch
 from muse.progress import Progress
 
@@ -62,12 +62,7 @@ def make_pairs(
     pivot, other = (side.sentences for side in read)
     usable = np.flatnonzero(((pivot.lengths > 0) & (other.lengths > 0)).numpy())
     if len(usable) < FEWEST:
-        raise Mismatch(
-            f"at least {FEWEST} pairs must have a word of the space on both sides, got {len(usable)} of "
-            f"{len(texts[0])}; the space knows {read[0].known} of {read[0].tokens} tokens of the pivot and "
-            f"{read[1].known} of {read[1].tokens} of the other language: check --lang and the order of the "
-            "columns"
-        )
+        raise Mismatch(_too_few(len(usable), len(texts[0]), read))
     keys = [_keys(text) for text in texts]
     training, held_out = _split(usable, keys, rng)
     arrays = [torch.from_numpy(array).to(device) for array in (*keys, training, held_out)]
@@ -79,6 +74,20 @@ def make_pairs(
         held_out=arrays[3],
         skipped=len(texts[0]) - len(training) - len(held_out),
         truncated=sum(side.truncated for side in read),
+    )
+
+
+def _too_few(usable: int, count: int, read: Sequence[Reading]) -> str:
+    """That only so many pairs are usable, and what to do, which differs between words and pieces."""
+    token, known = "word of the space", "the space knows"
+    remedy = "check --lang and the order of the columns"
+    if read[0].unit == PIECE:
+        token, known = "known word piece", "known are"
+        remedy = "give more parallel text, in the languages that the pieces were learned from"
+    return (
+        f"at least {FEWEST} pairs must have a {token} on both sides, got {usable} of {count}; {known} "
+        f"{read[0].known} of {read[0].tokens} tokens of the pivot and {read[1].known} of {read[1].tokens} of "
+        f"the other language: {remedy}"
     )
 
 

@@ -51,9 +51,9 @@ def find_neighbours(
     first = np.flatnonzero((document[1:] == document[:-1]) & known[1:] & known[:-1])  # (k,)
     if not len(first):
         raise Mismatch(
-            f"text must have adjacent paragraphs with known words, got none in {len(text)} paragraphs of "
-            f"{len(documents)} documents ({len(ids)} known words, {read.unknown} unknown); check the "
-            "language and the order of the paragraphs"
+            f"text must have adjacent paragraphs with known {read.unit}s, got none in {len(text)} paragraphs "
+            f"of {len(documents)} documents ({len(ids)} known {read.unit}s, {read.unknown} unknown); check "
+            "the language and the order of the paragraphs"
         )
     pairs = torch.from_numpy(np.stack([first, first + 1], axis=1)).to(device)
     offsets = torch.from_numpy(np.concatenate([[0], lengths.cumsum()]))

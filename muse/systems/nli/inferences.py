@@ -97,8 +97,9 @@ def inferences_of(text: Inference, read: Sequence[Reading], language: str, devic
     train, dev = (np.flatnonzero(usable & (parts == part)) for part in ("train", "dev"))
     if len(train) < 2 or not len(dev):
         raise Mismatch(
-            f"training needs at least two train pairs and one dev pair with known {language} words in both "
-            f"sentences, got {len(train)} and {len(dev)} of {len(parts)} pairs; check --lang and the file"
+            f"training needs at least two train pairs and one dev pair with known {language} "
+            f"{read[0].unit}s in both sentences, got {len(train)} and {len(dev)} of {len(parts)} pairs; "
+            "check --lang and the file"
         )
     first, second = (side.sentences.to(device) for side in read)
     classes, train_rows, dev_rows = (torch.from_numpy(array).to(device) for array in (labels, train, dev))

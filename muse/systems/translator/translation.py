@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from muse.encoders.ragged import Ragged
-from muse.encoders.reading import Reading
+from muse.encoders.reading import PIECE, Reading
 from muse.errors import BadSetting
 from muse.systems.lines import LineWriter, Writer, check_direction
 from muse.systems.network_encoder import opened, saved_by
@@ -36,7 +36,7 @@ class Translating(Writer):
 
     def read(self, sentences: Sequence[str]) -> Reading:
         """The pieces of the sentences, unknown ones marked, as in the text that it learned from."""
-        return Reading.of(self.pieces.encode(sentences)).marking(UNK).cut(self.longest)
+        return Reading.of(self.pieces.encode(sentences), PIECE).marking(UNK).cut(self.longest)
 
     def write(self, source: Ragged, beam: int) -> Ragged:
         """The translations of the sentences."""
