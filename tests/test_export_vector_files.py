@@ -70,6 +70,8 @@ def test_a_file_holds_the_source_unless_told(tmp_path: Path) -> None:
     assert export(tmp_path / "x.vec", "text", language="en")[0].language == "en"
     with pytest.raises(BadSetting, match="got en, fr, de; choose one with --lang, or give a folder"):
         export(tmp_path / "x.vec", "text", saved(tmp_path / "s", "fr", "de"))
+    without_pivot = AlignedSpace({"fr": SPACE.side("fr")}, "en")  # of an encoder that did not learn it
+    assert export(tmp_path / "x.vec", "text", without_pivot)[0].language == "fr"
 
 
 def test_a_folder_with_one_language_keeps_what_was_there(tmp_path: Path) -> None:

@@ -296,6 +296,23 @@ def test_it_is_trained_saved_and_loaded_and_its_words_are_exported(muse: Command
     )
 
 
+def test_a_model_without_the_pivot_s_text_exports_its_language_and_no_space(
+    muse: Command, files: Path
+) -> None:
+    start = ["train", files / "space", "--encoder", "xlm", "--lang", "fr", "--out", files / "out", "-q"]
+    sizes = [part for name, value in SIZES.items() for part in ("--set", f"{name}={value}")]
+    text = ["--set", "objective=mlm", "--text", f"fr={files / 'fr.txt'}", "--epochs", 0]
+    assert muse(*start, *sizes, *text).code == 0
+    export = ["export", files / "space", "--encoder", files / "out", "-q", "--format"]
+    for more in (["space"], ["torch"], ["moses"], ["torch", "--tables", "shared", "--src", "fr"]):
+        refused_leaving(
+            files, muse, [*export, *more, "--out", files / "x"], f"--format {more[0]} needs vectors of the "
+            "pivot, en, and this encoder has learned those of fr alone; train it with --text en=FILE too",
+        )  # fmt: skip
+    for more in (["torch", "--tables", "shared"], ["npz"], ["sentence-transformers"]):
+        assert muse(*export, *more, "--out", files / f"{more[0]}.x").code == 0
+
+
 def test_text_of_another_language_is_told(muse: Command, files: Path) -> None:
     def told(*more: object) -> str:
         return muse(*(part for part in good(files, "--epochs", 0, *more) if part != "-q")).err

@@ -116,7 +116,7 @@ def export(
     given = {key: value for key, value in options.items() if value not in (None, ())}
     _check_options(form, given)
     loaded = open_space(space, device, quiet)
-    words = _words(loaded, given.pop("encoder", None))
+    words = _words(loaded, form, given)
     rng = np.random.default_rng(seed)
     write = {"torch": _torch, "moses": _moses, SENTENCES: _sentences, SPACY: _spacy, SPACE: _space}
     fields, lines = write.get(form, _vectors)(words, out, given | {"form": form}, rng, loaded.progress)
@@ -132,8 +132,9 @@ def _check_options(form: str, given: dict[str, Any]) -> None:
             raise click.UsageError(f"{option} is for --format {' or '.join(forms)}, not for {form}")
 
 
-def _words(space: AlignedSpace, encoder: Path | None) -> AlignedSpace:
-    """The space, or the same words with the vectors that an encoder learned for them."""
+def _words(space: AlignedSpace, form: str, given: dict[str, Any]) -> AlignedSpace:
+    """The space or, with --encoder, the same words with the vectors that an encoder learned for them."""
+    encoder = given.pop("encoder", None)
     if encoder is None:
         return space
     from muse.api.encoders import load_encoder
@@ -146,7 +147,22 @@ def _words(space: AlignedSpace, encoder: Path | None) -> AlignedSpace:
         raise BadSetting(
             f"{encoder}: --encoder must be one that learned word vectors, such as x-cbow, got {loaded.name}"
         )
-    return loaded.words
+    words = loaded.words
+    if words.pivot not in words.languages and _takes_pivot(form, words.pivot, given):
+        has, first = ", ".join(words.languages), words.languages[0]
+        raise BadSetting(
+            f"{encoder}: --format {form} needs vectors of the pivot, {words.pivot}, and this encoder has "
+            f"learned those of {has} alone; train it with --text {words.pivot}=FILE too, or export vectors, "
+            f"such as --format text --lang {first}"
+        )
+    return words
+
+
+def _takes_pivot(form: str, pivot: str, given: dict[str, Any]) -> bool:
+    """Whether an export has the pivot's side: a space always, and what has a direction unless it has none."""
+    direction = [given.get(side, pivot) for side in ("source", "target")]
+    shared = given.get("tables") == "shared" and not {"source", "target"} & set(given)
+    return form == SPACE or (form in ("torch", "moses") and pivot in direction and not shared)
 
 
 Report = tuple[dict[str, Any], list[str]]  # the fields of --json, and the lines printed without it

@@ -105,12 +105,13 @@ def _places(space: AlignedSpace, out: Path, form: str, language: str | None) -> 
         space.side(language)
     if out.suffix and not out.is_dir():
         check_place(out)
-        if language is None and len(space.languages) > 2:
+        others = [name for name in space.languages if name != space.pivot]
+        if language is None and len(others) != 1:
             raise BadSetting(
                 f"one file has one language, got {', '.join(space.languages)}; choose one with --lang, or "
                 "give a folder as --out"
             )
-        return {language or space.direction()[0]: out}
+        return {language or others[0]: out}
     check_folder(out)
     names = space.languages if language is None else [language]
     return {name: out / f"{folder_name(name)}{FORMS[form].suffix}" for name in names}
