@@ -128,3 +128,4 @@ def test_bad_input_is_told_and_leaves_nothing(muse: Command, pretrained: Path) -
     bad([*APART, "--lang", "fr", "--parallel", pairs], "needs labels in the pivot, en, got --lang fr")
     bad([*APART, "--set", "weight=0.6"], "lambda must be between 0 and 0.5")
     bad([*APART, "--set", "alignment_batch=1"], "alignment_batch must be at least 2")
+    bad([*APART, "--set", "alignment_rate=0.1"], "alignment_rate=0.1 has no effect without --parallel")

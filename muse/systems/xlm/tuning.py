@@ -228,4 +228,5 @@ def _read(config: TuningConfig) -> dict[str, tuple[Path, ...]]:
 XLM_NLI = System(
     "xlm --nli", PRESETS, ("nli",), tune_xlm, make_tuned,
     uses=("parallel",), reads=_read, several=True, idle=TuningConfig.idle,
+    trainers=lambda preset: (preset.trainer, preset.config.alignment(preset.trainer)),
 )  # fmt: skip
