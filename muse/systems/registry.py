@@ -17,6 +17,7 @@ from muse.encoders.encoder import SentenceEncoder
 from muse.encoders.saving import Saved, checksums
 from muse.errors import BadFile, BadSetting, MuseError, NotConverged
 from muse.files.locks import only_writer
+from muse.files.source import cannot_open
 from muse.files.space_folder import checksum
 from muse.run.checkpoint import Checkpoint, open_checkpoint
 from muse.run.runtime import Runtime
@@ -181,4 +182,4 @@ def _checksum(path: Path) -> str:
     try:
         return checksum(path)
     except OSError as error:
-        raise BadFile(f"{path}: expected a file, got {error.strerror or error}; check its name") from error
+        raise BadFile(cannot_open(path, error)) from error
