@@ -267,6 +267,8 @@ def main() -> None:
     parser.add_argument("--table", action="store_true", help="print the table of the rows there are")
     parser.add_argument("--shared", type=Path, default=SHARED)
     asked = parser.parse_args()
+    if asked.aligned and asked.reads != "apart":
+        parser.error("--aligned needs --reads apart: it compares the vectors of sentences")
     asked.models = asked.out.with_name(f"{asked.out.stem}_models.csv")
     done = {(one["system"], one["seed"]) for one in read_rows(asked.out)}
     for seed in [] if asked.table else numbers(asked.seeds):

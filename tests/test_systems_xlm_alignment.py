@@ -114,6 +114,9 @@ def test_a_run_killed_while_it_aligns_ends_as_one_that_was_not(
     assert muse(*again).code == 130
     assert muse(*again, "--resume").code == 0
     assert (pretrained / "again" / "arrays.npz").read_bytes() == expected
+    calls, slower = 0, tuning(pretrained, *APART, *more, "--out", pretrained / "slower")
+    assert muse(*slower).code == 130
+    assert muse(*slower, "--set", "alignment_rate=1e-5", "--resume").code == 0  # as a diverged run needs
 
 
 def test_bad_input_is_told_and_leaves_nothing(muse: Command, pretrained: Path) -> None:
@@ -124,8 +127,10 @@ def test_bad_input_is_told_and_leaves_nothing(muse: Command, pretrained: Path) -
 
     bad(["--parallel", f"fr={pairs}"], "reads each apart, got reads=together", "--set reads=apart")
     bad([*APART, "--parallel", f"fr={pretrained / 'nosuch'}"], "nosuch")
-    bad([*APART, "--parallel", pairs], "--lang must have a language other than the pivot")
+    bad([*APART, "--parallel", pairs], "must name the other language", "give --parallel LANG=FILE")
     bad([*APART, "--lang", "fr", "--parallel", pairs], "needs labels in the pivot, en, got --lang fr")
     bad([*APART, "--set", "weight=0.6"], "lambda must be between 0 and 0.5")
     bad([*APART, "--set", "alignment_batch=1"], "alignment_batch must be at least 2")
+    bad([*APART, "--set", "alignment_epochs=-1"], "alignment_epochs must be at least 0")
+    bad([*APART, "--set", "alignment_rate=nan"], "alignment_rate must be above 0")
     bad([*APART, "--set", "alignment_rate=0.1"], "alignment_rate=0.1 has no effect without --parallel")

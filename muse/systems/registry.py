@@ -114,9 +114,10 @@ def _fitted(system: System, job: Job) -> Fitted:
     except NotConverged as error:
         if not checkpoint.abandon(breakdown=True):
             raise
+        stages = "".join(f", or a lower {name} if it was in use" for name in _rates(job.config))
         raise NotConverged(
             f"{error}. The last good epoch is kept: resume from it with --resume and a --rate below "
-            f"{job.trainer.rate:g}"
+            f"{job.trainer.rate:g}{stages}"
         ) from error
     except MuseError:
         checkpoint.abandon()
@@ -153,17 +154,22 @@ def _fingerprint(
 ) -> list[str]:
     """What must be equal in a run and the interrupted run that it resumes.
 
-    The rate may differ, since a diverged run is resumed with a lower one, and so may the paths of files and
-    of folders: a setting that names a folder is replaced by the folder's `contents`.
+    The rates may differ, since a diverged run is resumed with a lower one, and so may the paths of files and
+    of folders that settings name: such a setting is replaced by the folder's `contents`.
     """
     digests = [digest for _, digest in recipe["inputs"][: len(request.files)]]
     trainer = replace(recipe["trainer"], rate=1.0)
-    config = replace(recipe["config"], **contents)
+    config = replace(recipe["config"], **contents, **dict.fromkeys(_rates(recipe["config"]), 1.0))
     given = {"texts": request.texts, "further": request.further, "nli": request.translated_nli}
     languages = {name: list(files) for name, files in given.items()}  # numbered in this order
     settings = {**recipe, "config": config, "trainer": trainer, "inputs": digests, **languages}
     spaces = [f"{language} {digest}" for language, digest in checksums(request.space).items()]
     return [repr(settings), repr(core.settings), *spaces]
+
+
+def _rates(config: Any) -> list[str]:
+    """The settings of a config that are the learning rates of stages."""
+    return [name for name in vars(config) if name.endswith("_rate")]
 
 
 def _check_not_replaced(out: Path, read: Sequence[Path]) -> None:

@@ -121,6 +121,11 @@ class TrainingRequest:
         for language in (self.language, *self.texts, *self.further, *self.translated_nli):
             self.space.side(language)
         self._check_translated_nli(system)
+        if self.parallel and self.language == self.space.pivot and system.several and self.nli is not None:
+            raise BadSetting(
+                f"--parallel with --nli of {self.language} must name the other language; give --parallel "
+                f"LANG=FILE, of one of {', '.join(sorted({*self.space.languages} - {self.language}))}"
+            )
         if self.space.pivot in self.parallel_files:
             option = (
                 "--lang" if self.parallel and self.language == self.space.pivot else "--parallel LANG=FILE"

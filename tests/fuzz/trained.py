@@ -57,10 +57,7 @@ SYSTEMS: Mapping[str, tuple[dict[str, str], str]] = {
     ),
     "xlm.nli": ({}, "nli"),
     "xlm.nli.apart": ({"reads": "apart", "hidden": "8"}, "nli"),
-    "xlm.nli.aligned": (
-        {"reads": "apart", "hidden": "8", "alignment_epochs": "0", "alignment_batch": "16"},
-        "nli+translations",
-    ),
+    "xlm.nli.aligned": ({"reads": "apart", "hidden": "8", "alignment_epochs": "0"}, "nli+translations"),
     "translator": ({"pieces": "120", **_TINY, "longest": "24"}, "text"),
 }
 # The setting with the folder of a system that is trained before.

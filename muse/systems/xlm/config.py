@@ -75,7 +75,8 @@ class XlmConfig:
         if self.objective != TLM:
             found["pair_tokens"] = beside(self, "objective")
         if len(request.texts) == 1:
-            found["exponent"] = "with text of one language; leave it out, or give --text of more"
+            of_one = "with text of one language; leave it out, or give --text of more"
+            found |= dict.fromkeys(("exponent", "judged"), of_one)
         return found
 
     @property
