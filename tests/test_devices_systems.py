@@ -39,7 +39,11 @@ RUNS: dict[str, tuple[str, tuple[str, ...], dict[str, str]]] = {
     "bgt of bags": ("bgt", ("parallel",), {"vocabulary": "100"}),
     "bgt of layers": ("bgt", ("parallel",), LAYERS),
     "bgt of the pivot": ("bgt", ("parallel",), {**LAYERS, "read_from": "pivot", "language": "0"}),
-    "bgt of samples": ("bgt", ("parallel",), {**LAYERS, "reconstruction": "0", "translates": "sample"}),
+    "bgt of samples": (
+        "bgt",
+        ("parallel",),
+        {**LAYERS, "language": "0", "reconstruction": "0", "translates": "sample"},
+    ),
     "xlm": ("xlm", ("text", "parallel"), {**SMALL, "pieces": "150", "length": "24"}),
     "translator": ("translator", ("text",), {**TRANSLATOR, "words": "1"}),
     "ordered translator": ("translator", ("text", "parallel"), {**TRANSLATOR, "attention": "ordered"}),
