@@ -13,6 +13,7 @@ from muse.encoders.saving import read_encoder
 from muse.space import load_space
 from muse.systems.translator.learner import TranslatorLearner
 from tests.command import Command, refused, refused_leaving
+from tests.killed import killed_at
 from tests.parallel import toy_space, toy_text, write_text
 
 SIZES = ("pieces=200", "layers=1", "heads=2", "hidden=16", "longest=24", "warmup=5", "steps=6")
@@ -133,16 +134,8 @@ def test_a_killed_run_ends_as_one_that_was_not(
     words = ["--set", "words=8"]  # the second epoch begins with words of the space, and goes on without
     assert muse(*training(files, *words)).code == 0
     expected = (files / "out" / "arrays.npz").read_bytes()
-    again, score, calls = training(files, *words, "--out", files / "again"), TranslatorLearner.score, 0
-
-    def killed(learner: TranslatorLearner) -> float:
-        nonlocal calls
-        calls += 1
-        if calls == 3:
-            raise KeyboardInterrupt
-        return score(learner)
-
-    monkeypatch.setattr(TranslatorLearner, "score", killed)
+    again = training(files, *words, "--out", files / "again")
+    killed_at(monkeypatch, TranslatorLearner, 3)
     assert muse(*again).code == 130
     assert muse(*again, "--resume").code == 0
     assert (files / "again" / "arrays.npz").read_bytes() == expected
@@ -152,16 +145,7 @@ def test_a_run_resumes_with_the_same_models_for_the_same_parts(
     muse: Command, files: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert muse(*pretraining(files, "--epochs", 0, "--out", files / "mlm")).code == 0
-    score, calls = TranslatorLearner.score, 0
-
-    def killed(learner: TranslatorLearner) -> float:
-        nonlocal calls
-        calls += 1
-        if calls == 2:
-            raise KeyboardInterrupt
-        return score(learner)
-
-    monkeypatch.setattr(TranslatorLearner, "score", killed)
+    killed_at(monkeypatch, TranslatorLearner, 2)
     begun = training(files, "-q", "--decoder", "random", "--encoder")
     assert muse(*begun, files / "mlm").code == 130
     exchanged = ["--encoder", "random", "--decoder", files / "mlm"]

@@ -25,6 +25,7 @@ from muse.training.seeding import generator_for
 from muse.training.two_sides import PairLearner
 from muse.vectors import Vectors
 from tests.command import Command, refused
+from tests.killed import killed_at
 from tests.parallel import WORDS, rows, toy_space, toy_text, write_text
 from tests.spaces import PROVENANCE
 
@@ -214,16 +215,7 @@ def resumes_to_the_bit(
     muse: Command, files: Path, training: list[object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The run whose result is in `out`, interrupted at its third score of all languages and resumed."""
-    score, calls = PairsInTurn.score, 0
-
-    def killed(learner: PairsInTurn) -> float:
-        nonlocal calls
-        calls += 1
-        if calls == 3:
-            raise KeyboardInterrupt
-        return score(learner)
-
-    monkeypatch.setattr(PairsInTurn, "score", killed)
+    killed_at(monkeypatch, PairsInTurn, 3)
     again = [*training, "--out", files / "again"]
     assert muse(*again).code == 130
     assert muse(*again, "--resume").code == 0

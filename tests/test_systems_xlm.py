@@ -31,6 +31,7 @@ from muse.training.optimising import Optimisers
 from muse.training.seeding import generator_for
 from muse.training.trainer import TrainerConfig, train
 from tests.command import Command, refused, refused_leaving
+from tests.killed import killed_at
 from tests.parallel import toy_space, toy_text, write_text
 
 TINY = XlmConfig(pieces=200, layers=1, heads=2, hidden=16, length=16, pair_tokens=256, dropout=0.0, warmup=5)
@@ -328,16 +329,8 @@ def test_a_killed_run_ends_as_one_that_was_not(
 ) -> None:
     assert muse(*good(files)).code == 0
     expected = (files / "out" / "arrays.npz").read_bytes()
-    again, score, calls = good(files, "--out", files / "again"), XlmLearner.score, 0
-
-    def killed(learner: XlmLearner) -> float:
-        nonlocal calls
-        calls += 1
-        if calls == 3:
-            raise KeyboardInterrupt
-        return score(learner)
-
-    monkeypatch.setattr(XlmLearner, "score", killed)
+    again = good(files, "--out", files / "again")
+    killed_at(monkeypatch, XlmLearner, 3)
     assert muse(*again).code == 130
     assert muse(*again, "--resume").code == 0
     assert (files / "again" / "arrays.npz").read_bytes() == expected

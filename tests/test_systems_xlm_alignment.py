@@ -18,6 +18,7 @@ from muse.training.losses import Align, draw_negatives
 from muse.training.seeding import generator_for
 from muse.training.two_sides import PairLearner
 from tests.command import Command, refused_leaving
+from tests.killed import killed_at
 from tests.test_systems_xlm import TINY, files
 from tests.test_systems_xlm_tuning import inferences, network, pretrained, tuning
 
@@ -101,20 +102,12 @@ def test_a_run_killed_while_it_aligns_ends_as_one_that_was_not(
     assert muse(*tuning(pretrained, *APART, *more)).code == 0
     expected = (pretrained / "tuned" / "arrays.npz").read_bytes()
     again = tuning(pretrained, *APART, *more, "--out", pretrained / "again")
-    score, calls = PairLearner.score, 0
-
-    def killed(learner: PairLearner) -> float:
-        nonlocal calls
-        calls += 1
-        if calls == 3:
-            raise KeyboardInterrupt
-        return score(learner)
-
-    monkeypatch.setattr(PairLearner, "score", killed)
+    killed_at(monkeypatch, PairLearner, 3)
     assert muse(*again).code == 130
     assert muse(*again, "--resume").code == 0
     assert (pretrained / "again" / "arrays.npz").read_bytes() == expected
-    calls, slower = 0, tuning(pretrained, *APART, *more, "--out", pretrained / "slower")
+    killed_at(monkeypatch, PairLearner, 3)
+    slower = tuning(pretrained, *APART, *more, "--out", pretrained / "slower")
     assert muse(*slower).code == 130
     assert muse(*slower, "--set", "alignment_rate=1e-5", "--resume").code == 0  # as a diverged run needs
 

@@ -20,6 +20,7 @@ from muse.systems.xlm.tuning import TuningConfig
 from muse.systems.xlm.tuning import tuned as make_network
 from muse.training.seeding import generator_for
 from tests.command import Command, refused, refused_leaving
+from tests.killed import killed_at
 from tests.test_systems_xlm import TINY, files, good, made, toy_corpus
 
 __all__ = ["files"]  # a fixture
@@ -120,16 +121,8 @@ def test_a_killed_run_ends_as_one_that_was_not(
 ) -> None:
     assert muse(*tuning(pretrained)).code == 0
     expected = (pretrained / "tuned" / "arrays.npz").read_bytes()
-    again, score, calls = tuning(pretrained, "--out", pretrained / "again"), PairClassLearner.score, 0
-
-    def killed(learner: PairClassLearner) -> float:
-        nonlocal calls
-        calls += 1
-        if calls == 3:
-            raise KeyboardInterrupt
-        return score(learner)
-
-    monkeypatch.setattr(PairClassLearner, "score", killed)
+    again = tuning(pretrained, "--out", pretrained / "again")
+    killed_at(monkeypatch, PairClassLearner, 3)
     assert muse(*again).code == 130
     # The same model under another name, as a path from the current folder.
     (pretrained / "link").symlink_to("out")
