@@ -3,13 +3,14 @@
 * MuseError
   x BadFile        a file is missing, broken, or of another kind than expected
   x BadSetting     an option has an invalid value
-    x Contradiction  options exclude one another
+    x Contradiction  options exclude or need one another
   x Mismatch       two inputs do not fit each other
   x NotConverged   training diverged (not a number) or collapsed
   x MissingExtra   an optional package is needed and not installed
 
 A message says what must hold, what was found, where, and what to do.
-The command line catches `MuseError` once, prints one line and exits with 1.
+The command line catches `MuseError` once, prints one line and exits with 1; a `Contradiction` is wrong usage
+and exits with 2.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ class BadSetting(MuseError):
 
 
 class Contradiction(BadSetting):
-    """Options exclude one another, whatever the input: wrong usage on the command line."""
+    """Options exclude or need one another, whatever the input: wrong usage on the command line."""
 
 
 class Mismatch(MuseError):

@@ -110,8 +110,8 @@ def tree(folder: Path) -> dict[str, bytes | None]:
     }
 
 
-def refused_leaving(folder: Path, muse: Command, arguments: list[object], *parts: str) -> None:
+def refused_leaving(folder: Path, muse: Command, arguments: list[object], *parts: str, code: int = 1) -> None:
     """The command said what is wrong, and all below the folder is as it was."""
     before = tree(folder)
-    refused(muse(*arguments), *parts)
+    refused(muse(*arguments), *parts, code=code)
     assert tree(folder) == before

@@ -27,7 +27,7 @@ from muse.files.pieces import SIZE
 from muse.normalise import Normalisation, normalise
 from muse.space import SideToSave, load_space, save_space
 from muse.vectors import Vectors
-from tests.command import Command
+from tests.command import Command, refused
 from tests.spaces import PROVENANCE
 
 pytest.importorskip("ray")
@@ -211,25 +211,23 @@ def test_a_run_that_was_cut_off_goes_on(home: Path, tmp_path: Path, muse: Comman
 
 
 @pytest.mark.parametrize(
-    ("line", "message"),
+    ("line", "code", "message"),
     [
-        ("encode {space} --lang en --out {out}", "--ray needs --input and --out"),
-        ("induce {space} --out {out} --both", "--both is for one machine"),
-        ("induce {space} --out {space}/..", "exists and holds no parts"),
-        ("induce {space} --out {space}", "--out would replace space, which is read"),
-        ("induce {space} --out {text}", "text.en: expected a folder to write in"),
+        ("encode {space} --lang en --out {out}", 2, "--ray needs --input and --out"),
+        ("induce {space} --out {out} --both", 2, "--both is for one machine"),
+        ("induce {space} --out {space}/..", 1, "exists and holds no parts"),
+        ("induce {space} --out {space}", 1, "--out would replace space, which is read"),
+        ("induce {space} --out {text}", 1, "text.en: expected a folder to write in"),
         ("mine {space} --src-lang en --tgt-lang fr --source {text} --target {text} --out {out} "
-         "--backend torch", "--backend is for one machine"),
+         "--backend torch", 2, "--backend is for one machine"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_told_before_a_cluster_is_sought(
-    home: Path, tmp_path: Path, muse: Command, line: str, message: str
+    home: Path, tmp_path: Path, muse: Command, line: str, code: int, message: str
 ) -> None:
     places = {"space": home / "space", "out": tmp_path / "out", "text": home / "text.en"}
     arguments = shlex.split(line.format(**places))
-    ended = muse(*arguments, "--ray", "nowhere:1")
-    assert ended.code == 1
-    assert len(ended.errors) == 1 and message in ended.errors[0]
+    refused(muse(*arguments, "--ray", "nowhere:1"), message, code=code)
     assert not (tmp_path / "out").exists()
 
 

@@ -109,7 +109,6 @@ def test_over_a_language_of_the_space(muse: Command, files: Path) -> None:
         (("--tgt", "en", "--via", "qq"), "qq"),
         (("--tgt", "en", "--via", ".."), "'..'"),
         (("--tgt", "en", "--via", "fr", "--via-emb", "none.vec"), "none.vec"),
-        (("--tgt", "en", "--via-emb", "none.vec"), "--via-emb must be given once for each --via"),
         (("--into", "space", "--via", "fr"), "the languages of the space serve as detours anyway"),
         (("--into", "space", "--via", "en"), "the languages of the space serve as detours anyway"),
     ],
@@ -118,6 +117,11 @@ def test_what_is_refused_beforehand(
     muse: Command, files: Path, space: Path, arguments: tuple[str, ...], part: str
 ) -> None:
     refused_leaving(files, muse, ["align", "--src", "xx", *arguments], part)
+
+
+def test_a_file_without_its_language_is_wrong_usage(muse: Command, files: Path) -> None:
+    arguments: list[object] = ["align", "--src", "xx", "--tgt", "en", "--via-emb", "none.vec"]
+    refused_leaving(files, muse, arguments, "--via-emb must be given once for each --via", code=2)
 
 
 @pytest.fixture

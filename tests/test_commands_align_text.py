@@ -39,14 +39,37 @@ def test_from_two_texts_to_a_space(folder: Path, muse: Command) -> None:
     assert again.json["words"] == {"fr": 500, "en": 500}  # found by their languages
 
 
+@pytest.fixture
+def untrained(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No vectors are trained."""
+
+    def train(*_: object, **__: object) -> None:
+        pytest.fail("vectors are trained")
+
+    monkeypatch.setattr("muse.embedding.embed", train)
+
+
+@pytest.mark.usefixtures("untrained")
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         (["--src-text", "fr.txt", "--src-emb", "fr.vec"], "--src-text replaces --src-emb, got both"),
         (["--tgt-text", "en.txt", "--tgt-emb", "en.vec"], "--tgt-text replaces --tgt-emb, got both"),
         (["--src", "de", "--src-text", "fr.txt"], "once for each --src, got 1 for 2"),
-        (["--src-text", "no.txt"], "no.txt: expected the text of 'fr', found no such file"),
         ([*BOTH, "--init", "dictionary"], "--init dictionary needs the pairs"),
+    ],
+)
+def test_options_that_contradict_one_another_are_wrong_usage(
+    folder: Path, muse: Command, options: list[str], message: str
+) -> None:
+    arguments: list[object] = ["align", "--src", "fr", "--tgt", "en", *options, "-q"]
+    refused_leaving(folder, muse, arguments, message, code=2)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--src-text", "no.txt"], "no.txt: expected the text of 'fr', found no such file"),
         ([*BOTH, "--dictionary", "no.tsv"], "no.tsv: expected a file, but it does not exist"),
         ([*BOTH, "--dictionary", "bad.tsv"], "bad.tsv:1: expected two words"),
         ([*BOTH, "--out", "mine"], "mine exists and is not an aligned space; choose another --out"),
@@ -59,13 +82,10 @@ def test_from_two_texts_to_a_space(folder: Path, muse: Command) -> None:
         (["--src-text", "fr.txt", "--tgt-text", "blank"], "blank: expected text, got no line with a word"),
     ],
 )
+@pytest.mark.usefixtures("untrained")
 def test_what_is_wrong_is_told_before_training(
     folder: Path, muse: Command, monkeypatch: pytest.MonkeyPatch, options: list[str], message: str
 ) -> None:
-    def train(*_: object, **__: object) -> None:
-        pytest.fail("vectors are trained")
-
-    monkeypatch.setattr("muse.embedding.embed", train)
     monkeypatch.setattr("muse.files.locate.SAMPLE", folder / "none")
     (folder / "bad.tsv").write_text("1 2 3 4\n" * 9)
     (folder / "blank").write_text(" \n\n")
@@ -105,4 +125,4 @@ def test_vectors_that_are_there_are_not_replaced(folder: Path, muse: Command) ->
 
 def test_a_text_of_the_target_needs_a_target(folder: Path, muse: Command) -> None:
     arguments: list[object] = ["align", "--src", "fr", "--into", "space", "--tgt-text", "en.txt", "-q"]
-    refused_leaving(folder, muse, arguments, "--tgt-text needs --tgt LANG")
+    refused_leaving(folder, muse, arguments, "--tgt-text needs --tgt LANG", code=2)

@@ -55,12 +55,23 @@ def test_a_word_may_be_a_dash(muse: Command, here: Path) -> None:
         ("report space --out -", ["--out must have a name"]),
         ("encode - --lang fr", ["SPACE must be a folder, got -; give its name"]),
         ("evaluate space --dictionary text --against -", ["--against must be a folder"]),
-        ("train-lm - - --lang fr --out x.arpa", ["only one file can be standard input, got - for TEXT and"]),
-        ("mine space --src-lang fr --tgt-lang en --source - --target - --out x", ["--source and --target;"]),
-        ("encode space --lang fr --input - --out x --ray local", ["--ray needs files", "got - for --input"]),
     ],
 )
 def test_where_a_dash_can_be_nothing(muse: Command, here: Path, line: str, parts: list[str]) -> None:
     before = tree(here)
     refused(muse(*line.split()), *parts)
+    assert tree(here) == before
+
+
+@pytest.mark.parametrize(
+    ("line", "parts"),
+    [
+        ("train-lm - - --lang fr --out x.arpa", ["only one file can be standard input, got - for TEXT and"]),
+        ("mine space --src-lang fr --tgt-lang en --source - --target - --out x", ["--source and --target;"]),
+        ("encode space --lang fr --input - --out x --ray local", ["--ray needs files", "got - for --input"]),
+    ],
+)
+def test_what_a_dash_excludes_is_wrong_usage(muse: Command, here: Path, line: str, parts: list[str]) -> None:
+    before = tree(here)
+    refused(muse(*line.split()), *parts, code=2)
     assert tree(here) == before

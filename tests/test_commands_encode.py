@@ -167,7 +167,6 @@ def test_bad_input(muse: Command, space: Path, stdin: io.BytesIO, tmp_path: Path
         ([*base, "--encoder", "power-mean[-2,1]"], ["p = -2", "infinite at 0"]),
         ([*base, "--encoder", "mean+znorm"], ["znorm must be fitted on text in fr", "--fit"]),
         ([*base, "--column", "x"], ["--column needs a Parquet file"]),
-        ([*base[:4], "--column", "x"], ["--column needs --input"]),
         ([*base, "--out", tmp_path / "out.txt"], ["out.txt", ".npy or .parquet"]),
         ([*base, "--out", tmp_path / "text.txt" / "out.npy"], ["text.txt", "folder"]),
         ([*base, "--input", tmp_path / "nosuch.txt"], ["nosuch.txt: expected a file"]),
@@ -185,6 +184,7 @@ def test_bad_input(muse: Command, space: Path, stdin: io.BytesIO, tmp_path: Path
     for arguments, parts in cases:
         refused(muse(*arguments), *parts)
         assert tree(tmp_path) == before, arguments
+    refused(muse(*base[:4], "--column", "x"), "--column needs --input", code=2)
 
 
 def test_bad_parquet(muse: Command, space: Path, tmp_path: Path) -> None:

@@ -106,6 +106,8 @@ def test_moses(muse: Command, space: Path, tmp_path: Path) -> None:
         (["moses", "--temperature", "0"], "0.0 is not in the range x>0"),
         (["moses", "--top", "0"], "0 is not in the range x>=1"),
         (["onnx"], "'onnx' is not one of"),
+        (["torch", "--tables", "shared", "--vocab", "a", "--vocab", "b"], "got it 2 times for one shared"),
+        (["torch", "--vocab", "a", "--max-vocab", "5"], "--vocab and --max-vocab exclude each other, got"),
     ],
 )
 def test_wrong_usage(muse: Command, space: Path, tmp_path: Path, arguments: list[str], message: str) -> None:
@@ -126,14 +128,6 @@ BAD: dict[str, tuple[list[str], list[str]]] = {
     "empty": (["torch", "--vocab", "{}/empty"], ["empty: expected content, got an empty file"]),
     "no vocabulary": (["torch", "--vocab", "{}/nosuch"], ["nosuch: expected a file"]),
     "another script": (["torch", "--vocab", "{}/other"], ["found none of its", "check its language"]),
-    "vocabulary of one table": (
-        ["torch", "--tables", "shared", "--vocab", "{}/good", "--vocab", "{}/good"],
-        ["got it 2 times for one shared table"],
-    ),
-    "vocabulary and cut": (
-        ["torch", "--vocab", "{}/good", "--max-vocab", "5"],
-        ["--vocab and --max-vocab exclude each other, got both"],
-    ),
     "specials twice": (["torch", "--specials", "<s>,<s>"], ["special tokens must differ, got <s>, <s>"]),
     "no such language": (["moses", "--src", "de"], ["are en, fr; got 'de'"]),
     "no such language of vectors": (["text", "--lang", "de"], ["are en, fr; got 'de'"]),

@@ -167,6 +167,7 @@ BAD_SETTINGS: dict[str, tuple[list[object], list[str]]] = {
     "signed powers": (["--powers", "3s"], ["got 3s"]),
     "nothing to resume": (["--resume"], ["--resume needs the checkpoints"]),
 }
+WRONG_USAGE = ("lambda elsewhere", "margin elsewhere", "scale elsewhere")
 
 
 @pytest.mark.parametrize("name", BAD_SETTINGS)
@@ -179,7 +180,7 @@ def test_settings_are_checked_before_training(
     monkeypatch.setattr(system, "make_pairs", no_training)
     more, parts = BAD_SETTINGS[name]
     before = tree(files)
-    refused(muse(*good(files, *more)), *parts)
+    refused(muse(*good(files, *more)), *parts, code=2 if name in WRONG_USAGE else 1)
     assert tree(files) == before
 
 

@@ -16,8 +16,7 @@ from muse.normalise import normalise
 from muse.space import Provenance, SideToSave, load_space, save_space
 from muse.text.arpa import read_arpa
 from muse.vectors import Vectors
-from tests.command import Command, Ended, tree
-from tests.test_cli import refused
+from tests.command import Command, Ended, refused, tree
 from tests.test_translate_text import PAIRS, toy
 
 ENGLISH = "the cat eats .\nhe is a man .\nThe man is the cat.\n" * 3
@@ -204,7 +203,9 @@ def test_map_refuses(muse: Command, space: Path) -> None:
     )
     refused(muse(*map_, here / "fr.vec", "--out", space), "--out would replace space, which is read")
     refused(muse(*map_, here / "fr.vec", "--out", here), "got a folder")
-    refused(muse(*map_, here / "fr.vec", "--json"), "--json needs --out")
+    refused(muse(*map_, here / "fr.vec", "--json"), "--json needs --out", code=2)
+    rows = [here / "fr.vec", "--out", here / "x.npy", "--fit"]
+    refused(muse(*map_, *rows), "--fit and --words are for new words", code=2)
     refused(muse("map", space, "--lang", "xx", "--vectors", here / "fr.vec"), "are fr, en; got 'xx'")
     assert tree(here) == before
 

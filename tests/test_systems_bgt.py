@@ -629,10 +629,11 @@ def test_the_command_writes_with_and_without_a_style(muse: Command, written: Pat
     for more, part in (
         (["--tgt", "de"], "knows en, fr, got 'de'"),
         (["--tgt", "fr", "--style", " "], "a style must be a sentence with known words"),
-        (["--tgt", "fr", "--style", "fr1", "--sample"], "a style and a sample are both the language latent"),
     ):
         stdin.seek(0)
         refused(muse(*base, *more), part)
+    both = muse(*base, "--tgt", "fr", "--style", "fr1", "--sample")
+    refused(both, "a style and a sample are both the language latent", code=2)
 
 
 @pytest.mark.parametrize("option", [["--sample"], ["--style", "fr1"]], ids=" ".join)
@@ -701,9 +702,10 @@ BAD: dict[str, tuple[list[object], list[str]]] = {
     "text that is not looked at": (["--text", "fr=x"], ["does not use --text"]),
     "a core": (["--core", "x"], ["takes no --core"]),
 }
+WRONG_USAGE = ("text that is not looked at", "a core")
 
 
 @pytest.mark.parametrize("name", BAD)
 def test_bad_input_is_told_and_leaves_nothing(muse: Command, files: Path, name: str) -> None:
     more, parts = BAD[name]
-    refused_leaving(files, muse, good(files, *more), *parts)
+    refused_leaving(files, muse, good(files, *more), *parts, code=2 if name in WRONG_USAGE else 1)

@@ -275,14 +275,15 @@ def test_translated_inferences_that_do_not_fit(muse: Command, files: Path) -> No
         ("shuffled.txt", ["shuffled.txt:5: expected pair 3 as in", "nli.txt:5, got pair 4"]),
     ):
         refused_leaving(files, muse, good(files, *plain, "--nli", f"fr={files / file}"), *parts)
-    refused(muse(*good(files, "--nli", f"fr={french}")), "translates pairs of en, got none")
+    refused(muse(*good(files, "--nli", f"fr={french}")), "translates pairs of en, got none", code=2)
     refused(muse(*good(files, *plain, "--nli", f"en={french}")), "a language other than the pivot, got en")
     refused(muse(*good(files, *plain, "--nli", f"de={french}")), "'de'")
     twice = [*plain, "--nli", f"fr={french}", "--nli", f"fr={french}"]
     refused(muse(*good(files, *twice)), "--nli needs each language once, got fr twice", code=2)
     start = ["train", files / "space", "--lang", "fr", "--out", files / "out", *twice[:-2], "--encoder"]
     for system, name in (("lens", "lens"), ("infersent", "infersent"), ("xlm", "xlm --nli")):
-        refused(muse(*start, system), f"{name} uses no translations of inferences; leave out --nli fr=FILE")
+        told = f"{name} uses no translations of inferences; leave out --nli fr=FILE"
+        refused(muse(*start, system), told, code=2)
 
 
 def test_the_classifier_of_inferences_is_saved_and_evaluated(
@@ -350,12 +351,13 @@ BAD: dict[str, tuple[list[object], list[str]]] = {
     "a language without words": (["--text", "de=x"], ["'de'"]),
     "no file": (["--parallel", "nosuch.tsv"], ["nosuch.tsv"]),
 }
+WRONG_USAGE = ("a core",)
 
 
 @pytest.mark.parametrize("name", BAD)
 def test_bad_input_is_told_and_leaves_nothing(muse: Command, files: Path, name: str) -> None:
     more, parts = BAD[name]
-    refused_leaving(files, muse, good(files, *more), *parts)
+    refused_leaving(files, muse, good(files, *more), *parts, code=2 if name in WRONG_USAGE else 1)
 
 
 @pytest.mark.parametrize(
@@ -378,4 +380,4 @@ def test_text_without_neighbours_is_told_what_is_needed(
 
 def test_without_text(muse: Command, files: Path) -> None:
     plain = ["train", files / "space", "--encoder", "cmlm", "--lang", "fr", "--out", files / "out"]
-    refused(muse(*plain), "cmlm needs --text to train on, got none")
+    refused(muse(*plain), "cmlm needs --text to train on, got none", code=2)

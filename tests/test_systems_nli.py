@@ -385,7 +385,6 @@ def test_a_step_of_a_paper_preset(files: Path, name: str) -> None:
 
 
 BAD: dict[str, tuple[list[object], list[str]]] = {
-    "no inferences": (["--set", "objective=td"], ["objective=td does not use --nli"]),
     "an objective": (["--set", "objective=nosuch"], ["objective must be one of nli, td", "'nosuch'"]),
     "a pooling": (
         ["--set", "pooling=nosuch"],
@@ -407,10 +406,12 @@ def test_bad_input_of_infersent(muse: Command, files: Path, name: str) -> None:
 
 def test_bad_input_of_labels_and_texts(muse: Command, files: Path) -> None:
     both = ["--parallel", files / "text.tsv", "--lang", "fr"]
-    refused(muse(*infersent(files, *both)), "objective=nli does not use --parallel")
+    refused(muse(*infersent(files, *both)), "objective=nli does not use --parallel", code=2)
+    td = ["--set", "objective=td"]
+    refused(muse(*infersent(files, *td)), "objective=td does not use --nli", code=2)
     plain = ["train", files / "space", "--encoder", "infersent", "--lang", "fr", "--out", files / "out"]
-    refused(muse(*plain), "needs --nli to train on")
-    refused(muse(*plain, "--set", "objective=td"), "needs --parallel to train on")
+    refused(muse(*plain), "needs --nli to train on", code=2)
+    refused(muse(*plain, *td), "needs --parallel to train on", code=2)
     with (files / "nli.txt").open("a") as stream:
         stream.write("9\ten1\ten2\tMAYBE\n")
     refused(muse(*infersent(files)), "nli.txt:302", "'MAYBE'")

@@ -225,7 +225,7 @@ def resumes_to_the_bit(
 
 def test_other_systems_take_one_language(muse: Command, files: Path) -> None:
     start = ["train", files / "space", "--out", files / "out", "--encoder"]
-    refused(muse(*start, "lens", *both_ways(files)), "lens uses parallel text of --lang alone")
+    refused(muse(*start, "lens", *both_ways(files)), "lens uses parallel text of --lang alone", code=2)
     twice = [*both_ways(files), "--parallel", f"de={files / 'de.tsv'}"]
     refused(muse(*start, "x-bilstm", *twice), "each language once, got de twice", code=2)
     refused(
@@ -233,7 +233,7 @@ def test_other_systems_take_one_language(muse: Command, files: Path) -> None:
         "a language other than the pivot",
     )
     alone = ["--lang", "fr", "--parallel", f"de={files / 'de.tsv'}"]
-    refused(muse(*start, "xlm", *alone, "--text", f"fr={files}/fr.txt"), "mlm+tlm needs --parallel")
+    refused(muse(*start, "xlm", *alone, "--text", f"fr={files}/fr.txt"), "mlm+tlm needs --parallel", code=2)
 
 
 def test_a_folder_that_is_older_than_several_languages(tmp_path: Path) -> None:

@@ -161,17 +161,18 @@ BAD: dict[str, tuple[list[object], list[str]]] = {
     "no file": (["--parallel", "nosuch.tsv"], ["nosuch.tsv"]),
     "nothing to resume": (["--resume"], ["--resume needs the checkpoints"]),
 }
+WRONG_USAGE = ("text that is not looked at", "two texts to learn from")
 
 
 @pytest.mark.parametrize("name", BAD)
 def test_bad_input_is_told_and_leaves_nothing(muse: Command, files: Path, name: str) -> None:
     more, parts = BAD[name]
-    refused_leaving(files, muse, good(files, *more), *parts)
+    refused_leaving(files, muse, good(files, *more), *parts, code=2 if name in WRONG_USAGE else 1)
 
 
 def test_no_text_and_usage(muse: Command, files: Path) -> None:
     plain = ["train", files / "space", "--encoder", "lens", "--lang", "fr", "--out", files / "out"]
-    refused(muse(*plain), "give --parallel or --nli, got neither")
+    refused(muse(*plain), "give --parallel or --nli, got neither", code=2)
     assert muse(*good(files, "--margin", 0.1)).code == 2
     assert muse(*good(files, "--set", "dimension")).code == 2
     twice = ["--text", "fr=a", "--text", "fr=b"]

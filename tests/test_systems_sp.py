@@ -130,7 +130,8 @@ def test_bad_settings_are_told_and_leave_nothing(name: str, tmp_path: Path, muse
     text = write_text(tmp_path / "pairs.tsv", toy_text())
     pairs = [] if name == "no translations" else ["--parallel", text]
     arguments = ["train", tmp_path / "space", "--encoder", "sp", "--lang", "fr", *pairs, *more]
-    refused_leaving(tmp_path, muse, [*arguments, "--out", tmp_path / "out"], *parts)
+    code = 1 if pairs else 2
+    refused_leaving(tmp_path, muse, [*arguments, "--out", tmp_path / "out"], *parts, code=code)
 
 
 def test_settings_are_checked() -> None:

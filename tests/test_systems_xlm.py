@@ -373,12 +373,12 @@ def test_bad_input_is_told_and_leaves_nothing(muse: Command, files: Path, name: 
 
 
 def test_missing_texts(muse: Command, files: Path) -> None:
-    refused(muse(*good(files, parallel=False)), "mlm+tlm needs --parallel")
+    refused(muse(*good(files, parallel=False)), "mlm+tlm needs --parallel", code=2)
     unused = ["--set", "objective=mlm", "--parallel", files / "pairs.tsv"]
-    refused(muse(*good(files, *unused, parallel=False)), "mlm does not use --parallel")
+    refused(muse(*good(files, *unused, parallel=False)), "mlm does not use --parallel", code=2)
     start = ["train", files / "space", "--encoder", "xlm", "--lang", "fr", "--out", files / "out"]
-    refused(muse(*start), "needs --text to train on")
-    refused(muse(*start, "--text", f"en={files}/en.txt"), "needs text of --lang fr")
+    refused(muse(*start), "needs --text to train on", code=2)
+    refused(muse(*start, "--text", f"en={files}/en.txt"), "needs text of --lang fr", code=2)
     with pytest.raises(BadSetting, match="warmup"):
         XlmConfig(warmup=0)
     assert len(SPECIALS) == 5

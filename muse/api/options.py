@@ -52,7 +52,7 @@ def request_of(source: str | Sequence[str], target: str | None, options: Mapping
         raise _expected("target", "a language", target)
     request = Request(sources, target, config=config, **given)
     if learning.get("reweight") and not request.moves_target:
-        raise BadSetting(
+        raise Contradiction(
             "--reweight moves the target, which several languages share; use it with one --src and no --into"
         )
     return request

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from muse.api.arrays import Given, RowArray
-from muse.errors import BadFile, BadSetting
+from muse.errors import BadFile, BadSetting, Contradiction
 from muse.files.locate import locate_vectors
 from muse.files.source import cannot_open
 from muse.files.spacy_pipeline import find_vectors
@@ -108,7 +108,7 @@ class Request:
                 f"{self.max_vocab}; raise it"
             )
         if self.config.plan.init == "dictionary" and self.dictionary is None:
-            raise BadSetting(
+            raise Contradiction(
                 "--init dictionary needs the pairs to learn from, got none; give --dictionary FILE"
             )
 
@@ -141,19 +141,19 @@ class Request:
                 ("--tgt-texts", self.target_texts),
             ):
                 if given is not None:
-                    raise BadSetting(f"--into uses the target's vectors in the space; omit {option}")
+                    raise Contradiction(f"--into uses the target's vectors in the space; omit {option}")
         for option, given in (
             ("--dictionary", self.dictionary),
             ("--src-words", self.source_words),
             ("--src-texts", self.source_texts),
         ):
             if given is not None and len(sources) > 1:
-                raise BadSetting(
+                raise Contradiction(
                     f"{option} needs a single --src, got {len(sources)}; align that language first, "
                     "then add the others with --into"
                 )
         if self.config.joint and (len(sources) < 2 or self.into is not None):
-            raise BadSetting(
+            raise Contradiction(
                 "--joint needs at least two --src and no --into: it moves every language but the target"
             )
 
@@ -206,7 +206,7 @@ def _several(given: Given | tuple[Given, ...] | None) -> tuple[Given, ...]:
 
 def _check_files(option: str, files: tuple[Given, ...], languages: tuple[str, ...]) -> None:
     if files and len(files) != len(languages):
-        raise BadSetting(
+        raise Contradiction(
             f"{option}-emb must be given once for each {option}, in the same order: got {len(files)} "
             f"files for {len(languages)} languages; give one for each, or none to search for them"
         )

@@ -139,14 +139,10 @@ def align(**options: Any) -> int:
         raise click.UsageError("Missing option '--tgt', or '--into SPACE' in its place.")
     from muse.api.request import Untrained
     from muse.api.run import run
-    from muse.errors import Contradiction
     from muse.progress import Progress, message
     from muse.run.memory import keep_freed_memory
 
-    try:
-        request = _request(options)
-    except Contradiction as error:
-        raise click.UsageError(f"{error}.") from error
+    request = _request(options)
     keep_freed_memory()
     quiet, texts = options["quiet"], check_texts(options)
     untrained = Untrained(texts, partial(embed_texts, texts, seed=options["seed"], quiet=quiet))

@@ -33,20 +33,20 @@ def text_options(command: Callable[..., Any]) -> Callable[..., Any]:
 def check_texts(options: dict[str, Any]) -> dict[str, Path]:
     """The text of each language that has one; an error where they contradict other options or files."""
     from muse.embedding.corpus import check_text
-    from muse.errors import BadFile, BadSetting
+    from muse.errors import BadFile, Contradiction
     from muse.files.writing import check_place
 
     source, target, sources = options["src_text"], options["tgt_text"], options["sources"]
     for side, given, other in (("--src", source, options["src_emb"]), ("--tgt", target, options["tgt_emb"])):
         if given and other:
-            raise BadSetting(f"{side}-text replaces {side}-emb, got both; leave one of them out")
+            raise Contradiction(f"{side}-text replaces {side}-emb, got both; leave one of them out")
     if source and len(source) != len(sources):
-        raise BadSetting(
+        raise Contradiction(
             f"--src-text must be given once for each --src, got {len(source)} for {len(sources)}; give all "
             "of them, in the same order"
         )
     if target and options["target"] is None:
-        raise BadSetting("--tgt-text needs --tgt LANG; --into has the target's vectors in its space")
+        raise Contradiction("--tgt-text needs --tgt LANG; --into has the target's vectors in its space")
     found = dict(zip(sources, source, strict=False))
     found |= {options["target"]: target} if target else {}
     for language, text in found.items():

@@ -18,18 +18,19 @@ _FOLDERS = ("SPACE", "FOLDER")
 def without_dashes(options: dict[str, Any]) -> dict[str, Any]:
     """The options with the path of standard input for every - that is a file to read.
 
-    Raise BadSetting for a - that is a folder or is written, for two of them, and for one beside --ray.
+    Raise BadSetting for a - that is a folder or is written, and Contradiction for two of them and for one
+    beside --ray.
     """
-    from muse.errors import BadSetting
+    from muse.errors import Contradiction
 
     found = list(_dashes(options))
     for parameter in found:
         _check(parameter)
     if len(found) > 1:
         names = " and ".join(_shown(parameter) for parameter in found)
-        raise BadSetting(f"only one file can be standard input, got - for {names}; give the others a name")
+        raise Contradiction(f"only one file can be standard input, got - for {names}; give the others a name")
     if found and options.get("address") is not None:
-        raise BadSetting(f"--ray needs files that several machines read, got - for {_shown(found[0])}")
+        raise Contradiction(f"--ray needs files that several machines read, got - for {_shown(found[0])}")
     return {**options, **{str(one.name): _replaced(options[str(one.name)]) for one in found}}
 
 

@@ -93,12 +93,12 @@ def _on_cluster(
 ) -> dict[str, Any]:
     from muse.cluster.encoding import Text, encode
     from muse.cluster.run import Run, encoder_as_settings, files_as_settings, spaces_as_settings
-    from muse.errors import BadSetting
+    from muse.errors import Contradiction
     from muse.progress import Progress
 
     one_machine_only("device")
     if source is None or out is None:
-        raise BadSetting("--ray needs --input and --out, which several machines read and write; give both")
+        raise Contradiction("--ray needs --input and --out, which several machines read and write; give both")
     _check_places(None, options["save"])
     encoder = _encoder(space, lang, options)
     spaces = (space, *options["also"])
@@ -125,11 +125,11 @@ def _check_places(out: Path | None, save: Path | None) -> None:
 def _sentences(source: Path | None, column: str | None) -> Iterator[list[str]]:
     from muse.encoders.reading import blocks
     from muse.encoders.streaming import stream_sentences
-    from muse.errors import BadSetting
+    from muse.errors import Contradiction
 
     if source is None:
         if column is not None:
-            raise BadSetting("--column needs --input with a Parquet file, got none; leave it out")
+            raise Contradiction("--column needs --input with a Parquet file, got none; leave it out")
         return lines_on_stdin()
     rest = blocks(stream_sentences(source, column))
     return chain([next(rest, [])], rest)  # errors in the file are reported before the space is loaded

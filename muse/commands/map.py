@@ -40,7 +40,7 @@ def map_words(space: Path, lang: str, vectors: Path, out: Path | None, as_json: 
     With a fastText .bin or a spaCy pipeline in mode floret, --words may list any strings, whose vectors are
     composed of n-grams. Rows without words go to a .npy or .parquet file, however many there are.
     """
-    from muse.errors import BadSetting
+    from muse.errors import BadSetting, Contradiction
     from muse.files import write_npz, write_vectors_text
     from muse.files.plain_text import read_lines
     from muse.files.rows import is_rows
@@ -48,7 +48,7 @@ def map_words(space: Path, lang: str, vectors: Path, out: Path | None, as_json: 
     from muse.space.new_words import load_new_words, map_new_words
 
     if as_json and out is None:
-        raise BadSetting("--json needs --out FILE for the vectors, got none; add it or leave --json out")
+        raise Contradiction("--json needs --out FILE for the vectors, got none; add it or leave --json out")
     if out is not None and out.suffix in (".npy", ".parquet"):
         _stream(space, lang, vectors, out, as_json=as_json, **options)
         return
@@ -76,13 +76,13 @@ def map_words(space: Path, lang: str, vectors: Path, out: Path | None, as_json: 
 
 
 def _stream(space: Path, lang: str, vectors: Path, out: Path, *, as_json: bool, **options: Any) -> None:
-    from muse.errors import BadSetting
+    from muse.errors import Contradiction
     from muse.files.row_files import check_row_file
     from muse.progress import Progress
     from muse.space.streaming import map_rows
 
     if options["fit"] or options["words"] is not None:
-        raise BadSetting(
+        raise Contradiction(
             "--fit and --words are for new words, written to a .vec or .npz file; leave them out"
         )
     check_row_file(out)

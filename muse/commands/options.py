@@ -16,6 +16,7 @@ from click.core import ParameterSource
 
 from muse.commands.dashes import without_dashes
 from muse.commands.outputs import check_outputs
+from muse.errors import Contradiction
 from muse.progress import message
 from muse.run.address_space import fit_threads
 from muse.version import __version__
@@ -65,7 +66,7 @@ def common(command: F) -> F:
     def run(*, quiet: bool, verbose: bool, threads: int | None, **options: Any) -> Any:
         _wait_asleep()
         level = logging.ERROR if quiet else logging.DEBUG if verbose else logging.INFO
-        with _messages(level):
+        with _messages(level), _wrong_usage():
             with_torch = command.__name__ not in WITHOUT_TORCH
             threads = fit_threads(threads, torch=with_torch)
             if threads is not None and with_torch:
@@ -112,6 +113,15 @@ def _messages(level: int) -> Iterator[None]:
         yield
     finally:
         ours.setLevel(before)
+
+
+@contextmanager
+def _wrong_usage() -> Iterator[None]:
+    """A context in which options that contradict one another are wrong usage, with its exit code."""
+    try:
+        yield
+    except Contradiction as error:
+        raise click.UsageError(f"{error}.") from error
 
 
 def direction(command: F) -> F:
@@ -184,11 +194,9 @@ def cluster(command: F) -> F:
 
 
 def one_machine_only(*names: str) -> None:
-    """Raise BadSetting if one of these options was given beside --ray."""
-    from muse.errors import BadSetting
-
+    """Raise Contradiction if one of these options was given beside --ray."""
     for option in given(*names):
-        raise BadSetting(f"{option} is for one machine; leave it out, or leave out --ray")
+        raise Contradiction(f"{option} is for one machine; leave it out, or leave out --ray")
 
 
 def given(*names: str) -> list[str]:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from muse.errors import BadSetting
+from muse.errors import BadSetting, Contradiction
 from muse.files.vocabulary import read_vocabulary
 from muse.files.writing import check_place, replaced
 from muse.progress import Progress
@@ -42,12 +42,12 @@ class TableConfig:
 
     def __post_init__(self) -> None:
         if len(self.vocabularies) > (1 if self.shared else 2):
-            raise BadSetting(
+            raise Contradiction(
                 "--vocab may be given once for each table, got it "
                 f"{len(self.vocabularies)} times for {'one shared table' if self.shared else 'two tables'}"
             )
         if self.vocabularies and self.max_vocab is not None:
-            raise BadSetting("--vocab and --max-vocab exclude each other, got both; omit one")
+            raise Contradiction("--vocab and --max-vocab exclude each other, got both; omit one")
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,7 +13,7 @@ import numpy as np
 from muse.encoders.encoder import SentenceEncoder
 from muse.encoders.reading import Reader
 from muse.encoders.saving import check_out
-from muse.errors import BadSetting
+from muse.errors import BadSetting, Contradiction
 from muse.files.parallel_text import read_pairs
 from muse.run.runtime import Runtime
 from muse.space import AlignedSpace
@@ -112,9 +112,9 @@ class TrainingRequest:
         if len(self.parallel) > 2:
             raise BadSetting(f"--parallel takes one file, or --source and --target; got {len(self.parallel)}")
         if self.core is not None and not system.takes_core:
-            raise BadSetting(f"{system.name} learns its own words and takes no --core; leave it out")
+            raise Contradiction(f"{system.name} learns its own words and takes no --core; leave it out")
         if self.further and not system.several:
-            raise BadSetting(
+            raise Contradiction(
                 f"{system.name} uses parallel text of --lang alone; leave out --parallel "
                 f"{next(iter(self.further))}=FILE"
             )
@@ -152,11 +152,11 @@ class TrainingRequest:
         pivot = self.space.pivot
         for language in self.translated_nli:
             if not system.translated_nli:
-                raise BadSetting(
+                raise Contradiction(
                     f"{system.name} uses no translations of inferences; leave out --nli {language}=FILE"
                 )
             if self.nli is None:
-                raise BadSetting(
+                raise Contradiction(
                     f"--nli {language}=FILE translates pairs of {pivot}, got none; give these as --nli FILE"
                 )
             if language == pivot:
@@ -170,9 +170,9 @@ class TrainingRequest:
         for name in TEXTS:
             if name in system.needs and not given[name]:
                 of = f" of {self.language}, the --lang," if name == "parallel" and self.further else ""
-                raise BadSetting(f"{system.name} needs --{name}{of} to train on, got none; add it")
+                raise Contradiction(f"{system.name} needs --{name}{of} to train on, got none; add it")
             if given[name] and name not in (*system.needs, *system.uses):
-                raise BadSetting(f"{system.name} does not use --{name}; leave it out")
+                raise Contradiction(f"{system.name} does not use --{name}; leave it out")
 
 
 @dataclass(frozen=True, eq=False)

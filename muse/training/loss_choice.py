@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from muse.errors import BadSetting
+from muse.errors import BadSetting, Contradiction
 from muse.training.losses import Align, Hinge, Loss, Softmax
 
 
@@ -35,7 +35,7 @@ class LossChoice:
         for key in found:
             if key not in settings:
                 option = "lambda" if key == "weight" else key
-                raise BadSetting(f"--loss {self.name} does not take --{option}; leave it out")
+                raise Contradiction(f"--loss {self.name} does not take --{option}; leave it out")
         return make(**found)
 
 

@@ -18,7 +18,7 @@ from torch import Tensor
 
 from muse.encoders.ragged import Ragged
 from muse.encoders.reading import Reading
-from muse.errors import BadSetting
+from muse.errors import BadSetting, Contradiction
 from muse.systems.bgt.config import OF_WRITERS, BgtConfig
 from muse.systems.bgt.decoder import Decoder
 from muse.systems.bgt.network import BgtNetwork
@@ -55,7 +55,7 @@ class Rewriting(Writer):
     def _check_latent(self) -> None:
         """Raise BadSetting if the model lacks the language latent that is asked for."""
         if self.style is not None and self.seed is not None:
-            raise BadSetting("a style and a sample are both the language latent, got both; leave one out")
+            raise Contradiction("a style and a sample are both the language latent, got both; leave one out")
         own = self.network.config.own
         if self.style is not None and not own:
             raise BadSetting("a style is a language latent, of which this model has none; leave it out")

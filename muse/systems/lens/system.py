@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from muse.errors import BadSetting
+from muse.errors import Contradiction
 from muse.files.nli import LABELS
 from muse.space import AlignedSpace
 from muse.systems.cores import restored_core
@@ -38,7 +38,7 @@ def train_lens(job: Job) -> Fitted:
     request, config = job.request, job.config
     if bool(request.parallel) == (request.nli is not None):
         got = "both" if request.parallel else "neither"
-        raise BadSetting(
+        raise Contradiction(
             f"a lens is trained on translations or on inferences: give --parallel or --nli, got {got}"
         )
     with torch_seeded(request.seed, 0):

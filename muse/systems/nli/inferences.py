@@ -12,7 +12,7 @@ from torch import Tensor
 
 from muse.encoders.ragged import Ragged
 from muse.encoders.reading import Reader, Reading
-from muse.errors import BadSetting, Mismatch
+from muse.errors import Contradiction, Mismatch
 from muse.files.nli import Inference, read_nli
 from muse.progress import Progress
 from muse.systems.nli.pair_classes import LabelledPairs
@@ -77,7 +77,7 @@ def read_inferences(job: Job, readers: Readers) -> Inferences:
     """The inferences of a request in its language, as a core or a network reads them."""
     path, language, runtime = job.request.nli, job.request.language, job.runtime
     if path is None:
-        raise BadSetting("training on inferences needs --nli to train on, got none; add it")
+        raise Contradiction("training on inferences needs --nli to train on, got none; add it")
     reader = readers.reader(language)
     return make_inferences(read_nli(path), reader, language, device=runtime.device, progress=runtime.progress)
 

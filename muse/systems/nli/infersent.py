@@ -14,7 +14,7 @@ from torch import Tensor
 
 from muse.encoders.ragged import Ragged
 from muse.encoders.reading import Reader
-from muse.errors import BadSetting
+from muse.errors import Contradiction
 from muse.files.nli import LABELS
 from muse.space import AlignedSpace
 from muse.systems.core import Core
@@ -119,7 +119,7 @@ def _inferences(job: Job) -> Examples:
 
 def _translations(job: Job) -> Examples:
     if not job.request.parallel:
-        raise BadSetting("infersent with objective=td needs --parallel to train on, got none; add it")
+        raise Contradiction("infersent with objective=td needs --parallel to train on, got none; add it")
     pairs = job.pairs()
     return Examples(
         TranslationExamples(pairs, job.languages, job.request.seed), 2 * len(pairs.held_out), pairs.counts
@@ -158,7 +158,7 @@ def train_infersent(job: Job) -> Fitted:
     request, config = job.request, job.config
     objective = OBJECTIVES[config.objective]
     if getattr(request, objective.unused):
-        raise BadSetting(
+        raise Contradiction(
             f"infersent with objective={config.objective} does not use --{objective.unused}; leave it out"
         )
     examples = objective.pairs(job)

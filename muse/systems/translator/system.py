@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from muse.encoders.saving import encoder_files
-from muse.errors import BadSetting
+from muse.errors import BadSetting, Contradiction
 from muse.space import AlignedSpace
 from muse.systems.pieces import EOS, Pieces
 from muse.systems.system import Fitted, Job, Preset, System, TrainingRequest
@@ -80,7 +80,7 @@ def check_languages(request: TrainingRequest) -> None:
         )
     for language in request.parallel_files:
         if language not in request.texts:
-            raise BadSetting(f"--parallel of {language} needs its text; give --text {language}=FILE")
+            raise Contradiction(f"--parallel of {language} needs its text; give --text {language}=FILE")
 
 
 def check_losses(config: TranslatorConfig, request: TrainingRequest) -> None:

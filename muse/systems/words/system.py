@@ -17,7 +17,7 @@ from torch import Tensor
 from muse.encoders.pooling import Power, check_powers
 from muse.encoders.reading import Vocabulary
 from muse.encoders.trained import TrainedEncoder
-from muse.errors import BadSetting
+from muse.errors import Contradiction
 from muse.space import AlignedSpace
 from muse.systems.network_encoder import SentenceNetwork
 from muse.systems.system import Fitted, Job, Preset, System
@@ -59,7 +59,7 @@ def train_words(make: Callable[..., WordTables], job: Job) -> Fitted:
     began = time.perf_counter()
     space, runtime, loss = job.request.space, job.runtime, job.config.loss()
     if isinstance(loss, Align) and job.recipe["system"] == CVM_ADD.name:
-        raise BadSetting("--loss align has no minimum where both languages are trained; leave it out")
+        raise Contradiction("--loss align has no minimum where both languages are trained; leave it out")
     pairs = job.pairs(lambda language: Vocabulary(language, space.vectors(language).index))
     loaded = time.perf_counter()
     tables = make(*_rows(job), **_own_settings(job))
@@ -89,7 +89,7 @@ def _own_settings(job: Job) -> dict[str, float]:
     if name == PROJECTION.name:
         return {"dropout": dropout}
     if dropout:
-        raise BadSetting(f"--dropout is for projection, not for {name}; leave it out")
+        raise Contradiction(f"--dropout is for projection, not for {name}; leave it out")
     return {}
 
 

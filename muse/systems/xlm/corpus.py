@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from muse.errors import BadSetting
+from muse.errors import BadSetting, Contradiction
 from muse.files.documents import read_documents
 from muse.files.parallel_text import ParallelText, read_pairs
 from muse.files.sentence_text import read_sentences
@@ -50,25 +50,25 @@ def check_texts(config: XlmConfig, request: TrainingRequest) -> None:
     """Raise BadSetting if the given files do not fit the objective."""
     pivot, language = request.space.pivot, request.language
     if language not in request.texts:
-        raise BadSetting(f"xlm needs text of --lang {language}; give --text {language}=FILE")
+        raise Contradiction(f"xlm needs text of --lang {language}; give --text {language}=FILE")
     if config.judged and config.judged not in request.texts:
         raise BadSetting(
             f"judged must be a language with --text, one of {', '.join(request.texts)}; got {config.judged!r}"
         )
     if config.objective != TLM:
         if request.parallel_files:
-            raise BadSetting(
+            raise Contradiction(
                 f"{config.objective} does not use --parallel; leave it out, or --set objective=mlm+tlm"
             )
         return
     if not request.parallel or pivot not in request.texts:
-        raise BadSetting(
+        raise Contradiction(
             f"mlm+tlm needs --parallel and --text of both its languages, {pivot} and {language}; give them, "
             "or --set objective=mlm"
         )
     for name in request.further:
         if name not in request.texts:
-            raise BadSetting(
+            raise Contradiction(
                 f"--parallel {name}=FILE needs text of {name}; give --text {name}=FILE, or leave it out"
             )
 
