@@ -15,7 +15,7 @@ from muse.files.plain_text import read_lines
 from muse.induce import Limits, entries
 from muse.search import approximate
 from muse.space import load_space
-from tests.command import Command, tree
+from tests.command import Command, refused_leaving, tree
 from tests.spaces import saved
 
 # The odd words of the toy space cannot all stand in a line; these options keep to what can.
@@ -168,6 +168,21 @@ def test_a_second_file_that_fails_takes_the_first_along(muse: Command, space: Pa
     assert ended.code == 1
     assert "d.reverse.tsv: expected the name of a file, got a folder" in ended.err
     assert tree(space.parent) == before
+
+
+@pytest.mark.parametrize("name", ["d", "d.dict", "fr-en.5000-6500", "d.csv", "d.TXT.gz"])
+def test_any_other_name_is_that_of_plain_pairs(muse: Command, space: Path, name: str) -> None:
+    assert muse("induce", space, "--out", space.parent / name).code == 0
+    assert len(read_lexicon(space.parent / name)) > 10
+
+
+@pytest.mark.parametrize("name", ["d.parquet", "d.json", "d.json.gz", "d.XLSX"])
+def test_a_name_that_promises_another_format(muse: Command, space: Path, name: str) -> None:
+    out = space.parent / name
+    arguments: list[object] = ["induce", space / "nosuch", "--out", out]  # before the space is opened
+    message = f"{name}: pairs are written to a .txt, .tsv or .jsonl file, got"
+    refused_leaving(space.parent, muse, arguments, message)
+    assert muse("induce", space, "--out", out, "--format", "jsonl").code == 0
 
 
 @pytest.mark.parametrize("more", [["--src-max", 0], ["--min-probability", 1.5], ["--format", "xml"]], ids=str)

@@ -77,6 +77,7 @@ def induce(space: Path, out: Path, form: str | None, both: bool, as_json: bool, 
     from muse.run.memory import peak_memory_mb
     from muse.search.approximate import Approximation, worst
 
+    form = form or _form(out, on_cluster=options["address"] is not None)
     recalls: list[Recall] = []
     approximation = Approximation(options["search"], options["seed"], recalls.append)
     loaded = open_space(space, options["device"], options["quiet"], approximation)
@@ -93,7 +94,7 @@ def induce(space: Path, out: Path, form: str | None, both: bool, as_json: bool, 
     else:
         if both:
             wanted.append(_Wanted(_reverse(out), target, source, limits.reversed()))
-        made = _write(loaded, wanted, form or _form(out), options, approximation)
+        made = _write(loaded, wanted, form, options, approximation)
         more = {"peak_memory_mb": peak_memory_mb()}
     shown = [{**one, "out": str(which.out)} for one, which in zip(made, wanted, strict=True)]
     if as_json:
@@ -149,9 +150,15 @@ def _on_cluster(
     )  # fmt: skip
 
 
-def _form(out: Path) -> str:
+def _form(out: Path, *, on_cluster: bool) -> str:
+    from muse.files.writing import check_text_name
+
     suffix = Path(out.name.removesuffix(".gz")).suffix
-    return suffix[1:] if suffix in (".tsv", ".jsonl") else "muse"
+    if suffix in (".tsv", ".jsonl"):
+        return suffix[1:]
+    if not on_cluster:  # where it is a folder
+        check_text_name(out, "pairs", ".txt, .tsv or .jsonl")
+    return "muse"
 
 
 def _reverse(out: Path) -> Path:

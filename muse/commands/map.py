@@ -44,7 +44,7 @@ def map_words(space: Path, lang: str, vectors: Path, out: Path | None, as_json: 
     from muse.files import write_npz, write_vectors_text
     from muse.files.plain_text import read_lines
     from muse.files.rows import is_rows
-    from muse.files.writing import check_place, vectors_text
+    from muse.files.writing import check_place, check_text_name, vectors_text
     from muse.space.new_words import load_new_words, map_new_words
 
     if as_json and out is None:
@@ -57,6 +57,8 @@ def map_words(space: Path, lang: str, vectors: Path, out: Path | None, as_json: 
             f"{vectors}: rows without words are mapped to a .npy or .parquet file; give it as --out"
         )
     if out is not None:
+        if out.suffix != ".npz":
+            check_text_name(out, "vectors", ".vec, .vec.gz, .npz, .npy or .parquet")
         check_place(out)
     asked = None if options["words"] is None else list(read_lines(options["words"]))
     loaded = open_space(space, options["device"], options["quiet"])

@@ -70,7 +70,7 @@ def mine(space: Path, out: Path, as_json: bool, **options: Any) -> None:
     known word are left out and counted. Accents written apart and white space make no difference.
     """
     from muse.errors import BadSetting
-    from muse.files.writing import check_place
+    from muse.files.writing import check_place, check_text_name
 
     recalls: list[Recall] = []
     config = _config(options, recalls)
@@ -81,6 +81,7 @@ def mine(space: Path, out: Path, as_json: bool, **options: Any) -> None:
     if on_cluster:
         one_machine_only("backend", "device")
     else:
+        check_text_name(out, "pairs", ".tsv or .tsv.gz")
         check_place(out)
     # On a cluster other machines read the texts; this one, what --gold is compared with.
     named = zip(SIDES, languages, strict=True)

@@ -29,12 +29,13 @@ def train_lm(
     interpolated modified Kneser-Ney, and is written in the ARPA format.
     """
     from muse.files.plain_text import read_lines
-    from muse.files.writing import check_place
+    from muse.files.writing import check_place, check_text_name
     from muse.progress import Progress
     from muse.text.arpa import write_arpa
     from muse.text.kneser_ney import learn_language_model
     from muse.text.tokens import Tokeniser
 
+    check_text_name(out, "n-grams", ".arpa or .arpa.gz")
     check_place(out)
     lines = [line for path in texts for line in read_lines(path)]
     tokeniser = Tokeniser(lang)

@@ -24,7 +24,7 @@ from muse.errors import BadFile
 from muse.files import read_vectors
 from muse.files.atomic import atomic_path
 from muse.files.folders import parents_made
-from muse.files.writing import check_place, write_vectors_text
+from muse.files.writing import check_place, check_text_name, write_vectors_text
 from muse.progress import Progress, Tick
 from muse.run.memory import peak_memory_mb
 from muse.text.unspaced import unspaced_letters
@@ -78,6 +78,7 @@ def embed(
     """
     config, progress, out = config or EmbedConfig(), progress or Progress(quiet=True), Path(out)
     places = [out] if model is None else [out, model]
+    check_text_name(out, "vectors", ".vec or .vec.gz")
     for place in places:
         check_place(place)
     with ExitStack() as stack:

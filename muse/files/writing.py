@@ -11,7 +11,7 @@ from typing import IO, cast
 
 import numpy as np
 
-from muse.errors import BadFile, Mismatch
+from muse.errors import BadFile, BadSetting, Mismatch
 from muse.files.atomic import atomic_path, refuse_special
 from muse.files.folders import FULL, parents_made
 from muse.files.source import PACKED_OTHERWISE
@@ -19,6 +19,11 @@ from muse.files.text_line import SAMPLE, Line, read_line, runs_over
 from muse.vectors import Matrix
 
 _ROWS = 1000  # rows written at once
+# The endings of files that other programs open as something else than lines of text.
+_NO_TEXT = (
+    "arrow avro bin db docx feather h5 hdf5 html json jsonl npy npz ods orc parquet pdf pickle pkl pt pth "
+    "safetensors sqlite xls xlsx xml yaml yml"
+).split()
 
 
 def write_vectors_text(
@@ -103,6 +108,20 @@ def check_place(path: Path) -> None:
         raise BadFile(f"{path}: expected a name without {path.suffix}, since files are packed as .gz alone")
     refuse_special(path)
     check_folder(path.resolve().parent)
+
+
+def check_text_name(path: Path, content: str, endings: str) -> None:
+    """Raise BadSetting if a name promises another format than the text that the content is written as.
+
+    >>> check_text_name(Path("d.json"), "pairs", ".txt or .tsv")
+    Traceback (most recent call last):
+    muse.errors.BadSetting: d.json: pairs are written to a .txt or .tsv file, got .json; choose one of these
+    """
+    ending = Path(path.name.removesuffix(".gz")).suffix
+    if ending[1:].lower() in _NO_TEXT:
+        raise BadSetting(
+            f"{path}: {content} are written to a {endings} file, got {ending}; choose one of these"
+        )
 
 
 def check_folder(path: Path) -> None:
