@@ -54,6 +54,7 @@ MISTAKES = [
     usage("translate space fr20 --to en", "No such option '--to'"),
     usage("induce space", "Missing option '--out'"),
     usage("induce space --out x.txt --top 0", "0 is not in the range x>=1"),
+    usage("export space --out x", "Missing option '--format', one of text, word2vec, npz, parquet,"),
     usage("export space --format csv --out x", "'csv' is not one of 'text'"),
     usage("fetch fr", "such as vectors fr en, or dictionary fr-en, got fr; --list shows all"),
     usage("fetch vectors", "got vectors;"),

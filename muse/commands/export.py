@@ -22,6 +22,7 @@ log = logging.getLogger(__name__)
 
 VECTORS = ("text", "word2vec", "npz", "parquet")
 SENTENCES, SPACY, SPACE = "sentence-transformers", "spacy", "space"
+FORMS = (*VECTORS, SENTENCES, SPACY, "torch", "moses", SPACE)
 # The options that only some formats use.
 OF_FORM = {
     "language": ("--lang", (*VECTORS, SENTENCES, SPACY)),
@@ -38,11 +39,7 @@ OF_FORM = {
 
 @click.command()
 @click.argument("space", type=Path)
-@click.option(
-    "--format", "form", required=True,
-    type=click.Choice([*VECTORS, SENTENCES, SPACY, "torch", "moses", SPACE]),
-    help="Format to write; see above.",
-)  # fmt: skip
+@click.option("--format", "form", type=click.Choice(FORMS), help="Format to write; see above.  [required]")
 @click.option(
     "--out", required=True, type=Path, metavar="PATH",
     help="File or folder to write; vectors go to one file per language if PATH has no suffix, "
@@ -96,8 +93,9 @@ OF_FORM = {
 )  # fmt: skip
 @common
 def export(
-    space: Path, form: str, out: Path, as_json: bool, quiet: bool, seed: int, device: str, **options: Any
-) -> None:
+    space: Path, form: str | None, out: Path, as_json: bool, quiet: bool, seed: int, device: str,
+    **options: Any,
+) -> None:  # fmt: skip
     """Write a SPACE as files for other systems.
 
     \b
@@ -113,6 +111,8 @@ def export(
     """  # noqa: D301 - click reads \b as the character
     import numpy as np
 
+    if form is None:
+        raise click.UsageError(f"Missing option '--format', one of {', '.join(FORMS)}.")
     given = {key: value for key, value in options.items() if value not in (None, ())}
     _check_options(form, given)
     loaded = open_space(space, device, quiet)
