@@ -81,6 +81,25 @@ def test_too_few_common_words(
     assert np.allclose(new.rows(["mot41"]), space.map_words("fr", rows[41:42]))
 
 
+@pytest.mark.parametrize(
+    ("own", "of_english", "told"),
+    [(30, 0, None), (20, 27, "33 % of the first 60 words are words of fr, 45 % of en: are the vectors of fr"),
+     (25, 20, None), (18, 0, "30 % of the first 60 words are words of fr, 0 % of en")],
+)  # fmt: skip
+def test_vectors_of_another_language_are_noticed(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, own: int, of_english: int, told: str | None
+) -> None:
+    rows = raw_rows(5, N, D)
+    space = space_of(tmp_path, rows[:40], WORDS[:40])
+    english = [word for word in space.vectors("en").words if word.startswith("en")][:of_english]
+    assert len(english) == of_english
+    words = [*WORDS[:own], *english, *(f"wort{row}" for row in range(N - own - len(english)))]
+    write_npz(tmp_path / "other.npz", words, rows @ rotation(9))
+    load_new_words(space, "fr", tmp_path / "other.npz", fit=True)
+    assert (told is None) == (not caplog.text)
+    assert told is None or told in caplog.text
+
+
 def test_words_without_a_vector_are_left_out(
     made: tuple[AlignedSpace, Matrix, Path], caplog: pytest.LogCaptureFixture
 ) -> None:

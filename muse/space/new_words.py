@@ -34,6 +34,9 @@ log = logging.getLogger(__name__)
 NAMED = 5  # words without a vector that a message lists
 COMPARED = 1_000  # common words by which we test whether two sets of vectors are of the same model
 SAME_MODEL = 0.9  # the least mean cosine: 0.999 for the same model with three decimals, near 0 for another
+LOOKED_AT = 2_000  # the most frequent words of a file, by which we guess its language
+# The shares of them that a space has: of two models of a language 0.34 to 1, of two languages 0 to 0.36.
+FEW, MANY = 1 / 3, 1 / 2
 FITTED = 50_000  # the most frequent common words, to which the map of another model is fitted
 _ADVICE = "use vectors of the model that the space was learned from, or map another model's with --fit"
 RIDGE = 0.01  # times the mean square of a dimension: keeps directions of low variance from being amplified
@@ -101,7 +104,9 @@ def load_new_words(space: AlignedSpace, language: str, path: Path | str, *, fit:
     vectors = _opened(find_vectors(Path(path)), language)
     common = [word for word in space.vectors(language).words if word in vectors.known]
     if fit:
-        return NewWords(language, vectors, _fitted(space, language, vectors, common[:FITTED]))
+        fitted = _fitted(space, language, vectors, common[:FITTED])
+        _warn_of_another_language(space, language, vectors)
+        return NewWords(language, vectors, fitted)
     _check_model(space, language, vectors, common)
     return NewWords(language, vectors, lambda matrix: space.map_words(language, matrix))
 
@@ -183,6 +188,26 @@ def check_same_model(
         )
 
 
+def _warn_of_another_language(space: AlignedSpace, language: str, vectors: WordVectors) -> None:
+    """Warns if few of the words of a file are in the language, or more are in another one of the space."""
+    words = vectors.words[:LOOKED_AT]
+
+    def share(of: str) -> float:
+        index = space.vectors(of).index
+        return sum(word in index for word in words) / len(words)
+
+    known = share(language)
+    if known >= MANY:
+        return
+    others = {other: share(other) for other in space.languages if other != language}
+    best = max(others, key=lambda other: others[other])
+    if known < FEW or others[best] > known:
+        log.warning(
+            "%s: %.0f %% of the first %d words are words of %s, %.0f %% of %s: are the vectors of %s?",
+            vectors.path, 100 * known, len(words), language, 100 * others[best], best, language,
+        )  # fmt: skip
+
+
 def _fitted(
     space: AlignedSpace, language: str, vectors: WordVectors, common: Sequence[str]
 ) -> Callable[[Matrix], Matrix]:
@@ -192,7 +217,7 @@ def _fitted(
     if len(common) < 2 * e:
         raise Mismatch(
             f"{vectors.path}: --fit needs at least {2 * e} words that are also in the space, got "
-            f"{len(common)}; use vectors of more words"
+            f"{len(common)}; use vectors of more words of {language}"
         )
     x, steps = normalise(vectors.rows(common))
     y = _rows(space, language, common)
