@@ -112,6 +112,15 @@ def test_a_run_killed_while_it_aligns_ends_as_one_that_was_not(
     assert muse(*slower, "--set", "alignment_rate=1e-5", "--resume").code == 0  # as a diverged run needs
 
 
+def test_batches_too_small_for_the_processes_name_their_own_setting(
+    muse: Command, pretrained: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(PairLearner, "fewest", lambda self, processes: 999)
+    run = tuning(pretrained, *APART, "--parallel", f"fr={pretrained / 'pairs.tsv'}", "--epochs", 1)
+    message = "got at most 64; give more text, a larger alignment_batch or fewer processes"
+    refused_leaving(pretrained, muse, run, message)
+
+
 def test_bad_input_is_told_and_leaves_nothing(muse: Command, pretrained: Path) -> None:
     pairs = pretrained / "pairs.tsv"
 

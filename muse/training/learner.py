@@ -17,6 +17,7 @@ class Learner(nn.Module, ABC):
     numbers come from the `generator` passed to `loss`.
     """
 
+    sized_by = "--batch"  # the option or setting of the size of its batches, which errors name
     uses_all = True  # whether every loss depends on every parameter, which DistributedDataParallel must know
 
     @property

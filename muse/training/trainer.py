@@ -168,7 +168,7 @@ class _Run:
         if not found:
             raise BadSetting(
                 f"a batch must have at least {fewest} examples, got at most {max(map(len, batches))}; give "
-                "more text, a larger --batch or fewer processes"
+                f"more text, a larger {self.learner.sized_by} or fewer processes"
             )
         return found
 

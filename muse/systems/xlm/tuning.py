@@ -149,6 +149,7 @@ def _tuning(job: Job, network: PairNetwork, pairs: Inferences) -> TunedNetwork:
 def _alignment(job: Job, network: PairNetwork, parallel: ParallelCorpus) -> TunedNetwork:
     copy, runtime = _copied(network, list(parallel.pairs)), job.runtime
     learner = parallel.learner(copy, Align(job.config.weight), runtime.processes)
+    learner.sized_by = "alignment_batch"
     trainer = job.config.alignment(job.trainer).with_warmup(job.config.warmup)
     runtime = replace(runtime, checkpoint=runtime.checkpoint.of("alignment"))
     epochs = train(learner, trainer, seed=job.request.seed, runtime=runtime)
