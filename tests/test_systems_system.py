@@ -98,14 +98,19 @@ CASES = {
     ),
     "bgt without reconstruction": Case(
         "bgt", "parallel", {**BAG, "reconstruction": 0.0},
-        {"language": 5, "counted": 3, "prior": 0.5, "annealing": 2}, "reconstruction=0",
+        {"language": 5, "counted": 3, "prior": 0.5, "annealing": 2, "sides": "pairs"}, "reconstruction=0",
     ),
     "bgt of translations from samples": Case(
-        "bgt", "parallel", {**BAG, "reconstruction": 0.0, "translates": "sample"}, {"language": 5},
-        "reconstruction=0",
+        "bgt", "parallel", {**BAG, "reconstruction": 0.0, "translates": "sample"},
+        {"language": 5, "sides": "pairs"}, "reconstruction=0",
     ),
     "bgt of the pivot": Case(
         "bgt", "parallel", {**BAG, "language": 0, "read_from": "pivot"}, {"sides": "pairs"}, "pivot"
+    ),
+    "bgt of layers without reconstruction": Case(
+        "bgt", "parallel",
+        {**BAG, "encoder_layers": 1, "hidden": 8, "heads": 2, "dropout": 0.1, "reconstruction": 0.0},
+        {"sides": "pairs"}, "reconstruction=0",
     ),
     "clm": Case("xlm", "text", {**OF_XLM, "objective": "clm"}, {"share": 0.5, "pair_tokens": 99}, "clm"),
     "mlm without pairs": Case(

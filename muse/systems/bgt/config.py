@@ -114,7 +114,7 @@ class BgtConfig:
         if not self.translation:
             found["smoothing"] = beside(self, "translation")
         if not self.reconstruction:
-            found["language"] = beside(self, "reconstruction")
+            found |= dict.fromkeys(("language", "sides"), beside(self, "reconstruction"))
             if self.translates == "mean":
                 of_samples = beside(self, "reconstruction", "translates")
                 found |= dict.fromkeys(("prior", "annealing"), of_samples)

@@ -64,7 +64,7 @@ class BgtLearner(Learner):
         """The loss (), in nats a pair, of the training pairs with these numbers (b,)."""
         chosen, config = self._pairs.training[rows], self.network.config
         side: int | Tensor = self._step % 2 if config.read_from == "both" else 0
-        if config.sides == "pairs" and config.read_from == "both":
+        if config.sides == "pairs" and config.read_from == "both" and config.reconstruction:
             device = chosen.device
             side = torch.randint(2, (len(rows),), generator=generator, device=generator.device).to(device)
         return self._nats(chosen, side, self._step, generator).mean()
