@@ -14,7 +14,9 @@ from muse.space import load_space
 from muse.systems.networks.transformer import Inputs
 from muse.systems.pieces import BOS, EOS
 from muse.systems.xlm.core import XlmCore
+from muse.training.two_sides import PairLearner
 from tests.command import Command, refused
+from tests.killed import killed_at
 from tests.parallel import toy_space, toy_text, write_text
 
 SIZES = ("hidden=16", "heads=2", "layers=1", "pieces=120", "length=12", "steps=2", "warmup=1")
@@ -29,12 +31,16 @@ def files(muse: Command, tmp_path: Path) -> Path:
     write_text(tmp_path / "text.tsv", text)
     for place, name in enumerate(("en", "fr")):
         (tmp_path / f"{name}.txt").write_text("".join(f"{pair[place]}\n" for pair in text))
-    texts = [part for name in ("en", "fr") for part in ("--text", f"{name}={tmp_path / name}.txt")]
-    settings = [part for one in SIZES for part in ("--set", one)]
-    command = ["train", tmp_path / "space", "--encoder", "xlm", "--lang", "fr", *texts, *settings]
-    more = ["--set", "objective=mlm", "--epochs", 1, "--out", tmp_path / "xlm", "-q"]
-    assert muse(*command, *more).code == 0
+    assert muse(*training(tmp_path, "xlm")).code == 0
     return tmp_path
+
+
+def training(files: Path, out: str, *more: object) -> list[object]:
+    """The command that trains an XLM."""
+    texts = [part for name in ("en", "fr") for part in ("--text", f"{name}={files / name}.txt")]
+    settings = [part for one in (*SIZES, "objective=mlm") for part in ("--set", one)]
+    command = ["train", files / "space", "--encoder", "xlm", "--lang", "fr", *texts, *settings]
+    return [*command, "--epochs", 1, "--out", files / out, "-q", *more]
 
 
 def test_rows_are_the_states_between_the_frames(files: Path) -> None:
@@ -70,6 +76,24 @@ def test_a_lens_over_it_is_trained_saved_and_loaded(muse: Command, files: Path) 
     assert encoder.encode(["fr1 fr2"], "fr").matrix.any()
 
 
+def test_a_run_resumes_with_the_same_core_in_another_folder(
+    muse: Command, files: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = ["train", files / "space", "--encoder", "lens", "--lang", "fr", "--parallel", files / "text.tsv"]
+    run += ["--epochs", 2, "--set", "dimension=32", "-q"]
+    assert muse(*run, "--core", files / "xlm", "--out", files / "whole").code == 0
+    run += ["--out", files / "lens"]
+    killed_at(monkeypatch, PairLearner, 2)
+    assert muse(*run, "--core", files / "xlm").code == 130
+    (files / "xlm").rename(files / "moved")
+    assert muse(*training(files, "xlm", "--seed", 5)).code == 0
+    refused(muse(*run, "--resume"), "those in", "differ")  # the rows of the space
+    refused(muse(*run, "--resume", "--core", files / "xlm"), "those in", "differ")
+    assert muse(*run, "--resume", "--core", files / "moved").code == 0
+    same = [(files / name / "arrays.npz").read_bytes() for name in ("whole", "lens")]
+    assert same[0] == same[1]
+
+
 def test_another_model_or_language_is_refused(muse: Command, files: Path) -> None:
     core = XlmCore(files / "xlm")
     with pytest.raises(BadSetting, match="trained on en, fr, got 'de'"):
@@ -92,9 +116,6 @@ def test_a_core_that_has_changed_is_told(muse: Command, files: Path) -> None:
         files / "text.tsv",
     ]
     assert muse(*command, "--core", files / "xlm", "--epochs", 0, "--out", files / "lens", "-q").code == 0
-    texts = [part for name in ("en", "fr") for part in ("--text", f"{name}={files / name}.txt")]
-    settings = [part for one in SIZES for part in ("--set", one)]
-    again = ["train", files / "space", "--encoder", "xlm", "--lang", "fr", *texts, *settings, "--seed", 5]
-    assert muse(*again, "--set", "objective=mlm", "--epochs", 1, "--out", files / "xlm", "-q").code == 0
+    assert muse(*training(files, "xlm", "--seed", 5)).code == 0
     with pytest.raises(Mismatch, match="restore the original weights"):
         load_encoder(files / "lens", load_space(files / "space"))

@@ -155,7 +155,8 @@ def _fingerprint(
     """What must be equal in a run and the interrupted run that it resumes.
 
     The rates may differ, since a diverged run is resumed with a lower one, and so may the paths of files and
-    of folders that settings name: such a setting is replaced by the folder's `contents`.
+    of folders that settings name: such a setting is replaced by the folder's `contents`. The folder of the
+    core may differ as well, but not its weights.
     """
     digests = [digest for _, digest in recipe["inputs"][: len(request.files)]]
     trainer = replace(recipe["trainer"], rate=1.0)
@@ -164,7 +165,8 @@ def _fingerprint(
     languages = {name: list(files) for name, files in given.items()}  # numbered in this order
     settings = {**recipe, "config": config, "trainer": trainer, "inputs": digests, **languages}
     spaces = [f"{language} {digest}" for language, digest in checksums(request.space).items()]
-    return [repr(settings), repr(core.settings), *spaces]
+    of_core = {name: value for name, value in core.settings.items() if name != "folder"}
+    return [repr(settings), repr(of_core), *spaces]
 
 
 def _rates(config: Any) -> list[str]:
