@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from muse.run.runtime import Runtime
 from muse.space import load_space
 from muse.systems.network_encoder import NetworkEncoder
 from muse.systems.registry import FINE_TUNED, SAVED, SYSTEMS, train_system
-from muse.systems.system import TrainingRequest
+from muse.systems.system import TEXT_OF_MORE, TrainingRequest
 from muse.systems.xlm.tuning import TuningConfig
 from muse.training.trainer import EpochResult, TrainerConfig
 from tests.parallel import toy_space, toy_text, write_text
@@ -117,7 +118,7 @@ CASES = {
         "xlm", "text", {**OF_XLM, "objective": "mlm"}, {"pair_tokens": 9}, "objective=mlm"
     ),
     "one language": Case(
-        "xlm", "text of fr", {**OF_XLM, "objective": "mlm"}, {"exponent": 0.3}, "text of one language"
+        "xlm", "text of fr", {**OF_XLM, "objective": "mlm"}, {"exponent": 0.3}, "without --text of more"
     ),
     "no noise": Case(
         "translator", "text", {**OF_TRANSLATOR, "denoising": 0.0}, {"drop": 0.3, "blank": 0.3, "window": 1},
@@ -268,4 +269,6 @@ def test_idle_settings_are_settings(files: Path) -> None:
     for case in CASES.values():
         asked, system = request(files, case, {}, {}), SAVED[case.system]
         config = asked.chosen_preset(system).config
-        assert {*system.idle(config, asked)} <= {part.name for part in fields(config)}
+        of_texts = chain.from_iterable(system.of_texts.values())
+        assert {*system.idle(config), *of_texts} <= {part.name for part in fields(config)}
+        assert {*system.of_texts} <= {*system.needs, *system.uses, TEXT_OF_MORE}

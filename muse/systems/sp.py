@@ -170,5 +170,5 @@ def _texts(job: Job) -> dict[str, list[str]]:
 
 SP = System(
     "sp", PRESETS, ("parallel",), train_sp, make_sp,
-    several=True, idle=lambda config, _: config.idle(),
+    several=True, idle=SpConfig.idle,
 )  # fmt: skip

@@ -20,10 +20,12 @@ from muse.space import AlignedSpace
 from muse.systems.core import Core
 from muse.systems.network_encoder import NetworkEncoder, SentenceNetwork
 from muse.systems.parallel_corpus import ParallelCorpus
+from muse.training.checks import without
 from muse.training.pairs import Pairs, make_pairs
 from muse.training.trainer import EpochResult, TrainerConfig
 
 TEXTS = ("parallel", "nli", "text")  # the kinds of text that systems learn from, named as their options
+TEXT_OF_MORE = "text of more languages"
 _CONVERTED = (bool, int, float, str)
 _BOOLEANS = {"true": True, "false": False}
 
@@ -43,9 +45,9 @@ class System:
     `several`: it takes parallel text of several languages at once; `translated_nli`: inferences with their
     translations. `train` trains an encoder for a job. `network` rebuilds an untrained network from saved
     settings; a system without a network raises KeyError. `reads` returns the files of each folder that a
-    config names, by setting. `idle` returns the settings of a config that have no effect beside its others
-    and the files of a request, each with the reason (see muse.training.checks). `trainers` returns how each
-    stage is trained.
+    config names, by setting. `idle` returns the settings of a config that have no effect beside its others,
+    each with the reason (see muse.training.checks); `of_texts`, those that have none without a kind of text,
+    by kind. `trainers` returns how each stage is trained.
     """
 
     name: str
@@ -58,7 +60,8 @@ class System:
     several: bool = False
     translated_nli: bool = False
     reads: Callable[[Any], Mapping[str, tuple[Path, ...]]] = lambda config: {}
-    idle: Callable[[Any, TrainingRequest], Mapping[str, str]] = lambda config, request: {}
+    idle: Callable[[Any], Mapping[str, str]] = lambda config: {}
+    of_texts: Mapping[str, Sequence[str]] = field(default_factory=dict)
     trainers: Callable[[Preset], Sequence[TrainerConfig]] = lambda preset: (preset.trainer,)
 
 
@@ -141,12 +144,20 @@ class TrainingRequest:
 
     def _check_effects(self, system: System, preset: Preset) -> None:
         """Raise BadSetting for the first of `settings` that has no effect, unless it switches a thing off."""
-        in_training = (set(trainer.idle().items()) for trainer in system.trainers(preset))
-        idle = {**dict(set.intersection(*in_training)), **system.idle(preset.config, self)}
+        idle = self._idle(system, preset)
         values = {**vars(preset.trainer), **vars(preset.config)}
         for name, text in self.settings.items():
             if name in idle and values[name]:  # where there is no thing, 0 says so
                 raise BadSetting(f"{name}={text} has no effect {idle[name]}")
+
+    def _idle(self, system: System, preset: Preset) -> dict[str, str]:
+        """The settings that have no effect in this training, each with the reason."""
+        in_training = (set(trainer.idle().items()) for trainer in system.trainers(preset))
+        found = {**dict(set.intersection(*in_training)), **system.idle(preset.config)}
+        given = {"parallel": self.parallel_files, "nli": self.nli, TEXT_OF_MORE: len(self.texts) > 1}
+        for kind, names in system.of_texts.items():
+            found |= {} if given[kind] else dict.fromkeys(names, without(f"--{kind}"))
+        return found
 
     def _check_translated_nli(self, system: System) -> None:
         pivot = self.space.pivot

@@ -19,8 +19,7 @@ from muse.systems.networks.masked_prediction import Cloze
 from muse.systems.networks.pooling import masked_mean
 from muse.systems.networks.token_table import TokenTable, random_rows
 from muse.systems.networks.transformer import Inputs, TransformerConfig, TransformerLayers, draw_
-from muse.systems.system import TrainingRequest
-from muse.training.checks import beside, check_choices, without
+from muse.training.checks import beside, check_choices
 from muse.training.optimising import NAMES as OPTIMISERS
 
 # The stages of each strategy: S3, S1 and S2 of section 4.2. Without translations, only "cmlm" is trained.
@@ -87,8 +86,8 @@ class CmlmConfig:
         check_choices(self, **_CHOICES)
         self.transformer(1)
 
-    def idle(self, request: TrainingRequest) -> dict[str, str]:
-        """The settings that have no effect in this training, each with the reason."""
+    def idle(self) -> dict[str, str]:
+        """The settings that have no effect beside the others, each with the reason."""
         found: dict[str, str] = {}
         if self.pieces:
             found["asked"] = beside(self, "pieces")
@@ -101,10 +100,6 @@ class CmlmConfig:
             found |= {"vector": beside(self, "objective")} if self.vector == "projected" else {}
         if self.strategy == "sequential":
             found["alpha"] = beside(self, "strategy")
-        if not request.parallel_files:
-            found |= dict.fromkeys(("strategy", "alpha", "margin", "scale"), without("--parallel"))
-        if request.nli is None:
-            found |= dict.fromkeys(("tuning_rate", "tuning_optimiser"), without("--nli"))
         return found
 
     @property

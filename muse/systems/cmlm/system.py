@@ -240,5 +240,9 @@ CMLM = System(
     several=True,
     translated_nli=True,
     idle=CmlmConfig.idle,
+    of_texts={
+        "parallel": ("strategy", "alpha", "margin", "scale"),
+        "nli": ("tuning_rate", "tuning_optimiser"),
+    },
     trainers=lambda preset: (preset.trainer, tuned(preset.trainer, preset.config)),
 )

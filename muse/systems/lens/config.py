@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from muse.errors import BadSetting
-from muse.systems.system import TrainingRequest
-from muse.training.checks import beside, check_choices, check_fractions, check_least, without
+from muse.training.checks import beside, check_choices, check_fractions, check_least
 from muse.training.losses import Hinge
 
 KINDS = ("simple", "gated")
@@ -41,16 +40,10 @@ class LensConfig:
         check_fractions(self, "dropout")
         self.ranking()
 
-    def idle(self, request: TrainingRequest) -> dict[str, str]:
-        """The settings that have no effect in this training, each with the reason."""
-        found: dict[str, str] = {}
-        if self.kind == "simple":
-            found |= dict.fromkeys(("gate", "layers", "kernel"), beside(self, "kind"))
-        if not request.parallel:
-            found["margin"] = without("--parallel")
-        if request.nli is None:
-            found["hidden"] = without("--nli")
-        return found
+    def idle(self) -> dict[str, str]:
+        """The settings that have no effect beside the others, each with the reason."""
+        of_gated = ("gate", "layers", "kernel")
+        return dict.fromkeys(of_gated, beside(self, "kind")) if self.kind == "simple" else {}
 
     def ranking(self) -> Hinge:
         """The ranking loss of VSE++, on cosines with the batch's hardest negative (Faghri et al., 2018)."""

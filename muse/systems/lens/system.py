@@ -108,4 +108,5 @@ def make_lens(settings: Mapping[str, Any], space: AlignedSpace) -> SentenceNetwo
 LENS = System(
     "lens", PRESETS, (), train_lens, make_lens,
     uses=("parallel", "nli"), takes_core=True, idle=LensConfig.idle,
+    of_texts={"parallel": ("margin",), "nli": ("hidden",)},
 )  # fmt: skip

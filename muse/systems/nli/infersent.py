@@ -188,5 +188,5 @@ def make_infersent(settings: Mapping[str, Any], space: AlignedSpace) -> InferSen
 
 INFERSENT = System(
     "infersent", PRESETS, (), train_infersent, make_infersent,
-    uses=("nli", "parallel"), takes_core=True, idle=lambda config, _: config.idle(),
+    uses=("nli", "parallel"), takes_core=True, idle=InferSentConfig.idle,
 )  # fmt: skip

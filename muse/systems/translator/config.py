@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from muse.errors import BadSetting
 from muse.systems.networks.transformer import TransformerConfig
 from muse.systems.pieces import SPECIALS
-from muse.systems.system import TrainingRequest
-from muse.training.checks import beside, check_fractions, check_least, without
+from muse.training.checks import beside, check_fractions, check_least
 
 RANDOM, SPACE = "random", "space"
 ORDERED = "ordered"
@@ -71,15 +70,13 @@ class TranslatorConfig:
         if self.attention == ORDERED and self.heads < 2:
             raise BadSetting(f"attention=ordered needs 2 heads or more, got {self.heads}")
 
-    def idle(self, request: TrainingRequest) -> dict[str, str]:
-        """The settings that have no effect in this training, each with the reason."""
+    def idle(self) -> dict[str, str]:
+        """The settings that have no effect beside the others, each with the reason."""
         found: dict[str, str] = {}
         if not self.denoising:
             found |= dict.fromkeys(("drop", "blank", "window"), beside(self, "denoising"))
         if not self.back_translation:
             found["words"] = beside(self, "back_translation")
-        if not request.parallel_files:
-            found["translation"] = without("--parallel")
         return found
 
     def network(self, pieces: int, languages: int, *, memory: bool) -> TransformerConfig:

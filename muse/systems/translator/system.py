@@ -156,4 +156,5 @@ def _read(config: TranslatorConfig) -> dict[str, tuple[Path, ...]]:
 TRANSLATOR = System(
     "translator", PRESETS, ("text",), train_translator, make_translator,
     uses=("parallel",), several=True, reads=_read, idle=TranslatorConfig.idle,
+    of_texts={"parallel": ("translation",)},
 )  # fmt: skip

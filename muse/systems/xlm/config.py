@@ -10,7 +10,6 @@ from muse.systems.networks.transformer import TransformerConfig
 from muse.systems.piece_rows import INITIAL
 from muse.systems.pieces import MASK, SPECIALS
 from muse.systems.sampling import BATCH_EXPONENT, language_shares
-from muse.systems.system import TrainingRequest
 from muse.training.checks import beside, check_choices, check_least
 
 TLM = "mlm+tlm"  # the objective that uses parallel text
@@ -67,16 +66,13 @@ class XlmConfig:
         self.network(self.pieces, 1)  # checks the sizes
         self.masking(self.pieces)  # checks the share
 
-    def idle(self, request: TrainingRequest) -> dict[str, str]:
-        """The settings that have no effect in this training, each with the reason."""
+    def idle(self) -> dict[str, str]:
+        """The settings that have no effect beside the others, each with the reason."""
         found: dict[str, str] = {}
         if self.causal:
             found["share"] = beside(self, "objective")
         if self.objective != TLM:
             found["pair_tokens"] = beside(self, "objective")
-        if len(request.texts) == 1:
-            of_one = "with text of one language; leave it out, or give --text of more"
-            found |= dict.fromkeys(("exponent", "judged"), of_one)
         return found
 
     @property

@@ -9,7 +9,7 @@ from typing import Any
 from muse.space import AlignedSpace
 from muse.systems.guessed_language import warn_of_another_language
 from muse.systems.pieces import Pieces
-from muse.systems.system import Fitted, Job, Preset, System
+from muse.systems.system import TEXT_OF_MORE, Fitted, Job, Preset, System
 from muse.systems.xlm.config import XlmConfig
 from muse.systems.xlm.corpus import check_texts, make_sources, read_corpus
 from muse.systems.xlm.initialisation import untrained_network
@@ -81,4 +81,5 @@ def make_xlm(settings: Mapping[str, Any], _: AlignedSpace) -> XlmNetwork:
 XLM = System(
     "xlm", PRESETS, ("text",), train_xlm, make_xlm,
     uses=("parallel",), several=True, idle=XlmConfig.idle,
+    of_texts={TEXT_OF_MORE: ("exponent", "judged")},
 )  # fmt: skip

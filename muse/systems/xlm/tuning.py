@@ -19,12 +19,12 @@ from muse.systems.networks.transformer import draw_
 from muse.systems.nli.inferences import Inferences, read_inferences
 from muse.systems.nli.pair_classes import PairClassifier, PairClassLearner, PairNetwork, WithClassifier
 from muse.systems.parallel_corpus import ParallelCorpus
-from muse.systems.system import Fitted, Job, Preset, System, TrainingRequest
+from muse.systems.system import Fitted, Job, Preset, System
 from muse.systems.xlm.alignment import AlignedCopy
 from muse.systems.xlm.inference import XlmInference
 from muse.systems.xlm.network import XlmNetwork
 from muse.systems.xlm.system import XLM, make_xlm
-from muse.training.checks import beside, check_choices, check_least, without
+from muse.training.checks import beside, check_choices, check_least
 from muse.training.losses import Align
 from muse.training.seeding import generator_for
 from muse.training.trainer import EpochResult, TrainerConfig, train
@@ -71,12 +71,10 @@ class TuningConfig:
             steps=self.alignment_steps,
         )
 
-    def idle(self, request: TrainingRequest) -> dict[str, str]:
-        """The settings that have no effect in this training, each with the reason."""
+    def idle(self) -> dict[str, str]:
+        """The settings that have no effect beside the others, each with the reason."""
         found = {"hidden": beside(self, "reads")} if self.reads == READS[0] else {}
-        if not request.parallel_files:
-            found |= dict.fromkeys((*_OF_ALIGNMENT, "alignment_epochs"), without("--parallel"))
-        elif not self.alignment_epochs:
+        if not self.alignment_epochs:
             found |= dict.fromkeys(_OF_ALIGNMENT, beside(self, "alignment_epochs"))
         return found
 
@@ -244,5 +242,6 @@ def _read(config: TuningConfig) -> dict[str, tuple[Path, ...]]:
 XLM_NLI = System(
     "xlm --nli", PRESETS, ("nli",), tune_xlm, make_tuned,
     uses=("parallel",), reads=_read, several=True, idle=TuningConfig.idle,
+    of_texts={"parallel": (*_OF_ALIGNMENT, "alignment_epochs")},
     trainers=lambda preset: (preset.trainer, preset.config.alignment(preset.trainer)),
 )  # fmt: skip
