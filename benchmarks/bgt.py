@@ -1,7 +1,7 @@
 """BGT: what its semantic latent holds and what its language latents do, with and without its parts.
 
     python benchmarks/bgt.py --space fr-en=FOLDER [--x-cbow ENCODER-FOLDER] [--table kept,probes,paper]
-        [--rows "mean;bgt"] [--pairs 40000] [--epochs N] [--set annealing=N] [--seeds 0-2] [--probe-size 2000]
+        [--rows "mean;bgt"] [--pairs 40000] [--epochs N] [--rate X] [--set annealing=N] [--seeds 0-2] [--probe-size 2000]
         [--threads N] [--shared ../shared]
 
 All settings are those of the `small` preset but what a row or --set names. With fewer pairs than all
@@ -64,6 +64,7 @@ from muse.training.seeding import generator_for
 from muse.training.trainer import TrainerConfig, train
 
 UNTRAINED = "bgt, untrained"
+PIECES = {"bag": "pieces"}
 TRAINED: Mapping[str, Mapping[str, str]] = {
     UNTRAINED: {},
     "bgt": {},
@@ -76,6 +77,10 @@ TRAINED: Mapping[str, Mapping[str, str]] = {
     "EnglishAE": {"read_from": "pivot", "translation": "0", "prior": "0", "language": "0"},
     "EnglishVAE": {"read_from": "pivot", "translation": "0", "language": "0"},
     "EnglishTrans": {"read_from": "pivot", "reconstruction": "0"},
+    # Sentences as bags of word pieces whose rows are learned, as SP's are.
+    "bgt, pieces": PIECES,
+    "without prior, pieces": {**PIECES, "prior": "0"},
+    "BilingualTrans, pieces": {**PIECES, "reconstruction": "0"},
 }
 # The paper's contrastive baselines, from the space and as there from nothing.
 SP: Mapping[str, Mapping[str, str]] = {
@@ -132,7 +137,7 @@ def rows(bench: Bench) -> Iterator[Row]:
                 settings = effective({**dict(bench.asked.set), **TRAINED[label]})
                 yield from _both(bench, label, _trained("bgt", bench, text, settings, epochs))
             elif label in SP:
-                yield Row(label, _trained("sp", bench, text, SP[label], None), [])
+                yield Row(label, _trained("sp", bench, text, SP[label], bench.asked.epochs), [])
             elif label != "x-cbow" or bench.asked.x_cbow:
                 encoder = load_encoder(bench.asked.x_cbow if label == "x-cbow" else label, bench.space)
                 fitted = encoder.fit(learned.other, bench.other).fit(learned.english, PIVOT)
@@ -142,7 +147,9 @@ def rows(bench: Bench) -> Iterator[Row]:
 def _trained(
     system: str, bench: Bench, text: Path, settings: Mapping[str, str], epochs: int | None
 ) -> list[SentenceEncoder]:
-    limits = {} if epochs is None else {"epochs": epochs}
+    rate = bench.asked.rate if system == "bgt" else None
+    given = {"epochs": epochs, "rate": rate}
+    limits = {name: value for name, value in given.items() if value is not None}
     found = []
     for seed in numbers(bench.asked.seeds):
         request = TrainingRequest(
@@ -291,6 +298,7 @@ def main() -> None:
     parser.add_argument("--table", default="kept,probes,paper")
     parser.add_argument("--pairs", type=int, default=40_000)
     parser.add_argument("--epochs", type=int)
+    parser.add_argument("--rate", type=float, help="of all BGTs")
     parser.add_argument("--set", type=named, action="append", default=[], help="a setting of all BGTs")
     parser.add_argument("--rows", default=";".join(ROWS), help="with ; between")
     parser.add_argument("--seeds", default="0-2")

@@ -91,7 +91,8 @@ CASES = {
         "bgt", "parallel", {**BAG, "language": 0}, {"counted": 3}, "language=0"
     ),
     "bgt with encoder layers": Case(
-        "bgt", "parallel", {**BAG, "encoder_layers": 1, "hidden": 8}, {"counted": 3}, "encoder_layers=1"
+        "bgt", "parallel", {**BAG, "encoder_layers": 1, "hidden": 8}, {"counted": 3, "bag": "pieces"},
+        "encoder_layers=1",
     ),
     "bgt without prior": Case("bgt", "parallel", {**BAG, "prior": 0.0}, {"annealing": 2}, "prior=0"),
     "bgt without translation": Case(

@@ -9,7 +9,10 @@ from muse.systems.networks.transformer import TransformerConfig
 from muse.systems.pieces import SPECIALS
 from muse.training.checks import beside, check_choices, check_fractions, check_least
 
-CHOICES = {"sides": ("steps", "pairs"), "read_from": ("both", "pivot"), "translates": ("mean", "sample")}
+CHOICES = {
+    "sides": ("steps", "pairs"), "read_from": ("both", "pivot"), "translates": ("mean", "sample"),
+    "bag": ("words", "pieces"),
+}  # fmt: skip
 # What makes a writer of the small preset: layers, and latents as wide as these are.
 OF_WRITERS = "--set encoder_layers=1 --set decoder_layers=1 --set language=256"
 _FEWEST = {
@@ -23,8 +26,9 @@ class BgtConfig:
     """The sizes, where 0 removes a part, and the terms of the loss.
 
     `semantic` and `language` are the dimensions of the latents. Encoder layers read word pieces; without
-    layers, a sentence is the mean of its words' frozen rows in the space, and the language encoders also read
-    its length and its counts of the first `counted` tokens. Without decoder layers, each token and the number
+    layers, a sentence is a `bag`: the mean of its words' frozen rows in the space, or that of rows of word
+    pieces, which begin as those of the space and are learned; the language encoders also read its length and
+    its counts of the first `counted` tokens. Without decoder layers, each token and the number
     of tokens are predicted from the latents alone. `hidden`, `heads`, `feed_forward` and `dropout` are those
     of the layers. The first `vocabulary` tokens are predicted, and all others as <unk>.
 
@@ -69,6 +73,7 @@ class BgtConfig:
     shortest: int = 0
     read_from: str = "both"
     translates: str = "mean"
+    bag: str = "words"
 
     def __post_init__(self) -> None:
         for name, least in _FEWEST.items():
@@ -108,7 +113,7 @@ class BgtConfig:
             if not without_it:
                 found["counted"] = beside(self, cause)
         if self.encoder_layers:
-            found["counted"] = beside(self, "encoder_layers")
+            found |= dict.fromkeys(("counted", "bag"), beside(self, "encoder_layers"))
         if not self.prior:
             found["annealing"] = beside(self, "prior")
         if not self.translation:

@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from muse.encoders.ragged import Ragged
 from muse.encoders.reading import Reader
+from muse.space import AlignedSpace
 from muse.systems.bgt.config import BgtConfig
 from muse.systems.bgt.decoder import Decoder, Scores
 from muse.systems.bgt.encoder import Encoder, Observed
@@ -19,6 +20,7 @@ from muse.systems.bgt.surface import surface
 from muse.systems.bgt.tokens import PieceTokens, Tokens
 from muse.systems.network_encoder import SentenceNetwork
 from muse.systems.networks.transformer import TransformerLayers
+from muse.systems.piece_rows import space_of_words
 from muse.systems.pieces import BOS, EOS, Pieces
 
 
@@ -53,6 +55,8 @@ class BgtNetwork(SentenceNetwork):
         for place, language in enumerate(languages):
             # These rows come from the space and are not saved.
             self.register_buffer(f"rows_{place}", tokens.rows(language), persistent=False)
+        first = tokens.first_rows
+        self.table = None if first is None else nn.Parameter(first)
         self.semantic = self._encoder(config.semantic, generator)
         self.own = nn.ModuleList(
             self._encoder(config.own, generator, surface=config.surface) for _ in languages if config.own
@@ -82,6 +86,17 @@ class BgtNetwork(SentenceNetwork):
     def forward(self, batch: Ragged, language: str) -> Tensor:
         """The means (b, k) of the semantic posterior."""
         return self.semantic_posterior(batch, language).mean
+
+    def word_space(self, space: AlignedSpace) -> AlignedSpace:
+        """The words of a space with unit-length rows: the meanings of their pieces, if it reads bags."""
+        if self.table is None or self.pieces is None:
+            return super().word_space(space)
+        return space_of_words(self.pieces, self.languages, space, self._meanings)
+
+    def _meanings(self, ids: Tensor) -> Tensor:
+        """The means (t, k) of the semantic posteriors of single pieces (t,)."""
+        each = Ragged(ids.to(self.device), torch.arange(len(ids) + 1, device=self.device))
+        return self(each, self.languages[0])
 
     def semantic_posterior(self, batch: Ragged, language: str) -> Gaussian:
         """q(z_sem | x)."""
@@ -129,14 +144,18 @@ class BgtNetwork(SentenceNetwork):
 
     def _seen(self, batch: Ragged, place: int) -> Observed:
         """The inputs of the encoders: framed ids, or rows with surface features."""
-        rows = self._rows(place)
+        rows = self._of_bag(place)
         if rows is None:
             return Observed(*batch.framed(BOS, EOS).padded())
         sentences = batch.padded()
-        return Observed(rows[sentences.ids], sentences.mask, surface(sentences, self.config.counted))
+        return Observed(
+            nn.functional.embedding(sentences.ids, rows),
+            sentences.mask,
+            surface(sentences, self.config.counted),
+        )
 
     def _encoder(self, latent: int, generator: torch.Generator, *, surface: int = 0) -> Encoder:
-        config, rows = self.config, self._rows(0)
+        config, rows = self.config, self._of_bag(0)
         width = config.hidden if rows is None else rows.shape[1]
         layers = config.encoder_layers
         body = TransformerLayers(config.transformer(layers), generator) if layers else None
@@ -150,6 +169,10 @@ class BgtNetwork(SentenceNetwork):
         width = latents + (config.hidden if layers else 0)
         scores = Scores(width, config.vocabulary, self._rows(place), generator)
         return Decoder(scores, body, Length(latents, generator) if counts else None)
+
+    def _of_bag(self, place: int) -> Tensor | None:
+        """The rows (v, d) whose mean a sentence is; None if layers read it."""
+        return self._rows(place) if self.table is None else self.table
 
     def _rows(self, place: int) -> Tensor | None:
         rows: Tensor | None = getattr(self, f"rows_{place}")

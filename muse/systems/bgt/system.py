@@ -17,7 +17,14 @@ from muse.systems.bgt.config import BgtConfig
 from muse.systems.bgt.language_latents import LanguageLatents
 from muse.systems.bgt.learner import BgtLearner
 from muse.systems.bgt.network import BgtNetwork
-from muse.systems.bgt.tokens import PieceTokens, SpaceWords, Tokens, missing_tokens, restored_tokens
+from muse.systems.bgt.tokens import (
+    PieceTokens,
+    SpaceWords,
+    Tokens,
+    bag_of_pieces,
+    missing_tokens,
+    restored_tokens,
+)
 from muse.systems.network_encoder import SentenceNetwork
 from muse.systems.pieces import Pieces
 from muse.systems.system import Fitted, Job, Preset, System
@@ -113,9 +120,11 @@ def make_bgt(settings: Mapping[str, Any], space: AlignedSpace) -> SentenceNetwor
 def _tokens(job: Job, text: ParallelText) -> Tokens:
     space, config = job.request.space, job.config
     texts = dict(zip(job.languages, text, strict=True))
-    if config.encoder_layers:
+    if config.encoder_layers or config.bag == "pieces":
         pieces = Pieces.learned(texts, config.vocabulary, generator_for(job.request.seed, 0))
-        return PieceTokens(pieces, config.longest)
+        if config.encoder_layers:
+            return PieceTokens(pieces, config.longest)
+        return bag_of_pieces(pieces, job.languages, space, config.longest, job.request.seed)
     return SpaceWords(space, missing_tokens(texts, space), config.longest)
 
 
@@ -125,6 +134,7 @@ def _label(config: BgtConfig) -> str:
     weight += "" if config.translation == 1 else f",translation:{config.translation:g}"
     reads = "" if config.read_from == "both" else f",read_from:{config.read_from}"
     translates = "" if config.translates == "mean" else f",translates:{config.translates}"
+    reads += "" if config.bag == "words" else f",bag:{config.bag}"
     return f"bgt[{config.semantic}+{config.own},{layers},prior:{config.prior:g}{weight}{reads}{translates}]"
 
 

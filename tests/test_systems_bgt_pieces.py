@@ -1,0 +1,105 @@
+"""BGT whose sentences are bags of word pieces with learned rows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from muse.api.encoders import load_encoder
+from muse.encoders.ragged import Ragged
+from muse.normalise import normalise
+from muse.progress import Progress
+from muse.run.runtime import Runtime
+from muse.space import load_space
+from muse.systems.bgt.network import BgtNetwork
+from muse.systems.bgt.tokens import SPREAD
+from muse.systems.network_encoder import NetworkEncoder
+from muse.systems.registry import TrainedSystem, train_system
+from muse.systems.system import TrainingRequest
+from tests.bgt import drawn
+from tests.command import Command
+from tests.parallel import toy_space, toy_text, write_text
+
+pytest.importorskip("tokenizers")
+SIZES = {"bag": "pieces", "vocabulary": "600", "semantic": "12", "language": "4", "counted": "3"}
+OPTIONS = [part for name, value in SIZES.items() for part in ("--set", f"{name}={value}")]
+
+
+def trained(folder: Path, epochs: int, /, **settings: str) -> TrainedSystem:
+    """A BGT of toy text."""
+    request = TrainingRequest(
+        toy_space(folder / "space"), "fr", folder / "out",
+        parallel=(write_text(folder / "pairs.tsv", toy_text(600)),),
+        settings={**SIZES, "annealing": "100", **settings},
+        trainer={"epochs": epochs, "batch": 64, "rate": 1e-2, "patience": epochs + 1},
+    )  # fmt: skip
+    return train_system("bgt", request, Runtime(progress=Progress(quiet=True)))
+
+
+def network_of(done: TrainedSystem) -> BgtNetwork:
+    assert isinstance(done.encoder, NetworkEncoder)
+    assert isinstance(done.encoder.network, BgtNetwork)
+    return done.encoder.network
+
+
+def rows_of(network: BgtNetwork) -> torch.Tensor:
+    assert network.table is not None
+    return network.table.detach()
+
+
+def test_the_meaning_is_a_map_of_the_mean_of_its_pieces(tmp_path: Path) -> None:
+    network = network_of(trained(tmp_path, 0))
+    ids = network.reader("fr").read(["fr1 fr22 fr3"]).sentences
+    weight = network.semantic.get_parameter("_out.weight").detach()[:12]
+    expected = weight @ rows_of(network)[ids.ids].mean(dim=0)
+    torch.testing.assert_close(network(ids, "fr").detach()[0], expected)
+
+
+def test_rows_begin_as_those_of_the_space(tmp_path: Path) -> None:
+    network, space = network_of(trained(tmp_path, 0)), toy_space(tmp_path / "again")
+    for word in ("en1", "en25", "fr3"):
+        side = space.vectors(word[:2])
+        (piece,) = network.reader("en").read([word]).sentences.ids
+        expected = SPREAD * normalise(side.matrix[[side.index[word]]], ["unit"])[0][0]
+        np.testing.assert_allclose(rows_of(network)[piece], expected, atol=1e-5)
+
+
+def test_every_part_learns(tmp_path: Path) -> None:
+    network = network_of(trained(tmp_path, 0)).train()
+    small = Ragged.of([[5, 6], [6]]), Ragged.of([[6], [5, 5, 6]])
+    told, divergence, translated, _ = network.terms(small, 0, drawn())
+    (told + divergence + translated).mean().backward()  # type: ignore[no-untyped-call]
+    still = [name for name, part in network.named_parameters() if part.grad is None or not part.grad.any()]
+    assert not still
+
+
+def test_it_learns_its_rows(tmp_path: Path) -> None:
+    done = trained(tmp_path / "learned", 4)
+    losses = [epoch.loss for epoch in done.fitted.epochs]
+    assert losses[4] < losses[1]
+    first = rows_of(network_of(trained(tmp_path / "first", 0)))
+    assert not torch.allclose(rows_of(network_of(done)), first, atol=0.1)
+
+
+def test_it_is_saved_and_exported(tmp_path: Path, muse: Command) -> None:
+    toy_space(tmp_path / "space")
+    text = write_text(tmp_path / "pairs.tsv", toy_text(600))
+    options = (
+        "train", tmp_path / "space", "--encoder", "bgt", "--lang", "fr", "--parallel", text, *OPTIONS,
+        "--batch", 64, "--rate", 1e-2, "-q", "--out",
+    )  # fmt: skip
+    assert muse(*options, tmp_path / "out", "--epochs", 2).code == 0
+    encoder = load_encoder(tmp_path / "out", load_space(tmp_path / "space"))
+    assert "bag:pieces" in encoder.name
+    found = encoder.encode(["fr1 fr2", "fr12fr7"], "fr").matrix  # the second is no word of the space
+    assert found.any(axis=1).all()
+    own = load_encoder(f"{tmp_path / 'out'}+language", load_space(tmp_path / "space"))
+    assert own.encode(["fr1 fr2"], "fr").matrix.shape == (1, 4)
+    words = ("--format", "space", "--out", tmp_path / "words")
+    assert muse("export", tmp_path / "space", "--encoder", tmp_path / "out", *words).code == 0
+    side = load_space(tmp_path / "words").vectors("fr")
+    expected = normalise(encoder.encode(["fr12"], "fr").matrix, ["unit"])[0][0]
+    np.testing.assert_allclose(side.matrix[side.index["fr12"]], expected, atol=1e-6)
