@@ -1,8 +1,8 @@
 """BGT: what its semantic latent holds and what its language latents do, with and without its parts.
 
     python benchmarks/bgt.py --space fr-en=FOLDER [--x-cbow ENCODER-FOLDER] [--table kept,probes,paper]
-        [--rows "mean;bgt"] [--pairs 40000] [--epochs N] [--rate X] [--set annealing=N] [--seeds 0-2] [--probe-size 2000]
-        [--threads N] [--shared ../shared]
+        [--rows "mean;bgt"] [--pairs 40000] [--epochs N] [--rate X] [--set annealing=N] [--seeds 0-2]
+        [--probe-size 2000] [--threads N] [--shared ../shared]
 
 All settings are those of the `small` preset but what a row or --set names. With fewer pairs than all
 there are fewer steps: --set annealing=N keeps the share of the prior that they reach. A row is trained
