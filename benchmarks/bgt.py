@@ -64,19 +64,19 @@ from muse.training.seeding import generator_for
 from muse.training.trainer import TrainerConfig, train
 
 UNTRAINED = "bgt, untrained"
-PIECES = {"bag": "pieces"}
+WORDS, PIECES = {"bag": "words"}, {"bag": "pieces"}
 TRAINED: Mapping[str, Mapping[str, str]] = {
-    UNTRAINED: {},
-    "bgt": {},
-    "without prior": {"prior": "0"},
-    "without language latents": {"language": "0"},
+    UNTRAINED: WORDS,
+    "bgt": WORDS,
+    "without prior": {**WORDS, "prior": "0"},
+    "without language latents": {**WORDS, "language": "0"},
     # Above, the reconstruction is left; the paper's is BilingualTrans with a prior and its divergence.
-    "without language latents (paper)": {"reconstruction": "0", "translates": "sample"},
-    "BilingualTrans": {"reconstruction": "0"},  # the paper's name for the translation loss alone
+    "without language latents (paper)": {**WORDS, "reconstruction": "0", "translates": "sample"},
+    "BilingualTrans": {**WORDS, "reconstruction": "0"},  # the paper's name for the translation loss alone
     # The paper's monolingual baselines, which have no language latents and never read the other language.
-    "EnglishAE": {"read_from": "pivot", "translation": "0", "prior": "0", "language": "0"},
-    "EnglishVAE": {"read_from": "pivot", "translation": "0", "language": "0"},
-    "EnglishTrans": {"read_from": "pivot", "reconstruction": "0"},
+    "EnglishAE": {**WORDS, "read_from": "pivot", "translation": "0", "prior": "0", "language": "0"},
+    "EnglishVAE": {**WORDS, "read_from": "pivot", "translation": "0", "language": "0"},
+    "EnglishTrans": {**WORDS, "read_from": "pivot", "reconstruction": "0"},
     # Sentences as bags of word pieces whose rows are learned, as SP's are.
     "bgt, pieces": PIECES,
     "without prior, pieces": {**PIECES, "prior": "0"},

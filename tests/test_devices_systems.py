@@ -36,7 +36,8 @@ RUNS: dict[str, tuple[str, tuple[str, ...], dict[str, str]]] = {
     "infersent": ("infersent", ("nli",), {"units": "8"}),
     "translation detection": ("infersent", ("parallel",), {"objective": "td", "units": "8"}),
     "cmlm": ("cmlm", ("documents", "parallel"), {**SMALL, "feed_forward": "16", "longest": "8"}),
-    "bgt of bags": ("bgt", ("parallel",), {"vocabulary": "100"}),
+    "bgt of words": ("bgt", ("parallel",), {"bag": "words", "vocabulary": "100"}),
+    "bgt of pieces": ("bgt", ("parallel",), {"vocabulary": "100"}),
     "bgt of layers": ("bgt", ("parallel",), LAYERS),
     "bgt of the pivot": ("bgt", ("parallel",), {**LAYERS, "read_from": "pivot", "language": "0"}),
     "bgt of samples": (

@@ -339,8 +339,8 @@ def files(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def good(files: Path, *more: object) -> list[object]:
-    """The arguments of a run that ends well."""
+def good(files: Path, *more: object, reads: Sequence[str] = ("--set", "bag=words")) -> list[object]:
+    """The arguments of a run that ends well, of bags of words or of what else it `reads`."""
     quick = [
         "--epochs",
         8,
@@ -356,7 +356,18 @@ def good(files: Path, *more: object) -> list[object]:
         "language=4",
     ]
     text = ["--lang", "fr", "--parallel", files / "text.tsv"]
-    return ["train", files / "space", "--encoder", "bgt", *text, *quick, "--out", files / "out", *more]
+    return [
+        "train",
+        files / "space",
+        "--encoder",
+        "bgt",
+        *text,
+        *quick,
+        *reads,
+        "--out",
+        files / "out",
+        *more,
+    ]
 
 
 def test_it_learns_is_saved_and_loaded(muse: Command, files: Path) -> None:
@@ -415,7 +426,7 @@ def test_with_layers_it_reads_pieces(muse: Command, files: Path) -> None:
     sizes = {"encoder_layers": 1, "decoder_layers": 1, "hidden": 16, "heads": 2, "feed_forward": 16}
     settings = {**sizes, "semantic": 16, "language": 16, "vocabulary": 120, "longest": 9, "dropout": 0.1}
     named = [part for name, value in settings.items() for part in ("--set", f"{name}={value}")]
-    found = muse(*good(files, "--json", *named, "--epochs", 2, "--rate", 1e-3)).json
+    found = muse(*good(files, "--json", "--epochs", 2, "--rate", 1e-3, reads=named)).json
     assert found["loss_curve"][1] < found["loss_curve"][0]
     assert found["truncated"] > 0
     encoder = load_encoder(files / "out", load_space(files / "space"))

@@ -46,7 +46,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Trained:
     for name, settings in (("bgt", {"language": "4"}), ("trans", {"reconstruction": "0"})):
         request = TrainingRequest(
             space, "fr", folder / name, parallel=(folder / "text.tsv",),
-            settings={"semantic": "16", **settings},
+            settings={"bag": "words", "semantic": "16", **settings},
             trainer={"epochs": 1, "rate": 0.03, "batch": 32},
         )  # fmt: skip
         train_system("bgt", request, Runtime("cpu", Progress(quiet=True)))

@@ -144,7 +144,7 @@ def training(files: Path, settings: dict[str, Any], *more: object) -> list[objec
 
 @pytest.mark.parametrize("name", ["EnglishVAE", "EnglishTrans"])
 def test_a_baseline_learns_is_saved_and_loaded(muse: Command, files: Path, name: str) -> None:
-    settings = {"semantic": 16, **ALL[name]}
+    settings = {"bag": "words", "semantic": 16, **ALL[name]}
     found = muse(*training(files, settings, "--json", "--epochs", 4)).json
     assert (found["metric"], found["ci95"]) == ("-loss", None)
     assert found["score_by_epoch"] == sorted(found["score_by_epoch"])  # it learns in every epoch

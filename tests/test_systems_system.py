@@ -23,7 +23,7 @@ from muse.training.trainer import EpochResult, TrainerConfig
 from tests.parallel import toy_space, toy_text, write_text
 
 LABELS = ("ENTAILMENT", "NEUTRAL", "CONTRADICTION")
-BAG = {"semantic": 4, "language": 4, "vocabulary": 50}
+BAG = {"bag": "words", "semantic": 4, "language": 4, "vocabulary": 50}
 LAYERS = {"hidden": 8, "heads": 2, "layers": 1, "warmup": 1}
 OF_CMLM = {**LAYERS, "feed_forward": 8, "longest": 8}
 OF_XLM = {**LAYERS, "pieces": 120, "length": 12}

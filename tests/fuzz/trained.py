@@ -48,7 +48,7 @@ SYSTEMS: Mapping[str, tuple[dict[str, str], str]] = {
     "x-bilstm": ({"units": "4"}, "parallel"),
     "cmlm": (_CMLM, "text"),
     "cmlm.nli": (_CMLM, "text+nli"),
-    "bgt": ({"semantic": "8", "language": "4", "vocabulary": "80"}, "parallel"),
+    "bgt": ({"bag": "words", "semantic": "8", "language": "4", "vocabulary": "80"}, "parallel"),
     "bgt.writes": ({**_WRITES, "language": "8"}, "parallel"),
     "bgt.pivot": ({**_WRITES, "language": "0", "read_from": "pivot", "translates": "sample"}, "parallel"),
     "xlm": (

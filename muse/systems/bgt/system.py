@@ -34,18 +34,19 @@ from muse.training.seeding import generator_for
 from muse.training.trainer import TrainerConfig, train
 
 # Small is a bag: what costs is the softmax, of which a bag has one a sentence and a Transformer one a token;
-# and the paper found that deep decoders harm, and that a latent serves best at the scores.
+# and the paper found that deep decoders harm, and that a latent serves best at the scores. It is a bag of
+# pieces, and its rate the highest that was tried: both by the P@1 of held-out pairs of fr-en.
 # Its steps of annealing are, as the paper's 2^16, about three times those that it takes, on 160,000 pairs:
 # the divergence never counts for more than a third. Counted are the 100 signs and as many words.
 # What the paper does not say is as in its authors' program: latents and feed-forward parts of 1024, 8 heads,
 # dropout 0.3, no tables shared. A batch has 25,000 tokens a side.
 PRESETS = {
-    "small": Preset(BgtConfig(), TrainerConfig(epochs=5, batch=256, rate=3e-3)),
+    "small": Preset(BgtConfig(bag="pieces"), TrainerConfig(epochs=5, batch=256, rate=1e-2)),
     "paper": Preset(
         BgtConfig(
             semantic=1_024, language=1_024, vocabulary=20_000, encoder_layers=5, decoder_layers=1,
             hidden=1_024, feed_forward=1_024, dropout=0.3, annealing=2**16, sides="pairs", tokens=25_000,
-            shortest=5,
+            shortest=5, bag="pieces",
         ),
         TrainerConfig(
             epochs=20, batch=1_000, rate=5e-4, patience=20, beta2=0.98,
