@@ -197,9 +197,9 @@ def _warn_of_another_language(space: AlignedSpace, language: str, vectors: WordV
         return sum(word in index for word in words) / len(words)
 
     known = share(language)
-    if known >= MANY:
-        return
     others = {other: share(other) for other in space.languages if other != language}
+    if known >= MANY or not others:
+        return
     best = max(others, key=lambda other: others[other])
     if known < FEW or others[best] > known:
         log.warning(
