@@ -52,3 +52,8 @@ class Random(Tokens):
         """Rows of the language."""
         count, dimension = self._size
         return None if dimension is None else torch.randn(count, dimension, generator=drawn(len(language)))
+
+    @property
+    def first_rows(self) -> None:
+        """None: there are no pieces."""
+        return
