@@ -83,7 +83,7 @@ def test_too_few_common_words(
 
 @pytest.mark.parametrize(
     ("own", "of_english", "told"),
-    [(30, 0, None), (20, 27, "33 % of the first 60 words are words of fr, 45 % of en: are the vectors of fr"),
+    [(30, 0, None), (20, 27, "33 % of the first 60 words are words of fr, 45 % of en: is fr their language"),
      (25, 20, None), (18, 0, "30 % of the first 60 words are words of fr, 0 % of en")],
 )  # fmt: skip
 def test_vectors_of_another_language_are_noticed(
@@ -98,6 +98,18 @@ def test_vectors_of_another_language_are_noticed(
     load_new_words(space, "fr", tmp_path / "other.npz", fit=True)
     assert (told is None) == (not caplog.text)
     assert told is None or told in caplog.text
+
+
+def test_a_space_of_one_language_has_no_other_to_name(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    rows = raw_rows(5, N, D)
+    both = space_of(tmp_path, rows[:40], WORDS[:40])
+    alone = AlignedSpace({"fr": both.side("fr")}, "fr", both.manifest)
+    words = [*WORDS[:18], *(f"wort{row}" for row in range(N - 18))]
+    write_npz(tmp_path / "other.npz", words, rows @ rotation(9))
+    load_new_words(alone, "fr", tmp_path / "other.npz", fit=True)
+    assert not caplog.text
 
 
 def test_words_without_a_vector_are_left_out(

@@ -14,13 +14,15 @@ from muse.normalise import normalise
 from muse.progress import Progress
 from muse.run.runtime import Runtime
 from muse.space import load_space
+from muse.systems.bgt.generation import load_bgt
+from muse.systems.bgt.learner import BgtLearner
 from muse.systems.bgt.network import BgtNetwork
 from muse.systems.bgt.tokens import SPREAD
 from muse.systems.network_encoder import NetworkEncoder
 from muse.systems.registry import TrainedSystem, train_system
 from muse.systems.system import TrainingRequest
 from tests.bgt import drawn
-from tests.command import Command
+from tests.command import Command, refused
 from tests.parallel import toy_space, toy_text, write_text
 
 pytest.importorskip("tokenizers")
@@ -84,14 +86,18 @@ def test_it_learns_its_rows(tmp_path: Path) -> None:
     assert not torch.allclose(rows_of(network_of(done)), first, atol=0.1)
 
 
+def training(folder: Path, out: str, *more: object) -> list[object]:
+    """The arguments of a training of two epochs."""
+    toy_space(folder / "space")
+    text = write_text(folder / "pairs.tsv", toy_text(600))
+    return [
+        "train", folder / "space", "--encoder", "bgt", "--lang", "fr", "--parallel", text, *OPTIONS,
+        "--batch", 64, "--epochs", 2, "--rate", 1e-2, "-q", "--out", folder / out, *more,
+    ]  # fmt: skip
+
+
 def test_it_is_saved_and_exported(tmp_path: Path, muse: Command) -> None:
-    toy_space(tmp_path / "space")
-    text = write_text(tmp_path / "pairs.tsv", toy_text(600))
-    options = (
-        "train", tmp_path / "space", "--encoder", "bgt", "--lang", "fr", "--parallel", text, *OPTIONS,
-        "--batch", 64, "--rate", 1e-2, "-q", "--out",
-    )  # fmt: skip
-    assert muse(*options, tmp_path / "out", "--epochs", 2).code == 0
+    assert muse(*training(tmp_path, "out")).code == 0
     encoder = load_encoder(tmp_path / "out", load_space(tmp_path / "space"))
     assert "bag:pieces" in encoder.name
     found = encoder.encode(["fr1 fr2", "fr12fr7"], "fr").matrix  # the second is no word of the space
@@ -103,3 +109,41 @@ def test_it_is_saved_and_exported(tmp_path: Path, muse: Command) -> None:
     side = load_space(tmp_path / "words").vectors("fr")
     expected = normalise(encoder.encode(["fr12"], "fr").matrix, ["unit"])[0][0]
     np.testing.assert_allclose(side.matrix[side.index["fr12"]], expected, atol=1e-6)
+
+
+def test_a_run_goes_on_to_the_bit(tmp_path: Path, muse: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert muse(*training(tmp_path, "out")).code == 0
+    begin = BgtLearner.begin
+
+    def killed(learner: BgtLearner, step: int) -> None:
+        begin(learner, step)
+        if step == 14:  # in the second epoch, of 9 steps
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(BgtLearner, "begin", killed)
+    assert muse(*training(tmp_path, "again")).code == 130
+    monkeypatch.undo()
+    assert muse(*training(tmp_path, "again", "--resume")).code == 0
+    kept = [(tmp_path / name / "arrays.npz").read_bytes() for name in ("out", "again")]
+    assert kept[0] == kept[1]
+
+
+def test_a_bag_writes_with_decoder_layers_alone(tmp_path: Path, muse: Command) -> None:
+    trained(tmp_path / "bag", 0)
+    bag = muse("translate", "--model", tmp_path / "bag" / "out", "--src", "fr", "--tgt", "en")
+    refused(bag, "expected a bgt of word pieces with decoder layers, trained with --rate")
+    sizes = {"hidden": "12", "heads": "2", "language": "12", "decoder_layers": "1"}
+    done = trained(tmp_path / "writer", 0, **sizes)
+    loaded = load_bgt(tmp_path / "writer" / "out")
+    torch.testing.assert_close(rows_of(loaded), rows_of(network_of(done)))
+
+
+def test_with_encoder_layers_there_is_no_bag(tmp_path: Path) -> None:
+    sizes = {"hidden": "8", "heads": "2", "encoder_layers": "1"}
+    request = TrainingRequest(
+        toy_space(tmp_path / "space"), "fr", tmp_path / "out",
+        parallel=(write_text(tmp_path / "pairs.tsv", toy_text()),), settings=sizes, trainer={"epochs": 0},
+    )  # fmt: skip
+    done = train_system("bgt", request, Runtime(progress=Progress(quiet=True)))
+    assert network_of(done).table is None
+    assert "bag" not in done.encoder.name

@@ -203,7 +203,7 @@ def _warn_of_another_language(space: AlignedSpace, language: str, vectors: WordV
     best = max(others, key=lambda other: others[other])
     if known < FEW or others[best] > known:
         log.warning(
-            "%s: %.0f %% of the first %d words are words of %s, %.0f %% of %s: are the vectors of %s?",
+            "%s: %.0f %% of the first %d words are words of %s, %.0f %% of %s: is %s their language?",
             vectors.path, 100 * known, len(words), language, 100 * others[best], best, language,
         )  # fmt: skip
 

@@ -49,6 +49,7 @@ SYSTEMS: Mapping[str, tuple[dict[str, str], str]] = {
     "cmlm": (_CMLM, "text"),
     "cmlm.nli": (_CMLM, "text+nli"),
     "bgt": ({"bag": "words", "semantic": "8", "language": "4", "vocabulary": "80"}, "parallel"),
+    "bgt.pieces": ({"semantic": "8", "language": "4", "vocabulary": "80"}, "parallel"),
     "bgt.writes": ({**_WRITES, "language": "8"}, "parallel"),
     "bgt.pivot": ({**_WRITES, "language": "0", "read_from": "pivot", "translates": "sample"}, "parallel"),
     "xlm": (

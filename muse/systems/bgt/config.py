@@ -14,7 +14,7 @@ CHOICES = {
     "bag": ("words", "pieces"),
 }  # fmt: skip
 # What makes a writer of the small preset: layers, and latents as wide as these are.
-OF_WRITERS = "--set encoder_layers=1 --set decoder_layers=1 --set language=256"
+OF_WRITERS = "--rate 0.001 --set encoder_layers=1 --set decoder_layers=1 --set language=256"
 _FEWEST = {
     "semantic": 1, "language": 0, "encoder_layers": 0, "decoder_layers": 0, "longest": 1, "annealing": 1,
     "counted": 0, "shortest": 0, "tokens": 0, "vocabulary": len(SPECIALS) + 1,

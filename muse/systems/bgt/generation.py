@@ -22,7 +22,7 @@ from muse.errors import BadSetting, Contradiction
 from muse.systems.bgt.config import OF_WRITERS, BgtConfig
 from muse.systems.bgt.decoder import Decoder
 from muse.systems.bgt.network import BgtNetwork
-from muse.systems.bgt.tokens import PieceTokens
+from muse.systems.bgt.tokens import restored_pieces
 from muse.systems.lines import Writer, check_direction
 from muse.systems.network_encoder import opened, saved_by
 from muse.systems.networks.beam import best_sequences, most_pieces
@@ -80,7 +80,7 @@ class Rewriting(Writer):
     def pieces(self) -> Pieces:
         """The pieces of the model."""
         if self.network.pieces is None:
-            raise BadSetting(f"a model of bags of words has no pieces to write; train one with {OF_WRITERS}")
+            raise BadSetting(f"a model that reads words has no pieces to write; train one with {OF_WRITERS}")
         return self.network.pieces
 
     @property
@@ -138,7 +138,7 @@ def _drawn(sentences: Ragged, dimension: int, seed: int) -> Tensor:
 
 def load_bgt(folder: Path, device: str = "cpu") -> BgtNetwork:
     """The network of a BGT saved in a folder, which writes sentences; BadSetting if it cannot."""
-    needed = f"expected a bgt of word pieces, trained with {OF_WRITERS}"
+    needed = f"expected a bgt of word pieces with decoder layers, trained with {OF_WRITERS}"
     saved = saved_by(SYSTEM, folder, needed)
     settings = saved.settings
     tokens = settings.get("tokens")
@@ -150,7 +150,10 @@ def load_bgt(folder: Path, device: str = "cpu") -> BgtNetwork:
         first, second = settings["pair"]
         if not (isinstance(first, str) and isinstance(second, str)):
             raise TypeError(f"expected the names of two languages, got {first!r} and {second!r}")
-        pieces = PieceTokens(Pieces.from_json(tokens["pieces"]), config.longest)
+        pieces = restored_pieces(tokens, config.longest)
         return BgtNetwork(config, (first, second), pieces, generator_for(0))
 
-    return opened(folder, saved, "the settings of a bgt", made).to(device).eval()
+    network = opened(folder, saved, "the settings of a bgt", made)
+    if not network.config.decoder_layers:
+        raise BadSetting(f"{folder}: {needed}, got {saved.name}")
+    return network.to(device).eval()

@@ -56,7 +56,7 @@ class BgtNetwork(SentenceNetwork):
             # These rows come from the space and are not saved.
             self.register_buffer(f"rows_{place}", tokens.rows(language), persistent=False)
         first = tokens.first_rows
-        self.table = None if first is None else nn.Parameter(first)
+        self.table = None if first is None else nn.Parameter(first.clone())
         self.semantic = self._encoder(config.semantic, generator)
         self.own = nn.ModuleList(
             self._encoder(config.own, generator, surface=config.surface) for _ in languages if config.own

@@ -12,8 +12,9 @@ from muse.systems.pieces import SPECIALS
 def surface(sentences: Padded, counted: int) -> Tensor:
     """The surface (b, 1 + counted) of b sentences: log n of their tokens, and log(1 + count) of each of some.
 
-    Counted are the first tokens after the special ones: the signs, and the most frequent words. Logarithms,
-    since a sentence of 6 words differs from one of 3 as one of 12 does from it.
+    Counted are the first tokens after the special ones: the signs and the most frequent words, or of pieces
+    the single characters, signs among them, and those merged first. Logarithms, since a sentence of 6 words
+    differs from one of 3 as one of 12 does from it.
 
     :param sentences: ids and mask (b, t), each of one token or more
 

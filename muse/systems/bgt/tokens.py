@@ -121,10 +121,15 @@ def bag_of_pieces(
 def restored_tokens(settings: Mapping[str, Any], space: AlignedSpace, longest: int) -> Tokens:
     """The tokens restored from their settings."""
     if "pieces" in settings:
-        pieces = Pieces.from_json(settings["pieces"])
-        bag = torch.zeros(len(pieces), settings["dimension"]) if "dimension" in settings else None
-        return PieceTokens(pieces, longest, bag)
+        return restored_pieces(settings, longest)
     return SpaceWords(space, settings["others"], longest)
+
+
+def restored_pieces(settings: Mapping[str, Any], longest: int) -> PieceTokens:
+    """The pieces restored from their settings, with rows of zeros for those of a bag."""
+    pieces = Pieces.from_json(settings["pieces"])
+    bag = torch.zeros(len(pieces), settings["dimension"]) if "dimension" in settings else None
+    return PieceTokens(pieces, longest, bag)
 
 
 def missing_tokens(texts: Mapping[str, Sequence[str]], space: AlignedSpace) -> list[str]:
