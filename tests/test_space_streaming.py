@@ -154,4 +154,4 @@ def test_on_the_command_line(muse: Command, space: AlignedSpace, tmp_path: Path)
     ended = muse(*line, "--out", tmp_path / "b.npy", "--json")
     assert ended.json == {"rows": 40, "out": str(tmp_path / "b.npy")}
     refused(muse(*line), "rows without words", "--out")
-    refused(muse(*line, "--out", tmp_path / "b.npy", "--fit", code=2), "--fit")
+    refused(muse(*line, "--out", tmp_path / "b.npy", "--fit"), "--fit", code=2)
