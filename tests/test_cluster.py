@@ -104,8 +104,9 @@ def rows_of(folder: Path) -> list[dict[str, Any]]:
 
 def check(home: Path, name: str, out: Path, fields: dict[str, Any], muse: Command) -> None:
     """The parts must hold what the command finds without a cluster."""
-    found, alone = rows_of(out), home / f"{name}.npy"
-    printed = json.loads(muse(*command(home, name, alone), *(["--format", "jsonl"] * (name == "induce"))).out)
+    ending = {"encode": "npy", "mine": "tsv", "induce": "jsonl"}[name]
+    found, alone = rows_of(out), home / f"{name}.{ending}"
+    printed = json.loads(muse(*command(home, name, alone)).out)
     if name == "encode":
         vectors = np.array([row["vector"] for row in found], np.float32)
         np.testing.assert_allclose(vectors, np.load(alone), atol=1e-5)
