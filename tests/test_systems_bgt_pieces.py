@@ -11,19 +11,18 @@ import torch
 from muse.api.encoders import load_encoder
 from muse.encoders.ragged import Ragged
 from muse.normalise import normalise
-from muse.progress import Progress
-from muse.run.runtime import Runtime
 from muse.space import load_space
 from muse.systems.bgt.generation import load_bgt
 from muse.systems.bgt.learner import BgtLearner
 from muse.systems.bgt.network import BgtNetwork
 from muse.systems.bgt.tokens import SPREAD
 from muse.systems.network_encoder import NetworkEncoder
-from muse.systems.registry import TrainedSystem, train_system
-from muse.systems.system import TrainingRequest
+from muse.systems.registry import TrainedSystem
 from tests.bgt import drawn
 from tests.command import Command, refused
+from tests.killed import killed_at
 from tests.parallel import toy_space, toy_text, write_text
+from tests.toy_training import train_on_toy
 
 pytest.importorskip("tokenizers")
 SIZES = {"bag": "pieces", "vocabulary": "600", "semantic": "12", "language": "4", "counted": "3"}
@@ -32,13 +31,8 @@ OPTIONS = [part for name, value in SIZES.items() for part in ("--set", f"{name}=
 
 def trained(folder: Path, epochs: int, /, **settings: str) -> TrainedSystem:
     """A BGT of toy text."""
-    request = TrainingRequest(
-        toy_space(folder / "space"), "fr", folder / "out",
-        parallel=(write_text(folder / "pairs.tsv", toy_text(600)),),
-        settings={**SIZES, "annealing": "100", **settings},
-        trainer={"epochs": epochs, "batch": 64, "rate": 1e-2, "patience": epochs + 1},
-    )  # fmt: skip
-    return train_system("bgt", request, Runtime(progress=Progress(quiet=True)))
+    trainer = {"epochs": epochs, "batch": 64, "rate": 1e-2, "patience": epochs + 1}
+    return train_on_toy("bgt", folder, {**SIZES, "annealing": "100", **settings}, trainer)
 
 
 def network_of(done: TrainedSystem) -> BgtNetwork:
@@ -113,16 +107,8 @@ def test_it_is_saved_and_exported(tmp_path: Path, muse: Command) -> None:
 
 def test_a_run_goes_on_to_the_bit(tmp_path: Path, muse: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     assert muse(*training(tmp_path, "out")).code == 0
-    begin = BgtLearner.begin
-
-    def killed(learner: BgtLearner, step: int) -> None:
-        begin(learner, step)
-        if step == 14:  # in the second epoch, of 9 steps
-            raise KeyboardInterrupt
-
-    monkeypatch.setattr(BgtLearner, "begin", killed)
+    killed_at(monkeypatch, BgtLearner, 3)  # that of the second epoch; the first is before training
     assert muse(*training(tmp_path, "again")).code == 130
-    monkeypatch.undo()
     assert muse(*training(tmp_path, "again", "--resume")).code == 0
     kept = [(tmp_path / name / "arrays.npz").read_bytes() for name in ("out", "again")]
     assert kept[0] == kept[1]
@@ -140,10 +126,6 @@ def test_a_bag_writes_with_decoder_layers_alone(tmp_path: Path, muse: Command) -
 
 def test_with_encoder_layers_there_is_no_bag(tmp_path: Path) -> None:
     sizes = {"hidden": "8", "heads": "2", "encoder_layers": "1"}
-    request = TrainingRequest(
-        toy_space(tmp_path / "space"), "fr", tmp_path / "out",
-        parallel=(write_text(tmp_path / "pairs.tsv", toy_text()),), settings=sizes, trainer={"epochs": 0},
-    )  # fmt: skip
-    done = train_system("bgt", request, Runtime(progress=Progress(quiet=True)))
+    done = train_on_toy("bgt", tmp_path, sizes, {"epochs": 0})
     assert network_of(done).table is None
     assert "bag" not in done.encoder.name

@@ -12,15 +12,13 @@ from muse.api.encoders import load_encoder
 from muse.encoders.ragged import Ragged
 from muse.errors import BadSetting
 from muse.normalise import normalise
-from muse.progress import Progress
-from muse.run.runtime import Runtime
 from muse.space import load_space
 from muse.systems.network_encoder import NetworkEncoder
-from muse.systems.registry import TrainedSystem, train_system
+from muse.systems.registry import TrainedSystem
 from muse.systems.sp import SpConfig, SpNetwork
-from muse.systems.system import TrainingRequest
 from tests.command import Command, refused_leaving
 from tests.parallel import toy_space, toy_text, write_text
+from tests.toy_training import train_on_toy
 
 pytest.importorskip("tokenizers")
 SIZES = {"pieces": "300", "dimension": "16"}
@@ -28,12 +26,7 @@ NETWORKS = {"mean": {"network": "mean"}, "bilstm": {"network": "bilstm", "units"
 
 
 def trained(folder: Path, epochs: int = 10, /, **settings: str) -> TrainedSystem:
-    request = TrainingRequest(
-        toy_space(folder / "space"), "fr", folder / "out",
-        parallel=(write_text(folder / "pairs.tsv", toy_text(600)),),
-        settings={**SIZES, **settings}, trainer={"epochs": epochs, "batch": 64, "rate": 1e-2},
-    )  # fmt: skip
-    return train_system("sp", request, Runtime(progress=Progress(quiet=True)))
+    return train_on_toy("sp", folder, {**SIZES, **settings}, {"epochs": epochs, "batch": 64, "rate": 1e-2})
 
 
 def network_of(done: TrainedSystem) -> SpNetwork:
