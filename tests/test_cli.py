@@ -156,10 +156,6 @@ def test_too_few_words_are_asked_for(muse: Command, files: Path) -> None:
     assert tree(files) == before
 
 
-def test_one_language_twice(muse: Command, files: Path) -> None:
-    refused(muse(*good(files, "--tgt", "fr")), "'fr' twice")
-
-
 BAD_DICTIONARIES = {
     "missing": (None, ["gold.txt: expected a file"]),
     "empty": (b"", ["gold.txt: expected content"]),

@@ -103,9 +103,6 @@ def test_over_a_language_of_the_space(muse: Command, files: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "part"),
     [
-        (("--tgt", "en", "--via", "en"), "besides --src and --tgt, given once; got 'en'"),
-        (("--tgt", "en", "--via", "xx"), "besides --src and --tgt, given once; got 'xx'"),
-        (("--tgt", "en", "--via", "fr", "--via", "fr"), "given once; got 'fr'"),
         (("--tgt", "en", "--via", "qq"), "qq"),
         (("--tgt", "en", "--via", ".."), "'..'"),
         (("--tgt", "en", "--via", "fr", "--via-emb", "none.vec"), "none.vec"),
@@ -117,6 +114,13 @@ def test_what_is_refused_beforehand(
     muse: Command, files: Path, space: Path, arguments: tuple[str, ...], part: str
 ) -> None:
     refused_leaving(files, muse, ["align", "--src", "xx", *arguments], part)
+
+
+@pytest.mark.parametrize("via", [("en",), ("xx",), ("fr", "fr")], ids=" ".join)
+def test_a_language_given_twice_is_wrong_usage(muse: Command, files: Path, via: tuple[str, ...]) -> None:
+    again = [word for language in via for word in ("--via", language)]
+    part = f"besides --src and --tgt, given once; got {via[0]!r} again"
+    refused_leaving(files, muse, ["align", "--src", "xx", "--tgt", "en", *again], part, code=2)
 
 
 def test_a_file_without_its_language_is_wrong_usage(muse: Command, files: Path) -> None:

@@ -203,7 +203,7 @@ def test_a_language_added_meets_the_pivot_where_the_space_has_moved_it(muse: Com
 
 BAD: dict[str, tuple[list[object], list[str]]] = {
     "twice": (["--src", "fr", "--src", "fr", "--tgt", "en"], ["different language, got 'fr' twice"]),
-    "itself": (["--src", "fr", "--src", "en", "--tgt", "en"], ["'en' twice"]),
+    "itself": (["--src", "fr", "--src", "en", "--tgt", "en"], ["'en' twice; change one"]),
     "files": (["--src", "fr", "--src", "de", "--tgt", "en", "--src-emb", "fr.vec"], ["2 languages", "got 1"]),
     "reweight": (
         ["--src", "fr", "--src", "de", "--tgt", "en", "--reweight"],
@@ -224,7 +224,9 @@ BAD: dict[str, tuple[list[object], list[str]]] = {
     ),
     "resume": (["--src", "es", "--into", "space", "--resume"], ["--resume needs the checkpoints"]),
 }
-WRONG_USAGE = ("files", "reweight", "reweight into", "joint alone", "joint into", "target file")
+WRONG_USAGE = (
+    "twice", "itself", "files", "reweight", "reweight into", "joint alone", "joint into", "target file"
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("name", BAD)

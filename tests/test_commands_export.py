@@ -101,6 +101,7 @@ def test_moses(muse: Command, space: Path, tmp_path: Path) -> None:
             ["moses", "--lang", "fr"],
             "--lang is for --format text or word2vec or npz or parquet or sentence-transformers or spacy",
         ),
+        (["torch", "--src", "en", "--tgt", "en"], "different languages, got 'en' twice"),
         (["torch", "--top", "3"], "--top is for --format moses, not for torch"),
         (["word2vec", "--temperature", "0.1"], "--temperature is for --format moses, not for word2vec"),
         (["moses", "--temperature", "0"], "0.0 is not in the range x>0"),
@@ -131,7 +132,6 @@ BAD: dict[str, tuple[list[str], list[str]]] = {
     "specials twice": (["torch", "--specials", "<s>,<s>"], ["special tokens must differ, got <s>, <s>"]),
     "no such language": (["moses", "--src", "de"], ["are en, fr; got 'de'"]),
     "no such language of vectors": (["text", "--lang", "de"], ["are en, fr; got 'de'"]),
-    "one language twice": (["torch", "--src", "en", "--tgt", "en"], ["different languages, got 'en' twice"]),
 }
 
 

@@ -378,7 +378,6 @@ def bad_sentences(folder: Path) -> dict[str, tuple[list[object], tuple[str, ...]
         "no file": (["--source", folder / "no.txt", "--target", short], ("no.txt",)),
         "one column": (["--parallel", column], ("column.tsv:2: expected two columns",)),
         "wrong language": ([*files, "--src", "de"], ("fr", "got 'de'")),
-        "one language": ([*files, "--src", "en", "--tgt", "en"], ("different languages",)),
         "unknown encoder": ([*files, "--encoder", "magic"], ("got 'magic'",)),
         "no encoder": ([*files, "--encoder", folder / "nosuch"], ("nosuch",)),
         "fit of another": ([*files, "--fit", f"de={short}"], ("got 'de'",)),
@@ -393,7 +392,7 @@ def bad_sentences(folder: Path) -> dict[str, tuple[list[object], tuple[str, ...]
 
 
 BAD = (
-    "unequal counts", "empty file", "blank lines", "no file", "one column", "wrong language", "one language",
+    "unequal counts", "empty file", "blank lines", "no file", "one column", "wrong language",
     "unknown encoder", "no encoder", "fit of another", "sts column", "sts score", "sts few", "sts language",
     "no folder", "probe language", "probe of little",
 )  # fmt: skip
@@ -410,11 +409,16 @@ def test_bad_input_of_evaluate(muse: Command, space: Path, name: str) -> None:
     assert tree(space.parent) == before
 
 
+def test_one_language_twice_is_wrong_usage(muse: Command, space: Path) -> None:
+    asked = sentences(space, *texts(space), "--src", "en", "--tgt", "en")
+    refused(muse(*asked), "different languages, got 'en' twice", code=2)
+
+
 def test_bad_input_of_transfer(muse: Command, space: Path, task: Path) -> None:
     pytest.importorskip("sklearn")
     command = ["evaluate", space, "--task", "transfer", "--data", task]
     refused(muse(*command, "--tgt", "de"), "got 'de'")
-    refused(muse(*command, "--src", "fr", "--tgt", "fr"), "two languages, got fr twice")
+    refused(muse(*command, "--src", "fr", "--tgt", "fr"), "two languages, got fr twice", code=2)
     labels = (task / "labels.txt").read_text().splitlines()
     write(task / "labels.txt", labels[:-3])
     refused(muse(*command), "got 80 in", "77 in", "labels.txt")
@@ -552,7 +556,7 @@ def test_bad_input_of_mine(muse: Command, space: Path) -> None:
     empty = write(folder / "empty.txt", [])
     before = tree(folder)
     refused(muse(*mining(space, "--src-lang", "de")), "got 'de'")
-    refused(muse(*mining(space, "--tgt-lang", "fr")), "two languages, got 'fr' twice")
+    refused(muse(*mining(space, "--tgt-lang", "fr")), "two languages, got 'fr' twice", code=2)
     refused(muse(*mining(space, "--encoder", "magic")), "got 'magic'")
     refused(muse(*mining(space, "--source", empty)), "empty.txt", "expected content")
     refused(muse(*mining(space, "--source", folder / "no.txt")), "no.txt")

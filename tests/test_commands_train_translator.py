@@ -206,7 +206,7 @@ def test_translate_with_what_is_no_model(muse: Command, files: Path) -> None:
     refused(muse(*translating(files), stdin=""), "standard input", "got nothing")
     refused(muse(*translating(files, "--tgt", "de"), stdin="x\n"), "knows en, fr, got 'de'")
     refused(muse(*translating(files)[:3], "--src", "de", stdin="x\n"), "knows en, fr, got 'de'")
-    refused(muse(*translating(files, "--tgt", "fr"), stdin="x\n"), "two languages")
+    refused(muse(*translating(files, "--tgt", "fr"), stdin="x\n"), "two languages, got fr twice", code=2)
     start: list[object] = ["translate", "--src", "fr", "--model"]
     refused(muse(*start, "nosuch", stdin="x\n"), "nosuch")
     refused(muse(*start, files / "space", stdin="x\n"), "saved encoder")

@@ -85,22 +85,9 @@ class Request:
 
     def check(self) -> None:
         """Raise BadSetting if the arguments are invalid or contradict each other."""
-        sources = self.sources
-        if not sources:
-            raise BadSetting("at least one --src is needed, got none")
-        for language in (*sources, *self.via, *([] if self.target is None else [self.target])):
-            check_language(language)
-        for language in sources:
-            if sources.count(language) > 1:
-                raise BadSetting(f"every --src must be a different language, got {language!r} twice")
-        _check_files("--src", _several(self.source_file), sources)
+        self._check_languages()
+        _check_files("--src", _several(self.source_file), self.sources)
         _check_files("--via", _several(self.via_file), self.via)
-        for language in self.via:
-            if self.via.count(language) > 1 or language in (*sources, self.target):
-                raise BadSetting(
-                    f"every --via must be a language besides --src and --tgt, given once; got {language!r} "
-                    "again; leave it out: the languages of --src serve as detours anyway"
-                )
         self._check_several()
         if self.max_vocab is not None and self.max_vocab < MINIMUM_WORDS:
             raise BadSetting(
@@ -111,6 +98,26 @@ class Request:
             raise Contradiction(
                 "--init dictionary needs the pairs to learn from, got none; give --dictionary FILE"
             )
+
+    def _check_languages(self) -> None:
+        sources = self.sources
+        if not sources:
+            raise BadSetting("at least one --src is needed, got none")
+        for language in (*sources, *self.via, *([] if self.target is None else [self.target])):
+            check_language(language)
+        for language in sources:
+            if sources.count(language) > 1:
+                raise Contradiction(f"every --src must be a different language, got {language!r} twice")
+        if self.target in sources:
+            raise Contradiction(
+                f"--src and --tgt must be different languages, got {self.target!r} twice; change one"
+            )
+        for language in self.via:
+            if self.via.count(language) > 1 or language in (*sources, self.target):
+                raise Contradiction(
+                    f"every --via must be a language besides --src and --tgt, given once; got {language!r} "
+                    "again; leave it out: the languages of --src serve as detours anyway"
+                )
 
     def check_files(self, *, besides: Collection[str] = ()) -> None:
         """Raise BadFile for a file that is missing; the vectors of the languages `besides` may be.

@@ -174,7 +174,7 @@ def _probes(space: AlignedSpace, options: dict[str, Any], rng: np.random.Generat
 
 def _languages(space: AlignedSpace, options: dict[str, Any]) -> list[str]:
     # The language to train in and those to test: the given ones, or all that space and folder share.
-    from muse.errors import BadFile, Mismatch
+    from muse.errors import BadFile, Contradiction, Mismatch
 
     folder, source = options["data"], options["source"] or space.pivot
     if not folder.is_dir():
@@ -185,7 +185,7 @@ def _languages(space: AlignedSpace, options: dict[str, Any]) -> list[str]:
     if options["target"] is None:
         tested = [name for name in tested if name != source and (folder / f"{name}.txt").is_file()]
     elif source in tested:
-        raise Mismatch(f"transfer needs two languages, got {source} twice; change --src or --tgt")
+        raise Contradiction(f"transfer needs two languages, got {source} twice; change --src or --tgt")
     if not tested:
         found = ", ".join(sorted(path.name for path in folder.glob("*.txt"))) or "no .txt"
         raise Mismatch(

@@ -69,14 +69,14 @@ def mine(space: Path, out: Path, as_json: bool, **options: Any) -> None:
     for margin usually transfers between language pairs. Sentences that are repeated, empty or without a
     known word are left out and counted. Accents written apart and white space make no difference.
     """
-    from muse.errors import BadSetting
+    from muse.errors import Contradiction
     from muse.files.writing import check_place, check_text_name
 
     recalls: list[Recall] = []
     config = _config(options, recalls)
     languages = (options["src_lang"], options["tgt_lang"])
     if languages[0] == languages[1]:
-        raise BadSetting(f"pairs are mined between two languages, got {languages[0]!r} twice")
+        raise Contradiction(f"pairs are mined between two languages, got {languages[0]!r} twice")
     on_cluster = options["address"] is not None
     if on_cluster:
         one_machine_only("backend", "device")

@@ -20,7 +20,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from muse.errors import BadSetting, Mismatch, did_you_mean
+from muse.errors import BadSetting, Contradiction, Mismatch, did_you_mean
 from muse.files.space_folder import vectors_digest
 from muse.files.space_manifest import mark_of
 from muse.normalise import Normalisation
@@ -148,7 +148,7 @@ class AlignedSpace:
         for language in (source, target):
             self.side(language)
         if source == target:
-            raise BadSetting(f"source and target must be different languages, got {source!r} twice")
+            raise Contradiction(f"source and target must be different languages, got {source!r} twice")
         return source, target
 
     def translate(

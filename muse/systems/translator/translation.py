@@ -8,7 +8,7 @@ from pathlib import Path
 
 from muse.encoders.ragged import Ragged
 from muse.encoders.reading import PIECE, Reading
-from muse.errors import BadSetting
+from muse.errors import Contradiction
 from muse.systems.lines import LineWriter, Writer, check_direction
 from muse.systems.network_encoder import opened, saved_by
 from muse.systems.pieces import BOS, EOS, UNK, Pieces
@@ -48,10 +48,10 @@ class Translating(Writer):
 def model_translator(
     network: TranslatorNetwork, direction: tuple[str, str], *, beam: int = 4, batch: int = 32
 ) -> LineWriter:
-    """What translates lines in a direction; BadSetting if the model does not."""
+    """What translates lines in a direction; BadSetting if the model does not, Contradiction for one language."""
     check_direction(network.languages, direction)
     if direction[0] == direction[1]:
-        raise BadSetting(f"a translation needs two languages, got {direction[0]} twice")
+        raise Contradiction(f"a translation needs two languages, got {direction[0]} twice")
     return LineWriter(Translating(network.eval(), direction), beam=beam, batch=batch)
 
 
