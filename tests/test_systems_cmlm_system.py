@@ -18,7 +18,7 @@ from muse.files.nli import Inference, read_nli
 from muse.progress import Progress
 from muse.space import load_space
 from muse.systems.cmlm.inference import glossed, inference_learner, inferences
-from muse.systems.cmlm.learning import Cotrained
+from muse.systems.cmlm.learning import CmlmLearner, Cotrained
 from muse.systems.cmlm.network import CmlmEncoder
 from muse.systems.cmlm.words import Words, words_of_space
 from muse.systems.network_encoder import NetworkEncoder
@@ -101,6 +101,15 @@ def test_the_strategies(
     more = ["--parallel", files / "text.tsv", "--set", f"strategy={strategy}"]
     found = muse(*good(files, "--json", "--epochs", 1, *more)).json
     assert (found["encoder"], found["metric"], len(stages)) == ("cmlm[br]", "P@1", count)
+
+
+def test_batches_too_small_for_a_later_stage_are_refused_before_the_first(
+    muse: Command, files: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(PairLearner, "fewest", lambda self, processes: 999)
+    monkeypatch.setattr(CmlmLearner, "score", lambda _: pytest.fail("a stage began"))
+    more = ["--parallel", files / "text.tsv", "--set", "strategy=sequential"]
+    refused_leaving(files, muse, good(files, *more), "a batch must have at least 999 examples")
 
 
 def test_each_stage_has_its_own_trainer_and_loss(

@@ -10,7 +10,7 @@ import torch
 
 from muse.encoders.ragged import Ragged
 from muse.systems.network_encoder import BothSides
-from muse.systems.nli.pair_classes import WithClassifier
+from muse.systems.nli.pair_classes import PairClassLearner, WithClassifier
 from muse.systems.xlm.alignment import AlignedCopy
 from muse.systems.xlm.config import XlmConfig
 from muse.systems.xlm.tuning import TuningConfig, tuned
@@ -112,10 +112,14 @@ def test_a_run_killed_while_it_aligns_ends_as_one_that_was_not(
     assert muse(*slower, "--set", "alignment_rate=1e-5", "--resume").code == 0  # as a diverged run needs
 
 
-def test_batches_too_small_for_the_processes_name_their_own_setting(
+def test_batches_too_small_for_the_processes_are_refused_before_it_is_tuned(
     muse: Command, pretrained: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    def tuned_already(*_: object) -> float:
+        pytest.fail("tuning began")
+
     monkeypatch.setattr(PairLearner, "fewest", lambda self, processes: 999)
+    monkeypatch.setattr(PairClassLearner, "score", tuned_already)
     run = tuning(pretrained, *APART, "--parallel", f"fr={pretrained / 'pairs.tsv'}", "--epochs", 1)
     message = "got at most 64; give more text, a larger alignment_batch or fewer processes"
     refused_leaving(pretrained, muse, run, message)

@@ -40,14 +40,16 @@ class ParallelCorpus:
         return sum(len(pairs.held_out) for pairs in self.pairs.values())
 
     def learner(
-        self, network: SentenceNetwork, loss: Loss, processes: Processes
+        self, network: SentenceNetwork, loss: Loss, processes: Processes, sized_by: str = "--batch"
     ) -> PairLearner | PairsInTurn:
-        """The learner that fits a network of all languages."""
-        learners = {
-            language: PairLearner(BothSides(network, (self.pivot, language)), loss, pairs, processes)
-            for language, pairs in self.pairs.items()
-        }
-        return PairsInTurn(learners, processes) if len(learners) > 1 else next(iter(learners.values()))
+        """The learner that fits a network of all languages, in batches whose size `sized_by` gives."""
+        learners = {}
+        for language, pairs in self.pairs.items():
+            encoder = BothSides(network, (self.pivot, language))
+            learners[language] = PairLearner(encoder, loss, pairs, processes, sized_by)
+        if len(learners) == 1:
+            return next(iter(learners.values()))
+        return PairsInTurn(learners, processes, sized_by)
 
 
 class PairsInTurn(Learner):
@@ -58,8 +60,10 @@ class PairsInTurn(Learner):
 
     uses_all = False  # a batch uses the parameters of its language
 
-    def __init__(self, learners: Mapping[str, PairLearner], processes: Processes) -> None:
-        super().__init__()
+    def __init__(
+        self, learners: Mapping[str, PairLearner], processes: Processes, sized_by: str = "--batch"
+    ) -> None:
+        super().__init__(sized_by)
         self._processes = processes
         self._learners = nn.ModuleList(learners.values())  # so that their parameters are its own
         self._all = list(learners.values())

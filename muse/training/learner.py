@@ -17,8 +17,12 @@ class Learner(nn.Module, ABC):
     numbers come from the `generator` passed to `loss`.
     """
 
-    sized_by = "--batch"  # the option or setting of the size of its batches, which errors name
     uses_all = True  # whether every loss depends on every parameter, which DistributedDataParallel must know
+
+    def __init__(self, sized_by: str = "--batch") -> None:
+        """`sized_by` is the option or setting of the size of its batches, which errors name."""
+        super().__init__()
+        self.sized_by = sized_by
 
     @property
     @abstractmethod

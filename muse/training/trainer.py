@@ -17,12 +17,12 @@ from itertools import accumulate
 
 import numpy as np
 import torch
-from torch import Tensor
 
 from muse.errors import BadSetting, NotConverged
 from muse.progress import Tick
 from muse.run.runtime import Runtime
 from muse.training.checks import beside, check_choices, check_fractions
+from muse.training.epoch_batches import EpochBatches
 from muse.training.learner import Learner
 from muse.training.optimising import NAMES, Arrays, Optimisers
 from muse.training.schedule import Schedule
@@ -117,11 +117,12 @@ def train(learner: Learner, config: TrainerConfig, *, seed: int, runtime: Runtim
     An interrupted run resumes from `runtime.checkpoint` and gives the same result to the last bit. Raises
     NotConverged if the loss is not finite; the checkpoint is then that of the last good epoch.
     """
-    learner.check_batch(config.batch)
+    check_batches(learner, config, seed=seed, runtime=runtime)
     optimisers = Optimisers(learner, config.optimiser, config.rate, config.beta2)
     run = _Run(learner, config, optimisers, seed, runtime)
     kept, epochs = _resume(run) or _untrained(run)
-    most, done = config.epochs * run.examples, (len(epochs) - 1) * run.examples
+    size = run.batches.examples
+    most, done = config.epochs * size, (len(epochs) - 1) * size
     with runtime.progress.stage("training", most, "examples", first=done, may_end_early=True) as tick:
         while _continues(config, epochs):
             epochs.append(_epoch(run, epochs, tick))
@@ -133,6 +134,18 @@ def train(learner: Learner, config: TrainerConfig, *, seed: int, runtime: Runtim
             _save(run, epochs)
     _restore(learner, kept)
     return tuple(epochs)
+
+
+def check_batches(learner: Learner, config: TrainerConfig, *, seed: int, runtime: Runtime) -> None:
+    """Raise BadSetting if `train` would, for batches that are too small; before stages that come first."""
+    learner.check_batch(config.batch)
+    if config.epochs:
+        _batches(learner, config, seed, runtime).of(1)
+
+
+def _batches(learner: Learner, config: TrainerConfig, seed: int, runtime: Runtime) -> EpochBatches:
+    examples = config.examples_in_epoch(learner.examples)
+    return EpochBatches(learner, config.batch, examples, seed, runtime.processes)
 
 
 def best_epoch(epochs: Sequence[EpochResult]) -> EpochResult:
@@ -155,29 +168,10 @@ class _Run:
         """The learner shared by all processes."""
         return Shared(self.learner, self.runtime.processes, self.runtime.device)
 
-    @property
-    def examples(self) -> int:
-        """The number of examples in an epoch."""
-        return self.config.examples_in_epoch(self.learner.examples)
-
-    def batches(self, number: int) -> list[Tensor]:
-        """The batches of an epoch, without those too small for the processes; BadSetting if all are."""
-        fewest = self.learner.fewest(self.runtime.processes.count)
-        batches = self.learner.batches(self._order(number), self.config.batch)
-        found = [rows for rows in batches if len(rows) >= fewest]
-        if not found:
-            raise BadSetting(
-                f"a batch must have at least {fewest} examples, got at most {max(map(len, batches))}; give "
-                f"more text, a larger {self.learner.sized_by} or fewer processes"
-            )
-        return found
-
-    def _order(self, number: int) -> Tensor:
-        """The indices (e,) of an epoch's examples, from successive passes in different random orders."""
-        n, begin = self.learner.examples, (number - 1) * self.examples
-        passes = range(begin // n, (begin + self.examples - 1) // n + 1)
-        orders = [torch.randperm(n, generator=generator_for(self.seed, 2 * p + 3)) for p in passes]
-        return torch.cat(orders)[begin - passes[0] * n :][: self.examples]
+    @cached_property
+    def batches(self) -> EpochBatches:
+        """The batches of every epoch."""
+        return _batches(self.learner, self.config, self.seed, self.runtime)
 
 
 def _untrained(run: _Run) -> tuple[Arrays, list[EpochResult]]:
@@ -190,7 +184,7 @@ def _untrained(run: _Run) -> tuple[Arrays, list[EpochResult]]:
 def _epoch(run: _Run, behind: Sequence[EpochResult], tick: Tick) -> EpochResult:
     """The results of training for one epoch."""
     number, began = len(behind), time.perf_counter()
-    batches, device, rank = run.batches(number), run.runtime.device, run.runtime.processes.rank
+    batches, device, rank = run.batches.of(number), run.runtime.device, run.runtime.processes.rank
     before, bf16 = behind[-1].steps, run.config.precision == "bf16"
     stream = (2 * number, rank) if rank else (2 * number,)
     generator = generator_for(run.seed, *stream, device=device)
@@ -209,8 +203,8 @@ def _epoch(run: _Run, behind: Sequence[EpochResult], tick: Tick) -> EpochResult:
                         f"lower the learning rate, now {rate:g}"
                     )
             total += value
-            done = min(step * run.config.batch, run.examples)
-            tick((number - 1) * run.examples + done, loss=total / step)
+            done = min(step * run.config.batch, run.batches.examples)
+            tick((number - 1) * run.batches.examples + done, loss=total / step)
     loss, score, steps = total / len(batches), _score(run), before + len(batches)
     return EpochResult(number, loss, score, time.perf_counter() - began, steps)
 

@@ -41,8 +41,15 @@ class PairLearner(Learner):
     Negatives come from the whole batch, even if several `processes` share it.
     """
 
-    def __init__(self, encoder: TwoSides, loss: Loss, pairs: Pairs, processes: Processes = ALONE) -> None:
-        super().__init__()
+    def __init__(
+        self,
+        encoder: TwoSides,
+        loss: Loss,
+        pairs: Pairs,
+        processes: Processes = ALONE,
+        sized_by: str = "--batch",
+    ) -> None:
+        super().__init__(sized_by)
         self.encoder = encoder
         self._loss = loss
         self._pairs = pairs

@@ -29,7 +29,7 @@ from muse.training.learner import Learner
 from muse.training.losses import Softmax
 from muse.training.schedule import Schedule
 from muse.training.seeding import generator_for
-from muse.training.trainer import EpochResult, TrainerConfig, train
+from muse.training.trainer import EpochResult, TrainerConfig, check_batches, train
 
 PRESETS = {
     # Chosen on held-out novels and pairs: batch, rate, and no dropout, which short training does not need.
@@ -97,9 +97,17 @@ class CmlmTraining:
         """Trains with one objective and leaves the networks as they were at its best epoch."""
         runtime = self.job.runtime
         runtime = replace(runtime, checkpoint=runtime.checkpoint.of(name))
+        return train(self.learners[name], self._trainer(name), seed=self.job.request.seed, runtime=runtime)
+
+    def check(self) -> None:
+        """Raise BadSetting if any stage would, for batches that are too small."""
+        seed, runtime = self.job.request.seed, self.job.runtime
+        for name in self.stages:
+            check_batches(self.learners[name], self._trainer(name), seed=seed, runtime=runtime)
+
+    def _trainer(self, name: str) -> TrainerConfig:
         trainer = tuned(self.job.trainer, self.job.config) if name == _INFERENCE else self.job.trainer
-        trainer = scheduled(trainer, self.job.config.warmup, self.learners[name])
-        return train(self.learners[name], trainer, seed=self.job.request.seed, runtime=runtime)
+        return scheduled(trainer, self.job.config.warmup, self.learners[name])
 
     def judged(self, name: str) -> tuple[str, int]:
         """The metric of a stage's epochs, and the number of held-out cases."""
@@ -114,6 +122,7 @@ class CmlmTraining:
 def train_cmlm(job: Job) -> Fitted:
     """An encoder trained on hidden words of neighbours, then on translations and inferences if given."""
     training = prepare(job)
+    training.check()
     words = training.model.encoder.words
     epochs = [training.stage(name) for name in training.stages][-1]
     metric, held_out = training.judged(training.stages[-1])

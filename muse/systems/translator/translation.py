@@ -48,7 +48,10 @@ class Translating(Writer):
 def model_translator(
     network: TranslatorNetwork, direction: tuple[str, str], *, beam: int = 4, batch: int = 32
 ) -> LineWriter:
-    """What translates lines in a direction; BadSetting if the model does not, Contradiction for one language."""
+    """What translates lines in a direction; BadSetting if the model does not.
+
+    Contradiction for a language and itself.
+    """
     check_direction(network.languages, direction)
     if direction[0] == direction[1]:
         raise Contradiction(f"a translation needs two languages, got {direction[0]} twice")

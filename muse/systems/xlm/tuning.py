@@ -25,9 +25,10 @@ from muse.systems.xlm.inference import XlmInference
 from muse.systems.xlm.network import XlmNetwork
 from muse.systems.xlm.system import XLM, make_xlm
 from muse.training.checks import beside, check_choices, check_least
+from muse.training.learner import Learner
 from muse.training.losses import Align
 from muse.training.seeding import generator_for
-from muse.training.trainer import EpochResult, TrainerConfig, train
+from muse.training.trainer import EpochResult, TrainerConfig, check_batches, train
 
 READS = ("together", "apart")
 _OF_ALIGNMENT = ("weight", "alignment_batch", "alignment_rate", "alignment_steps")
@@ -110,8 +111,7 @@ def tune_xlm(job: Job) -> Fitted:
     xlm = _opened(job)
     _check_alignment(job, xlm)
     network = tuned(xlm, config, generator_for(request.seed, 0)).to(job.runtime.device)
-    pairs = read_inferences(job, network)
-    parallel = job.parallel(network.reader) if request.parallel_files else None  # read before any training
+    pairs, parallel = read_inferences(job, network), _parallel(job, network)  # before any training
     stage, counts = _tuning(job, network, pairs), pairs.counts
     if parallel is not None:
         stage, counts = _alignment(job, network, parallel), {**parallel.counts, "inferences": len(pairs)}
@@ -137,6 +137,16 @@ def tune_xlm(job: Job) -> Fitted:
     )
 
 
+def _parallel(job: Job, network: PairNetwork) -> ParallelCorpus | None:
+    """The parallel text, if any, by which a copy can be aligned; BadSetting if it fills no batch."""
+    if not job.request.parallel_files:
+        return None
+    parallel = job.parallel(network.reader)
+    learner = _aligner(job, network, parallel)  # of batches as the copy's
+    check_batches(learner, _alignment_trainer(job), seed=job.request.seed, runtime=job.runtime)
+    return parallel
+
+
 def _tuning(job: Job, network: PairNetwork, pairs: Inferences) -> TunedNetwork:
     learner = PairClassLearner(network, pairs)
     trainer = job.trainer.with_warmup(job.config.warmup)
@@ -145,13 +155,21 @@ def _tuning(job: Job, network: PairNetwork, pairs: Inferences) -> TunedNetwork:
 
 
 def _alignment(job: Job, network: PairNetwork, parallel: ParallelCorpus) -> TunedNetwork:
-    copy, runtime = _copied(network, list(parallel.pairs)), job.runtime
-    learner = parallel.learner(copy, Align(job.config.weight), runtime.processes)
-    learner.sized_by = "alignment_batch"
-    trainer = job.config.alignment(job.trainer).with_warmup(job.config.warmup)
-    runtime = replace(runtime, checkpoint=runtime.checkpoint.of("alignment"))
-    epochs = train(learner, trainer, seed=job.request.seed, runtime=runtime)
+    copy = _copied(network, list(parallel.pairs))
+    learner = _aligner(job, copy, parallel)
+    runtime = replace(job.runtime, checkpoint=job.runtime.checkpoint.of("alignment"))
+    epochs = train(learner, _alignment_trainer(job), seed=job.request.seed, runtime=runtime)
     return TunedNetwork(copy, epochs, "P@1", parallel.held_out, learner.eval().hits())
+
+
+def _aligner(job: Job, network: PairNetwork, parallel: ParallelCorpus) -> Learner:
+    """The learner that matches the rows of translations."""
+    return parallel.learner(network, Align(job.config.weight), job.runtime.processes, "alignment_batch")
+
+
+def _alignment_trainer(job: Job) -> TrainerConfig:
+    config: TuningConfig = job.config
+    return config.alignment(job.trainer).with_warmup(config.warmup)
 
 
 def _label(job: Job, xlm: XlmNetwork) -> str:
