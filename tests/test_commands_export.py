@@ -10,9 +10,8 @@ import pytest
 import torch
 
 from muse.files import read_vectors
-from tests.command import Command, tree
+from tests.command import Command, refused, refused_leaving, tree
 from tests.spaces import saved
-from tests.test_cli import refused
 
 
 @pytest.fixture
@@ -152,6 +151,31 @@ def test_bad_input(
     given = [argument.format(tmp_path) for argument in arguments]
     refused(muse("export", space, "--out", tmp_path / "out", "--format", *given), *parts)
     assert tree(tmp_path) == before
+
+
+NAMES = {
+    "text": (["fr.vec", "fr.vec.gz", "fr.txt", "some.fr"], ["fr.npz", "fr.BIN", "fr.json.gz"]),
+    "word2vec": (["fr.bin", "fr.bin.gz", "fr.w2v"], ["fr.vec", "fr.txt.gz", "fr.npz"]),
+    "npz": (["fr.npz"], ["fr.vec", "fr.npy", "fr.parquet"]),
+    "parquet": (["fr.parquet"], ["fr.csv", "fr.npz"]),
+    "torch": (["t.pt", "t.pth", "t.bin"], ["t.npz", "t.safetensors", "t.txt"]),
+    "moses": (["phrases", "phrases.txt", "phrases.gz"], ["phrases.npz", "phrases.json.gz"]),
+}
+
+
+@pytest.mark.parametrize("form", NAMES)
+def test_a_name_that_promises_another_format_is_refused(
+    muse: Command, space: Path, tmp_path: Path, form: str
+) -> None:
+    if form == "parquet":
+        pytest.importorskip("pyarrow")
+    fitting, others = NAMES[form]
+    for name in others:
+        arguments: list[object] = ["export", space, "--format", form, "--out", tmp_path / name]
+        refused_leaving(tmp_path, muse, arguments, f"{name}: ", "file, got .", "; choose such a name")
+    for name in fitting:
+        assert muse("export", space, "--format", form, "--out", tmp_path / name).code == 0
+        assert (tmp_path / name).stat().st_size
 
 
 @pytest.mark.parametrize("form", ["text", "word2vec", "npz", "torch", "moses"])

@@ -19,7 +19,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from muse.files.writing import check_place, replaced
+from muse.files.writing import check_place, check_text_name, replaced
 from muse.progress import Progress, Tick
 from muse.search.found import Neighbours
 from muse.search.neighbours import nearest
@@ -100,6 +100,7 @@ def export_moses(
     The lines are in the order of `LC_ALL=C sort`, as Moses' tools require. Compressed if the name ends in
     .gz. Memory holds the two languages and one batch, whatever the number of lines.
     """
+    check_text_name(out, "phrases", ".txt or .gz")
     check_place(out)
     progress = progress or Progress(quiet=True)
     forward, backward = _both_ways(space, direction, config, rng)

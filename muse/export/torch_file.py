@@ -18,7 +18,7 @@ import torch
 
 from muse.errors import BadSetting, Contradiction
 from muse.files.vocabulary import read_vocabulary
-from muse.files.writing import check_place, replaced
+from muse.files.writing import check_binary_name, check_place, replaced
 from muse.progress import Progress
 from muse.space import AlignedSpace
 from muse.space.lookup_table import ORIGINS, SPECIALS, LookupTable, lookup_table, words_of
@@ -90,6 +90,7 @@ def export_torch(
     """
     if out.suffix == ".gz":
         raise BadSetting(f"{out}: torch does not read compressed files; choose a name without .gz")
+    check_binary_name(out, "tables", ".pt", ".pth", ".bin")
     if not config.shared and len(languages) != 2:
         raise BadSetting(f"separate tables need two languages, got {', '.join(languages)}")
     check_place(out)

@@ -18,7 +18,7 @@ from muse.files.folders import writing
 from muse.files.parquet import require_pyarrow
 from muse.files.space_folder import folder_name
 from muse.files.vectors_parquet import write_parquet
-from muse.files.writing import check_folder, check_place
+from muse.files.writing import check_binary_name, check_folder, check_place, check_text_name
 from muse.progress import Progress, Tick
 from muse.space import AlignedSpace
 from muse.vectors import Matrix, Vectors
@@ -43,6 +43,13 @@ class Form(NamedTuple):
     suffix: str
     write: Writer
     packs: bool
+
+    def check_name(self, path: Path) -> None:
+        """Raise BadSetting if a file's name promises another format."""
+        if self.suffix == ".vec":
+            check_text_name(path, "vectors", ".vec or .vec.gz")
+        else:
+            check_binary_name(path, "vectors of this format", self.suffix)
 
 
 FORMS = {
@@ -104,6 +111,7 @@ def _places(space: AlignedSpace, out: Path, form: str, language: str | None) -> 
     if language is not None:
         space.side(language)
     if out.suffix and not out.is_dir():
+        FORMS[form].check_name(out)
         check_place(out)
         others = [name for name in space.languages if name != space.pivot]
         if language is None and len(others) != 1:

@@ -21,7 +21,7 @@ def check_row_file(path: Path) -> None:
     """Raise what `row_writer` would raise, before any work is done."""
     if path.suffix not in _SUFFIXES:
         raise BadSetting(
-            f"{path}: vectors are written to a .npy or .parquet file, got {path.name!r}; choose one of these"
+            f"{path}: vectors are written to a .npy or .parquet file, got {path.name!r}; choose such a name"
         )
     check_place(path)
     if path.suffix == ".parquet":

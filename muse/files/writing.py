@@ -19,7 +19,8 @@ from muse.files.text_line import SAMPLE, Line, read_line, runs_over
 from muse.vectors import Matrix
 
 _ROWS = 1000  # rows written at once
-# The endings of files that other programs open as something else than lines of text.
+# The endings of files that other programs open as lines of text, and as something else.
+_TEXT = ("csv", "tsv", "txt", "vec")
 _NO_TEXT = (
     "arrow avro bin db docx feather h5 hdf5 html json jsonl npy npz ods orc parquet pdf pickle pkl pt pth "
     "safetensors sqlite xls xlsx xml yaml yml"
@@ -115,12 +116,26 @@ def check_text_name(path: Path, content: str, endings: str) -> None:
 
     >>> check_text_name(Path("d.json"), "pairs", ".txt or .tsv")
     Traceback (most recent call last):
-    muse.errors.BadSetting: d.json: pairs are written to a .txt or .tsv file, got .json; choose one of these
+    muse.errors.BadSetting: d.json: pairs are written to a .txt or .tsv file, got .json; choose such a name
     """
+    _check_ending(path, content, endings, _NO_TEXT)
+
+
+def check_binary_name(path: Path, content: str, *own: str) -> None:
+    """Raise BadSetting if a name promises another format than the one whose files have one of these endings.
+
+    >>> check_binary_name(Path("fr.vec"), "arrays", ".npz")
+    Traceback (most recent call last):
+    muse.errors.BadSetting: fr.vec: arrays are written to a .npz file, got .vec; choose such a name
+    """
+    _check_ending(path, content, " or ".join(own), {*_TEXT, *_NO_TEXT} - {ending[1:] for ending in own})
+
+
+def _check_ending(path: Path, content: str, endings: str, refused: Collection[str]) -> None:
     ending = Path(path.name.removesuffix(".gz")).suffix
-    if ending[1:].lower() in _NO_TEXT:
+    if ending[1:].lower() in refused:
         raise BadSetting(
-            f"{path}: {content} are written to a {endings} file, got {ending}; choose one of these"
+            f"{path}: {content} are written to a {endings} file, got {ending}; choose such a name"
         )
 
 
