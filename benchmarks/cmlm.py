@@ -33,9 +33,10 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
+from cmlm_bench import NOTHING, Bench, job, part_novels, write_pairs
 from pairs import SHARED
 from sentence_search import answered
-from sentence_sets import PIVOT, Aligned, retrieval_sets, training
+from sentence_sets import PIVOT, retrieval_sets, training
 from sentences import shown
 from tables import header, heading, numbers, row
 
@@ -46,45 +47,26 @@ from muse.encoders.encoder import SentenceEncoder
 from muse.encoders.ragged import Ragged
 from muse.evaluation.classifier import ClassifierConfig, Labelled
 from muse.evaluation.probing import Probe, evaluate_probe, language_probe
-from muse.evaluation.score import Signature, bootstrap_interval
-from muse.files.documents import read_documents
+from muse.evaluation.score import bootstrap_interval
 from muse.progress import Progress
 from muse.run.runtime import Runtime
 from muse.search.pair_score import PairScore
-from muse.space import AlignedSpace, load_space
+from muse.space import load_space
 from muse.systems.cmlm.learning import CONDITIONS, CmlmLearner, NeighbourCorpus, predict_parts
-from muse.systems.cmlm.neighbours import Documents, NeighbourPairs, find_neighbours
+from muse.systems.cmlm.neighbours import NeighbourPairs, find_neighbours
 from muse.systems.cmlm.network import Cmlm, CmlmEncoder
 from muse.systems.cmlm.system import CMLM, CmlmTraining, prepare
 from muse.systems.cmlm.words import Words
-from muse.systems.cores import open_core
 from muse.systems.network_encoder import NetworkEncoder
 from muse.systems.networks.masked_prediction import Predicted
 from muse.systems.pieces import SPECIALS
-from muse.systems.system import Job, TrainingRequest
 from muse.training.schedule import Schedule
 from muse.training.seeding import generator_for
 from muse.training.trainer import train
 
-NOTHING = Signature("", "")  # the tables say it
 RETRIEVALS = (PairScore("nn"), PairScore("csls", k=10))
 PASSAGES = 4_000  # of the test novels of a language
 Cells = list[object]
-
-
-class Bench(NamedTuple):
-    """What every table needs: the space, the texts, and what was asked for."""
-
-    space: AlignedSpace
-    other: str
-    folder: Path
-    asked: argparse.Namespace
-    text: Aligned  # Tatoeba's training pairs
-
-    @property
-    def data(self) -> Path:
-        """The shared data."""
-        return Path(self.asked.shared) / "data"
 
 
 class Tables(NamedTuple):
@@ -107,8 +89,8 @@ def main() -> None:
     tables = Tables([], [], [])
     with tempfile.TemporaryDirectory() as folder:
         bench = Bench(space, other, Path(folder), options, training(options.shared / "data", other))
-        _write_pairs(bench)
-        test = {name: _part_novels(bench, name) for name in (other, PIVOT)}
+        write_pairs(bench)
+        test = {name: part_novels(bench, name) for name in (other, PIVOT)}
         for encoder in untrained(bench):
             measure(encoder, bench, "", tables)
         for seed in numbers(options.seeds):
@@ -120,7 +102,7 @@ def one_seed(
     bench: Bench, test: Mapping[str, Mapping[str, Sequence[str]]], seed: int, tables: Tables
 ) -> None:
     """The model of one seed: before it learns, after CMLM, after CMLM and translations; and its twin."""
-    made = prepare(_job(bench, seed, {}))
+    made = prepare(job(bench, seed, {}))
     network = made.model.encoder
     texts = {
         name: find_neighbours(
@@ -136,7 +118,7 @@ def one_seed(
             note(tables.words, cells)
         measure(encoder, bench, str(seed), tables)
     if bench.asked.never:
-        never = prepare(_job(bench, seed, {"projections": 0}))
+        never = prepare(job(bench, seed, {"projections": 0}))
         never.stage("cmlm")
         for cells in words_told(never, texts, "cmlm", seed, ("none",)):
             note(tables.words, [*cells[:3], "never", *cells[4:]])
@@ -237,19 +219,10 @@ def note(table: list[Cells], cells: Cells) -> None:
 def show(tables: Tables) -> None:
     """Prints the three tables."""
     heading("CMLM: hidden words of held-out novels")
-    header(
-        (
-            "seed",
-            "language",
-            "trained by",
-            "neighbour",
-            "top-1",
-            "top-10",
-            "loss (nats)",
-            "true saves [95 %]",
-            "words",
-        )
-    )
+    header((
+        "seed", "language", "trained by", "neighbour", "top-1", "top-10", "loss (nats)", "true saves [95 %]",
+        "words",
+    ))  # fmt: skip
     for cells in tables.words:
         row(cells)
     print("\n### CMLM: retrieval, P@1 [95 %]\n")
@@ -289,41 +262,6 @@ def _language(encoder: SentenceEncoder, probe: Probe) -> str:
     config, rng = ClassifierConfig(seed=0), np.random.default_rng(0)
     score = evaluate_probe(probe.name, task, NOTHING, config=config, rng=rng)
     return shown(score.accuracy, score.ci95)
-
-
-def _part_novels(bench: Bench, language: str) -> Documents:
-    # Writes the novels to learn from, and returns the others.
-    novels = read_documents(bench.data / "text" / f"novels.{language}.tsv.gz")
-    novels = {name: text[: bench.asked.paragraphs] for name, text in novels.items()}
-    test = sorted(novels)[-bench.asked.novels :]
-    lines = (f"{name}\t{line}\n" for name, text in novels.items() if name not in test for line in text)
-    (bench.folder / f"{language}.tsv").write_text("".join(lines), encoding="utf-8")
-    return {name: novels[name] for name in test}
-
-
-def _write_pairs(bench: Bench) -> None:
-    # The translations to learn from: all, or so many of them, which are in random order.
-    pairs = zip(bench.text.english[: bench.asked.pairs], bench.text.other, strict=False)
-    text = "".join(f"{english}\t{other}\n" for english, other in pairs)
-    (bench.folder / "pairs.tsv").write_text(text, encoding="utf-8")
-
-
-def _job(bench: Bench, seed: int, more: Mapping[str, object]) -> Job:
-    settings = {**dict(one.split("=", 1) for one in bench.asked.set), **{k: str(v) for k, v in more.items()}}
-    trainer = {name: getattr(bench.asked, name) for name in ("epochs", "batch", "rate")}
-    request = TrainingRequest(
-        bench.space,
-        bench.other,
-        bench.folder / "out",
-        parallel=(bench.folder / "pairs.tsv",),
-        texts={name: bench.folder / f"{name}.tsv" for name in (bench.other, PIVOT)},
-        settings=settings,
-        trainer={name: value for name, value in trainer.items() if value is not None},
-        seed=seed,
-    )
-    preset = request.chosen_preset(CMLM)
-    runtime = Runtime(progress=Progress(quiet=not sys.stderr.isatty()))
-    return Job(request, preset.config, preset.trainer, runtime, open_core(bench.space, None))
 
 
 def parsed() -> argparse.Namespace:

@@ -27,7 +27,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import torch
-from cmlm import NOTHING, Bench, _job, _part_novels, _write_pairs
+from cmlm_bench import NOTHING, Bench, job, part_novels, write_pairs
 from kept_rows import append
 from pairs import SHARED
 from power_means import Task, measured
@@ -128,7 +128,7 @@ class Data(NamedTuple):
 
 def trained(bench: Bench, seed: int, settings: dict[str, object], translations: bool) -> Iterator[Any]:
     """The encoder before training and after it, each with its masked accuracy on held-out novels."""
-    made = prepare(_job(bench, seed, settings))
+    made = prepare(job(bench, seed, settings))
     encoder = NetworkEncoder("cmlm", bench.space, (bench.other, PIVOT), made.model.encoder)
     yield encoder, ""
     for stage in made.stages if translations else ("cmlm",):
@@ -146,9 +146,9 @@ def main() -> None:
     header(COLUMNS)
     with tempfile.TemporaryDirectory() as folder:
         bench = Bench(space, other, Path(folder), asked, training(asked.shared / "data", other))
-        _write_pairs(bench)
+        write_pairs(bench)
         for name in (other, PIVOT):
-            _part_novels(bench, name)
+            part_novels(bench, name)
         data = Data(bench, asked)
         keep([*("mean", ""), *data.figures(load_encoder("mean", space)), ""], asked.out)
         for seed in numbers(asked.seeds):

@@ -165,20 +165,22 @@ def xlm(objective: str) -> Callable[[Bench], Iterator[Row]]:
         patience = bench.asked.patience
         for reads in bench.asked.reads.split(","):
             tuned = [*bench.labelled(), "--set", f"pretrained={model.folder}", "--set", f"reads={reads}"]
-            named = [f"xlm-{objective}-{reads}"]
-            name = f"xlm {objective}" if reads == "together" else f"xlm {objective} apart"
+            more = []
             if bench.asked.aligned:
                 tuned += bench.parallel()
-                named += ["aligned"]
-                name += ", aligned"
+                more.append("aligned")
             if patience is not None:
                 tuned += ["--patience", str(patience)]
-                named += [f"patience-{patience}"]
-                name += f", patience {patience}"
-            found = bench.encoder("-".join(named), "xlm", tuned)
-            yield from bench.tested(name, found, bench.tests)
+                more.append(f"patience {patience}")
+            found = bench.encoder(_folder(f"xlm {objective}", reads, *more), "xlm", tuned)
+            name = f"xlm {objective}" if reads == "together" else f"xlm {objective} {reads}"
+            yield from bench.tested(", ".join([name, *more]), found, bench.tests)
 
     return rows
+
+
+def _folder(*parts: str) -> str:
+    return "-".join(parts).replace(" ", "-")
 
 
 def x_bilstm(
@@ -189,7 +191,7 @@ def x_bilstm(
     def rows(bench: Bench) -> Iterator[Row]:
         teacher = infersent(bench, *english)
         options = ["--lang", OTHERS[0], *bench.parallel(), "--set", f"english={teacher.folder}", *more]
-        found = bench.encoder(name.replace(" ", "-"), "x-bilstm", options)
+        found = bench.encoder(_folder(name), "x-bilstm", options)
         yield from bench.tested(name, found, bench.tests)
 
     return rows

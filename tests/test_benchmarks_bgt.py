@@ -146,8 +146,8 @@ def test_a_row_keeps_its_own_settings_and_the_shared_ones_that_have_an_effect_be
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.syspath_prepend(ROOT / "benchmarks")
-    table, writers, settings = map(importlib.import_module, ("bgt", "bgt_writes", "bgt_settings"))
-    for shared, rows in (({"annealing": "2500"}, table.TRAINED), (writers.SETTINGS, writers.SYSTEMS)):
+    trained, writers, settings = map(importlib.import_module, ("bgt_rows", "bgt_writes", "bgt_settings"))
+    for shared, rows in (({"annealing": "2500"}, trained.TRAINED), (writers.SETTINGS, writers.SYSTEMS)):
         for name, own in rows.items():
             found = settings.effective({**shared, **own})
             assert own.items() <= found.items() <= {**shared, **own}.items()
