@@ -116,7 +116,7 @@ def export(
     given = {key: value for key, value in options.items() if value not in (None, ())}
     _check_options(form, given)
     loaded = open_space(space, device, quiet)
-    words = _words(loaded, form, given)
+    words = _words(loaded, given)
     rng = np.random.default_rng(seed)
     write = {"torch": _torch, "moses": _moses, SENTENCES: _sentences, SPACY: _spacy, SPACE: _space}
     fields, lines = write.get(form, _vectors)(words, out, given | {"form": form}, rng, loaded.progress)
@@ -132,9 +132,9 @@ def _check_options(form: str, given: dict[str, Any]) -> None:
             raise click.UsageError(f"{option} is for --format {' or '.join(forms)}, not for {form}")
 
 
-def _words(space: AlignedSpace, form: str, given: dict[str, Any]) -> AlignedSpace:
+def _words(space: AlignedSpace, given: dict[str, Any]) -> AlignedSpace:
     """The space or, with --encoder, the same words with the vectors that an encoder learned for them."""
-    encoder = given.pop("encoder", None)
+    encoder = given.get("encoder")
     if encoder is None:
         return space
     from muse.api.encoders import load_encoder
@@ -147,22 +147,28 @@ def _words(space: AlignedSpace, form: str, given: dict[str, Any]) -> AlignedSpac
         raise BadSetting(
             f"{encoder}: --encoder must be one that learned word vectors, such as x-cbow, got {loaded.name}"
         )
-    words = loaded.words
-    if words.pivot not in words.languages and _takes_pivot(form, words.pivot, given):
-        has, first = ", ".join(words.languages), words.languages[0]
+    return loaded.words
+
+
+def _check_pivot(space: AlignedSpace, given: dict[str, Any]) -> None:
+    """Raise BadSetting if an encoder has learned no vectors of the pivot, which this export needs."""
+    from muse.errors import BadSetting
+
+    if space.pivot not in space.languages:
+        has, first = ", ".join(space.languages), space.languages[0]
         raise BadSetting(
-            f"{encoder}: --format {form} needs vectors of the pivot, {words.pivot}, and this encoder has "
-            f"learned those of {has} alone; train it with --text {words.pivot}=FILE too, or export vectors, "
-            f"such as --format text --lang {first}"
+            f"{given['encoder']}: --format {given['form']} needs vectors of the pivot, {space.pivot}, and "
+            f"this encoder has learned those of {has} alone; train it with --text {space.pivot}=FILE too, or "
+            f"export vectors, such as --format text --lang {first}"
         )
-    return words
 
 
-def _takes_pivot(form: str, pivot: str, given: dict[str, Any]) -> bool:
-    """Whether an export has the pivot's side: a space always, and what has a direction unless it has none."""
-    direction = [given.get(side, pivot) for side in ("source", "target")]
-    shared = given.get("tables") == "shared" and not {"source", "target"} & set(given)
-    return form == SPACE or (form in ("torch", "moses") and pivot in direction and not shared)
+def _direction(space: AlignedSpace, given: dict[str, Any]) -> tuple[str, str]:
+    """The source and the target language; BadSetting if one is the pivot and has no vectors."""
+    source, target = given.get("source"), given.get("target")
+    if space.pivot in (source or space.pivot, target or space.pivot):
+        _check_pivot(space, given)
+    return choose_direction(space, source, target)
 
 
 Report = tuple[dict[str, Any], list[str]]  # the fields of --json, and the lines printed without it
@@ -211,6 +217,7 @@ def _space(
 ) -> Report:
     from muse.export.space_folder import export_space
 
+    _check_pivot(space, given)
     written = export_space(space, out, max_vocab=given.get("max_vocab"))
     return {"words": written}, [
         f"{count} words of {language} in {out}" for language, count in written.items()
@@ -232,9 +239,7 @@ def _torch(
         max_vocab=given.get("max_vocab"),
     )
     every = config.shared and not {"source", "target"} & set(given)
-    languages = (
-        space.languages if every else choose_direction(space, given.get("source"), given.get("target"))
-    )
+    languages = space.languages if every else _direction(space, given)
     tables = export_torch(space, out, languages=languages, config=config, rng=rng, progress=progress)
     fields = tables.as_json() | {"fallback": config.fallback}
     described = (
@@ -256,7 +261,7 @@ def _moses(
     from muse.export.moses import MosesConfig, export_moses
 
     config = MosesConfig(**{key: given[key] for key in ("top", "temperature", "max_vocab") if key in given})
-    direction = choose_direction(space, given.get("source"), given.get("target"))
+    direction = _direction(space, given)
     table = export_moses(space, out, direction=direction, config=config, rng=rng, progress=progress)
     ways = f"{table.direct:.4f} from {direction[0]}, {table.inverse:.4f} from {direction[1]}"
     return table.as_json(), [f"{table.pairs} pairs in {out}", f"temperature {ways}"]

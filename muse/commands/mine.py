@@ -83,11 +83,7 @@ def mine(space: Path, out: Path, as_json: bool, **options: Any) -> None:
     else:
         check_text_name(out, "pairs", ".tsv or .tsv.gz")
         check_place(out)
-    # On a cluster other machines read the texts; this one, what --gold is compared with.
-    named = zip(SIDES, languages, strict=True)
-    texts = [] if on_cluster and options["gold"] is None else [_text(options[side], of) for side, of in named]
-    known = None if options["gold"] is None else _known(options["gold"], texts)
-    texts = [] if on_cluster else [text._replace(lines={}) for text in texts]  # of use to --gold alone
+    texts, known = _read(languages, options)
     loaded = open_space(space, config.device, options["quiet"])
     for language in languages:
         loaded.side(language)
@@ -163,15 +159,27 @@ def _config(options: dict[str, Any], recalls: list[Recall]) -> MiningConfig:
 
 
 class _Text(NamedTuple):
-    """The distinct non-empty sentences (n,) of a text, the line of each by its canonical form, and counts."""
+    """The distinct non-empty sentences (n,) of a text, and counts."""
 
     language: str
     sentences: list[str]
-    lines: dict[str, str]
     counts: dict[str, int]
 
 
-def _text(path: Path, language: str) -> _Text:
+def _read(
+    languages: tuple[str, str], options: dict[str, Any]
+) -> tuple[list[_Text], set[tuple[str, str]] | None]:
+    """The texts, which on a cluster other machines read, and the known pairs of --gold, if it is given."""
+    gold, on_cluster = options["gold"], options["address"] is not None
+    if on_cluster and gold is None:
+        return [], None
+    read = [_text(options[side], language) for side, language in zip(SIDES, languages, strict=True)]
+    known = None if gold is None else _known(gold, [lines for _, lines in read])
+    return [] if on_cluster else [text for text, _ in read], known
+
+
+def _text(path: Path, language: str) -> tuple[_Text, dict[str, str]]:
+    """A text, and the first of its lines of each canonical form, which --gold alone needs."""
     from muse.files.sentence_text import read_sentences
     from muse.text.identity import canonical
 
@@ -182,16 +190,16 @@ def _text(path: Path, language: str) -> _Text:
         first.setdefault(line if name == line else name, line)  # one string in memory where they are equal
     kept, full = [line for name, line in first.items() if name], sum(bool(line.strip()) for line in lines)
     counts = {"lines": len(lines), "empty": len(lines) - full, "repeated": full - len(kept)}
-    return _Text(language, kept, first, counts)
+    return _Text(language, kept, counts), first
 
 
-def _known(gold: Path, texts: Sequence[_Text]) -> set[tuple[str, str]]:
-    """The pairs of lines of the texts that a file has, encoded in any way; Mismatch if there are none."""
+def _known(gold: Path, lines: Sequence[dict[str, str]]) -> set[tuple[str, str]]:
+    """The pairs of `lines`, by canonical form, that a file has, encoded in any way; Mismatch if none."""
     from muse.errors import Mismatch
     from muse.files.parallel_text import read_parallel
     from muse.text.identity import canonical
 
-    source, target = (text.lines for text in texts)
+    source, target = lines
     columns, advice = "source<TAB>target", "keep the first two with cut -f1,2"
     pairs = set(zip(*(map(canonical, side) for side in read_parallel(gold, columns, advice)), strict=True))
     known = {(source[one], target[two]) for one, two in pairs if one in source and two in target}

@@ -87,19 +87,13 @@ def _check(space: Path | None) -> None:
 
 
 def _direction(languages: tuple[str, ...], source: str | None, target: str | None) -> tuple[str, str]:
-    """The two languages; where the model has only two, one of them says the other.
-
-    Raise BadSetting for a language that the model lacks.
-    """
-    from muse.systems.lines import check_direction
-
-    named = [language for language in (source, target) if language is not None]
-    check_direction(languages, named)
-    if not named:
+    """The two languages, unchecked; where the model has only two, one of them says the other."""
+    if source is None and target is None:
         raise click.UsageError(f"--model needs --src LANG, one of {', '.join(languages)}.")
-    if len(languages) == 2 and len(named) == 1:
-        (other,) = (language for language in languages if language != named[0])
-        source, target = source or other, target or other
+    if len(languages) == 2:
+        first, second = languages
+        source = source or (second if target == first else first)
+        target = target or (second if source == first else first)
     if source is None or target is None:
         raise click.UsageError(f"--model needs --src and --tgt, two of {', '.join(languages)}.")
     return source, target
