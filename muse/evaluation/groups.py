@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from muse.errors import BadSetting
-from muse.evaluation.score import Hits, Interval, bootstrap_interval
+from muse.evaluation.score import Hits, Interval, bootstrap_interval, json_fields
 from muse.word_index import WordIndex
 
 BANDS = (1_000, 5_000, 20_000)  # the last rank of each band; a further band has the rest
@@ -28,7 +28,7 @@ class GroupScore:
 
     def as_json(self) -> dict[str, Any]:
         """All fields, for JSON."""
-        return {**vars(self), "ci95": list(self.ci95)}
+        return json_fields(self)
 
     def __str__(self) -> str:
         """The line to print."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from muse.errors import Mismatch
 from muse.evaluation.classifier import Labels
-from muse.evaluation.score import Interval, Signature, bootstrap_interval
+from muse.evaluation.score import Interval, Signature, bootstrap_interval, json_fields
 
 
 @dataclass(frozen=True)
@@ -28,8 +28,7 @@ class InferenceScore:
 
     def as_json(self) -> dict[str, Any]:
         """All fields, for JSON; `queries` are the pairs."""
-        fields = {**vars(self), "queries": self.pairs}
-        return {**fields, "ci95": list(self.ci95), "signature": str(self.signature)}
+        return {**json_fields(self), "queries": self.pairs}
 
     def __str__(self) -> str:
         """The lines to print."""

@@ -30,7 +30,7 @@ from muse.evaluation.classifier import (
     fitted,
     parts,
 )
-from muse.evaluation.score import Hits, Interval, Signature, bootstrap_interval
+from muse.evaluation.score import Hits, Interval, Signature, bootstrap_interval, json_fields
 from muse.text.tokens import Tokeniser
 
 FEWEST = 10  # sentences of a class
@@ -65,7 +65,7 @@ class ProbeScore:
 
     def as_json(self) -> dict[str, Any]:
         """All fields, for JSON."""
-        return {**vars(self), "ci95": list(self.ci95), "signature": str(self.signature)}
+        return json_fields(self)
 
     def __str__(self) -> str:
         """The line to print."""

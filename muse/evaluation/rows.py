@@ -15,6 +15,7 @@ from muse.evaluation.score import (
     Signature,
     bootstrap_interval,
     bootstrap_mean,
+    json_fields,
     space_signature,
 )
 from muse.lexicon import Lexicon
@@ -48,10 +49,7 @@ class RowsScore:
 
     def as_json(self) -> dict[str, Any]:
         """All fields, for JSON."""
-        fields = {
-            name: list(value) if isinstance(value, tuple) else value for name, value in vars(self).items()
-        }
-        return {**fields, "signature": str(self.signature)}
+        return json_fields(self)
 
     def __str__(self) -> str:
         """The lines to print."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import scipy.stats
@@ -60,6 +61,17 @@ class Signature:
             f"muse {self.version}",
         ]
         return " | ".join(part for part in parts if part)
+
+
+def json_fields(score: object, *left_out: str) -> dict[str, Any]:
+    """The fields of a score but those `left_out`, for JSON: lists for tuples, and the text of a signature."""
+
+    def plain(value: object) -> object:
+        if isinstance(value, Signature):
+            return str(value)
+        return list(value) if isinstance(value, tuple) else value
+
+    return {name: plain(value) for name, value in vars(score).items() if name not in left_out}
 
 
 @dataclass(frozen=True)

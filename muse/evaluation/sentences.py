@@ -14,7 +14,7 @@ from torch.nn.functional import normalize
 
 from muse.errors import Mismatch
 from muse.evaluation.ranks import BLOCK
-from muse.evaluation.score import Hits, Interval, Score, Signature, bootstrap_interval
+from muse.evaluation.score import Hits, Interval, Score, Signature, bootstrap_interval, json_fields
 from muse.search.pair_score import PairScore
 from muse.vectors import Matrix
 
@@ -46,8 +46,7 @@ class SentenceScore:
 
     def as_json(self) -> dict[str, Any]:
         """All fields except `correct`, for JSON."""
-        fields = {name: value for name, value in vars(self).items() if name != "correct"}
-        return {**fields, "ci95": list(self.ci95), "signature": str(self.signature)}
+        return json_fields(self, "correct")
 
     def __str__(self) -> str:
         """The lines to print."""

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from muse.errors import Mismatch
-from muse.evaluation.score import Hits, Interval, percentile_interval
+from muse.evaluation.score import Hits, Interval, json_fields, percentile_interval
 from muse.evaluation.words import WordScore
 from muse.space import AlignedSpace
 from muse.word_index import WordIndex
@@ -35,7 +35,7 @@ class Comparison:
 
     def as_json(self) -> dict[str, Any]:
         """All fields, for JSON."""
-        return {**vars(self), "ci95": list(self.ci95)}
+        return json_fields(self)
 
     def __str__(self) -> str:
         """The line to print."""

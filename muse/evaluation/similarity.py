@@ -11,7 +11,14 @@ import torch
 from numpy.typing import NDArray
 
 from muse.errors import Mismatch
-from muse.evaluation.score import Interval, Signature, lexicon_name, percentile_interval, space_signature
+from muse.evaluation.score import (
+    Interval,
+    Signature,
+    json_fields,
+    lexicon_name,
+    percentile_interval,
+    space_signature,
+)
 from muse.lexicon import Lexicon
 from muse.space import AlignedSpace
 
@@ -37,8 +44,7 @@ class SimilarityScore:
 
     def as_json(self) -> dict[str, Any]:
         """All fields, for JSON."""
-        intervals = {name: list(getattr(self, name)) for name in ("pearson_ci95", "spearman_ci95")}
-        return {**vars(self), **intervals, "signature": str(self.signature)}
+        return json_fields(self)
 
     def __str__(self) -> str:
         """The lines to print."""

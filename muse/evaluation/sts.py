@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from muse.errors import Mismatch
-from muse.evaluation.score import Interval, Signature
+from muse.evaluation.score import Interval, Signature, json_fields
 from muse.evaluation.similarity import FEWEST, Values, correlations
 from muse.vectors import Matrix
 
@@ -30,8 +30,7 @@ class StsScore:
 
     def as_json(self) -> dict[str, Any]:
         """All fields, for JSON."""
-        intervals = {name: list(getattr(self, name)) for name in ("pearson_ci95", "spearman_ci95")}
-        return {**vars(self), **intervals, "signature": str(self.signature)}
+        return json_fields(self)
 
     def __str__(self) -> str:
         """The lines to print."""

@@ -18,6 +18,7 @@ from muse.evaluation.score import (
     Signature,
     bootstrap_interval,
     bootstrap_mean,
+    json_fields,
     lexicon_name,
     look_up_signature,
 )
@@ -66,10 +67,8 @@ class WordScore:
 
     def as_json(self) -> dict[str, Any]:
         """All fields except `ranks`, for JSON."""
-        fields = {name: value for name, value in vars(self).items() if name != "ranks"}
-        intervals = {name: list(fields[name]) for name in ("ci95", "mrr_ci95", "map_ci95")}
-        groups = {name: [group.as_json() for group in fields[name]] for name in ("bands", "parts")}
-        return {**fields, **intervals, **groups, "signature": str(self.signature)}
+        fields = json_fields(self, "ranks")
+        return {**fields, **{name: [one.as_json() for one in fields[name]] for name in ("bands", "parts")}}
 
 
 def evaluate_words(
