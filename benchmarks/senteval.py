@@ -29,7 +29,8 @@ from statistics import fmean
 
 from kept_rows import Row, append, read_rows
 from pairs import SHARED
-from probing_text import PARAGRAPHS, TASKS, written
+from probing_tasks import TASKS
+from probing_text import PARAGRAPHS, written
 from tables import commit, header, muse, numbers, row, today
 
 RELATED = ("sickr", "stsb", "stsb-fr")
