@@ -74,6 +74,15 @@ class Ragged:
         before = pad(kept.cumsum(0), (1, 0))  # (t + 1,), how many ids before each place are kept
         return Ragged(self.ids[kept], before[self.offsets])
 
+    def keep_some(self, kept: Tensor) -> Ragged:
+        """As `keep`, but a sequence of which nothing would be left stays whole.
+
+        >>> Ragged.of([[7, 8], [8]]).keep_some(torch.tensor([True, False, False])).padded().ids.tolist()
+        [[7], [8]]
+        """
+        lost = self.keep(kept).lengths == 0  # (b,)
+        return self.keep(kept | torch.repeat_interleave(lost, self.lengths))
+
     def cut(self, longest: int) -> Ragged:
         """The sequences cut to at most their first `longest` ids."""
         if not bool((self.lengths > longest).any()):

@@ -10,8 +10,6 @@ As in probing, all classes are equally frequent.
 from __future__ import annotations
 
 import re
-import string
-import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -20,6 +18,7 @@ import numpy as np
 from muse.errors import BadSetting
 from muse.evaluation.probing import FEWEST, OneLanguage, Probe, balanced
 from muse.text.codes import iso_code
+from muse.text.punctuation import is_punctuation
 from muse.text.tokens import Tokeniser
 
 SIGNS = 11  # the last class of counts of punctuation marks: so many or more
@@ -88,17 +87,13 @@ STYLE: Mapping[str, OneLanguage] = {
 
 
 def _marked(sentences: Sequence[str], language: str) -> Iterator[tuple[str, str]]:
-    # The distinct sentences with punctuation marks, and these: those of tokens without a letter or digit. The
-    # set is that of the paper, ASCII's, and of other scripts what Unicode calls punctuation.
+    # The distinct sentences with punctuation marks, and these: those of tokens without a letter or digit.
+    # Those of the paper are ASCII's.
     tokenise = Tokeniser(language).tokens
     for text in dict.fromkeys(sentences):
         others = "".join(token for token in tokenise(text) if not any(map(str.isalnum, token)))
-        if marks := "".join(mark for mark in others if _is_mark(mark)):
+        if marks := "".join(mark for mark in others if is_punctuation(mark)):
             yield text, marks
-
-
-def _is_mark(character: str) -> bool:
-    return character in string.punctuation or unicodedata.category(character).startswith("P")
 
 
 def _of_signs(

@@ -12,12 +12,14 @@ from dataclasses import replace
 from typing import Any
 
 import torch
+from torch import Tensor
 
 from muse.encoders.ragged import Ragged
 from muse.encoders.reading import PIECE, Limited, Reader, Reading, blocks
 from muse.errors import BadFile, BadSetting, MissingExtra
 from muse.installation import install_extra
 from muse.systems.sampling import PIECES_EXPONENT, balanced_text
+from muse.text.punctuation import is_punctuation
 
 SPECIALS = ("<pad>", "<unk>", "<bos>", "<eos>", "<mask>")
 PAD, UNK, BOS, EOS, MASK = range(len(SPECIALS))
@@ -101,6 +103,12 @@ class Pieces(Reader):
         """The pieces in the order of their ids."""
         ids: dict[str, int] = self._tokenizer.get_vocab()
         return tuple(sorted(ids, key=ids.__getitem__))
+
+    @property
+    def punctuation(self) -> Tensor:
+        """Whether each piece (v,) has nothing but punctuation marks, or is the beginning of a word alone."""
+        written = (token.removeprefix(BEGINS) for token in self.tokens)
+        return torch.tensor([all(map(is_punctuation, token)) for token in written])
 
     def encode(self, sentences: Iterable[str]) -> list[list[int]]:
         """The ids of the pieces of each sentence, <unk> among them."""

@@ -42,7 +42,8 @@ class SpConfig:
     `network`: the row of a sentence is the mean of those of its pieces, or of the states of a bilstm over
     them, with `units` a direction. `initial`: the rows come from the space (aligned), with as many
     dimensions as that has at most, or are random. `margin`: how much closer a translation must be than
-    the hardest negative of the batch, by cosine. Sentences are cut to `longest` pieces.
+    the hardest negative of the batch, by cosine. Sentences are cut to `longest` pieces, and read with their
+    `punctuation` or without.
     """
 
     pieces: int = 8_000
@@ -52,6 +53,7 @@ class SpConfig:
     initial: str = "aligned"
     margin: float = 0.4
     longest: int = 100
+    punctuation: bool = True
 
     def __post_init__(self) -> None:
         check_choices(self, initial=INITIAL, network=NETWORKS)
@@ -76,6 +78,8 @@ class SpNetwork(SentenceNetwork):
         super().__init__()
         self._config, self._languages, self._pieces = config, languages, pieces
         self.rows = nn.Parameter(rows)
+        unread = None if config.punctuation else pieces.punctuation
+        self.register_buffer("punctuation", unread, persistent=False)  # (v,)
         self.layers = None
         if config.network == "bilstm":
             self.layers = Recurrent("bilstm", config.dimension, config.units, "mean")
@@ -91,6 +95,8 @@ class SpNetwork(SentenceNetwork):
 
     def forward(self, batch: Ragged, language: str) -> Tensor:
         """The means (b, d')."""
+        if self.punctuation is not None:
+            batch = batch.keep_some(~self.punctuation[batch.ids])
         found: Tensor
         if self.layers is None:
             found = pooled(batch, self.rows, "mean")
@@ -128,7 +134,7 @@ def train_sp(job: Job) -> Fitted:
     epochs = train(learner, job.trainer, seed=request.seed, runtime=job.runtime)
     return Fitted(
         encoder=job.encoder(
-            f"sp[{network.dimension},{config.initial}{',bilstm' if network.layers else ''}]",
+            _label(config, network.dimension),
             network,
             languages,
             {"network": asdict(config), "pieces": pieces.to_json()},
@@ -139,6 +145,11 @@ def train_sp(job: Job) -> Fitted:
         hits=learner.eval().hits(),
         counts={"pieces": len(pieces)} | parallel.counts,
     )
+
+
+def _label(config: SpConfig, dimension: int) -> str:
+    network = "" if config.network == "mean" else f",{config.network}"
+    return f"sp[{dimension},{config.initial}{network}{'' if config.punctuation else ',punctuation:no'}]"
 
 
 def make_sp(settings: Mapping[str, Any], _: AlignedSpace) -> SentenceNetwork:

@@ -28,9 +28,10 @@ class BgtConfig:
     `semantic` and `language` are the dimensions of the latents. Encoder layers read word pieces; without
     layers, a sentence is a `bag`: the mean of its words' frozen rows in the space, or that of rows of word
     pieces, which begin as those of the space and are learned; the language encoders also read its length and
-    its counts of the first `counted` tokens. Without decoder layers, each token and the number
-    of tokens are predicted from the latents alone. `hidden`, `heads`, `feed_forward` and `dropout` are those
-    of the layers. The first `vocabulary` tokens are predicted, and all others as <unk>.
+    its counts of the first `counted` tokens. Without `punctuation` the meaning of a bag of pieces is that of
+    the others, and punctuation is left to the language encoders. Without decoder layers, each token and the
+    number of tokens are predicted from the latents alone. `hidden`, `heads`, `feed_forward` and `dropout` are
+    those of the layers. The first `vocabulary` tokens are predicted, and all others as <unk>.
 
     `prior` is the weight of the divergence after `annealing` steps, `translation` that of the translation
     loss, `smoothing` its label smoothing. `reconstruction` is the weight of the evidence lower bound; without
@@ -74,6 +75,7 @@ class BgtConfig:
     read_from: str = "both"
     translates: str = "mean"
     bag: str = "words"
+    punctuation: bool = True
 
     def __post_init__(self) -> None:
         for name, least in _FEWEST.items():
@@ -112,8 +114,7 @@ class BgtConfig:
         for cause, without_it in (("language", self.language), ("reconstruction", self.reconstruction)):
             if not without_it:
                 found["counted"] = beside(self, cause)
-        if self.encoder_layers:
-            found |= dict.fromkeys(("counted", "bag"), beside(self, "encoder_layers"))
+        found |= self._idle_of_bags()
         if not self.prior:
             found["annealing"] = beside(self, "prior")
         if not self.translation:
@@ -126,6 +127,16 @@ class BgtConfig:
         if self.read_from == "pivot":
             found["sides"] = beside(self, "read_from")
         return found
+
+    def _idle_of_bags(self) -> dict[str, str]:
+        if self.encoder_layers:
+            return dict.fromkeys(("counted", "bag", "punctuation"), beside(self, "encoder_layers"))
+        return {"punctuation": beside(self, "bag")} if self.bag == "words" else {}
+
+    @property
+    def leaves_punctuation(self) -> bool:
+        """Whether the semantic latent is inferred from a bag of pieces without its punctuation."""
+        return not (self.punctuation or self.encoder_layers) and self.bag == "pieces"
 
     @property
     def own(self) -> int:

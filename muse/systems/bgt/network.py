@@ -57,6 +57,8 @@ class BgtNetwork(SentenceNetwork):
             self.register_buffer(f"rows_{place}", tokens.rows(language), persistent=False)
         first = tokens.first_rows
         self.table = None if first is None else nn.Parameter(first.clone())
+        unread = self.pieces.punctuation if self.pieces and config.leaves_punctuation else None
+        self.register_buffer("punctuation", unread, persistent=False)  # (v,)
         self.semantic = self._encoder(config.semantic, generator)
         self.own = nn.ModuleList(
             self._encoder(config.own, generator, surface=config.surface) for _ in languages if config.own
@@ -101,15 +103,19 @@ class BgtNetwork(SentenceNetwork):
 
     def semantic_posterior(self, batch: Ragged, language: str) -> Gaussian:
         """q(z_sem | x)."""
-        return self._posterior(self.semantic, batch, self.languages.index(language))
+        return self._meaning(batch, self.languages.index(language))
 
     def language_posterior(self, batch: Ragged, language: str) -> Gaussian:
         """q(z_l | x), if there are language latents."""
         place = self.languages.index(language)
-        return self._posterior(self.own[place], batch, place)
+        found: Gaussian = self.own[place](self._seen(batch, place))
+        return found
 
-    def _posterior(self, encoder: nn.Module, batch: Ragged, place: int) -> Gaussian:
-        found: Gaussian = encoder(self._seen(batch, place))
+    def _meaning(self, batch: Ragged, place: int) -> Gaussian:
+        """The semantic posterior of sentences, which are read without their punctuation if it is left out."""
+        if self.punctuation is not None:
+            batch = batch.keep_some(~self.punctuation[batch.ids])
+        found: Gaussian = self.semantic(self._seen(batch, place))
         return found
 
     def terms(self, pair: tuple[Ragged, Ragged], side: int | Tensor, generator: torch.Generator) -> Terms:
@@ -118,9 +124,8 @@ class BgtNetwork(SentenceNetwork):
         The side is 0 where only the pivot is read.
         """
         read = pair if self.config.read_from == "both" else pair[:1]
-        seen = [self._seen(batch, place) for place, batch in enumerate(read)]
-        meanings = [self.semantic(given) for given in seen]
-        own = [encode(seen[place]) for place, encode in enumerate(self.own)]
+        meanings = [self._meaning(batch, place) for place, batch in enumerate(read)]
+        own = [encode(self._seen(pair[place], place)) for place, encode in enumerate(self.own)]
         meaning = meanings[side] if isinstance(side, int) else _of_each(meanings, side)
         latents = [[meaning.sample(generator)]] * 2
         for place, posterior in enumerate(own):

@@ -42,7 +42,9 @@ from muse.training.trainer import TrainerConfig, train
 # What the paper does not say is as in its authors' program: latents and feed-forward parts of 1024, 8 heads,
 # dropout 0.3, no tables shared. A batch has 25,000 tokens a side.
 PRESETS = {
-    "small": Preset(BgtConfig(bag="pieces"), TrainerConfig(epochs=10, batch=256, rate=1e-2)),
+    "small": Preset(
+        BgtConfig(bag="pieces", punctuation=False), TrainerConfig(epochs=10, batch=256, rate=1e-2)
+    ),
     "paper": Preset(
         BgtConfig(
             semantic=1_024, language=1_024, vocabulary=20_000, encoder_layers=5, decoder_layers=1,
@@ -137,6 +139,7 @@ def _label(config: BgtConfig) -> str:
     reads = "" if config.read_from == "both" else f",read_from:{config.read_from}"
     translates = "" if config.translates == "mean" else f",translates:{config.translates}"
     reads += "" if config.encoder_layers or config.bag == "words" else f",bag:{config.bag}"
+    reads += ",punctuation:no" if config.leaves_punctuation else ""
     return f"bgt[{config.semantic}+{config.own},{layers},prior:{config.prior:g}{weight}{reads}{translates}]"
 
 

@@ -5,8 +5,6 @@ Lample et al. (2018, Unsupervised Machine Translation Using Monolingual Corpora 
 
 from __future__ import annotations
 
-import string
-import unicodedata
 from dataclasses import dataclass
 
 import torch
@@ -14,6 +12,7 @@ from torch import Tensor
 
 from muse.encoders.ragged import Ragged
 from muse.systems.pieces import BEGINS, MASK, SPECIALS, Pieces
+from muse.text.punctuation import is_punctuation
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,13 +51,8 @@ class Noise:
 def word_begins(pieces: Pieces) -> Tensor:
     """Whether each piece (v,) begins a word: those that carry the mark, and punctuation."""
     tokens = pieces.tokens
-    inside = [not (token.startswith(BEGINS) or _is_punctuation(token[0])) for token in tokens]
+    inside = [not (token.startswith(BEGINS) or is_punctuation(token[0])) for token in tokens]
     return ~torch.tensor(inside) | (torch.arange(len(tokens)) < len(SPECIALS))
-
-
-def _is_punctuation(character: str) -> bool:
-    """As the pieces are cut; combining marks and symbols are parts of words."""
-    return character in string.punctuation or unicodedata.category(character).startswith("P")
 
 
 def _sorted(owners: Tensor, keys: Tensor) -> Tensor:
