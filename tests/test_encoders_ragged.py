@@ -46,6 +46,11 @@ def test_keeping_and_joining() -> None:
     assert lists(Ragged.joined([ragged, Ragged.of(odd), Ragged.of([])])) == SEQUENCES + odd
 
 
+def test_a_sequence_that_would_lose_all_stays_whole() -> None:
+    ragged = Ragged.of([[1, 2, 3], [2, 4], [], [5], [6]])
+    assert lists(ragged.keep_some(ragged.ids % 2 == 1)) == [[1, 3], [2, 4], [], [5], [6]]
+
+
 @pytest.mark.parametrize("sequences", [SEQUENCES, [[]], [[], [4]], []])
 def test_frames_are_around_all_but_empty_sequences(sequences: list[list[int]]) -> None:
     assert lists(Ragged.of(sequences).framed(2, 3)) == [[2, *ids, 3] if ids else [] for ids in sequences]

@@ -10,6 +10,7 @@ import torch
 
 from muse.api.encoders import load_encoder
 from muse.encoders.ragged import Ragged
+from muse.errors import BadSetting
 from muse.normalise import normalise
 from muse.space import load_space
 from muse.systems.bgt.generation import load_bgt
@@ -52,6 +53,30 @@ def test_the_meaning_is_a_map_of_the_mean_of_its_pieces(tmp_path: Path) -> None:
     weight = network.semantic.get_parameter("_out.weight").detach()[:12]
     expected = weight @ rows_of(network)[ids.ids].mean(dim=0)
     torch.testing.assert_close(network(ids, "fr").detach()[0], expected)
+
+
+def test_punctuation_is_left_to_the_language_latents(tmp_path: Path) -> None:
+    sizes = {**SIZES, "counted": "30", "punctuation": "false"}
+    train_on_toy("bgt", tmp_path, sizes, {"epochs": 0}, ends=".?")
+    space, sentences = load_space(tmp_path / "space"), ["fr1 fr2", "fr1 fr2?", "fr1 fr2.", "?"]
+    plain, asked, told, mark = load_encoder(tmp_path / "out", space).encode(sentences, "fr").matrix
+    np.testing.assert_array_equal([asked, told], [plain, plain])
+    assert mark.any()  # nothing else is there to be read
+    own = load_encoder(f"{tmp_path / 'out'}+language", space).encode(sentences, "fr").matrix
+    assert len(np.unique(own, axis=0)) == 4
+
+
+def test_punctuation_can_have_a_meaning(tmp_path: Path) -> None:
+    train_on_toy("bgt", tmp_path, {**SIZES, "punctuation": "true"}, {"epochs": 0}, ends=".?")
+    encoder = load_encoder(tmp_path / "out", load_space(tmp_path / "space"))
+    plain, asked = encoder.encode(["fr1 fr2", "fr1 fr2?"], "fr").matrix
+    assert not np.allclose(plain, asked)
+    assert "punctuation:no" not in encoder.name
+
+
+def test_of_bags_of_words_nothing_is_left_out(tmp_path: Path) -> None:
+    with pytest.raises(BadSetting, match="punctuation=true has no effect with bag=words"):
+        train_on_toy("bgt", tmp_path, {"bag": "words", "punctuation": "true"}, {"epochs": 0})
 
 
 def test_rows_begin_as_those_of_the_space(tmp_path: Path) -> None:

@@ -40,6 +40,15 @@ def test_what_is_encoded_comes_back(pieces: Pieces) -> None:
     assert pieces.decode(pieces.encode(["  The \t cat\u00a0sat.\n"])[0]) == "The cat sat."
 
 
+def test_punctuation_is_what_has_no_letter_digit_or_symbol() -> None:
+    texts = {"en": ["the cat, 5 € ... (a mat)!"] * 8, "ru": ["«кошка» — 7 ?"] * 8, "hi": ["की।"] * 8}
+    pieces = Pieces.learned(texts, 150, generator())
+    marked = {token for token, mark in zip(pieces.tokens, pieces.punctuation, strict=True) if mark}
+    assert marked >= {*",.()!«»—?।", "▁"}
+    assert not any(character.isalnum() or character in "€ी" for character in "".join(marked))
+    assert not pieces.punctuation[: len(SPECIALS)].any()
+
+
 def test_empty_sentences_and_case(pieces: Pieces) -> None:
     assert pieces.encode(["The cat", ""])[1] == []
     assert pieces.encode(["The"]) != pieces.encode(["the"])

@@ -45,6 +45,17 @@ def test_a_sentence_is_the_mean_of_its_pieces_cut_to_the_longest(tmp_path: Path)
     np.testing.assert_allclose(found, [expected, np.zeros(16)], atol=1e-6)
 
 
+def test_punctuation_is_read_or_left_out(tmp_path: Path) -> None:
+    kinds = (tmp_path / "with", {}), (tmp_path / "without", {"punctuation": "false"})
+    for folder, settings in kinds:
+        done = train_on_toy("sp", folder, {**SIZES, **settings}, {"epochs": 0}, ends=".?")
+        encoder = load_encoder(folder / "out", load_space(folder / "space"))
+        plain, asked, mark = encoder.encode(["fr1 fr2", "fr1 fr2?", "?"], "fr").matrix
+        assert np.allclose(plain, asked) == ("punctuation" in settings)
+        assert mark.any()  # nothing else is there to be read
+        assert ("punctuation:no" in done.encoder.name) == ("punctuation" in settings)
+
+
 def test_the_order_of_sentences_in_a_batch_changes_nothing(tmp_path: Path) -> None:
     network = network_of(trained(tmp_path, 0))
     batch = Ragged.of([[7, 8, 9], [10], [11, 7]])

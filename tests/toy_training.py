@@ -13,11 +13,19 @@ from tests.parallel import toy_space, toy_text, write_text
 
 
 def train_on_toy(
-    system: str, folder: Path, settings: Mapping[str, str], trainer: Mapping[str, float]
+    system: str, folder: Path, settings: Mapping[str, str], trainer: Mapping[str, float], ends: str = ""
 ) -> TrainedSystem:
-    """The system after training on 600 pairs of the toy text; space, text and `out` are in the folder."""
+    """The system after training on 600 pairs of the toy text; space, text and `out` are in the folder.
+
+    Sentences end in each of the characters `ends` in turn.
+    """
+    marks = list(ends) or [""]
+    pairs = [
+        (f"{english}{marks[i % len(marks)]}", f"{other}{marks[i % len(marks)]}")
+        for i, (english, other) in enumerate(toy_text(600))
+    ]
     request = TrainingRequest(
         toy_space(folder / "space"), "fr", folder / "out",
-        parallel=(write_text(folder / "pairs.tsv", toy_text(600)),), settings=settings, trainer=trainer,
+        parallel=(write_text(folder / "pairs.tsv", pairs),), settings=settings, trainer=trainer,
     )  # fmt: skip
     return train_system(system, request, Runtime(progress=Progress(quiet=True)))
