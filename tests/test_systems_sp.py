@@ -46,14 +46,14 @@ def test_a_sentence_is_the_mean_of_its_pieces_cut_to_the_longest(tmp_path: Path)
 
 
 def test_punctuation_is_read_or_left_out(tmp_path: Path) -> None:
-    kinds = (tmp_path / "with", {}), (tmp_path / "without", {"punctuation": "false"})
-    for folder, settings in kinds:
+    for kind in ("true", "false"):
+        folder, settings = tmp_path / kind, {"punctuation": kind}
         done = train_on_toy("sp", folder, {**SIZES, **settings}, {"epochs": 0}, ends=".?")
         encoder = load_encoder(folder / "out", load_space(folder / "space"))
         plain, asked, mark = encoder.encode(["fr1 fr2", "fr1 fr2?", "?"], "fr").matrix
-        assert np.allclose(plain, asked) == ("punctuation" in settings)
+        assert np.allclose(plain, asked) == (kind == "false")
         assert mark.any()  # nothing else is there to be read
-        assert ("punctuation:no" in done.encoder.name) == ("punctuation" in settings)
+        assert ("punctuation:no" in done.encoder.name) == (kind == "false")
 
 
 def test_the_order_of_sentences_in_a_batch_changes_nothing(tmp_path: Path) -> None:

@@ -72,7 +72,12 @@ class SpConfig:
 
 
 class SpNetwork(SentenceNetwork):
-    """The rows (v, d) of pieces, and the layers over them, if any, whose states are averaged."""
+    """The rows (v, d) of pieces, and the layers over them, if any, whose states are averaged.
+
+    `punctuation` (v,) is True for pieces that are not read; None if all are.
+    """
+
+    punctuation: Tensor | None
 
     def __init__(self, config: SpConfig, languages: Sequence[str], pieces: Pieces, rows: Tensor) -> None:
         super().__init__()

@@ -44,8 +44,11 @@ class Terms(NamedTuple):
 class BgtNetwork(SentenceNetwork):
     """One semantic encoder for both languages; an encoder, a decoder and a translator for each of the two.
 
-    A part that the loss does not need is not made.
+    A part that the loss does not need is not made. `punctuation` (v,) is True for pieces that do not count in
+    the meaning; None if all do.
     """
+
+    punctuation: Tensor | None
 
     def __init__(
         self, config: BgtConfig, languages: tuple[str, str], tokens: Tokens, generator: torch.Generator
