@@ -406,9 +406,11 @@ def test_bad_input_of_infersent(muse: Command, files: Path, name: str) -> None:
 
 def test_bad_input_of_labels_and_texts(muse: Command, files: Path) -> None:
     both = ["--parallel", files / "text.tsv", "--lang", "fr"]
-    refused(muse(*infersent(files, *both)), "objective=nli does not use --parallel", code=2)
+    refused(
+        muse(*infersent(files, *both)), "does not use --parallel; leave it out, or --set objective=td", code=2
+    )
     td = ["--set", "objective=td"]
-    refused(muse(*infersent(files, *td)), "objective=td does not use --nli", code=2)
+    refused(muse(*infersent(files, *td)), "does not use --nli; leave it out, or --set objective=nli", code=2)
     plain = ["train", files / "space", "--encoder", "infersent", "--lang", "fr", "--out", files / "out"]
     refused(muse(*plain), "needs --nli to train on", code=2)
     refused(muse(*plain, *td), "needs --parallel to train on", code=2)

@@ -158,8 +158,10 @@ def train_infersent(job: Job) -> Fitted:
     request, config = job.request, job.config
     objective = OBJECTIVES[config.objective]
     if getattr(request, objective.unused):
+        (other,) = OBJECTIVES.keys() - {config.objective}
         raise Contradiction(
-            f"infersent with objective={config.objective} does not use --{objective.unused}; leave it out"
+            f"infersent with objective={config.objective} does not use --{objective.unused}; leave it out, "
+            f"or --set objective={other}"
         )
     examples = objective.pairs(job)
     with torch_seeded(request.seed, 0):
