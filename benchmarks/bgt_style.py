@@ -7,8 +7,8 @@ A bag is no sentence, but a distribution of words, marks and lengths, p(w | z) a
 sentences of Tatoeba's test pairs, which no encoder was trained on, have their own meaning and the language
 latent of another, the style, drawn from the rest. Printed, with 95 % intervals over the sentences:
 
-* meaning kept   share of the sentences of which the words that the style lacks are more probable, each on
-                 average, than those of the style that the sentence lacks
+* meaning kept   share of the sentences whose rarest word in this text that the style lacks is more probable
+                 than the style's rarest word that the sentence lacks
 * length         Spearman's correlation of the mean of p(n | z) with the length of the style, and with that of
                  the sentence
 * end            share in which the style's last mark is more probable than the sentence's, where they differ
@@ -79,6 +79,7 @@ class Sentences:
         known = ~pieces.punctuation.numpy()
         each = np.split(self.read.ids.numpy(), self.read.offsets[1:-1].numpy())
         self.words = [set(ids[known[ids]].tolist()) for ids in each]
+        self.counts = np.bincount(self.read.ids.numpy())
 
     @property
     def lengths(self) -> NDArray[np.int64]:
@@ -86,15 +87,14 @@ class Sentences:
         return self.read.lengths.numpy()
 
     def kept(self, found: Decoded) -> NDArray[np.bool_]:
-        """Of sentences with words of their own and a style with others, whether theirs are more probable."""
+        """Of sentences with words of their own and a style with others, whether theirs is more probable."""
         kept = []
         for place, other in enumerate(self.style):
-            own, lost = (
-                [word for word in self.words[one] - self.words[two] if word < found.words.shape[1]]
-                for one, two in ((place, other), (other, place))
-            )
+            own, lost = self.words[place] - self.words[other], self.words[other] - self.words[place]
             if own and lost:
-                kept.append(bool(found.words[place, own].mean() > found.words[place, lost].mean()))
+                rarest = [min(words, key=lambda word: (self.counts[word], word)) for words in (own, lost)]
+                first, second = found.words[place, rarest].tolist()
+                kept.append(first > second)
         return np.array(kept)
 
     def taken(self, found: Decoded) -> NDArray[np.bool_]:
