@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,8 +12,9 @@ import pytest
 
 from muse.files.locks import only_writer
 from muse.files.writing import write_vectors_text
+from muse.space import save_space
 from tests.command import Command, refused, tree
-from tests.spaces import saved
+from tests.spaces import PROVENANCE, saved, sides_to_save
 
 DESTROYS = [
     "induce space --out space/manifest.json",
@@ -67,6 +70,59 @@ def test_two_outputs_of_one_name(
     before = tree(tmp_path)
     refused(muse(*line.split()), f"--out and {other} need different names; choose another {other}")
     assert tree(tmp_path) == before
+
+
+def made_of_files(folder: Path) -> None:
+    """A space fr, en, with the files it was made of beside it: vectors of both languages and a dictionary."""
+    raw = folder / "raw"
+    raw.mkdir()
+    sides = sides_to_save(plain=True)
+    for language, side in sides.items():
+        write_vectors_text(raw / f"{language}.vec", side.vectors.words, side.vectors.matrix)
+        sides[language] = replace(side, files=(raw / f"{language}.vec",))
+    (raw / "pairs.txt").write_text("fr1 en1\nfr2 en2\n")
+    provenance = replace(PROVENANCE, inputs=(raw / "pairs.txt",))
+    save_space(folder / "space", sides, pivot="en", provenance=provenance)
+    write_vectors_text(folder / "new.vec", ["new"], np.ones((1, 8), np.float32))
+    (folder / "text.txt").write_text("fr20 fr21\n" * 3)
+    shutil.copy(raw / "fr.vec", raw / "pairs.reverse.txt")
+
+
+OF_SPACE = [
+    ("export space --format text --out raw", "the vectors of en"),
+    ("export space --format moses --out raw/en.vec", "the vectors of en"),
+    ("export space --format text --lang fr --out raw/fr.vec", "the vectors of fr"),
+    ("map space --lang fr --vectors new.vec --out raw/fr.vec", "the vectors of fr"),
+    ("induce space --out raw/pairs.txt", "a file"),
+    ("induce space --both --out raw/./pairs.txt", "a file"),
+    ("induce space --both --format muse --out pairs.txt", "the vectors of fr"),
+    ("encode space --lang fr --input text.txt --out renamed.npy", "the vectors of fr"),
+]
+
+
+@pytest.mark.parametrize(("line", "what"), OF_SPACE)
+def test_no_file_that_a_space_was_made_of_is_replaced(
+    muse: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str, what: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    made_of_files(tmp_path)
+    os.link("raw/pairs.reverse.txt", "pairs.reverse.txt")
+    shutil.copy("raw/fr.vec", "renamed.npy")  # known by its content
+    before = tree(tmp_path)
+    refused(muse(*line.split()), f"--out would replace {what}, which this space was made of; choose another")
+    assert tree(tmp_path) == before
+
+
+def test_an_earlier_export_is_replaced(
+    muse: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    made_of_files(tmp_path)
+    for line in ("export space --format text --out out", "induce space --out pairs.txt"):
+        assert muse(*line.split(), "--max-vocab", 10).code == 0
+        before = tree(tmp_path)
+        assert muse(*line.split()).code == 0
+        assert tree(tmp_path) != before
 
 
 @pytest.mark.parametrize("name", ["x" * 201, "é" * 101, "/".join(["folder"] * 600)])

@@ -16,6 +16,7 @@ import click
 
 from muse.commands.encoders import by_language_with_default, encoder_names, fitted
 from muse.commands.options import cluster, common, one_machine_only
+from muse.commands.outputs import check_inputs_spared
 from muse.commands.standard_input import STDIN, lines_on_stdin
 from muse.commands.unknown_words import warn_if_unknown
 
@@ -146,6 +147,8 @@ def _encoder(space: Path, lang: str, options: dict[str, Any]) -> SentenceEncoder
         log.warning("sentences are encoded on the CPU; --device cuda has no effect")
     text = None if options["fit"] is None else _fit_text(options["fit"], lang)
     spaces = [load_space(folder) for folder in (space, *options["also"])]
+    for one in spaces:
+        check_inputs_spared(one.manifest)
     spaces[0].side(lang)  # whose message names a language that was meant
     encoder = load_encoder(options["encoder"], *spaces, progress=Progress(quiet=options["quiet"]))
     if text is not None:

@@ -177,7 +177,9 @@ def _write(
 ) -> list[dict[str, Any]]:
     # What each file has and lacks; the files appear only once all are complete.
     from muse.files.lexicon_formats import dictionary_writer
+    from muse.space.inputs import check_spared
 
+    check_spared(space.manifest, [one.out for one in wanted])  # the other direction's file has no option
     with ExitStack() as files:
         writers = [files.enter_context(dictionary_writer(one.out, form=form)) for one in wanted]
         left_out = _left_out(space, wanted[0], form)  # told before the search, which may take long

@@ -15,7 +15,7 @@ import click
 from click.core import ParameterSource
 
 from muse.commands.dashes import without_dashes
-from muse.commands.outputs import check_outputs
+from muse.commands.outputs import check_inputs_spared, check_outputs
 from muse.errors import Contradiction
 from muse.progress import message
 from muse.run.address_space import fit_threads
@@ -241,7 +241,9 @@ def open_space(
     from muse.space import load_space
 
     progress = Progress(quiet=quiet)
-    return load_space(folder, device=pick_device(device), progress=progress, approximation=approximation)
+    space = load_space(folder, device=pick_device(device), progress=progress, approximation=approximation)
+    check_inputs_spared(space.manifest)
+    return space
 
 
 def retrievals(methods: Sequence[str], backend: str) -> list[Retrieval]:

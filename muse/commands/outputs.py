@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -36,6 +36,16 @@ def check_outputs(options: dict[str, Any]) -> None:
                     f"{out}: {written} and {option} ({path}) are in one another, and a saved folder is "
                     f"replaced as a whole; choose another {written}"
                 )
+
+
+def check_inputs_spared(manifest: Mapping[str, Any]) -> None:
+    """Raise BadSetting if the current command writes where a file is that a space was made of."""
+    from muse.space.inputs import check_spared
+
+    context = click.get_current_context(silent=True)
+    for option, name, path in _paths(context.params) if context else ():
+        if name in OUTPUTS and path.is_file():
+            check_spared(manifest, [path], written=option)
 
 
 def _check_distinct(outputs: list[tuple[str, Path]]) -> None:

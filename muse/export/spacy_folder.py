@@ -22,6 +22,7 @@ from muse.files.spacy_pipeline import SETTINGS, VOCAB
 from muse.files.writing import check_folder_place
 from muse.installation import install_extra
 from muse.space import AlignedSpace
+from muse.space.inputs import check_spared
 from muse.vectors import Vectors
 
 log = logging.getLogger(__name__)
@@ -59,6 +60,7 @@ def export_spacy(
     places = {language: out} if language else {name: out / folder_name(name) for name in space.languages}
     for place in places.values():
         check_folder_place(place, OURS)
+    check_spared(space.manifest, places.values())
     written = []
     for name, place in places.items():
         vectors = space.vectors(name).most_frequent(max_vocab)

@@ -1,0 +1,45 @@
+"""The files that a space was made of: nothing made of the space may replace one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from muse.errors import BadFile, BadSetting
+from muse.files.source import is_stream
+from muse.files.space_folder import checksum
+
+
+def check_spared(manifest: Mapping[str, Any], paths: Iterable[Path], *, written: str = "--out") -> None:
+    """Raise BadSetting if a file or folder at one of the paths is an input of the space with this manifest.
+
+    It is known by its checksum, wherever it was read from and whatever its name is; what was made of the
+    space before has another one. `written` is the option that names the path.
+    """
+    known = dict(_inputs(manifest))
+    for path in paths if known else ():
+        if not path.exists() or is_stream(path):
+            continue
+        try:
+            found = known.get(checksum(path))
+        except OSError as error:
+            raise BadFile(
+                f"{path}: expected a file that can be read before it is replaced, got {error.strerror}; "
+                f"choose another {written}"
+            ) from error
+        if found is not None:
+            raise BadSetting(
+                f"{path}: {written} would replace {found}, which this space was made of; choose another "
+                f"{written}"
+            )
+
+
+def _inputs(manifest: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """The checksum of each input, and what it is."""
+    parts = [(one, "a file") for one in manifest.get("inputs") or ()]
+    for language, entry in manifest.get("languages", {}).items():
+        parts += [(one, f"the vectors of {language}") for one in entry.get("files") or ()]
+    for part, kind in parts:
+        if isinstance(part, dict) and isinstance(part.get("sha256"), str):
+            yield part["sha256"], kind
