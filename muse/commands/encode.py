@@ -18,7 +18,7 @@ from muse.commands.encoders import by_language_with_default, encoder_names, fitt
 from muse.commands.options import cluster, common, one_machine_only
 from muse.commands.outputs import check_inputs_spared
 from muse.commands.standard_input import STDIN, lines_on_stdin
-from muse.commands.unknown_words import warn_if_unknown
+from muse.commands.unknown_words import Sampled, warn_if_unknown
 
 if TYPE_CHECKING:
     from muse.encoders.encoder import SentenceEncoder
@@ -66,13 +66,13 @@ def encode(
         click.echo(json.dumps(fields) if as_json else _shown(fields))
         return
     _check_places(out, options["save"])
-    sentences = _sentences(source, options["column"])
+    sentences = Sampled(_sentences(source, options["column"]))
     counted = Progress(quiet=options["quiet"]).through("encoding", sentences, 0, len, "sentences")
     encoder = _encoder(space, lang, options)
     kept: list[list[float]] = []
     with _writer(out, encoder.dimension, kept if as_json else None) as write:
         counts = encode_stream(encoder, counted, lang, write, name=str(source or STDIN))
-    warn_if_unknown(counts.unknown, counts.tokens, lang)
+    warn_if_unknown(counts.unknown, counts.tokens, lang, sentences.sample)
     fields = {
         **asdict(counts), "dimension": encoder.dimension, "encoder": encoder.name,
         "seconds": time.perf_counter() - began, "out": None if out is None else str(out),

@@ -136,7 +136,7 @@ def encoded(encoder: SentenceEncoder, sentences: Sequence[str], language: str, p
     """The rows (s, d') of the sentences; warns if most of their words are unknown."""
     counted = progress.through(f"encoding {language}", sentences, len(sentences), lambda _: 1, "sentences")
     found = encoder.encode(counted, language)
-    warn_if_unknown(found.unknown, found.tokens, language)
+    warn_if_unknown(found.unknown, found.tokens, language, sentences)
     return found.matrix
 
 

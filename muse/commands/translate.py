@@ -162,7 +162,7 @@ def _translate_text(
         space, source=options["source"], target=options["target"], model=model, new_words=new_words,
         config=TextConfig(retrieval, top=options["top"], **beam, **weight),
     )  # fmt: skip
-    translate_stdin(
+    sample = translate_stdin(
         translator,
         lambda: {"words": translator.counts.words, "copied": translator.counts.copied},
         language=translator.target,
@@ -170,7 +170,7 @@ def _translate_text(
         reference=options["reference"],
         as_json=as_json,
     )
-    warn_if_unknown(translator.counts.unknown, translator.counts.words, translator.source)
+    warn_if_unknown(translator.counts.unknown, translator.counts.words, translator.source, sample)
 
 
 def _made(translator: Translator, lm: Path | None) -> str:

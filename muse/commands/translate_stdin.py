@@ -11,6 +11,7 @@ from typing import Any, Protocol
 import click
 
 from muse.commands.standard_input import STDIN, lines_on_stdin
+from muse.commands.unknown_words import Sampled
 
 
 class LineTranslator(Protocol):
@@ -28,8 +29,8 @@ def translate_stdin(
     made: str,
     reference: Path | None,
     as_json: bool,
-) -> None:
-    """Prints the translation of each line on stdin or, as JSON, all of them with the counts at the end.
+) -> list[str]:
+    """The first lines on stdin, after the translations of all are printed, or as JSON with the counts.
 
     Given the reference translations, it also prints BLEU and chrF, with `made` in their signature; `language`
     is that of the translations.
@@ -40,7 +41,8 @@ def translate_stdin(
     references = None if reference is None else _references(reference)
     lines: list[str] = []
     count = 0
-    blocks: Iterable[list[str]] = lines_on_stdin()
+    sampled = Sampled(lines_on_stdin())
+    blocks: Iterable[list[str]] = sampled
     if references is not None:
         blocks = _checked(blocks, references)
     for block in blocks:
@@ -58,6 +60,7 @@ def translate_stdin(
     if as_json:
         fields = {"lines": lines, **counts(), **{score.name.lower(): asdict(score) for score in scores}}
         click.echo(json.dumps(fields, ensure_ascii=False))
+    return sampled.sample
 
 
 def _checked(blocks: Iterable[list[str]], references: list[str]) -> list[list[str]]:

@@ -27,7 +27,7 @@ from muse.files.folders import parents_made
 from muse.files.writing import check_place, check_text_name, write_vectors_text
 from muse.progress import Progress, Tick
 from muse.run.memory import peak_memory_mb
-from muse.text.unspaced import unspaced_letters
+from muse.text.unspaced import unspaced_advice
 
 log = logging.getLogger(__name__)
 
@@ -120,11 +120,8 @@ def _warnings(corpus: Corpus, language: str) -> Iterator[str]:
             f"{corpus.tokens:,} tokens are little: vectors of fewer than {FEW:,} are noisy; add text, or "
             "help muse align with a few translations (--dictionary)"
         )
-    if letters := unspaced_letters(corpus.sample):
-        yield (
-            f"{letters:.0f} letters stand between two spaces on average: separate the words by spaces first, "
-            "as jieba (Chinese), fugashi (Japanese) and pythainlp (Thai) do"
-        )
+    if advice := unspaced_advice(corpus.sample):
+        yield advice
     yield from warnings(lines_by_language(corpus.sample), language)
 
 
