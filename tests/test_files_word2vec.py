@@ -106,3 +106,41 @@ def test_words_the_format_cannot_hold(tmp_path: Path, word: str) -> None:
     with pytest.raises(Mismatch, match=r"x.bin: expected words that this format can represent, got .*word 2"):
         write_word2vec(tmp_path / "x.bin", ["a", word], _matrix(3, 2))
     assert not (tmp_path / "x.bin").exists()
+
+
+@pytest.mark.parametrize("form", ["binary", "text", "text without a header"])
+def test_words_that_word2vec_has_cut_are_dropped_and_counted(
+    tmp_path: Path, form: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    encoded = [word.encode() for word in WORDS] * 40  # repeated words are others for the bytes below
+    encoded = [b"%d" % place + word for place, word in enumerate(encoded)]
+    for place, word in ((1, "é"), (8, "👍"), (199, "語")):
+        encoded[place] = b"cut" + word.encode()[:-1]
+    matrix, path = _matrix(3, len(encoded)), tmp_path / "x"
+    rows = [row.tobytes() if form == "binary" else b"%r %r %r" % tuple(row.tolist()) for row in matrix]
+    header = b"" if "without" in form else b"200 3\n"
+    path.write_bytes(header + b"".join(b"%s %s\n" % entry for entry in zip(encoded, rows, strict=True)))
+    vectors = read_vectors(path, language="en")
+    kept = np.setdiff1d(np.arange(200), (1, 8, 199))
+    assert list(vectors.words) == [encoded[place].decode() for place in kept]
+    assert np.array_equal(vectors.matrix, matrix[kept])
+    told = "x: dropped 3 words that end inside a character, as word2vec cuts long ones, the first is cut\\xc3"
+    assert [told in record.getMessage() for record in caplog.records] == [True]
+    assert len(read_vectors(path, language="en", max_vocab=2)) == 2
+
+
+def test_a_line_that_is_wrong_beside_its_cut_word_is_refused(tmp_path: Path) -> None:
+    line, path = b"2 3\n\xc3\xa9 0.1 0.2 0.3\ncut\xc3 %s\n", tmp_path / "x.vec"
+    path.write_bytes(line % b"0.1 0.2 0.3")
+    assert read_vectors(path, language="en").words == ("é",)
+    for numbers in (b"0.1 0.2", b"0.1 0.2 x", b"0.1 nan 0.3"):
+        _refused(path, line % numbers, "x.vec:3: expected ")
+
+
+@pytest.mark.parametrize("word", [b"caf\xe9", "語".encode()[:2]])
+def test_more_short_words_cut_than_whole_ones_are_another_encoding(tmp_path: Path, word: bytes) -> None:
+    rows = [row.tobytes() for row in _matrix(3, 2)]
+    content = b"2 3\nthe " + rows[0] + b"\n%s " % word + rows[1] + b"\n"
+    _refused(tmp_path / "x.bin", content, "expected UTF-8 in word 2", "another encoding")
+    (tmp_path / "x.bin").write_bytes(content.replace(word, b"x" * 95 + "語".encode()[:2]))
+    assert read_vectors(tmp_path / "x.bin", language="en").words == ("the",)  # word2vec cuts such words

@@ -130,6 +130,16 @@ def test_what_does_not_fit_writes_nothing(space: AlignedSpace, tmp_path: Path) -
     assert not [path for path in tmp_path.iterdir() if path.name.startswith("b.")]
 
 
+def test_a_word_that_was_cut_writes_nothing(space: AlignedSpace, tmp_path: Path) -> None:
+    path = tmp_path / "a.vec"
+    write_vectors_text(path, ["é", "cut"], _rows(space, 2))
+    path.write_bytes(path.read_bytes().replace(b"cut", "語".encode()[:2]))
+    assert len(read_vectors(path, language="fr")) == 1
+    with pytest.raises(BadFile, match=r"a.vec:3: expected UTF-8"):  # rows stay in their places
+        map_rows(space, "fr", path, tmp_path / "b.npy", progress=QUIET)
+    assert not (tmp_path / "b.npy").exists()
+
+
 def test_words_of_another_model_write_nothing(tmp_path: Path) -> None:
     of = saved(tmp_path / "words", plain=True)
     words, rows = of.vectors("fr").words, raw_rows(1, 39)

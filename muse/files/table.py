@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -14,8 +15,31 @@ from numpy.typing import NDArray
 from muse.errors import BadFile, BadSetting
 from muse.vectors import Matrix, Vectors
 
+log = logging.getLogger(__name__)
+
 Block = tuple[list[str], Matrix]  # p words and their rows (p, d)
 _ROWS = 1000  # rows looked up at once
+_KEPT = 58  # bytes of a long word that word2phrase keeps; word2vec keeps 98
+
+
+@dataclass
+class CutWords:
+    """Words left out because they end inside a character: their number, the first, and how it is refused.
+
+    `short` are those that word2vec would not have cut, which keeps at least 58 bytes of a word.
+    """
+
+    count: int = 0
+    short: int = 0
+    first: bytes = b""
+    fault: BadFile | None = None
+
+    def add(self, word: bytes, fault: BadFile) -> None:
+        """Count one more; `fault` is the error of a file without words that may be cut."""
+        if self.fault is None:
+            self.first, self.fault = word, fault
+        self.count += 1
+        self.short += len(word) < _KEPT
 
 
 @dataclass(frozen=True)
@@ -25,7 +49,7 @@ class Table:
     `room` is an estimate of the number of rows that is bounded even if the header of the file is wrong;
     an error in a block is raised when that block is requested, so errors after `max_vocab` are ignored.
     `ranked` is whether it holds words, most frequent first, or rows in no order, which may have `texts`; of
-    these, `room` is exact.
+    these, `room` is exact. `cut` counts what the blocks have left out so far.
     """
 
     path: Path
@@ -34,6 +58,7 @@ class Table:
     blocks: Iterator[Block]
     ranked: bool = True
     texts: Iterable[str] | None = None
+    cut: CutWords | None = None
 
 
 @dataclass(frozen=True)
@@ -71,10 +96,11 @@ def gather(table: Table, wanted: Wanted) -> Vectors:
         raise BadSetting(f"{table.path}: --lower is for words, got rows without words; leave it out")
     chosen = _Chosen(wanted)
     matrix = np.empty((0, table.dimension), np.float32)
-    rows_read, any_value = 0, False
+    rows_read, beyond_ascii, any_value = 0, 0, False
     for words, rows in table.blocks:
         if not words:  # only blank lines: rows of width 0
             continue
+        beyond_ascii += sum(not word.isascii() for word in words)
         keep = chosen.keep(words)
         fresh = rows if len(keep) == len(rows) else rows[keep]  # (p, d)
         matrix = _with_room(matrix, rows_read + len(fresh), chosen.room(table.room))
@@ -83,6 +109,7 @@ def gather(table: Table, wanted: Wanted) -> Vectors:
         any_value = any_value or bool(fresh.any())
         if chosen.enough:
             break
+    _check_cut(table, beyond_ascii)
     _check(table.path, rows_read, any_value)
     matrix.resize((rows_read, table.dimension), refcheck=False)
     return Vectors(
@@ -142,6 +169,19 @@ def _check(path: Path, rows_read: int, any_value: bool) -> None:
         raise BadFile(f"{path}: expected at least one word, got none; download it again")
     if not any_value:
         raise BadFile(f"{path}: expected vectors, got only zeros; check the program that wrote the file")
+
+
+def _check_cut(table: Table, beyond_ascii: int) -> None:
+    # In another encoding, such as Latin-1, many words seem to end inside a character, and few are UTF-8.
+    cut = table.cut
+    if cut is None or cut.fault is None:
+        return
+    if cut.short > beyond_ascii:
+        raise cut.fault
+    log.warning(
+        "%s: dropped %d words that end inside a character, as word2vec cuts long ones, the first is %s",
+        table.path, cut.count, cut.first.decode(errors="backslashreplace"),
+    )  # fmt: skip
 
 
 def finite(path: Path, rows: NDArray[Any], begin: int) -> Matrix:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from muse.errors import BadFile
 from muse.files.source import Source
-from muse.files.table import Block, Table
+from muse.files.table import Block, CutWords, Table
 from muse.files.text_line import SAMPLE, Line, numbers_at_end, runs_over
 from muse.files.text_lines import read_block
 
@@ -65,12 +65,10 @@ def text_table(source: Source, *, longest_line: int = LONGEST_LINE) -> Table:
     dimension = header.dimension if header else _dimension(source.path, sample)
     rows = _estimate(source, sample)
     room = min(2 * rows, header.count) if header else rows
-    return Table(
-        source.path,
-        dimension,
-        room,
-        _blocks(_whole_lines(source, longest_line), source.path, header, dimension),
-    )
+    cut = CutWords()
+    lines = _whole_lines(source, longest_line)
+    blocks = _blocks(lines, Line(source.path, 2 if header else 1, dimension), header, cut)
+    return Table(source.path, dimension, room, blocks, cut=cut)
 
 
 def _head(source: Source, longest_line: int) -> bytes:
@@ -118,12 +116,13 @@ def _estimate(source: Source, sample: list[bytes]) -> int:
     return int(1.05 * unpacked / a_line) + 1
 
 
-def _blocks(blocks: Iterator[bytes], path: Path, header: Header | None, dimension: int) -> Iterator[Block]:
-    line, count = (2, 0) if header else (1, 0)
+def _blocks(blocks: Iterator[bytes], line: Line, header: Header | None, cut: CutWords) -> Iterator[Block]:
+    path, count = line.path, 0
     for block in blocks:
-        part = read_block(block, Line(path, line, dimension))
-        line += part.lines
-        count += len(part.words)
+        before = cut.count
+        part = read_block(block, line, cut)
+        line = line.after(part.lines)
+        count += len(part.words) + cut.count - before
         if header and count > header.count:
             extra = count - header.count
             yield part.words[:-extra], part.rows[:-extra]

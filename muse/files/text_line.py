@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import re
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -71,6 +72,26 @@ def runs_over(lines: list[bytes], dimension: int) -> bool:
     """
     words = [line.rsplit(None, dimension)[0].split() for line in lines if line.strip()]
     return len(words) >= _FEWEST_LINES and all(len(word) > 1 and is_number(word[-1]) for word in words)
+
+
+def is_cut(word: bytes) -> bool:
+    """Whether a word is UTF-8 but for its last character, which is not complete.
+
+    >>> is_cut("été".encode()[:-1]), is_cut("été".encode("latin-1"))
+    (True, False)
+    """
+    try:
+        return codecs.utf_8_decode(word, "strict", False)[1] < len(word)
+    except UnicodeDecodeError:
+        return False
+
+
+def cut_word(line: bytes, dimension: int) -> bytes | None:
+    """The word of a line that is right but that the word ends inside a character; None for any other line."""
+    word, *numbers = line.rsplit(None, dimension) or [b""]
+    word = word.strip(b" \t")
+    right = len(numbers) == dimension and all(as_number(field) is not None for field in numbers)
+    return word if right and is_cut(word) else None
 
 
 def read_line(line: bytes, where: Line) -> tuple[str, Row] | None:

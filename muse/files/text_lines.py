@@ -8,7 +8,8 @@ import numpy as np
 
 from muse.errors import BadFile
 from muse.files.decimals import MARGIN, Bytes, Places, plain_numbers, with_margins
-from muse.files.text_line import Line, as_number, read_line
+from muse.files.table import CutWords
+from muse.files.text_line import Line, as_number, cut_word, read_line
 from muse.vectors import Matrix
 
 # Up to this many numbers in a line that are not plain (exponents, integers) are parsed one by one; with more,
@@ -40,8 +41,11 @@ class _Found(NamedTuple):
     rows: Matrix  # (p, d)
 
 
-def read_block(block: bytes, first: Line) -> ParsedBlock:
-    """The words and rows of a block of complete lines; `first` is the place of the first."""
+def read_block(block: bytes, first: Line, cut: CutWords) -> ParsedBlock:
+    """The words and rows of a block of complete lines; `first` is the place of the first.
+
+    Words that end inside a character are left out, and counted in `cut`.
+    """
     if b"\r" in block:
         block = block.replace(b"\r\n", b"\n")
     text = with_margins(block)
@@ -51,7 +55,7 @@ def read_block(block: bytes, first: Line) -> ParsedBlock:
     if not left:
         return ParsedBlock(len(places.line_ends), plain.words, plain.rows, None)
     lines = [block[places.line_starts[i] - MARGIN : places.line_ends[i] - MARGIN] for i in left]
-    single, fault = _read_singly(left, lines, first)
+    single, fault = _read_singly(left, lines, first, cut)
     words, rows = _merged(plain, single, end=single.places[-1] if fault else None)
     return ParsedBlock(len(places.line_ends), words, rows, fault)
 
@@ -113,12 +117,17 @@ def _plain_word(word: bytes) -> str | None:
         return None
 
 
-def _read_singly(places: list[int], lines: list[bytes], first: Line) -> tuple[_Found, BadFile | None]:
+def _read_singly(
+    places: list[int], lines: list[bytes], first: Line, cut: CutWords
+) -> tuple[_Found, BadFile | None]:
     found, words, rows, fault = [], [], [], None
     for place, line in zip(places, lines, strict=True):
         try:
             read = read_line(line, first.after(place))
         except BadFile as error:
+            if word := cut_word(line, first.dimension):
+                cut.add(word, error)
+                continue
             found.append(place)
             fault = error
             break

@@ -9,9 +9,9 @@ import numpy as np
 
 from muse.errors import BadFile
 from muse.files.source import Source
-from muse.files.table import Block, Table
+from muse.files.table import Block, CutWords, Table
 from muse.files.text import Header, check_header, parse_header
-from muse.files.text_line import is_number
+from muse.files.text_line import is_cut, is_number
 from muse.files.writing import check_writable, replaced
 from muse.vectors import Matrix
 
@@ -52,9 +52,9 @@ def word2vec_table(source: Source) -> Table:
         )
     check_header(source.path, header)
     source.read(head.index(b"\n") + 1)
-    return Table(
-        source.path, header.dimension, min(header.count, _estimate(source, header)), _blocks(source, header)
-    )
+    cut = CutWords()
+    room = min(header.count, _estimate(source, header))
+    return Table(source.path, header.dimension, room, _blocks(source, header, cut), cut=cut)
 
 
 def _estimate(source: Source, header: Header) -> int:
@@ -62,14 +62,14 @@ def _estimate(source: Source, header: Header) -> int:
     return unpacked // (4 * header.dimension + 2) + 1
 
 
-def _blocks(source: Source, header: Header) -> Iterator[Block]:
+def _blocks(source: Source, header: Header, cut: CutWords) -> Iterator[Block]:
     row, data, done = 4 * header.dimension, b"", 0
     while done < header.count:
         more = source.read(_BLOCK)
         data += more
         words, rows, used = _entries(data, row, header.count - done)
         if words:
-            yield _decoded(source.path, words, done), _finite(source.path, rows, words, done)
+            yield _whole(_decoded(source.path, words, done, cut), _finite(source.path, rows, words, done))
             done += len(words)
             data = data[used:]
         if (not more and done < header.count) or _never_ends(source, data, row):
@@ -106,16 +106,27 @@ def _entries(data: bytes, row: int, wanted: int) -> tuple[list[bytes], Matrix, i
     return words, matrix, at
 
 
-def _decoded(path: Path, words: list[bytes], done: int) -> list[str]:
-    text = []
+def _whole(words: list[str | None], rows: Matrix) -> Block:
+    # The words that are whole, and their rows.
+    kept = [word for word in words if word is not None]
+    return kept, rows if len(kept) == len(words) else rows[[word is not None for word in words]]
+
+
+def _decoded(path: Path, words: list[bytes], done: int, cut: CutWords) -> list[str | None]:
+    # None for a word that was cut inside a character.
+    text: list[str | None] = []
     for place, word in enumerate(words):
         try:
             text.append(word.decode())
         except UnicodeDecodeError:
-            raise BadFile(
+            fault = BadFile(
                 f"{path}: expected UTF-8 in word {done + place + 1}, got {word[:40]!r}; "
                 "the file is damaged or in another encoding: download it again"
-            ) from None
+            )
+            if not is_cut(word):
+                raise fault from None
+            cut.add(word, fault)
+            text.append(None)
     return text
 
 

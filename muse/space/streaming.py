@@ -41,6 +41,8 @@ def map_rows(space: AlignedSpace, language: str, path: Path, out: Path, *, progr
                     _check_words(space, language, path, ids, mapped)
                 write(ids, mapped)
                 count += len(rows)
+            if table.cut is not None and table.cut.fault is not None:
+                raise table.cut.fault  # a row left out would move those after it
             if not count:  # in the block, so that nothing is written
                 raise BadSetting(f"{path}: expected at least one row to map, got none")
     return count
