@@ -88,7 +88,11 @@ def test_a_reader_that_goes(space: Path) -> None:
 
 def test_what_is_refused_on_stdin(muse: Command, space: Path) -> None:
     refused(translate(muse, space, stdin=""), "standard input: expected text to translate, got nothing")
-    refused(translate(muse, space, stdin="Привет, мир\n"), "Latin script, got text in Cyrillic")
+    refused(
+        translate(muse, space, stdin="Привет, мир. Как дела?\n" * 2), "Latin script, got text in Cyrillic"
+    )
+    little = translate(muse, space, stdin="Привет 15\n")
+    assert (little.code, little.out) == (0, "Привет 15\n") and "got text in Cyrillic" in little.err
     ended = translate(muse, space, stdin=b"le\nch\xe2t\n")
     assert ended.code == 1
     assert "error: standard input:2: expected UTF-8, got the byte 0xe2" in ended.err

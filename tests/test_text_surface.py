@@ -79,7 +79,7 @@ def test_what_capitals_say() -> None:
     assert not has_name_capital("Haus", "de")
 
 
-def test_scripts() -> None:
+def test_scripts(caplog: pytest.LogCaptureFixture) -> None:
     def vectors(*words: str) -> Vectors:
         return Vectors("fr", words, np.zeros((len(words), 1), np.float32))
 
@@ -90,6 +90,11 @@ def test_scripts() -> None:
     with pytest.raises(
         BadSetting, match="words of fr are in Latin script, got text in Cyrillic; check --src"
     ):
-        check_script(["Привет, мир 123"], french)
+        check_script(["Привет, мир 123", "Как дела сегодня?"], french)
     with pytest.raises(BadSetting, match="got text in Cjk"):
-        check_script(["你好"], french)
+        check_script(["你好，今天天气很好，我们去公园散步吧，好不好呢"], french)
+    assert not caplog.records
+    check_script(["你好 15"], french)  # too little to tell a name from another language
+    assert [record.getMessage() for record in caplog.records] == [
+        "the words of fr are in Latin script, got text in Cjk; check --src"
+    ]

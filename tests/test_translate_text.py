@@ -123,7 +123,7 @@ def test_settings() -> None:
 def test_another_script_is_refused_at_the_beginning_alone() -> None:
     translator = Translator(toy())
     with pytest.raises(BadSetting, match="Latin script, got text in Cyrillic"):
-        translator.translate(["", "Привет"])
+        translator.translate(["", "Привет, как дела сегодня?"])
     translator = Translator(toy())
     assert translator.translate([""]) == [""]
     assert translator.translate(["le chat"]) == ["the cat"]
