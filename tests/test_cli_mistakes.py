@@ -87,7 +87,7 @@ MISTAKES = [
     wrong("translate fr20", "fr20: expected an aligned space, found no such folder",
           "the spaces here are space"),
     wrong("evaluate fr.vec --dictionary gold.txt", "(it is a file)", "the spaces here are space"),
-    wrong("evaluate space --dictionary space", "got a space"),
+    wrong("evaluate space --dictionary space", "got a space or encoder that muse has saved; give a file"),
     wrong("encode space --lang fr --encoder space --input text --out x.npy",
           "expected a saved encoder, found an aligned space"),
     wrong("induce space --out text/x.txt", "text: expected a folder to write in, got the file",

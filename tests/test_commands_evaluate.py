@@ -89,6 +89,10 @@ BAD_RATINGS = {
     "no numbers": (b"fr1\ten1\thigh\n", ["rated.txt:1"]),
     "none known": (b"a\tb\t1\nc\td\t2\ne\tf\t3\n", ["at least 3 pairs", "got 0 of 3"]),
     "wrong way": (b"en1\tfr1\t1\nen2\tfr2\t2\nen3\tfr3\t3\n", ["swap --src and --tgt"]),
+    "a header": (
+        b"word1\tword2\tscore\nfr1\ten1\t3\n",
+        ["rated.txt:1: expected a number", "'score'", "if it is a header"],
+    ),
     "all alike": (b"fr1\ten1\t3\nfr2\ten2\t3\nfr3\ten3\t3\n", ["ratings that differ, got 3"]),
     "empty": (b"", ["rated.txt: expected content"]),
     "missing": (None, ["rated.txt: expected a file"]),
@@ -105,6 +109,18 @@ def test_bad_ratings(muse: Command, space: Path, name: str) -> None:
     before = tree(space.parent)
     refused(muse(*rated(space)), *parts)
     assert tree(space.parent) == before
+
+
+def test_a_pair_that_is_rated_twice_is_told(muse: Command, space: Path) -> None:
+    path = space.parent / "rated.txt"
+    path.write_text("fr1\ten1\t3\nfr2\ten2\t1\nfr3\ten4\t2\nfr2\ten2\t1\n")
+    assert "repeated" not in muse(*rated(space)).err
+    path.write_text(path.read_text() + "fr1\ten1\t0.5\n")
+    ended = muse(*rated(space))
+    assert (
+        "rated.txt: 1 pairs are repeated with another rating, the first counts; one is 'fr1' and" in ended.err
+    )
+    assert "coverage 3/3" in ended.out
 
 
 @pytest.mark.parametrize(

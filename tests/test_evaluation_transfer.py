@@ -108,3 +108,8 @@ def test_bad_input() -> None:
         scored(rows, ["a"] * 150)
     with pytest.raises(BadSetting, match="at least two runs, got 1"):
         TransferConfig(1)
+
+
+def test_the_interval_stays_within_what_a_figure_can_be() -> None:
+    assert mean_of_runs(np.array([30.0, 80])).ci95 == (0, 100)
+    assert mean_of_runs(np.array([-30.0, 80]), least=-100).ci95 == (-100, 100)  # of a difference

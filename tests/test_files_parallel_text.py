@@ -23,7 +23,10 @@ def test_two_columns(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("a\tb\njust one\n", r"text\.tsv:2: expected two columns, pivot<TAB>sentence, got 1"),
+        (
+            "a\tb\njust one\n",
+            r"text\.tsv:2: expected two columns, pivot<TAB>sentence, got 1; put a tab between",
+        ),
         ("a\tb\tc\n", r"text\.tsv:1: expected two columns, .* got 3; keep the first two with cut -f1,2"),
         ("", "found none|expected content"),
         ("\n \n", r"text\.tsv: expected lines pivot<TAB>sentence, found none"),

@@ -28,8 +28,9 @@ def similarity(space: Path, options: dict[str, Any]) -> tuple[dict[str, Any], li
     from muse.evaluation.score import gold_name
     from muse.evaluation.similarity import evaluate_similarity
     from muse.files import read_lexicon
+    from muse.files.lexicon_text import RATED
 
-    rated = read_lexicon(options["pairs"], "two words and a rating")
+    rated = read_lexicon(options["pairs"], RATED)
     loaded = open_space(space, options["device"], options["quiet"])
     source, target = choose_direction(loaded, options["source"], options["target"])
     score = evaluate_similarity(

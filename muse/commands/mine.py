@@ -200,8 +200,8 @@ def _known(gold: Path, lines: Sequence[dict[str, str]]) -> set[tuple[str, str]]:
     from muse.text.identity import canonical
 
     source, target = lines
-    columns, advice = "source<TAB>target", "keep the first two with cut -f1,2"
-    pairs = set(zip(*(map(canonical, side) for side in read_parallel(gold, columns, advice)), strict=True))
+    text = read_parallel(gold, "source<TAB>target", otherwise=None)
+    pairs = set(zip(*(map(canonical, side) for side in text), strict=True))
     known = {(source[one], target[two]) for one, two in pairs if one in source and two in target}
     if not known:
         raise Mismatch(

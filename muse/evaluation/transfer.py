@@ -160,21 +160,21 @@ class _Subsample:
 def _score(language: str, measure: str, table: Values, sentences: int, signature: Signature) -> TransferScore:
     far, near, source, majority = table.T  # (runs,) each
     return TransferScore(
-        language, measure, mean_of_runs(far), mean_of_runs(near), mean_of_runs(near - far),
+        language, measure, mean_of_runs(far), mean_of_runs(near), mean_of_runs(near - far, least=-100),
         mean_of_runs(source),
         float(majority.mean()), len(table), sentences, signature,
     )  # fmt: skip
 
 
-def mean_of_runs(values: Values) -> Figure:
-    """The mean of the figures (runs,) of random subsamples, with its 95 % interval.
+def mean_of_runs(values: Values, *, least: float = 0) -> Figure:
+    """The mean of the figures (runs,) of random subsamples, with its 95 % interval, from `least` to 100.
 
     Subsamples overlap, so the variance of the mean is larger than that of independent runs:
     s^2 (1 / runs + tested / trained), Student's t (the corrected resampled t, Nadeau & Bengio, 2003).
     """
     mean, error = float(values.mean()), float(values.std(ddof=1) * np.sqrt(1 / len(values) + TESTED))
     half = float(scipy.stats.t.ppf(0.975, len(values) - 1)) * error
-    return Figure(mean, (mean - half, mean + half))
+    return Figure(mean, (max(mean - half, least), min(mean + half, 100)))
 
 
 def _check(rows: Mapping[str, Matrix], sentences: int, classes: int) -> None:

@@ -18,6 +18,7 @@ from muse.lexicon import Lexicon, Pair
 
 log = logging.getLogger(__name__)
 
+RATED = "two words and a rating"
 BOM = "\ufeff"
 _COMMENT = "#"  # begins a comment in other formats; here it may be a word, or the first letter of one
 _LONGEST = 1 << 16  # of a line, in bytes: two words are shorter
@@ -39,8 +40,14 @@ def read_lexicon(path: Path | str, wanted: str = "two words") -> Lexicon:
     """
     path = Path(path)
     found: dict[Pair, PairLine] = {}
-    for line in _entries(path, wanted):
-        found.setdefault(line.pair, line)
+    differ = [
+        line.pair for line in _entries(path, wanted) if found.setdefault(line.pair, line).score != line.score
+    ]
+    if differ and wanted == RATED:
+        log.warning(
+            "%s: %d pairs are repeated with another rating, the first counts; one is %r and %r",
+            path, len(differ), *differ[0],
+        )  # fmt: skip
     if not found:
         raise BadFile(f"{path}: expected at least one pair of words, got only blank lines; check the file")
     scores = _of_all(path, "score", [line.score for line in found.values()])
@@ -117,6 +124,11 @@ def _fields(line: str) -> list[str]:
 def _read_pair(line: str, where: str, wanted: str) -> PairLine:
     fields = _fields(line)
     score = _score(fields[2], where) if len(fields) == 3 and "\t" in line else None
+    if wanted == RATED and len(fields) == 3 and score is None:
+        raise BadFile(
+            f"{where}: expected a number as the third field, after a tab, got {fields[2]!r}; correct "
+            "the line, or remove it if it is a header"
+        )
     if (len(fields) != 2 and score is None) or line.startswith("\t"):
         found = f"{len(fields)} field{'s' * (len(fields) != 1)}"
         comment = "remove the line if it is a comment; else " if line.startswith(_COMMENT) else ""

@@ -10,7 +10,7 @@ from muse.errors import BadFile
 from muse.files.plain_text import read_lines
 from muse.files.sentence_text import read_aligned
 
-_TWO = "keep the first two with cut -f1,2, or give two files as --source and --target"
+FIRST_TWO, TWO_FILES = "keep the first two with cut -f1,2", "give two files as --source and --target"
 
 
 class ParallelText(NamedTuple):
@@ -20,11 +20,13 @@ class ParallelText(NamedTuple):
     other: Sequence[str]
 
 
-def read_parallel(path: Path | str, columns: str = "pivot<TAB>sentence", advice: str = _TWO) -> ParallelText:
+def read_parallel(
+    path: Path | str, columns: str = "pivot<TAB>sentence", otherwise: str | None = TWO_FILES
+) -> ParallelText:
     """The pairs of a file of lines `pivot<TAB>sentence`, compressed or not; blank lines are skipped.
 
-    Raise BadFile, naming the line, if it has not two columns, and if there are no pairs; `columns` and
-    `advice` are what it says of them.
+    Raise BadFile, naming the line, if it has not two columns, and if there are no pairs; `columns` is
+    what it says of them, and `otherwise` what else can be given.
     """
     pivot, other = list[str](), list[str]()
     for number, line in enumerate(read_lines(path), 1):
@@ -32,6 +34,8 @@ def read_parallel(path: Path | str, columns: str = "pivot<TAB>sentence", advice:
             continue
         fields = line.split("\t")
         if len(fields) != 2:
+            advice = FIRST_TWO if len(fields) > 2 else "put a tab between the two sentences of each line"
+            advice += f", or {otherwise}" if otherwise else ""
             raise BadFile(f"{path}:{number}: expected two columns, {columns}, got {len(fields)}; {advice}")
         pivot.append(fields[0])
         other.append(fields[1])

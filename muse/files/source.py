@@ -215,7 +215,10 @@ def cannot_open(path: Path, error: OSError) -> str:
         return f"{path}: expected a file, but it does not exist; check the path"
     if isinstance(error, IsADirectoryError):
         if (path / "manifest.json").exists():
-            return f"{path}: expected a file, got a space or encoder that muse has saved; check the order"
+            return (
+                f"{path}: expected a file, got a space or encoder that muse has saved; give a file "
+                "(muse export writes the vectors of a space)"
+            )
         return f"{path}: expected a file, got a folder; give a file in it"
     if isinstance(error, PermissionError):
         return f"{path}: expected a readable file, got permission denied; change its permissions"

@@ -15,6 +15,7 @@ from muse.encoders.ragged import Ragged
 from muse.encoders.reading import PIECE, Reader, Reading
 from muse.errors import Mismatch
 from muse.progress import Progress
+from muse.text.unspaced import unspaced_advice
 
 log = logging.getLogger(__name__)
 
@@ -62,7 +63,7 @@ def make_pairs(
     pivot, other = (side.sentences for side in read)
     usable = np.flatnonzero(((pivot.lengths > 0) & (other.lengths > 0)).numpy())
     if len(usable) < FEWEST:
-        raise Mismatch(_too_few(len(usable), len(texts[0]), read))
+        raise Mismatch(_too_few(len(usable), texts, read))
     keys = [_keys(text) for text in texts]
     training, held_out = _split(usable, keys, rng)
     arrays = [torch.from_numpy(array).to(device) for array in (*keys, training, held_out)]
@@ -77,17 +78,21 @@ def make_pairs(
     )
 
 
-def _too_few(usable: int, count: int, read: Sequence[Reading]) -> str:
+def _too_few(usable: int, texts: Sequence[Sequence[str]], read: Sequence[Reading]) -> str:
     """That only so many pairs are usable, and what to do, which differs between words and pieces."""
     token, known = "word of the space", "the space knows"
-    remedy = "check --lang and the order of the columns"
+    unspaced = [advice for text in texts if (advice := unspaced_advice(text[:_LINES]))]
+    if all(side.unknown <= UNKNOWN * side.tokens for side in read):
+        remedy = "give more pairs"
+    else:
+        remedy = unspaced[0] if unspaced else "check --lang and the order of the columns"
     if read[0].unit == PIECE:
         token, known = "known word piece", "known are"
         remedy = "give more parallel text, in the languages that the pieces were learned from"
     return (
-        f"at least {FEWEST} pairs must have a {token} on both sides, got {usable} of {count}; {known} "
-        f"{read[0].known} of {read[0].tokens} tokens of the pivot and {read[1].known} of {read[1].tokens} of "
-        f"the other language: {remedy}"
+        f"at least {FEWEST} pairs must have a {token} on both sides, got {usable} of {len(texts[0])}; "
+        f"{known} {read[0].known} of {read[0].tokens} tokens of the pivot and {read[1].known} of "
+        f"{read[1].tokens} of the other language: {remedy}"
     )
 
 
@@ -100,11 +105,9 @@ def read_text(text: Sequence[str], reader: Reader, progress: Progress) -> Readin
             tick(min(begin + _LINES, len(text)))
     found = Reading.joined(parts) if parts else reader.read([])
     if found.unknown > UNKNOWN * found.tokens:
-        log.warning(
-            "%.0f %% of the tokens are unknown: is the text in the right language? Check --lang and the "
-            "order of the columns",
-            100 * found.unknown / found.tokens,
-        )
+        advice = "is the text in the right language? Check --lang and the order of the columns"
+        advice = unspaced_advice(text[:_LINES]) or advice
+        log.warning("%.0f %% of the tokens are unknown: %s", 100 * found.unknown / found.tokens, advice)
     return found
 
 
