@@ -10,6 +10,8 @@ import torch
 
 from muse.api.encoders import load_encoder
 from muse.encoders.ragged import Ragged
+from muse.encoders.saving import ARRAYS
+from muse.files.space_folder import checksum
 from muse.space import load_space
 from muse.systems.networks.transformer import Inputs
 from muse.systems.nli.pair_classes import PairClassLearner
@@ -92,6 +94,9 @@ def pretrained(muse: Command, files: Path) -> Path:
 def test_it_learns_and_is_evaluated_in_any_language_of_the_model(muse: Command, pretrained: Path) -> None:
     found = muse(*tuning(pretrained, "--json")).json
     assert (found["metric"], found["encoder"]) == ("accuracy", "xlm[mlm+tlm,nli]")
+    weights = checksum(pretrained / "out" / ARRAYS)[:4]
+    assert f"| gold:en.nli@{checksum(pretrained / 'en.nli')[:4]} |" in found["signature"]
+    assert f"| pretrained:out@{weights} |" in found["signature"]
     assert found["score"] > 80 > 50 > found["score_by_epoch"][0]
     space = load_space(pretrained / "space")
     assert load_encoder(pretrained / "tuned", space).encode(["fr1 fr2"], "fr").matrix.any()

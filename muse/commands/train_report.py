@@ -43,7 +43,6 @@ def held_out_score(request: TrainingRequest, trained: TrainedSystem) -> Score:
     import numpy as np
 
     from muse.evaluation.score import Score, bootstrap_count, space_signature
-    from muse.files.space_folder import with_checksum
 
     fitted, interval = trained.fitted, None
     if fitted.hits is not None:
@@ -55,10 +54,11 @@ def held_out_score(request: TrainingRequest, trained: TrainedSystem) -> Score:
         request.language,
         request.space.pivot,
         retrieval="nn" if fitted.metric == "P@1" else "",
-        gold="+".join(with_checksum(Path(path).name, digest) for path, digest in trained.inputs),
+        gold=_texts(request, trained),
         more=(
             f"encoder:{fitted.encoder.name}",
             *presets,
+            *_folders(request, trained),
             f"held-out:{fitted.held_out}",
             f"split:{request.seed}",
         ),
@@ -66,6 +66,28 @@ def held_out_score(request: TrainingRequest, trained: TrainedSystem) -> Score:
     direction = f"{_languages(request, fitted.scored)}-{request.space.pivot}"
     signature = replace(signature, direction=direction)
     return Score(fitted.metric, trained.best.score, interval, signature)
+
+
+def _texts(request: TrainingRequest, trained: TrainedSystem) -> str:
+    """The files of text, with the first digits of their checksums."""
+    from muse.files.space_folder import with_checksum
+
+    texts = trained.inputs[: len(request.files)]
+    return "+".join(with_checksum(Path(path).name, digest) for path, digest in texts)
+
+
+def _folders(request: TrainingRequest, trained: TrainedSystem) -> list[str]:
+    """The folders that training began with, by setting, with the first digits of their weights' checksum."""
+    from muse.files.space_folder import with_checksum
+
+    config = request.chosen_preset(trained.system).config
+    named = {name: Path(getattr(config, name)).resolve().name for name in trained.contents}
+    # encoder: is what was trained.
+    keys = {name: f"pretrained-{name}" for name in ("encoder", "decoder")}
+    return [
+        f"{keys.get(name, name)}:{with_checksum(named[name], digests.split()[-1])}"
+        for name, digests in trained.contents.items()
+    ]
 
 
 def _languages(request: TrainingRequest, scored: Sequence[str]) -> str:

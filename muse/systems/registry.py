@@ -48,13 +48,15 @@ SAVED: Mapping[str, System] = {system.name: system for system in (*_ALL, TRANSLA
 class TrainedSystem:
     """The result of a request: what its system reports, and the seconds of every stage.
 
-    `inputs` are the files it was trained on, with their sha256.
+    `inputs` are the files it was trained on, with their sha256: those of the request, then those of folders
+    that its config names. `contents` are the latter's sha256, by setting, that of the weights last.
     """
 
     system: System
     fitted: Fitted
     inputs: tuple[tuple[str, str], ...]
     seconds: dict[str, float]
+    contents: Mapping[str, str]
 
     @property
     def encoder(self) -> SentenceEncoder:
@@ -103,7 +105,7 @@ def _trained(system: System, request: TrainingRequest, runtime: Runtime) -> Trai
     end = time.perf_counter()
     load = prepared - began + fitted.loading
     seconds = {"load": load, "training": training - began - load, "save": end - training}
-    return TrainedSystem(system, fitted, inputs, {**seconds, "total": end - began})
+    return TrainedSystem(system, fitted, inputs, {**seconds, "total": end - began}, contents)
 
 
 def _fitted(system: System, job: Job) -> Fitted:
