@@ -45,17 +45,6 @@ USED_BY = {
     ("also",): ("sentences", "sts", "relatedness", "transfer", "probe"),
     ("encoder",): ("sentences", "sts", "relatedness", "nli", "transfer", "probe"),
     ("fit_files",): ("sentences", "sts", "relatedness", "transfer", "probe"),
-    ("source",): (
-        "words",
-        "similarity",
-        "sentences",
-        "sts",
-        "relatedness",
-        "nli",
-        "rows",
-        "transfer",
-        "probe",
-    ),
     ("target",): ("words", "similarity", "sentences", "sts", "rows", "transfer"),
 }
 PROBES = ["length", "content", "order", "language", "first-sign", "signs", "gender"]

@@ -42,9 +42,7 @@ def translate_stdin(
     lines: list[str] = []
     count = 0
     sampled = Sampled(lines_on_stdin())
-    blocks: Iterable[list[str]] = sampled
-    if references is not None:
-        blocks = _checked(blocks, references)
+    blocks: Iterable[list[str]] = sampled if references is None else _checked(sampled, references)
     for block in blocks:
         translated = translator.translate(block)
         count += len(block)
