@@ -35,7 +35,7 @@ def test_gensim_reads_the_words_and_the_bits(tmp_path: Path, form: str, suffix: 
 
 
 def test_numpy_reads_npz_without_pickle(tmp_path: Path) -> None:
-    export(tmp_path / "fr.npz", "npz", language="fr")
+    export(tmp_path / "fr.npz", "npz")
     with np.load(tmp_path / "fr.npz", allow_pickle=False) as found:
         assert found["words"].tolist() == SPACE.vectors("fr").words
         np.testing.assert_array_equal(found["matrix"], SPACE.vectors("fr").matrix)
@@ -59,18 +59,17 @@ def test_words_that_a_form_cannot_hold_are_left_out_and_counted(
     tmp_path: Path, form: str, left: int, caplog: pytest.LogCaptureFixture
 ) -> None:
     space = saved(tmp_path / "s")  # its words are "two words", " ", "", a return, a tab, and good ones
-    (written,) = export(tmp_path / "fr.x", form, space, language="fr")
+    (written,) = export(tmp_path / "fr.x", form, space)
     assert written.left_out == left
     assert written.words == len(space.vectors("fr")) - left
     assert f"left out {left} words that {form} cannot represent" in caplog.text
 
 
-def test_a_file_holds_one_language_of_any_number(tmp_path: Path) -> None:
-    for space in (SPACE, saved(tmp_path / "s", "fr", "de")):
-        assert export(tmp_path / "x.vec", "text", space, language="en")[0].language == "en"
-        names = ", ".join(space.languages)
-        with pytest.raises(BadSetting, match=f"got {names}; choose one with --lang, or give a folder"):
-            export(tmp_path / "x.vec", "text", space)
+def test_a_file_holds_the_source_unless_told(tmp_path: Path) -> None:
+    assert export(tmp_path / "x.vec", "text")[0].language == "fr"
+    assert export(tmp_path / "x.vec", "text", language="en")[0].language == "en"
+    with pytest.raises(BadSetting, match="got en, fr, de; choose one with --lang, or give a folder"):
+        export(tmp_path / "x.vec", "text", saved(tmp_path / "s", "fr", "de"))
     without_pivot = AlignedSpace({"fr": SPACE.side("fr")}, "en")  # of an encoder that did not learn it
     assert export(tmp_path / "x.vec", "text", without_pivot)[0].language == "fr"
 
@@ -98,7 +97,7 @@ def test_nothing_is_written_where_something_is_wrong(tmp_path: Path) -> None:
         export(tmp_path / "x", "word3vec")
     (tmp_path / "full").touch()
     with pytest.raises(BadFile, match="expected a folder to write in, got the file"):
-        export(tmp_path / "full" / "x.vec", "text", language="fr")
+        export(tmp_path / "full" / "x.vec", "text")
     (tmp_path / "full").unlink()
     phrases = plain_space(raw_rows(0, 2), raw_rows(1, 2), ["a b", "c d"], ["a b", "c d"])
     with pytest.raises(Mismatch, match="words of fr that text can represent, got none"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 
     from muse.progress import Progress
     from muse.space import AlignedSpace
+
+log = logging.getLogger(__name__)
 
 VECTORS = ("text", "word2vec", "npz", "parquet")
 SENTENCES, SPACY, SPACE = "sentence-transformers", "spacy", "space"
@@ -182,6 +185,8 @@ def _vectors(
     )  # fmt: skip
     lines = [f"{file.words} words of {file.language} in {file.path}" for file in written]
     others = sorted(set(space.languages) - {file.language for file in written})
+    if others and "language" not in given:
+        log.warning("not exported: %s; see --lang, or give a folder as --out", ", ".join(others))
     return {"files": [file.as_json() for file in written], "not_exported": others}, lines
 
 

@@ -86,7 +86,7 @@ def export_vectors(
 ) -> list[WrittenFile]:
     """The files written with the words and rows (n, d) of the space.
 
-    `out` is the file of one language, `language` or the only one of the space. If it is a folder, or
+    `out` is the file of one language, `language` or the only one besides the pivot. If it is a folder, or
     its name has no suffix, it becomes a folder with a file for every language, or for `language`. Words
     that the format cannot represent (with a space, say) are left out and counted.
     """
@@ -115,12 +115,13 @@ def _places(space: AlignedSpace, out: Path, form: str, language: str | None) -> 
     if out.suffix and not out.is_dir():
         FORMS[form].check_name(out)
         check_place(out)
-        if language is None and len(space.languages) > 1:
+        others = [name for name in space.languages if name != space.pivot]
+        if language is None and len(others) != 1:
             raise BadSetting(
                 f"one file has one language, got {', '.join(space.languages)}; choose one with --lang, or "
                 "give a folder as --out"
             )
-        return {language or space.languages[0]: out}
+        return {language or others[0]: out}
     check_folder(out)
     names = space.languages if language is None else [language]
     return {name: out / f"{folder_name(name)}{FORMS[form].suffix}" for name in names}
