@@ -21,6 +21,7 @@ from torch import Tensor
 from muse.errors import BadSetting
 from muse.search.found import Neighbours
 from muse.search.neighbours import Step, nearest
+from muse.search.zero_rows import nonzero_places
 
 log = logging.getLogger(__name__)
 
@@ -106,11 +107,15 @@ class Approximation:
 
     def nearest(self, queries: Tensor, keys: Tensor, k: int, step: Step | None = None) -> Neighbours:
         """The k nearest keys (m, d) of every query (q, d), as far as they are found."""
+        return self.prepared(queries, keys, k).search(queries, step)
+
+    def prepared(self, queries: Tensor, keys: Tensor, k: int) -> Prepared:
+        """The search of the k nearest keys (m, d) for these queries (q, d), whose recall is reported."""
         rng = np.random.default_rng(self.seed)
         drawn = np.sort(rng.permutation(len(queries))[:SAMPLE])
         prepared = Prepared.of(queries[torch.from_numpy(drawn)], keys, k, rng)
         self.report(prepared.recall)
-        return prepared.search(queries, step)
+        return prepared
 
 
 class Index:
@@ -126,9 +131,9 @@ class Index:
 
         self.keys = keys
         rows = _even(keys)
-        kept = np.flatnonzero(_squares(rows))  # a row of zeros is a neighbour of none
-        rows = rows if len(kept) == len(rows) else rows[kept]  # mostly no copy
-        self._rows, self._places = rows, torch.from_numpy(kept)
+        self._places = nonzero_places(keys)
+        rows = rows if self._places is None else rows[self._places.cpu().numpy()]  # mostly no copy
+        self._rows = rows
         self._lists = max(1, round(LISTS * len(rows) ** 0.5))
         drawn = rng.permutation(len(rows))[: TRAINED_ON * self._lists]
         sample = rows[np.sort(drawn)]
@@ -147,7 +152,7 @@ class Index:
         self._index.k_factor = max(1.0, depth.candidates / k)
         found, done = [], 0
         for block in torch.split(queries, BLOCK):
-            found.append(self._found(block, min(k, len(self.keys))))
+            found.append(self._found(block, min(k, len(self._rows))))
             done += len(block)
             if step is not None:
                 step(done)
@@ -158,7 +163,8 @@ class Index:
         cosines, indices = map(torch.from_numpy, self._index.search(rows, k))
         if self._by_distance:
             cosines = (1 + torch.from_numpy(_squares(rows))[:, None] - cosines) / 2
-        indices = torch.where(indices < 0, indices, self._places[indices])
+        if self._places is not None:
+            indices = torch.where(indices < 0, indices, self._places.cpu()[indices])
         found = Neighbours(cosines.to(queries.device), indices.to(queries.device))
         few = (found.indices < 0).any(dim=1)  # the lists looked through had fewer keys
         if few.any():

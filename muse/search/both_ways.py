@@ -17,6 +17,7 @@ from muse.search.found import Neighbours, merged
 from muse.search.lines import GROUP
 from muse.search.neighbours import Step, check_backend, nearest
 from muse.search.similarity_matrix import SimilarityMatrix
+from muse.search.zero_rows import nonzero_places
 
 KEPT = 1_650_000_000  # 20,000 sources by 20,000 targets
 NARROW = 256  # sources; with 96 it takes 1.7 times as long as two searches, with 496 it is quicker
@@ -34,8 +35,8 @@ class Both(NamedTuple):
 class Products:
     """The inner products of unit rows `source` (n, d) and `target` (m, d).
 
-    With the `backend` faiss, which answers queries and shows no products, and with very many targets, both
-    directions are searched apart.
+    With the `backend` faiss, which answers queries and shows no products, with very many targets, and with
+    rows of zeros, which are never found, both directions are searched apart.
     """
 
     source: Tensor
@@ -89,10 +90,12 @@ class Products:
         for start in range(0, len(self.source), self._height):
             yield start, SimilarityMatrix.of(self.source[start : start + self._height], self.target)
 
-    @property
+    @cached_property
     def _apart(self) -> bool:
         """Whether to search both directions apart: strips of few sources are passed over too many times."""
-        return self.backend == "faiss" or self._height < min(NARROW, len(self.source))
+        if self.backend == "faiss" or self._height < min(NARROW, len(self.source)):
+            return True
+        return any(nonzero_places(side) is not None for side in (self.source, self.target))
 
     @property
     def _height(self) -> int:

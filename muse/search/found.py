@@ -29,6 +29,10 @@ class Neighbours(NamedTuple):
         """Those of some queries."""
         return Neighbours(self.scores[queries], self.indices[queries])
 
+    def at(self, places: Tensor) -> Neighbours:
+        """The same where the keys searched are those at these places (m,) among more."""
+        return Neighbours(self.scores, places[self.indices])
+
     def after(self, keys: int) -> Neighbours:
         """The same where so many other keys come first."""
         return Neighbours(self.scores, self.indices + keys)

@@ -14,6 +14,7 @@ from muse.errors import BadSetting, MissingExtra
 from muse.installation import install_extra
 from muse.search.found import Neighbours, merged
 from muse.search.lines import largest_in_rows, row_length
+from muse.search.zero_rows import nonzero_places
 
 # One tile of similarities: 2,048 x 8,192 float32 is 64 MB, wide enough to keep the product at full speed.
 TILE_QUERIES = 2_048
@@ -50,7 +51,7 @@ Search = Callable[[Tensor, int], Iterator[Neighbours]]  # the k best keys of que
 
 @dataclass(frozen=True, eq=False)
 class Keys:
-    """Keys (m, d) to look queries up in, exactly and in bounded memory.
+    """Keys (m, d) to look queries up in, exactly and in bounded memory; a row of zeros is never found.
 
     `bias` (m,) is subtracted from the inner products of each key; CSLS and the inverted softmax need no
     more than that beyond plain neighbours.
@@ -71,17 +72,27 @@ class Keys:
         `step` is called after each block of queries.
         """
         found, done = [], 0
-        for block in self._search(queries, min(k, len(self.rows))):
+        places = self._places
+        for block in self._search(queries, min(k, len(self.rows if places is None else places))):
             found.append(block)
             done += len(block.scores)
             if step is not None:
                 step(done)
-        return Neighbours.joined(found)
+        all_found = Neighbours.joined(found)
+        return all_found if places is None else all_found.at(places)
+
+    @cached_property
+    def _places(self) -> Tensor | None:
+        """The places (c,) of the keys that are searched; None for all."""
+        return nonzero_places(self.rows)
 
     @cached_property
     def _search(self) -> Search:
         # Made once for all queries: faiss copies the keys to an index.
-        return BACKENDS[self.backend](self.rows, self.bias)
+        if self._places is None:
+            return BACKENDS[self.backend](self.rows, self.bias)
+        bias = None if self.bias is None else self.bias[self._places]
+        return BACKENDS[self.backend](self.rows[self._places], bias)
 
 
 def nearest(
@@ -95,6 +106,8 @@ def nearest(
 ) -> Neighbours:
     """The k best of `Keys` (m, d) for every query (q, d), where these are all the queries there are.
 
+    They are fewer where fewer keys are not all zeros.
+
     >>> keys = torch.tensor([[1.0, 0.0], [0.0, 1.0]])
     >>> nearest(torch.tensor([[0.2, 0.9]]), keys, 1).indices.tolist()
     [[1]]
@@ -107,11 +120,12 @@ def nearest_and_best(
 ) -> tuple[Neighbours, Neighbours]:
     """What `nearest` finds for queries (q, d) without the bias and with it; `counts` is the k of each.
 
-    Both come from one product of queries and keys; but faiss, which shows no products, searches twice.
+    Both come from one product of queries and keys; but faiss, which shows no products, searches twice, and
+    so do keys of which some are left out.
     """
     check_backend(backend)
     few, many = (min(k, len(keys)) for k in counts)
-    if BACKENDS[backend] is not _torch:
+    if BACKENDS[backend] is not _torch or nonzero_places(keys) is not None:
         near = nearest(queries, keys, few, backend=backend)
         return near, nearest(queries, keys, many, bias=bias, backend=backend)
     blocks = _torch_blocks(queries, keys, many, bias, plain=few)

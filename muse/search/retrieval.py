@@ -27,6 +27,7 @@ from muse.search.neighbours import (
     nearest_and_best,
     tile_sizes,
 )
+from muse.search.zero_rows import nonzero_places
 
 METHODS = ("csls", "nn", "isf")
 
@@ -88,8 +89,13 @@ def mean_similarity(
 
 
 def log_partition(queries: Tensor, keys: Tensor, *, beta: float, step: Step | None = None) -> Tensor:
-    """The log of sum_y exp(beta x . y) for each query x (q, d) over the keys (m, d), in bounded memory."""
+    """The log of sum_y exp(beta x . y) for each query x (q, d) over the keys (m, d), in bounded memory.
+
+    Keys of zeros, which nothing finds, are not in the sum.
+    """
     rows, columns = tile_sizes(queries)
+    if (places := nonzero_places(keys)) is not None:
+        keys = keys[places]
     total, done = [], 0
     for block in torch.split(queries, rows):
         tiles = [torch.logsumexp(beta * (block @ tile.T), dim=1) for tile in torch.split(keys, columns)]

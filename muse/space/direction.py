@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Protocol
 
 from torch import Tensor
 
-from muse.search.approximate import Approximation
+from muse.search.approximate import Approximation, Prepared
 from muse.search.found import Neighbours
 from muse.search.neighbours import Keys, nearest
 from muse.search.retrieval import Retrieval
@@ -107,10 +107,22 @@ class Direction:
         return self.space.tensor(source)[: self.most[0]], self.space.tensor(target)[: self.most[1]]
 
     def search(self, retrieval: Retrieval, approximation: Approximation, most: int) -> Search:
-        """The search, for at most so many translations of a word; isf, a sum over all words, is exact."""
-        (x, y), (source, target) = self.rows, self.languages
+        """The search, for at most so many translations of a word; isf, a sum over all words, is exact.
+
+        So is one where an approximate search of neither side finds enough: candidates alone would be looked
+        through otherwise, which need not have the best words less their bias.
+        """
+        x, y = self.rows
         if approximation.applies(len(x), len(y), on_gpu=y.is_cuda) and retrieval.method != "isf":
-            return self._approximate(retrieval, approximation, candidates(most, retrieval))
+            count = candidates(most, retrieval)
+            prepared = approximation.prepared(x, y, count), approximation.prepared(y, x, count)
+            if any(one.index is not None for one in prepared):
+                return self._approximate(retrieval, prepared)
+            approximation = replace(approximation, mode="auto")  # hubness as without --search
+        return self._exact(retrieval, approximation)
+
+    def _exact(self, retrieval: Retrieval, approximation: Approximation) -> Exact:
+        (x, y), (source, target) = self.rows, self.languages
         n, m = self.reference(approximation)
         if (n, m) == self._counts:
             whole = self.space.bias(target, source, retrieval), self.space.bias(source, target, retrieval)
@@ -141,12 +153,12 @@ class Direction:
         """What is known of all words of a side, of those of this direction: a hub is one of all words."""
         return None if of_all is None else of_all[: self.most[side]]
 
-    def _approximate(self, retrieval: Retrieval, approximation: Approximation, count: int) -> Approximate:
+    def _approximate(self, retrieval: Retrieval, prepared: tuple[Prepared, Prepared]) -> Approximate:
         (x, y), (source, target) = self.rows, self.languages
         with self.space.progress.stage(f"nearest {target} of {source}", len(x), "words") as tick:
-            of_source = approximation.nearest(x, y, count, tick)
+            of_source = prepared[0].search(x, tick)
         with self.space.progress.stage(f"nearest {source} of {target}", len(y), "words") as tick:
-            of_target = approximation.nearest(y, x, count, tick)
+            of_target = prepared[1].search(y, tick)
         found = of_source, of_target
         return Approximate(*found, self.biases(lambda side: found[side], retrieval))
 
