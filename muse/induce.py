@@ -17,6 +17,7 @@ from muse.search.approximate import Approximation
 from muse.search.found import Neighbours
 from muse.search.probability import CANDIDATES, Calibration
 from muse.search.retrieval import Retrieval
+from muse.search.zero_rows import zero_places
 from muse.space import AlignedSpace
 from muse.space.calibrated import calibrated
 from muse.space.direction import Direction, MakeSearch, search_with
@@ -141,8 +142,10 @@ def entries_of(
 ) -> Iterator[Entry]:
     """The entries of a batch of sources, from row `begin` on, of which the best targets (b, k) were `found`.
 
-    With `limits.mutual`, `back` are the best sources of every target.
+    With `limits.mutual`, `back` are the best sources of every target. Sources of zeros have no entry.
     """
+    zeros = zero_places(direction.rows[0][begin : begin + len(found.scores)])
+    found = Neighbours(found.scores.index_fill(0, zeros, -torch.inf), found.indices)
     source, target = (direction.space.vectors(language).words for language in direction.languages)
     for row, column, score, rank, probability in _batch(found, begin, limits, calibration, back):
         yield Entry(source[row], target[column], score, rank, probability)
@@ -190,7 +193,7 @@ def _batch(
     # Row, column, score, rank and probability of the pairs of a batch that are within the limits.
     scores, columns = found.scores[:, : limits.top], found.indices[:, : limits.top]  # (b, k)
     rows = torch.arange(begin, begin + len(columns), device=columns.device)[:, None].expand_as(columns)
-    kept = torch.ones_like(columns, dtype=torch.bool)
+    kept = scores > -torch.inf
     if back is not None:
         kept &= back.finds(columns, rows)
     probable = None

@@ -89,6 +89,16 @@ class Vectors:
 
         return torch.from_numpy(np.require(self.matrix, requirements=["C", "W"])).to(device)
 
+    def nonzero(self) -> Vectors:
+        """The words whose vectors are not all zeros; itself if these are all.
+
+        >>> Vectors("en", ["the", "cat"], np.float32([[0, 0], [0, 1]])).nonzero().words
+        ['cat']
+        """
+        perhaps = np.flatnonzero(self.matrix[:, 0] == 0)  # one column is looked through much faster than all
+        zeros = perhaps[~self.matrix[perhaps].any(axis=1)]
+        return self.chosen(np.delete(np.arange(len(self)), zeros)) if len(zeros) else self
+
     def most_frequent(self, k: int | None) -> Vectors:
         """The first k words, or all, and their rows (a view, no copy); of rows that are not ranked, any k."""
         lengths = None if self.lengths is None else self.lengths[:k]

@@ -7,11 +7,13 @@ from pathlib import Path
 import numpy as np
 
 from muse.normalise import Normalisation, normalise
+from muse.search.retrieval import Retrieval
 from muse.space import AlignedSpace, Provenance, Side, SideToSave, load_space, save_space
 from muse.vectors import Matrix, Vectors
 
 STEPS = ("unit", "centre", "unit")
 ODD_WORDS = ["été", "x\u0085y", "a\u2028b", "two words", " ", "", "👍", "e\u0301", "\r", "\ufeffx", "\t"]
+RETRIEVALS = [Retrieval(), Retrieval("csls", k=3), Retrieval("nn"), Retrieval("isf", beta=10)]
 PROVENANCE = Provenance("gromov", {"rounds": 5}, seed=7, criterion=0.5, verdict={"label": "aligned"})
 
 
@@ -71,3 +73,11 @@ def plain_space(
         unit = normalise(rows, ["unit"])[0]
         sides[language] = Side(Vectors(language, text, unit), identity, steps)
     return AlignedSpace(sides, "en", {"method": "gromov", "seed": 7})
+
+
+def space_with_zeros(count: int = 40) -> AlignedSpace:
+    """A space whose row i of fr is that of en, but for zeros: row 3 of fr, row 7 of en, and row 5 of both."""
+    rows = raw_rows(0, count)
+    source, target = rows.copy(), rows.copy()
+    source[[3, 5]], target[[7, 5]] = 0, 0
+    return plain_space(source, target, *(words(name, count, plain=True) for name in ("fr", "en")))

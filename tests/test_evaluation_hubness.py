@@ -7,8 +7,8 @@ import pytest
 
 from muse.evaluation.hubness import hubness
 from muse.search.retrieval import Retrieval
-from tests.spaces import plain_space
-from tests.test_evaluation_words import RETRIEVALS, noisy_space, scores
+from tests.spaces import RETRIEVALS, plain_space
+from tests.test_evaluation_words import noisy_space, scores
 
 
 @pytest.mark.parametrize("retrieval", RETRIEVALS, ids=str)

@@ -7,8 +7,8 @@ import pytest
 
 from muse.evaluation.ranks import average_precisions, best_ranks, ranks
 from muse.search.retrieval import Retrieval
-from tests.spaces import plain_space
-from tests.test_evaluation_words import RETRIEVALS, noisy_space, scores
+from tests.spaces import RETRIEVALS, plain_space, space_with_zeros
+from tests.test_evaluation_words import noisy_space, scores
 
 
 @pytest.mark.parametrize("retrieval", RETRIEVALS, ids=str)
@@ -41,3 +41,8 @@ def test_means_by_their_definitions() -> None:
         assert best[i] == mine[0]
         hits = [sum(rank <= place for rank in mine) / place for place in mine]
         assert precisions[i] == pytest.approx(sum(hits) / len(mine))
+
+
+def test_a_target_of_zeros_is_behind_all_others() -> None:
+    pairs = np.array([[4, 4], [7, 7], [4, 5], [3, 3]])
+    assert ranks(space_with_zeros(), "fr", "en", pairs, Retrieval("nn")).tolist() == [1, 40, 40, 38]

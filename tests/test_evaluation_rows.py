@@ -16,8 +16,8 @@ from muse.lexicon import Lexicon
 from muse.search.retrieval import Retrieval
 from muse.space import AlignedSpace
 from muse.vectors import Matrix, Vectors
-from tests.spaces import plain_space
-from tests.test_evaluation_words import RETRIEVALS, scores
+from tests.spaces import RETRIEVALS, plain_space
+from tests.test_evaluation_words import scores
 
 
 def _space(count: int = 50, more: int = 10, noise: float = 0.8) -> AlignedSpace:

@@ -16,10 +16,9 @@ from muse.search.retrieval import Retrieval
 from muse.space import AlignedSpace, load_space
 from muse.vectors import Matrix
 from tests.command import SCORE_FIELDS
-from tests.spaces import plain_space, saved
+from tests.spaces import RETRIEVALS, plain_space, saved, space_with_zeros
 
 Table = NDArray[np.float64]
-RETRIEVALS = [Retrieval(), Retrieval("csls", k=3), Retrieval("nn"), Retrieval("isf", beta=10)]
 
 
 def evaluate(space: AlignedSpace, *pairs: Pair, **options: object) -> WordScore:
@@ -122,6 +121,11 @@ def test_a_query_is_covered_with_one_translation_in_the_vocabulary() -> None:
     )
     assert (score.queries, score.covered, score.coverage) == (4, 2, 0.5)
     assert (score.p_at_1, score.p_at_5, score.p_at_1_all) == (50, 100, 25)
+
+
+def test_a_word_without_a_vector_is_not_covered() -> None:
+    score = evaluate(space_with_zeros(), ("fr3", "en3"), ("fr4", "en4"), ("fr5", "en5"), ("fr7", "en7"))
+    assert (score.queries, score.covered, score.p_at_1) == (4, 1, 100)
 
 
 def test_any_of_the_translations_is_right() -> None:

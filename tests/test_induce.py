@@ -19,8 +19,8 @@ from muse.search.neighbours import Keys
 from muse.search.retrieval import Retrieval
 from muse.space import AlignedSpace
 from muse.space.direction import search_with
-from tests.spaces import saved
-from tests.test_evaluation_words import RETRIEVALS, noisy_space, scores
+from tests.spaces import RETRIEVALS, plain_space, saved, space_with_zeros
+from tests.test_evaluation_words import noisy_space, scores
 from tests.test_search_neighbours import Largest
 
 
@@ -221,3 +221,28 @@ def test_limits_that_cannot_work() -> None:
         Limits(min_probability=1.5)
     with pytest.raises(BadSetting, match="need"):
         next(module.entries(noisy_space(0), limits=Limits(min_probability=0.5)))
+
+
+@pytest.mark.parametrize("mode", ["exact", "approximate"])
+@pytest.mark.parametrize("mutual", [False, True])
+@pytest.mark.parametrize("retrieval", RETRIEVALS, ids=str)
+def test_words_without_a_vector_are_in_no_pair(retrieval: Retrieval, mutual: bool, mode: str) -> None:
+    space, search = space_with_zeros(), search_with(Approximation(mode))
+    found = list(entries(space, limits=Limits(mutual=mutual), retrieval=retrieval, search=search))
+    right = {f"fr{row}": f"en{row}" for row in range(40) if row not in (3, 5, 7)}
+    pairs = {one.source: one.target for one in found}
+    assert right.items() <= pairs.items()
+    assert set(pairs) == set(right) | (set() if mutual else {"fr7"})
+    assert not {"en7", "en5"} & set(pairs.values())
+
+
+@pytest.mark.parametrize("retrieval", RETRIEVALS, ids=str)
+def test_an_approximate_search_that_was_exact_finds_the_same(retrieval: Retrieval) -> None:
+    rng = np.random.default_rng(0)  # rows with hubs: CSLS moves the best far down the nearest
+    rows = [rng.normal(0.5, 1, (300, 4)).astype(np.float32) for _ in range(2)]
+    space = plain_space(*rows, *([f"{name}{row}" for row in range(300)] for name in ("fr", "en")))
+    exact, approximate = (
+        list(entries(space, limits=Limits(), retrieval=retrieval, search=search_with(Approximation(mode))))
+        for mode in ("exact", "approximate")
+    )
+    assert [one[:2] for one in approximate] == [one[:2] for one in exact]

@@ -75,3 +75,12 @@ def test_a_dictionary_of_the_other_direction() -> None:
     source, target, _ = pair(50)
     with pytest.raises(Mismatch, match="at least one pair of the dictionary .* got 0 of 1"):
         gather(Lexicon((("en1", "fr1"),)), source, target)
+
+
+def test_pairs_of_words_without_a_vector_are_left_out() -> None:
+    source, target, _ = pair(300)
+    source.matrix[3], target.matrix[7] = 0, 0
+    lexicon = Lexicon((*((f"fr{row}", f"en{row}") for row in range(10)), ("fr3 fr4", "en4")))
+    assert gather(lexicon, source, target).pairs.tolist() == [
+        [row, row] for row in range(10) if row not in (3, 7)
+    ]

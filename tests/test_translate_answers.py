@@ -12,11 +12,11 @@ from muse.induce import Limits, entries
 from muse.search.probability import Calibration
 from muse.search.retrieval import Retrieval
 from muse.space.calibrated import find_calibration
-from muse.translate import Answer, WordAnswer, answer_words, translate_words
+from muse.translate import Answer, Translator, WordAnswer, answer_words, translate_words
 from muse.translate.answers import TRUSTED, WEAK
 from muse.translate.own_spelling import PRIOR
-from tests.spaces import plain_space, saved
-from tests.test_evaluation_words import RETRIEVALS, noisy_space
+from tests.spaces import RETRIEVALS, plain_space, saved, space_with_zeros
+from tests.test_evaluation_words import noisy_space
 from tests.test_translate_own_spelling import spaced
 
 
@@ -111,3 +111,24 @@ def test_the_score_of_an_own_spelling(retrieval: Retrieval) -> None:
         index = space.vectors("en").index
         for word in raised:
             assert found[word][0].score == pytest.approx(float(cosines[word][index[word]]), abs=1e-6)
+
+
+def test_a_word_without_a_vector_has_no_answer() -> None:
+    space = space_with_zeros()
+    find_calibration(space, "fr", "en")
+    zero, known = answer_words(space, ["fr3", "fr4"])
+    assert (zero.form, zero.answers, zero.grade) == ("fr3", (), None)
+    assert known.answers[0].target == "en4"
+    assert answer_words(space, ["fr3"]) == [zero]
+    found = translate_words(space, ["fr3", "fr4"], top=1)
+    assert found["fr3"] == [] and found["fr4"][0][0] == "en4"
+    assert Translator(space).translate(["fr3 fr4"]) == ["fr3 en4"]
+
+
+def test_an_own_spelling_without_a_vector_is_no_translation() -> None:
+    rows = np.random.default_rng(0).normal(size=(30, 6)).astype(np.float32)
+    target = rows.copy()
+    target[4] = 0
+    space = plain_space(rows, target, *([f"w{row}" for row in range(30)] for _ in range(2)))
+    (found,) = answer_words(space, ["w4"], top=30)
+    assert "w4" not in {one.target for one in found.answers}

@@ -10,8 +10,7 @@ from muse.search.retrieval import Retrieval
 from muse.space import AlignedSpace
 from muse.translate.own_spelling import PRIOR, own_spelling, with_own_spelling
 from muse.vectors import Vectors
-from tests.spaces import plain_space
-from tests.test_evaluation_words import RETRIEVALS
+from tests.spaces import RETRIEVALS, plain_space
 
 DIRECTION = ("fr", "en")
 

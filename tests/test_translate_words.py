@@ -12,8 +12,8 @@ from muse.induce import induce
 from muse.search.retrieval import Retrieval
 from muse.translate import translate_words
 from muse.vectors import Vectors
-from tests.spaces import plain_space, saved
-from tests.test_evaluation_words import RETRIEVALS, noisy_space
+from tests.spaces import RETRIEVALS, plain_space, saved
+from tests.test_evaluation_words import noisy_space
 
 FRENCH = ["maison", "raison", "saison", "Paris", "chat", "Été", "OTAN"]
 

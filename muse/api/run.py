@@ -12,23 +12,19 @@ from typing import Any
 
 import numpy as np
 
-from muse.api.arrays import Given, RowArray
 from muse.api.dictionary import read_dictionary
 from muse.api.options import request_of
 from muse.api.outcome import Report, occasion, of_language, provenance, signature
+from muse.api.reading import read_side
 from muse.api.request import Request, Untrained
 from muse.errors import BadSetting, MuseError
-from muse.files import read_vectors
 from muse.files.locks import only_writer
-from muse.files.plain_text import read_lines
-from muse.files.row_texts import with_texts
 from muse.files.source import is_stream
 from muse.files.space_folder import MANIFEST, checksum
 from muse.files.space_manifest import read_manifest
-from muse.files.table import Wanted, gather, lacks_ngrams
 from muse.learn.detour import Middle
 from muse.learn.many import LearnedMany, Others, learn_many
-from muse.learn.pair import PARTS, check_pair, prepare_
+from muse.learn.pair import PARTS, check_pair
 from muse.progress import Progress
 from muse.run.checkpoint import Checkpoint, open_checkpoint
 from muse.run.memory import peak_memory_mb
@@ -38,7 +34,6 @@ from muse.space import (
     SideToSave,
     add_to_space,
     check_addition,
-    check_language,
     check_out,
     load_space,
     save_space,
@@ -177,10 +172,10 @@ def _load(request: Request, progress: Progress) -> _Inputs:
     if request.into:
         target = _pivot(request.into)
     else:
-        target = _read(request, request.pivot, request.pivot_file(), progress)
+        target = read_side(request, request.pivot, request.pivot_file(), progress)
     sides = {}
     for language, given in files.items():
-        sides[language] = _read(request, language, given, progress)
+        sides[language] = read_side(request, language, given, progress)
         check_pair(sides[language].vectors, target.vectors)
     return _Inputs(
         {language: sides[language] for language in request.sources},
@@ -213,26 +208,6 @@ def _others(request: Request, inputs: _Inputs) -> Others:
                 aligned = verdict == "aligned"
                 saved.append(Middle(space.vectors(language), identity, method, via, aligned))
     return Others([side.vectors for side in inputs.via.values()], saved)
-
-
-def _read(request: Request, language: str, given: Given, progress: Progress) -> SideToSave:
-    listed, texts = request.word_list(language), request.texts(language)
-    if isinstance(given, RowArray):
-        if listed is not None:
-            raise lacks_ngrams(Path(language))
-        table = with_texts(given.table(language), texts)
-        vectors = gather(table, Wanted(language, request.max_vocab, request.lowercase))
-        return SideToSave(*prepare_(vectors, request.config.steps))  # no files: the digest stands for it
-    vectors = read_vectors(
-        given, language=language, max_vocab=request.max_vocab, lowercase=request.lowercase,
-        words=None if listed is None else [word for word in read_lines(listed) if word], texts=texts,
-        progress=progress,
-    )  # fmt: skip
-    check_language(language, vectors.words)
-    if vectors.repeated:
-        log.warning("%s: dropped %d duplicate %s (%s)", given, vectors.repeated, vectors.noun, language)
-    files = tuple(file for file in (given, listed, texts) if file is not None)
-    return SideToSave(*prepare_(vectors, request.config.steps), files=files)
 
 
 def _pivot(folder: Path) -> SideToSave:

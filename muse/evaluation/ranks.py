@@ -9,6 +9,7 @@ from torch import Tensor
 
 from muse.search.neighbours import tile_sizes
 from muse.search.retrieval import Retrieval
+from muse.search.zero_rows import zero_places
 from muse.space import AlignedSpace
 
 BLOCK = 1 << 25  # scores held at once: 128 MB
@@ -29,8 +30,10 @@ def ranks(space: AlignedSpace, source: str, target: str, pairs: Ranks, retrieval
 def ranks_and_cosines(x: Tensor, y: Tensor, pairs: Ranks, bias: Tensor | None) -> tuple[Ranks, Values]:
     """The rank (p,), from 1, and the cosine (p,) of the row of y (m, d) that belongs to a row of x (n, d).
 
-    `pairs` (p, 2) are row numbers, `bias` (m,) is what the retrieval subtracts. Ties count as ahead.
+    `pairs` (p, 2) are row numbers, `bias` (m,) is what the retrieval subtracts. Ties count as ahead. A target
+    of zeros, which no search finds, is behind all others.
     """
+    zeros = zero_places(y)
     rows, _ = tile_sizes(x)
     size = max(1, min(rows // 4, BLOCK // len(y)))
     ranks, cosines = [np.empty(0, np.int64)], [np.empty(0, np.float64)]
@@ -41,6 +44,7 @@ def ranks_and_cosines(x: Tensor, y: Tensor, pairs: Ranks, bias: Tensor | None) -
         cosines.append(scores.gather(1, block[:, 1:])[:, 0].double().cpu().numpy())
         if bias is not None:
             scores -= bias
+        scores[:, zeros] = -torch.inf
         own = scores.gather(1, block[:, 1:])  # (b, 1)
         ranks.append((scores >= own).sum(dim=1).cpu().numpy())
     return np.concatenate(ranks), np.concatenate(cosines)

@@ -24,6 +24,7 @@ from muse.evaluation.score import (
 )
 from muse.lexicon import Lexicon
 from muse.search.retrieval import Retrieval
+from muse.search.zero_rows import zero_places
 from muse.space import AlignedSpace
 from muse.word_index import WordIndex
 
@@ -159,9 +160,12 @@ def _texts(answers: _Answers, rows: Ranks) -> tuple[list[str], list[list[str]]]:
 
 
 def _covered(space: AlignedSpace, lexicon: Lexicon, source: str, target: str) -> Ranks:
-    # The rows (p, 2) of the pairs, each once, of which both words are in the vocabularies.
-    pairs = lexicon.indices(space.vectors(source).index, space.vectors(target).index)
-    return np.unique(pairs, axis=0)
+    # The rows (p, 2) of the pairs, each once, of which both words have vectors: those of zeros are none.
+    pairs = np.unique(lexicon.indices(space.vectors(source).index, space.vectors(target).index), axis=0)
+    for side, language in enumerate((source, target)):
+        zeros = zero_places(space.tensor(language)).cpu().numpy()
+        pairs = pairs[~np.isin(pairs[:, side], zeros)]
+    return pairs
 
 
 def _nothing_covered(space: AlignedSpace, lexicon: Lexicon, source: str, target: str) -> str:

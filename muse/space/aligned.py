@@ -184,14 +184,20 @@ class AlignedSpace:
     def look_up(
         self, queries: Tensor, direction: tuple[str, str], *, top: int, retrieval: Retrieval
     ) -> list[list[tuple[str, float]]]:
-        """The `top` best target words, with scores, of each query (q, k); `direction` must be valid."""
+        """The `top` best target words, with scores, of each query (q, k); `direction` must be valid.
+
+        A query of zeros, which is no nearer to one word than to another, has none.
+        """
         source, target = direction
         bias = self.bias(source, target, retrieval)
         found = retrieval.translate(queries, self.tensor(target), top, bias=bias)
         words = self.vectors(target).words
+        answered = queries.any(dim=1).tolist()
         return [
-            [(words[j], score) for j, score in zip(best, scores, strict=True)]
-            for best, scores in zip(found.indices.tolist(), found.scores.tolist(), strict=True)
+            [(words[j], score) for j, score in zip(best, scores, strict=True)] if known else []
+            for best, scores, known in zip(
+                found.indices.tolist(), found.scores.tolist(), answered, strict=True
+            )
         ]
 
     def _other(self) -> str:

@@ -156,6 +156,12 @@ def _opened(path: Path, language: str) -> WordVectors:
         words = [word for word in model.words() if word != "</s>"]  # fastText's end of line is no word
         return WordVectors(path, words, lambda _: model.has_ngrams, model.rows)
     read = read_vectors(path, language=language)
+    kept = read.nonzero()
+    if len(kept) < len(read):
+        log.warning(
+            "%s: left out %d of %d words, with vectors of zeros", path, len(read) - len(kept), len(read)
+        )
+        read = kept
     return WordVectors(
         path, read.words, lambda _: False, lambda words: read.matrix[[read.index[word] for word in words]]
     )

@@ -127,14 +127,16 @@ def answers_of(
 ) -> dict[str, tuple[Answer, ...]]:
     """The `top` best translations, best first, of words with these rows (d,) in the shared space.
 
+    A word with a row of zeros has none.
     A translation that is spelled like the word is preferred (`muse.translate.own_spelling`). What that adds
     is in a CSLS score, but not in a cosine or that of an inverted softmax: these may then not descend.
     """
+    given, rows = rows, {word: row for word, row in rows.items() if bool(row.any())}
     if not rows:
-        return {}
+        return dict.fromkeys(given, ())
     found, probable = candidates_of(space, rows, direction, top=top, retrieval=retrieval)
     back = _best_back(space, [target for best in found for target, _ in best[:top]], direction, retrieval)
-    return {
+    return dict.fromkeys(given, ()) | {
         word: tuple(
             Answer(target, score, chance, back[target] == word)
             for (target, score), chance in zip(

@@ -37,7 +37,11 @@ def with_own_spelling(
     `rows` has the rows (d,) of the words in the shared space, in the order of `found`.
     """
     source, target = (space.vectors(language) for language in direction)
-    own = {word: spelled for word in rows if (spelled := own_spelling(word, source, target)) is not None}
+    own = {
+        word: spelled for word in rows
+        if (spelled := own_spelling(word, source, target)) is not None
+        and target.matrix[target.index[spelled]].any()
+    }  # fmt: skip
     if not own:
         return found
     scale = 2.0 if retrieval.method == "csls" else 1.0  # CSLS has twice the scale of a cosine

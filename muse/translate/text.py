@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
+from torch import Tensor
 
 from muse.errors import BadSetting
 from muse.search.retrieval import Retrieval
@@ -144,11 +145,9 @@ class Translator:
         if len(self._options) > CACHED:
             self._options.clear()
             self._doubtful.clear()
-        missing = sorted({entry for entry in entries if entry not in self._options})
-        if not missing:
+        rows = self._missing(entries)
+        if not rows:
             return
-        rows = rows_of(self._space, self.source, missing, self._new_words)
-        rows = {entry: rows[entry] for entry in missing}
         config, direction = self.config, (self.source, self.target)
         if (config.retrieval.method, config.retrieval.k) == KEPT:
             find_calibration(self._space, *direction)  # whether a name is kept depends on it
@@ -157,12 +156,19 @@ class Translator:
         )
         scale = 1.0 if config.retrieval.method == "csls" else 2.0  # CSLS has twice the scale of a cosine
         kept = 1 if self._model is None else config.top
-        for entry, best, probable in zip(missing, found, chances, strict=True):
+        for entry, best, probable in zip(rows, found, chances, strict=True):
             surfaces = [in_text(translation, self.target) for translation, _ in best[:kept]]
             scores = np.array([scale * score for _, score in best[:kept]], dtype=np.float32)
             self._options[entry] = Options(surfaces, scores)
             if probable[0] is not None and probable[0] < PROBABLE:
                 self._doubtful.add(entry)
+
+    def _missing(self, entries: Iterable[str]) -> dict[str, Tensor]:
+        """The rows (d,) of the entries still to be looked up; those of zeros are copied instead."""
+        missing = sorted({entry for entry in entries if entry not in self._options})
+        rows = rows_of(self._space, self.source, missing, self._new_words)
+        self._options |= {entry: Options([entry], _COPIED) for entry in missing if not rows[entry].any()}
+        return {entry: rows[entry] for entry in missing if entry not in self._options}
 
     def _is_kept(self, piece: Piece) -> bool:
         # The vectors of names are close to those of other names: a name that the target language knows is

@@ -9,6 +9,7 @@ from torch.nn.functional import normalize
 from muse.errors import Mismatch
 from muse.learn.supervise.evidence import Evidence, shared_weight
 from muse.lexicon import Lexicon
+from muse.search.zero_rows import zero_places
 from muse.vectors import Vectors
 
 
@@ -17,15 +18,15 @@ class _Entries:
 
     def __init__(self, vectors: Vectors, device: str) -> None:
         self.vectors, self.rows = vectors, vectors.tensor(device)
+        self.zeros = set(zero_places(self.rows).tolist())
         self.phrases: dict[tuple[int, ...], int] = {}
         self.means: list[Tensor] = []
 
     def row(self, entry: str) -> int | None:
-        """The row number of a word or phrase; None if a word is not in the vocabulary."""
-        index = self.vectors.index
-        if (row := index.get(entry)) is not None or " " not in entry:
+        """The row number of a word or phrase; None if a word is not in the vocabulary, or its row is zero."""
+        if (row := self._own_row(entry)) is not None or " " not in entry:
             return row
-        words = [index.get(word) for word in entry.split(" ")]
+        words = [self._own_row(word) for word in entry.split(" ")]
         known = tuple(row for row in words if row is not None)
         if len(known) < len(words):
             return None
@@ -33,6 +34,10 @@ class _Entries:
             self.phrases[known] = len(self.vectors) + len(self.means)
             self.means.append(normalize(self.rows[list(known)].mean(dim=0), dim=0))
         return self.phrases[known]
+
+    def _own_row(self, word: str) -> int | None:
+        row = self.vectors.index.get(word)
+        return None if row in self.zeros else row
 
     def all_rows(self) -> Tensor:
         return torch.cat([self.rows, torch.stack(self.means)]) if self.means else self.rows
