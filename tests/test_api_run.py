@@ -73,6 +73,7 @@ def test_flat_options_are_those_of_the_command_line() -> None:
         ({"via": 3}, "via must be a string or several, got 3"),
         ({"init": "atuo"}, "--init must be one of auto"),
         ({"init": "identical", "no_identical": True}, "leave one of them out"),
+        ({"max_vocab": 499}, "--max-vocab must be at least 500, .* raise it, or give --dictionary FILE"),
         ({"reweight": True, "refine": False}, "leave one of them out"),
         ({"reweight": True, "into": "space"}, "--reweight moves the target"),
         ({"device": "tpu"}, "--device must be one of auto, cpu, cuda; got 'tpu'"),
@@ -90,6 +91,17 @@ def test_options_that_exclude_one_another_are_an_error_of_their_own(config: Alig
     with pytest.raises(Contradiction, match="--reweight follows refinement"):
         request_of("fr", "en", {"config": config, "reweight": True, **({} if config else {"refine": False})})
     assert request_of("fr", "en", {"config": config, "reweight": True, "refine": True}).config.reweight
+
+
+@pytest.mark.parametrize("init", ["adversarial", "gromov", "identical"])
+def test_an_initialisation_that_would_not_be_used_is_refused(init: str) -> None:
+    options = {"init": init, "refine": False, "dictionary": "pairs.txt", "max_vocab": 400}
+    with pytest.raises(
+        Contradiction, match=f"which needs no initialisation, got --init {init}; leave out one"
+    ):
+        request_of("fr", "en", options).check()
+    for more in ({"init": "auto"}, {"init": "dictionary"}, {"refine": True}):
+        request_of("fr", "en", options | more).check()
 
 
 def test_device_and_progress_reach_the_run(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -157,6 +157,18 @@ def test_what_needs_no_pairs_is_tried_too_if_they_are_few_or_it_is_named(
     assert learner.given == others
 
 
+@pytest.mark.parametrize("init", ["auto", "similarity", "dictionary"])
+def test_few_words_are_aligned_by_pairs_alone(init: str, caplog: pytest.LogCaptureFixture) -> None:
+    source, target, turn = pair()
+    few = [side.most_frequent(60) for side in (source, target)]
+    config = AlignConfig(Plan(init, lexicon=lexicon(50)), reweight=False)
+    learned = learn(few[0], few[1], config=config, runtime=Runtime())
+    assert [one.alignment.init for one in learned.candidates] == ["dictionary"]
+    assert learned.supervision is not None and (learned.supervision.p_at_1 or 0) > 50
+    skipped = "without the dictionary: fr: at least 500 words are needed to align, got 60"
+    assert any(skipped in message for message in caplog.messages) == (init != "dictionary")
+
+
 @pytest.mark.parametrize("steps", [(), ("centre",), ("unit", "centre")])
 def test_the_normalisation_ends_with_unit(steps: tuple[str, ...]) -> None:
     with pytest.raises(BadSetting, match="must end with unit"):
@@ -188,6 +200,7 @@ def test_pairs_that_cannot_be() -> None:
     check_pair(source.most_frequent(MINIMUM_WORDS), target)
     with pytest.raises(Mismatch, match="500 words are needed to align, got 499; give a file with more words"):
         check_pair(source, target.most_frequent(MINIMUM_WORDS - 1))
+    check_pair(source.most_frequent(40), target.most_frequent(40), lexicon(30))
     with pytest.raises(BadSetting, match="different names, got 'fr' twice"):
         check_pair(source, replace(target, language="fr"))
     check_pair(source, replace(target, matrix=target.matrix[:, :19]))

@@ -215,7 +215,10 @@ def test_a_start_that_failed_is_taken_where_it_is_better() -> None:
 
 def test_one_pair_cannot_be_tested() -> None:
     _, found = choose(evidence(1), [], fixed=False, plain=True, seed=[0], runtime=Runtime())
-    assert (found.tested, found.right, found.p_at_1) == (0, 0, 0.0)
+    assert (found.tested, found.right, found.p_at_1) == (0, 0, None)
+    assert str(found) == "none of 1 pair: too few to test on"
+    for fields in (found.as_json(), found.as_json()["candidates"][0]):
+        assert (fields["held_out_p_at_1"], fields["ci95"]) == (None, None)
     before = Verdict("doubtful", 0.5, 0.1, 0.1)
     assert with_pairs(before, 0, 0, 0.0) == before
 

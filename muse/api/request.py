@@ -89,14 +89,25 @@ class Request:
         _check_files("--src", _several(self.source_file), self.sources)
         _check_files("--via", _several(self.via_file), self.via)
         self._check_several()
-        if self.max_vocab is not None and self.max_vocab < MINIMUM_WORDS:
-            raise BadSetting(
-                f"--max-vocab must be at least {MINIMUM_WORDS}, with fewer words nothing is aligned; got "
-                f"{self.max_vocab}; raise it"
-            )
-        if self.config.plan.init == "dictionary" and self.dictionary is None:
+        self._check_learning()
+
+    def _check_learning(self) -> None:
+        """Raise BadSetting if nothing can be learned so, or an initialisation would not be used."""
+        init = self.config.plan.init
+        if self.dictionary is None:
+            if init == "dictionary":
+                raise Contradiction(
+                    "--init dictionary needs the pairs to learn from, got none; give --dictionary FILE"
+                )
+            if self.max_vocab is not None and self.max_vocab < MINIMUM_WORDS:
+                raise BadSetting(
+                    f"--max-vocab must be at least {MINIMUM_WORDS}, with fewer words nothing is aligned "
+                    f"without a dictionary; got {self.max_vocab}; raise it, or give --dictionary FILE"
+                )
+        elif self.config.refine is None and init not in ("auto", "dictionary"):
             raise Contradiction(
-                "--init dictionary needs the pairs to learn from, got none; give --dictionary FILE"
+                "--no-refine with --dictionary is Procrustes on the pairs, which needs no initialisation, "
+                f"got --init {init}; leave out one of the three"
             )
 
     def _check_languages(self) -> None:

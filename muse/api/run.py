@@ -22,7 +22,7 @@ from muse.files.locks import only_writer
 from muse.files.source import is_stream
 from muse.files.space_folder import MANIFEST, checksum
 from muse.files.space_manifest import read_manifest
-from muse.learn.detour import Middle
+from muse.learn.detour import Intermediate
 from muse.learn.many import LearnedMany, Others, learn_many
 from muse.learn.pair import PARTS, check_pair
 from muse.progress import Progress
@@ -176,7 +176,8 @@ def _load(request: Request, progress: Progress) -> _Inputs:
     sides = {}
     for language, given in files.items():
         sides[language] = read_side(request, language, given, progress)
-        check_pair(sides[language].vectors, target.vectors)
+        lexicon = request.config.plan.lexicon if language in request.sources else None
+        check_pair(sides[language].vectors, target.vectors, lexicon)
     return _Inputs(
         {language: sides[language] for language in request.sources},
         target,
@@ -206,7 +207,7 @@ def _others(request: Request, inputs: _Inputs) -> Others:
                 identity = np.eye(space.manifest["dimension"], dtype=np.float32)
                 method, via = entry.get("method") or "", tuple(map(str, entry.get("via") or ()))
                 aligned = verdict == "aligned"
-                saved.append(Middle(space.vectors(language), identity, method, via, aligned))
+                saved.append(Intermediate(space.vectors(language), identity, method, via, aligned))
     return Others([side.vectors for side in inputs.via.values()], saved)
 
 

@@ -102,15 +102,24 @@ class Learned:
     via: tuple[str, ...] = ()
 
 
-def check_pair(source: Vectors, target: Vectors) -> None:
-    """Raise Mismatch or BadSetting if these two cannot be aligned, before any work is done."""
+def check_pair(source: Vectors, target: Vectors, lexicon: Lexicon | None = None) -> None:
+    """Raise Mismatch or BadSetting if these two cannot be aligned, before any work is done.
+
+    With the pairs of a lexicon there may be any number of words: the pairs are judged on their own.
+    """
     if source.language == target.language:
         raise BadSetting(f"source and target need different names, got {source.language!r} twice; change one")
+    if lexicon is None:
+        _check_enough(source, target)
+
+
+def _check_enough(source: Vectors, target: Vectors) -> None:
+    """Raise Mismatch if there are too few words to align without pairs."""
     for side in (source, target):
         if len(side) < MINIMUM_WORDS:
             raise Mismatch(
                 f"{side.language}: at least {MINIMUM_WORDS} {side.noun} are needed to align, got "
-                f"{len(side)}; give a file with more {side.noun}"
+                f"{len(side)}; give a file with more {side.noun}, or pairs to learn from (--dictionary)"
             )
 
 
@@ -135,7 +144,7 @@ def learn(source: Vectors, target: Vectors, *, config: AlignConfig, runtime: Run
 
     With the pairs of a lexicon (`config.plan.lexicon`) it is chosen and judged on them instead.
     """
-    check_pair(source, target)
+    check_pair(source, target, config.plan.lexicon)
     if not (source.ranked and target.ranked):
         config, lexicon = config.of_rows(), config.plan.lexicon
         rng = np.random.default_rng([config.seed, SAMPLE_STREAM])
@@ -209,6 +218,7 @@ def _learn_with_pairs(
     few = config.plan.init == "auto" and are_few(evidence)
     if config.refine is not None and (asked or few):
         try:
+            _check_enough(source, target)
             alone = _learn_without_pairs(source, target, config, runtime)
         except (NotConverged, Mismatch) as error:
             log.warning("without the dictionary: %s", error)
@@ -217,6 +227,7 @@ def _learn_with_pairs(
         evidence, unsupervised=_starts(alone), fixed=config.fixed_target or not config.reweight,
         plain=config.refine is None, seed=config.seed, runtime=runtime.further(),
     )  # fmt: skip
+    supervision = replace(supervision, noun=source.noun)
     rng = np.random.default_rng([config.seed, PAIRS_STREAM, 2])
     null = None if alone is None else alone.verdict.null  # depends on the vectors alone
     verdict = judge(source, target, alignment, rng=rng, runtime=runtime, null=null)

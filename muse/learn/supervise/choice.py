@@ -80,8 +80,7 @@ class MethodScore:
         """The fields that `--json` and the manifest show."""
         return {
             "name": self.method.name,
-            "held_out_p_at_1": round(self.ranks.p_at_1, 2),
-            "ci95": [round(bound, 2) for bound in wilson(self.ranks.right, len(self.ranks.ranks))],
+            **_held_out(self.ranks.right, len(self.ranks.ranks)),
             "reciprocal_rank": round(self.score, 4),
             "words": len(self.ranks.words),
             "seconds": round(self.seconds, 2),
@@ -93,7 +92,8 @@ class Supervision:
     """What was learned from pairs: the method chosen, and its P@1 in percent on pairs held out.
 
     `pairs` are those known in both vocabularies; `right` of `tested` words were translated correctly;
-    `chance` is the P@1 of shuffled translations.
+    `chance` is the P@1 of shuffled translations. A single source word leaves none to hold out. `noun` is what
+    is translated: words, or rows.
     """
 
     pairs: int
@@ -102,18 +102,21 @@ class Supervision:
     tested: int
     chance: float
     candidates: tuple[Mapping[str, Any], ...]
+    noun: str = "words"
 
     @property
-    def p_at_1(self) -> float:
-        """P@1 in percent on held-out words."""
-        return 100 * self.right / self.tested if self.tested else 0.0
+    def p_at_1(self) -> float | None:
+        """P@1 in percent on those held out; None if there are none."""
+        return 100 * self.right / self.tested if self.tested else None
 
     def __str__(self) -> str:
         """The result in one line."""
+        if not self.tested:
+            return f"none of {self.pairs} {'pair' if self.pairs == 1 else 'pairs'}: too few to test on"
         low, high = wilson(self.right, self.tested)
         return (
-            f"P@1 {self.p_at_1:.1f} [{low:.1f}, {high:.1f}] on {self.tested} words of {self.pairs} pairs "
-            f"(chance {self.chance:.2f})"
+            f"P@1 {self.p_at_1:.1f} [{low:.1f}, {high:.1f}] on {self.tested} {self.noun} of "
+            f"{self.pairs} pairs (chance {self.chance:.2f})"
         )
 
     def as_json(self) -> dict[str, Any]:
@@ -121,11 +124,18 @@ class Supervision:
         return {
             "pairs": self.pairs,
             "chosen": self.chosen,
-            "held_out_p_at_1": round(self.p_at_1, 2),
-            "ci95": [round(bound, 2) for bound in wilson(self.right, self.tested)],
+            **_held_out(self.right, self.tested),
             "chance": round(self.chance, 4),
             "candidates": list(self.candidates),
         }
+
+
+def _held_out(right: int, tested: int) -> dict[str, Any]:
+    """The fields of a P@1 in percent and its interval, None where nothing was tested."""
+    if not tested:
+        return {"held_out_p_at_1": None, "ci95": None}
+    interval = [round(bound, 2) for bound in wilson(right, tested)]
+    return {"held_out_p_at_1": round(100 * right / tested, 2), "ci95": interval}
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,10 +159,8 @@ class _Choice:
         ranks = held_out(fits, self.folds, self.search)
         tested = MethodScore(method, fits, ranks, time.perf_counter() - began)
         self.tick(next(self.numbers))
-        log.info(
-            "%s: P@1 %.1f on %d held-out words (%.1f s)",
-            method.name, tested.ranks.p_at_1, len(tested.ranks.words), tested.seconds,
-        )  # fmt: skip
+        share = f"P@1 {ranks.p_at_1:.1f}" if len(ranks.ranks) else "no P@1"
+        log.info("%s: %s on %d held out (%.1f s)", method.name, share, len(ranks.words), tested.seconds)
         return tested
 
     def self_learning_from(self, start: Method, config: CanonicalConfig) -> MethodScore:
