@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from muse.errors import Mismatch
-from muse.learn.detour import Journey, Middle, nearest_first
+from muse.learn.detour import Intermediate, Paths, nearest_first
 from muse.learn.many import Others, learn_many
 from muse.learn.pair import AlignConfig, Learned, learn, prepare_
 from muse.learn.plan import Plan
@@ -86,12 +86,12 @@ def test_over_several_others() -> None:
 def test_what_pairs_taught_is_kept_with_the_direct_mapping_alone(label: str) -> None:
     chain = ("xx", "fr", "en")
     xx, fr, en = (language(name, chain) for name in chain)
-    journey = Journey(xx, en, CONFIG, Runtime())
+    paths = Paths(xx, en, CONFIG, Runtime())
     over = learn(fr, en, config=CONFIG, runtime=Runtime())
     taught = Supervision(10, "procrustes", 9, 10, 0.0, ())
     verdict = Verdict(label, 1.0 if label == "aligned" else 0.1, 0.1, 0.1)
     direct = replace(over, verdict=verdict, supervision=taught, seconds={"init": 1.0, "detour": 2.0})
-    found = journey.better(direct, [Middle(fr, over.alignment.source_map, "identical")])
+    found = paths.better(direct, [Intermediate(fr, over.alignment.source_map, "identical")])
     assert found is not None
     assert (found.supervision is None) == bool(found.via) == (label == "failed")
     assert found.seconds["detour"] > 2.0  # of earlier detours too
@@ -111,7 +111,7 @@ def test_a_language_of_the_saved_space() -> None:
     xx, fr, en = (language(name, chain) for name in chain)
     known = learn(fr, en, config=CONFIG, runtime=Runtime()).alignment.source_map
     in_space = replace(fr, matrix=mapped(fr.matrix, known))
-    saved = Middle(in_space, np.eye(DIMENSION, dtype=np.float32), "gromov:rank")
+    saved = Intermediate(in_space, np.eye(DIMENSION, dtype=np.float32), "gromov:rank")
     config = replace(CONFIG, fixed_target=True)
     many = learn_many([xx], en, config=config, runtime=Runtime(), others=Others(saved=[saved]))
     assert many.languages["xx"].alignment.method == "via fr: identical + gromov:rank"
@@ -155,13 +155,13 @@ def test_the_better_way_is_chosen_by_the_verdict() -> None:
     direct = learn(xx, en, config=config, runtime=Runtime())
     assert direct.verdict.label == "failed"
     known = learn(fr, en, config=config, runtime=Runtime()).alignment.source_map
-    wrong = Middle(replace(fr, language="wrong"), rotation(7, DIMENSION))
-    for middles, via in (([wrong], ()), ([wrong, Middle(fr, known)], ("fr",))):
-        found = learn_many([xx], en, config=config, runtime=Runtime(), others=Others(saved=middles))
+    wrong = Intermediate(replace(fr, language="wrong"), rotation(7, DIMENSION))
+    for intermediates, via in (([wrong], ()), ([wrong, Intermediate(fr, known)], ("fr",))):
+        found = learn_many([xx], en, config=config, runtime=Runtime(), others=Others(saved=intermediates))
         one = found.languages["xx"]
         assert one.via == via
         assert [candidate.alignment.method for candidate in one.candidates][0] == "similarity"
-        assert len(one.candidates) == 1 + len(middles)
+        assert len(one.candidates) == 1 + len(intermediates)
         if via:
             assert one.verdict.confidence > direct.verdict.confidence
         else:
@@ -179,22 +179,22 @@ def test_where_no_path_leads_the_direct_error_is_reported() -> None:
 def test_the_nearest_first() -> None:
     xx, fr, de, en = (language(name) for name in CHAIN)
     identity = np.eye(DIMENSION, dtype=np.float32)
-    middles = [Middle(side, identity) for side in (en, de, fr)]
-    assert [one.language for one in nearest_first(xx, middles)] == ["fr", "en", "de"]
-    assert [one.language for one in nearest_first(de, middles[:1] + middles[2:])] == ["en", "fr"]
-    doubtful = replace(middles[2], aligned=False)
-    assert [one.language for one in nearest_first(xx, [doubtful, *middles[:2]])] == ["en", "de", "fr"]
+    intermediates = [Intermediate(side, identity) for side in (en, de, fr)]
+    assert [one.language for one in nearest_first(xx, intermediates)] == ["fr", "en", "de"]
+    assert [one.language for one in nearest_first(de, intermediates[:1] + intermediates[2:])] == ["en", "fr"]
+    doubtful = replace(intermediates[2], aligned=False)
+    assert [one.language for one in nearest_first(xx, [doubtful, *intermediates[:2]])] == ["en", "de", "fr"]
 
 
 def test_a_journey_of_rows_sees_a_sample_of_them_in_random_order() -> None:
     source, target = (replace(language(name), ranked=False) for name in ("xx", "en"))
     config = AlignConfig(Plan("clusters"))
-    journey = Journey.of(source, target, config, Runtime())
-    assert journey.config == config.of_rows()
-    for side, whole in ((journey.source, source), (journey.target, target)):
+    paths = Paths.of(source, target, config, Runtime())
+    assert paths.config == config.of_rows()
+    for side, whole in ((paths.source, source), (paths.target, target)):
         assert side.words != whole.words
         assert sorted(side.words) == sorted(whole.words)
         order = [whole.index[word] for word in side.words]
         assert np.array_equal(side.matrix, whole.matrix[order])
-    words = Journey.of(language("xx"), language("en"), CONFIG, Runtime())
+    words = Paths.of(language("xx"), language("en"), CONFIG, Runtime())
     assert (words.source.words, words.config) == (language("xx").words, CONFIG)

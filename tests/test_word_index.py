@@ -19,7 +19,7 @@ from muse.evaluation.similarity import evaluate_similarity
 from muse.evaluation.words import evaluate_words
 from muse.files import write_vectors_text
 from muse.learn import sample
-from muse.learn.detour import Middle, nearest_first
+from muse.learn.detour import Intermediate, nearest_first
 from muse.learn.sample import sampled
 from muse.learn.supervise.evidence import Evidence
 from muse.learn.supervise.gather import gather
@@ -207,11 +207,11 @@ def test_spaces_of_two_forms_are_compared_on_all_queries() -> None:
 def test_words_that_two_languages_share_are_counted_in_any_form() -> None:
     assert by_part(["été"], [["\u00c9te\u0301"]], np.array([True]), rng())[0].name == "identical"
     rows = np.eye(2, dtype=np.float32)
-    middles = [
-        Middle(Vectors(name, written(words, "NFD"), rows), rows)
+    intermediates = [
+        Intermediate(Vectors(name, written(words, "NFD"), rows), rows)
         for name, words in (("de", ["été", "x"]), ("it", ["été", "là"]))
     ]
-    ordered = nearest_first(Vectors("fr", ["été", "là"], rows), middles)
+    ordered = nearest_first(Vectors("fr", ["été", "là"], rows), intermediates)
     assert [one.language for one in ordered] == ["it", "de"]
 
 

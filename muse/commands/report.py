@@ -59,7 +59,8 @@ def report(space: Path, out: Path | None, as_json: bool, **options: Any) -> None
         fields |= supervision_json(facts.records)
         click.echo(json.dumps(fields, ensure_ascii=False))
         return
-    click.echo(f"{written.page}, with {len(written.figures)} figures")
+    count = len(written.figures)
+    click.echo(f"{written.page}, with {count} {'figure' if count == 1 else 'figures'}")
 
 
 def _load(space: Path, options: dict[str, Any]) -> tuple[AlignedSpace, ReportConfig]:

@@ -40,7 +40,7 @@ FITTED = 5_000  # the most frequent words, if the path has too few dimensions to
 
 
 @dataclass(frozen=True, eq=False)
-class Middle:
+class Intermediate:
     """A language to go over: its vectors and its map (k, d) into the pivot's space.
 
     `method` and `via` say how that map was found, `aligned` whether it was judged so.
@@ -58,7 +58,7 @@ class Middle:
         return self.vectors.language
 
     @classmethod
-    def of(cls, vectors: Vectors, learned: Learned) -> Middle:
+    def of(cls, vectors: Vectors, learned: Learned) -> Intermediate:
         """A language as it was just learned, into a pivot that stays as it is."""
         alignment = learned.alignment
         aligned = learned.verdict.label == "aligned"
@@ -66,7 +66,7 @@ class Middle:
 
 
 @dataclass(frozen=True, eq=False)
-class Journey:
+class Paths:
     """What every path of a language has in common: where it begins and ends, and how it is refined."""
 
     source: Vectors
@@ -75,19 +75,19 @@ class Journey:
     runtime: Runtime
 
     @classmethod
-    def of(cls, source: Vectors, target: Vectors, config: AlignConfig, runtime: Runtime) -> Journey:
-        """A journey as `learn` begins one: of rows that are not of words, a sample in random order."""
+    def of(cls, source: Vectors, target: Vectors, config: AlignConfig, runtime: Runtime) -> Paths:
+        """Paths as `learn` would begin them: of rows that are not of words, a sample in random order."""
         if not (source.ranked and target.ranked):
             config, rng = config.of_rows(), np.random.default_rng([config.seed, LAST_STREAM, 4])
             source, target = (sampled(side, rng) for side in (source, target))
         return cls(source, target, config, runtime)
 
-    def better(self, direct: Learned | None, middles: Sequence[Middle]) -> Learned | None:
-        """The best over one of `middles`, or `direct` where none is judged better; None if all failed."""
+    def better(self, direct: Learned | None, intermediates: Sequence[Intermediate]) -> Learned | None:
+        """The best over one of `intermediates`, or `direct` if none is judged better; None if all failed."""
         began, best = time.perf_counter(), direct
         tried: list[Candidate] = []
-        for middle in nearest_first(self.source, middles):
-            path = self._over(middle, null=None if direct is None else direct.verdict.null)
+        for over in nearest_first(self.source, intermediates):
+            path = self._over(over, null=None if direct is None else direct.verdict.null)
             if path is None:
                 continue
             tried += path.candidates
@@ -108,30 +108,30 @@ class Journey:
             memory=best.memory if direct is None else direct.memory,
         )
 
-    def _over(self, middle: Middle, null: float | None) -> Learned | None:
+    def _over(self, over: Intermediate, null: float | None) -> Learned | None:
         """The path over one language, refined against the pivot and judged there; None if a step failed."""
         began, source, target = time.perf_counter(), self.source, self.target
-        log.info("%s into %s over %s", source.language, target.language, middle.language)
-        own = replace(self.runtime, checkpoint=self.runtime.checkpoint.of(middle.language))
+        log.info("%s into %s over %s", source.language, target.language, over.language)
+        own = replace(self.runtime, checkpoint=self.runtime.checkpoint.of(over.language))
         try:
-            step = learn(source, middle.vectors, config=self.config.into_fixed().without_pairs(), runtime=own)
+            step = learn(source, over.vectors, config=self.config.into_fixed().without_pairs(), runtime=own)
         except MuseError as error:
-            log.warning("%s into %s: %s", source.language, middle.language, error)
+            log.warning("%s into %s: %s", source.language, over.language, error)
             return None
         if step.verdict.label == "failed":
-            log.info("%s into %s: failed", source.language, middle.language)
+            log.info("%s into %s: failed", source.language, over.language)
             return None
-        method = f"via {middle.language}: {step.alignment.method} + {middle.method}"
-        start = Alignment(self._composed(step.alignment.source_map, middle), method=method)
+        method = f"via {over.language}: {step.alignment.method} + {over.method}"
+        start = Alignment(self._composed(step.alignment.source_map, over), method=method)
         alignment, verdict = max(self._judged(start, null), key=lambda found: found[1].confidence)
         log.info("%s: %s (%.2f)", method, verdict.label, verdict.confidence)
         candidate = Candidate(alignment, verdict, time.perf_counter() - began)
-        return Learned(alignment, verdict, (candidate,), via=(middle.language, *middle.via))
+        return Learned(alignment, verdict, (candidate,), via=(over.language, *over.via))
 
-    def _composed(self, step: Matrix, middle: Middle) -> Matrix:
-        """The mapping (e, d) of the path whose steps are `step` (c, d) and the map (e, c) of `middle`."""
-        product = torch.from_numpy(middle.mapping).double() @ torch.from_numpy(step).double()
-        if middle.vectors.dimension >= min(product.shape):
+    def _composed(self, step: Matrix, over: Intermediate) -> Matrix:
+        """The mapping (e, d) of the path whose steps are `step` (c, d) and the map (e, c) of `over`."""
+        product = torch.from_numpy(over.mapping).double() @ torch.from_numpy(step).double()
+        if over.vectors.dimension >= min(product.shape):
             return np.asarray(rotation(product).numpy())
         # The path has lost dimensions that both ends have: these are fitted to the pairs that it finds.
         device = self.runtime.device
@@ -164,14 +164,14 @@ class Journey:
         return replace(best, alignment=alignment)
 
 
-def nearest_first(source: Vectors, middles: Sequence[Middle]) -> list[Middle]:
+def nearest_first(source: Vectors, intermediates: Sequence[Intermediate]) -> list[Intermediate]:
     """The languages to go over, those judged aligned first, then by how many words are spelt like `source`'s.
 
     Related languages share names, loan words and often an alphabet. It only decides which is tried first.
     """
     own = source.most_frequent(COMPARED)
 
-    def rank(middle: Middle) -> tuple[bool, int]:
-        return not middle.aligned, -len(identical_strings(middle.vectors.most_frequent(COMPARED), own))
+    def rank(over: Intermediate) -> tuple[bool, int]:
+        return not over.aligned, -len(identical_strings(over.vectors.most_frequent(COMPARED), own))
 
-    return sorted(middles, key=rank)
+    return sorted(intermediates, key=rank)

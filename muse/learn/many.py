@@ -11,7 +11,7 @@ import numpy as np
 
 from muse.errors import BadSetting, Mismatch, MuseError, NotConverged
 from muse.learn.criterion import criterion
-from muse.learn.detour import Journey, Middle
+from muse.learn.detour import Intermediate, Paths
 from muse.learn.joint import Joint, refine_jointly
 from muse.learn.pair import LAST_STREAM, PARTS, AlignConfig, Learned, learn
 from muse.learn.verdict import judge
@@ -26,7 +26,7 @@ class Others:
     """Languages for detours only: `via` are aligned into the pivot when needed, `saved` are in its space."""
 
     via: Sequence[Vectors] = ()
-    saved: Sequence[Middle] = ()
+    saved: Sequence[Intermediate] = ()
 
 
 @dataclass(frozen=True)
@@ -115,36 +115,36 @@ class _Many:
         pending = [source for source in self.sources if _needs_detour(found.get(source.language))]
         if not pending:
             return found
-        middles = [*self._middles(found), *others.saved, *self._aligned(others.via)]
-        known = {middle.language for middle in middles}
-        fresh = middles
+        intermediates = [*self._intermediates(found), *others.saved, *self._aligned(others.via)]
+        known = {over.language for over in intermediates}
+        fresh = intermediates
         while pending and fresh:
             for source in pending:
                 own = self._runtime_of(source.language).further(PARTS * (len(self.sources) - 1))
-                journey = Journey.of(source, self.target, self.own_config, own)
-                usable = [middle for middle in fresh if middle.language != source.language]
-                better = journey.better(found.get(source.language), usable)
+                paths = Paths.of(source, self.target, self.own_config, own)
+                usable = [over for over in fresh if over.language != source.language]
+                better = paths.better(found.get(source.language), usable)
                 if better is not None:
                     found[source.language] = better
             pending = [source for source in pending if _needs_detour(found.get(source.language))]
-            fresh = [middle for middle in self._middles(found) if middle.language not in known]
-            known |= {middle.language for middle in fresh}
+            fresh = [over for over in self._intermediates(found) if over.language not in known]
+            known |= {over.language for over in fresh}
         return found
 
-    def _middles(self, learned: dict[str, Learned]) -> list[Middle]:
+    def _intermediates(self, learned: dict[str, Learned]) -> list[Intermediate]:
         """The languages to align that others may go over: those that did not fail."""
         if len(self.sources) == 1:
             return []
         return [
-            Middle.of(source, learned[source.language])
+            Intermediate.of(source, learned[source.language])
             for source in self.sources
             if source.language in learned and learned[source.language].verdict.label != "failed"
         ]
 
-    def _aligned(self, via: Sequence[Vectors]) -> list[Middle]:
+    def _aligned(self, via: Sequence[Vectors]) -> list[Intermediate]:
         """The languages for detours only that do not fail into the pivot."""
         config = self.config.into_fixed().without_pairs()
-        middles = []
+        intermediates = []
         for language in via:
             log.info("%s into %s, for detours", language.language, self.target.language)
             own = self._runtime_of(language.language).further(PARTS * (len(self.sources) - 1))
@@ -154,8 +154,8 @@ class _Many:
                 log.warning("%s into %s: %s", language.language, self.target.language, error)
                 continue
             if learned.verdict.label != "failed":
-                middles.append(Middle.of(language, learned))
-        return middles
+                intermediates.append(Intermediate.of(language, learned))
+        return intermediates
 
     def _runtime_of(self, language: str) -> Runtime:
         return replace(self.runtime, checkpoint=self.runtime.checkpoint.of(language))
