@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from muse.errors import Mismatch
+from muse.word_index import WordIndex
 
 Pair = tuple[str, str]
 
@@ -85,6 +86,15 @@ class Lexicon:
     def known(self, source_words: Container[str], target_words: Container[str]) -> int:
         """How many pairs have their first word among `source_words` and their second among `target_words`."""
         return sum(one in source_words and two in target_words for one, two in self.pairs)
+
+    def known_in_any_case(self, source_words: Iterable[str], target_words: Iterable[str]) -> int:
+        """How many pairs are known if words that differ in upper and lower case alone are one.
+
+        >>> Lexicon((("Chat", "cat"), ("chien", "dog"))).known_in_any_case(["chat", "CHIEN"], ["Cat"])
+        1
+        """
+        sources, targets = (WordIndex([*map(str.casefold, words)]) for words in (source_words, target_words))
+        return sum(one.casefold() in sources and two.casefold() in targets for one, two in self.pairs)
 
     def translations(self) -> dict[str, frozenset[str]]:
         """Each source word with all its translations, in the order of first mention."""

@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from muse.errors import BadSetting, Mismatch
-from muse.evaluation.words import WordScore, evaluate_words
+from muse.evaluation.words import WordScore, evaluate_words, warn_of_case
 from muse.lexicon import Lexicon, Pair
 from muse.search.retrieval import Retrieval
 from muse.space import AlignedSpace, load_space
@@ -171,3 +171,15 @@ def test_the_fields_other_programs_read() -> None:
     assert list(fields) == [*SCORE_FIELDS, *more]
     assert fields["ci95"] == [20.7, 100.0]
     assert isinstance(fields["signature"], str)
+
+
+def test_a_dictionary_in_another_case_is_named(caplog: pytest.LogCaptureFixture) -> None:
+    warn_of_case(SPACE, Lexicon((("un", "one"), ("Deux", "two"), ("trois", "tres"))), "fr", "en")
+    assert caplog.messages == [
+        "1 of 3 pairs are not in the vocabularies, but they differ in upper and lower case: convert the "
+        "dictionary to the vocabulary's"
+    ]
+    caplog.clear()
+    for pairs in ((("un", "one"), ("deux", "tres")), (("un", "one"), ("deux", "two"))):
+        warn_of_case(SPACE, Lexicon(pairs), "fr", "en")
+    assert not caplog.messages

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -84,3 +85,36 @@ def test_pairs_of_words_without_a_vector_are_left_out() -> None:
     assert gather(lexicon, source, target).pairs.tolist() == [
         [row, row] for row in range(10) if row not in (3, 7)
     ]
+
+
+def spelt(change: Callable[[str], str]) -> Lexicon:
+    """A hundred pairs, of which every other is spelt otherwise, and as many of unknown words."""
+    known = [(f"fr{row}", f"en{row}") for row in range(100)]
+    pairs = [(change(one), change(two)) if row % 2 else (one, two) for row, (one, two) in enumerate(known)]
+    return Lexicon((*pairs, *((f"x{row}", f"y{row}") for row in range(100))))
+
+
+@pytest.mark.parametrize("capitals", [False, True])  # in the vectors, else in the dictionary
+def test_pairs_in_another_case_are_named_with_what_to_do(
+    capitals: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    sides = list(pair(300)[:2])
+    if capitals:
+        every = ([word.upper() if int(word[2:]) % 2 else word for word in side.words] for side in sides)
+        sides = [replace(side, words=words) for side, words in zip(sides, every, strict=True)]
+    gather(spelt(str.lower if capitals else str.upper), *sides)
+    advice = "use --lower" if capitals else "write them as the vectors do"
+    assert caplog.messages == [
+        "only 50 of 200 pairs of the dictionary are of known words; 50 more differ in upper and lower case "
+        f"alone: {advice}"
+    ]
+
+
+@pytest.mark.parametrize(("unknown", "warned"), [(60, True), (40, False)])
+def test_a_dictionary_of_which_little_is_known(
+    unknown: int, warned: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    source, target, _ = pair(300)
+    pairs = tuple((f"fr{row}", f"en{row + (1_000 if row < unknown else 0)}") for row in range(100))
+    gather(Lexicon(pairs), source, target)
+    assert caplog.messages == ["only 40 of 100 pairs of the dictionary are of known words"] * warned

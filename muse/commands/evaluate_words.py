@@ -54,8 +54,7 @@ def words(space: Path, options: dict[str, Any]) -> tuple[dict[str, Any], list[st
     loaded = open_space(space, options["device"], options["quiet"], approximation)
     source, target = choose_direction(loaded, options["source"], options["target"])
     options = {**options, "source": source, "target": target}
-    if lexicon.looks_swapped(loaded.vectors(source).index, loaded.vectors(target).index):
-        log.warning("the dictionary seems to be from %s to %s: swap --src and --tgt", target, source)
+    _warn_of_unknown(loaded, lexicon, source, target)
     other = None
     if options["against"] is not None:
         other = open_space(options["against"], options["device"], options["quiet"], approximation)
@@ -74,6 +73,16 @@ def words(space: Path, options: dict[str, Any]) -> tuple[dict[str, Any], list[st
         found["hubness"], more = _hubness(loaded, options)
         lines += more
     return {**found, **worst(recalls)}, [*lines, *map(str, recalls)]
+
+
+def _warn_of_unknown(space: AlignedSpace, lexicon: Lexicon, source: str, target: str) -> None:
+    """Warns of a dictionary that seems to be of the other direction, or in other letters."""
+    from muse.evaluation.words import warn_of_case
+
+    if lexicon.looks_swapped(space.vectors(source).index, space.vectors(target).index):
+        log.warning("the dictionary seems to be from %s to %s: swap --src and --tgt", target, source)
+    else:
+        warn_of_case(space, lexicon, source, target)
 
 
 def _score(space: AlignedSpace, lexicon: Lexicon, retrieval: Retrieval, options: dict[str, Any]) -> WordScore:

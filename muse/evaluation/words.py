@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import logging
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,7 +27,11 @@ from muse.lexicon import Lexicon
 from muse.search.retrieval import Retrieval
 from muse.search.zero_rows import zero_places
 from muse.space import AlignedSpace
-from muse.word_index import WordIndex
+
+log = logging.getLogger(__name__)
+
+CASE = 0.1  # the share, of the pairs known in any case, from which a warning names the others
+_OTHER_CASE = "they differ in upper and lower case: convert the dictionary to the vocabulary's"
 
 
 @dataclass(frozen=True)
@@ -168,6 +173,17 @@ def _covered(space: AlignedSpace, lexicon: Lexicon, source: str, target: str) ->
     return pairs
 
 
+def warn_of_case(space: AlignedSpace, lexicon: Lexicon, source: str, target: str) -> None:
+    """Warns if a good part of the pairs is in the vocabularies but for upper and lower case."""
+    own, other = space.vectors(source), space.vectors(target)
+    known = lexicon.known(own.index, other.index)
+    if not (own.ranked and other.ranked) or len(lexicon) - known < CASE * len(lexicon):
+        return
+    more = lexicon.known_in_any_case(own.words, other.words) - known
+    if more and more >= CASE * (known + more):
+        log.warning("%d of %d pairs are not in the vocabularies, but %s", more, len(lexicon), _OTHER_CASE)
+
+
 def _nothing_covered(space: AlignedSpace, lexicon: Lexicon, source: str, target: str) -> str:
     message = (
         f"at least one pair of the dictionary must have its words in the vocabularies of {source} and "
@@ -175,11 +191,6 @@ def _nothing_covered(space: AlignedSpace, lexicon: Lexicon, source: str, target:
     )
     if len(_covered(space, lexicon.reversed(), source, target)):
         return f"{message}; its direction is {target} to {source}: swap --src and --tgt"
-    sources, targets = (_folded(space.vectors(language).words) for language in (source, target))
-    if any(x.casefold() in sources and y.casefold() in targets for x, y in lexicon.pairs):
-        return f"{message}; they differ in upper and lower case: convert the dictionary to the vocabulary's"
+    if lexicon.known_in_any_case(space.vectors(source).words, space.vectors(target).words):
+        return f"{message}; {_OTHER_CASE}"
     return f"{message}; check that the dictionary is of these languages and in this direction"
-
-
-def _folded(words: Iterable[str]) -> WordIndex:
-    return WordIndex([word.casefold() for word in words])

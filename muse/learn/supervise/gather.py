@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+
 import torch
 from torch import Tensor
 from torch.nn.functional import normalize
@@ -11,6 +13,11 @@ from muse.learn.supervise.evidence import Evidence, shared_weight
 from muse.lexicon import Lexicon
 from muse.search.zero_rows import zero_places
 from muse.vectors import Vectors
+
+log = logging.getLogger(__name__)
+
+LEAST_KNOWN = 0.5  # the share of the pairs below which a warning says that few are known
+CASE = 0.1  # the share, of the pairs known in any case, from which one says that words are in another case
 
 
 class _Entries:
@@ -53,21 +60,7 @@ def gather(lexicon: Lexicon, source: Vectors, target: Vectors, *, device: str = 
     sides = _Entries(source, device), _Entries(target, device)
     rows = [(sides[0].row(left), sides[1].row(right)) for left, right in lexicon.pairs]
     known = [place for place, pair in enumerate(rows) if None not in pair]
-    if not known:
-        ranked = source.ranked and target.ranked
-        what, case = ("vocabularies", " and the letters' case (--lower)") if ranked else ("lists of ids", "")
-        raise Mismatch(
-            f"at least one pair of the dictionary must be in both {what}, got 0 of {len(lexicon)}; check the "
-            f"order of the languages{case}"
-        )
-    swapped = lexicon.known(target.index, source.index)
-    if 2 * len(known) < swapped:
-        # A few words that both languages spell alike are known: learning from these would take minutes.
-        raise Mismatch(
-            f"the dictionary must have {source.language} first, but seems to have {target.language}: "
-            f"{len(known)} of {len(lexicon)} pairs are known, and {swapped} with the columns swapped; swap "
-            "them, or --src and --tgt"
-        )
+    _check_known(lexicon, len(known), source, target)
     given = lexicon.weights or (1.0,) * len(lexicon)
     known = [place for place in known if given[place] > 0]
     if not known:
@@ -79,3 +72,41 @@ def gather(lexicon: Lexicon, source: Vectors, target: Vectors, *, device: str = 
     own = torch.tensor([given[place] for place in known]).to(device)
     weights = own * shared_weight(pairs)
     return Evidence(sides[0].all_rows(), sides[1].all_rows(), pairs, weights, (len(source), len(target)))
+
+
+def _check_known(lexicon: Lexicon, known: int, source: Vectors, target: Vectors) -> None:
+    """Raise Mismatch if no pair is known, or more are with the columns swapped; warns if few are."""
+    ranked = source.ranked and target.ranked
+    if not known:
+        what, case = ("vocabularies", " and the letters' case (--lower)") if ranked else ("lists of ids", "")
+        raise Mismatch(
+            f"at least one pair of the dictionary must be in both {what}, got 0 of {len(lexicon)}; check the "
+            f"order of the languages{case}"
+        )
+    swapped = lexicon.known(target.index, source.index)
+    if 2 * known < swapped:
+        # A few words that both languages spell alike are known: learning from these would take minutes.
+        raise Mismatch(
+            f"the dictionary must have {source.language} first, but seems to have {target.language}: "
+            f"{known} of {len(lexicon)} pairs are known, and {swapped} with the columns swapped; swap "
+            "them, or --src and --tgt"
+        )
+    case = _in_another_case(lexicon, known, source, target) if ranked else ""
+    if case or known < LEAST_KNOWN * len(lexicon):
+        what = "words" if ranked else "ids"
+        log.warning(
+            "only %d of %d pairs of the dictionary are of known %s%s", known, len(lexicon), what, case
+        )
+
+
+def _in_another_case(lexicon: Lexicon, known: int, source: Vectors, target: Vectors) -> str:
+    """What to do if a good part of the pairs are of words in other letters, upper or lower; "" if not."""
+    unknown = len(lexicon) - known
+    if unknown < CASE * len(lexicon):
+        return ""
+    others = lexicon.known_in_any_case(source.words, target.words) - known
+    if not others or others < CASE * (known + others):
+        return ""
+    lowered = lexicon.known(*(set(map(str.lower, side.words)) for side in (source, target))) - known
+    advice = "use --lower" if 2 * lowered > others else "write them as the vectors do"
+    return f"; {others} more differ in upper and lower case alone: {advice}"
