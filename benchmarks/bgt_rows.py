@@ -46,7 +46,7 @@ OF_PIECES = ("bgt", "without prior", "BilingualTrans")
 TRAINED: Mapping[str, Mapping[str, str]] = {
     **{name: {"bag": "words", **own} for name, own in VARIANTS.items()},
     **{f"{name}, pieces": {"bag": "pieces", **VARIANTS[name]} for name in OF_PIECES},
-    "with punctuation, pieces": {"bag": "pieces", "punctuation": "true"},  # in the meaning too
+    "bgt, pieces, with punctuation": {"bag": "pieces", "punctuation": "true"},  # in the meaning too
 }
 # The paper's contrastive baselines, from the space and as there from nothing.
 SP: Mapping[str, Mapping[str, str]] = {
