@@ -167,7 +167,7 @@ def chosen(runtime: Runtime) -> Found:
     maps, supervision = choose(
         evidence(runtime, WRONG), [Start("gromov", start)], fixed=False, seed=[0], runtime=runtime
     )
-    return [*maps, supervision.p_at_1, supervision.chance]
+    return [*maps, float(supervision.right), supervision.chance]
 
 
 def refinement(runtime: Runtime) -> Found:
