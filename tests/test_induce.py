@@ -236,12 +236,12 @@ def test_words_without_a_vector_are_in_no_pair(retrieval: Retrieval, mutual: boo
     assert not {"en7", "en5"} & set(pairs.values())
 
 
-@pytest.mark.parametrize("retrieval", RETRIEVALS, ids=str)
+@pytest.mark.parametrize("retrieval", RETRIEVALS[:2], ids=str)
 def test_an_approximate_search_that_was_exact_finds_the_same(retrieval: Retrieval) -> None:
     rng = np.random.default_rng(0)  # rows with hubs: CSLS moves the best far down the nearest
-    rows = [rng.normal(0.5, 1, (300, 4)).astype(np.float32) for _ in range(2)]
+    rows = [rng.normal(1, 1, (600, 20)).astype(np.float32) for _ in range(2)]
     space = plain_space(
-        rows[0], rows[1], [f"fr{row}" for row in range(300)], [f"en{row}" for row in range(300)]
+        rows[0], rows[1], [f"fr{row}" for row in range(600)], [f"en{row}" for row in range(600)]
     )
     exact, approximate = (
         list(entries(space, limits=Limits(), retrieval=retrieval, search=search_with(Approximation(mode))))

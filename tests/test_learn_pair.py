@@ -131,6 +131,15 @@ def test_the_verdict_with_pairs_is_that_of_their_chance_and_of_all_methods(
     alone = judge(source, target, FromPairs.alignment, rng=rng, runtime=Runtime())
     assert learned.verdict == with_pairs(alone, 2, 30, 0.015, methods=4)
     assert alone.confidence < learned.verdict.confidence < 0.9
+    assert "on 30 words of 30 pairs" in str(learned.supervision)
+
+
+def test_rows_that_were_held_out_are_not_called_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    source, target = (replace(side, ranked=False) for side in pair()[:2])
+    monkeypatch.setattr("muse.learn.pair.learn_from_pairs", FromPairs())
+    config = AlignConfig(Plan("dictionary", lexicon=lexicon(30)))
+    learned = learn(source, target, config=config, runtime=Runtime())
+    assert "on 30 rows of 30 pairs" in str(learned.supervision)
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ import pytest
 from muse.files.space_manifest import is_space
 from muse.installation import install_extra
 from muse.normalise import normalise
+from muse.report.page import WrittenReport
 from muse.report.record import records, supervision_json
 from muse.space import Provenance, SideToSave, save_space
 from muse.vectors import Vectors
@@ -475,3 +476,12 @@ def test_pairs_that_allow_no_test_do_not_carry_the_verdict() -> None:
 def test_an_interval_is_drawn_within_its_scale() -> None:
     methods = record_of(supervision=SUPERVISION).supervision.methods
     assert [method.interval for method in methods] == [(71.25, 60.54, 80.01), (12.5, 6.93, 21.48), None]
+
+
+@pytest.mark.parametrize(("count", "shown"), [(0, "0 figures"), (1, "1 figure"), (2, "2 figures")])
+def test_the_number_of_figures_is_said(
+    muse: Command, space: Path, monkeypatch: pytest.MonkeyPatch, count: int, shown: str
+) -> None:
+    written = WrittenReport(Path("page.html"), {str(number): Path("x.svg") for number in range(count)})
+    monkeypatch.setattr("muse.report.write_report", lambda facts, page: written)
+    assert muse("report", space).out.strip() == f"page.html, with {shown}"
