@@ -108,7 +108,10 @@ def test_rows_that_cannot_be_aligned_are_told(tmp_path: Path) -> None:
     with pytest.raises(BadFile, match="minilm: expected finite numbers, got nan or inf in row 7"):
         aligned(tmp_path, broken, ENGLISH.matrix)
     with pytest.raises(Mismatch, match="minilm: at least 500 rows are needed to align, got 400"):
-        aligned(tmp_path, FRENCH.matrix[:400], ENGLISH.matrix)
+        muse.align(
+            "minilm", "use", source_file=FRENCH.matrix[:400], target_file=ENGLISH.matrix,
+            out=tmp_path / "space",
+        )  # fmt: skip
     with pytest.raises(BadSetting, match="use: --lower is for words, got rows without words"):
         aligned(tmp_path, FRENCH.matrix, ENGLISH.matrix, lowercase=True)
     (tmp_path / "words.txt").write_text("le\n")
