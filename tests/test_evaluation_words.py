@@ -176,8 +176,7 @@ def test_the_fields_other_programs_read() -> None:
 def test_a_dictionary_in_another_case_is_named(caplog: pytest.LogCaptureFixture) -> None:
     warn_of_case(SPACE, Lexicon((("un", "one"), ("Deux", "two"), ("trois", "tres"))), "fr", "en")
     assert caplog.messages == [
-        "1 of 3 pairs are not in the vocabularies, but they differ in upper and lower case: convert the "
-        "dictionary to the vocabulary's"
+        "1 of 3 pairs are unknown because of upper and lower case alone: write them as the vocabularies do"
     ]
     caplog.clear()
     for pairs in ((("un", "one"), ("deux", "tres")), (("un", "one"), ("deux", "two"))):

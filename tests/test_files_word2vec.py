@@ -129,6 +129,14 @@ def test_words_that_word2vec_has_cut_are_dropped_and_counted(
     assert len(read_vectors(path, language="en", max_vocab=2)) == 2
 
 
+def test_a_word_that_is_cut_after_those_wanted_is_not_read(tmp_path: Path) -> None:
+    lines = [f"{word} 0.1 0.2".encode() for word in ("a", "b", "c", "d", "e")] + [b"ab\xc3 0.1 0.2", b""]
+    (tmp_path / "x.vec").write_bytes(b"\n".join(lines))
+    assert read_vectors(tmp_path / "x.vec", language="en", max_vocab=3).words == ("a", "b", "c")
+    with pytest.raises(BadFile, match="x.vec:6"):  # of ASCII words alone, it is another encoding
+        read_vectors(tmp_path / "x.vec", language="en")
+
+
 def test_a_line_that_is_wrong_beside_its_cut_word_is_refused(tmp_path: Path) -> None:
     line, path = b"2 3\n\xc3\xa9 0.1 0.2 0.3\ncut\xc3 %s\n", tmp_path / "x.vec"
     path.write_bytes(line % b"0.1 0.2 0.3")

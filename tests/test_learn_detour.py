@@ -186,7 +186,7 @@ def test_the_nearest_first() -> None:
     assert [one.language for one in nearest_first(xx, [doubtful, *intermediates[:2]])] == ["en", "de", "fr"]
 
 
-def test_a_journey_of_rows_sees_a_sample_of_them_in_random_order() -> None:
+def test_paths_of_rows_sees_a_sample_of_them_in_random_order() -> None:
     source, target = (replace(language(name), ranked=False) for name in ("xx", "en"))
     config = AlignConfig(Plan("clusters"))
     paths = Paths.of(source, target, config, Runtime())

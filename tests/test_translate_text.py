@@ -130,6 +130,14 @@ def test_another_script_is_refused_at_the_beginning_alone() -> None:
     assert translator.translate(["Привет"]) == ["Привет"]
 
 
+def test_a_few_letters_in_another_script_settle_nothing() -> None:
+    translator = Translator(toy())
+    assert translator.translate(["Привет 15"]) == ["Привет 15"]
+    assert translator.translate(["123"]) == ["123"]
+    with pytest.raises(BadSetting, match="got text in Cyrillic"):
+        translator.translate(["Как дела сегодня, мир?"])
+
+
 def test_quality() -> None:
     pytest.importorskip("sacrebleu")
     lines = ["the cat eats a big mouse .", "he is here today and now"] * 10

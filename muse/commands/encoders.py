@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from muse.commands.outputs import check_inputs_spared
 from muse.commands.unknown_words import warn_if_unknown
 
 if TYPE_CHECKING:
@@ -66,6 +67,8 @@ def open_encoder(
     if own is not None and OWN in options["fit_files"]:
         texts = {**{language: list(text) for language, text in own.items()}, **texts}
     more = [load_space(folder) for folder in options["also"]]
+    for one in more:
+        check_inputs_spared(one.manifest)
     encoder = load_encoder(options["encoder"], space, *more, progress=Progress(quiet=options["quiet"]))
     for language, text in texts.items():
         encoder = fitted(encoder, text, language)

@@ -181,7 +181,10 @@ def warn_of_case(space: AlignedSpace, lexicon: Lexicon, source: str, target: str
         return
     more = lexicon.known_in_any_case(own.words, other.words) - known
     if more and more >= CASE * (known + more):
-        log.warning("%d of %d pairs are not in the vocabularies, but %s", more, len(lexicon), _OTHER_CASE)
+        log.warning(
+            "%d of %d pairs are unknown because of upper and lower case alone: write them as the "
+            "vocabularies do", more, len(lexicon),
+        )  # fmt: skip
 
 
 def _nothing_covered(space: AlignedSpace, lexicon: Lexicon, source: str, target: str) -> str:

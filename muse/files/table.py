@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,7 @@ _KEPT = 58  # bytes of a long word that word2phrase keeps; word2vec keeps 98
 class CutWords:
     """Words left out because they end inside a character: their number, the first, and how it is refused.
 
-    `short` are those that word2vec would not have cut, which keeps at least 58 bytes of a word.
+    `short` are those that neither word2vec nor word2phrase would have cut.
     """
 
     count: int = 0
@@ -97,19 +97,20 @@ def gather(table: Table, wanted: Wanted) -> Vectors:
     chosen = _Chosen(wanted)
     matrix = np.empty((0, table.dimension), np.float32)
     rows_read, beyond_ascii, any_value = 0, 0, False
+    cut = CutWords()  # in the blocks that are read to their ends: what follows the last word is not wanted
     for words, rows in table.blocks:
-        if not words:  # only blank lines: rows of width 0
-            continue
-        beyond_ascii += sum(not word.isascii() for word in words)
-        keep = chosen.keep(words)
-        fresh = rows if len(keep) == len(rows) else rows[keep]  # (p, d)
-        matrix = _with_room(matrix, rows_read + len(fresh), chosen.room(table.room))
-        matrix[rows_read : rows_read + len(fresh)] = fresh
-        rows_read += len(fresh)
-        any_value = any_value or bool(fresh.any())
+        if words:  # else only blank lines: rows of width 0
+            beyond_ascii += sum(not word.isascii() for word in words)
+            keep = chosen.keep(words)
+            fresh = rows if len(keep) == len(rows) else rows[keep]  # (p, d)
+            matrix = _with_room(matrix, rows_read + len(fresh), chosen.room(table.room))
+            matrix[rows_read : rows_read + len(fresh)] = fresh
+            rows_read += len(fresh)
+            any_value = any_value or bool(fresh.any())
         if chosen.enough:
             break
-    _check_cut(table, beyond_ascii)
+        cut = cut if table.cut is None else replace(table.cut)
+    _check_cut(table.path, cut, beyond_ascii)
     _check(table.path, rows_read, any_value)
     matrix.resize((rows_read, table.dimension), refcheck=False)
     return Vectors(
@@ -171,16 +172,15 @@ def _check(path: Path, rows_read: int, any_value: bool) -> None:
         raise BadFile(f"{path}: expected vectors, got only zeros; check the program that wrote the file")
 
 
-def _check_cut(table: Table, beyond_ascii: int) -> None:
+def _check_cut(path: Path, cut: CutWords, beyond_ascii: int) -> None:
     # In another encoding, such as Latin-1, many words seem to end inside a character, and few are UTF-8.
-    cut = table.cut
-    if cut is None or cut.fault is None:
+    if cut.fault is None:
         return
     if cut.short > beyond_ascii:
         raise cut.fault
     log.warning(
         "%s: dropped %d words that end inside a character, as word2vec cuts long ones, the first is %s",
-        table.path, cut.count, cut.first.decode(errors="backslashreplace"),
+        path, cut.count, cut.first.decode(errors="backslashreplace"),
     )  # fmt: skip
 
 

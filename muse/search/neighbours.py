@@ -74,25 +74,33 @@ class Keys:
         found, done = [], 0
         places = self._places
         for block in self._search(queries, min(k, len(self.rows if places is None else places))):
-            found.append(block)
+            found.append(block if places is None or self._in_place else block.at(places))
             done += len(block.scores)
             if step is not None:
                 step(done)
-        all_found = Neighbours.joined(found)
-        return all_found if places is None else all_found.at(places)
+        return Neighbours.joined(found)
 
     @cached_property
     def _places(self) -> Tensor | None:
         """The places (c,) of the keys that are searched; None for all."""
         return nonzero_places(self.rows)
 
+    @property
+    def _in_place(self) -> bool:
+        """Whether keys that are not searched stay among the others: faiss has a copy of the keys anyway."""
+        return BACKENDS[self.backend] is _torch
+
     @cached_property
     def _search(self) -> Search:
         # Made once for all queries: faiss copies the keys to an index.
-        if self._places is None:
-            return BACKENDS[self.backend](self.rows, self.bias)
-        bias = None if self.bias is None else self.bias[self._places]
-        return BACKENDS[self.backend](self.rows[self._places], bias)
+        search, places = BACKENDS[self.backend], self._places
+        if places is None:
+            return search(self.rows, self.bias)
+        if self._in_place:
+            barred = self.rows.new_full((len(self.rows),), torch.inf)
+            barred[places] = 0.0 if self.bias is None else self.bias[places]
+            return search(self.rows, barred)
+        return search(self.rows[places], None if self.bias is None else self.bias[places])
 
 
 def nearest(

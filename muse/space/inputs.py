@@ -15,7 +15,7 @@ def check_spared(manifest: Mapping[str, Any], paths: Iterable[Path], *, written:
     """Raise BadSetting if a file or folder at one of the paths is an input of the space with this manifest.
 
     It is known by its checksum, wherever it was read from and whatever its name is; what was made of the
-    space before has another one. `written` is the option that names the path.
+    space before has another one, unless it is the same to the byte. `written` is the option that names it.
     """
     known = dict(_inputs(manifest))
     for path in paths if known else ():

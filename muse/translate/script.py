@@ -18,8 +18,10 @@ _WORDS = 2_000  # the most frequent words, which show the scripts of a language
 _SHARE = 0.05  # the least share of their letters in a script of the language: loanwords have less
 
 
-def check_script(lines: Sequence[str], vectors: Vectors) -> None:
-    """Raise BadSetting if no letter of the lines is of a script of the vocabulary; of a few letters, warn.
+def check_script(lines: Sequence[str], vectors: Vectors) -> bool:
+    """Whether any letter of the lines is of a script of the vocabulary; of a few letters that are not, warn.
+
+    Raise BadSetting if many letters are not.
 
     >>> import numpy as np
     >>> check_script(["Bonjour !"], Vectors("fr", ["chat"], np.zeros((1, 1), np.float32)))
@@ -35,6 +37,8 @@ def check_script(lines: Sequence[str], vectors: Vectors) -> None:
         if found.total() >= _LITTLE:
             raise BadSetting(message)
         log.warning("%s", message)
+        return False
+    return bool(found)
 
 
 def _scripts(texts: Iterable[str]) -> Counter[str]:

@@ -105,14 +105,14 @@ class Translator:
         self._reader = TextReader(space.vectors(self.source), new_words)
         self._options: dict[str, Options] = {}
         self._doubtful: set[str] = set()  # entries whose best translation is less probable than PROBABLE
-        self._script_is_known = False
+        self._doubted: list[str] | None = []  # the first lines, until one is in a known script
 
     def translate(self, lines: Sequence[str]) -> list[str]:
         """The translated lines; BadSetting if the first are in another script, or these are no lines."""
         lines = all_strings(lines, "lines")
-        if not self._script_is_known:
-            check_script(lines, self._space.vectors(self.source))
-            self._script_is_known = any(map(str.strip, lines))
+        if self._doubted is not None:
+            first = [line for line in (*self._doubted, *lines) if any(map(str.isalpha, line))]
+            self._doubted = None if check_script(first, self._space.vectors(self.source)) else first
         pieces = [self._reader.pieces(self._tokeniser.tokens_and_tags(line)) for line in lines]
         self._look_up(piece.entry for line in pieces for piece in line if piece.entry is not None)
         for piece in (piece for line in pieces for piece in line if piece.is_word):

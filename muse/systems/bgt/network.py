@@ -114,11 +114,11 @@ class BgtNetwork(SentenceNetwork):
         found: Gaussian = self.own[place](self._seen(batch, place))
         return found
 
-    def _meaning(self, batch: Ragged, place: int) -> Gaussian:
-        """The semantic posterior of sentences, which are read without their punctuation if it is left out."""
+    def _meaning(self, batch: Ragged, place: int, seen: Observed | None = None) -> Gaussian:
+        """The semantic posterior of sentences, as `seen` unless their punctuation is left out."""
         if self.punctuation is not None:
-            batch = batch.keep_some(~self.punctuation[batch.ids])
-        found: Gaussian = self.semantic(self._seen(batch, place))
+            seen = self._seen(batch.keep_some(~self.punctuation[batch.ids]), place)
+        found: Gaussian = self.semantic(self._seen(batch, place) if seen is None else seen)
         return found
 
     def terms(self, pair: tuple[Ragged, Ragged], side: int | Tensor, generator: torch.Generator) -> Terms:
@@ -127,8 +127,9 @@ class BgtNetwork(SentenceNetwork):
         The side is 0 where only the pivot is read.
         """
         read = pair if self.config.read_from == "both" else pair[:1]
-        meanings = [self._meaning(batch, place) for place, batch in enumerate(read)]
-        own = [encode(self._seen(pair[place], place)) for place, encode in enumerate(self.own)]
+        seen = [self._seen(batch, place) for place, batch in enumerate(read)]
+        meanings = [self._meaning(batch, place, seen[place]) for place, batch in enumerate(read)]
+        own = [encode(seen[place]) for place, encode in enumerate(self.own)]
         meaning = meanings[side] if isinstance(side, int) else _of_each(meanings, side)
         latents = [[meaning.sample(generator)]] * 2
         for place, posterior in enumerate(own):
