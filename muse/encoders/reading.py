@@ -170,13 +170,14 @@ class Vocabulary(Reader):
         stops[ends[ends > 0] - 1] = False
         for place in np.flatnonzero(stops).tolist():
             part = parts[place]
-            numbers[place] = self._parts[part, next_part_kind(part, parts[place + 1])]
+            numbers[place] = self._parts[f"{part} {next_part_kind(part, parts[place + 1])}"]
 
 
-class _Parts(dict[str | tuple[str, str], int]):
+class _Parts(dict[str, int]):
     """A cache of the parts of lines between spaces: the number of each part, and the ids of its words.
 
-    The key is the part; of one that ends in a full stop inside a line, the part and the kind of the next.
+    The key of a part that ends in a full stop inside a line also holds the kind of the next part, after a
+    space, which no part contains. Not a tuple: where all keys are str, reading is a fifth faster.
     """
 
     def __init__(
@@ -198,15 +199,15 @@ class _Parts(dict[str | tuple[str, str], int]):
         self._unknown = array("q")  # the number of tokens of each part that have no id
         self._stop = array("b")
 
-    def __missing__(self, key: str | tuple[str, str]) -> int:
-        part, follows = (key, "") if isinstance(key, str) else key  # the hot path looks parts up as they are
-        tokens = self._tokeniser.part_tokens(part, follows)
+    def __missing__(self, part: str) -> int:
+        alone, _, follows = part.partition(" ")
+        tokens = self._tokeniser.part_tokens(alone, follows)
         rows = [row for row in map(self._row, tokens) if row is not None]
         self._rows.extend(row + self._first for row in rows)
         self._ends.append(len(self._rows))
         self._unknown.append(len(tokens) - len(rows))
-        self._stop.append(part.endswith("."))
-        self[key] = number = len(self._stop) - 1
+        self._stop.append(alone.endswith("."))
+        self[part] = number = len(self._stop) - 1
         return number
 
     def _row(self, token: str) -> int | None:
