@@ -25,6 +25,7 @@ def check_script(lines: Sequence[str], vectors: Vectors) -> bool:
 
     >>> import numpy as np
     >>> check_script(["Bonjour !"], Vectors("fr", ["chat"], np.zeros((1, 1), np.float32)))
+    True
     """
     found = _scripts(lines)
     known = _scripts(vectors.words[:_WORDS])
