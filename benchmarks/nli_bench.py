@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from sentence_sets import PIVOT, beside_english
+from sentence_sets import PIVOT, SpaceOf
 from sentence_training import sample
 
 from muse.api.encoders import load_encoder
@@ -16,23 +15,13 @@ from muse.encoders.encoder import SentenceEncoder
 from muse.evaluation.score import bootstrap_interval
 from muse.progress import Progress
 from muse.run.runtime import Runtime
-from muse.space import AlignedSpace
 from muse.systems.network_encoder import NetworkEncoder
 from muse.systems.registry import train_system
 from muse.systems.system import TrainingRequest
 
 
-class Bench(NamedTuple):
-    """One space, its two languages, and what is asked of it."""
-
-    name: str
-    space: AlignedSpace
-    asked: argparse.Namespace
-
-    @property
-    def other(self) -> str:
-        """The language beside English."""
-        return beside_english(self.space)
+class Bench(SpaceOf):
+    """A space, and the encoders that are trained over it."""
 
     @property
     def data(self) -> Path:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 from pathlib import Path
 from typing import NamedTuple
 
@@ -33,6 +34,19 @@ class Aligned(NamedTuple):
 def beside_english(space: AlignedSpace) -> str:
     """The language of a space that is not English, the first where there are several."""
     return next(name for name in space.languages if name != PIVOT)
+
+
+class SpaceOf(NamedTuple):
+    """One space, its two languages, and what is asked of it."""
+
+    name: str
+    space: AlignedSpace
+    asked: argparse.Namespace
+
+    @property
+    def other(self) -> str:
+        """The language beside English."""
+        return beside_english(self.space)
 
 
 def captions(language: str, shared: Path) -> list[str]:

@@ -15,13 +15,12 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import torch
 from pairs import SHARED
 from sentence_search import answered
-from sentence_sets import PIVOT, Aligned, beside_english, retrieval_sets, training
+from sentence_sets import PIVOT, Aligned, SpaceOf, retrieval_sets, training
 from tables import header, heading, row
 
 from muse.api.encoders import load_encoder
@@ -36,7 +35,7 @@ from muse.files.plain_text import read_lines
 from muse.files.sentence_text import read_rated_sentences
 from muse.progress import Progress
 from muse.search.pair_score import PairScore
-from muse.space import AlignedSpace, load_space
+from muse.space import load_space
 from muse.vectors import Matrix
 
 POWERS = ("power-mean[-inf,1,inf]", "power-mean[-inf,1,inf,3]")
@@ -51,17 +50,8 @@ RETRIEVALS = (PairScore("nn"), PairScore("csls", k=10), PairScore("margin", k=4)
 LONG_ENOUGH = 5  # words of a sentence to probe
 
 
-class Bench(NamedTuple):
-    """One space, its two languages, and what is asked of it."""
-
-    name: str
-    space: AlignedSpace
-    asked: argparse.Namespace
-
-    @property
-    def other(self) -> str:
-        """The language beside English."""
-        return beside_english(self.space)
+class Bench(SpaceOf):
+    """A space, and the encoders that are compared over it."""
 
     def text(self) -> Aligned:
         """The training text: all of it."""

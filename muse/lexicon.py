@@ -25,6 +25,9 @@ class Entry(NamedTuple):
     probability: float | None = None
 
 
+CASE = 0.1  # the share of pairs in another case from which a user is told
+
+
 @dataclass(frozen=True)
 class Lexicon:
     """Pairs (source word, target word) in order, either all with a score or none; likewise probabilities.
@@ -95,6 +98,16 @@ class Lexicon:
         """
         sources, targets = (WordIndex([*map(str.casefold, words)]) for words in (source_words, target_words))
         return sum(one.casefold() in sources and two.casefold() in targets for one, two in self.pairs)
+
+    def in_another_case(self, known: int, source_words: Iterable[str], target_words: Iterable[str]) -> int:
+        """How many pairs beside the `known` ones differ from words in upper and lower case alone; 0 if few.
+
+        Few are less than CASE of all that are known in any case; so are all if less of the pairs is unknown.
+        """
+        if len(self) - known < CASE * len(self):
+            return 0
+        more = self.known_in_any_case(source_words, target_words) - known
+        return more if more > 0 and more >= CASE * (known + more) else 0
 
     def translations(self) -> dict[str, frozenset[str]]:
         """Each source word with all its translations, in the order of first mention."""

@@ -30,7 +30,6 @@ from muse.space import AlignedSpace
 
 log = logging.getLogger(__name__)
 
-CASE = 0.1  # the share, of the pairs known in any case, from which a warning names the others
 _OTHER_CASE = "they differ in upper and lower case: convert the dictionary to the vocabulary's"
 
 
@@ -176,11 +175,10 @@ def _covered(space: AlignedSpace, lexicon: Lexicon, source: str, target: str) ->
 def warn_of_case(space: AlignedSpace, lexicon: Lexicon, source: str, target: str) -> None:
     """Warns if a good part of the pairs is in the vocabularies but for upper and lower case."""
     own, other = space.vectors(source), space.vectors(target)
-    known = lexicon.known(own.index, other.index)
-    if not (own.ranked and other.ranked) or len(lexicon) - known < CASE * len(lexicon):
+    if not (own.ranked and other.ranked):
         return
-    more = lexicon.known_in_any_case(own.words, other.words) - known
-    if more and more >= CASE * (known + more):
+    more = lexicon.in_another_case(lexicon.known(own.index, other.index), own.words, other.words)
+    if more:
         log.warning(
             "%d of %d pairs are unknown because of upper and lower case alone: write them as the "
             "vocabularies do", more, len(lexicon),

@@ -17,7 +17,6 @@ from muse.vectors import Vectors
 log = logging.getLogger(__name__)
 
 LEAST_KNOWN = 0.5  # the share of the pairs below which a warning says that few are known
-CASE = 0.1  # the share, of the pairs known in any case, from which one says that words are in another case
 
 
 class _Entries:
@@ -101,11 +100,8 @@ def _check_known(lexicon: Lexicon, known: int, source: Vectors, target: Vectors)
 
 def _in_another_case(lexicon: Lexicon, known: int, source: Vectors, target: Vectors) -> str:
     """What to do if a good part of the pairs are of words in other letters, upper or lower; "" if not."""
-    unknown = len(lexicon) - known
-    if unknown < CASE * len(lexicon):
-        return ""
-    others = lexicon.known_in_any_case(source.words, target.words) - known
-    if not others or others < CASE * (known + others):
+    others = lexicon.in_another_case(known, source.words, target.words)
+    if not others:
         return ""
     lowered = lexicon.known(*(set(map(str.lower, side.words)) for side in (source, target))) - known
     advice = "use --lower" if 2 * lowered > others else "write them as the vectors do"
