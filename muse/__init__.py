@@ -22,7 +22,7 @@ _HOMES = {
     "AlignConfig": "muse.learn.pair",
     "align": "muse.api.run",
     "embed": "muse.embedding",
-    "load_encoder": "muse.api.encoders",
+    "load_encoder": "muse.sentences.loading",
     "load_space": "muse.space",
     "read_vectors": "muse.files",
 }

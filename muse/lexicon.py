@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from muse.errors import Mismatch
-from muse.word_index import WordIndex
+from muse.vectors import WordIndex
 
 Pair = tuple[str, str]
 

@@ -1,25 +1,198 @@
-"""Progress of long work: a line with an ETA on a terminal, occasional log lines elsewhere."""
+"""Progress of long work: a line with an ETA on a terminal, occasional log lines elsewhere.
+
+The progress line: how far a stage is, how fast and for how long; as much of it as a width has room for.
+"""
 
 from __future__ import annotations
 
 import logging
+import math
 import os
 import sys
 import time
+import unicodedata
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass, field
 from typing import Protocol, TypeVar
 
-from muse.progress_line import Stage, filled, progress_line
-
 log = logging.getLogger(__name__)
 
+BYTES = "bytes"  # the unit that is shown as kB, MB or GB
+MORE = "..."  # the end of a name that is cut
+_TIMES = ((1, "s"), (60, "min"), (3_600, "h"))
 LOG_EVERY_SECONDS = 10.0
 SHOW_EVERY_SECONDS = 0.1
 USUAL_COLUMNS = 80
 _CLEAR = "\r\x1b[K"
+
+
+@dataclass(frozen=True)
+class Stage:
+    """What the lines of a stage have in common.
+
+    `total` of 0: unknown. `first` were done before the stage began, by the run that this one resumes.
+    `may_end_early`: the time left is an upper bound. `part` is such as "[2/4]", or empty.
+    """
+
+    name: str
+    total: int = 0
+    unit: str = "steps"
+    first: int = 0
+    may_end_early: bool = False
+    part: str = ""
+
+
+def progress_line(
+    stage: Stage, done: int, seconds: float, figures: Mapping[str, float], columns: int | None = None
+) -> str:
+    """The line after `seconds`, cut to `columns` if given: the name stays longest, then share and time left.
+
+    >>> progress_line(Stage("refine", 40, "rounds", part="[3/4]"), 10, 5.0, {"objective": 0.5})
+    '[3/4] refine: 25 %, 2 rounds/s, 15 s left, objective 0.5'
+    >>> progress_line(Stage("refine", 40, "rounds", part="[3/4]"), 10, 5.0, {"objective": 0.5}, 32)
+    '[3/4] refine: 25 %, 15 s left'
+    """
+    head = _printable(f"{stage.part} {stage.name}".strip())
+    rate = (done - stage.first) / seconds if seconds > 0 else 0.0
+    # In the order shown, each with its rank when there is no room for all.
+    pieces = [
+        (0, _share(stage, done)),
+        (2, _rate(rate, stage.unit)),
+        (1, _left(stage, done, rate)),
+        *((3 + place, f"{name} {figure(value)}") for place, (name, value) in enumerate(figures.items())),
+    ]
+    pieces = [(rank, text) for rank, text in pieces if text]
+    ranks = sorted(rank for rank, _ in pieces)
+    for kept in range(len(ranks), -1, -1):
+        shown = ", ".join(text for rank, text in pieces if rank in ranks[:kept])
+        line = f"{head}: {shown}" if shown else head
+        if columns is None or width(line) <= columns:
+            return line
+    return _cut(head, columns or 0)
+
+
+def _share(stage: Stage, done: int) -> str:
+    if stage.total:
+        return f"{min(100 * done // stage.total, 100)} %"
+    return amount(done, stage.unit) if done else ""
+
+
+def _rate(per_second: float, unit: str) -> str:
+    if per_second <= 0:
+        return ""
+    if unit == BYTES:
+        return f"{amount(per_second, unit)}/s"
+    # Below one a second, a count per minute or hour is easier to read than a fraction.
+    per, name = next((pair for pair in _TIMES if per_second * pair[0] >= 1), _TIMES[-1])
+    return f"{_two_digits(per_second * per)} {unit}/{name}"
+
+
+def _left(stage: Stage, done: int, per_second: float) -> str:
+    if not stage.total or per_second <= 0:
+        return ""
+    seconds = (stage.total - done) / per_second
+    if seconds < 1:
+        return ""  # by the time that it is read, it is over
+    return f"{'at most ' if stage.may_end_early else ''}{duration(seconds)} left"
+
+
+def duration(seconds: float) -> str:
+    """The time in words, rounded up to what matters.
+
+    >>> duration(7.2), duration(61), duration(4000), duration(200_000)
+    ('8 s', '2 min', '1 h 7 min', '56 h')
+    """
+    if seconds <= 60:
+        return f"{math.ceil(seconds)} s"
+    minutes = math.ceil(seconds / 60)
+    if minutes < 60:
+        return f"{minutes} min"
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes} min" if minutes and hours < 10 else f"{hours + (minutes > 0)} h"
+
+
+def amount(count: float, unit: str) -> str:
+    """A count with its unit; bytes as kB, MB or GB.
+
+    >>> amount(8812, "words"), amount(1_312_000_000, "bytes"), amount(312_000, "bytes")
+    ('8,812 words', '1.3 GB', '310 kB')
+    """
+    if unit != BYTES:
+        return f"{count:,.0f} {unit}"
+    scale, name = next(pair for pair in ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (0, "B")) if count >= pair[0])
+    return f"{_two_digits(count / (scale or 1))} {name}"
+
+
+def figure(value: float) -> str:
+    """A figure of training, with four digits.
+
+    >>> figure(0.123456), figure(20_000)
+    ('0.1235', '20,000')
+    """
+    return f"{value:,.4g}" if abs(value) < 1_000 else f"{value:,.0f}"
+
+
+def _two_digits(value: float) -> str:
+    # 8,812 is 8,800, 312 is 310, 3.14 is 3.1, 2.0 is 2.
+    rounded = float(f"{value:.2g}")
+    return f"{rounded:,.0f}" if rounded >= 10 else f"{rounded:g}"
+
+
+def filled(text: str, columns: int) -> str:
+    """The text with spaces in place of one, where a terminal would break it inside a word.
+
+    >>> filled("expected two words, got one", 20)
+    'expected two words, got one'
+    >>> filled("expected a file, found none", 20)
+    'expected a file,    found none'
+    """
+    parts, column = list[str](), 0
+    for word in text.split(" "):
+        room = columns - column
+        if parts and width(word) + 1 > room and width(word) <= columns:
+            parts.append(" " * room)
+            column = 0
+        elif parts:
+            parts.append(" ")
+            column += 1
+        parts.append(word)
+        column = (column + width(word)) % columns
+    return "".join(parts)
+
+
+def width(text: str) -> int:
+    """The columns that a text takes on a terminal: letters of East Asian scripts take two.
+
+    >>> width("mots de 日本語")
+    14
+    """
+    return sum(map(_columns, text))
+
+
+def _columns(character: str) -> int:
+    if unicodedata.combining(character):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
+
+
+def _printable(text: str) -> str:
+    # A name of a file may have an escape or the end of a line, which would break the line.
+    return "".join(character if character.isprintable() else "?" for character in text)
+
+
+def _cut(text: str, columns: int) -> str:
+    return text if width(text) <= columns else "".join(_beginning(text, columns - len(MORE))) + MORE[:columns]
+
+
+def _beginning(text: str, columns: int) -> Iterator[str]:
+    taken = 0
+    for character in text:
+        taken += _columns(character)
+        if taken > columns:
+            return
+        yield character
 
 
 class Tick(Protocol):
@@ -103,7 +276,7 @@ class Progress:
         """A context in which the yielded `tick(done, **figures)` reports progress towards `total`.
 
         A `total` of 0 means that the total is unknown: no remaining time is shown then. For the others see
-        `muse.progress_line.Stage`.
+        `muse.progress.Stage`.
         """
         number, of = self._part
         line = _Line(Stage(name, total, unit, first, may_end_early, f"[{number}/{of}]" if of else ""), first)

@@ -14,10 +14,10 @@ import pytest
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-from tests.browser import browser, home  # noqa: E402, F401 - fixtures
-from tests.command import Command  # noqa: E402
-from tests.pages import Reader  # noqa: E402
-from tests.toys import raw_pair, write_vec  # noqa: E402
+from tests.support.browser import browser, home  # noqa: E402, F401 - fixtures
+from tests.support.command import Command  # noqa: E402
+from tests.support.pages import Reader  # noqa: E402
+from tests.support.toys import raw_pair, write_vec  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -26,8 +26,8 @@ ROOT = Path(__file__).resolve().parents[1]
 # server of forks imports torch once.
 TOGETHER = {"sample": "checkout: Path", "forks": "run_together("}
 GROUPS = {
-    path.name: group
-    for path in Path(__file__).parent.glob("test_*.py")
+    path.relative_to(ROOT).as_posix(): group
+    for path in Path(__file__).parent.rglob("test_*.py")
     for group, sign in TOGETHER.items()
     if sign in path.read_text(encoding="utf-8")
 }
@@ -35,7 +35,13 @@ GROUPS = {
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Puts these first: where several processes share the tests, the longest part must not come last."""
-    items.sort(key=lambda item: (GROUPS.get(item.path.name) != "sample", item.path.name not in GROUPS))
+    items.sort(
+        key=lambda item: (GROUPS.get(_file(item.nodeid)) != "sample", _file(item.nodeid) not in GROUPS)
+    )
+
+
+def _file(nodeid: str) -> str:
+    return nodeid.partition("::")[0]
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -46,7 +52,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     class ByFile(LoadFileScheduling):  # type: ignore[misc]
         def _split_scope(self, nodeid: str) -> str:
             file: str = super()._split_scope(nodeid)
-            return GROUPS.get(Path(file).name, file)
+            return GROUPS.get(file, file)
 
     return ByFile(config, log) if config.getvalue("dist") == "loadfile" else None
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from muse.alignment import Alignment
-from tests.spaces import rotation
+from tests.support.spaces import rotation
 
 
 def test_the_defect() -> None:

@@ -16,15 +16,15 @@ import numpy as np
 import pytest
 import torch
 
-from muse.api import reading
+from muse.api import run
 from muse.api import run as api
 from muse.errors import NotConverged
 from muse.files.space_folder import write_array
 from muse.learn import many as align_many
 from muse.space import saving as space_saving
-from tests.command import Command, Ended, align_arguments, process, tree
-from tests.spaces import saved
-from tests.toys import cloud, raw_pair, write_vec
+from tests.support.command import Command, Ended, align_arguments, process, tree
+from tests.support.spaces import saved
+from tests.support.toys import cloud, raw_pair, write_vec
 
 HELP = [
     "align", "encode", "evaluate", "export", "induce", "map", "mine", "train", "train-lm",
@@ -222,7 +222,7 @@ def no_training(*_: Any, **__: Any) -> None:
 def test_a_language_that_no_folder_can_be_called(
     muse: Command, files: Path, monkeypatch: pytest.MonkeyPatch, language: str
 ) -> None:
-    monkeypatch.setattr(reading, "read_vectors", no_training)
+    monkeypatch.setattr(run, "read_vectors", no_training)
     before = tree(files)
     refused(muse(*good(files, "--src", language)), "a language needs a name that is valid for a folder")
     assert tree(files) == before
@@ -359,7 +359,7 @@ def test_no_memory_left(muse: Command, files: Path, monkeypatch: pytest.MonkeyPa
         raise MemoryError
 
     before = tree(files)
-    monkeypatch.setattr(reading, "read_vectors", fail)
+    monkeypatch.setattr(run, "read_vectors", fail)
     refused(muse(*good(files)), "memory", "--max-vocab")
     assert tree(files) == before
 
@@ -379,7 +379,7 @@ def test_what_torch_has_no_memory_for_is_told_and_no_other_fault_hidden(
     def fail(*_: Any, **__: Any) -> None:
         raise RuntimeError(error)
 
-    monkeypatch.setattr(reading, "read_vectors", fail)
+    monkeypatch.setattr(run, "read_vectors", fail)
     if told:
         refused(muse(*good(files)), "memory", "--batch")
     else:

@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 import pytest
 
-from muse.files import locate
-from tests.command import Command, tree
-from tests.spaces import saved
-from tests.toys import raw_pair, write_vec
+from muse.files.vectors import locate
+from tests.support.command import Command, tree
+from tests.support.spaces import saved
+from tests.support.toys import raw_pair, write_vec
 
 
 class Mistake(NamedTuple):

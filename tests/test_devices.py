@@ -13,48 +13,46 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from muse.alignment import Alignment
+from muse.answers.calibration import calibrate
+from muse.answers.probability import held_out_scores
 from muse.errors import NotConverged
 from muse.evaluation.sentences import Queries, sentence_ranks
 from muse.learn.criterion import criterion
-from muse.learn.initialise.adversarial import adversarial
-from muse.learn.initialise.adversarial_config import AdversarialConfig
+from muse.learn.initialise.adversarial import AdversarialConfig, adversarial
 from muse.learn.initialise.features import FeaturesConfig, features
 from muse.learn.initialise.gromov import GromovConfig, gromov
 from muse.learn.initialise.identical import IdenticalConfig, identical
 from muse.learn.initialise.similarity import SimilarityConfig, similarity
 from muse.learn.joint import JointConfig, refine_jointly
 from muse.learn.refine import RefineConfig, refine
-from muse.learn.supervise.canonical import CanonicalConfig, canonical
 from muse.learn.supervise.choice import Start, choose
-from muse.learn.supervise.contrastive import ContrastiveConfig, contrastive
-from muse.learn.supervise.evidence import Evidence, Maps
-from muse.learn.supervise.gather import gather
-from muse.learn.supervise.orthogonal import orthogonal
-from muse.learn.supervise.refined import refined
-from muse.learn.supervise.relaxed import RelaxedConfig, relaxed
-from muse.learn.supervise.self_learning import SelfLearningConfig, self_learning
-from muse.learn.supervise.transported import TransportedConfig, transported
-from muse.learn.supervise.trimmed import trimmed
-from muse.learn.supervise.whitened import whitened
+from muse.learn.supervise.cross_validation import trimmed
+from muse.learn.supervise.evidence import Evidence, Maps, gather
+from muse.learn.supervise.induced import (
+    SelfLearningConfig,
+    TransportedConfig,
+    refined,
+    self_learning,
+    transported,
+)
+from muse.learn.supervise.linear import CanonicalConfig, canonical, orthogonal, whitened
+from muse.learn.supervise.trained import ContrastiveConfig, RelaxedConfig, contrastive, relaxed
 from muse.learn.tune import tune
 from muse.learn.verdict import judge
 from muse.lexicon import Lexicon
-from muse.mining import MiningConfig, mine
 from muse.procrustes import correlation_weighted, cross_fitted, gram, procrustes, svd
 from muse.run.runtime import Runtime
 from muse.search import approximate, both_ways
 from muse.search.approximate import Approximation
-from muse.search.both_ways import Products
-from muse.search.calibration import calibrate
-from muse.search.neighbours import nearest
+from muse.search.both_ways import Products, SimilarityMatrix
+from muse.search.exact import nearest
 from muse.search.pair_score import PairScore
-from muse.search.probability import held_out_scores
 from muse.search.retrieval import METHODS, Retrieval, log_partition, translations
-from muse.search.similarity_matrix import SimilarityMatrix
+from muse.sentences.mining import MiningConfig, mine
 from muse.vectors import Vectors
-from tests.devices import on_gpu, pretended_gpu
-from tests.spaces import plain_space
-from tests.toys import pair
+from tests.support.devices import on_gpu, pretended_gpu
+from tests.support.spaces import plain_space
+from tests.support.toys import pair
 
 N, D = 400, 20
 SOURCE, TARGET, TURN = pair(N, D, noise=0.1)
@@ -254,7 +252,7 @@ def _small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(both_ways, "KEPT", 4 * 8 * N * 20)
     monkeypatch.setattr(approximate, "FEW", 100)
     monkeypatch.setattr(approximate, "TRAINED_ON", 8)
-    monkeypatch.setattr("muse.learn.supervise.trimmed.LEAST_PAIRS", 100)
+    monkeypatch.setattr("muse.learn.supervise.cross_validation.LEAST_PAIRS", 100)
     monkeypatch.setattr("muse.learn.supervise.choice.LEAST_TO_TRAIN", 100)
     monkeypatch.setattr(
         "muse.learn.initialise.identical.identical_strings",

@@ -11,8 +11,8 @@ from torch import Tensor
 
 from muse.errors import MissingExtra
 from muse.run.runtime import pick_device
-from muse.search.neighbours import nearest
-from tests.devices import Generator, RefusedByCuda, pretended_gpu
+from muse.search.exact import nearest
+from tests.support.devices import Generator, RefusedByCuda, pretended_gpu
 
 
 def test_the_pretended_gpu_is_picked(monkeypatch: pytest.MonkeyPatch) -> None:

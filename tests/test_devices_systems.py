@@ -10,10 +10,10 @@ import pytest
 
 from muse.progress import Progress
 from muse.run.runtime import Runtime
-from muse.systems.registry import SAVED, train_system
-from muse.systems.system import TrainingRequest
-from tests.devices import pretended_gpu
-from tests.parallel import toy_space, toy_text, write_text
+from muse.sentences.systems.registry import SAVED, train_system
+from muse.sentences.systems.system import TrainingRequest
+from tests.support.devices import pretended_gpu
+from tests.support.parallel import toy_space, toy_text, write_text
 
 pytest.importorskip("tokenizers")
 

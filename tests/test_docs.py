@@ -15,15 +15,15 @@ import pytest
 
 from muse.files import read_vectors
 from muse.normalise import normalise
+from muse.sentences.systems.registry import SAVED
 from muse.space import Provenance, SideToSave, load_space, save_space
-from muse.systems.registry import SAVED
 from muse.vectors import Vectors
 from tests.conftest import ROOT
-from tests.pages import KINDS, Reader, agree, blocks, commands
-from tests.server import Handler, serving
-from tests.spaces import rotation
-from tests.test_fetch import BODY
-from tests.toys import cloud, write_vec
+from tests.fetch.test_fetch import BODY
+from tests.support.pages import KINDS, Reader, agree, blocks, commands
+from tests.support.server import Handler, serving
+from tests.support.spaces import rotation
+from tests.support.toys import cloud, write_vec
 
 README = ROOT / "README.md"
 PAGES = ROOT / "docs" / "pages"
@@ -137,7 +137,7 @@ def _do_not_wait(monkeypatch: pytest.MonkeyPatch) -> None:
     from muse import web
 
     bind: Callable[..., object] = web.bind
-    monkeypatch.setattr("muse.web.connections.serve", lambda app, listening: None)
+    monkeypatch.setattr("muse.web.server.serve", lambda app, listening: None)
     monkeypatch.setattr("muse.web.bind", lambda address: bind(replace(address, port=0)))
 
 

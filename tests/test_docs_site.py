@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from muse.api.request import Request
+from muse.api.settings import Request
 from muse.learn.pair import AlignConfig
 from muse.search.retrieval import Retrieval
 from tests.conftest import ROOT

@@ -12,13 +12,13 @@ import numpy as np
 import pytest
 
 from muse.files import read_lexicon, read_vectors
-from muse.learn import plan
+from muse.learn import auto
 from muse.normalise import normalise
 from muse.space import load_space
-from tests.command import SCORE_FIELDS, Command, align_arguments
 from tests.conftest import ROOT
-from tests.parallel import toy_space, toy_text, write_text
-from tests.toys import small_game
+from tests.support.command import SCORE_FIELDS, Command, align_arguments
+from tests.support.parallel import toy_space, toy_text, write_text
+from tests.support.toys import small_game
 
 SAMPLE = ROOT / "embeddings" / "sample"
 GOLD = ROOT / "dictionaries" / "fr-en.sample.txt"
@@ -175,8 +175,8 @@ import os, signal
 from muse.learn import plan
 from muse import cli
 from muse.run.checkpoint import Checkpoint
-from tests.toys import small_game
-plan.KNOWN["adversarial"] = small_game
+from tests.support.toys import small_game
+auto.KNOWN["adversarial"] = small_game
 save, saved = Checkpoint.save, []
 def killed(self, *arguments):
     save(self, *arguments)
@@ -199,7 +199,7 @@ def test_killed_and_resumed(muse: Command, files: Path, monkeypatch: pytest.Monk
     assert killed.returncode == -signal.SIGKILL, killed.stderr
     assert kept.exists()
     assert not (files / "killed").exists()
-    monkeypatch.setitem(plan.KNOWN, "adversarial", small_game)
+    monkeypatch.setitem(auto.KNOWN, "adversarial", small_game)
     for run in (arguments("killed", "--resume"), arguments("whole")):
         ended = muse(*run)
         assert ended.code in (0, 3), ended.err

@@ -11,16 +11,16 @@ import numpy as np
 import pytest
 
 from muse.alignment import Alignment
-from muse.learn import plan
+from muse.learn import auto
 from muse.learn.criterion import Criterion
 from muse.learn.initialise.clusters import ClustersConfig, Heat, clusters
 from muse.learn.transport import TransportConfig
 from muse.run.runtime import Runtime
 from muse.space import load_space
 from muse.vectors import Vectors
-from tests.asgi import Client
-from tests.command import Command, Ended, process, refused, refused_leaving, tree
-from tests.toys import raw_mixture, write_vec
+from tests.support.asgi import Client
+from tests.support.command import Command, Ended, process, refused, refused_leaving, tree
+from tests.support.toys import raw_mixture, write_vec
 
 SHORT = TransportConfig(rounds=10, rows=400, dimensions=16, weighted=True)
 FEW = ClustersConfig(runs=8, tries=40, heats=(Heat(32, SHORT), Heat(8, replace(SHORT, rounds=20))))
@@ -83,7 +83,7 @@ def few_clusters(
 @pytest.fixture
 def fast(monkeypatch: pytest.MonkeyPatch, muse: Command) -> Command:
     """The command line, on which the initialisation takes fewer runs."""
-    monkeypatch.setitem(plan.KNOWN_OF_ROWS, "clusters", few_clusters)
+    monkeypatch.setitem(auto.KNOWN_OF_ROWS, "clusters", few_clusters)
     return muse
 
 

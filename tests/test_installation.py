@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from muse.installation import DISTRIBUTION, EXTRAS, install_extra, install_packages
-from tests.command import Ended, python, refused
 from tests.conftest import ROOT
+from tests.support.command import Ended, python, refused
 
 # The form of a command that installs muse itself by a name on PyPI, whatever the extras.
 BY_NAME = re.compile(r"pip3? install\s+(?:-\S+\s+)*['\"]?muse(?![\w-])")

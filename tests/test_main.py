@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.spaces import saved
+from tests.support.spaces import saved
 
 # An import of {name} that ends in {error}.
 ENDING = """
@@ -68,7 +68,7 @@ def test_it_may_run_in_any_thread() -> None:
     assert process.stdout.startswith("muse, version") and "Traceback" not in process.stderr
 
 
-@pytest.mark.parametrize("name", ["muse.cli", "muse.doctor"])
+@pytest.mark.parametrize("name", ["muse.cli", "muse.commands.doctor"])
 def test_an_installation_cut_short_is_named(name: str) -> None:
     code, output, errors = ended(name, 'EOFError("marshal data too short")')
     (line,) = errors.strip().splitlines()

@@ -9,7 +9,7 @@ import pytest
 
 from muse.errors import BadSetting
 from muse.normalise import DEFAULT_STEPS, normalise, normalise_
-from tests.spaces import raw_rows
+from tests.support.spaces import raw_rows
 
 SEQUENCES = [
     (),

@@ -22,8 +22,8 @@ import pytest
 
 from muse.installation import DISTRIBUTION, EXTRAS
 from muse.version import __version__
-from tests.command import Ended
 from tests.conftest import ROOT
+from tests.support.command import Ended
 
 NAME = f"{DISTRIBUTION.replace('-', '_')}-{__version__}"
 UNPINNED = {"faiss-gpu-cu12"}  # beside faiss-cpu it cannot be installed for the tests

@@ -11,8 +11,8 @@ from torch.nn.functional import normalize
 
 from muse.errors import NotConverged
 from muse.procrustes import both_mapped, correlation_weighted, cross_fitted, gram, procrustes, rotation, svd
-from tests.spaces import raw_rows
-from tests.spaces import rotation as drawn
+from tests.support.spaces import raw_rows
+from tests.support.spaces import rotation as drawn
 
 
 @pytest.mark.parametrize("dimension", [1, 2, 8, 60])

@@ -12,16 +12,16 @@ import numpy as np
 import pytest
 
 from muse import progress
-from muse.api.encoders import load_encoder
 from muse.commands.encoders import encoded
 from muse.export.vector_files import export_vectors
 from muse.files import read_vectors
-from muse.mining import mine
 from muse.progress import Progress
 from muse.search.retrieval import Retrieval
+from muse.sentences.loading import load_encoder
+from muse.sentences.mining import mine
 from muse.space import Provenance, load_space, save_space
-from tests.spaces import sides_to_save
-from tests.toys import raw_pair, write_vec
+from tests.support.spaces import sides_to_save
+from tests.support.toys import raw_pair, write_vec
 
 CLEAR = "\r\x1b[K"
 Drawn = Callable[[], list[str]]

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from muse.progress_line import Stage, duration, filled, progress_line, width
+from muse.progress import Stage, duration, filled, progress_line, width
 
 WORK = Stage("refine", 40, "rounds", part="[3/4]")
 

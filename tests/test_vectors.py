@@ -7,14 +7,14 @@ import unicodedata
 import numpy as np
 import pytest
 
-from muse.encoders.reading import Vocabulary
 from muse.learn.initialise.identical import identical_strings
 from muse.lexicon import Lexicon
+from muse.sentences.encoders.reading import Vocabulary
 from muse.space import AlignedSpace
 from muse.space.forms import find_form
-from muse.translate import Translator
+from muse.translate.text import Translator
 from muse.vectors import Vectors
-from tests.spaces import plain_space
+from tests.support.spaces import plain_space
 
 PORTUGUESE = ["é", "não", "ação", "possível", "casa"]
 

@@ -13,30 +13,27 @@ from unicodedata import normalize
 import numpy as np
 import pytest
 
+from muse.answers.lookup import neighbours
+from muse.answers.translations import answer_words, own_spelling
 from muse.evaluation.groups import by_part
-from muse.evaluation.significance import compare_words
 from muse.evaluation.similarity import evaluate_similarity
-from muse.evaluation.words import evaluate_words
+from muse.evaluation.words import compare_words, evaluate_words
 from muse.files import write_vectors_text
-from muse.learn import sample
-from muse.learn.detour import Intermediate, nearest_first
-from muse.learn.sample import sampled
-from muse.learn.supervise.evidence import Evidence
-from muse.learn.supervise.gather import gather
+from muse.learn import pair
+from muse.learn.many import Intermediate, nearest_first
+from muse.learn.pair import sampled
+from muse.learn.supervise.evidence import Evidence, gather
 from muse.lexicon import Lexicon, Pair
 from muse.report.measured import Gold, gold_answers, measure
 from muse.search.retrieval import Retrieval
+from muse.sentences.systems.bgt.inputs import SpaceWords
+from muse.sentences.systems.cmlm.learning import glossed
 from muse.space import AlignedSpace
 from muse.space.new_words import WordVectors, load_new_words, map_new_words
-from muse.systems.bgt.tokens import SpaceWords
-from muse.systems.cmlm.inference import glossed
-from muse.text.kneser_ney import learn_language_model
-from muse.translate import answer_words, neighbours
-from muse.translate.own_spelling import own_spelling
-from muse.vectors import Matrix, Vectors
-from muse.word_index import WordIndex
-from tests.spaces import plain_space
-from tests.test_space_new_words import space_of
+from muse.text.language_model import learn_language_model
+from muse.vectors import Matrix, Vectors, WordIndex
+from tests.space.test_new_words import space_of
+from tests.support.spaces import plain_space
 
 Form = Literal["NFC", "NFD"]
 FORMS: tuple[Form, Form] = ("NFC", "NFD")
@@ -216,7 +213,7 @@ def test_words_that_two_languages_share_are_counted_in_any_form() -> None:
 
 
 def test_named_rows_are_kept_in_a_sample(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sample, "MOST", 4)
+    monkeypatch.setattr(pair, "MOST", 4)
     side = Vectors("a", french("NFD"), np.eye(COUNT, dtype=np.float32), ranked=False)
     found = sampled(side, rng(), keep=set(french()[20:24]))
     assert set(found.words) == set(french("NFD")[20:24])

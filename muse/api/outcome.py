@@ -8,9 +8,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from muse.api.request import Request
+from muse.api.settings import Request
 from muse.evaluation.score import Signature
-from muse.learn.improve import Improvement
+from muse.learn.auto import Improvement
 from muse.learn.joint import Joint
 from muse.learn.pair import AlignConfig, Learned
 from muse.learn.transport import TransportConfig

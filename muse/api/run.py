@@ -1,4 +1,9 @@
-"""The run of `muse align`, from files to a space on disk, in one call."""
+"""The run of `muse align`, from files to a space on disk, in one call.
+
+Reading: the vectors of one language of a run of `muse align`, from a file or an array, normalised.
+
+The dictionary to learn from: its pairs, and how its third column counts.
+"""
 
 from __future__ import annotations
 
@@ -12,19 +17,20 @@ from typing import Any
 
 import numpy as np
 
-from muse.api.dictionary import read_dictionary
-from muse.api.options import request_of
 from muse.api.outcome import Report, occasion, of_language, provenance, signature
-from muse.api.reading import read_side
-from muse.api.request import Request, Untrained
+from muse.api.settings import Given, Request, RowArray, Untrained, request_of
 from muse.errors import BadSetting, MuseError
-from muse.files.locks import only_writer
+from muse.files import read_lexicon, read_vectors
+from muse.files.atomic import only_writer
+from muse.files.plain_text import read_lines
+from muse.files.row_texts import with_texts
 from muse.files.source import is_stream
 from muse.files.space_folder import MANIFEST, checksum
 from muse.files.space_manifest import read_manifest
-from muse.learn.detour import Intermediate
-from muse.learn.many import LearnedMany, Others, learn_many
-from muse.learn.pair import PARTS, check_pair
+from muse.files.vectors.table import Wanted, gather, lacks_ngrams
+from muse.learn.many import Intermediate, LearnedMany, Others, learn_many
+from muse.learn.pair import PARTS, check_pair, prepare_
+from muse.lexicon import Lexicon
 from muse.progress import Progress
 from muse.run.checkpoint import Checkpoint, open_checkpoint
 from muse.run.memory import peak_memory_mb
@@ -34,14 +40,68 @@ from muse.space import (
     SideToSave,
     add_to_space,
     check_addition,
+    check_language,
     check_out,
     load_space,
     save_space,
 )
-
-__all__ = ["align", "pick_device", "run"]
+from muse.vectors import Vectors
 
 log = logging.getLogger(__name__)
+
+
+def read_side(request: Request, language: str, given: Given, progress: Progress) -> SideToSave:
+    """The vectors of a language, normalised, with the files that they were read from.
+
+    Words whose vectors are all zeros are left out, with a warning: nothing can be learned of them. Rows
+    without words keep their numbers, and those of zeros are found by no search.
+    """
+    listed, texts = request.word_list(language), request.texts(language)
+    if isinstance(given, RowArray):
+        if listed is not None:
+            raise lacks_ngrams(Path(language))
+        table = with_texts(given.table(language), texts)
+        vectors = gather(table, Wanted(language, request.max_vocab, request.lowercase))
+        vectors = _with_directions(vectors, "the array")
+        return SideToSave(*prepare_(vectors, request.config.steps))  # no files: the digest stands for it
+    vectors = read_vectors(
+        given, language=language, max_vocab=request.max_vocab, lowercase=request.lowercase,
+        words=None if listed is None else [word for word in read_lines(listed) if word], texts=texts,
+        progress=progress,
+    )  # fmt: skip
+    check_language(language, vectors.words)
+    if vectors.repeated:
+        log.warning("%s: dropped %d duplicate %s (%s)", given, vectors.repeated, vectors.noun, language)
+    vectors = _with_directions(vectors, given)
+    files = tuple(file for file in (given, listed, texts) if file is not None)
+    return SideToSave(*prepare_(vectors, request.config.steps), files=files)
+
+
+def _with_directions(vectors: Vectors, given: object) -> Vectors:
+    """The words whose vectors are not all zeros, or all rows without words; warns of those that are."""
+    kept = vectors.nonzero()
+    if zeros := len(vectors) - len(kept):
+        action = "left out" if vectors.ranked else "no counterpart will be found for"
+        log.warning(
+            "%s: %s %d of %d %s (%s), with vectors of zeros",
+            given, action, zeros, len(vectors), vectors.noun, vectors.language,
+        )  # fmt: skip
+    return kept if vectors.ranked else vectors
+
+
+def read_dictionary(path: Path) -> Lexicon:
+    """The pairs of a dictionary; says on the log how a third column of numbers is read."""
+    lexicon = read_lexicon(path)
+    # Whether scores are weights depends on their range, which their author may not have had in mind.
+    if lexicon.scores is None or lexicon.probabilities is not None:
+        return lexicon
+    if lexicon.weights is None:
+        log.info(
+            "%s: the third column is no weight, since it is not from 0 to 1: all pairs count alike", path
+        )
+    else:
+        log.info("%s: the third column, from 0 to 1, is read as the weights of the pairs", path)
+    return lexicon
 
 
 @dataclass(frozen=True, eq=False)

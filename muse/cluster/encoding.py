@@ -8,14 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from muse.api.encoders import load_encoder
-from muse.cluster.run import Run
-from muse.cluster.stage import Make
-from muse.encoders.encoder import SentenceEncoder
-from muse.encoders.reading import blocks
+from muse.cluster.run import Make, Run
+from muse.files.byte_ranges import TextPiece, pieces
 from muse.files.parquet import SENTENCE, VECTOR
 from muse.files.parts import PartFolder
-from muse.files.pieces import TextPiece, pieces
+from muse.sentences.encoders.encoder import SentenceEncoder
+from muse.sentences.encoders.reading import blocks
+from muse.sentences.loading import load_encoder
 from muse.space import load_space
 from muse.vectors import Matrix
 

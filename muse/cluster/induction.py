@@ -11,12 +11,11 @@ from typing import Any
 import numpy as np
 from torch import Tensor
 
-from muse.cluster.blocks import WordBlocks, word_blocks
+from muse.answers.induction import Counts, Limits, check_found, entries, summary
 from muse.cluster.run import Run, Site
-from muse.cluster.shards import KeySearch, look_up
+from muse.cluster.shards import KeySearch, WordBlocks, look_up, word_blocks
 from muse.errors import BadSetting
 from muse.files.parts import PartFolder
-from muse.induce import Counts, Limits, check_found, entries, summary
 from muse.lexicon import Entry
 from muse.search.approximate import Approximation
 from muse.search.found import Neighbours

@@ -11,19 +11,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from muse.cluster.blocks import SentenceBlocks
 from muse.cluster.encoding import Encoding, SavedEncoder, Text
-from muse.cluster.run import Run, Site
-from muse.cluster.shards import KeySearch, look_up
-from muse.cluster.stage import Make
-from muse.encoders.encoder import SentenceEncoder
+from muse.cluster.run import Make, Run, Site
+from muse.cluster.shards import KeySearch, SentenceBlocks, look_up
 from muse.files.atomic import atomic_path
+from muse.files.byte_ranges import TextPiece, pieces
 from muse.files.parquet import SENTENCE
 from muse.files.parts import PartFolder, open_parts
-from muse.files.pieces import TextPiece, pieces
-from muse.mining import Mined, MiningConfig, Values, paired
 from muse.search.both_ways import Both
-from muse.text.identity import canonical
+from muse.sentences.encoders.encoder import SentenceEncoder
+from muse.sentences.mining import Mined, MiningConfig, Values, paired
+from muse.text.characters import canonical
 
 SIDES = ("source", "target")
 DIGEST = "digest"

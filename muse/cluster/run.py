@@ -1,26 +1,31 @@
-"""Run: one piece of work on a cluster, and the folder of parts that it fills."""
+"""Stage: the parts that are still missing, made by actors.
+
+Run: one piece of work on a cluster, and the folder of parts that it fills.
+"""
 
 from __future__ import annotations
 
+import logging
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from muse.cluster.connection import Cluster, connected, require_ray
-from muse.cluster.stage import Work, make_parts
-from muse.encoders.encoder import SentenceEncoder
-from muse.errors import BadFile
+from muse.errors import BadFile, MuseError
+from muse.files.byte_ranges import files_of
 from muse.files.parts import MANIFEST as PARTS_MANIFEST
 from muse.files.parts import PartFolder, begin_parts, check_parts, read_manifest
-from muse.files.pieces import files_of
 from muse.files.source import cannot_open
 from muse.files.space_folder import MANIFEST, checksum
 from muse.progress import Progress
+from muse.sentences.encoders.encoder import SentenceEncoder
 from muse.version import __version__
+
+Make = Callable[[int], None]
 
 
 @dataclass(frozen=True)
@@ -106,3 +111,80 @@ def files_as_settings(path: Path | None) -> list[list[Any]]:
         return [[str(file), file.stat().st_size, file.stat().st_mtime_ns] for file in files_of(path)]
     except OSError as error:
         raise BadFile(cannot_open(path, error)) from error
+
+
+class Work(Protocol):
+    """What an actor does: `begin` loads what it needs, on its machine, and returns what makes one part."""
+
+    def begin(self) -> Make:
+        """A function that makes the part of a number."""
+
+
+def _worker(job: Work) -> type:
+    """The class of an actor that does a job: Ray keeps the class, job included, for those that replace it."""
+
+    class Worker:
+        def __init__(self) -> None:
+            self._make = job.begin()
+
+        def __call__(self, batch: dict[str, Any]) -> dict[str, Any]:
+            for number in batch["part"].tolist():
+                self._make(number)
+            return batch
+
+    return Worker
+
+
+def make_parts(
+    name: str, parts: PartFolder, job: Work, workers: int, *, cpus: float = 1, progress: Progress
+) -> None:
+    """Make what is missing of `parts` with so many workers at most, each of so many `cpus`.
+
+    Raise what a job raised if that is an error of the user.
+    """
+    missing = parts.missing()
+    if not missing:
+        return
+    ray, pool = require_ray(), (min(workers, len(missing)), cpus)
+    try:
+        with progress.stage(name, parts.count, "parts", first=parts.count - len(missing)) as tick:
+            if not ray.util.client.ray.is_connected():
+                for done, _ in enumerate(_made(job, missing, *pool), parts.count - len(missing) + 1):
+                    tick(done)
+                return
+            # Ray Data does not run at the other end of ray://, so a task on the cluster runs it.
+            task = ray.remote(num_cpus=0)(_make_all).remote(job, missing, *pool)
+            while ray.wait([task], timeout=1)[1]:
+                tick(parts.count - len(parts.missing()))
+            ray.get(task)
+    except ray.exceptions.RayError as error:
+        raise _of_user(error) or error from None
+
+
+def _made(job: Work, missing: list[int], workers: int, cpus: float) -> Iterator[object]:
+    """Yields something for each part that is made."""
+    data = require_ray().data
+    _silence(data)
+    rows = data.from_items([{"part": number} for number in missing], override_num_blocks=len(missing))
+    actors = data.ActorPoolStrategy(min_size=1, max_size=workers)
+    yield from rows.map_batches(_worker(job), batch_size=1, compute=actors, num_cpus=cpus).iter_rows()
+
+
+def _make_all(job: Work, missing: list[int], workers: int, cpus: float) -> None:
+    for _ in _made(job, missing, workers, cpus):
+        pass
+
+
+def _of_user(error: BaseException | None) -> MuseError | None:
+    """The error of the user in a chain of Ray's."""
+    while error is not None and not isinstance(error, MuseError):
+        error = getattr(error, "cause", None) or error.__cause__
+    return error
+
+
+def _silence(data: Any) -> None:
+    # Progress is shown as everywhere in muse.
+    context = data.DataContext.get_current()
+    context.enable_progress_bars = False
+    context.print_on_execution_start = False
+    logging.getLogger("ray.data").setLevel(logging.ERROR)

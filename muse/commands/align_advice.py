@@ -89,7 +89,7 @@ class _Unaligned:
 
     def remedies(self) -> Iterator[Remedy]:
         """Yields what may help, the surest and cheapest first."""
-        from muse.learn.plan import AUTO_OF_ROWS
+        from muse.learn.auto import AUTO_OF_ROWS
 
         options, init = self.options, self.options["init"]
         if not options["refine"]:

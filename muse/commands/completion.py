@@ -84,7 +84,7 @@ def spaces(context: click.Context, incomplete: str) -> Found:
 
 def languages(context: click.Context, incomplete: str) -> Found:
     """The languages of the space that is named before; in a command without one, those with vectors."""
-    from muse.files.locate import known_languages
+    from muse.files.vectors.locate import known_languages
 
     if any(parameter.name == "space" for parameter in context.command.params):
         # click leaves what it has not come to parse in args.

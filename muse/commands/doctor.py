@@ -18,7 +18,7 @@ def doctor(as_json: bool, **options: Any) -> None:
 
     This covers versions, threads, the GPU, the faiss build, and what each optional extra is for.
     """
-    from muse.doctor import examine, extras
+    from muse.commands.machine import examine, extras
 
     found, known = examine(), extras()
     if as_json:

@@ -15,18 +15,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from muse.commands.encoders import by_language_with_default, encoder_names, fitted
-from muse.commands.options import cluster, common, one_machine_only
+from muse.commands.options import STDIN, cluster, common, lines_on_stdin, one_machine_only
 from muse.commands.outputs import check_inputs_spared
-from muse.commands.standard_input import STDIN, lines_on_stdin
 from muse.commands.unknown_words import Sampled, warn_if_unknown
 
 if TYPE_CHECKING:
-    from muse.encoders.encoder import SentenceEncoder
-    from muse.encoders.streaming import Write
+    from muse.sentences.encoders.encoder import SentenceEncoder, Write
 
 log = logging.getLogger(__name__)
 
-# The best without training, text or n-grams, by benchmarks/default_encoder.py; idf is a little better at
+# The best without training, text or n-grams, by benchmarks/sentences/default_encoder.py; idf is a little better at
 # finding translations. With +ngrams both gain, but these must be learned first, of every word of the space.
 UNTRAINED = "sif"
 
@@ -56,8 +54,8 @@ def encode(
 
     Each line is a sentence. One without a known word becomes a row of zeros.
     """
-    from muse.encoders.streaming import encode_stream
     from muse.progress import Progress
+    from muse.sentences.encoders.encoder import encode_stream
 
     began = time.perf_counter()
     if options["address"] is not None:
@@ -114,8 +112,8 @@ def _on_cluster(
 
 
 def _check_places(out: Path | None, save: Path | None) -> None:
-    from muse.encoders.saving import check_out
-    from muse.files.row_files import check_row_file
+    from muse.files.rows import check_row_file
+    from muse.sentences.encoders.saving import check_out
 
     if out is not None:
         check_row_file(out)
@@ -124,9 +122,9 @@ def _check_places(out: Path | None, save: Path | None) -> None:
 
 
 def _sentences(source: Path | None, column: str | None) -> Iterator[list[str]]:
-    from muse.encoders.reading import blocks
-    from muse.encoders.streaming import stream_sentences
     from muse.errors import Contradiction
+    from muse.sentences.encoders.encoder import stream_sentences
+    from muse.sentences.encoders.reading import blocks
 
     if source is None:
         if column is not None:
@@ -137,9 +135,9 @@ def _sentences(source: Path | None, column: str | None) -> Iterator[list[str]]:
 
 
 def _encoder(space: Path, lang: str, options: dict[str, Any]) -> SentenceEncoder:
-    from muse.api.encoders import load_encoder
     from muse.progress import Progress
     from muse.run.runtime import pick_device
+    from muse.sentences.loading import load_encoder
     from muse.space import load_space
 
     pick_device(options["device"])
@@ -160,7 +158,7 @@ def _encoder(space: Path, lang: str, options: dict[str, Any]) -> SentenceEncoder
 
 
 def _fit_text(fit: str, lang: str) -> list[str]:
-    from muse.encoders.streaming import stream_sentences
+    from muse.sentences.encoders.encoder import stream_sentences
 
     file = by_language_with_default(lang, [fit], "--fit").get(lang)
     if file is None:
@@ -171,7 +169,7 @@ def _fit_text(fit: str, lang: str) -> list[str]:
 @contextmanager
 def _writer(out: Path | None, dimension: int, kept: list[list[float]] | None) -> Iterator[Write]:
     # Writes rows to a file, into `kept`, or as text to stdout.
-    from muse.files.row_files import row_writer
+    from muse.files.rows import row_writer
 
     if out is not None:
         with row_writer(out, dimension) as write:

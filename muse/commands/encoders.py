@@ -15,9 +15,9 @@ from muse.commands.unknown_words import warn_if_unknown
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from muse.encoders.encoder import SentenceEncoder
     from muse.progress import Progress
     from muse.search.pair_score import PairScore
+    from muse.sentences.encoders.encoder import SentenceEncoder
     from muse.space import AlignedSpace
     from muse.vectors import Matrix
 
@@ -55,9 +55,9 @@ def open_encoder(
     space: AlignedSpace, options: dict[str, Any], own: Mapping[str, Sequence[str]] | None = None
 ) -> SentenceEncoder:
     """The encoder of --encoder, fitted on the text of --fit; `own` is what `--fit task` stands for."""
-    from muse.api.encoders import load_encoder
     from muse.files.sentence_text import read_sentences
     from muse.progress import Progress
+    from muse.sentences.loading import load_encoder
     from muse.space import load_space
 
     files = [value for value in options["fit_files"] if value != OWN or own is None]
@@ -80,8 +80,8 @@ def made_by(encoder: SentenceEncoder, options: dict[str, Any]) -> tuple[str, ...
 
     Its files are read for this: call it once, before the work.
     """
-    from muse.api.encoders import saved_in
-    from muse.encoders.saving import weights_checksum
+    from muse.sentences.encoders.saving import weights_checksum
+    from muse.sentences.loading import saved_in
 
     weights = "+".join(weights_checksum(folder)[:4] for folder in saved_in(options["encoder"]))
     fit = "+".join(map(_fit_name, options["fit_files"]))

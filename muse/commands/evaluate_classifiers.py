@@ -1,4 +1,7 @@
-"""The tasks transfer and probe of `muse evaluate`, which train classifiers on sentence vectors."""
+"""The tasks transfer and probe of `muse evaluate`, which train classifiers on sentence vectors.
+
+The task nli of `muse evaluate`.
+"""
 
 from __future__ import annotations
 
@@ -13,20 +16,47 @@ import click
 from muse.commands.encoders import by_language, encoded, made_by, open_encoder
 from muse.commands.options import given, open_space
 
+log = logging.getLogger(__name__)
+
+LABELS = "labels.txt"
+
+
+def inference(space: Path, options: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    """The accuracy of an encoder's own classifier on the test part of a file of inferences."""
+    import numpy as np
+
+    from muse.evaluation.inference import evaluate_inference
+    from muse.evaluation.score import gold_name, space_signature
+    from muse.files.nli import read_nli
+    from muse.sentences.systems.nli.pair_classes import classify
+
+    text = read_nli(options["pairs"]).part("test")
+    loaded = open_space(space, options["device"], options["quiet"])
+    language = options["source"]
+    loaded.side(language)
+    encoder = open_encoder(loaded, options)
+    signature = space_signature(
+        loaded, language, language, retrieval="classifier", gold=gold_name(options["pairs"]),
+        more=made_by(encoder, options),
+    )  # fmt: skip
+    found = classify(encoder, text.premises, text.hypotheses, language, progress=loaded.progress)
+    score = evaluate_inference(
+        found, np.array(text.labels), signature, rng=np.random.default_rng(options["seed"])
+    )
+    return score.as_json(), [str(score)]
+
+
 if TYPE_CHECKING:
     import numpy as np
 
-    from muse.encoders.encoder import SentenceEncoder
     from muse.evaluation.classifier import Labels, Parts
     from muse.evaluation.probing import Probe
     from muse.evaluation.score import Signature
     from muse.progress import Progress
+    from muse.sentences.encoders.encoder import SentenceEncoder
     from muse.space import AlignedSpace
 
     Task = tuple[Probe, str, Parts | None]  # with a name for its files, and its split if it is given
-
-log = logging.getLogger(__name__)
-LABELS = "labels.txt"
 
 
 def transfer(space: Path, options: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
@@ -118,7 +148,7 @@ def _given(space: AlignedSpace, options: dict[str, Any]) -> Iterator[Task]:
     from muse.evaluation.classifier import Parts
     from muse.evaluation.probing import Probe
     from muse.evaluation.score import gold_name
-    from muse.files.probe_text import PARTS, read_probe_text
+    from muse.files.sentence_text import PARTS, read_probe_text
 
     if options["source"]:
         space.side(options["source"])
@@ -147,9 +177,8 @@ def _rows(encoder: SentenceEncoder, task: Probe, progress: Progress) -> Any:
 def _probes(space: AlignedSpace, options: dict[str, Any], rng: np.random.Generator) -> Iterator[Task]:
     # The tasks of --probe, by default all of meaning and form that the texts allow, with a name for the files
     # of each. Of several languages, those without genders are left out of `gender`.
-    from muse.evaluation.probing import ONE_LANGUAGE, language_probe
+    from muse.evaluation.probing import ONE_LANGUAGE, STYLE, has_genders, language_probe
     from muse.evaluation.score import gold_name
-    from muse.evaluation.style_probes import STYLE, has_genders
     from muse.files.sentence_text import read_sentences
 
     files = by_language(options["text"], "--text")

@@ -11,8 +11,8 @@ from muse.commands.encoders import encoded, made_by, open_encoder, pair_scores
 from muse.commands.options import choose_direction, open_space
 
 if TYPE_CHECKING:
-    from muse.encoders.encoder import SentenceEncoder
     from muse.files.sentence_text import RatedSentences
+    from muse.sentences.encoders.encoder import SentenceEncoder
     from muse.space import AlignedSpace
     from muse.vectors import Matrix
 
@@ -83,7 +83,7 @@ def sts(space: Path, options: dict[str, Any]) -> tuple[dict[str, Any], list[str]
     import numpy as np
 
     from muse.evaluation.score import gold_name, space_signature
-    from muse.evaluation.sts import evaluate_sts
+    from muse.evaluation.sentence_ratings import evaluate_sts
     from muse.files.sentence_text import read_rated_sentences
 
     across = options["target_pairs"] is not None
@@ -115,8 +115,8 @@ def relatedness(space: Path, options: dict[str, Any]) -> tuple[dict[str, Any], l
     import numpy as np
 
     from muse.evaluation.classifier import require_sklearn
-    from muse.evaluation.relatedness import RatedRows, evaluate_relatedness
     from muse.evaluation.score import gold_name, space_signature
+    from muse.evaluation.sentence_ratings import RatedRows, evaluate_relatedness
     from muse.files.sentence_text import read_rated_sentences
 
     require_sklearn()
@@ -144,8 +144,7 @@ def relatedness(space: Path, options: dict[str, Any]) -> tuple[dict[str, Any], l
 def _texts(options: dict[str, Any], *, pivot_first: bool) -> tuple[list[list[str]], str]:
     # The lines of both sides, source first, and a name for the files.
     from muse.evaluation.score import gold_name
-    from muse.files.parallel_text import read_parallel
-    from muse.files.sentence_text import read_aligned
+    from muse.files.sentence_text import read_aligned, read_parallel
 
     files = [options["source_file"], options["target_file"]]
     if options["parallel"] is not None:

@@ -1,4 +1,7 @@
-"""The tasks words and similarity of `muse evaluate`."""
+"""The tasks words and similarity of `muse evaluate`.
+
+The task rows of `muse evaluate`.
+"""
 
 from __future__ import annotations
 
@@ -10,15 +13,64 @@ import click
 
 from muse.commands.options import choose_direction, open_space, retrievals
 
+log = logging.getLogger(__name__)
+
+
+if TYPE_CHECKING:
+    from muse.space import AlignedSpace
+    from muse.vectors import Vectors
+
+
+def rows(space: Path, options: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    """How often the counterpart of a row is found, by ids or row numbers."""
+    files = options["source_file"], options["target_file"]
+    if (files[0] is None) != (files[1] is None):
+        raise click.UsageError("--source and --target go together: give both, or neither.")
+    if files[0] is None and options["pairs"] is None:
+        raise click.UsageError("--task rows needs --pairs FILE, or --source FILE and --target FILE.")
+    if "margin" in options["methods"]:
+        raise click.UsageError("--retrieval margin is for --task sentences.")
+    import numpy as np
+
+    from muse.evaluation.rows import evaluate_rows
+    from muse.evaluation.score import gold_name
+    from muse.files import read_lexicon
+
+    pairs = None if options["pairs"] is None else read_lexicon(options["pairs"], "two ids")
+    loaded = open_space(space, options["device"], options["quiet"])
+    languages = choose_direction(loaded, options["source"], options["target"])
+    sides = tuple(_side(loaded, language, file) for language, file in zip(languages, files, strict=True))
+    gold = "" if options["pairs"] is None else gold_name(options["pairs"])
+    fields, lines = {}, []
+    for retrieval in retrievals(options["methods"], options["backend"]):
+        rng = np.random.default_rng(options["seed"])
+        score = evaluate_rows(
+            loaded, (sides[0], sides[1]), pairs, retrieval=retrieval, rng=rng, gold=gold
+        )  # fmt: skip
+        fields[retrieval.method] = score.as_json()
+        lines.append(str(score))
+    return next(iter(fields.values())) if len(fields) == 1 else fields, lines
+
+
+def _side(space: AlignedSpace, language: str, file: Path | None) -> Vectors:
+    """The rows of a file in the space, or, without one, those of the space."""
+    if file is None:
+        return space.vectors(language)
+    from dataclasses import replace
+
+    from muse.files import read_vectors
+
+    read = read_vectors(file, language=language)
+    space.check_raw(language, read.dimension, str(file))
+    return replace(read, matrix=space.map_words(language, read.matrix))
+
+
 if TYPE_CHECKING:
     from muse.evaluation.words import WordScore
     from muse.lexicon import Lexicon
     from muse.search.approximate import Recall
     from muse.search.retrieval import Retrieval
     from muse.space import AlignedSpace
-
-
-log = logging.getLogger(__name__)
 
 
 def similarity(space: Path, options: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
@@ -28,7 +80,7 @@ def similarity(space: Path, options: dict[str, Any]) -> tuple[dict[str, Any], li
     from muse.evaluation.score import gold_name
     from muse.evaluation.similarity import evaluate_similarity
     from muse.files import read_lexicon
-    from muse.files.lexicon_text import RATED
+    from muse.files.lexicons import RATED
 
     rated = read_lexicon(options["pairs"], RATED)
     loaded = open_space(space, options["device"], options["quiet"])
@@ -44,7 +96,7 @@ def words(space: Path, options: dict[str, Any]) -> tuple[dict[str, Any], list[st
     """Word translation scores (P@k, MRR, MAP) against gold translations."""
     if "margin" in options["methods"]:
         raise click.UsageError("--retrieval margin is for --task sentences.")
-    from muse.evaluation.significance import check_comparable
+    from muse.evaluation.words import check_comparable
     from muse.files import read_lexicon
     from muse.search.approximate import Approximation, worst
 
@@ -113,7 +165,7 @@ def _shown(score: WordScore) -> list[str]:
 def _against(score: WordScore, other: WordScore, options: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
     import numpy as np
 
-    from muse.evaluation.significance import compare_words
+    from muse.evaluation.words import compare_words
 
     compared = compare_words(score, other, np.random.default_rng(options["seed"]))
     fields = {"against": {**compared.as_json(), "p_at_1": other.p_at_1, "signature": str(other.signature)}}
@@ -121,7 +173,7 @@ def _against(score: WordScore, other: WordScore, options: dict[str, Any]) -> tup
 
 
 def _hubness(space: AlignedSpace, options: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
-    from muse.evaluation.hubness import hubness
+    from muse.evaluation.words import hubness
 
     fields, lines = {}, []
     for retrieval in retrievals(("nn", "csls"), options["backend"]):

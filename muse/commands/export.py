@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from muse.commands.numbers import Finite
-from muse.commands.options import choose_direction, common, open_space
+from muse.commands.options import Finite, choose_direction, common, open_space
 
 if TYPE_CHECKING:
     import numpy as np
@@ -137,10 +136,10 @@ def _words(space: AlignedSpace, given: dict[str, Any]) -> AlignedSpace:
     encoder = given.get("encoder")
     if encoder is None:
         return space
-    from muse.api.encoders import load_encoder
-    from muse.encoders.trained import TrainedEncoder
     from muse.errors import BadSetting
-    from muse.systems.network_encoder import NetworkEncoder
+    from muse.sentences.encoders.trained import TrainedEncoder
+    from muse.sentences.loading import load_encoder
+    from muse.sentences.systems.network_encoder import NetworkEncoder
 
     loaded = load_encoder(encoder, space)
     if not isinstance(loaded, TrainedEncoder | NetworkEncoder):
@@ -215,7 +214,7 @@ def _spacy(
 def _space(
     space: AlignedSpace, out: Path, given: dict[str, Any], rng: np.random.Generator, progress: Progress
 ) -> Report:
-    from muse.export.space_folder import export_space
+    from muse.export.vector_files import export_space
 
     _check_pivot(space, given)
     written = export_space(space, out, max_vocab=given.get("max_vocab"))

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from muse.commands.numbers import Finite
 from muse.commands.options import (
+    Finite,
     choose_direction,
     cluster,
     common,
@@ -24,8 +24,8 @@ from muse.commands.options import (
 )
 
 if TYPE_CHECKING:
-    from muse.files.lexicon_formats import Write
-    from muse.induce import Limits
+    from muse.answers.induction import Limits
+    from muse.files.lexicons import Write
     from muse.lexicon import Entry
     from muse.search.approximate import Approximation, Recall
     from muse.space import AlignedSpace
@@ -73,7 +73,7 @@ def induce(space: Path, out: Path, form: str | None, both: bool, as_json: bool, 
 
     The most frequent words come first, each with its best translations.
     """
-    from muse.induce import Limits
+    from muse.answers.induction import Limits
     from muse.run.memory import peak_memory_mb
     from muse.search.approximate import Approximation, worst
 
@@ -176,7 +176,7 @@ def _write(
     approximation: Approximation,
 ) -> list[dict[str, Any]]:
     # What each file has and lacks; the files appear only once all are complete.
-    from muse.files.lexicon_formats import dictionary_writer
+    from muse.files.lexicons import dictionary_writer
     from muse.space.inputs import check_spared
 
     check_spared(space.manifest, [one.out for one in wanted])  # the other direction's file has no option
@@ -192,7 +192,7 @@ def _write(
 
 def _left_out(space: AlignedSpace, wanted: _Wanted, form: str) -> set[str]:
     # The words that the format cannot hold.
-    from muse.files.lexicon_formats import holds
+    from muse.files.lexicons import holds
 
     limits, found = wanted.limits, set()
     for language, most in ((wanted.source, limits.source_max), (wanted.target, limits.target_max)):
@@ -217,7 +217,7 @@ def _found(
     # The entries of one direction.
     import numpy as np
 
-    from muse.induce import entries
+    from muse.answers.induction import entries
     from muse.search.retrieval import Retrieval
     from muse.space.direction import search_with
 
@@ -233,7 +233,7 @@ def _fill(
     write: Write, wanted: _Wanted, space: AlignedSpace, found: Iterable[Entry], left_out: set[str]
 ) -> dict[str, Any]:
     # Writes the entries of one direction without these words and returns what the file has and lacks.
-    from muse.induce import Counts, check_found, summary
+    from muse.answers.induction import Counts, check_found, summary
 
     within, written = Counts(), Counts()
     for entry in written.counted(one for one in within.counted(found) if left_out.isdisjoint(one[:2])):

@@ -79,9 +79,9 @@ def map_words(space: Path, lang: str, vectors: Path, out: Path | None, as_json: 
 
 def _stream(space: Path, lang: str, vectors: Path, out: Path, *, as_json: bool, **options: Any) -> None:
     from muse.errors import Contradiction
-    from muse.files.row_files import check_row_file
+    from muse.files.rows import check_row_file
     from muse.progress import Progress
-    from muse.space.streaming import map_rows
+    from muse.space.new_words import map_rows
 
     if options["fit"] or options["words"] is not None:
         raise Contradiction(

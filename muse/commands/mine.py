@@ -12,16 +12,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from muse.commands.encoders import encoded, encoder_options, made_by, open_encoder
-from muse.commands.numbers import Finite
-from muse.commands.options import backend, cluster, common, one_machine_only, open_space, search
+from muse.commands.options import Finite, backend, cluster, common, one_machine_only, open_space, search
 
 if TYPE_CHECKING:
-    from muse.encoders.encoder import SentenceEncoder
     from muse.evaluation.mining import MiningScore
     from muse.evaluation.score import Signature
-    from muse.mining import MiningConfig, Values
     from muse.progress import Progress
     from muse.search.approximate import Recall
+    from muse.sentences.encoders.encoder import SentenceEncoder
+    from muse.sentences.mining import MiningConfig, Values
     from muse.space import AlignedSpace
 
 log = logging.getLogger(__name__)
@@ -109,7 +108,7 @@ def _here(
     encoder: SentenceEncoder, texts: Sequence[_Text], out: Path, config: MiningConfig, progress: Progress
 ) -> _MinedPairs:
     from muse.files.sentence_text import write_scored_pairs
-    from muse.mining import mine
+    from muse.sentences.mining import mine
 
     rows = [
         encoded(encoder, text.sentences, text.language, progress.part(number, 3))
@@ -145,10 +144,10 @@ def _on_cluster(
 
 
 def _config(options: dict[str, Any], recalls: list[Recall]) -> MiningConfig:
-    from muse.mining import MiningConfig
     from muse.run.runtime import pick_device
     from muse.search.approximate import Approximation
     from muse.search.pair_score import PairScore
+    from muse.sentences.mining import MiningConfig
 
     method = "nn" if options["score"] == "cosine" else options["score"]
     score = PairScore(method, k=options["neighbours"])
@@ -181,7 +180,7 @@ def _read(
 def _text(path: Path, language: str) -> tuple[_Text, dict[str, str]]:
     """A text, and the first of its lines of each canonical form, which --gold alone needs."""
     from muse.files.sentence_text import read_sentences
-    from muse.text.identity import canonical
+    from muse.text.characters import canonical
 
     first: dict[str, str] = {}
     lines = read_sentences(path)
@@ -196,8 +195,8 @@ def _text(path: Path, language: str) -> tuple[_Text, dict[str, str]]:
 def _known(gold: Path, lines: Sequence[dict[str, str]]) -> set[tuple[str, str]]:
     """The pairs of `lines`, by canonical form, that a file has, encoded in any way; Mismatch if none."""
     from muse.errors import Mismatch
-    from muse.files.parallel_text import read_parallel
-    from muse.text.identity import canonical
+    from muse.files.sentence_text import read_parallel
+    from muse.text.characters import canonical
 
     source, target = lines
     text = read_parallel(gold, "source<TAB>target", otherwise=None)

@@ -32,7 +32,7 @@ def train_lm(
     from muse.files.writing import check_place, check_text_name
     from muse.progress import Progress
     from muse.text.arpa import write_arpa
-    from muse.text.kneser_ney import learn_language_model
+    from muse.text.language_model import learn_language_model
     from muse.text.tokens import Tokeniser
 
     check_text_name(out, "n-grams", ".arpa or .arpa.gz")

@@ -8,13 +8,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from muse.commands.encoders import by_language
-from muse.commands.numbers import Finite
-from muse.commands.options import common
-from muse.commands.train import PRESETS, changed_settings
-from muse.commands.train_report import report
+from muse.commands.options import Finite, common
+from muse.commands.train import PRESETS, changed_settings, report
 
 if TYPE_CHECKING:
-    from muse.systems.system import TrainingRequest
+    from muse.sentences.systems.system import TrainingRequest
 
 
 @click.command("train-translator")
@@ -69,7 +67,7 @@ def train_translator(space: Path, quiet: bool, as_json: bool, **options: Any) ->
     from muse.progress import Progress
     from muse.run.processes import joined
     from muse.run.runtime import Runtime, pick_device
-    from muse.systems.registry import train_system
+    from muse.sentences.systems.registry import train_system
 
     device = pick_device(options["device"])
     with joined(device) as processes:
@@ -81,8 +79,8 @@ def train_translator(space: Path, quiet: bool, as_json: bool, **options: Any) ->
 
 
 def _request(space: Path, options: dict[str, Any]) -> TrainingRequest:
+    from muse.sentences.systems.system import CALLED_OTHERWISE, TrainingRequest
     from muse.space import load_space
-    from muse.systems.system import CALLED_OTHERWISE, TrainingRequest
 
     loaded = load_space(space)
     texts = dict(by_language(options["texts"], "--text"))

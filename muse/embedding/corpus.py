@@ -8,13 +8,13 @@ from itertools import islice
 from pathlib import Path
 
 from muse.errors import BadFile, BadSetting
+from muse.files.byte_ranges import files_of, pieces
 from muse.files.parquet import is_parquet
-from muse.files.pieces import files_of, pieces
 from muse.files.plain_text import read_lines
 from muse.files.source import is_packed, is_stream
 from muse.files.space_folder import MANIFEST
 from muse.progress import Progress
-from muse.text.expressions import grouped, joined
+from muse.text.surface import grouped, joined
 from muse.text.tokens import Tokeniser
 
 SAMPLE = 2_000  # lines at least, where there are as many

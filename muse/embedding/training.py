@@ -1,4 +1,9 @@
-"""Training: fastText on a corpus, in a process of its own, and its words and vectors as a .vec file."""
+"""Training: fastText on a corpus, in a process of its own, and its words and vectors as a .vec file.
+
+Settings: how fastText trains vectors that are to be aligned.
+
+Other languages: what languages the lines of a text look like, by py3langid, used by this module alone.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -18,25 +24,110 @@ from typing import IO, Any, cast
 
 from muse.embedding.corpus import RESERVED, Corpus, write_corpus
 from muse.embedding.fasttext_process import TOLD
-from muse.embedding.other_languages import lines_by_language, warnings
-from muse.embedding.settings import EmbedConfig
-from muse.errors import BadFile
+from muse.errors import BadFile, BadSetting
 from muse.files import read_vectors
-from muse.files.atomic import atomic_path
-from muse.files.folders import parents_made
+from muse.files.atomic import atomic_path, parents_made
+from muse.files.vectors.fasttext import LONG
 from muse.files.writing import check_place, check_text_name, write_vectors_text
 from muse.progress import Progress, Tick
 from muse.run.memory import peak_memory_mb
-from muse.text.unspaced import unspaced_advice
+from muse.text.characters import unspaced_advice
+from muse.text.codes import iso_code
 
 log = logging.getLogger(__name__)
 
+SEEN = 30_000_000  # tokens to read in all, as far as EPOCHS allow: little text must be read more often
+MOST = 1_000_000_000  # fastText's numbers have 32 bits
+EPOCHS = (5, 15)  # at least, at most
+BUCKETS = (500_000, 2_000_000)  # fastText has 2,000,000, which take 2.4 GB in 300 dimensions
+SHORTEST = 30  # letters: of less it cannot be told
+LEAST = 20  # lines that are long enough
+LANGUAGES = frozenset(
+    "ar be bg bn ca cs da de el en eo es et fa fi fr gl gu he hi hr hu hy id is it ja ka kn ko la lt lv mk "
+    "ml mr nl nn no pl pt ro ru sk sl sq sr sv ta te th tr uk ur vi zh".split()
+)  # that are told from others
+SHARE = 0.03  # of the lines: less are names, quotations and mistakes
 FEW = 5_000_000  # tokens; a rule of thumb
 FEWEST_WORDS = 500  # that can be aligned: MINIMUM_WORDS of muse.learn.pair
 DECIMALS = 5
 SEEDS = 1 << 31  # that fastText tells apart
 _SHARE = re.compile(r"Progress:\s*([0-9.]+)%")
 _PROCESS = "muse.embedding.fasttext_process"
+
+
+@dataclass(frozen=True)
+class EmbedConfig:
+    """How text is read, and the settings of fastText's skip-gram (Bojanowski et al., 2017).
+
+    `epochs` None: as many as the text is short. With one thread the same text, seed and settings give the
+    same vectors; with several they give similar ones, since threads race for the same rows.
+    """
+
+    dimension: int = 300
+    epochs: int | None = None
+    window: int = 5
+    negatives: int = 10
+    least_count: int = 5
+    ngrams: tuple[int, int] = (3, 6)
+    most_words: int = 200_000
+    keep_case: bool = False
+    threads: int = 1
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        for name, value in (
+            ("--dim", self.dimension), ("--epochs", self.epochs or 1), ("--window", self.window),
+            ("--negatives", self.negatives), ("--min-count", self.least_count),
+            ("--max-vocab", self.most_words), ("--threads", self.threads),
+        ):  # fmt: skip
+            if not 1 <= value <= MOST:
+                raise BadSetting(f"{name} must be at least 1 and at most {MOST:,}, got {value}")
+        shortest, longest = self.ngrams
+        if not 0 <= shortest <= longest < LONG:
+            raise BadSetting(
+                f"--ngrams must be MIN-MAX with MIN at most MAX, and MAX below {LONG}; "
+                f"got {shortest}-{longest}"
+            )
+
+    def buckets(self, tokens: int) -> int:
+        """The number of rows that n-grams share, in a text of so many tokens."""
+        return 0 if self.ngrams[1] == 0 else BUCKETS[tokens > SEEN]
+
+    def epochs_for(self, tokens: int) -> int:
+        """The number of times that a text of so many tokens is read."""
+        if self.epochs is not None:
+            return self.epochs
+        return min(max(EPOCHS[0], round(SEEN / max(tokens, 1))), EPOCHS[1])
+
+
+def lines_by_language(lines: Sequence[str]) -> Counter[str] | None:
+    """The number of lines in each language, by its ISO 639-1 code; None if py3langid is not installed."""
+    try:
+        from py3langid import classify
+    except ImportError:
+        return None
+    long = [line for line in lines if sum(map(str.isalpha, line)) >= SHORTEST]
+    return Counter(str(classify(line)[0]) for line in long)
+
+
+def warnings(found: Counter[str] | None, language: str) -> list[str]:
+    """What a user should know of the languages that a text of `language` is in."""
+    if found is None or found.total() < LEAST:
+        return []
+    shares = {other: count / found.total() for other, count in found.most_common()}
+    main, *others = shares
+    told = [
+        f"{100 * shares[other]:.0f} % of the lines look like {other!r} in a text that looks like {main!r}; "
+        "if they are, remove them: words of two languages in one space disturb its alignment"
+        for other in others
+        if shares[other] >= SHARE
+    ]
+    language = {"nb": "no"}.get(iso_code(language), iso_code(language))  # py3langid's name of Bokmål
+    if main != language and language in LANGUAGES:
+        told.append(
+            f"{100 * shares[main]:.0f} % of the lines look like {main!r}, not {language!r}; check --lang"
+        )
+    return told
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from muse.errors import BadSetting
 from muse.evaluation.score import Hits, Interval, bootstrap_interval, json_fields
-from muse.word_index import WordIndex
+from muse.vectors import WordIndex
 
 BANDS = (1_000, 5_000, 20_000)  # the last rank of each band; a further band has the rest
 Rows = NDArray[np.int64]

@@ -7,9 +7,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from muse.search.neighbours import tile_sizes
+from muse.search.exact import tile_sizes
+from muse.search.found import zero_places
 from muse.search.retrieval import Retrieval
-from muse.search.zero_rows import zero_places
 from muse.space import AlignedSpace
 
 BLOCK = 1 << 25  # scores held at once: 128 MB

@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from muse.exchange.frames import dictionary_frame, lexicon_of
-from muse.exchange.gensim_vectors import keyed_vectors, vectors_of
+from muse.exchange.objects import dictionary_frame, keyed_vectors, lexicon_of, vectors_of
 
 __all__ = ["SpaceTransformer", "dictionary_frame", "keyed_vectors", "lexicon_of", "vectors_of"]
 

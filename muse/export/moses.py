@@ -19,16 +19,16 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from muse.files.writing import check_place, check_text_name, replaced
-from muse.progress import Progress, Tick
-from muse.search.found import Neighbours
-from muse.search.neighbours import nearest
-from muse.search.probability import (
+from muse.answers.probability import (
     check_temperature,
     csls_probabilities,
     fit_temperature,
     held_out_scores,
 )
+from muse.files.writing import check_place, check_text_name, replaced
+from muse.progress import Progress, Tick
+from muse.search.exact import nearest
+from muse.search.found import Neighbours
 from muse.search.retrieval import Retrieval, check_top
 from muse.space import AlignedSpace
 

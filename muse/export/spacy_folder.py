@@ -15,10 +15,9 @@ from typing import Any
 import numpy as np
 
 from muse.errors import Mismatch, MissingExtra
-from muse.files.atomic import atomic_folder
-from muse.files.folders import writing
+from muse.files.atomic import atomic_folder, writing
 from muse.files.space_folder import folder_name
-from muse.files.spacy_pipeline import SETTINGS, VOCAB
+from muse.files.vectors.spacy import SETTINGS, VOCAB
 from muse.files.writing import check_folder_place
 from muse.installation import install_extra
 from muse.space import AlignedSpace

@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 
 from muse.errors import Mismatch, MissingExtra
-from muse.files.atomic import atomic_folder
-from muse.files.folders import writing
+from muse.files.atomic import atomic_folder, writing
 from muse.files.writing import check_folder_place
 from muse.installation import install_extra
 from muse.space import AlignedSpace

@@ -4,6 +4,8 @@ The file is a dictionary of tensors, lists and plain values: `torch.load(path, w
 `encoder` and `decoder`, each with `names` (v units), `weight` (v, d) float32, `origin` (v,) uint8,
 `padding_idx` and `languages`; and `shared`, `specials`, `origins` (the meaning of the numbers of `origin`),
 `fallback` and `version`. In a shared file both are the same tensor, which is stored once.
+
+Vocabulary: the vocabulary file of another system, a unit a line, in the order of its embedding table.
 """
 
 from __future__ import annotations
@@ -16,14 +18,61 @@ from typing import Any
 import numpy as np
 import torch
 
-from muse.errors import BadSetting, Contradiction
-from muse.files.vocabulary import read_vocabulary
+from muse.errors import BadFile, BadSetting, Contradiction
+from muse.files.plain_text import read_lines
 from muse.files.writing import check_binary_name, check_place, replaced
 from muse.progress import Progress
 from muse.space import AlignedSpace
 from muse.space.lookup_table import ORIGINS, SPECIALS, LookupTable, lookup_table, words_of
 
 VERSION = 1
+
+
+def read_vocabulary(path: Path | str) -> list[str]:
+    r"""The units of a vocabulary, in order, without the count or score that may follow each.
+
+    A count is a number after a space or a tab, on every line: fastBPE, subword-nmt, sentencepiece and
+    fairseq write one. Duplicate units are an error: their row would be ambiguous.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "vocab.txt"
+    ...     _ = path.write_text("the 1061396\nca@@ 7\nt 5\n")
+    ...     read_vocabulary(path)
+    ['the', 'ca@@', 't']
+    """
+    path = Path(path)
+    lines = _lines(path)
+    counted = all(len(line.split()) > 1 and _is_number(line.split()[-1]) for line in lines)
+    places: dict[str, int] = {}
+    for number, line in enumerate(lines, 1):
+        unit = line.rstrip().rpartition("\t" if "\t" in line else " ")[0].rstrip() if counted else line
+        if not unit.strip(" \t"):
+            raise BadFile(f"{path}:{number}: expected a unit, got a blank line; remove it")
+        if unit in places:
+            raise BadFile(
+                f"{path}:{number}: expected each unit once, got {unit!r} again, as on line {places[unit]}; "
+                "remove one of the two lines"
+            )
+        places[unit] = number
+    return list(places)
+
+
+def _lines(path: Path) -> list[str]:
+    lines = list(read_lines(path))
+    while lines and not lines[-1].strip(" \t"):
+        lines.pop()
+    if not lines:
+        raise BadFile(f"{path}: expected a unit a line, got an empty file; check it")
+    return lines
+
+
+def _is_number(field: str) -> bool:
+    try:
+        float(field)
+    except ValueError:
+        return False
+    return True
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,14 @@
-"""Vector files: each language of a space as .vec text, word2vec binary, .npz or Parquet."""
+"""Vector files: each language of a space as .vec text, word2vec binary, .npz or Parquet.
+
+Space folder: the words or rows of a space as a new space, for muse evaluate and all other commands.
+"""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,20 +16,32 @@ import numpy as np
 
 from muse.errors import BadSetting, Mismatch
 from muse.files import write_npz, write_vectors_text, write_word2vec
-from muse.files.atomic import atomic_files
-from muse.files.folders import writing
+from muse.files.atomic import atomic_files, writing
 from muse.files.parquet import require_pyarrow
 from muse.files.space_folder import folder_name
-from muse.files.vectors_parquet import write_parquet
+from muse.files.vectors.parquet import write_parquet
 from muse.files.writing import check_binary_name, check_folder, check_place, check_text_name
+from muse.normalise import normalise
 from muse.progress import Progress, Tick
-from muse.space import AlignedSpace
+from muse.space import AlignedSpace, Provenance, SideToSave, save_space
 from muse.space.inputs import check_spared
 from muse.vectors import Matrix, Vectors
 
 log = logging.getLogger(__name__)
 
 Writer = Callable[[Path, Sequence[str], Matrix, Tick], None]
+
+
+def export_space(space: AlignedSpace, out: Path, *, max_vocab: int | None = None) -> dict[str, int]:
+    """The numbers of words by language, after the mapped rows (n, d) are written atomically as a space."""
+    sides = {}
+    for language in space.languages:
+        vectors = space.vectors(language).most_frequent(max_vocab)
+        rows, fitted = normalise(vectors.matrix, ["unit"])
+        sides[language] = SideToSave(replace(vectors, matrix=rows), fitted)
+    method = str(space.manifest.get("method", ""))
+    save_space(out, sides, pivot=space.pivot, provenance=Provenance(method))
+    return {language: len(side.vectors) for language, side in sides.items()}
 
 
 def _text(path: Path, words: Sequence[str], matrix: Matrix, tick: Tick) -> None:

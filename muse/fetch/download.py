@@ -2,34 +2,79 @@
 
 Partial content is kept in a hidden file beside the target, with the validator (ETag or Last-Modified) of its
 version. If the server has another version by now, the download starts again.
+
+Content: whether a downloaded file is complete and of the expected kind, before it gets its name.
 """
 
 from __future__ import annotations
 
+import gzip
 import json
 import logging
 import time
+import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, cast
 
 from muse.errors import BadFile
-from muse.files.folders import FULL
+from muse.files import read_lexicon
+from muse.files.atomic import FULL
 from muse.files.json_text import parse_json
 from muse.version import __version__
 
-if TYPE_CHECKING:
-    import requests
-
 log = logging.getLogger(__name__)
 
+BLOCK = 1 << 20
+AGAIN = "nothing was kept: download it again, or try --mirror"
 CHUNK = 256 * 1024
 REDIRECTS = 5  # one leads to the newest version, one to the place where it is kept
 RETRIED = {408, 425, 429, 500, 502, 503, 504}  # status codes of temporary errors
 _SAID = {"IncompleteRead": "it ended too early", "ProtocolError": "it ended too early"}
-_SAID |= dict.fromkeys(("ConnectTimeout", "ReadTimeout", "ReadTimeoutError"), "no answer in time")
 Tick = Callable[[int, int], None]  # bytes so far, bytes in total (0: unknown)
+
+
+def check_content(path: Path, name: str, kind: str) -> None:
+    """Raise BadFile if `path` is not a complete file of the given kind; `name` is its final name."""
+    with path.open("rb") as file:
+        head = file.read(512).lstrip().lower()
+    if head.startswith((b"<!doctype", b"<html", b"<?xml", b"<head")):
+        raise BadFile(f"{name}: expected {kind}, got a web page; {AGAIN}")
+    if kind == "dictionary":
+        _check_dictionary(path, name)
+    else:
+        _check_vectors(path, name)
+
+
+def _check_dictionary(path: Path, name: str) -> None:
+    try:
+        read_lexicon(path)
+    except BadFile as error:
+        raise BadFile(f"{name}: expected a dictionary ({error}); {AGAIN}") from error
+
+
+def _check_vectors(path: Path, name: str) -> None:
+    try:
+        with _opened(path, name) as file:
+            first = file.readline(100).split()
+            if len(first) != 2 or not all(field.isdigit() for field in first):
+                raise BadFile(f"{name}: expected two numbers in line 1, got something else; {AGAIN}")
+            lines = sum(block.count(b"\n") for block in iter(lambda: file.read(BLOCK), b""))
+    except (OSError, EOFError, zlib.error) as error:
+        raise BadFile(f"{name}: expected a complete file, got a broken one ({error}); {AGAIN}") from error
+    if lines < int(first[0]):
+        raise BadFile(f"{name}: expected {int(first[0])} words, got {lines}; {AGAIN}")
+
+
+def _opened(path: Path, name: str) -> IO[bytes]:
+    # Reading a .gz to its end verifies its checksum.
+    return cast("IO[bytes]", gzip.open(path, "rb")) if name.endswith(".gz") else path.open("rb")
+
+
+if TYPE_CHECKING:
+    import requests
+_SAID |= dict.fromkeys(("ConnectTimeout", "ReadTimeout", "ReadTimeoutError"), "no answer in time")
 
 
 @dataclass(frozen=True)

@@ -17,8 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from muse.errors import BadFile, BadSetting
-from muse.files.atomic import atomic_path
-from muse.files.folders import make_parents
+from muse.files.atomic import atomic_path, make_parents
 from muse.files.json_text import parse_json
 from muse.files.parquet import open_parquet, require_pyarrow
 from muse.files.writing import check_folder, replaced

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from muse.errors import BadFile, BadSetting, Mismatch
 from muse.files.plain_text import read_lines
 from muse.files.space_folder import AGAIN, unreadable
-from muse.files.table import Table
+from muse.files.vectors.table import Table
 
 
 def one_line(text: str) -> str:

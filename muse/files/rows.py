@@ -5,12 +5,15 @@
 Parquet         a column of vectors, and perhaps one of ids (vectors_parquet)
 .safetensors    one tensor
 faiss           a flat index (IndexFlatIP, IndexFlatL2)
+
+Row files: .npy and Parquet files of rows, written block by block without knowing the number of rows.
 """
 
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,19 +21,69 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from muse.errors import BadFile, MissingExtra
+from muse.errors import BadFile, BadSetting, MissingExtra
 from muse.files.archive import open_archive, strictly
-from muse.files.npz import text_of, unreadable
+from muse.files.parquet import SENTENCE, parquet_writer, require_pyarrow
 from muse.files.source import DAMAGED, first_bytes
-from muse.files.table import Block, Table, finite
+from muse.files.vectors.npz import text_of, unreadable
+from muse.files.vectors.table import Block, Table, finite
+from muse.files.writing import check_place, replaced
 from muse.installation import install_extra
+from muse.vectors import Matrix
 
+Write = Callable[[Sequence[str], Matrix], None]
+_SUFFIXES = (".npy", ".parquet")
 NPY = b"\x93NUMPY"
 FLAT = (b"IxFI", b"IxF2", b"IxFl")  # how faiss marks flat indices: inner product, L2, older files
 _HEAD = 8  # bytes that say whether a file holds rows
 _FLAT_HEADER = struct.Struct("<4sIqqq?I")  # mark, d, n, twice a constant, whether trained, metric
 _BLOCK = 8_192  # rows converted at once
 _VECTORS = ("vectors", "matrix", "embeddings", "rows")
+
+
+def check_row_file(path: Path) -> None:
+    """Raise what `row_writer` would raise, before any work is done."""
+    if path.suffix not in _SUFFIXES:
+        raise BadSetting(
+            f"{path}: vectors are written to a .npy or .parquet file, got {path.name!r}; choose such a name"
+        )
+    check_place(path)
+    if path.suffix == ".parquet":
+        require_pyarrow(path)
+
+
+@contextmanager
+def row_writer(path: Path, dimension: int, text: str = SENTENCE) -> Iterator[Write]:
+    """A function that appends sentences and their rows (b, d) to a file, which is written atomically.
+
+    A .npy file has the rows (s, d) alone, float32; a .parquet file has the columns `text` and `vector`.
+    """
+    check_row_file(path)
+    parquet = path.suffix == ".parquet"
+    with parquet_writer(path, dimension, text) if parquet else npy_writer(path, dimension) as write:
+        yield write
+
+
+@contextmanager
+def npy_writer(path: Path, dimension: int) -> Iterator[Write]:
+    """A function that appends rows (b, d) to a .npy file of float32."""
+    count = 0
+
+    def header() -> None:
+        # numpy pads the header for more digits, so the final one is as long as the first.
+        shape = {"descr": "<f4", "fortran_order": False, "shape": (count, dimension)}
+        np.lib.format.write_array_header_1_0(stream, shape)
+
+    def write(_: Sequence[str], rows: Matrix) -> None:
+        nonlocal count
+        count += len(rows)
+        stream.write(np.ascontiguousarray(rows, "<f4").data)
+
+    with replaced(path) as stream:
+        header()
+        yield write
+        stream.seek(0)
+        header()
 
 
 def is_rows(path: Path) -> bool:

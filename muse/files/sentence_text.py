@@ -1,16 +1,134 @@
-"""Files of sentences: one a line, several files aligned by line, or rated pairs."""
+"""Files of sentences: one a line, several files aligned by line, or rated pairs.
+
+Documents: files of paragraphs in order, each with the name of its document.
+
+Parallel text: sentence pairs in one file of two columns, or in two files aligned by line.
+
+Probe text: sentences with the class and the part of each, in the columns of SentEval's probing tasks.
+"""
 
 from __future__ import annotations
 
 import csv
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from muse.errors import BadFile, Mismatch
 from muse.files.plain_text import read_lines
 from muse.files.writing import replaced
+
+FIRST_TWO, TWO_FILES = "keep the first two with cut -f1,2", "give two files as --source and --target"
+PARTS = ("tr", "va", "te")  # training, model selection, test
+_COLUMNS = 3
+
+
+def read_documents(path: Path | str) -> dict[str, list[str]]:
+    """The paragraphs of each document by name, from lines `document<TAB>paragraph`, compressed or not.
+
+    Blank lines and empty paragraphs are skipped. Raise BadFile, naming the line, if a line names no
+    document, or if no document has two paragraphs, since no paragraph has a neighbour then.
+    """
+    documents: dict[str, list[str]] = {}
+    for number, line in enumerate(read_lines(path), 1):
+        if not line.strip():
+            continue
+        name, tab, paragraph = line.partition("\t")
+        if not tab or not name.strip():
+            raise BadFile(
+                f"{path}:{number}: expected document<TAB>paragraph, got a line without document boundaries "
+                f"({line[:40]!r}); start each line with the name of its document and a tab, in the order "
+                "of the text"
+            )
+        if paragraph.strip():
+            documents.setdefault(name, []).append(paragraph)
+    if not any(len(paragraphs) > 1 for paragraphs in documents.values()):
+        raise BadFile(
+            f"{path}: expected documents of two or more paragraphs, got {len(documents)} with at most one; "
+            "start each line with the name of the document that its paragraph belongs to"
+        )
+    return documents
+
+
+class ParallelText(NamedTuple):
+    """Sentences by line: `pivot[i]` and `other[i]` translate each other."""
+
+    pivot: Sequence[str]
+    other: Sequence[str]
+
+
+def read_parallel(
+    path: Path | str, columns: str = "pivot<TAB>sentence", otherwise: str | None = TWO_FILES
+) -> ParallelText:
+    """The pairs of a file of lines `pivot<TAB>sentence`, compressed or not; blank lines are skipped.
+
+    Raise BadFile, naming the line, if it has not two columns, and if there are no pairs; `columns` is
+    what it says of them, and `otherwise` what else can be given.
+    """
+    pivot, other = list[str](), list[str]()
+    for number, line in enumerate(read_lines(path), 1):
+        if not line.strip():
+            continue
+        fields = line.split("\t")
+        if len(fields) != 2:
+            advice = FIRST_TWO if len(fields) > 2 else "put a tab between the two sentences of each line"
+            advice += f", or {otherwise}" if otherwise else ""
+            raise BadFile(f"{path}:{number}: expected two columns, {columns}, got {len(fields)}; {advice}")
+        pivot.append(fields[0])
+        other.append(fields[1])
+    if not pivot:
+        raise BadFile(f"{path}: expected lines {columns}, found none; check the file")
+    return ParallelText(pivot, other)
+
+
+def read_pairs(files: Sequence[Path]) -> ParallelText:
+    """The pairs of one file of two columns, or of two files aligned by line, the pivot's first."""
+    return read_aligned_files(*files) if len(files) == 2 else read_parallel(files[0])
+
+
+def read_aligned_files(pivot: Path | str, other: Path | str) -> ParallelText:
+    """The pairs of two files aligned by line; Mismatch if one has more lines than the other."""
+    sentences, translations = read_aligned(other, pivot)
+    return ParallelText(translations, sentences)
+
+
+@dataclass(frozen=True)
+class ProbeText:
+    """Sentences (n,), the class of each, and its part: one of PARTS."""
+
+    parts: tuple[str, ...]
+    labels: tuple[str, ...]
+    sentences: tuple[str, ...]
+
+
+def read_probe_text(path: Path | str) -> ProbeText:
+    """The lines `part<TAB>class<TAB>sentence` of a file.
+
+    Raise BadFile, naming the line, for a line of other columns or parts, and for a part without sentences.
+    """
+    rows: list[tuple[str, str, str]] = []
+    for number, line in enumerate(read_lines(path), 1):
+        if not line.strip():
+            continue
+        fields = line.split("\t")
+        if len(fields) != _COLUMNS or fields[0] not in PARTS or not fields[1].strip():
+            raise BadFile(
+                f"{path}:{number}: expected part, class and sentence, separated by tabs, and "
+                f"{', '.join(PARTS)} as part; got {line[:60]!r}; correct the line"
+            )
+        rows.append((fields[0], fields[1].strip(), fields[2]))
+    missing = [part for part in PARTS if part not in {row[0] for row in rows}]
+    if missing:
+        raise BadFile(
+            f"{path}: expected sentences of the parts {', '.join(PARTS)}, found none of "
+            f"{', '.join(missing)}; check the file"
+        )
+    if len({row[1] for row in rows}) < 2:
+        raise BadFile(f"{path}: expected two classes or more, got {rows[0][1]!r} alone; check the file")
+    parts, labels, sentences = zip(*rows, strict=True)
+    return ProbeText(parts, labels, sentences)
 
 
 @dataclass(frozen=True)

@@ -12,10 +12,9 @@ from typing import IO, cast
 import numpy as np
 
 from muse.errors import BadFile, BadSetting, Mismatch
-from muse.files.atomic import atomic_path, refuse_special
-from muse.files.folders import FULL, parents_made
+from muse.files.atomic import FULL, atomic_path, parents_made, refuse_special
 from muse.files.source import PACKED_OTHERWISE
-from muse.files.text_line import SAMPLE, Line, read_line, runs_over
+from muse.files.vectors.text_line import SAMPLE, Line, read_line, runs_over
 from muse.vectors import Matrix
 
 _ROWS = 1000  # rows written at once

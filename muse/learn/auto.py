@@ -1,24 +1,37 @@
-"""Auto: try initialisations, the cheap ones first, until one is judged aligned; else use the best."""
+"""Auto: try initialisations, the cheap ones first, until one is judged aligned; else use the best.
+
+Improve: one refinement of a mapping, by pairs of words or by transport of rows, as its settings say.
+
+Plan: which initialisations are tried in turn, and how each is refined, for words and for rows.
+"""
 
 from __future__ import annotations
 
 import json
 import logging
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from muse.alignment import Alignment
-from muse.errors import Mismatch, NotConverged
+from muse.errors import BadSetting, Mismatch, NotConverged
 from muse.files.json_text import parse_json
 from muse.learn.criterion import Criterion, criterion
-from muse.learn.dimensions import Initialiser
-from muse.learn.improve import Improvement, improve
-from muse.learn.plan import Plan
+from muse.learn.dimensions import Initialiser, in_common_dimensions
+from muse.learn.initialise import INITIALISATIONS
+from muse.learn.initialise.adversarial import PAPER, AdversarialConfig, adversarial
+from muse.learn.initialise.clusters import ClustersConfig, centroids_of, clusters
+from muse.learn.initialise.features import FeaturesConfig, features
+from muse.learn.initialise.gromov import GromovConfig, gromov
+from muse.learn.initialise.identical import IdenticalConfig, identical
+from muse.learn.initialise.similarity import SimilarityConfig, similarity
+from muse.learn.refine import FIRST_ROUNDS, RefineConfig, refine
+from muse.learn.transport import TransportConfig, transport
 from muse.learn.verdict import LABELS, Verdict, judge, null_agreement
+from muse.lexicon import Lexicon
 from muse.run.checkpoint import Arrays
 from muse.run.history import History
 from muse.run.runtime import Runtime
@@ -26,12 +39,125 @@ from muse.vectors import Vectors
 
 log = logging.getLogger(__name__)
 
+Improvement = RefineConfig | TransportConfig
+# A few rounds on the most frequent words are enough for most initial mappings. The others get many rounds, on
+# more words and whatever the objective: these succeed from a few percent of right pairs (RESULTS.md). They
+# come in blocks, so that a mapping that does not get better is given up after the first one.
+MANY_ROUNDS = RefineConfig(cutoffs=(5_000,), max_rounds=10, patience=10)
+ROUNDS = (FIRST_ROUNDS, MANY_ROUNDS, MANY_ROUNDS, MANY_ROUNDS)
+# Rows that are not of words: blocks of many rounds. A right mapping may need all, and its gain rises late.
+FAR = TransportConfig(rounds=50)
+ROUNDS_OF_ROWS: tuple[Improvement, ...] = (FAR,) * 6
+CENTROIDS = 1_500
 CRITERION_WORDS = 4_000
 RISE = 0.1  # in the gain of the verdict, which a refinement must bring to be followed by another one
 HOPELESS = 0.05  # the gain after the first one below which no more follow; the lowest that led on was 0.2
 NULL_STREAM = 2_000  # the number of a random stream, above those of the initialisations
 FARTHEST = 1.0  # from a rotation: what is learned is nearer, and only what is damaged is not
 JUDGE_STREAM = 1  # judging has a random stream of its own, so that resuming does not change it
+
+
+def improve(
+    source: Vectors,
+    target: Vectors,
+    initial: Alignment,
+    *,
+    config: Improvement,
+    rng: np.random.Generator,
+    runtime: Runtime,
+) -> Iterator[Alignment]:
+    """Yields the Alignments of `refine` or `transport`, whichever the settings are of; the last counts."""
+    if isinstance(config, TransportConfig):
+        return transport(source, target, initial, config=config, rng=rng, runtime=runtime)
+    return refine(source, target, initial, config=config, rng=rng, runtime=runtime)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Which initialisations to try, and how each is refined.
+
+    `identical` lets auto fall back on identical strings; `lexicon` are pairs to learn from as well (None:
+    there are none), and with the `init` dictionary from them alone. `rounds` are the refinements of an
+    initial mapping, in order, until it is judged aligned. `ranked` is whether it is for words, most frequent
+    first, or for rows in no order.
+    """
+
+    init: str = "auto"
+    identical: bool = True
+    lexicon: Lexicon | None = None
+    rounds: tuple[Improvement, ...] = ROUNDS
+    ranked: bool = True
+
+    def __post_init__(self) -> None:
+        check_init(self.init)
+
+    def of_rows(self) -> Plan:
+        """The plan for rows in no order; BadSetting if its initialisation needs words."""
+        usable = dict.fromkeys(("auto", *(name.split(":")[0] for name in KNOWN_OF_ROWS)))
+        if self.init not in (*usable, "dictionary"):
+            raise BadSetting(
+                f"--init {self.init} needs words, most frequent first, got rows without words; choose one of "
+                f"{', '.join(usable)}"
+            )
+        return replace(self, rounds=ROUNDS_OF_ROWS if self.rounds else (), ranked=False)
+
+    def initialisations(self) -> list[tuple[str, Initialiser]]:
+        """The initialisations to try in turn, each with its name."""
+        known, auto = (KNOWN, AUTO) if self.ranked else (KNOWN_OF_ROWS, AUTO_OF_ROWS)
+        if self.init != "auto":
+            return [(name, found) for name, found in known.items() if name.split(":")[0] == self.init]
+        return [(name, known[name]) for name in auto if self.identical or name != "identical"]
+
+
+def check_init(init: str) -> None:
+    """Raise BadSetting if `init` is unknown."""
+    if init not in INITIALISATIONS:
+        raise BadSetting(f"--init must be one of {', '.join(INITIALISATIONS)}; got {init!r}")
+
+
+def _with(initialise: Callable[..., Iterator[Alignment]], config: object) -> Initialiser:
+    """An initialisation with its own config."""
+    return lambda x, y, score, rng, run: initialise(
+        x, y, config=config, criterion=score, rng=rng, runtime=run
+    )
+
+
+def _on_centroids(initialise: Initialiser) -> Initialiser:
+    """The initialisation on the centroids of both sides, for rows in no order."""
+
+    def run(
+        source: Vectors, target: Vectors, score: Criterion, rng: np.random.Generator, runtime: Runtime
+    ) -> Iterator[Alignment]:
+        count = min(CENTROIDS, min(len(source), len(target)) // 6)
+        x, y = (centroids_of(side, count, rng) for side in (source, target))
+        for found in initialise(x, y, score, rng, runtime):
+            yield replace(found, method=f"{found.init}:clusters")
+
+    return run
+
+
+KNOWN: dict[str, Initialiser] = {
+    # Pairs of words are fitted in all dimensions; all else compares spaces of one dimension.
+    **{
+        f"gromov:{prior}": in_common_dimensions(_with(gromov, GromovConfig(priors=(prior,))))
+        for prior in GromovConfig().priors
+    },
+    "features": in_common_dimensions(_with(features, FeaturesConfig())),
+    "similarity": in_common_dimensions(_with(similarity, SimilarityConfig())),
+    "adversarial": in_common_dimensions(_with(adversarial, AdversarialConfig())),
+    "adversarial-paper": in_common_dimensions(_with(adversarial, PAPER)),
+    "clusters": _with(clusters, ClustersConfig()),
+    "identical": _with(identical, IdenticalConfig()),
+}
+# Adversarial training is not among them: it is slow, and solved no pair of languages on which all others had
+# failed (RESULTS.md, "Which initialisation does it take?").
+AUTO = ("gromov:rank", "features", "gromov:length", "identical", "gromov:none", "similarity")
+KNOWN_OF_ROWS: dict[str, Initialiser] = {
+    "clusters": KNOWN["clusters"],
+    "gromov:clusters": _on_centroids(KNOWN["gromov:none"]),
+    "adversarial": KNOWN["adversarial"],
+}
+AUTO_OF_ROWS = ("clusters",)
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,11 @@
-"""The unsupervised criterion: the mean cosine of the CSLS translations of the most frequent words."""
+"""Significance: whether one alignment gets more cases right than another, in standard errors.
+
+The unsupervised criterion: the mean cosine of the CSLS translations of the most frequent words.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import torch
@@ -12,8 +16,8 @@ from muse.search.retrieval import Retrieval, best_targets
 from muse.vectors import Matrix, Vectors
 
 MOST_FREQUENT = 10_000
-
 Criterion = Callable[[Matrix], float]
+SIGNIFICANT = 2.0  # standard errors that a gain must exceed
 
 
 def mean_cosine(source: Tensor, target: Tensor) -> float:
@@ -38,3 +42,17 @@ def criterion(
         return mean_cosine(torch.nn.functional.normalize(mapped, dim=1), keys)
 
     return evaluate
+
+
+def standard_errors(before: Tensor, after: Tensor) -> float:
+    """The gain in right cases from `before` to `after`, in standard errors (McNemar, 1947).
+
+    `before` and `after` (p,) say for each case whether it is right. With b cases gained and c lost:
+    (b - c) / sqrt(b + c), 0 if none changed.
+
+    >>> import torch
+    >>> standard_errors(torch.tensor([True, False]), torch.tensor([True, True]))
+    1.0
+    """
+    gained, lost = int((after & ~before).sum()), int((before & ~after).sum())
+    return (gained - lost) / math.sqrt(gained + lost) if gained + lost else 0.0

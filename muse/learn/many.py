@@ -1,24 +1,181 @@
-"""Align many: several languages into one space, each on its own, over another if it fails, or jointly."""
+"""Align many: several languages into one space, each on its own, over another if it fails, or jointly.
+
+Detours: a language that fails into the pivot directly is mapped over another language that succeeded.
+
+A distant pair often fails where each of two shorter steps succeeds: xx resembles fr, and fr is aligned with
+the pivot. The mappings of the steps are composed, refined against the pivot and judged there like any other.
+Every language that did not fail is tried, the nearest first, until a path is judged aligned; the direct
+mapping stays unless a path is judged better. A language that succeeds over another can be one to go over too.
+"""
 
 from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+import torch
+from torch.nn.functional import normalize
 
+from muse.alignment import Alignment
 from muse.errors import BadSetting, Mismatch, MuseError, NotConverged
+from muse.learn.auto import Candidate, improve
 from muse.learn.criterion import criterion
-from muse.learn.detour import Intermediate, Paths
+from muse.learn.dimensions import in_smaller_space
+from muse.learn.initialise.identical import identical_strings
 from muse.learn.joint import Joint, refine_jointly
-from muse.learn.pair import LAST_STREAM, PARTS, AlignConfig, Learned, learn
-from muse.learn.verdict import judge
+from muse.learn.pair import LAST_STREAM, PARTS, AlignConfig, Learned, learn, sampled
+from muse.learn.tune import tune
+from muse.learn.verdict import Verdict, judge
+from muse.procrustes import procrustes, rotation
 from muse.run.runtime import Runtime
-from muse.vectors import Vectors
+from muse.search.retrieval import Retrieval, mutual_neighbours
+from muse.vectors import Matrix, Vectors
 
 log = logging.getLogger(__name__)
+
+COMPARED = 10_000  # the most frequent words whose spellings tell which language is near
+FITTED = 5_000  # the most frequent words, if the path has too few dimensions to be composed
+
+
+@dataclass(frozen=True, eq=False)
+class Intermediate:
+    """A language to go over: its vectors and its map (k, d) into the pivot's space.
+
+    `method` and `via` say how that map was found, `aligned` whether it was judged so.
+    """
+
+    vectors: Vectors
+    mapping: Matrix
+    method: str = ""
+    via: tuple[str, ...] = ()
+    aligned: bool = True
+
+    @property
+    def language(self) -> str:
+        """The name of the language."""
+        return self.vectors.language
+
+    @classmethod
+    def of(cls, vectors: Vectors, learned: Learned) -> Intermediate:
+        """A language as it was just learned, into a pivot that stays as it is."""
+        alignment = learned.alignment
+        aligned = learned.verdict.label == "aligned"
+        return cls(vectors, alignment.source_map, alignment.method, learned.via, aligned)
+
+
+@dataclass(frozen=True, eq=False)
+class Paths:
+    """What every path of a language has in common: where it begins and ends, and how it is refined."""
+
+    source: Vectors
+    target: Vectors
+    config: AlignConfig
+    runtime: Runtime
+
+    @classmethod
+    def of(cls, source: Vectors, target: Vectors, config: AlignConfig, runtime: Runtime) -> Paths:
+        """Paths as `learn` would begin them: of rows that are not of words, a sample in random order."""
+        if not (source.ranked and target.ranked):
+            config, rng = config.of_rows(), np.random.default_rng([config.seed, LAST_STREAM, 4])
+            source, target = (sampled(side, rng) for side in (source, target))
+        return cls(source, target, config, runtime)
+
+    def better(self, direct: Learned | None, intermediates: Sequence[Intermediate]) -> Learned | None:
+        """The best over one of `intermediates`, or `direct` if none is judged better; None if all failed."""
+        began, best = time.perf_counter(), direct
+        tried: list[Candidate] = []
+        for over in nearest_first(self.source, intermediates):
+            path = self._over(over, null=None if direct is None else direct.verdict.null)
+            if path is None:
+                continue
+            tried += path.candidates
+            if best is None or path.verdict.confidence > best.verdict.confidence:
+                best = path
+            if best.verdict.label == "aligned":
+                break
+        if best is None:
+            return None
+        before = () if direct is None else direct.candidates
+        seconds = {"init": 0.0, "refine": 0.0} if direct is None else direct.seconds
+        if best is not direct:
+            best = self._finished(best)
+        return replace(
+            best,
+            candidates=(*before, *tried),
+            seconds={**seconds, "detour": seconds.get("detour", 0.0) + time.perf_counter() - began},
+            memory=best.memory if direct is None else direct.memory,
+        )
+
+    def _over(self, over: Intermediate, null: float | None) -> Learned | None:
+        """The path over one language, refined against the pivot and judged there; None if a step failed."""
+        began, source, target = time.perf_counter(), self.source, self.target
+        log.info("%s into %s over %s", source.language, target.language, over.language)
+        own = replace(self.runtime, checkpoint=self.runtime.checkpoint.of(over.language))
+        try:
+            step = learn(source, over.vectors, config=self.config.into_fixed().without_pairs(), runtime=own)
+        except MuseError as error:
+            log.warning("%s into %s: %s", source.language, over.language, error)
+            return None
+        if step.verdict.label == "failed":
+            log.info("%s into %s: failed", source.language, over.language)
+            return None
+        method = f"via {over.language}: {step.alignment.method} + {over.method}"
+        start = Alignment(self._composed(step.alignment.source_map, over), method=method)
+        alignment, verdict = max(self._judged(start, null), key=lambda found: found[1].confidence)
+        log.info("%s: %s (%.2f)", method, verdict.label, verdict.confidence)
+        candidate = Candidate(alignment, verdict, time.perf_counter() - began)
+        return Learned(alignment, verdict, (candidate,), via=(over.language, *over.via))
+
+    def _composed(self, step: Matrix, over: Intermediate) -> Matrix:
+        """The mapping (e, d) of the path whose steps are `step` (c, d) and the map (e, c) of `over`."""
+        product = torch.from_numpy(over.mapping).double() @ torch.from_numpy(step).double()
+        if over.vectors.dimension >= min(product.shape):
+            return np.asarray(rotation(product).numpy())
+        # The path has lost dimensions that both ends have: these are fitted to the pairs that it finds.
+        device = self.runtime.device
+        x, y = (side.most_frequent(FITTED).tensor(device) for side in (self.source, self.target))
+        pairs = mutual_neighbours(normalize(x @ product.T.to(x)), y, Retrieval())
+        return np.asarray(procrustes(x[pairs[:, 0]], y[pairs[:, 1]]).cpu().numpy())
+
+    def _judged(self, start: Alignment, null: float | None) -> Iterator[tuple[Alignment, Verdict]]:
+        """Yields the composed mapping and the refined one, each with its criterion and its verdict."""
+        source, target, runtime = self.source, self.target, self.runtime
+        score = criterion(source, target, device=runtime.device)
+        rng = np.random.default_rng([self.config.seed, LAST_STREAM, 2])
+        found = [start]
+        if self.config.refine is not None:
+            *_, last = improve(source, target, start, config=self.config.refine, rng=rng, runtime=runtime)
+            found.append(last)
+        for alignment in found:
+            verdict = judge(source, target, alignment, rng=rng, runtime=runtime, null=null)
+            null = verdict.null
+            yield replace(alignment, criterion=score(alignment.source_map)), verdict
+
+    def _finished(self, best: Learned) -> Learned:
+        """The chosen path, re-weighted and in the smaller space where the target may move."""
+        alignment, config = best.alignment, self.config
+        if config.reweight and config.refine is not None and best.verdict.label != "failed":
+            rng = np.random.default_rng([config.seed, LAST_STREAM, 3])
+            alignment = tune(self.source, self.target, alignment, rng=rng, runtime=self.runtime)
+        if not config.fixed_target:
+            alignment = in_smaller_space(alignment)
+        return replace(best, alignment=alignment)
+
+
+def nearest_first(source: Vectors, intermediates: Sequence[Intermediate]) -> list[Intermediate]:
+    """The languages to go over, those judged aligned first, then by how many words are spelt like `source`'s.
+
+    Related languages share names, loan words and often an alphabet. It only decides which is tried first.
+    """
+    own = source.most_frequent(COMPARED)
+
+    def rank(over: Intermediate) -> tuple[bool, int]:
+        return not over.aligned, -len(identical_strings(over.vectors.most_frequent(COMPARED), own))
+
+    return sorted(intermediates, key=rank)
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +214,7 @@ def learn_many(
 ) -> LearnedMany:
     """The mappings from prepared `sources` to prepared `target`, which moves only for a single source.
 
-    A language that fails, or is doubtful, is tried over the others (`muse.learn.detour`). Raise BadSetting if
+    A language that fails, or is doubtful, is tried over the others (`muse.learn.many`). Raise BadSetting if
     rows without words are to be refined jointly.
     """
     if config.joint and not all(side.ranked for side in (*sources, target)):

@@ -1,27 +1,29 @@
-"""Align a pair: from two sets of vectors to a mapping and a verdict on it."""
+"""Align a pair: from two sets of vectors to a mapping and a verdict on it.
+
+Sample: rows in no order are learned from in a random one, so that the first k of them are a sample.
+
+Learning from pairs: the alignment that translates held-out pairs best.
+"""
 
 from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+import torch
 
 from muse.alignment import Alignment
 from muse.errors import BadSetting, Mismatch, NotConverged
-from muse.learn.auto import Candidate, best, candidates
-from muse.learn.criterion import criterion
+from muse.learn.auto import Candidate, Improvement, Plan, best, candidates, improve
+from muse.learn.criterion import MOST_FREQUENT, criterion, mean_cosine
 from muse.learn.dimensions import in_smaller_space
-from muse.learn.improve import Improvement, improve
-from muse.learn.plan import Plan
 from muse.learn.refine import RefineConfig
-from muse.learn.sample import sampled
-from muse.learn.supervise.choice import Supervision, are_few
-from muse.learn.supervise.gather import gather
-from muse.learn.supervised import PAIRS_STREAM, learn_from_pairs
+from muse.learn.supervise.choice import Start, Supervision, are_few, choose
+from muse.learn.supervise.evidence import Evidence, Maps, gather
 from muse.learn.transport import TransportConfig
 from muse.learn.tune import tune
 from muse.learn.verdict import LABELS, Verdict, judge, with_pairs
@@ -30,15 +32,73 @@ from muse.normalise import DEFAULT_STEPS, Normalisation, check_steps, normalise_
 from muse.run.history import History
 from muse.run.memory import peak_memory_mb
 from muse.run.runtime import Runtime
-from muse.vectors import Vectors
+from muse.vectors import Vectors, WordIndex
 
 log = logging.getLogger(__name__)
 
+MOST = 50_000  # rows of a side that are learned from; the others are only mapped
+PAIRS_STREAM = 3_000  # the number of a random stream, above those of the initialisations
 MINIMUM_WORDS = 500  # with fewer there are too few pairs to judge an unsupervised initialisation
 PARTS = 2  # of the progress of `learn`: initialisation, refinement
 REFINE_ROWS = TransportConfig(rounds=100, averaged=25)
 SAMPLE_STREAM = 3_000  # the number of a random stream
 LAST_STREAM = 1_000  # the number of a random stream, above those of the initialisations
+
+
+def sampled(side: Vectors, rng: np.random.Generator, *, keep: Collection[str] = ()) -> Vectors:
+    """At most MOST rows in random order, those with the ids `keep` among them; ranked words as they are."""
+    if side.ranked:
+        return side
+    order = rng.permutation(len(side))
+    if keep and len(side) > MOST:
+        kept = WordIndex(tuple(keep))
+        wanted = np.array([side.words[row] in kept for row in order.tolist()])
+        order = np.concatenate([order[wanted], order[~wanted]])
+    return side.chosen(rng.permutation(order[:MOST]) if keep else order[:MOST])
+
+
+def learn_from_pairs(
+    evidence: Evidence,
+    *,
+    unsupervised: Sequence[Candidate],
+    fixed: bool,
+    plain: bool,
+    seed: int,
+    runtime: Runtime,
+) -> tuple[Alignment, Supervision]:
+    """The alignment chosen by cross-validation on the pairs of `evidence`, and how it was chosen.
+
+    `unsupervised` were learned without the pairs: candidates, and starts of self-learning. `fixed` and
+    `plain` as in `choose`.
+    """
+    starts = [
+        Start(one.alignment.method, _maps(one.alignment, evidence), one.verdict.label == "failed")
+        for one in unsupervised
+    ]
+    maps, supervision = choose(
+        evidence, starts, fixed=fixed, plain=plain, seed=[seed, PAIRS_STREAM], runtime=runtime
+    )
+    return _alignment(maps, evidence, f"dictionary:{supervision.chosen}"), supervision
+
+
+def _maps(alignment: Alignment, evidence: Evidence) -> Maps:
+    """The maps of an alignment; a semi-orthogonal one into more dimensions goes into the smaller space."""
+    source = torch.from_numpy(alignment.source_map).to(evidence.x)  # (k, ds)
+    if alignment.target_map is None:
+        return Maps.of_mapping(source)
+    return Maps(source, torch.from_numpy(alignment.target_map).to(evidence.y))
+
+
+def _alignment(maps: Maps, evidence: Evidence, method: str) -> Alignment:
+    """The maps as an alignment with its criterion; NotConverged if they are not finite."""
+    if not all(torch.isfinite(one).all() for one in maps):
+        raise NotConverged("the learned maps must be finite, got NaN; the vectors may be degenerate")
+    x, y = (rows[:MOST_FREQUENT] for rows in evidence.vocabulary)
+    score = mean_cosine(maps.of_source(x), maps.of_target(y))
+    k, d = maps.target.shape
+    fixed = k == d and torch.equal(maps.target, torch.eye(d).to(maps.target))
+    own, other = (one.cpu().numpy().copy() for one in maps)
+    return Alignment(own, None if fixed else other, method=method, criterion=score)
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,14 @@ Procrustes to each row and the mean of the rows it is transported to, in both di
 (Wasserstein-Procrustes: Zhang et al., 2017; Grave et al., 2019; there with exact plans). A plan in which
 every row has the same weight leaves no room for hubs. Rows are partly whitened first, and at the beginning
 weighted by canonical correlation: both reach the right mapping from farther away.
+
+Sinkhorn: entropic optimal transport between two sets of rows of equal weight.
+
+Whitening: rows along their principal axes, with some of the differences in variance taken away.
+
+Two models agree on what directions texts vary in, but less on how much: a few directions that are wide in one
+of them would decide everything. (Whitening before a mapping: Artetxe et al., 2018 (AAAI). There it is undone
+afterwards; here only pairs are carried over, from which the mapping of the rows themselves is fitted.)
 """
 
 from __future__ import annotations
@@ -19,15 +27,44 @@ from torch import Tensor
 from torch.nn.functional import normalize
 
 from muse.alignment import Alignment
-from muse.learn.sinkhorn import sinkhorn
-from muse.learn.whitening import whitened
 from muse.procrustes import both_mapped, correlation_weighted, gram, rotation
 from muse.run.runtime import Runtime
 from muse.vectors import Vectors
 
+LEAST_VARIANCE = 1e-4  # of the widest direction: below, noise would be amplified
 MORE = 2  # times the rows of a round, for what no later round makes up for
 MOST = 5_000
 LAST_DRAWS = 4  # for the mapping that is kept
+
+
+def sinkhorn(cost: Tensor, epsilon: float, rounds: int) -> Tensor:
+    """The plan (n, m) of least cost . T - epsilon H(T) with uniform marginals (Cuturi, 2013).
+
+    The first round is in the log domain, which avoids overflow in any row or column; the others are
+    matrix-vector products. The marginal of the rows is exact, that of the columns in the limit.
+    """
+    n, m = cost.shape
+    log_kernel = cost / -epsilon
+    log_kernel = log_kernel - torch.logsumexp(log_kernel, dim=1, keepdim=True)
+    kernel = (log_kernel - torch.logsumexp(log_kernel, dim=0, keepdim=True)).exp_()
+    tiny = torch.finfo(kernel.dtype).tiny
+    rows = kernel.new_ones(n)
+    columns = kernel.new_ones(m)
+    for _ in range(rounds):
+        columns = (1 / m) / (rows @ kernel).clamp_min(tiny)
+        rows = (1 / n) / (kernel @ columns).clamp_min(tiny)
+    return rows[:, None] * kernel * columns
+
+
+def whitened(rows: Tensor, power: float, dimensions: int | None = None) -> Tensor:
+    """The rows (n, d) along their k widest principal axes, (n, k), of unit length; k = d if not given.
+
+    The standard deviation s of each axis becomes s^(1 - power): 0 changes nothing, 1 whitens.
+    """
+    variances, axes = torch.linalg.eigh(gram(rows).double())  # narrowest first
+    variances, axes = variances.flip(0)[:dimensions], axes.flip(1)[:, :dimensions]
+    scales = (variances / variances[0].clamp_min(1e-12)).clamp_min(LEAST_VARIANCE) ** (-power / 2)
+    return normalize(rows @ (axes * scales).to(rows))
 
 
 @dataclass(frozen=True)

@@ -17,12 +17,10 @@ import torch
 from torch import Tensor
 
 from muse.alignment import Alignment
-from muse.learn.significance import SIGNIFICANT, standard_errors
-from muse.learn.supervise.canonical import CanonicalConfig, canonical
+from muse.learn.criterion import SIGNIFICANT, standard_errors
 from muse.learn.supervise.evidence import Evidence, Maps
-from muse.learn.supervise.orthogonal import orthogonal
-from muse.learn.supervise.self_learning import SelfLearningConfig, self_learning
-from muse.learn.supervise.whitened import whitened
+from muse.learn.supervise.induced import SelfLearningConfig, self_learning
+from muse.learn.supervise.linear import CanonicalConfig, canonical, orthogonal, whitened
 from muse.run.runtime import Runtime
 from muse.search.retrieval import Retrieval, mutual_neighbours, recovered
 from muse.vectors import Vectors

@@ -9,7 +9,7 @@ How many a wrong mapping recovers depends on the vectors (.1 if 300 directions h
 few of them have nearly all) and on how it was learned: repeated refinement confirms its mistakes. The
 baseline ("null") is therefore measured for each pair of languages, by the same rounds of refinement, on
 vectors of the same spectra and marginals in which no word has a counterpart. The verdict rests on the log
-of the odds ratio of the two rates; benchmarks/verdict.py calibrates it.
+of the odds ratio of the two rates; benchmarks/align/verdict.py calibrates it.
 
 Rows that are not of words (`Vectors.ranked`) have no counterparts even if the mapping is right, only
 neighbours of similar texts. There the mapping and the baseline, a random mapping, first go through the same

@@ -2,8 +2,8 @@
 
 from muse.report.facts import Facts, ReportConfig, direction_of, gather_facts
 from muse.report.measured import Gold
+from muse.report.next_steps import base_of
 from muse.report.page import WrittenReport, check_page, require_report, write_report
-from muse.report.places import base_of
 from muse.report.record import supervision_json
 
 __all__ = [

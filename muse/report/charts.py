@@ -1,18 +1,157 @@
-"""Charts: the panels of the run, and the reliability of probabilities, as drawings."""
+"""Drawings: all charts of a report.
+
+Curves: what each stage of the run reported, step by step, and why a curve falls where it does.
+
+Charts: the panels of the run, and the reliability of probabilities, as drawings.
+
+Map: the words of both languages on a plane as a drawing, labelled where there is space.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
-from muse.report.curves import Panel, Series
-from muse.report.drawing import Caption, Dot, Drawing, Frame, Stroke, ticks
-from muse.report.reliability import Reliability
+from muse.report.drawing import Caption, Dot, Drawing, Frame, Point, Stroke, ticks
+from muse.report.facts import Facts
+from muse.report.measured import Reliability
+from muse.report.record import Curve, Record, StageCurves
+from muse.report.word_map import Picture
 
+FALL = 0.02  # of a curve's range: smaller falls are noise
+STABILISATION = "Stabilisation", "share of pairs kept since the round before", "round"
+# The figures worth a panel, by stage: its title, the figure, and what a step is.
+SHOWN = {
+    ("adversarial", "criterion"): ("Adversarial training", "unsupervised criterion", "epoch"),
+    ("adversarial", "loss"): ("Adversarial training", "loss of the discriminator", "epoch"),
+    ("adversarial", "defect"): ("Adversarial training", "distance from a rotation, |W Wᵀ − I|", "epoch"),
+    ("gromov", "objective"): ("Gromov-Wasserstein matching", "objective", "round"),
+    ("features", "objective"): ("Matching of features", "cosine of the matched features", "round"),
+    ("stabilise", "kept"): STABILISATION,
+    ("settle", "kept"): STABILISATION,  # its name in older spaces
+    ("refine", "objective"): ("Refinement", "mean cosine of the pairs found, per word", "round"),
+}
 WIDTH = 360.0  # as wide as a phone shows without shrinking it
 LINE = 16.0  # height of a line of text below a chart
 STYLES = 6  # of curves that were not chosen
 BADGE = 7.5
+SIZE = 11.0  # of a label, in pixels
+RADIUS = 3.5
+MARGIN = 14.0
+Box = tuple[float, float, float, float]  # left, top, right, bottom
+# Where a label may stand: the offset of its anchor from the point, and the anchor.
+STANDS = (
+    (7.0, 4.0, "start"),
+    (-7.0, 4.0, "end"),
+    (0.0, -7.0, "middle"),
+    (0.0, 15.0, "middle"),
+    (5.0, -4.0, "start"),
+    (-5.0, -4.0, "end"),
+    (5.0, 12.0, "start"),
+    (-5.0, 12.0, "end"),
+)
+WIDE, NARROW = (860.0, 620.0), (330.0, 560.0)  # of the map, on a screen and on a phone
+
+
+@dataclass(frozen=True)
+class Series:
+    """One curve of a panel; the chosen one stands out."""
+
+    name: str
+    points: Curve
+    chosen: bool
+
+
+@dataclass(frozen=True)
+class Note:
+    """Why the chosen curve falls at a step."""
+
+    step: float
+    text: str
+
+
+@dataclass(frozen=True)
+class Panel:
+    """The curves of one figure of one stage, with notes on the chosen curve, in the order of steps."""
+
+    title: str
+    figure: str
+    unit: str
+    series: tuple[Series, ...]
+    notes: tuple[Note, ...]
+
+
+def panels(records: Sequence[Record]) -> tuple[Panel, ...]:
+    """A panel for each figure of each stage that was recorded; the last refinement comes last."""
+    found: list[Panel] = []
+    for record in records:
+        of = f" of {record.language}" if len(records) > 1 else ""
+        tried = [(one.name, one.traces, one.chosen) for one in record.candidates]
+        for key in SHOWN:
+            found += _panel(key, f"{of}, first rounds" if key[0] == "refine" else of, tried)
+        last = [(record.entry.get("method") or "chosen", record.refinement, True)]
+        for key in SHOWN:
+            found += _panel(key, f"{of}, last rounds", last)
+    return tuple(found)
+
+
+def _panel(
+    key: tuple[str, str], of: str, runs: Sequence[tuple[str, Sequence[StageCurves], bool]]
+) -> Iterator[Panel]:
+    stage, figure = key
+    series, notes = [], []
+    for name, traces, chosen in runs:
+        blocks = [trace for trace in traces if trace.stage == stage and figure in trace.curves]
+        curve, reasons = joined(blocks, figure)
+        if curve:
+            series.append(Series(name, curve, chosen))
+            notes += falls(curve, reasons) if chosen else []
+    if series:
+        title, called, unit = SHOWN[key]
+        yield Panel(title + of, called, unit, tuple(series), tuple(notes))
+
+
+def joined(blocks: Sequence[StageCurves], figure: str) -> tuple[Curve, dict[float, str]]:
+    """The curves of consecutive runs of a stage as one, and what changed at a step: a reason for a fall."""
+    curve: Curve = []
+    reasons: dict[float, str] = {}
+    before: dict[str, float] = {}
+    for block in blocks:
+        start = curve[-1][0] if curve else 0.0
+        known = {name: dict(points) for name, points in block.curves.items()}
+        for place, (step, value) in enumerate(block.curves[figure]):
+            now = {name: values[step] for name, values in known.items() if step in values}
+            reason = _reason(before, now, place)
+            if curve and reason:
+                reasons[start + step] = reason
+            curve.append((start + step, value))
+            before = now
+    return curve, reasons
+
+
+def _reason(before: dict[str, float], now: dict[str, float], place: int) -> str:
+    if "words" in now and before.get("words", now["words"]) != now["words"]:
+        return f"rarer words join: {before['words']:,.0f} → {now['words']:,.0f}"
+    if "epsilon" in now and now["epsilon"] < before.get("epsilon", 0):
+        return f"sharper matching: entropy weight {now['epsilon']:g}"
+    if "words" in now and place == 0:
+        return "a new series of rounds starts"
+    if "words" in now and place == 1:
+        return "pairs are scored by mappings not fitted to them"
+    return ""
+
+
+def falls(curve: Curve, reasons: dict[float, str]) -> list[Note]:
+    """A note at each fall of a curve that is more than noise and has a known reason."""
+    values = [value for _, value in curve]
+    least = FALL * (max(values) - min(values))
+    return [
+        Note(step, reasons[step])
+        for (_, before), (step, value) in zip(curve, curve[1:], strict=False)
+        if before - value > least and step in reasons
+    ]
 
 
 def panel_drawing(panel: Panel) -> Drawing:
@@ -89,3 +228,109 @@ def reliability_drawing(found: Reliability) -> Drawing:
         f"{one.predicted:.0f} % predicted, {one.found.p_at_1:.0f} % right" for one in found.bins
     )
     return Drawing(WIDTH, 362, alt + ".", tuple(strokes), tuple(dots), tuple(captions))
+
+
+def map_drawing(picture: Picture, width: float, height: float) -> Drawing | None:
+    """The picture with a line between translations; None if it has no words."""
+    p = len(picture.pairs)
+    if not p:
+        return None
+    left, top = picture.places.min(axis=0).tolist()
+    right, bottom = picture.places.max(axis=0).tolist()
+    frame = Frame(MARGIN, MARGIN, width - MARGIN, height - MARGIN, (left, right), (top, bottom))
+    points = [frame.at(x, y) for x, y in picture.places.tolist()]
+    words = [word for word, _ in picture.pairs] + [word for _, word in picture.pairs]
+    styles = ["one"] * p + ["two"] * p
+    links = tuple(Stroke(ends, "link") for ends in zip(points[:p], points[p:], strict=True))
+    dots = tuple(
+        Dot(at, RADIUS, style, diamond=style == "two") for at, style in zip(points, styles, strict=True)
+    )
+    captions = tuple(labels(points, words, styles, (width, height)))
+    return Drawing(width, height, _alt(picture), links, dots, captions)
+
+
+def _alt(picture: Picture) -> str:
+    return (
+        f"{len(picture.pairs)} words of {picture.source} and their translations into {picture.target} on a "
+        "plane, each pair joined by a line: " + ", ".join(" and ".join(pair) for pair in picture.pairs[:12])
+        + (" and others." if len(picture.pairs) > 12 else ".")
+    )  # fmt: skip
+
+
+def labels(
+    points: Sequence[Point], words: Sequence[str], styles: Sequence[str], size: tuple[float, float]
+) -> Iterable[Caption]:
+    """The words that can be written beside their points without covering another or leaving the drawing."""
+    near = RADIUS + 1
+    taken = [(x - near, y - near, x + near, y + near) for x, y in points]
+    for (x, y), word, style in zip(points, words, styles, strict=True):
+        for across, down, anchor in STANDS:
+            at = (x + across, y + down)
+            box = extent(at, word, anchor)
+            if _inside(box, size) and not any(_overlap(box, other) for other in taken):
+                taken.append(box)
+                yield Caption(at, word, f"word {style}", anchor)
+                break
+
+
+def extent(at: Point, word: str, anchor: str) -> Box:
+    """The box of a word at its place: an estimate, since the reader's browser chooses the font."""
+    width = SIZE * sum(map(_width, word))
+    left = at[0] - {"start": 0.0, "middle": width / 2, "end": width}[anchor]
+    return left - 2, at[1] - 0.85 * SIZE, left + width + 2, at[1] + 0.3 * SIZE
+
+
+def _width(sign: str) -> float:
+    if unicodedata.combining(sign):
+        return 0.0
+    if unicodedata.east_asian_width(sign) in "WF":
+        return 1.0
+    return 0.34 if sign in "fijlrt'" else 0.9 if sign in "mwMW" else 0.62
+
+
+def _inside(box: Box, size: tuple[float, float]) -> bool:
+    return box[0] >= 0 and box[1] >= 0 and box[2] <= size[0] and box[3] <= size[1]
+
+
+def _overlap(one: Box, other: Box) -> bool:
+    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
+
+
+@dataclass(frozen=True)
+class Drawings:
+    """The charts of a page, None where there is nothing to draw; `narrow` is the map on a phone.
+
+    `fluctuates` is whether a curve falls where no note says why.
+    """
+
+    panels: tuple[Drawing, ...]
+    reliability: Drawing | None
+    map: Drawing | None
+    narrow: Drawing | None
+    fluctuates: bool
+
+    def named(self) -> dict[str, Drawing]:
+        """Those that can stand alone, by name."""
+        found = {f"run-{number}": panel for number, panel in enumerate(self.panels, start=1)}
+        more = {"reliability": self.reliability, "map": self.map}
+        return found | {name: drawing for name, drawing in more.items() if drawing is not None}
+
+
+def drawings(facts: Facts) -> Drawings:
+    """The charts of a report."""
+    found = panels(facts.records)
+    reliable = None if facts.accuracy is None else facts.accuracy.reliability
+    return Drawings(
+        tuple(map(panel_drawing, found)), None if reliable is None else reliability_drawing(reliable),
+        map_drawing(facts.picture, *WIDE), map_drawing(facts.picture, *NARROW),
+        any(map(_fluctuates, found)),
+    )  # fmt: skip
+
+
+def _fluctuates(panel: Panel) -> bool:
+    noted = {note.step for note in panel.notes}
+    return any(
+        after < before and not (series.chosen and step in noted)
+        for series in panel.series
+        for (_, before), (step, after) in zip(series.points, series.points[1:], strict=False)
+    )

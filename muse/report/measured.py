@@ -1,21 +1,92 @@
-"""Measured: the accuracy of a space on a gold list in both directions, and each answer beside the list."""
+"""Reliability: whether answers given a probability of p are right in a share p of all cases.
+
+Baselines: simple methods on the same gold list: identical strings, and Procrustes on the list itself.
+
+Measured: the accuracy of a space on a gold list in both directions, and each answer beside the list.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
+import torch
+from numpy.typing import NDArray
 
+from muse.answers.calibration import find_calibration
+from muse.answers.lookup import rows_of
+from muse.answers.translations import Answer, Grade, answers_of, grade_of
+from muse.evaluation.groups import GroupScore, group_score
+from muse.evaluation.score import Hits, Signature
 from muse.evaluation.words import WordScore, evaluate_words
 from muse.lexicon import Lexicon
-from muse.report.baselines import Baseline, identical_strings, procrustes_on_gold
+from muse.procrustes import cross_fitted
 from muse.search.retrieval import Retrieval
 from muse.space import AlignedSpace
-from muse.space.calibrated import find_calibration
-from muse.translate.answers import Answer, answers_of
-from muse.translate.words import rows_of
 from muse.vectors import Vectors
+
+FOLDS = 5  # of the words of the list: four fifths are fitted to, one fifth is looked up
+BINS = 10
+GRADES: tuple[Grade, ...] = ("trusted", "likely", "weak")
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """The P@1 of a simple method on the queries of a space's score; its `meaning` follows the figure."""
+
+    found: GroupScore
+    meaning: str
+    signature: Signature
+
+
+def identical_strings(
+    target: Vectors,
+    score: WordScore,
+    listed: Mapping[str, Sequence[str]],
+    *,
+    rng: np.random.Generator,
+) -> Baseline:
+    """The baseline that answers every word with itself, where the other language has it too."""
+    hits = np.array([target.index.entry(word) in listed[word] for word in score.ranks])
+    signature = replace(
+        score.signature, retrieval="identical strings", normalisation="", method="", seed=None
+    )
+    return Baseline(group_score("identical strings", hits, rng), "if every word is left as it is", signature)
+
+
+def procrustes_on_gold(
+    space: AlignedSpace,
+    lexicon: Lexicon,
+    direction: tuple[str, str],
+    *,
+    score: WordScore,
+    max_vocab: int,
+    rng: np.random.Generator,
+) -> Baseline:
+    """The baseline of a rotation fitted to the list itself, each word by one that was not fitted to it.
+
+    It starts from the rows of the space, since a rotation of rotated rows is a rotation; what re-weighting
+    did is undone. Its CSLS takes a target's neighbours among the `max_vocab` most frequent sources.
+    """
+    source, target = direction
+    pairs = lexicon.indices(space.vectors(source).index, space.vectors(target).index)  # (p, 2)
+    most = max(max_vocab, int(pairs[:, 0].max()) + 1)
+    x, y = space.unweighted(source, most), space.unweighted(target, len(space.vectors(target)))
+    folds = torch.from_numpy(rng.integers(FOLDS, size=len(x))).to(x.device)
+    mapped = cross_fitted(x, y, torch.from_numpy(np.unique(pairs, axis=0)).to(x.device), folds)  # (n, d)
+    rows = np.unique(pairs[:, 0])  # (q,)
+    retrieval = Retrieval()
+    bias = retrieval.bias(mapped[:max_vocab], y)  # (m,)
+    best = retrieval.translate(mapped[torch.from_numpy(rows)], y, 1, bias=bias).indices[:, 0].tolist()
+    listed = set(map(tuple, pairs.tolist()))
+    hits = np.array([pair in listed for pair in zip(rows.tolist(), best, strict=True)])
+    signature = replace(
+        score.signature, method=f"procrustes on the list, {FOLDS} folds", seed=None,
+        more=(f"hubs:{min(max_vocab, len(x))}",),
+    )  # fmt: skip
+    meaning = f"by a rotation learned from {FOLDS - 1} in {FOLDS} words of the list for the others"
+    return Baseline(group_score("Procrustes", hits, rng), meaning, signature)
 
 
 @dataclass(frozen=True)
@@ -113,3 +184,70 @@ def gold_answers(
         GoldAnswer(word, index[word] + 1, found[word][0], listed[word], place)
         for word, place in places.items()
     )
+
+
+@dataclass(frozen=True)
+class Bin:
+    """Answers of similar probability: its mean in percent, and how many of them are right."""
+
+    predicted: float
+    found: GroupScore
+
+
+@dataclass(frozen=True)
+class Reliability:
+    """Predicted probability against the share that is right, of all answers, by bin, and by grade.
+
+    `error` is the expected calibration error in percentage points, the mean distance of predicted and found
+    over all answers (Naeini, Cooper and Hauskrecht, 2015).
+    """
+
+    predicted: float
+    found: GroupScore
+    error: float
+    bins: tuple[Bin, ...]
+    grades: tuple[GroupScore, ...]
+
+    @property
+    def lean(self) -> str:
+        """Whether the probabilities are too high or too low on the whole; empty if neither is certain."""
+        low, high = self.found.ci95
+        return "sure" if self.predicted > high else "modest" if self.predicted < low else ""
+
+
+def reliability_of(answers: Sequence[GoldAnswer], rng: np.random.Generator) -> Reliability | None:
+    """The reliability of the answers to a gold list; None if the space is too small for probabilities."""
+    known = [(one.answer.probability, one.right) for one in answers if one.answer.probability is not None]
+    if not known:
+        return None
+    probabilities, right = zip(*known, strict=True)
+    return reliability(np.array(probabilities), np.array(right), rng)
+
+
+def reliability(
+    probabilities: NDArray[np.float64], right: Hits, rng: np.random.Generator, *, bins: int = BINS
+) -> Reliability:
+    """The reliability of `probabilities` (q,), by whether each answer is `right` (q,); `rng` for intervals.
+
+    The bins are of equal width; empty ones are left out, as are empty grades.
+
+    >>> rng = np.random.default_rng(0)
+    >>> found = reliability(np.array([0.9, 0.7, 0.2]), np.array([True, True, False]), rng)
+    >>> [(round(one.predicted), one.found.p_at_1) for one in found.bins], round(found.error)
+    ([(20, 0.0), (70, 100.0), (90, 100.0)], 20)
+    """
+    places = np.minimum((probabilities * bins).astype(int), bins - 1)
+    of_bins = tuple(
+        _bin(f"{100 * place // bins}-{100 * (place + 1) // bins}", probabilities[of], right[of], rng)
+        for place, of in ((place, places == place) for place in np.unique(places).tolist())
+    )
+    error = sum(abs(one.predicted - one.found.p_at_1) * one.found.queries for one in of_bins) / len(right)
+    grades = np.array([grade_of(one) for one in probabilities.tolist()])
+    return Reliability(
+        100 * float(probabilities.mean()), group_score("all", right, rng), error, of_bins,
+        tuple(group_score(name, right[grades == name], rng) for name in GRADES if (grades == name).any()),
+    )  # fmt: skip
+
+
+def _bin(name: str, probabilities: NDArray[np.float64], right: Hits, rng: np.random.Generator) -> Bin:
+    return Bin(100 * float(probabilities.mean()), group_score(name, right, rng))

@@ -9,18 +9,17 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from muse.answers.translations import grade_of
 from muse.errors import BadFile, MissingExtra
-from muse.files.atomic import atomic_folder
-from muse.files.folders import writing
+from muse.files.atomic import atomic_folder, writing
 from muse.files.space_manifest import is_figure
 from muse.files.writing import check_place, replaced
 from muse.installation import install_extra
-from muse.picture import require_picture
+from muse.report.charts import drawings
 from muse.report.drawing import Drawing
-from muse.report.drawings import drawings
 from muse.report.facts import Facts
 from muse.report.view import view
-from muse.translate.answers import grade_of
+from muse.report.word_map import require_picture
 
 if TYPE_CHECKING:
     from jinja2 import Environment

@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from muse.errors import BadFile, BadSetting
 from muse.files.archive import open_archive
-from muse.files.atomic import atomic_path
-from muse.files.folders import make_parents, remove_empty, writing
+from muse.files.atomic import atomic_path, make_parents, remove_empty, writing
 from muse.files.source import DAMAGED
 from muse.files.space_folder import folder_name
 from muse.run.processes import ALONE, Processes

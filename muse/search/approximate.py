@@ -19,9 +19,8 @@ import torch
 from torch import Tensor
 
 from muse.errors import BadSetting
-from muse.search.found import Neighbours
-from muse.search.neighbours import Step, nearest
-from muse.search.zero_rows import nonzero_places
+from muse.search.exact import Step, nearest
+from muse.search.found import Neighbours, nonzero_places
 
 log = logging.getLogger(__name__)
 

@@ -2,6 +2,8 @@
 
 Looking up both directions apart computes every similarity twice, and CSLS, which needs the hubness of both
 sides first, four times. Here it is twice, or once where the products fit into `KEPT` bytes.
+
+Similarity matrix: the inner products of sources and targets, searched by rows and by columns.
 """
 
 from __future__ import annotations
@@ -11,17 +13,56 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
+import torch
 from torch import Tensor
 
-from muse.search.found import Neighbours, merged
-from muse.search.lines import GROUP
-from muse.search.neighbours import Step, check_backend, nearest
-from muse.search.similarity_matrix import SimilarityMatrix
-from muse.search.zero_rows import nonzero_places
+from muse.search.exact import (
+    APART,
+    GROUP,
+    Lines,
+    Step,
+    check_backend,
+    maxima_of_rows,
+    members,
+    nearest,
+    row_length,
+    whole,
+)
+from muse.search.found import Neighbours, merged, nonzero_places
 
+TILE = 2_048  # rows of a product: enough for full speed
+STRIP = 128  # rows of which maxima are taken at a time, a multiple of GROUP
 KEPT = 1_650_000_000  # 20,000 sources by 20,000 targets
 NARROW = 256  # sources; with 96 it takes 1.7 times as long as two searches, with 496 it is quicker
 PASSING = 400_000_000  # bytes of one that is not kept: it is made while the one before is still held
+
+
+class SimilarityMatrix(NamedTuple):
+    """The products of n sources and m targets; a line of `rows` is a source, one of `columns` a target."""
+
+    rows: Lines
+    columns: Lines
+
+    @classmethod
+    def of(cls, source: Tensor, target: Tensor) -> SimilarityMatrix:
+        """That of rows (n, d) and (m, d), padded with -inf to whole groups."""
+        n, m = len(source), len(target)
+        high, wide = whole(n, GROUP), row_length(m)
+        matrix = source.new_empty(high, wide)
+        matrix[n:], matrix[:, m:] = -torch.inf, -torch.inf
+        of_rows, of_columns = source.new_empty(high, wide // GROUP), source.new_empty(high // GROUP, wide)
+        for top in range(0, n, TILE):
+            torch.mm(source[top : top + TILE], target.T, out=matrix[top : min(n, top + TILE), :m])
+            for start in range(top, min(high, top + TILE), STRIP):
+                strip = matrix[start : start + STRIP]
+                maxima_of_rows(strip, of_rows[start : start + STRIP])
+                groups = slice(start // GROUP, (start + STRIP) // GROUP)
+                torch.amax(strip.view(-1, GROUP, wide), dim=1, out=of_columns[groups])
+        entries, by_columns = matrix.view(-1), of_columns[:, :m].T.contiguous()
+        return cls(
+            Lines(entries, (wide, 1), m, of_rows[:n], members(wide, APART, source.device)),
+            Lines(entries, (1, wide), n, by_columns, members(high, 1, source.device)),
+        )
 
 
 class Both(NamedTuple):

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from torch import Tensor
 
 from muse.errors import BadSetting
-from muse.search.neighbours import check_neighbourhood
+from muse.search.exact import check_neighbourhood
 from muse.search.retrieval import log_partition, mean_similarity
 
 METHODS = ("csls", "nn", "isf", "margin")

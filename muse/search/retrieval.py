@@ -18,8 +18,7 @@ from torch import Tensor
 
 from muse.errors import BadSetting
 from muse.search.both_ways import Products
-from muse.search.found import Neighbours
-from muse.search.neighbours import (
+from muse.search.exact import (
     Step,
     check_backend,
     check_neighbourhood,
@@ -27,7 +26,7 @@ from muse.search.neighbours import (
     nearest_and_best,
     tile_sizes,
 )
-from muse.search.zero_rows import nonzero_places
+from muse.search.found import Neighbours, nonzero_places
 
 METHODS = ("csls", "nn", "isf")
 

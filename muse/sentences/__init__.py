@@ -1,1 +1,4 @@
-"""Where sentence encoders used to be: see muse.encoders, muse.training and muse.systems."""
+"""Sentences: encoders, their training, the systems of the papers, and mining; all of it stands on a space.
+
+Only the entry points (api, commands, cluster) import it.
+"""

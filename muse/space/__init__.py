@@ -4,10 +4,16 @@ Also rows for words outside a space: new words, n-grams, the units of another sy
 Imports: the core types, files, normalise, progress, search, text. It never imports learning.
 """
 
-from muse.space.adding import add_to_space, check_addition
-from muse.space.aligned import AlignedSpace, Side
-from muse.space.loading import load_space
-from muse.space.saving import Provenance, SideToSave, check_language, check_out, save_space
+from muse.space.aligned import AlignedSpace, Side, load_space
+from muse.space.saving import (
+    Provenance,
+    SideToSave,
+    add_to_space,
+    check_addition,
+    check_language,
+    check_out,
+    save_space,
+)
 
 __all__ = [
     "AlignedSpace",

@@ -1,4 +1,6 @@
-"""The aligned space: languages whose words share one space, in memory and as a folder on disk.
+"""Loading a space: from its folder, while others may be writing it, to an AlignedSpace.
+
+The aligned space: languages whose words share one space, in memory and as a folder on disk.
 
 The folder holds `manifest.json` and, for each language, a folder with `words.txt` (a word a line),
 `vectors.npy` (n, k), `mapping.npy` (k, d), `means.npy` (c, d) and, against other languages,
@@ -10,6 +12,7 @@ have `texts.txt` (a text a line). Nothing in it is a pickle.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,24 +23,32 @@ import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from muse.errors import BadSetting, Contradiction, Mismatch, did_you_mean
-from muse.files.space_folder import vectors_digest
-from muse.files.space_manifest import mark_of
-from muse.normalise import Normalisation
+from muse.errors import BadFile, BadSetting, Contradiction, Mismatch, did_you_mean
+from muse.files.atomic import read_whole
+from muse.files.row_texts import KeptTexts
+from muse.files.space_folder import (
+    AGAIN,
+    MAPPING,
+    MEANS,
+    TEXTS,
+    VECTORS,
+    WORDS,
+    folder_name,
+    read_array,
+    read_words,
+    vectors_digest,
+)
+from muse.files.space_manifest import mark_of, read_manifest, verify
+from muse.normalise import Normalisation, check_steps
 from muse.progress import Progress
-from muse.search.approximate import Approximation
-from muse.search.probability import Calibration
+from muse.search.approximate import Approximation, Recall
 from muse.search.retrieval import Retrieval, check_top
 from muse.space.forms import find_form
-from muse.space.hubness import (
-    approximate_hubness_of_both,
-    hubness_of_both,
-    is_served,
-    keep,
-    read_kept,
-)
-from muse.space.saving import mapped
+from muse.space.hubness import approximate_hubness_of_both, hubness_of_both, is_served, keep, read_kept
+from muse.space.saving import CHUNK, mapped
 from muse.vectors import Matrix, Vectors
+
+log = logging.getLogger(__name__)
 
 _RANK = 1e-5  # singular values below this share of the largest are rounding: mappings are float32
 
@@ -63,8 +74,8 @@ class AlignedSpace:
 
     `progress` shows the progress of searches that the space itself runs; `folder` is where the space was
     loaded from, which keeps what they find as long as its `mark` is the same; `approximation` says when they
-    need not be exact; `calibrations` are those found so far, by source and target
-    (`muse.space.calibrated`).
+    need not be exact; `memo` keeps what other modules find of the space, each under keys of its own, such as
+    its calibrations (`muse.answers.calibration`).
 
     >>> import numpy as np
     >>> rows, steps = np.eye(2, dtype=np.float32), Normalisation(("unit",), ())
@@ -81,7 +92,7 @@ class AlignedSpace:
     folder: Path | None = None
     mark: tuple[int, ...] | None = None
     approximation: Approximation = field(default_factory=Approximation, repr=False)
-    calibrations: dict[tuple[str, str], Calibration] = field(default_factory=dict, init=False, repr=False)
+    memo: dict[tuple[str, ...], Any] = field(default_factory=dict, init=False, repr=False)
     # Caches, so that a server need not move or compute these for every request.
     _rows: dict[str, Tensor] = field(default_factory=dict, init=False, repr=False)
     _hubness: dict[tuple[str, str], Tensor] = field(default_factory=dict, init=False, repr=False)
@@ -295,3 +306,62 @@ class AlignedSpace:
         words = len(self.vectors(target))
         with self.progress.stage(f"hubs of {target} for {source}", words, "words") as tick:
             return retrieval.bias(self.tensor(source), self.tensor(target), tick)
+
+
+def load_space(
+    folder: Path | str,
+    *,
+    device: str = "cpu",
+    check: bool = True,
+    progress: Progress | None = None,
+    approximation: Approximation | None = None,
+) -> AlignedSpace:
+    """The space saved in `folder`, its arrays memory-mapped; BadFile if it is broken.
+
+    `check` reads every file once, to compare its checksum with the manifest; the space gets `progress` and
+    `approximation`. Without one, it searches very large vocabularies approximately, and logs the recall.
+    While the folder is replaced, the space is either the old one or the new one.
+    """
+    folder = Path(folder)
+    sides, manifest, mark = read_whole(folder, lambda: _load_sides(folder, check))
+    return AlignedSpace(
+        sides, manifest["pivot"], manifest, device, progress or Progress(quiet=True), folder, mark,
+        approximation or Approximation("auto", report=_log_recall),
+    )  # fmt: skip
+
+
+def _load_sides(folder: Path, check: bool) -> tuple[dict[str, Side], dict[str, Any], tuple[int, ...] | None]:
+    # The languages, the manifest and its mark.
+    manifest = read_manifest(folder)
+    if check:
+        verify(folder, manifest)
+    sides = {language: _load_side(folder, language, manifest) for language in manifest["languages"]}
+    if check:
+        for language, side in sides.items():
+            _check_numbers(folder / folder_name(language), side)
+    return sides, manifest, mark_of(folder)
+
+
+def _log_recall(recall: Recall) -> None:
+    log.info("%s", recall)
+
+
+def _check_numbers(home: Path, side: Side) -> None:
+    """Raise BadFile if a number of a language is not finite: all that is computed of it would be nan."""
+    arrays = {VECTORS: side.vectors.matrix, MAPPING: side.mapping, MEANS: np.array(side.normalisation.means)}
+    for name, array in arrays.items():
+        if not all(np.isfinite(array[begin : begin + CHUNK]).all() for begin in range(0, len(array), CHUNK)):
+            raise BadFile(f"{home / name}: expected finite numbers, got nan or inf; {AGAIN}")
+
+
+def _load_side(folder: Path, language: str, manifest: Mapping[str, Any]) -> Side:
+    entry, k = manifest["languages"][language], manifest["dimension"]
+    d = entry.get("dimension", k)  # of the language's own vectors
+    n, steps = entry["words"], tuple(entry["normalisation"])
+    check_steps(steps)
+    home = folder / folder_name(language)
+    words, rows = read_words(home / WORDS, n), read_array(home / VECTORS, (n, k))
+    texts = KeptTexts(home / TEXTS, n) if entry.get("texts") else None
+    vectors = Vectors(language, words, rows, ranked=entry.get("ranked") is not False, texts=texts)
+    means = read_array(home / MEANS, (steps.count("centre"), d))
+    return Side(vectors, read_array(home / MAPPING, (k, d)), Normalisation(steps, tuple(means)))

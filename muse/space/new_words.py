@@ -1,4 +1,6 @@
-"""New words: words that are not in a space, mapped into it from their vectors.
+"""Streaming: a file of rows of any length, mapped into a space block by block, to another file.
+
+New words: words that are not in a space, mapped into it from their vectors.
 
 Vectors of the model that the space was learned from are mapped like its words: by the stored normalisation,
 then the mapping. Vectors of another model need a linear map that is fitted to the words common to both.
@@ -18,16 +20,16 @@ import numpy as np
 
 from muse.errors import BadSetting, Mismatch
 from muse.files import read_vectors
-from muse.files.fasttext_model import is_fasttext_file, load_fasttext
-from muse.files.npz import is_npz
-from muse.files.spacy_pipeline import find_vectors, is_pipeline
-from muse.files.spacy_vectors import load_spacy
+from muse.files.rows import check_row_file, is_rows, row_writer
+from muse.files.vectors.fasttext import is_fasttext_file, load_fasttext
+from muse.files.vectors.formats import open_table
+from muse.files.vectors.npz import is_npz
+from muse.files.vectors.spacy import find_vectors, is_pipeline, load_spacy
 from muse.normalise import normalise
 from muse.progress import Progress
 from muse.space.aligned import AlignedSpace
 from muse.space.subwords import learn_subwords
-from muse.vectors import Matrix, Vectors
-from muse.word_index import WordIndex
+from muse.vectors import Matrix, Vectors, WordIndex
 
 log = logging.getLogger(__name__)
 
@@ -40,8 +42,8 @@ FEW, MANY = 1 / 3, 1 / 2
 FITTED = 50_000  # the most frequent common words, to which the map of another model is fitted
 _ADVICE = "use vectors of the model that the space was learned from, or map another model's with --fit"
 RIDGE = 0.01  # times the mean square of a dimension: keeps directions of low variance from being amplified
-
 _Form = Literal["NFC", "NFD"]
+ID = "id"  # the column of a Parquet file
 
 
 @dataclass(frozen=True, eq=False)
@@ -235,3 +237,44 @@ def _fitted(
 def _rows(space: AlignedSpace, language: str, words: Sequence[str]) -> Matrix:
     vectors = space.vectors(language)
     return vectors.matrix[[vectors.index[word] for word in words]]
+
+
+def map_rows(space: AlignedSpace, language: str, path: Path, out: Path, *, progress: Progress) -> int:
+    """The number of rows of `path` that were mapped into the shared space and written to `out`.
+
+    `out` is .npy or .parquet, with the columns `id` and `vector`, and appears once it is complete. Only one
+    block of rows is in memory at a time. Raise Mismatch if the rows have another dimension than those the
+    space was learned from, or words of the space other rows, BadSetting if `out` is no such file.
+    """
+    check_row_file(out)
+    k = space.side(language).mapping.shape[0]
+    with open_table(path) as table:
+        space.check_raw(language, table.dimension, str(path))
+        blocks = progress.through(
+            f"mapping {language}", table.blocks, table.room, lambda block: len(block[0]), "rows"
+        )
+        count = 0
+        with row_writer(out, k, ID) as write:
+            for ids, rows in blocks:
+                if not ids:  # a block of blank lines, whose rows have no width
+                    continue
+                mapped = space.map_words(language, rows)
+                if not count:
+                    _check_words(space, language, path, ids, mapped)
+                write(ids, mapped)
+                count += len(rows)
+            if table.cut is not None and table.cut.fault is not None:
+                raise table.cut.fault  # a row left out would move those after it
+            if not count:  # in the block, so that nothing is written
+                raise BadSetting(f"{path}: expected at least one row to map, got none")
+    return count
+
+
+def _check_words(space: AlignedSpace, language: str, path: Path, ids: Sequence[str], mapped: Matrix) -> None:
+    # Ids are no words: a number may be the place of a row, and a word of the space.
+    vectors = space.vectors(language)
+    if is_rows(path) or not vectors.ranked:
+        return
+    common = [place for place, word in enumerate(ids) if word in vectors.index and not word.isdigit()]
+    if common:
+        check_same_model(space, language, path, [ids[place] for place in common], mapped[common])

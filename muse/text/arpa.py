@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from muse.errors import BadFile
-from muse.files.lines import blocks_of_lines
+from muse.files.plain_text import blocks_of_lines
 from muse.files.source import open_source
 from muse.files.writing import replaced
 from muse.text.language_model import BEGIN, END, NOWHERE, UNKNOWN, Ids, LanguageModel, Logs, NGrams, find

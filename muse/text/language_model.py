@@ -1,4 +1,13 @@
-"""LanguageModel: a back-off n-gram model, as sorted arrays that are searched for many words at once.
+"""Kneser-Ney: a language model estimated from sentences (Kneser & Ney, 1995; Chen & Goodman, 1998, sec. 3).
+
+    p(w | h) = max(c(hw) - D(c(hw)), 0) / sum_v c(hv) + gamma(h) p(w | h without its first word)
+
+interpolated, with three discounts D for each length. For all but the longest n-grams, c is the number of
+different words that precede the n-gram rather than its count; n-grams at the start of a sentence have no
+preceding word and keep their count. The 1-grams are interpolated with the uniform distribution, which alone
+gives <unk> its probability.
+
+LanguageModel: a back-off n-gram model, as sorted arrays that are searched for many words at once.
 
 An n-gram is a node, numbered within its length; its key is `node of its first n - 1 words * v + last word`
 with v words in the vocabulary. The sorted keys of a length are both its table and its numbering.
@@ -6,7 +15,7 @@ with v words in the vocabulary. The sorted keys of a length are both its table a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -14,14 +23,18 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from muse.errors import Mismatch
-from muse.word_index import WordIndex
+from muse.errors import BadSetting, Mismatch
+from muse.vectors import WordIndex
 
 Ids = NDArray[np.int64]
 Logs = NDArray[np.float32]
-
 BEGIN, END, UNKNOWN = "<s>", "</s>", "<unk>"
 NOWHERE = -1  # the node of an n-gram that is not in the model
+Counts = NDArray[np.float64]
+ORDERS = range(1, 7)
+NEVER = -99.0  # log10 of the probability of <s>, which is never predicted
+# For a text too small to estimate discounts, the values of KenLM's --discount_fallback.
+FALLBACK = (0.5, 1.0, 1.5)
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,3 +138,114 @@ def _at(values: Logs, places: Ids) -> Logs:
 
 def _none(words: Ids) -> Ids:
     return np.empty((*words.shape, 0), np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class _Counted:
+    # The g different n-grams of one length, sorted by key: counts (g,), and the nodes, one length shorter, of
+    # the first n - 1 words (`contexts`) and of the last n - 1 (`suffixes`), (g,) each.
+    keys: Ids
+    counts: Counts
+    contexts: Ids
+    suffixes: Ids
+
+
+def learn_language_model(sentences: Iterable[Sequence[str]], *, order: int = 3) -> LanguageModel:
+    """The language model of `order`, estimated from sentences of words; Mismatch if there are none.
+
+    >>> model = learn_language_model([["the", "cat"], ["the", "dog"], ["a", "cat"]], order=2)
+    >>> model.log_probability(["the", "cat"]) > model.log_probability(["cat", "the"])
+    True
+    """
+    if order not in ORDERS:
+        raise BadSetting(f"--order must be {ORDERS[0]} to {ORDERS[-1]}, got {order}")
+    words, tokens, ends = _numbered(sentences)
+    if len(words) == 3:
+        raise Mismatch("a language model needs at least one word of text, got none; check the file")
+    counted = _count(tokens, ends, len(words), order)
+    return LanguageModel(words, _levels(counted, words))
+
+
+def _numbered(sentences: Iterable[Sequence[str]]) -> tuple[list[str], Ids, Ids]:
+    # The vocabulary; the text (t,) as numbers, with <s> and </s>; the end (t,) of the sentence of each token.
+    index = {UNKNOWN: 0, BEGIN: 1, END: 2}
+    tokens: list[int] = []
+    lengths: list[int] = []
+    for sentence in sentences:
+        # <s> as a word of the text must not start a sentence in the middle of another.
+        inside = [0 if word in (BEGIN, END) else index.setdefault(word, len(index)) for word in sentence]
+        if inside:
+            tokens += [1, *inside, 2]
+            lengths.append(len(inside) + 2)
+    ends = np.cumsum(np.array(lengths, dtype=np.int64))
+    return list(index), np.array(tokens, dtype=np.int64), np.repeat(ends, lengths)
+
+
+def _count(tokens: Ids, ends: Ids, v: int, order: int) -> list[_Counted]:
+    nodes = tokens  # (t,), for every position the node of the n-gram that starts there
+    firsts = np.arange(v)  # (g,), for every n-gram the position of one occurrence
+    found: list[_Counted] = []
+    everywhere = np.arange(len(tokens))
+    seen = np.bincount(tokens, minlength=v).astype(np.float64)
+    found.append(_Counted(np.arange(v), seen, np.zeros(v, np.int64), np.zeros(v, np.int64)))
+    for length in range(2, order + 1):
+        places = everywhere[everywhere + length <= ends]
+        keys = nodes[places] * v + tokens[places + length - 1]
+        unique, first, inverse, seen = np.unique(
+            keys, return_index=True, return_inverse=True, return_counts=True
+        )
+        firsts = places[first]
+        found.append(_Counted(unique, seen.astype(np.float64), nodes[firsts], nodes[firsts + 1]))
+        nodes = np.full(len(tokens), -1, np.int64)
+        nodes[places] = inverse
+    return [*(_continued(short, long, v) for short, long in zip(found, found[1:], strict=False)), found[-1]]
+
+
+def _continued(short: _Counted, long: _Counted, v: int) -> _Counted:
+    # `short` with the number of different words before each n-gram in place of its count.
+    before = np.bincount(long.suffixes, minlength=len(short.keys)).astype(np.float64)
+    return _Counted(short.keys, np.where(before > 0, before, short.counts), short.contexts, short.suffixes)
+
+
+def _levels(counted: list[_Counted], words: list[str]) -> tuple[NGrams, ...]:
+    v, begin = len(words), words.index(BEGIN)
+    log_p: list[NDArray[np.float64]] = []
+    backoff: list[NDArray[np.float64]] = []
+    lower = np.full(1, 1 / (v - 1))  # uniform over all words but <s>
+    for length, ngrams in enumerate(counted, 1):
+        counts = ngrams.counts.copy()
+        if length == 1:
+            counts[begin] = 0
+        contexts = len(lower) if length == 1 else len(counted[length - 2].keys)
+        p, gamma = _interpolated(counts, ngrams, lower, contexts)
+        if length == 1:
+            p[begin] = 10**NEVER
+        log_p.append(np.log(p))
+        backoff.append(np.log(np.where(gamma > 0, gamma, 1)))
+        lower = p
+    backoff.append(np.zeros(len(counted[-1].keys)))
+    return tuple(
+        NGrams(ngrams.keys, p.astype(np.float32), weight.astype(np.float32))
+        for ngrams, p, weight in zip(counted, log_p, backoff[1:], strict=True)
+    )
+
+
+def _interpolated(counts: Counts, ngrams: _Counted, lower: Counts, contexts: int) -> tuple[Counts, Counts]:
+    # p (g,) of the n-grams, gamma (contexts,) of their contexts; `lower` (.,) is p of their suffixes.
+    discounts = np.array([0.0, *_discounts(counts)])
+    taken = discounts[np.minimum(counts, 3).astype(np.int64)]  # (g,)
+    total = np.bincount(ngrams.contexts, counts, minlength=contexts)
+    freed = np.bincount(ngrams.contexts, taken, minlength=contexts)
+    gamma = np.divide(freed, total, out=np.zeros(contexts), where=total > 0)
+    seen = np.maximum(total[ngrams.contexts], 1)
+    return (counts - taken) / seen + gamma[ngrams.contexts] * lower[ngrams.suffixes], gamma
+
+
+def _discounts(counts: Counts) -> tuple[float, ...]:
+    # D1, D2, D3+ of Chen & Goodman, eq. 17, from the numbers of n-grams with counts 1 to 4.
+    t = [int((counts == times).sum()) for times in range(1, 5)]
+    if not all(t):
+        return FALLBACK
+    y = t[0] / (t[0] + 2 * t[1])
+    found = tuple(i - (i + 1) * y * t[i] / t[i - 1] for i in (1, 2, 3))
+    return found if all(0 < d < i for i, d in enumerate(found, 1)) else FALLBACK

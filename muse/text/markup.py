@@ -3,15 +3,39 @@ r"""Markup: what stands in text for programs, not readers: paths, placeholders, 
 Each is one token: /etc/passwd, ./a.txt, src/main.py, C:\tmp\x; %s, %(name)d, {name}, {{name}}, ${x}, $HOME;
 <b>, </b>, <br/>, the attributes of a tag, in text to be translated whole tags and comments; snake_case.
 Ordinary text has none: and/or, km/h, 50 %, he /she.
+
+HTML elements: those that need not be closed on a line, and their attributes without a value.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
-from muse.text.html_elements import has_attributes, need_not_close
-
+_UNCLOSED = frozenset(
+    "area audio base br button col details dialog embed fieldset form hr iframe img input link meta ol "
+    "optgroup option param script select source textarea track video wbr".split()
+)
+_BOOLEAN = {
+    "audio": "autoplay controls loop muted",
+    "button": "autofocus disabled formnovalidate hidden",
+    "details": "open",
+    "dialog": "open",
+    "fieldset": "disabled",
+    "form": "novalidate",
+    "hr": "noshade",
+    "iframe": "allowfullscreen",
+    "img": "hidden ismap",
+    "input": "autofocus checked disabled formnovalidate hidden multiple readonly required",
+    "ol": "reversed",
+    "optgroup": "disabled",
+    "option": "disabled selected",
+    "script": "async defer nomodule",
+    "select": "autofocus disabled multiple required",
+    "textarea": "autofocus disabled readonly required",
+    "track": "default",
+    "video": "autoplay controls loop muted playsinline",
+}
 _EXTENSIONS = (  # those of files that texts name; "and/or.it" is none
     "txt|csv|tsv|json|xml|html?|css|py|js|ts|java|cc|cpp|hpp|[ch]|sh|php|rb|go|rs|md|rst|tex|pdf|docx?|xlsx?|"
     "png|jpe?g|gif|svg|mp[34]|zip|gz|tar|exe|dll|so|conf|cfg|ini|ya?ml|toml|log|sql|po|mo|vec|bin"
@@ -47,6 +71,21 @@ _CLOSED = re.compile(rf"</({_NAME})\s*>")
 _QUOTED = re.compile(r"""=\s*["']""")
 _HELD = "\ufdd0"  # no character of text: it stands for all that a tag has after its name
 _SHORTENED = re.compile(rf"(?:</?{_NAME})?{_HELD}(?:/?>)?")
+
+
+def need_not_close(name: str) -> bool:
+    """Whether an element has no end, or often none on the line where it begins."""
+    return name.lower() in _UNCLOSED
+
+
+def has_attributes(name: str, attributes: Iterable[str]) -> bool:
+    """Whether an element has all of these attributes without a value.
+
+    >>> has_attributes("INPUT", ["disabled"]), has_attributes("source", ["file"])
+    (True, False)
+    """
+    known = _BOOLEAN.get(name.lower(), "").split()
+    return all(attribute.lower() in known for attribute in attributes)
 
 
 def is_markup(token: str) -> bool:

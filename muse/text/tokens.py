@@ -3,6 +3,8 @@
 Moses' rules, from sacremoses, which only this module uses. English contractions are expanded first (isn't: is
 not) and French pronouns separated from their verb (viens-tu: viens tu), since embedding tables have the
 single words. The language models are trained on these tokens too.
+
+Quotation marks: the spaces that detokenising leaves inside typographic ones are taken away.
 """
 
 from __future__ import annotations
@@ -13,20 +15,44 @@ from collections.abc import Callable, Sequence
 from functools import cache, cached_property, partial
 from typing import Any
 
+from muse.text.characters import composed
 from muse.text.codes import iso_code
-from muse.text.identity import composed
-from muse.text.markup import (
-    split_at_markup,
-    split_at_tags,
-    tags_closed_up,
-    tags_restored,
-    tags_shortened,
-)
-from muse.text.quotation import closed_up
+from muse.text.markup import split_at_markup, split_at_tags, tags_closed_up, tags_restored, tags_shortened
 
+_CLOSES = {
+    "“": "”", "”": "”", "„": "“”", "‘": "’", "‚": "‘’", "«": "»", "»": "«»", "‹": "›", "›": "‹›",
+}  # fmt: skip
+_MARK = re.compile("([“”„‘’‚«»‹›])")
+_SPACED = {"fr": "«»‹›"}  # marks with a space inside, by language
+# The languages in which marks that close elsewhere may open: ”so”, »so«, »so».
+_POINTING = frozenset("cs da de fi hr hu no pl sk sl sr sv".split())
+_OPENING = {"”": frozenset(("sv", "fi")), "»": _POINTING, "›": _POINTING}
 Rules = tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...]
-
 _FRENCH_PRONOUNS = "je|tu|ils?|elles?|on|nous|vous|ce|moi|toi|lui|leur|les?|la|y|en|là|ci"
+
+
+def closed_up(text: str, language: str) -> str:
+    """The text with no space after an opening mark and before the one that closes it.
+
+    A mark without a counterpart, as of a sentence whose quotation goes on in the next, stays as it is, and so
+    does an apostrophe.
+
+    >>> closed_up("Er sagte: „ Ja “, sie: » ‚ Nein ‘ «.", "de")
+    'Er sagte: „Ja“, sie: »‚Nein‘«.'
+    """
+    parts, opened = _MARK.split(text), list[int]()  # text and marks in turn
+    for place in range(1, len(parts), 2):
+        mark = parts[place]
+        if mark in _SPACED.get(language, ""):
+            continue
+        before = [begin for begin in opened if mark in _CLOSES[parts[begin]]]
+        if before:
+            del opened[opened.index(before[-1]) :]
+            parts[before[-1] + 1] = parts[before[-1] + 1].removeprefix(" ")
+            parts[place - 1] = parts[place - 1].removesuffix(" ")
+        elif mark != "’" and language in _OPENING.get(mark, {language}):
+            opened.append(place)
+    return "".join(parts)
 
 
 def _rules(*pairs: tuple[str, str]) -> Rules:

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
+from muse.answers.lookup import with_entries
 from muse.space.new_words import NewWords
 from muse.text.markup import is_markup
 from muse.text.surface import forms, has_name_capital
-from muse.translate.expressions import with_entries
 from muse.vectors import Vectors
 
 HYPHEN = "@-@"  # Moses' token for a hyphen between two tokens

@@ -1,41 +1,117 @@
 """Text: translated word by word, with or without a language model to choose among translations.
 
 Punctuation, numbers and capitals are kept; a word without a vector is copied.
+
+Beam search: choose among the translations of each word those that form the most probable sentence.
+
+Script: whether a text is in the same script as a vocabulary.
 """
 
 from __future__ import annotations
 
+import logging
+import unicodedata
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 from torch import Tensor
 
+from muse.answers.calibration import KEPT, find_calibration
+from muse.answers.lookup import rows_of
+from muse.answers.translations import Answer, answers_of, candidates_of
 from muse.errors import BadSetting
 from muse.search.retrieval import Retrieval
 from muse.space import AlignedSpace
-from muse.space.calibrated import KEPT, find_calibration
 from muse.space.new_words import NewWords
-from muse.text.language_model import LanguageModel
+from muse.text.language_model import END, LanguageModel, Logs
 from muse.text.strings import all_strings
-from muse.text.surface import (
-    elide,
-    in_text,
-    is_all_caps,
-    is_always_capital,
-    with_capitals,
-)
+from muse.text.surface import elide, in_text, is_all_caps, is_always_capital, with_capitals
 from muse.text.tokens import Tokeniser
-from muse.translate.answers import Answer, answers_of, candidates_of
-from muse.translate.beam import Options, best_path
 from muse.translate.pieces import HYPHEN, Piece, TextReader
-from muse.translate.script import check_script
-from muse.translate.words import rows_of
+from muse.vectors import Vectors
 
+log = logging.getLogger(__name__)
+
+_LITTLE = 20  # letters; fewer may be a name that is copied (iPhone 15), and no text in another language
+_WORDS = 2_000  # the most frequent words, which show the scripts of a language
+_SHARE = 0.05  # the least share of their letters in a script of the language: loanwords have less
 CACHED = 200_000  # words whose translations are cached: about 300 MB
 PROBABLE = 0.5  # the least probability at which a capitalised word is translated and not kept as a name
 _COPIED = np.zeros(1, np.float32)  # the score of a token that is copied
+
+
+class Options(NamedTuple):
+    """The k translations of one word, best first, and their scores (k,)."""
+
+    words: Sequence[str]
+    scores: Logs
+
+
+def best_path(options: Sequence[Options], model: LanguageModel, *, weight: float, beam: int) -> list[int]:
+    """The index of the best option at each place, by beam search.
+
+    They maximise the sum of score(x_i, y_i) + weight log p(y_i | y_1 .. y_i-1) over the sequence y with <s>
+    and </s> around it, approximately, with `beam` sequences kept (Kim, Geng & Ney, 2018, section 3.1).
+    """
+    states, totals = model.start(), np.zeros(1, np.float32)  # (b, n - 1), (b,)
+    taken = []
+    for option in options:
+        words = np.broadcast_to(model.ids(option.words), (len(states), len(option.words)))  # (b, k)
+        step = model.step(states, words)
+        total = (totals[:, None] + option.scores + weight * step.log_p).ravel()  # (b k,)
+        kept = np.argsort(-total, kind="stable")[:beam]
+        histories, choices = np.divmod(kept, len(option.words))
+        taken.append((histories, choices))
+        states, totals = step.states[histories, choices], total[kept]
+    end = np.full((len(states), 1), model.index[END])
+    best = int(np.argmax(totals + weight * model.step(states, end).log_p[:, 0]))
+    path = []
+    for histories, choices in reversed(taken):
+        path.append(int(choices[best]))
+        best = int(histories[best])
+    return path[::-1]
+
+
+def check_script(lines: Sequence[str], vectors: Vectors) -> bool:
+    """Whether any letter of the lines is of a script of the vocabulary; of a few letters that are not, warn.
+
+    Raise BadSetting if many letters are not.
+
+    >>> import numpy as np
+    >>> check_script(["Bonjour !"], Vectors("fr", ["chat"], np.zeros((1, 1), np.float32)))
+    True
+    """
+    found = _scripts(lines)
+    known = _scripts(vectors.words[:_WORDS])
+    expected = [name for name, count in known.most_common() if count >= _SHARE * known.total()]
+    if found and expected and not set(found) & set(expected):
+        message = (
+            f"the words of {vectors.language} are in {_named(expected)} script, got text in "
+            f"{_named([name for name, _ in found.most_common()])}; check --src"
+        )
+        if found.total() >= _LITTLE:
+            raise BadSetting(message)
+        log.warning("%s", message)
+        return False
+    return bool(found)
+
+
+def _scripts(texts: Iterable[str]) -> Counter[str]:
+    return Counter(name for text in texts for letter in text if (name := _script(letter)))
+
+
+@lru_cache(maxsize=1 << 16)
+def _script(letter: str) -> str:
+    # Python has no property for scripts, but the name of a letter starts with it: LATIN SMALL LETTER A.
+    return unicodedata.name(letter, "").split(" ")[0] if letter.isalpha() else ""
+
+
+def _named(scripts: Sequence[str]) -> str:
+    return " and ".join(name.capitalize() for name in scripts[:3])
 
 
 @dataclass(frozen=True)
@@ -43,7 +119,7 @@ class TextConfig:
     """How text is translated.
 
     With a language model, `top` translations of a word are compared and `beam` sentences kept; a nat of the
-    model counts as much as `weight` points of CSLS (default from benchmarks/translation.py --tune).
+    model counts as much as `weight` points of CSLS (default from benchmarks/words/translation.py --tune).
     `Translator.choices` gives `top` translations of a word, with a model or without.
     """
 

@@ -13,11 +13,9 @@ from starlette.exceptions import HTTPException
 
 from muse.errors import MissingExtra, MuseError
 from muse.version import __version__
-from muse.web.answers import Problem
-from muse.web.asgi import App
 from muse.web.explorer import Explorer, Unknown
-from muse.web.limits import RateLimit, WorkLimit
-from muse.web.requests import HeadAsGet, KnownHosts, SmallBodies
+from muse.web.guards import App, HeadAsGet, KnownHosts, RateLimit, SmallBodies, WorkLimit
+from muse.web.responses import Problem
 from muse.web.routes import routes
 
 PAGE = Path(__file__).parent / "page"

@@ -1,41 +1,113 @@
-"""Routes: the endpoints of the API, each a query to the explorer with a typed answer."""
+"""Routes: the endpoints of the API, each a query to the explorer with a typed answer.
+
+Evidence: what the manifest of a space records of how it was made and judged, for the page to show.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import asdict
-from typing import Annotated, Any
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, replace
+from pathlib import PurePath
+from typing import Annotated, Any, TypeVar
 
 from fastapi import APIRouter, Query
 
-from muse.picture import Picture
-from muse.translate import Answer, Choice
+from muse.answers.translations import Answer
+from muse.evaluation.score import look_up_signature
+from muse.files.space_manifest import presentable
+from muse.report.word_map import Picture
+from muse.search.retrieval import Retrieval
+from muse.space import AlignedSpace
+from muse.translate.text import Choice
 from muse.version import __version__
-from muse.web import answers
-from muse.web.evidence import space_answer
+from muse.web import responses
 from muse.web.explorer import Explorer
 from muse.web.pictures import Direction
 
+Entry = Mapping[str, Any]
+Model = TypeVar("Model", responses.Judgement, responses.HeldOut)
 SHOWN = 500  # characters of the text of a row
 WORD = 500  # characters: words have at most some 40, ids of rows may be addresses or paths
 TEXT = 2_000
 TOP = 50
-
 Lang = Annotated[str | None, Query(max_length=100, description="A language of the space.")]
 Word = Annotated[str, Query(min_length=1, max_length=WORD)]
 Text = Annotated[str, Query(min_length=1, max_length=TEXT)]
 Top = Annotated[int, Query(ge=1, le=TOP)]
 Prefix = Annotated[str, Query(max_length=WORD, description="The first letters of a word.")]
 PROBLEMS: dict[int | str, dict[str, Any]] = {
-    404: {"model": answers.Problem, "description": "The word is not in the space."},
-    413: {"model": answers.Problem, "description": "The request has a large body, which none needs."},
-    422: {"model": answers.Problem, "description": "The query is invalid."},
-    429: {"model": answers.Problem, "description": "Too many requests; Retry-After says how long to wait."},
+    404: {"model": responses.Problem, "description": "The word is not in the space."},
+    413: {"model": responses.Problem, "description": "The request has a large body, which none needs."},
+    422: {"model": responses.Problem, "description": "The query is invalid."},
+    429: {"model": responses.Problem, "description": "Too many requests; Retry-After says how long to wait."},
     503: {
-        "model": answers.Problem,
+        "model": responses.Problem,
         "description": "Too much work waits (ask again after Retry-After), or a package is not installed.",
     },
 }
+
+
+def space_answer(space: AlignedSpace, name: str, examples: Mapping[str, list[str]]) -> responses.Space:
+    """The languages of a space, with examples, and what its verdict rests on."""
+    space = replace(space, manifest=presentable(space.manifest))
+    manifest = space.manifest
+    verdict = _read(responses.Judgement, manifest.get("verdict"))
+    return responses.Space(
+        name=name,
+        pivot=space.pivot,
+        dimension=space.vectors(space.pivot).dimension,
+        languages=[_language(space, language, examples[language]) for language in space.languages],
+        method=str(manifest.get("method") or ""),
+        verdict=verdict.label if verdict else None,
+        confidence=verdict.confidence if verdict else None,
+        mapping=_optional_text(manifest.get("mapping")),
+        muse_version=_optional_text(manifest.get("muse_version")),
+    )
+
+
+def _language(space: AlignedSpace, name: str, examples: list[str]) -> responses.Language:
+    entry = _entry(space, name)
+    mapped, files = name != space.pivot, entry.get("files")
+    return responses.Language(
+        name=name,
+        words=len(space.vectors(name)),
+        ranked=space.vectors(name).ranked,
+        examples=examples,
+        verdict=_read(responses.Judgement, entry.get("verdict")) if mapped else None,
+        held_out=_read(responses.HeldOut, entry.get("supervision")) if mapped else None,
+        signature=_signature(space, name, entry) if mapped else None,
+        files=[_file(file) for file in files if isinstance(file, Mapping)] if isinstance(files, list) else [],
+    )
+
+
+def _entry(space: AlignedSpace, language: str) -> Entry:
+    # What a manifest records of the whole space is that of its only mapping.
+    languages = space.manifest.get("languages")
+    own = languages.get(language) if isinstance(languages, Mapping) else None
+    own = own if isinstance(own, Mapping) else {}
+    return {**space.manifest, **own} if len(space.languages) == 2 else own
+
+
+def _signature(space: AlignedSpace, language: str, entry: Entry) -> str:
+    recorded = _optional_text(entry.get("signature"))
+    return recorded or str(look_up_signature(space, language, space.pivot, retrieval=Retrieval()))
+
+
+def _file(file: Entry) -> responses.VectorFile:
+    # The name alone: where it was is of no use to others.
+    name = PurePath(str(file.get("path", "")).replace("\\", "/")).name
+    return responses.VectorFile(name=name, sha256=_optional_text(file.get("sha256")))
+
+
+def _read(model: type[Model], fields: object) -> Model | None:
+    try:
+        return model.model_validate(fields)
+    except ValueError:  # not recorded, or by hand
+        return None
+
+
+def _optional_text(value: object) -> str | None:
+    return value if isinstance(value, str) and value else None
 
 
 def routes(explorer: Explorer) -> APIRouter:
@@ -50,26 +122,26 @@ def routes(explorer: Explorer) -> APIRouter:
 
 def _about_the_server(router: APIRouter, explorer: Explorer) -> None:
     @router.get("/healthz")
-    async def healthz() -> answers.HealthAnswer:  # in the event loop: it waits for no thread
+    async def healthz() -> responses.HealthAnswer:  # in the event loop: it waits for no thread
         """The status of the server."""
-        return answers.HealthAnswer(status="ok", version=__version__)
+        return responses.HealthAnswer(status="ok", version=__version__)
 
     @router.get("/api/spaces")
-    def spaces() -> answers.SpacesAnswer:
+    def spaces() -> responses.SpacesAnswer:
         """The explored space."""
         examples = {language: explorer.examples(language) for language in explorer.space.languages}
-        return answers.SpacesAnswer(spaces=[space_answer(explorer.space, explorer.name, examples)])
+        return responses.SpacesAnswer(spaces=[space_answer(explorer.space, explorer.name, examples)])
 
 
 def _about_words(router: APIRouter, explorer: Explorer) -> None:
     @router.get("/api/translate", response_model_exclude_unset=True)
     def translate(
         word: Word, src: Lang = None, tgt: Lang = None, top: Top = 10
-    ) -> answers.TranslationsAnswer:
+    ) -> responses.TranslationsAnswer:
         """The best translations of a word."""
         source, target = explorer.direction(src, tgt)
         retrieval, found = explorer.translations((source, target), word, top)
-        return answers.TranslationsAnswer(
+        return responses.TranslationsAnswer(
             source=source,
             target=target,
             word=word,
@@ -82,63 +154,65 @@ def _about_words(router: APIRouter, explorer: Explorer) -> None:
         )
 
     @router.get("/api/suggest", response_model_exclude_unset=True)
-    def suggest(lang: Lang = None, prefix: Prefix = "", top: Top = 8) -> answers.SuggestAnswer:
+    def suggest(lang: Lang = None, prefix: Prefix = "", top: Top = 8) -> responses.SuggestAnswer:
         """The most frequent words with a prefix; capitals and accents make no difference."""
         language = lang or explorer.direction(None, None)[0]
         found = explorer.suggestions(language, prefix, top)
         ranked = explorer.space.vectors(language).ranked
         words = [
-            answers.Suggested(word=word, rank=rank if ranked else None, **_text(explorer, language, word))
+            responses.Suggested(word=word, rank=rank if ranked else None, **_text(explorer, language, word))
             for word, rank in found
         ]
-        return answers.SuggestAnswer(language=language, prefix=prefix, words=words)
+        return responses.SuggestAnswer(language=language, prefix=prefix, words=words)
 
     @router.get("/api/neighbours", response_model_exclude_unset=True)
-    def neighbours(word: Word, src: Lang = None, tgt: Lang = None, top: Top = 10) -> answers.NeighboursAnswer:
+    def neighbours(
+        word: Word, src: Lang = None, tgt: Lang = None, top: Top = 10
+    ) -> responses.NeighboursAnswer:
         """The nearest neighbours, in both languages, of a word of the source language."""
         direction = explorer.direction(src, tgt)
         form, found = explorer.neighbours(direction, word, top)
         nearby = [
-            answers.Nearby(language=name, words=_scored(explorer, name, words))
+            responses.Nearby(language=name, words=_scored(explorer, name, words))
             for name, words in found.items()
         ]
-        return answers.NeighboursAnswer(language=direction[0], word=word, form=form, neighbours=nearby)
+        return responses.NeighboursAnswer(language=direction[0], word=word, form=form, neighbours=nearby)
 
 
 def _about_sentences(router: APIRouter, explorer: Explorer) -> None:
     @router.get("/api/sentence")
-    def sentence(text: Text, src: Lang = None, tgt: Lang = None) -> answers.SentenceAnswer:
+    def sentence(text: Text, src: Lang = None, tgt: Lang = None) -> responses.SentenceAnswer:
         """A sentence translated word by word, with alternatives for each word."""
         source, target = explorer.direction(src, tgt)
         retrieval, translated, choices = explorer.sentence((source, target), text)
         tokens = [_token(choice) for choice in choices]
-        return answers.SentenceAnswer(
+        return responses.SentenceAnswer(
             source=source, target=target, retrieval=str(retrieval), text=translated, tokens=tokens
         )
 
 
 def _about_the_picture(router: APIRouter, explorer: Explorer) -> None:
     @router.get("/api/picture")
-    def picture(src: Lang = None, tgt: Lang = None) -> answers.PictureAnswer:
+    def picture(src: Lang = None, tgt: Lang = None) -> responses.PictureAnswer:
         """Frequent words of both languages on a plane; the first request starts drawing it."""
         return _picture(explorer, explorer.direction(src, tgt))
 
     @router.get("/api/place")
-    def place(word: Word, src: Lang = None, tgt: Lang = None) -> answers.PlaceAnswer | None:
+    def place(word: Word, src: Lang = None, tgt: Lang = None) -> responses.PlaceAnswer | None:
         """The place of a source word in the picture; null while that is being drawn, and if it is empty."""
         direction = explorer.direction(src, tgt)
         found = explorer.place(direction, word)
         if found is None:
             return None
         x, y = map(_rounded, found.place)
-        return answers.PlaceAnswer(
+        return responses.PlaceAnswer(
             word=word, form=found.form, language=direction[0], x=x, y=y, exact=found.exact, near=found.near
         )
 
 
-def _scored(explorer: Explorer, language: str, found: Iterable[tuple[str, float]]) -> list[answers.Scored]:
+def _scored(explorer: Explorer, language: str, found: Iterable[tuple[str, float]]) -> list[responses.Scored]:
     return [
-        answers.Scored(word=word, score=round(score, 4), **_text(explorer, language, word))
+        responses.Scored(word=word, score=round(score, 4), **_text(explorer, language, word))
         for word, score in found
     ]
 
@@ -151,8 +225,8 @@ def _text(explorer: Explorer, language: str, word: str) -> dict[str, str]:
     return {"text": text if len(text) <= SHOWN else f"{text[:SHOWN]}…"}
 
 
-def _option(found: Answer, **text: str) -> answers.Option:
-    return answers.Option(
+def _option(found: Answer, **text: str) -> responses.Option:
+    return responses.Option(
         word=found.target,
         score=round(found.score, 4),
         probability=None if found.probability is None else round(found.probability, 4),
@@ -162,28 +236,28 @@ def _option(found: Answer, **text: str) -> answers.Option:
     )
 
 
-def _token(choice: Choice) -> answers.Token:
+def _token(choice: Choice) -> responses.Token:
     options = [_option(answer) for answer in choice.options]
-    return answers.Token(token=choice.token, form=choice.form, kept=choice.kept, options=options)
+    return responses.Token(token=choice.token, form=choice.form, kept=choice.kept, options=options)
 
 
-def _picture(explorer: Explorer, direction: Direction) -> answers.PictureAnswer:
+def _picture(explorer: Explorer, direction: Direction) -> responses.PictureAnswer:
     drawn = explorer.picture(direction)
-    return answers.PictureAnswer(
+    return responses.PictureAnswer(
         source=direction[0],
         target=direction[1],
         ready=drawn is not None,
         points=[] if drawn is None else list(_points(drawn.picture)),
-        regions=[] if drawn is None else [answers.Part(**asdict(region)) for region in drawn.regions],
+        regions=[] if drawn is None else [responses.Part(**asdict(region)) for region in drawn.regions],
     )
 
 
-def _points(picture: Picture) -> Iterator[answers.Point]:
+def _points(picture: Picture) -> Iterator[responses.Point]:
     p, languages = len(picture.pairs), (picture.source, picture.target)
     for number, (x, y) in enumerate(picture.places.tolist()):
         side, pair = divmod(number, p)
         word, other = picture.pairs[pair][side], pair + p * (1 - side)
-        yield answers.Point(word=word, language=languages[side], x=_rounded(x), y=_rounded(y), pair=other)
+        yield responses.Point(word=word, language=languages[side], x=_rounded(x), y=_rounded(y), pair=other)
 
 
 def _rounded(coordinate: float) -> float:

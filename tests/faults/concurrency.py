@@ -12,7 +12,7 @@ from muse.normalise import Normalisation, normalise
 from muse.space import SideToSave, load_space, save_space
 from muse.vectors import Vectors
 from tests.faults.kills import Report
-from tests.spaces import PROVENANCE
+from tests.support.spaces import PROVENANCE
 
 WORDS, DIMENSION = 2_000, 20
 

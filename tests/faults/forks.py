@@ -15,8 +15,8 @@ from pathlib import Path
 
 import muse
 from muse.__main__ import main
-from muse.learn import plan
-from tests.toys import small_game
+from muse.learn import auto
+from tests.support.toys import small_game
 
 _LOADED = "cli commands files run learn space text translate export encoders training systems mining induce"
 _BY_OTHERS = ("torch._dynamo",)  # an optimiser loads it, which takes a second
@@ -26,7 +26,7 @@ _FORK = multiprocessing.get_context("fork")
 
 def load() -> None:
     """Load the modules that commands load when they are called; adversarial training becomes a short one."""
-    plan.KNOWN["adversarial"] = small_game
+    auto.KNOWN["adversarial"] = small_game
     for name in _BY_OTHERS:
         importlib.import_module(name)
     for name in _LOADED.split():

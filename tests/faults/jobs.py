@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.command import tree
 from tests.faults import forks
-from tests.parallel import toy_text, write_text
-from tests.spaces import saved
-from tests.toys import raw_pair, write_vec
+from tests.support.command import tree
+from tests.support.parallel import toy_text, write_text
+from tests.support.spaces import saved
+from tests.support.toys import raw_pair, write_vec
 
 ENVIRONMENT = {"OMP_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
 _VARYING = ("seconds", "peak_memory_mb", "created")  # fields of manifests that no two runs share

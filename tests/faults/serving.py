@@ -17,10 +17,10 @@ from http.client import HTTPException
 from pathlib import Path
 from threading import Thread
 
-from tests.command import tree
 from tests.faults.jobs import ENVIRONMENT
 from tests.faults.kills import Report
-from tests.spaces import saved
+from tests.support.command import tree
+from tests.support.spaces import saved
 
 QUESTIONS = (
     "api/translate?word=fr20&src=fr&tgt=en",

@@ -13,13 +13,12 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from muse.api.request import Request
 from muse.api.run import run
+from muse.api.settings import Request
 from muse.files.space_folder import MANIFEST
-from muse.learn.initialise.adversarial import adversarial
-from muse.learn.initialise.adversarial_config import AdversarialConfig
+from muse.learn.auto import KNOWN, Plan
+from muse.learn.initialise.adversarial import AdversarialConfig, adversarial
 from muse.learn.pair import AlignConfig
-from muse.learn.plan import KNOWN, Plan
 from muse.learn.refine import RefineConfig
 from muse.report import (
     Facts,
@@ -32,10 +31,10 @@ from muse.report import (
     write_report,
 )
 from muse.run.checkpoint import Checkpoint
-from muse.space import AlignedSpace, adding, load_space, loading
-from muse.web.evidence import space_answer
+from muse.space import AlignedSpace, aligned, load_space, saving
+from muse.web.routes import space_answer
 from tests.fuzz.target import Target
-from tests.toys import raw_pair, write_vec
+from tests.support.toys import raw_pair, write_vec
 
 COUNT, DIMENSION, PAIRS = 500, 5, 30  # words, and pairs of a dictionary
 ROUND = RefineConfig(cutoffs=(COUNT,), max_rounds=2)
@@ -156,7 +155,7 @@ def _served(folder: Path) -> Iterable[Any]:
 
 def _grown(folder: Path) -> Iterable[Any]:
     _recorded_by(folder)
-    with mock.patch.object(loading, "verify"), mock.patch.object(adding, "verify"):
+    with mock.patch.object(aligned, "verify"), mock.patch.object(saving, "verify"):
         _align(folder / "grown", "identical", language="de", into=folder)
     yield load_space(folder / "grown").vectors("de").matrix
 

@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 
 from muse.files import read_vectors, write_npz, write_vectors_text, write_word2vec
-from muse.files.fasttext_model import load_fasttext
-from muse.files.spacy_vectors import load_spacy
-from muse.files.vectors_parquet import write_parquet
+from muse.files.vectors.fasttext import load_fasttext
+from muse.files.vectors.parquet import write_parquet
+from muse.files.vectors.spacy import load_spacy
 from tests.fuzz.target import Target
 from tests.fuzz.texts import files, only
-from tests.spaces import ODD_WORDS, raw_rows
+from tests.support.spaces import ODD_WORDS, raw_rows
 
 WORDS = [word for word in ODD_WORDS if word.strip() and not set(word) & set(" \r\t\n")] + [
     "new york",
@@ -112,14 +112,14 @@ def _model(folder: Path) -> Iterator[Any]:
 
 
 def _pipelines(folder: Path) -> None:
-    from tests.pipelines import of_ngrams, of_words
+    from tests.support.pipelines import of_ngrams, of_words
 
     for name, made in (("words", of_words), ("ngrams", of_ngrams)):
         made(folder / name / "x", WORDS, ROWS)
 
 
 def _archives(folder: Path) -> None:
-    from tests.pipelines import of_words, packaged, sdist, wheel
+    from tests.support.pipelines import of_words, packaged, sdist, wheel
 
     with tempfile.TemporaryDirectory() as made:
         package = packaged(Path(made) / "site", of_words(Path(made) / "made", WORDS, ROWS))

@@ -9,16 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from muse.api.encoders import load_encoder
-from muse.encoders.encoder import SentenceEncoder
+from muse.answers.calibration import find_calibration, known_calibration
 from muse.files.parts import PartFolder, begin_parts, open_parts
 from muse.run.checkpoint import Checkpoint
 from muse.search.retrieval import Retrieval
+from muse.sentences.encoders.encoder import SentenceEncoder
+from muse.sentences.loading import load_encoder
 from muse.space import AlignedSpace, load_space
-from muse.space.calibrated import find_calibration, known_calibration
 from muse.space.hubness import HUBNESS_K, read_kept
 from tests.fuzz.target import Target
-from tests.spaces import plain_space, raw_rows, saved
+from tests.support.spaces import plain_space, raw_rows, saved
 
 TEXT = ["The cat0 en1 en2", "fr1 fr2", ""]
 FINGERPRINT = ("inputs", "settings")
@@ -103,13 +103,13 @@ def _part(folder: Path) -> Iterable[Any]:
 
 
 def _pretrained(folder: Path) -> None:
-    from tests.tiny_bert import SPECIAL, save_tiny_bert
+    from tests.support.tiny_bert import SPECIAL, save_tiny_bert
 
     save_tiny_bert(folder / "0", [*SPECIAL, "a", "cat", "##s"], longest=8)
 
 
 def _core(folder: Path) -> Iterator[Any]:
-    from muse.systems.hugging_face import HuggingFaceCore
+    from muse.sentences.systems.cores import HuggingFaceCore
 
     core = HuggingFaceCore(folder)
     yield core.matrices(core.read(["a cats", "cat"]).sentences, "en").rows

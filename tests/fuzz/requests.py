@@ -14,7 +14,7 @@ from typing import Any
 from unittest import mock
 
 from muse.errors import MuseError
-from muse.web import Address, Explorer, bind, connections
+from muse.web import Address, Explorer, bind, server
 from muse.web.app import create_app
 from tests.fuzz.folders import toys
 from tests.fuzz.target import Target
@@ -40,9 +40,9 @@ ASKED = (
 def _port(process: int) -> int:
     """The port of the server of a process, which lasts as long: a child has none of its parent's threads."""
     app = create_app(Explorer(toys(), "fr-en"), rate=UNLIMITED, burst=UNLIMITED, hosts=("127.0.0.1",))
-    listening, server = bind(Address(port=0)), connections.server(app)
-    server.config.timeout_keep_alive = 0
-    threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True).start()
+    listening, running = bind(Address(port=0)), server.make_server(app)
+    running.config.timeout_keep_alive = 0
+    threading.Thread(target=running.run, kwargs={"sockets": [listening]}, daemon=True).start()
     return int(listening.getsockname()[1])
 
 
@@ -71,7 +71,7 @@ def _answer(folder: Path) -> Iterator[Any]:
 def _sent(request: bytes) -> bytes:
     """All that the server answers."""
     with (
-        mock.patch.object(connections, "PATIENCE", PATIENCE),
+        mock.patch.object(server, "PATIENCE", PATIENCE),
         socket.create_connection(("127.0.0.1", _port(os.getpid())), LATE) as connection,
     ):
         parts = []

@@ -7,23 +7,26 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from muse.fetch.pins import SUMS, read_pins
+from muse.export.torch_file import read_vocabulary
+from muse.fetch.published import SUMS, read_pins
 from muse.files import read_lexicon
-from muse.files.documents import read_documents
-from muse.files.lexicon_formats import FORMS, dictionary_writer
+from muse.files.byte_ranges import pieces
+from muse.files.lexicons import FORMS, dictionary_writer
 from muse.files.nli import read_nli
-from muse.files.parallel_text import read_pairs
 from muse.files.parquet import parquet_writer, read_column
-from muse.files.pieces import pieces
 from muse.files.plain_text import read_lines
-from muse.files.probe_text import read_probe_text
-from muse.files.sentence_text import read_rated_sentences, read_sentences
-from muse.files.vocabulary import read_vocabulary
+from muse.files.sentence_text import (
+    read_documents,
+    read_pairs,
+    read_probe_text,
+    read_rated_sentences,
+    read_sentences,
+)
 from muse.lexicon import Entry
 from muse.text.arpa import read_arpa, write_arpa
-from muse.text.kneser_ney import learn_language_model
+from muse.text.language_model import learn_language_model
 from tests.fuzz.target import Target
-from tests.spaces import raw_rows
+from tests.support.spaces import raw_rows
 
 SENTENCES = (
     "The cat's mat: (new)!",

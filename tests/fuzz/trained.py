@@ -11,24 +11,24 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from muse.api.encoders import load_encoder
 from muse.progress import Progress
 from muse.run.checkpoint import Checkpoint
 from muse.run.runtime import Runtime
+from muse.sentences.loading import load_encoder
+from muse.sentences.systems.bgt.generation import Rewriting, load_bgt
+from muse.sentences.systems.core import SpaceCore
+from muse.sentences.systems.cores import XlmCore
+from muse.sentences.systems.lines import LineWriter
+from muse.sentences.systems.nli.pair_classes import classify
+from muse.sentences.systems.nli.x_bilstm import open_english
+from muse.sentences.systems.registry import train_system
+from muse.sentences.systems.system import TrainingRequest
+from muse.sentences.systems.translator.translator_system import load_translator, model_translator
+from muse.sentences.systems.xlm.tuning import open_xlm
 from muse.space import AlignedSpace
-from muse.systems.bgt.generation import Rewriting, load_bgt
-from muse.systems.core import SpaceCore
-from muse.systems.lines import LineWriter
-from muse.systems.nli.classification import classify
-from muse.systems.nli.x_bilstm import open_english
-from muse.systems.registry import train_system
-from muse.systems.system import TrainingRequest
-from muse.systems.translator.translation import load_translator, model_translator
-from muse.systems.xlm.core import XlmCore
-from muse.systems.xlm.tuning import open_xlm
 from tests.fuzz.folders import encoded
 from tests.fuzz.target import Target
-from tests.parallel import toy_space, toy_text, write_text
+from tests.support.parallel import toy_space, toy_text, write_text
 
 _TINY = {"layers": "1", "heads": "2", "hidden": "8"}
 _CMLM = {"heads": "2", "hidden": "8", "feed_forward": "8", "longest": "8"}

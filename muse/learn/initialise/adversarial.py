@@ -11,35 +11,32 @@ By default three things differ from the paper, each because it turned hours on a
 * the learning rate of the mapping is ten times the paper's; it stays stable because only the rotational
   part of the gradient is used, clipped, and because the paper's orthogonality update has beta = 1/2,
   where it converges fastest (it is then Newton-Schulz).
+
+The settings of adversarial training: ours, for a laptop, and those of the paper.
+
+The state of adversarial training between two epochs, as the arrays of a checkpoint and back.
 """
 
 from __future__ import annotations
 
 import logging
+import math
 import time
 import zlib
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from operator import index
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
 from muse.alignment import Alignment
-from muse.errors import Mismatch, NotConverged
+from muse.errors import BadSetting, Mismatch, NotConverged
 from muse.learn.criterion import Criterion
 from muse.learn.criterion import criterion as criterion_of
-from muse.learn.initialise.adversarial_config import AdversarialConfig
-from muse.learn.initialise.adversarial_state import (
-    REPORTED,
-    WORST_DEFECT,
-    Position,
-    State,
-    as_arrays,
-    defect,
-    taken_up,
-)
 from muse.learn.initialise.components import components, principal_axes
 from muse.procrustes import procrustes
 from muse.run.runtime import Runtime
@@ -47,6 +44,116 @@ from muse.search.retrieval import Retrieval, mutual_neighbours
 from muse.vectors import Matrix, Vectors
 
 log = logging.getLogger(__name__)
+
+State = dict[str, Tensor]  # all that training changes; restarts are the first axis of every tensor
+REPORTED = ("criterion", "loss", "defect")  # of each epoch, in the history
+WORST_DEFECT = 0.5  # beyond this the update of equation 4.7 cannot be trusted to bring a mapping back
+Arrays = Mapping[str, NDArray[np.generic]]
+
+
+@dataclass(frozen=True)
+class AdversarialConfig:
+    """The settings of adversarial training; r is the number of restarts not yet dropped."""
+
+    restarts: int = 8  # random initial mappings, trained in parallel
+    survivors: int = 2  # restarts that are trained to the end
+    prune_from: int = 2  # from this epoch on, each epoch drops the weaker half of the restarts
+    epochs: int = 8  # at most; it ends sooner when the criterion has stalled
+    patience: int = 3  # epochs without a better criterion after which a restart has stalled
+    steps: int = 1000  # mapping steps an epoch
+    batch: int = 32  # words of each language a step
+    most_frequent: int = 5000  # words to sample from; rare words have poor vectors and mislead
+    dimensions: int = 50  # leading principal components; all of the space, as it is, if `whole`
+    whole: bool = False  # the whole space, from the identity, instead of components and random rotations
+    hidden: int = 500  # units of a hidden layer of the discriminator (paper: 2048)
+    layers: int = 1  # hidden layers of the discriminator (paper: 2)
+    dropout: float = 0.1  # share of the discriminator's input set to zero
+    smoothing: float = 0.2  # the labels are 1 - smoothing and smoothing
+    discriminator_steps: int = 5  # for each mapping step
+    discriminator_rate: float = 0.3  # learning rate (paper: 0.1)
+    mapping_rate: float = 1.0  # learning rate (paper: 0.1)
+    rotational: bool = True  # keep only the part of the mapping's gradient that rotates
+    clip: float = 0.5  # largest Frobenius norm of the gradient of the mapping
+    decay: float = 0.95  # of both rates, each epoch
+    beta: float = 0.5  # strength of the orthogonality update (paper: 0.01)
+    halve_on_drop: bool = False  # halve the rates if the criterion drops; False: if it is no best one
+    criterion_words: int | None = None  # most frequent words of the criterion; None: the usual ones
+    method: str = "adversarial"  # the name in signatures
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.survivors <= self.restarts:
+            raise BadSetting(f"survivors must lie in 1..restarts ({self.restarts}), got {self.survivors}")
+        for name in ("epochs", "steps", "batch", "dimensions", "hidden", "layers", "discriminator_steps"):
+            if getattr(self, name) < 1:
+                raise BadSetting(f"{name} must be at least 1, got {getattr(self, name)}")
+
+
+# As published, and where the paper is silent as in the released tool. The paper sums the discriminator's loss
+# over both languages: with the mean, its rate of 0.1 is 0.2.
+PAPER = AdversarialConfig(
+    restarts=1, survivors=1, epochs=5, patience=5, steps=31_250, most_frequent=50_000, whole=True,
+    hidden=2_048, layers=2, discriminator_rate=0.2, mapping_rate=0.1, rotational=False, clip=math.inf,
+    beta=0.01, halve_on_drop=True, criterion_words=10_000, method="adversarial:paper",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class Position:
+    """Where training stands: the epochs done, the seed, the state, and REPORTED of each epoch."""
+
+    epoch: int
+    seed: int
+    state: State
+    reported: list[list[float]] = field(default_factory=list)
+
+
+def as_arrays(position: Position, signature: str) -> dict[str, NDArray[np.generic]]:
+    """The arrays to save; `signature` is of the vectors and settings."""
+    return {
+        **{name: tensor.cpu().numpy() for name, tensor in position.state.items()},
+        "epoch": np.array(position.epoch),
+        "seed": np.array(position.seed),
+        "reported": np.array(position.reported),
+        "signature": np.array(signature),
+    }
+
+
+def taken_up(arrays: Arrays, start: Callable[[int], State], epochs: int) -> Position:
+    """The position in saved arrays; `start` gives the state that training with a seed begins with.
+
+    LookupError, TypeError or ValueError if they are not such arrays after one of the first `epochs` epochs.
+    """
+    epoch, seed = index(arrays["epoch"].item()), index(arrays["seed"].item())
+    first = start(seed)
+    # torch.tensor copies to aligned memory: the same kernels run, with the same results to the last bit.
+    state = {name: torch.tensor(arrays[name], device=tensor.device) for name, tensor in first.items()}
+    _check(state, first)
+    reported = np.asarray(arrays.get("reported", np.empty((0, len(REPORTED)))), np.float64)  # (e, 3)
+    if not 1 <= epoch <= epochs or reported.shape[1:] != (len(REPORTED),) or len(reported) not in (0, epoch):
+        raise ValueError(f"{epoch} of {epochs} epochs, with figures of the shape {reported.shape}")
+    if not np.isfinite(reported).all():
+        raise ValueError("figures that are not finite")
+    return Position(epoch, seed, state, reported.tolist())
+
+
+def _check(state: State, first: State) -> None:
+    restarts = len(state["mapping"])
+    for name, tensor in state.items():
+        begun = first[name]
+        if tensor.dtype != begun.dtype or tensor.shape != (restarts, *begun.shape[1:]):
+            raise ValueError(f"{name} of {tensor.dtype} and the shape {tuple(tensor.shape)}")
+        if not bool(tensor.isfinite().all()):
+            raise ValueError(f"{name} that is not finite")
+    if not 1 <= restarts <= len(first["mapping"]):
+        raise ValueError(f"{restarts} restarts")
+    if not all(bool((defect(state[name]) < WORST_DEFECT).all()) for name in ("mapping", "best_mapping")):
+        raise ValueError("mappings far from orthogonal")
+
+
+def defect(mapping: Tensor) -> Tensor:
+    """The largest entry (r,) of |W W^T - I| of each of the mappings (r, d, d)."""
+    identity = torch.eye(mapping.shape[-1], device=mapping.device)
+    return (mapping @ mapping.mT - identity).abs().amax((1, 2))
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,10 @@ the two similarity matrices agree best (matched centroids, over many runs: Dar, 
 few wide directions decide which permutation is best, and it is wrong; on partly whitened rows the right one
 is among the best. It is found by a tournament: all candidates are refined by transport for a few rounds, and
 those that transport the rows at the least cost reach the next one.
+
+Clusters: the centroids of rows by spherical k-means, of faiss.
+
+Assignment: the orders in which one similarity matrix agrees best with another.
 """
 
 from __future__ import annotations
@@ -16,6 +20,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from scipy.optimize import linear_sum_assignment
 from torch import Tensor
 from torch.nn.functional import normalize
 
@@ -27,16 +32,80 @@ from muse.learn.transport import (
     carried,
     rounds_of_transport,
     transport_value,
+    whitened,
 )
-from muse.learn.whitening import whitened
 from muse.procrustes import rotation
 from muse.progress import Tick
 from muse.run.runtime import Runtime
-from muse.search.assignment import agreeing_orders
-from muse.search.clusters import centroids
 from muse.vectors import Vectors
 
+ITERATIONS = 20
+STEPS = 40  # of Frank-Wolfe, at most
+SPREAD = 3.0  # of the random initialisations, before they are made doubly stochastic
+BALANCING = 10  # rounds that make them so
+STALLED = 1e-3  # times k: a slope below it is none
+Square = NDArray[np.float64]
 SEEDS = 1 << 30
+
+
+def centroids(rows: Tensor, k: int, *, seed: int) -> Tensor:
+    """The centroids (min(k, n), d) of rows (n, d) of unit length, also of unit length, on their device.
+
+    Spherical k-means (Dhillon and Modha, 2001), by inner product, on the CPU.
+    """
+    import faiss
+
+    found = faiss.Kmeans(
+        rows.shape[1], min(k, len(rows)), niter=ITERATIONS, seed=seed, spherical=True,
+        min_points_per_centroid=1, max_points_per_centroid=len(rows),
+    )  # fmt: skip
+    found.train(rows.cpu().numpy())
+    return normalize(torch.from_numpy(found.centroids)).to(rows)
+
+
+def agreeing_orders(
+    own: Square, other: Square, *, tries: int, most: int, rng: np.random.Generator
+) -> list[NDArray[np.int64]]:
+    """At most so many orders (k,), best first, of large sum_ij own_ij other_order(i)order(j).
+
+    `own` and `other` are symmetric (k, k). Quadratic assignment has no fast exact solution. FAQ (Vogelstein
+    et al., 2015) climbs over the doubly stochastic matrices by Frank-Wolfe and ends at a permutation; of
+    `tries` random initialisations the best ends are taken. (scipy has it too, and takes four times as long on
+    matrices of this size.)
+    """
+    found = {}
+    for _ in range(tries):
+        order = _climbed(own, other, _beginning(len(own), rng))
+        found[order.tobytes()] = float((own * other[np.ix_(order, order)]).sum()), order
+    ranked = sorted(found.values(), key=lambda one: -one[0])
+    return [order for _, order in ranked[:most]]
+
+
+def _climbed(own: Square, other: Square, plan: Square) -> NDArray[np.int64]:
+    """The order (k,) at the local maximum of tr(A P B P^T) that is reached from a plan P (k, k)."""
+    for _ in range(STEPS):
+        slope = 2 * (own @ plan @ other)
+        step = _permutation(slope) - plan
+        gain, bend = float((step * slope).sum()), float((step * (own @ step @ other)).sum())
+        if gain < STALLED * len(plan):
+            break
+        plan = plan + (1.0 if bend >= 0 else min(1.0, -gain / (2 * bend))) * step
+    return np.asarray(linear_sum_assignment(-plan)[1], np.int64)
+
+
+def _permutation(profit: Square) -> Square:
+    chosen = np.zeros_like(profit)
+    chosen[linear_sum_assignment(-profit)] = 1
+    return chosen
+
+
+def _beginning(k: int, rng: np.random.Generator) -> Square:
+    """Halfway between the barycentre and a random doubly stochastic matrix (k, k)."""
+    random = np.exp(SPREAD * rng.standard_normal((k, k)))
+    for _ in range(BALANCING):
+        random /= random.sum(axis=1, keepdims=True)
+        random /= random.sum(axis=0, keepdims=True)
+    return 0.5 / k + 0.5 * random
 
 
 @dataclass(frozen=True)

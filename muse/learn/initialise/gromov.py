@@ -25,10 +25,9 @@ from torch.nn.functional import normalize
 
 from muse.alignment import Alignment
 from muse.learn.criterion import Criterion
-from muse.learn.initialise.components import unit_components
-from muse.learn.initialise.stabilise import StabiliseConfig, stabilised
-from muse.learn.initialise.word_features import log_ranks
-from muse.learn.sinkhorn import sinkhorn
+from muse.learn.initialise.components import StabiliseConfig, stabilised, unit_components
+from muse.learn.initialise.features import log_ranks
+from muse.learn.transport import sinkhorn
 from muse.run.runtime import Runtime
 from muse.vectors import Vectors
 

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from muse.learn.supervise.canonical import CanonicalConfig
 from muse.learn.supervise.cross_validation import (
     Folds,
     HeldOutConfig,
@@ -22,6 +21,7 @@ from muse.learn.supervise.cross_validation import (
     wilson,
 )
 from muse.learn.supervise.evidence import Evidence, Maps
+from muse.learn.supervise.linear import CanonicalConfig
 from muse.learn.supervise.methods import (
     SETTINGS,
     Method,

@@ -8,16 +8,17 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from muse.learn.refine import RefineConfig
-from muse.learn.supervise.canonical import CanonicalConfig, canonical
-from muse.learn.supervise.contrastive import ContrastiveConfig, contrastive
+from muse.learn.supervise.cross_validation import trimmed
 from muse.learn.supervise.evidence import Evidence, Maps
-from muse.learn.supervise.orthogonal import orthogonal
-from muse.learn.supervise.refined import refined
-from muse.learn.supervise.relaxed import RelaxedConfig, relaxed
-from muse.learn.supervise.self_learning import SelfLearningConfig, self_learning
-from muse.learn.supervise.transported import TransportedConfig, transported
-from muse.learn.supervise.trimmed import trimmed
-from muse.learn.supervise.whitened import whitened
+from muse.learn.supervise.induced import (
+    SelfLearningConfig,
+    TransportedConfig,
+    refined,
+    self_learning,
+    transported,
+)
+from muse.learn.supervise.linear import CanonicalConfig, canonical, orthogonal, whitened
+from muse.learn.supervise.trained import ContrastiveConfig, RelaxedConfig, contrastive, relaxed
 
 # Chosen on en-fr, en-de, en-ru and three pairs of unlike corpora, on parts of their training lists.
 SETTINGS = tuple(

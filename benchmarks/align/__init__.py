@@ -1,0 +1,1 @@
+"""Whether it aligns, from what help, and whether the verdict knows."""

@@ -1,0 +1,1 @@
+"""Whether it holds under attack, and how it looks."""

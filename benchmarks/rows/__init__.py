@@ -1,0 +1,1 @@
+"""Whether it aligns rows without words."""

@@ -1,0 +1,1 @@
+"""How fast it is, in how much memory, on how many machines."""

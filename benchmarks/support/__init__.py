@@ -1,0 +1,1 @@
+"""What benchmarks share: data, tables, other tools, a terminal."""

@@ -1,0 +1,82 @@
+"""The sentence data under ../shared, for the benchmarks: what to learn from, and what to measure with."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from muse.files.plain_text import read_lines
+from muse.files.sentence_text import read_parallel
+from muse.space import AlignedSpace
+
+LASER = {"fr": "fra", "de": "deu", "it": "ita", "ru": "rus"}  # the names of Tatoeba
+PIVOT = "en"
+
+
+class Aligned(NamedTuple):
+    """Sentences of a language and their translations into English, by line."""
+
+    name: str
+    other: list[str]
+    english: list[str]
+
+    def unseen(self, seen: Aligned) -> NDArray[np.bool_]:
+        """Whether each pair (p,) has no side that stands in `seen`, on its side."""
+        other, english = set(seen.other), set(seen.english)
+        pairs = zip(self.other, self.english, strict=True)
+        return np.array([one not in other and two not in english for one, two in pairs], bool)
+
+
+def beside_english(space: AlignedSpace) -> str:
+    """The language of a space that is not English, the first where there are several."""
+    return next(name for name in space.languages if name != PIVOT)
+
+
+class SpaceOf(NamedTuple):
+    """One space, its two languages, and what is asked of it."""
+
+    name: str
+    space: AlignedSpace
+    asked: argparse.Namespace
+
+    @property
+    def other(self) -> str:
+        """The language beside English."""
+        return beside_english(self.space)
+
+
+def captions(language: str, shared: Path) -> list[str]:
+    """The lines of Multi30k's training set."""
+    return list(read_lines(shared / "data" / "parallel" / f"multi30k.train.{language}.gz"))
+
+
+def training(data: Path, language: str) -> Aligned:
+    """Tatoeba's training pairs, in random order, since the file has the short ones first; none without."""
+    path = data / "parallel" / f"tatoeba.en-{language}.train.tsv.gz"
+    if not path.exists():
+        return Aligned("none", [], [])
+    text = read_parallel(path)
+    order = np.random.default_rng(0).permutation(len(text.pivot)).tolist()
+    sides = ([side[place] for place in order] for side in (text.other, text.pivot))
+    return Aligned("tatoeba train", *sides)
+
+
+def retrieval_sets(data: Path, language: str) -> list[Aligned]:
+    """The test sets of a language and English that are there."""
+    found = []
+    name = LASER.get(language, language)
+    sides = [data / "retrieval" / f"tatoeba.{name}-eng.{side}" for side in (name, "eng")]
+    if sides[0].exists():
+        found.append(Aligned(f"tatoeba.{name}-eng", *(list(read_lines(side)) for side in sides)))
+    path = data / "parallel" / f"tatoeba.en-{language}.test.tsv.gz"
+    if path.exists():
+        text = read_parallel(path)
+        found.append(Aligned("tatoeba test", list(text.other), list(text.pivot)))
+    sides = [data / "parallel" / f"multi30k.test_2016_flickr.{side}.gz" for side in (language, PIVOT)]
+    if sides[0].exists():
+        found.append(Aligned("multi30k test", *(list(read_lines(side)) for side in sides)))
+    return found

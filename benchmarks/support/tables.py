@@ -1,0 +1,124 @@
+"""Tables: what every benchmark prints, and how one runs muse and measures it."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import os
+import platform
+import shlex
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any, NamedTuple
+
+ROOT = Path(__file__).resolve().parents[2]
+OK_CODES = (0, 3)  # 3: aligned, and judged failed
+
+
+class Run(NamedTuple):
+    """One run of muse in a process of its own: its JSON, its stderr, the seconds from start to exit."""
+
+    fields: dict[str, Any]
+    stderr: str
+    seconds: float
+    command: str
+
+
+def muse(*arguments: str | Path) -> Run:
+    """Runs `muse ARGUMENTS --json` as a user would; RuntimeError with its message where it breaks down."""
+    words = [str(argument) for argument in arguments]
+    command = f"muse {shlex.join(words)}"
+    began = time.perf_counter()
+    done = subprocess.run(
+        [sys.executable, "-m", "muse", *words, "--json"], capture_output=True, text=True, check=False
+    )
+    seconds = time.perf_counter() - began
+    if done.returncode not in OK_CODES:
+        last = (done.stderr.strip().splitlines() or ["nothing on stderr"])[-1]
+        raise RuntimeError(f"exit {done.returncode} from {command}: {last}")
+    return Run(json.loads(done.stdout), done.stderr, seconds, command)
+
+
+def heading(title: str) -> None:
+    """Prints the title, the command that is running, and on what: date, machine, versions, commit."""
+    print(f"### {title}\n\n    python {shlex.join(sys.argv)}\n")
+    load = f"load {os.getloadavg()[0]:.1f} at the start" if hasattr(os, "getloadavg") else ""
+    versions = [f"{name} {_version(name)}" for name in ("torch", "numpy", "faiss-cpu")]
+    machine = f"{_processor()}, {_cores()} cores, {load}"
+    python = f"Python {platform.python_version()}"
+    print(f"{today()}; {machine}; {python}, {', '.join(versions)}; commit {commit()}\n")
+
+
+def _version(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:  # as of faiss-cpu where faiss-gpu stands in its place
+        return "not installed"
+
+
+def header(columns: Sequence[str]) -> None:
+    """Prints the first two lines of a markdown table."""
+    row(columns)
+    row(["---"] * len(columns))
+
+
+def row(cells: Sequence[object]) -> None:
+    """Prints one line of a markdown table, at once, so that a long benchmark shows how far it is."""
+    print("| " + " | ".join(_text(cell) for cell in cells) + " |", flush=True)
+
+
+def _text(cell: object) -> str:
+    return f"{cell:.1f}" if isinstance(cell, float) else str(cell).replace("|", "\\|")
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return platform.processor() or platform.machine()
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.machine()
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
+
+
+def today() -> str:
+    """The date, in the time zone of all tables."""
+    return datetime.now(UTC).strftime("%Y-%m-%d")
+
+
+def commit() -> str:
+    """The commit that runs, with -dirty where files differ from it."""
+    git = ["git", "-C", str(ROOT), "describe", "--always", "--dirty"]
+    return subprocess.run(git, capture_output=True, text=True, check=False).stdout.strip() or "unknown"
+
+
+def numbers(text: str) -> list[int]:
+    """The numbers that "0-3,7" names.
+
+    >>> numbers("0-3,7")
+    [0, 1, 2, 3, 7]
+    """
+    found: list[int] = []
+    for part in text.split(","):
+        first, _, last = part.partition("-")
+        found.extend(range(int(first), int(last or first) + 1))
+    return found
+
+
+def rows_to_draw(rows: Path, out: Path) -> tuple[list[dict[str, str]], Path]:
+    """The rows of a CSV file and where their picture goes, as --rows and --out say; else these."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--rows", type=Path, default=rows, metavar="FILE.csv")
+    parser.add_argument("--out", type=Path, default=out, metavar="FILE.svg")
+    asked = parser.parse_args()
+    with asked.rows.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file)), asked.out

@@ -1,0 +1,1 @@
+"""Whether the systems of the papers do what the papers say."""

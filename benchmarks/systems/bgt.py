@@ -1,0 +1,177 @@
+"""BGT: what its semantic latent holds and what its language latents do, with and without its parts.
+
+    python -m benchmarks.systems.bgt --space fr-en=FOLDER [--x-cbow ENCODER-FOLDER] [--table kept,probes,paper]
+        [--rows "mean;bgt"] [--pairs 40000] [--epochs N] [--rate X] [--set annealing=N] [--seeds 0-2]
+        [--probe-size 2000] [--threads N] [--shared ../shared]
+
+All settings are those of the `small` preset but what a row or --set names; bags of words are trained for 5
+epochs with a rate of 0.003. With fewer pairs than all there are fewer steps: --set annealing=N keeps the
+share of the prior that they reach. A row is trained once for each seed, on so many of Tatoeba's training
+pairs, and shows the mean over the seeds, with the lowest and the highest. The sentences that are probed
+come after those pairs in the random order of that text: no BGT has learned from them. X-CBOW is one that
+was trained before, on all of that text, and SIF learned its weights from the pairs. Retrieval is by cosine,
+from the other language into English; the textual similarities are Pearson's correlations on the test part
+of STS-B. Language latents come from a network for each language: that these can be told apart is in their
+making, and the probe of the language says it of the semantic latent alone. A column of probes is of one
+language, whose own latents a row of language latents has there. What is probed, and how it differs from the
+paper's: bgt_probes.py.
+"""
+
+from __future__ import annotations
+
+import argparse
+import resource
+import time
+from collections.abc import Iterable
+from itertools import tee
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from benchmarks.sentences.sentences import LONG_ENOUGH, NOTHING, named, probed
+from benchmarks.support.pairs import SHARED
+from benchmarks.support.sentence_search import answered
+from benchmarks.support.sentence_sets import PIVOT, retrieval_sets, training
+from benchmarks.support.tables import header, heading, row
+from benchmarks.systems.bgt_probes import PAPER, Task, tasks
+from benchmarks.systems.bgt_rows import ROWS, Bench, Row, rows
+from muse.evaluation.classifier import ClassifierConfig, Labelled
+from muse.evaluation.probing import evaluate_probe
+from muse.evaluation.sentence_ratings import evaluate_sts
+from muse.files.sentence_text import read_rated_sentences
+from muse.run.runtime import Runtime
+from muse.search.pair_score import PairScore
+from muse.sentences.encoders.encoder import SentenceEncoder
+from muse.sentences.encoders.ragged import Ragged
+from muse.sentences.systems.bgt.bgt_system import PRESETS, BgtLearner
+from muse.sentences.systems.bgt.inputs import PieceTokens
+from muse.sentences.systems.bgt.latent_network import BgtNetwork
+from muse.sentences.systems.pieces import SPECIALS, Pieces
+from muse.sentences.training.pairs import Pairs
+from muse.sentences.training.seeding import generator_for
+from muse.sentences.training.trainer import TrainerConfig, train
+from muse.space import load_space
+
+
+def over_seeds(values: list[float]) -> str:
+    """61.2 (60.8-61.9)."""
+    mean = f"{np.mean(values):.1f}"
+    return mean if len(values) == 1 else f"{mean} ({min(values):.1f}-{max(values):.1f})"
+
+
+def kept(bench: Bench, all_rows: Iterable[Row]) -> None:
+    """Retrieval, textual similarity and divergences."""
+    heading("BGT: retrieval, textual similarity, divergence from the prior in nats; mean (range) over seeds")
+    learned, _ = bench.text()
+    found = retrieval_sets(bench.asked.shared / "data", bench.other)[0]
+    fresh = found.unseen(training(bench.asked.shared / "data", bench.other))
+    header((
+        "encoder", f"P@1 {found.name}, {len(fresh)}", f"unseen, {int(fresh.sum())}",
+        *(f"STS {first}-{second}" for first, second in _sides(bench)),
+        "KL semantic en", f"KL semantic {bench.other}", "KL language en", f"KL language {bench.other}",
+    ))  # fmt: skip
+    for one in all_rows:
+        hits = [answered(encoder, found, bench.other, [PairScore("nn")])[0] for encoder in one.encoders]
+        cells = [over_seeds([100 * float(hit.mean()) for hit in hits])]
+        cells.append(over_seeds([100 * float(hit[fresh].mean()) for hit in hits]))
+        for first, second in _sides(bench):
+            cells.append(over_seeds([_pearson(encoder, first, second, bench) for encoder in one.encoders]))
+        nats = [over_seeds(list(values)) for values in zip(*one.nats, strict=True)]
+        row([one.name, *cells, *nats, *["-"] * (4 - len(nats))])
+
+
+def _sides(bench: Bench) -> tuple[tuple[str, str], ...]:
+    return (PIVOT, PIVOT), (bench.other, bench.other), (bench.other, PIVOT)
+
+
+def _pearson(encoder: SentenceEncoder, first: str, second: str, bench: Bench) -> float:
+    folder = bench.asked.shared / "data" / "sts"
+    one, two = (read_rated_sentences(folder / f"stsb-{name}-test.csv") for name in (first, second))
+    left, right = encoder.encode(one.first, first).matrix, encoder.encode(two.second, second).matrix
+    return 100 * evaluate_sts(left, right, np.array(one.ratings), NOTHING, rng=bench.rng()).pearson
+
+
+def probes(bench: Bench, all_rows: Iterable[Row]) -> None:
+    """What a linear classifier reads out of the rows."""
+    heading("BGT: accuracy of linear probes; mean (range) over seeds")
+    _, fresh = bench.text()
+    size = bench.asked.probe_size
+    sides = {
+        language: [line for line in text[: 10 * size] if len(line.split()) >= LONG_ENOUGH]
+        for language, text in ((PIVOT, fresh.english), (bench.other, fresh.other))
+    }
+    found = dict(tasks(sides, size, bench.rng))
+    header(("encoder", *(f"{name}, {task.classes} classes" for name, task in found.items())))
+    row(["chance", *(100 / task.classes for task in found.values())])
+    for one in all_rows:
+        if one.name == "sif" or one.name.startswith("without"):
+            continue
+        row([one.name, *(over_seeds([_read(encoder, task, bench) for encoder in one.encoders])
+                         for task in found.values())])  # fmt: skip
+    if bench.other == "fr":
+        for name, figures in PAPER.items():
+            row([name, *(figures.get(task, "-") for task in found)])
+
+
+def _read(encoder: SentenceEncoder, task: Task, bench: Bench) -> float:
+    labelled = Labelled(probed(encoder, task.probe), np.array(task.probe.labels))
+    config = ClassifierConfig(strengths=(0.1, 1.0))
+    return evaluate_probe(
+        task.probe.name, labelled, NOTHING, config=config, rng=bench.rng(), split=task.parts
+    ).accuracy
+
+
+def paper(bench: Bench) -> None:
+    """One step of the paper's sizes on random ids."""
+    heading("BGT, `paper` preset: one step on random data")
+    config, pairs, length = PRESETS["paper"].config, 8, 25
+    generator = torch.Generator().manual_seed(0)
+    ids = torch.randint(len(SPECIALS), config.vocabulary, (2, pairs, length), generator=generator)
+    offsets, keys = torch.arange(0, pairs * length + 1, length), torch.arange(pairs)
+    sides = [Ragged(side.flatten(), offsets) for side in ids]
+    languages = (PIVOT, bench.other)
+    tokens = PieceTokens(Pieces.learned({PIVOT: ["no text"]}, 20, generator), config.longest)
+    network = BgtNetwork(config, languages, tokens, generator_for(0))
+    text = Pairs(sides[0], sides[1], (keys, keys), keys, keys, 0)
+    trainer = TrainerConfig(epochs=1, batch=pairs, rate=1e-7)
+    learner = BgtLearner(network, languages, text, trainer)
+    began = time.perf_counter()
+    last = train(learner, trainer, seed=0, runtime=Runtime())[-1]
+    seconds = time.perf_counter() - began
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    count = sum(part.numel() for part in network.parameters())
+    header(("parameters", "pairs", "tokens", "loss, nats a pair", "seconds", "peak memory, GB"))
+    row([f"{count:,}", pairs, 2 * pairs * length, last.loss, seconds, peak])
+
+
+def main() -> None:
+    """Prints the tables."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--space", type=named, required=True)
+    parser.add_argument("--x-cbow", type=Path)
+    parser.add_argument("--table", default="kept,probes,paper")
+    parser.add_argument("--pairs", type=int, default=40_000)
+    parser.add_argument("--epochs", type=int)
+    parser.add_argument("--rate", type=float, help="of all BGTs")
+    parser.add_argument("--set", type=named, action="append", default=[], help="a setting of all BGTs")
+    parser.add_argument("--rows", default=";".join(ROWS), help="with ; between")
+    parser.add_argument("--seeds", default="0-2")
+    parser.add_argument("--probe-size", type=int, default=2_000)
+    parser.add_argument("--threads", type=int)
+    parser.add_argument("--shared", type=Path, default=SHARED)
+    asked = parser.parse_args()
+    if asked.threads:
+        torch.set_num_threads(asked.threads)
+    bench, tables = Bench(load_space(asked.space[1]), asked), asked.table.split(",")
+    first, second = tee(rows(bench))  # trained as the first table asks for them
+    if "kept" in tables:
+        kept(bench, first)
+    if "probes" in tables:
+        probes(bench, second)
+    if "paper" in tables:
+        paper(bench)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,290 @@
+"""CMLM: words told by a neighbour, retrieval before and after translations join in, language in the vectors.
+
+    python -m benchmarks.systems.cmlm --space FOLDER [--trained ENCODER-FOLDER] [--seeds 0-2] [--set KEY=VALUE]
+        [--epochs N] [--batch N] [--rate R] [--never] [--novels 3] [--paragraphs N] [--pairs N]
+        [--corrections "pcr;centre"] [--sentences N] [--probed N] [--threads N] [--shared ../shared]
+    python -m benchmarks.systems.cmlm --paper
+
+It learns from the novels of both languages (neighbours), then from these and Tatoeba's training pairs
+together. The last --novels of each language, by name, are held out of all of that: the first table is of
+their words, which are hidden at random (31 %), among the 10,000 most frequent of their language. --paragraphs
+takes so many from the beginning of each novel, for a quick look.
+
+* true       told by the vector of the passage before: a paragraph, or a part of one of more than 32 words
+* shuffled   by that of a passage half the text away
+* none       by the rest of the sentence alone, from the same model
+* never      the same, from a model that never saw a neighbour: a masked language model of the same size
+
+Corrections (pcr, centre) learn from Tatoeba's training text, never from the sentences measured. `unseen` has
+the queries of which neither side stands in that text. Nothing was chosen by these tables.
+"""
+
+from __future__ import annotations
+
+import argparse
+import resource
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import torch
+
+from benchmarks.sentences.sentences import shown
+from benchmarks.support.pairs import SHARED
+from benchmarks.support.sentence_search import answered
+from benchmarks.support.sentence_sets import PIVOT, retrieval_sets, training
+from benchmarks.support.tables import header, heading, numbers, row
+from benchmarks.systems.cmlm_bench import NOTHING, Bench, job, part_novels, write_pairs
+from muse.evaluation.classifier import ClassifierConfig, Labelled
+from muse.evaluation.probing import Probe, evaluate_probe, language_probe
+from muse.evaluation.score import bootstrap_interval
+from muse.progress import Progress
+from muse.run.runtime import Runtime
+from muse.search.pair_score import PairScore
+from muse.sentences.encoders.composed import Corrected
+from muse.sentences.encoders.corrections import Correction
+from muse.sentences.encoders.encoder import SentenceEncoder
+from muse.sentences.encoders.ragged import Ragged
+from muse.sentences.loading import load_encoder
+from muse.sentences.systems.cmlm.cmlm_system import CMLM, CmlmTraining, prepare
+from muse.sentences.systems.cmlm.learning import CONDITIONS, CmlmLearner, NeighbourCorpus, predict_parts
+from muse.sentences.systems.cmlm.passages import NeighbourPairs, Words, find_neighbours
+from muse.sentences.systems.cmlm.predictor import Cmlm, CmlmEncoder
+from muse.sentences.systems.network_encoder import NetworkEncoder
+from muse.sentences.systems.networks.masked_prediction import Predicted
+from muse.sentences.systems.pieces import SPECIALS
+from muse.sentences.training.optimising import Schedule
+from muse.sentences.training.seeding import generator_for
+from muse.sentences.training.trainer import train
+from muse.space import load_space
+
+RETRIEVALS = (PairScore("nn"), PairScore("csls", k=10))
+PASSAGES = 4_000  # of the test novels of a language
+Cells = list[object]
+
+
+class Tables(NamedTuple):
+    """The rows of the three tables, printed when all is measured."""
+
+    words: list[Cells]
+    retrieval: list[Cells]
+    language: list[Cells]
+
+
+def main() -> None:
+    """Measures everything, then prints the tables."""
+    options = parsed()
+    torch.set_num_threads(options.threads)
+    if options.paper:
+        paper()
+        return
+    space = load_space(options.space)
+    other = next(name for name in space.languages if name != PIVOT)
+    tables = Tables([], [], [])
+    with tempfile.TemporaryDirectory() as folder:
+        bench = Bench(space, other, Path(folder), options, training(options.shared / "data", other))
+        write_pairs(bench)
+        test = {name: part_novels(bench, name) for name in (other, PIVOT)}
+        for encoder in untrained(bench):
+            measure(encoder, bench, "", tables)
+        for seed in numbers(options.seeds):
+            one_seed(bench, test, seed, tables)
+    show(tables)
+
+
+def one_seed(
+    bench: Bench, test: Mapping[str, Mapping[str, Sequence[str]]], seed: int, tables: Tables
+) -> None:
+    """The model of one seed: before it learns, after CMLM, after CMLM and translations; and its twin."""
+    made = prepare(job(bench, seed, {}))
+    network = made.model.encoder
+    texts = {
+        name: find_neighbours(
+            novels, network.words.readers[name], network.longest, "cpu", Progress(quiet=True)
+        )
+        for name, novels in test.items()
+    }
+    for name in ("untrained", *made.stages):
+        if name != "untrained":
+            made.stage(name)
+        encoder = NetworkEncoder(name, bench.space, (bench.other, PIVOT), network)
+        for cells in words_told(made, texts, name, seed):
+            note(tables.words, cells)
+        measure(encoder, bench, str(seed), tables)
+    if bench.asked.never:
+        never = prepare(job(bench, seed, {"projections": 0}))
+        never.stage("cmlm")
+        for cells in words_told(never, texts, "cmlm", seed, ("none",)):
+            note(tables.words, [*cells[:3], "never", *cells[4:]])
+
+
+def words_told(
+    made: CmlmTraining,
+    texts: Mapping[str, NeighbourPairs],
+    name: str,
+    seed: int,
+    conditions: Sequence[str] = CONDITIONS,
+) -> Iterator[Cells]:
+    """How the hidden words of the test novels were told, and what the true neighbour is worth."""
+    for language, text in texts.items():
+        told = {
+            how: predict_parts(made.model, text, language, how, share=made.job.config.share, most=PASSAGES)
+            for how in conditions
+        }
+        for how, parts in told.items():
+            found = sum(parts, start=Predicted())
+            gain = "" if how == conditions[0] else gained(told[conditions[0]], parts)
+            loss = f"{found.loss:.3f}"
+            yield [seed, language, name, how, found.accuracy, found.accuracy_at_10, loss, gain, found.asked]
+
+
+def gained(best: Sequence[Predicted], others: Sequence[Predicted]) -> str:
+    """The nats a word that the first save, with the interval of 95 % of parts drawn again (paired)."""
+    asked = np.array([part.asked for part in best])
+    saved = np.array([other.nats - part.nats for part, other in zip(best, others, strict=True)])
+    drawn = np.random.default_rng(0).integers(len(asked), size=(2_000, len(asked)))
+    low, high = np.percentile(saved[drawn].sum(axis=1) / asked[drawn].sum(axis=1), [2.5, 97.5])
+    return f"{saved.sum() / asked.sum():.4f} [{low:.4f}, {high:.4f}]"
+
+
+def untrained(bench: Bench) -> Iterator[SentenceEncoder]:
+    """What every trained row is held against: mean, SIF, and X-CBOW where there is one."""
+    for name in ("mean", "sif"):
+        encoder = load_encoder(name, bench.space)
+        for language, sentences in _taught(bench):
+            encoder = encoder.fit(sentences, language)
+        yield encoder
+    if bench.asked.trained is not None:
+        yield load_encoder(bench.asked.trained, bench.space)
+
+
+def measure(encoder: SentenceEncoder, bench: Bench, seed: str, tables: Tables) -> None:
+    """The rows of an encoder in the tables of retrieval and of language."""
+    probe = _probe(bench)
+    sets = retrieval_sets(bench.data, bench.other)[:2]
+    for correction in ("", *bench.asked.corrections.split(";")):
+        corrected = encoder
+        if correction:
+            kind, _, option = correction.rstrip("]").partition("[")
+            corrected = Corrected(encoder, Correction.parse(kind, option))
+            for language, sentences in _taught(bench):
+                corrected = corrected.fit(sentences, language)
+        found = [answered(corrected, one, bench.other, RETRIEVALS) for one in sets]
+        if not correction:
+            for one, hits in zip(sets, found, strict=True):
+                fresh = one.unseen(bench.text)
+                for name, rows in ((one.name, np.ones_like(fresh)), (f"{one.name}, unseen", fresh)):
+                    cells = [_percent(part[rows]) for part in hits]
+                    note(tables.retrieval, [seed, encoder.name, name, int(rows.sum()), *cells])
+        told = _language(corrected, probe)
+        note(tables.language, [seed, corrected.name, told, *(_percent(hits[0]) for hits in found)])
+
+
+def paper() -> None:
+    """One step of the paper's sizes on random ids: two pairs of 256, 80 of them hidden in each."""
+    preset, pairs = CMLM.presets["paper"], 2
+    config, language = preset.config, PIVOT
+    words = Words(config.pieces, {}, {language: range(len(SPECIALS), config.pieces)})
+    encoder = CmlmEncoder(config, words, generator_for(0))
+    counts = torch.ones(config.pieces)
+    generator = generator_for(1)
+    shape = (pairs + 1, config.longest)
+    ids = torch.randint(len(SPECIALS), config.pieces, shape, generator=generator)
+    first = torch.arange(pairs)
+    text = NeighbourPairs(Ragged.of(ids.tolist()), torch.stack([first, first + 1], dim=1))
+    corpus = NeighbourCorpus({language: text}, {language: text})
+    learner = CmlmLearner(Cmlm(encoder, config, counts, generator), corpus, config.share)
+    trainer = replace(preset.trainer, epochs=1, batch=pairs, precision="float32", schedule=Schedule())
+    began = time.perf_counter()
+    last = train(learner, trainer, seed=0, runtime=Runtime())[-1]
+    seconds, peak = time.perf_counter() - began, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    kept, trained = (sum(part.numel() for part in net.parameters()) for net in (encoder, learner))
+    heading("CMLM, `paper` preset: one step on random data, float32")
+    header(("parameters kept", "trained", "pairs", "pieces", "loss, nats", "seconds", "peak memory, GiB"))
+    row([f"{kept:,}", f"{trained:,}", pairs, ids.numel(), last.loss, seconds, peak])
+
+
+def note(table: list[Cells], cells: Cells) -> None:
+    """Adds a row to a table, and tells it: the tables come at the end."""
+    table.append(cells)
+    print(*cells, sep=" | ", file=sys.stderr, flush=True)
+
+
+def show(tables: Tables) -> None:
+    """Prints the three tables."""
+    heading("CMLM: hidden words of held-out novels")
+    header((
+        "seed", "language", "trained by", "neighbour", "top-1", "top-10", "loss (nats)", "true saves [95 %]",
+        "words",
+    ))  # fmt: skip
+    for cells in tables.words:
+        row(cells)
+    print("\n### CMLM: retrieval, P@1 [95 %]\n")
+    header(("seed", "encoder", "set", "queries", *(f"P@1 {how}" for how in RETRIEVALS)))
+    for cells in tables.retrieval:
+        row(cells)
+    print(
+        "\n### CMLM: which language, read by a classifier (chance 50), and P@1 nn, before and after removal\n"
+    )
+    header(("seed", "encoder", "language [95 %]", "P@1 tatoeba (LASER)", "P@1 tatoeba test"))
+    for cells in tables.language:
+        row(cells)
+
+
+def _percent(hits: np.ndarray) -> str:
+    return shown(100 * float(hits.mean()), bootstrap_interval(hits, np.random.default_rng(0)))
+
+
+def _taught(bench: Bench) -> list[tuple[str, list[str]]]:
+    most = bench.asked.sentences
+    return [(bench.other, bench.text.other[:most]), (PIVOT, bench.text.english[:most])]
+
+
+def _probe(bench: Bench) -> Probe:
+    # What comes after the sentences that the corrections have learned from.
+    rest = slice(bench.asked.sentences, bench.asked.sentences + bench.asked.probed)
+    sides = {bench.other: bench.text.other[rest], PIVOT: bench.text.english[rest]}
+    return language_probe(sides, bench.asked.probed, np.random.default_rng(0))
+
+
+def _language(encoder: SentenceEncoder, probe: Probe) -> str:
+    rows = np.zeros((len(probe.sentences), encoder.dimension), np.float32)
+    for language in dict.fromkeys(probe.languages):
+        places = [place for place, one in enumerate(probe.languages) if one == language]
+        rows[places] = encoder.encode([probe.sentences[place] for place in places], language).matrix
+    task = Labelled(rows, np.array(probe.labels))
+    config, rng = ClassifierConfig(seed=0), np.random.default_rng(0)
+    score = evaluate_probe(probe.name, task, NOTHING, config=config, rng=rng)
+    return shown(score.accuracy, score.ci95)
+
+
+def parsed() -> argparse.Namespace:
+    """The options of the command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--paper", action="store_true", help="one step of the paper preset, and no more")
+    parser.add_argument("--space", type=Path, required="--paper" not in sys.argv)
+    parser.add_argument("--trained", type=Path)
+    parser.add_argument("--seeds", default="0-2")
+    parser.add_argument("--epochs", type=int)
+    parser.add_argument("--batch", type=int)
+    parser.add_argument("--rate", type=float)
+    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE")
+    parser.add_argument("--never", action="store_true", help="train the model without neighbours too")
+    parser.add_argument("--novels", type=int, default=3)
+    parser.add_argument("--paragraphs", type=int)
+    parser.add_argument("--pairs", type=int, help="of translations; all unless given")
+    parser.add_argument("--corrections", default="pcr;pcr[centred];centre")
+    parser.add_argument("--sentences", type=int, default=10_000)
+    parser.add_argument("--probed", type=int, default=4_000)
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--shared", type=Path, default=SHARED)
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,223 @@
+"""Translation without parallel text: how encoder and decoder begin, and the systems it stands beside.
+
+    python -m benchmarks.systems.translator --space SPACE --out FILE.csv --work FOLDER [--lang fr] [--seeds 0-2]
+        [--cells random-random,space-space,clm-clm,mlm-mlm] [--steps 600] [--pretraining 2000]
+        [--kind multi30k] [--rate 1e-3] [--pieces 6000] [--set KEY=VALUE] [--name NAME] [--held-out]
+        [--shared ../shared]
+    python -m benchmarks.systems.translator --out FILE.csv --table
+
+Tables 4.13 and 4.14 of Conneau's thesis (2019) on two cores: `muse train-translator` on text of two languages
+that share no sentence pair (translator_text.py), from every beginning that --cells names, all else equal; the
+language models learned from the same text alone; `mlm:0.3` predicts that share of the pieces. `words` is
+`muse translate`, word by word, and `words+lm` the same with a language model of that text. A cell that ends
+in `+pairs` learns from 10,000 pairs alone, one in `+all` from the text as well. --kind leaves the text of
+one test set alone, and wants a work folder of its own. --set changes settings, and --name then names the
+row; --held-out measures with other pairs, to choose settings by. The seed draws everything but the text.
+BLEU is sacreBLEU's, on the whole test sets, with a beam of 4; `seconds` are those of the training, on
+whatever else ran beside it. Rows that the file has are not made again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import time
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.support.kept_rows import Row, append, read_rows
+from benchmarks.support.pairs import SHARED
+from benchmarks.support.tables import commit, header, muse, numbers, row, today
+from benchmarks.systems.translator_text import PIVOT, TESTS, Pairs, Text, held_out_pairs, test_pairs, written
+
+CELLS = (
+    "random-random,space-space,clm-clm,mlm-mlm,random-mlm,mlm-random,space-mlm,mlm-space,clm-mlm,mlm-clm,"
+    "random-space,space-random,random-clm,clm-random,space-clm,clm-space"
+)
+BASELINES = ("words", "words+lm")
+PAIRS = {"pairs": ("denoising=0", "back_translation=0"), "all": ()}  # what a cell with pairs leaves out
+NOVELS = 10_000  # sentences of each language
+KEY = ("lang", "text", "system", "seed", "steps")
+COLUMNS = (
+    *KEY,
+    "set",
+    "direction",
+    "bleu",
+    "ci95_low",
+    "ci95_high",
+    "chrf",
+    "seconds",
+    "commit",
+    "date",
+)
+
+
+class Bench:
+    """The options, the text, and the models that this folder has already."""
+
+    def __init__(self, asked: argparse.Namespace) -> None:
+        self.asked = asked
+        self.data = asked.shared / "data"
+        kinds, novels = ((asked.kind,), 0) if asked.kind else (tuple(TESTS), NOVELS)
+        self.text: Text = written(self.data, asked.work, asked.lang, kinds=kinds, novels=novels)
+
+    def texts(self) -> list[str]:
+        """The options that give the text."""
+        return ["--text", f"{PIVOT}={self.text.english}", "--text", f"{self.asked.lang}={self.text.other}"]
+
+    def beginning(self, name: str, seed: int) -> str:
+        """What --encoder and --decoder take for a beginning; a language model is trained once a seed."""
+        if name in ("random", "space"):
+            return name
+        folder = self.asked.work / f"{self.asked.lang}.{name}.{seed}"
+        if not folder.exists():
+            epochs = max(1, self.asked.pretraining // 200)
+            objective, _, share = name.partition(":")
+            muse(
+                "train", self.asked.space, "--encoder", "xlm", "--lang", self.asked.lang, *self.texts(),
+                "--set", f"objective={objective}", *(["--set", f"share={share}"] if share else []),
+                "--set", "length=50", "--set", f"pieces={self.asked.pieces}",
+                "--set", "steps=200", "--set", "warmup=400", "--epochs", str(epochs),
+                "--patience", str(epochs), "--seed", str(seed), "--threads", "1", "--out", folder,
+            )  # fmt: skip
+        return str(folder)
+
+    def trained(self, system: str, seed: int) -> tuple[list[str | Path], float]:
+        """The options of muse translate that use a system, and the seconds of its training."""
+        asked = self.asked
+        if system in BASELINES:
+            return [asked.space], 0.0
+        begins, _, with_pairs = asked.cell.partition("+")
+        encoder, decoder = (self.beginning(name, seed) for name in begins.split("-"))
+        pairs = ["--parallel", f"{asked.lang}={self.text.pairs}"] if with_pairs else []
+        changed = (*PAIRS.get(with_pairs, ()), *asked.set)
+        folder = asked.work / f"{asked.lang}.{system}.{seed}"
+        epochs = max(1, asked.steps // 200)
+        settings = [
+            part for one in (f"pieces={asked.pieces}", "steps=200", *changed) for part in ("--set", one)
+        ]
+        done = muse(
+            "train-translator", asked.space, *self.texts(), *pairs,
+            "--encoder", encoder, "--decoder", decoder, *settings,
+            "--epochs", str(epochs), "--patience", str(epochs), "--seed", str(seed),
+            "--rate", str(asked.rate), "--threads", "1", "--out", folder,
+        )  # fmt: skip
+        return ["--model", folder], done.fields["seconds"]["training"]
+
+    def rows(self, system: str, seed: int) -> Iterator[Row]:
+        """BLEU on every test set, in both directions."""
+        options, seconds = self.trained(system, seed)
+        steps = 0 if system in BASELINES else self.asked.steps
+        same = {
+            "lang": self.asked.lang,
+            "system": system,
+            "seed": seed,
+            "steps": steps,
+            "text": self.asked.kind or "all",
+            "seconds": seconds,
+        }
+        for name in [self.asked.kind] if self.asked.kind else TESTS:
+            sides = list(zip(*self.pairs(name), strict=True))
+            for place, way in enumerate(((PIVOT, self.asked.lang), (self.asked.lang, PIVOT))):
+                more = self.language_model(way[1]) if system == "words+lm" else []
+                found = translated([*options, *more], way, (sides[place], sides[1 - place]), self.asked.work)
+                yield {
+                    **same, "set": name, "direction": "-".join(way), "bleu": found["bleu"]["value"],
+                    "ci95_low": found["bleu"]["ci95"][0], "ci95_high": found["bleu"]["ci95"][1],
+                    "chrf": found["chrf"]["value"], "commit": commit(), "date": today(),
+                }  # fmt: skip
+
+    def pairs(self, name: str) -> Pairs:
+        """The pairs to measure with."""
+        if self.asked.held_out:
+            return held_out_pairs(self.data, self.text, self.asked.lang, name)
+        return test_pairs(self.data, self.asked.lang, name)
+
+    def language_model(self, language: str) -> list[str | Path]:
+        """The options that use a language model of the text."""
+        path = self.asked.work / f"{self.asked.lang}.{language}.arpa"
+        if not path.exists():
+            text = self.text.english if language == PIVOT else self.text.other
+            muse("train-lm", text, "--lang", language, "--out", path)
+        return ["--lm", path]
+
+
+def translated(
+    options: Sequence[str | Path],
+    way: tuple[str, str],
+    lines: tuple[Sequence[str], Sequence[str]],
+    work: Path,
+) -> dict[str, Any]:
+    """What muse translate says of the lines, given their translations."""
+    text, gold = ("".join(f"{line}\n" for line in side) for side in lines)
+    reference = work / "reference"
+    reference.write_text(gold, encoding="utf-8")
+    words = ["translate", *options, "--src", way[0], "--tgt", way[1], "--reference", reference]
+    command = [sys.executable, "-m", "muse", *map(str, words), "--json", "--threads", "1"]
+    done = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise RuntimeError(done.stderr.strip())
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def show(rows: Sequence[dict[str, str]]) -> None:
+    """Prints BLEU by system, means over seeds with the least and the most."""
+    cells: dict[tuple[str, str], dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for one in rows:
+        column = f"{one['set']} {one['direction']}"
+        cells[one["text"], f"{one['system']}, {one['steps']} steps"][column].append(float(one["bleu"]))
+    columns = list(dict.fromkeys(column for found in cells.values() for column in found))
+    header(["text", "system", *columns])
+    for (text, system), found in cells.items():
+        row([text, system, *(_range(found[column]) for column in columns)])
+
+
+def _range(values: Sequence[float]) -> str:
+    if not values:
+        return ""
+    spread = f" ({min(values):.1f}-{max(values):.1f})" if len(values) > 1 else ""
+    return f"{np.mean(values):.1f}{spread}"
+
+
+def main() -> None:
+    """Makes the rows that are missing, and prints the table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--out", type=Path, required=True, metavar="FILE.csv")
+    parser.add_argument("--space", type=Path)
+    parser.add_argument("--work", type=Path)
+    parser.add_argument("--lang", default="fr")
+    parser.add_argument("--seeds", default="0-2")
+    parser.add_argument("--cells", default=CELLS)
+    parser.add_argument("--steps", type=int, default=600)
+    parser.add_argument("--rate", type=float, default=1e-3)
+    parser.add_argument("--pieces", type=int, default=6_000)
+    parser.add_argument("--kind", choices=TESTS, help="the only kind of text and of test; all by default")
+    parser.add_argument("--pretraining", type=int, default=2_000, help="steps of a language model")
+    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE")
+    parser.add_argument("--name", default="", help="of the row, where settings are changed")
+    parser.add_argument("--held-out", action="store_true", help="measure with pairs to choose settings by")
+    parser.add_argument("--table", action="store_true", help="print the table of the rows there are")
+    parser.add_argument("--shared", type=Path, default=SHARED)
+    asked = parser.parse_args()
+    done = {tuple(one[name] for name in KEY) for one in read_rows(asked.out)}
+    for seed in [] if asked.table else numbers(asked.seeds):
+        for cell in asked.cells.split(","):
+            asked.cell, system = cell, cell + asked.name
+            steps = 0 if cell in BASELINES else asked.steps
+            if (asked.lang, asked.kind or "all", system, str(seed), str(steps)) in done:
+                continue
+            began = time.perf_counter()
+            append(asked.out, Bench(asked).rows(system, seed), COLUMNS)
+            print(f"{system}, seed {seed}: {time.perf_counter() - began:.0f} s", file=sys.stderr, flush=True)
+    show(read_rows(asked.out))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Whether translations of words and texts are right, and their probabilities."""

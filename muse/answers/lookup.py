@@ -1,0 +1,162 @@
+"""Words: their best translations, looked up in an aligned space.
+
+Expressions in a vocabulary: as one entry, such as aujourd'hui or parce_que, or as the mean of their words.
+
+In the mean each word weighs the square root of its rank: the rare one counts most.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import torch
+from torch import Tensor
+from torch.nn.functional import normalize
+
+from muse.answers.suggestions import not_found
+from muse.errors import BadSetting
+from muse.search.exact import nearest
+from muse.search.retrieval import Retrieval, check_top
+from muse.space import AlignedSpace
+from muse.space.forms import find_form
+from muse.space.new_words import NewWords
+from muse.text.strings import all_strings
+from muse.text.surface import grouped, joined
+from muse.vectors import Vectors
+
+Translation = tuple[str, float]
+
+
+def with_entries(tokens: Sequence[str], vectors: Vectors) -> Iterator[tuple[str, str | None]]:
+    """The tokens in order, those of an expression that `vectors` know as one, each expression with its entry.
+
+    >>> import numpy as np
+    >>> french = Vectors("fr", ["un", "quelqu"], np.zeros((2, 1), np.float32))
+    >>> list(with_entries(["Quelqu'", "un", "vient"], french))
+    [("Quelqu'un", 'quelqu un'), ('vient', None)]
+    """
+    for group in grouped(tokens, vectors.language):
+        entry = expression_entry(group, vectors) if len(group) > 1 else None
+        if entry is not None:
+            yield joined(group), entry
+        else:
+            yield from ((token, None) for token in group)
+
+
+def expression_entry(tokens: Sequence[str], vectors: Vectors) -> str | None:
+    """The entry of an expression: as a vocabulary has it, or its words, with spaces; None if unknown."""
+    lowered = [token.lower() for token in tokens]
+    for form in (joined(lowered), joined(lowered, "_"), joined(lowered, "-")):
+        if form in vectors.index:
+            return form
+    forms = [[form for form in (token, token.strip("'")) if form in vectors.index] for token in lowered]
+    return " ".join(known[0] for known in forms) if all(forms) else None
+
+
+def expression_row(entry: str, vectors: Vectors, rows: Tensor) -> Tensor | None:
+    """The row (d,) of several words with spaces, from the `rows` (n, d) of all; None if one is unknown."""
+    places = [vectors.index.get(word) for word in entry.split(" ")]
+    known = [place for place in places if place is not None]
+    if len(known) < max(2, len(places)):
+        return None
+    weights = torch.tensor(known, dtype=rows.dtype, device=rows.device).add(1).sqrt()  # (w,)
+    return normalize(weights @ rows[known], dim=0)
+
+
+def translate_words(
+    space: AlignedSpace,
+    words: Sequence[str],
+    *,
+    source: str | None = None,
+    target: str | None = None,
+    top: int = 10,
+    retrieval: Retrieval | None = None,
+    new_words: NewWords | None = None,
+) -> dict[str, list[Translation]]:
+    """Each word with its `top` best translations and their scores, best first.
+
+    A word is looked up in the form that the vocabulary has (`muse.translate.find_form`). Raise BadSetting,
+    with advice, for a word in neither the space nor `new_words`; `answer_words` goes on without it.
+
+    >>> import numpy as np
+    >>> from muse.normalise import Normalisation
+    >>> from muse.space import Side
+    >>> from muse.vectors import Vectors
+    >>> rows, steps = np.eye(2, dtype=np.float32), Normalisation(("unit",), ())
+    >>> sides = {"fr": Side(Vectors("fr", ["chat", "chien"], rows), rows, steps)}
+    >>> sides["en"] = Side(Vectors("en", ["cat", "dog"], rows), rows, steps)
+    >>> translate_words(AlignedSpace(sides, "en"), ["chien"], top=1, retrieval=Retrieval("nn"))
+    {'chien': [('dog', 1.0)]}
+    """
+    source, target = space.direction(source, target)
+    check_top(top)
+    words = list(dict.fromkeys(all_strings(words, "words")))
+    forms = forms_of(space, source, words, new_words)
+    for word, form in forms.items():
+        if form is None:
+            raise BadSetting(not_found(space, source, word))
+    if not words:
+        return {}
+    rows = rows_of(space, source, list(filter(None, forms.values())), new_words)
+    queries = torch.stack([rows[forms[word] or ""] for word in words])  # (q, d)
+    found = space.look_up(queries, (source, target), top=top, retrieval=retrieval or Retrieval())
+    return dict(zip(words, found, strict=True))
+
+
+def forms_of(
+    space: AlignedSpace, language: str, words: Sequence[str], new_words: NewWords | None
+) -> dict[str, str | None]:
+    """For each word the entry of the vocabulary that it stands for, or itself if `new_words` has it."""
+    vectors = space.vectors(language)
+    forms = {word: find_form(word, vectors) for word in words}
+    for word, form in forms.items():
+        if form is None and new_words is not None and new_words.has(word):
+            forms[word] = word
+    return forms
+
+
+def rows_of(
+    space: AlignedSpace, language: str, words: Sequence[str], new_words: NewWords | None
+) -> dict[str, Tensor]:
+    """The row (d,) in the shared space of each word that the space or else `new_words` contains.
+
+    Words with spaces between are an expression (`muse.answers.lookup`), if the space has them all.
+    """
+    vectors, tensor = space.vectors(language), space.tensor(language)
+    index, rows = vectors.index, {}
+    for word in words:
+        row = tensor[index[word]] if word in index else expression_row(word, vectors, tensor)
+        if row is not None:
+            rows[word] = row
+    new = [word for word in words if word not in rows and new_words is not None and new_words.has(word)]
+    if new and new_words is not None:
+        rows.update(zip(new, torch.from_numpy(new_words.rows(new)).to(tensor.device), strict=True))
+    return rows
+
+
+def neighbours(
+    space: AlignedSpace, language: str, word: str, *, among: Sequence[str], top: int = 10
+) -> dict[str, list[Translation]]:
+    """For each language of `among`, the `top` words of highest cosine to a word, without the word itself.
+
+    >>> import numpy as np
+    >>> from muse.normalise import Normalisation
+    >>> from muse.space import Side
+    >>> from muse.vectors import Vectors
+    >>> rows, steps = np.eye(2, dtype=np.float32), Normalisation(("unit",), ())
+    >>> sides = {name: Side(Vectors(name, ["a", "b"], rows), rows, steps) for name in ("fr", "en")}
+    >>> neighbours(AlignedSpace(sides, "en"), "fr", "a", among=["fr", "en"], top=1)
+    {'fr': [('b', 0.0)], 'en': [('a', 1.0)]}
+    """
+    check_top(top)
+    row = space.vectors(language).index.get(word)
+    if row is None:
+        raise BadSetting(not_found(space, language, word))
+    query, found = space.tensor(language)[row][None], {}  # (1, d)
+    for other in among:
+        same = other == language
+        best = nearest(query, space.tensor(other), top + same)
+        pairs = zip(best.indices[0].tolist(), best.scores[0].tolist(), strict=True)
+        words = space.vectors(other).words
+        found[other] = [(words[j], score) for j, score in pairs if not (same and j == row)][:top]
+    return found

@@ -1,0 +1,169 @@
+"""What muse translate does with --model: text by a translation model, a batch of sentences at a time.
+
+Text on stdin translated block by block, printed as it is done, with its quality given a reference.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+import click
+
+from muse.commands.options import STDIN, given, lines_on_stdin
+from muse.commands.unknown_words import Sampled, warn_if_unreadable
+
+BEAM, BATCH = 4, 32
+_OF_WORDS = ("top", "lm", "lm_weight", "vectors", "ngrams", "fit", "method", "backend")
+
+
+class LineTranslator(Protocol):
+    """What translates lines."""
+
+    def translate(self, lines: Sequence[str]) -> list[str]:
+        """The translation of each line."""
+
+
+def translate_stdin(
+    translator: LineTranslator,
+    counts: Callable[[], dict[str, Any]],
+    *,
+    language: str,
+    made: str,
+    reference: Path | None,
+    as_json: bool,
+) -> list[str]:
+    """The first lines on stdin, after the translations of all are printed, or as JSON with the counts.
+
+    Given the reference translations, it also prints BLEU and chrF, with `made` in their signature; `language`
+    is that of the translations.
+    """
+    from muse.errors import BadFile
+    from muse.evaluation.translation import quality
+
+    references = None if reference is None else _references(reference)
+    lines: list[str] = []
+    count = 0
+    sampled = Sampled(lines_on_stdin())
+    blocks: Iterable[list[str]] = sampled if references is None else _checked(sampled, references)
+    for block in blocks:
+        translated = translator.translate(block)
+        count += len(block)
+        if as_json or references is not None:
+            lines += translated
+        if not as_json:
+            click.echo("\n".join(translated))  # flushes, since the sender may be waiting for the answer
+    if not count:
+        raise BadFile(f"{STDIN}: expected text to translate, got nothing; send text")
+    scores = [] if references is None else quality(lines, references, language=language, made=made)
+    for score in [] if as_json else scores:
+        click.echo(str(score), err=True)
+    if as_json:
+        fields = {"lines": lines, **counts(), **{score.name.lower(): asdict(score) for score in scores}}
+        click.echo(json.dumps(fields, ensure_ascii=False))
+    return sampled.sample
+
+
+def _checked(blocks: Iterable[list[str]], references: list[str]) -> list[list[str]]:
+    """The lines on stdin, read to the end: a surplus or missing one is reported before any is translated."""
+    from muse.evaluation.translation import check_references
+
+    whole = list(blocks)
+    if count := sum(map(len, whole)):
+        check_references(count, references)
+    return whole
+
+
+def _references(path: Path) -> list[str]:
+    from muse.evaluation.translation import require_sacrebleu
+    from muse.files.plain_text import read_lines
+
+    require_sacrebleu()  # report a missing package before the work, not after it
+    return list(read_lines(path))
+
+
+if TYPE_CHECKING:
+    from muse.sentences.systems.lines import LineWriter
+
+
+def translate_with_model(space: Path | None, options: dict[str, Any], *, as_json: bool) -> None:
+    """Translates the text on stdin."""
+    from muse.run.runtime import pick_device
+
+    _check(space)
+    sizes = {"beam": options["beam"] or BEAM, "batch": options["batch"] or BATCH}
+    make = _rewriter if _is_bgt(options["translator"]) else _translator
+    translator, direction = make(pick_device(options["device"]), sizes, options)
+    told = "" if options["style"] is None else " | style"
+    told += f" | sample:{options['seed']}" if options["sample"] else ""
+    translate_stdin(
+        translator,
+        lambda: asdict(translator.counts),
+        language=direction[1],
+        made=f"model:{_named(options['translator'])} | {'-'.join(direction)} | beam:{sizes['beam']}{told}",
+        reference=options["reference"],
+        as_json=as_json,
+    )
+    warn_if_unreadable(translator.counts.unknown, translator.counts.pieces, direction[0])
+
+
+def _named(folder: Path) -> str:
+    """The name of a model's folder with the first digits of the checksum of its weights."""
+    from muse.files.space_folder import with_checksum
+    from muse.sentences.encoders.saving import weights_checksum
+
+    return with_checksum(folder.resolve().name, weights_checksum(folder))
+
+
+Made = tuple["LineWriter", tuple[str, str]]  # with its direction
+
+
+def _is_bgt(folder: Path) -> bool:
+    from muse.sentences.encoders.saving import read_encoder
+    from muse.sentences.systems.bgt.generation import SYSTEM
+
+    return read_encoder(folder).settings.get("system") == SYSTEM
+
+
+def _translator(device: str, sizes: dict[str, int], options: dict[str, Any]) -> Made:
+    from muse.sentences.systems.translator.translator_system import load_translator, model_translator
+
+    if idle := given("style", "sample"):
+        raise click.UsageError(f"{idle[0]} needs a --model of muse train --encoder bgt; leave it out.")
+    model = load_translator(options["translator"], device)
+    direction = _direction(model.languages, options["source"], options["target"])
+    return model_translator(model, direction, **sizes), direction
+
+
+def _rewriter(device: str, sizes: dict[str, int], options: dict[str, Any]) -> Made:
+    from muse.sentences.systems.bgt.generation import Rewriting, load_bgt
+    from muse.sentences.systems.lines import LineWriter
+
+    model = load_bgt(options["translator"], device)
+    direction = _direction(model.languages, options["source"], options["target"])
+    seed = options["seed"] if options["sample"] else None
+    return LineWriter(Rewriting(model, direction, options["style"], seed), **sizes), direction
+
+
+def _check(space: Path | None) -> None:
+    """Raise UsageError for what a model has no use for."""
+    if space is not None:
+        raise click.UsageError("--model needs no SPACE and translates text on stdin; leave arguments out.")
+    if idle := given(*_OF_WORDS):
+        raise click.UsageError(f"{idle[0]} is for translation with a SPACE, not with --model; leave it out.")
+
+
+def _direction(languages: tuple[str, ...], source: str | None, target: str | None) -> tuple[str, str]:
+    """The two languages, unchecked; where the model has only two, one of them says the other."""
+    if source is None and target is None:
+        raise click.UsageError(f"--model needs --src LANG, one of {', '.join(languages)}.")
+    if len(languages) == 2:
+        first, second = languages
+        source = source or (second if target == first else first)
+        target = target or (second if source == first else first)
+    if source is None or target is None:
+        raise click.UsageError(f"--model needs --src and --tgt, two of {', '.join(languages)}.")
+    return source, target

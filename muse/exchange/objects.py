@@ -1,0 +1,97 @@
+"""Keyed vectors: Vectors as gensim's KeyedVectors, and back.
+
+Frames: dictionaries as pandas DataFrames, and back.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from muse.errors import Mismatch, MissingExtra
+from muse.installation import install_extra
+from muse.lexicon import Entry, Lexicon
+from muse.vectors import Vectors
+
+COLUMNS = list(Entry._fields)
+
+
+def dictionary_frame(entries: Iterable[Entry] | Lexicon) -> Any:
+    """A pandas.DataFrame with a row for each entry: source, target, score, rank, probability.
+
+    >>> dictionary_frame(Lexicon((("cat", "chat"), ("cat", "matou")))).target.tolist()
+    ['chat', 'matou']
+    """
+    try:
+        import pandas as pd
+    except ImportError:
+        raise MissingExtra(f"a DataFrame needs pandas; run {install_extra('exchange')}") from None
+    rows = _entries(entries) if isinstance(entries, Lexicon) else list(entries)
+    frame = pd.DataFrame(rows, columns=COLUMNS)
+    # Unknown values are NaN in a column of numbers, not None in one of objects.
+    return frame.astype({"score": "float64", "rank": "int64", "probability": "float64"})
+
+
+def lexicon_of(frame: Any) -> Lexicon:
+    """The Lexicon in a DataFrame with the columns source and target.
+
+    It has the scores and the probabilities of columns of these names in which none is missing.
+    """
+    missing = {"source", "target"} - set(frame.columns)
+    if missing:
+        raise Mismatch(
+            f"a dictionary needs the columns source and target, got {list(frame.columns)}; rename them"
+        )
+    words = [frame[side].tolist() for side in ("source", "target")]
+    for column in words:
+        if not all(isinstance(word, str) and word for word in column):
+            raise Mismatch("a dictionary needs a word in every row, got something else; drop those rows")
+    return Lexicon(tuple(zip(*words, strict=True)), _numbers(frame, "score"), _numbers(frame, "probability"))
+
+
+def _numbers(frame: Any, column: str) -> tuple[float, ...] | None:
+    known = column in frame.columns and len(frame) and frame[column].notna().all()
+    return tuple(float(number) for number in frame[column]) if known else None
+
+
+def _entries(lexicon: Lexicon) -> list[Entry]:
+    ranks: Counter[str] = Counter()
+    nothing = (None,) * len(lexicon)
+    scores, probabilities = lexicon.scores or nothing, lexicon.probabilities or nothing
+    found = []
+    for (source, target), score, probability in zip(lexicon.pairs, scores, probabilities, strict=True):
+        ranks[source] += 1
+        found.append(Entry(source, target, score, ranks[source], probability))
+    return found
+
+
+def keyed_vectors(vectors: Vectors) -> Any:
+    """The words and rows (n, d) as gensim.models.KeyedVectors, in the same order, as a copy.
+
+    >>> found = keyed_vectors(Vectors("en", ["the", "cat"], np.eye(2, dtype=np.float32)))
+    >>> found.index_to_key, found["cat"].tolist()
+    (['the', 'cat'], [0.0, 1.0])
+    """
+    try:
+        from gensim.models import KeyedVectors
+    except ImportError:
+        raise MissingExtra(f"KeyedVectors need gensim; run {install_extra('exchange')}") from None
+    found = KeyedVectors(vectors.dimension)
+    found.add_vectors(list(vectors.words), np.array(vectors.matrix))
+    return found
+
+
+def vectors_of(keyed: Any, language: str) -> Vectors:
+    """The Vectors of `language` from gensim's KeyedVectors, in the same order, which should be by frequency.
+
+    >>> words = Vectors("en", ["the", "cat"], np.eye(2, dtype=np.float32))
+    >>> vectors_of(keyed_vectors(words), "en").words
+    ['the', 'cat']
+    """
+    words, matrix = list(keyed.index_to_key), np.asarray(keyed.vectors, dtype=np.float32)
+    if not all(isinstance(word, str) for word in words):
+        raise Mismatch(f"{language}: the keys of KeyedVectors must be words, got others; rename them")
+    return Vectors(language, words, matrix[: len(words)])

@@ -1,0 +1,362 @@
+"""Dictionaries written for other programs: the MUSE format, a table with ranks, and JSON lines.
+
+Dictionaries with named fields: a table with a header, or a JSON object a line.
+
+Dictionaries as text: one pair a line, separated by a tab or, if no word has a space, by spaces.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import math
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from itertools import chain
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from muse.errors import BadFile, BadSetting, Mismatch
+from muse.files.json_text import parse_json
+from muse.files.plain_text import blocks_of_lines
+from muse.files.source import open_source
+from muse.files.writing import check_place, check_unicode, replaced, unwritable
+from muse.lexicon import Entry, Lexicon, Pair
+
+log = logging.getLogger(__name__)
+
+RATED = "two words and a rating"
+BOM = "\ufeff"
+_COMMENT = "#"  # begins a comment in other formats; here it may be a word, or the first letter of one
+_LONGEST = 1 << 16  # of a line, in bytes: two words are shorter
+Write = Callable[[Entry], None]
+FormatLine = Callable[[Path, int, Entry], str]  # the file, the entry's place from 0, the entry
+
+
+class PairLine(NamedTuple):
+    """A pair with its score and its probability, None where the file has none."""
+
+    pair: Pair
+    score: float | None = None
+    probability: float | None = None
+
+
+ReadLine = Callable[[str, str], PairLine]  # from a line and its place, for errors
+
+_BLANK = " \t\r\n"  # other kinds of space may be words
+_ADVICE = "write the file again with muse induce"
+
+
+def table_reader(header: str) -> ReadLine | None:
+    """The reader of the lines below `header`; None if its fields are not source, target, ... score."""
+    names = header.removesuffix("\r").split("\t")
+    if names[:2] != ["source", "target"] or ("score" not in names and len(names) > 2):
+        return None
+    score = names.index("score") if "score" in names else None
+    probability = names.index("probability") if "probability" in names else None
+
+    def read(line: str, where: str) -> PairLine:
+        fields = line.removesuffix("\r").split("\t")
+        if len(fields) != len(names):
+            raise BadFile(
+                f"{where}: expected {len(names)} fields with tabs between as in line 1, got {len(fields)}; "
+                f"{_ADVICE}"
+            )
+        known = None if probability is None else _probability(fields[probability] or None, where)
+        rated = None if score is None else _record_score(fields[score] or None, where)
+        return PairLine(_pair(fields[0], fields[1], where), rated, known)
+
+    return read
+
+
+def object_reader(first: str) -> ReadLine | None:
+    """The reader of all lines of a file whose first line is `first`; None if that is no JSON object."""
+    fields = _object(first) or {}  # "{ }" could be a pair of words
+    return _read_object if {"source", "target"} <= fields.keys() else None
+
+
+def _read_object(line: str, where: str) -> PairLine:
+    fields = _object(line)
+    words = [] if fields is None else [fields.get(name) for name in ("source", "target")]
+    if fields is None or not all(isinstance(word, str) for word in words):
+        raise BadFile(f"{where}: expected a JSON object with source and target, got {line[:60]!r}; {_ADVICE}")
+    pair, probability = _pair(words[0], words[1], where), _probability(fields.get("probability"), where)
+    return PairLine(pair, _record_score(fields.get("score"), where), probability)
+
+
+def _pair(source: Any, target: Any, where: str) -> Pair:
+    if not (source.strip(_BLANK) and target.strip(_BLANK)):
+        raise BadFile(f"{where}: expected two words, got {source!r} and {target!r}; drop the line")
+    return source, target
+
+
+def _object(line: str) -> dict[str, Any] | None:
+    try:
+        fields = parse_json(line) if line.startswith("{") else None
+    except ValueError:
+        return None
+    return fields if isinstance(fields, dict) else None
+
+
+def _probability(field: Any, where: str) -> float | None:
+    probability = _record_score(field, where, "probability")
+    if probability is not None and not 0 <= probability <= 1:
+        raise BadFile(f"{where}: expected a probability from 0 to 1, got {field!r}; {_ADVICE}")
+    return probability
+
+
+def _record_score(field: Any, where: str, name: str = "score") -> float | None:
+    if field is None:
+        return None
+    try:
+        score = float(field)
+    except (TypeError, ValueError, OverflowError):
+        score = math.nan
+    if not math.isfinite(score):
+        raise BadFile(f"{where}: expected a finite number as the {name}, got {field!r}; {_ADVICE}")
+    return score
+
+
+def read_lexicon(path: Path | str, wanted: str = "two words") -> Lexicon:
+    r"""The pairs of a dictionary, each once, in order; with scores if all lines have a third, tabbed field.
+
+    Reads the MUSE format, and the tables and JSON lines that `muse induce --format` writes, with their
+    probabilities. `wanted` is what an error says of a line. There are no comments: a warning names a pair
+    that looks like one.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "en-fr.txt"
+    ...     _ = path.write_text("cat chat\nnew york\tnew york\n")
+    ...     read_lexicon(path).pairs
+    (('cat', 'chat'), ('new york', 'new york'))
+    """
+    path = Path(path)
+    found: dict[Pair, PairLine] = {}
+    differ = [
+        line.pair for line in _entries(path, wanted) if found.setdefault(line.pair, line).score != line.score
+    ]
+    if differ and wanted == RATED:
+        log.warning(
+            "%s: %d pairs are repeated with another rating, the first counts; one is %r and %r",
+            path, len(differ), *differ[0],
+        )  # fmt: skip
+    if not found:
+        raise BadFile(f"{path}: expected at least one pair of words, got only blank lines; check the file")
+    scores = _of_all(path, "score", [line.score for line in found.values()])
+    probabilities = _of_all(path, "probability", [line.probability for line in found.values()])
+    return Lexicon(tuple(found), scores, probabilities)
+
+
+def _of_all(path: Path, name: str, numbers: Sequence[float | None]) -> tuple[float, ...] | None:
+    """The numbers, None if no pair has one; BadFile if only some have."""
+    known = tuple(number for number in numbers if number is not None)
+    if known and len(known) < len(numbers):
+        raise BadFile(
+            f"{path}: expected a {name} for every pair or for none, got {len(known)} for {len(numbers)} "
+            "pairs; add the missing ones"
+        )
+    return known or None
+
+
+def _entries(path: Path, wanted: str) -> Iterator[PairLine]:
+    lines = _lines(path)
+    first = next(lines, "")
+    table = table_reader(first)
+    named = table or object_reader(first)
+    read = named or partial(_read_pair, wanted=wanted)
+    comments = []
+    for number, line in enumerate(chain([""] if table else [first], lines), 1):
+        if line.strip(" \t\r"):
+            found = read(line, f"{path}:{number}")
+            if named is None and _looks_like_comment(found.pair):
+                comments.append((number, found.pair))
+            yield found
+    if comments:
+        log.warning(
+            "%s:%d: read as the pair %r and %r; %s",
+            path, comments[0][0], *comments[0][1], _if_comments(len(comments)),
+        )  # fmt: skip
+
+
+def _looks_like_comment(pair: Pair) -> bool:
+    # "#" and hashtags translate into their like.
+    return pair[0].startswith(_COMMENT) and not pair[1].startswith(_COMMENT)
+
+
+def _if_comments(count: int) -> str:
+    if count == 1:
+        return "remove the line if it is a comment"
+    return f"remove it and the {count - 1:,} others that begin with {_COMMENT} if they are comments"
+
+
+def _lines(path: Path) -> Iterator[str]:
+    with open_source(path) as source:
+        blocks = blocks_of_lines(source.read, path, longest=_LONGEST)
+        yield from _decoded(path, chain.from_iterable(blocks))
+
+
+def _decoded(path: Path, lines: Iterator[bytes]) -> Iterator[str]:
+    for number, line in enumerate(lines, 1):
+        try:
+            text = line.decode()
+        except UnicodeDecodeError as error:
+            raise BadFile(
+                f"{path}:{number}: expected UTF-8, got the byte 0x{line[error.start]:02x} in {line[:60]!r}; "
+                "convert the file to UTF-8"
+            ) from None
+        yield text.removeprefix(BOM) if number == 1 else text
+
+
+def _fields(line: str) -> list[str]:
+    # Only the ASCII space and the tab are separators: a word may contain any other kind of space.
+    separator = "\t" if "\t" in line else " "
+    return [field for part in line.removesuffix("\r").split(separator) if (field := part.strip(" "))]
+
+
+def _read_pair(line: str, where: str, wanted: str) -> PairLine:
+    fields = _fields(line)
+    score = _score(fields[2], where) if len(fields) == 3 and "\t" in line else None
+    if wanted == RATED and len(fields) == 3 and score is None:
+        raise BadFile(
+            f"{where}: expected a number as the third field, after a tab, got {fields[2]!r}; correct "
+            "the line, or remove it if it is a header"
+        )
+    if (len(fields) != 2 and score is None) or line.startswith("\t"):
+        found = f"{len(fields)} field{'s' * (len(fields) != 1)}"
+        comment = "remove the line if it is a comment; else " if line.startswith(_COMMENT) else ""
+        raise BadFile(
+            f"{where}: expected {wanted}, got {found} ({line.strip()[:60]!r}); {comment}put one pair on a "
+            "line, with a space between the two, not a comma, or a tab where one has a space or a number "
+            "follows"
+        )
+    return PairLine((fields[0], fields[1]), score)
+
+
+def _score(field: str, where: str) -> float | None:
+    """The number in a third field, None if it is a word; BadFile for nan and inf, which no score may be."""
+    try:
+        score = float(field)
+    except ValueError:
+        return None
+    if not math.isfinite(score):
+        raise BadFile(
+            f"{where}: expected a finite number as the third field, got {field!r}; correct it, or remove the "
+            "line"
+        )
+    return score
+
+
+def write_lexicon(path: Path | str, lexicon: Lexicon, *, scores: bool = False) -> None:
+    r"""Write one pair a line, compressed if the name ends in .gz; `scores` adds a third field.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "en-fr.txt"
+    ...     write_lexicon(path, Lexicon((("cat", "chat"), ("new york", "ny"))))
+    ...     path.read_text()
+    'cat chat\nnew york\tny\n'
+    """
+    path = Path(path)
+    values = lexicon.scores if scores else None
+    if scores and values is None:
+        raise Mismatch(f"{path}: expected a lexicon with scores, got one without; write it with scores=False")
+    if not lexicon.pairs:
+        raise Mismatch(f"{path}: expected at least one pair of words to write, got none")
+    lines = [pair_line(path, place, pair) for place, pair in enumerate(lexicon.pairs)]
+    if values is not None:
+        tabbed = ("\t".join(pair) for pair in lexicon.pairs)
+        lines = [f"{line}\t{value!r}" for line, value in zip(tabbed, values, strict=True)]
+    text = "\n".join([*lines, ""])
+    # Readers strip a byte order mark: a first word that begins with one needs another before it.
+    mark = BOM if text.startswith(BOM) else ""
+    with replaced(path) as stream:
+        stream.write((mark + text).encode())
+
+
+def stands_in_a_line(word: str) -> bool:
+    """Whether a word comes back unchanged from a line of text; UTF-8 may still lack it (`check_unicode`)."""
+    return bool(word) and word == word.strip(" ") and stands_in_a_field(word)
+
+
+def stands_in_a_field(word: str) -> bool:
+    """Whether a word comes back unchanged from a field of a table with tabs."""
+    return not any(sign in word for sign in "\t\n\r")
+
+
+def pair_line(path: Path, place: int, pair: Pair) -> str:
+    """A pair as one line, separated by a space, or by a tab if a word has one; `place` is for the error."""
+    for word in pair:
+        if not stands_in_a_line(word):
+            raise unwritable(path, word, place, kind="pair")
+        check_unicode(path, word, place, kind="pair")
+    return ("\t" if any(" " in word for word in pair) else " ").join(pair)
+
+
+@contextmanager
+def dictionary_writer(path: Path | str, *, form: str = "muse") -> Iterator[Write]:
+    r"""A function that appends an entry to `path`; the file appears once complete, or not at all.
+
+    `form` is one of FORMS; the file is compressed if its name ends in .gz. muse is a pair a line; tsv has
+    a header, and the fields of `Entry`; jsonl is an object a line with the same names. Unknown values
+    are empty in tsv and null in jsonl.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "en-fr.tsv"
+    ...     with dictionary_writer(path, form="tsv") as write:
+    ...         write(Entry("cat", "chat", 0.5, 1, 0.875))
+    ...     path.read_text()
+    'source\ttarget\tscore\trank\tprobability\ncat\tchat\t0.5\t1\t0.875\n'
+    """
+    if form not in FORMS:
+        raise BadSetting(f"a dictionary format must be one of {', '.join(FORMS)}; got {form!r}")
+    path, line, count = Path(path), FORMS[form], 0
+    check_place(path)
+    with replaced(path) as stream:
+        if form == "tsv":
+            stream.write(("\t".join(Entry._fields) + "\n").encode())
+
+        def write(entry: Entry) -> None:
+            nonlocal count
+            for word in (entry.source, entry.target):
+                check_unicode(path, word, count, kind="pair")
+            stream.write(f"{line(path, count, entry)}\n".encode())
+            count += 1
+
+        yield write
+        if not count:
+            raise Mismatch(f"{path}: expected at least one pair of words to write, got none")
+
+
+def holds(form: str, word: str) -> bool:
+    r"""Whether a dictionary of this format can have a word: a tab, for one, only in jsonl.
+
+    >>> holds("muse", "new york"), holds("tsv", "a\tb"), holds("jsonl", "a\tb")
+    (True, False, True)
+    """
+    return form == "jsonl" or (stands_in_a_field(word) if form == "tsv" else stands_in_a_line(word))
+
+
+def _muse(path: Path, place: int, entry: Entry) -> str:
+    line = pair_line(path, place, entry[:2])
+    # Readers strip a byte order mark: a first word that begins with one needs another before it.
+    return f"{BOM}{line}" if not place and line.startswith(BOM) else line
+
+
+def _tsv(path: Path, place: int, entry: Entry) -> str:
+    for word in entry[:2]:
+        if not stands_in_a_field(word):
+            raise unwritable(path, word, place, kind="pair")
+    score, probability = (
+        "" if number is None else f"{number:.6g}" for number in (entry.score, entry.probability)
+    )
+    return f"{entry.source}\t{entry.target}\t{score}\t{entry.rank}\t{probability}"
+
+
+def _jsonl(path: Path, place: int, entry: Entry) -> str:
+    return json.dumps(entry._asdict(), ensure_ascii=False)
+
+
+FORMS: dict[str, FormatLine] = {"muse": _muse, "tsv": _tsv, "jsonl": _jsonl}

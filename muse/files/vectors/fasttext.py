@@ -1,0 +1,245 @@
+"""FastText models (.bin): vectors of known words, and of any string from its n-grams.
+
+Only this module uses fasttext, and only for the n-grams of a string: packages of that name return different
+vectors (fasttext-community scales them to unit length). The mean computed here agrees with .vec files.
+
+The layout of a fastText model on disk, checked before the fasttext library reads it.
+
+The library reads missing parts of a truncated matrix as zeros, never returns if the dictionary is truncated,
+and follows invalid indices of a damaged file. In order: magic, version, 12 settings, a float64; the counts
+of the dictionary; its entries (a word, a zero byte, an int64 count, a type); the kind and matrix of the
+inputs, then of the outputs.
+"""
+
+from __future__ import annotations
+
+import mmap
+import struct
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from muse.errors import BadFile, Mismatch, MissingExtra
+from muse.files.source import Source, open_source, refuse_stream, unpacked_path
+from muse.files.vectors.table import Table, table_of
+from muse.installation import install_packages
+from muse.vectors import Matrix
+
+MAGIC = struct.pack("<i", 793712314)
+_START = struct.Struct("<14id3iqq")
+_ENTRY = struct.Struct("<xqb")
+_MATRIX = struct.Struct("<?qq")
+_VERSIONS = (11, 12)
+LONG = 100  # characters of an n-gram: models of longer ones are refused
+_MANY = 10**14  # occurrences of a word: the library's trees need counts below 10^15
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The sizes in the header of a model."""
+
+    dimension: int
+    longest_ngram: int
+    buckets: int
+    words: int
+    labels: int
+    pruned: int
+
+    @property
+    def input_rows(self) -> int:
+        """The number of rows that looking up any string may need."""
+        return self.words + (self.buckets if self.longest_ngram > 0 else 0)
+
+
+def check_layout(path: Path, *, named: Path) -> Layout:
+    """The layout of a model; BadFile, naming the file `named`, if it is truncated or damaged."""
+    with path.open("rb") as stream, closing(mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)) as data:
+        try:
+            layout = _start(data, named)
+            at = _entries(data, layout, named)
+            at = _matrix(data, at, named, rows=layout.input_rows, columns=layout.dimension)
+            _matrix(data, at, named, rows=0, columns=layout.dimension)
+        except struct.error:
+            raise _cut_off(named) from None
+    return layout
+
+
+def _start(data: mmap.mmap, named: Path) -> Layout:
+    _, version, dimension, *settings, size, words, labels, _, pruned = _START.unpack_from(data)
+    loss, model, buckets, _, longest = settings[5:10]
+    layout = Layout(dimension, longest, buckets, words, labels, pruned)
+    if version not in _VERSIONS:
+        raise _damaged(named, f"version {' or '.join(map(str, _VERSIONS))}", str(version))
+    if pruned >= 0:
+        raise _damaged(named, "a full model", "a quantized or pruned one")
+    # The library divides by the buckets, and cuts each word into pieces of up to `longest` characters.
+    kinds = loss in range(1, 5) and model in range(1, 4)
+    if dimension < 1 or not kinds or not 0 <= longest < LONG or (longest and buckets < 1):
+        raise _damaged(named, "settings that fastText writes", str(settings))
+    if min(words, labels) < 0 or words + labels != size:
+        raise _damaged(named, "words and labels that add up", f"{words} and {labels} for {size}")
+    return layout
+
+
+def _entries(data: mmap.mmap, layout: Layout, named: Path) -> int:
+    # The offset after the dictionary.
+    at = _START.size
+    for place in range(layout.words + layout.labels):
+        end = data.find(b"\0", at)
+        if end < 0:
+            raise _cut_off(named)
+        count, kind = _ENTRY.unpack_from(data, end)
+        if kind != (place >= layout.words) or not 0 <= count < _MANY:
+            raise _damaged(
+                named, "a count and a type after each word", f"{count} and {kind} after word {place + 1}"
+            )
+        at = end + _ENTRY.size
+    return at
+
+
+def _matrix(data: mmap.mmap, at: int, named: Path, *, rows: int, columns: int) -> int:
+    # The offset after a matrix, which must have at least `rows` rows and exactly `columns` columns.
+    quantized, n, d = _MATRIX.unpack_from(data, at)
+    if quantized:
+        raise _damaged(named, "a full model", "a quantized one")
+    if n < rows or d != columns:
+        raise _damaged(named, f"a matrix of {rows} rows by {columns}", f"{n} by {d}")
+    end = at + _MATRIX.size + 4 * int(n) * int(d)
+    if end > len(data):
+        raise _cut_off(named)
+    return end
+
+
+def _cut_off(path: Path) -> BadFile:
+    return BadFile(f"{path}: expected a complete fastText model, got one that ends early; download it again")
+
+
+def _damaged(path: Path, expected: str, got: str) -> BadFile:
+    return BadFile(
+        f"{path}: expected {expected} in the fastText model, got {got}; use another or download it again"
+    )
+
+
+def is_fasttext(head: bytes) -> bool:
+    """Whether a file that starts with these bytes is a fastText model."""
+    return head.startswith(MAGIC)
+
+
+def is_fasttext_file(path: Path | str) -> bool:
+    """Whether a file, compressed or not, is a fastText model."""
+    refuse_stream(Path(path), "since it is looked at first")
+    with open_source(Path(path)) as source:
+        return is_fasttext(source.peek(len(MAGIC)))
+
+
+def fasttext_table(source: Source, words: Sequence[str] | None = None) -> Table:
+    """The table of the known words of a fastText model, or of the given ones, known or not."""
+    model = _load(source)
+    return table_of(
+        source.path, model.layout.dimension, model.words() if words is None else words, model.rows
+    )
+
+
+def subword_vectors(path: Path | str, words: Sequence[str]) -> Matrix:
+    """The vectors (n, d) of any n strings by a fastText model, known or not.
+
+    The mean of the vectors of a word's character n-grams, and of its own if it has one (Bojanowski et al.
+    2017, section 3.2; the paper has a sum, the program computes the mean).
+    """
+    return load_fasttext(path).rows(words)
+
+
+def load_fasttext(path: Path | str) -> FastTextModel:
+    """The fastText model in a file; BadFile if it is another kind of file."""
+    path = Path(path)
+    with open_source(path) as source:
+        if not is_fasttext(source.peek(len(MAGIC))):
+            raise BadFile(
+                f"{path}: expected a fastText model (.bin), got another kind of file; only .bin has n-grams"
+            )
+        return _load(source)
+
+
+@dataclass(frozen=True, eq=False)
+class FastTextModel:
+    """A model of the library; `inputs` (rows of words, then of n-grams) is a view of its memory."""
+
+    path: Path
+    layout: Layout
+    library: Any
+    inputs: Matrix
+
+    @property
+    def has_ngrams(self) -> bool:
+        """Whether it has vectors for unknown words."""
+        return self.layout.longest_ngram > 0
+
+    def words(self) -> list[str]:
+        """The known words, most frequent first."""
+        try:
+            words: list[str] = self.library.get_words()
+        except UnicodeDecodeError as error:
+            raise BadFile(
+                f"{self.path}: expected words in UTF-8, got {error.object[:40]!r}; train the model on UTF-8"
+            ) from None
+        return words
+
+    def rows(self, words: Sequence[str]) -> Matrix:
+        """The vectors (n, d) of any n strings; see `subword_vectors`."""
+        rows = np.zeros((len(words), self.layout.dimension), np.float32)
+        for place, word in enumerate(words):
+            if parts := self._parts(word):
+                with np.errstate(over="ignore", invalid="ignore"):  # reported below
+                    rows[place] = self.inputs[parts].mean(axis=0)
+        finite = np.isfinite(rows).all(axis=1)  # (n,)
+        if not finite.all():
+            word = words[int(np.argmin(finite))]
+            raise BadFile(
+                f"{self.path}: expected finite numbers, got nan or inf for {word!r}; download it again"
+            )
+        return rows
+
+    def _parts(self, word: str) -> list[int]:
+        # The rows of the word's n-grams, and of the word itself if it is known.
+        try:
+            parts = [int(row) for row in self.library.get_subwords(word)[1]]
+        except TypeError:  # what the binding raises for half a surrogate pair
+            raise Mismatch(
+                f"{self.path}: expected words that UTF-8 can encode, got {word!r}; correct it"
+            ) from None
+        if not parts and not self.has_ngrams:
+            raise BadFile(
+                f"{self.path}: expected a model with n-grams for the unknown word {word!r}, got one without; "
+                "train it with maxn above 0"
+            )
+        # A label of a classifier counts as known but has no row here.
+        return [row for row in parts if row < len(self.inputs)]
+
+
+def _load(source: Source) -> FastTextModel:
+    with unpacked_path(source) as path:
+        layout = check_layout(path, named=source.path)
+        try:
+            library = _fasttext().load_model(str(path))
+        except (ValueError, RuntimeError, MemoryError, IndexError, OverflowError) as error:
+            raise BadFile(
+                f"{source.path}: expected a fastText model, got one that fasttext cannot load ({error}); "
+                "download it again"
+            ) from error
+    # The public get_input_matrix() would copy what may be gigabytes.
+    return FastTextModel(source.path, layout, library, np.asarray(library.f.getInputMatrix()))
+
+
+def _fasttext() -> Any:
+    try:
+        import fasttext
+    except ImportError as error:
+        raise MissingExtra(
+            "fastText models (.bin) need the package fasttext-community, which is missing; "
+            f"run {install_packages('fasttext-community')}, or use the .vec file"
+        ) from error
+    return fasttext

@@ -1,0 +1,100 @@
+"""Formats: the format of a file of word vectors, recognised by its content, and reading it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from muse.errors import BadFile
+from muse.files.parquet import is_parquet
+from muse.files.row_texts import with_texts
+from muse.files.rows import is_rows, npz_rows_table, rows_table
+from muse.files.source import open_source
+from muse.files.vectors import fasttext, npz
+from muse.files.vectors.parquet import parquet_table
+from muse.files.vectors.spacy import find_vectors, is_pipeline, spacy_table
+from muse.files.vectors.table import Table, Wanted, gather, lacks_ngrams
+from muse.files.vectors.text import text_table
+from muse.files.vectors.word2vec import is_word2vec, word2vec_table
+from muse.progress import Progress
+from muse.vectors import Vectors
+
+_HEAD = 1 << 16
+
+
+def read_vectors(
+    path: Path | str,
+    *,
+    language: str,
+    max_vocab: int | None = None,
+    lowercase: bool = False,
+    words: Sequence[str] | None = None,
+    texts: Path | None = None,
+    progress: Progress | None = None,
+) -> Vectors:
+    r"""The words of a file and their vectors, the first `max_vocab` of them.
+
+    Reads fastText and word2vec text with or without a first line "n d", GloVe text, word2vec binary and
+    fastText models (.bin), each of these also as a .gz or as the only file of a .zip, .npz with the arrays
+    `words` and `matrix` or `vectors`, Parquet with the columns `word` and `vector`, and spaCy pipelines: the
+    folder, the wheel or sdist, or the name of an installed one. Of duplicate words, or words that become
+    equal by `lowercase`, the first is kept. `words`, most frequent first, are read in place of the file's
+    own if n-grams compose their vectors, in a fastText model or a pipeline in mode floret.
+
+    Rows without words are read from .npy, .npz without `words`, Parquet without the column `word`,
+    .safetensors and flat faiss indices (muse.files.rows); their words are their ids, or row numbers, and
+    they are not ranked. What they stand for is read from `texts`, a file with a line for each row, or from
+    the column `text` or `sentence` of Parquet.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "tiny.vec"
+    ...     _ = path.write_text("2 3\nthe 0.1 0.2 0.3\nnew york 1 0 0\n")
+    ...     read_vectors(path, language="en").words
+    ('the', 'new york')
+    """
+    wanted = Wanted(language, max_vocab, lowercase)
+    with ExitStack() as opened:
+        table = with_texts(_table(find_vectors(Path(path)), words, opened), texts)
+        return _gathered(table, wanted, progress)
+
+
+@contextmanager
+def open_table(path: Path | str) -> Iterator[Table]:
+    """The table of a file that `read_vectors` reads, whose blocks are read in the block of the statement."""
+    with ExitStack() as opened:
+        yield _table(find_vectors(Path(path)), None, opened)
+
+
+def _gathered(table: Table, wanted: Wanted, progress: Progress | None) -> Vectors:
+    if progress is None:
+        return gather(table, wanted)
+    total = min(table.room, wanted.max_vocab or table.room)
+    blocks = progress.through(
+        f"reading {wanted.language}", table.blocks, total, lambda block: len(block[0]), "words"
+    )
+    return gather(replace(table, blocks=blocks), wanted)
+
+
+def _table(path: Path, words: Sequence[str] | None, opened: ExitStack) -> Table:
+    if is_pipeline(path):
+        return spacy_table(path, words)
+    if is_rows(path):
+        table = rows_table(path)
+    elif npz.is_npz(path):
+        table = npz_rows_table(path) or npz.npz_table(path)
+    elif is_parquet(path):
+        table = parquet_table(path)
+    else:
+        source = opened.enter_context(open_source(path))
+        head = source.peek(_HEAD)
+        if not head:
+            raise BadFile(f"{path}: expected word vectors, got an empty archive; download it again")
+        if fasttext.is_fasttext(head):
+            return fasttext.fasttext_table(source, words)
+        table = word2vec_table(source) if is_word2vec(head) else text_table(source)
+    if words is not None:
+        raise lacks_ngrams(path)
+    return table

@@ -1,0 +1,412 @@
+"""Text vectors (fastText .vec, word2vec, GloVe): a word and d numbers a line, maybe after a line "n d".
+
+Decimals: fast vectorised parsing of plain numbers ("-0.01234"), with exactly the results of float().
+
+A number is a sign or none, one digit, a point and up to 14 digits. Its digits make an integer below 2^53 and
+the divisor is a power of ten below 10^22: both are exact in float64, so the one division rounds once and
+gives the float64 that float() gives (Clinger 1990). Eight digits are read as one 64-bit word: three
+multiplications join neighbouring digits, then pairs, then fours.
+
+Lines of text vectors: plain lines of a block are parsed at once, the others one by one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from muse.errors import BadFile
+from muse.files.source import Source
+from muse.files.vectors.table import Block, CutWords, Table
+from muse.files.vectors.text_line import (
+    SAMPLE,
+    Line,
+    as_number,
+    cut_word,
+    numbers_at_end,
+    read_line,
+    runs_over,
+)
+from muse.vectors import Matrix
+
+Bytes = NDArray[np.uint8]
+Places = NDArray[np.intp]
+Octets = NDArray[np.uint64]  # eight bytes in each
+MARGIN = 16  # a number is read in windows of 16 bytes up to its end: the text is padded by as much
+_LONGEST = 14  # digits after the point
+# Up to this many numbers in a line that are not plain (exponents, integers) are parsed one by one; with more,
+# the whole line is.
+_FEW = 16
+BLOCK = 1 << 18  # small enough for all intermediate results to stay in the processor's cache
+_HEAD = 1 << 20
+LONGEST_LINE = 1 << 22  # some 400,000 numbers
+_BOM = b"\xef\xbb\xbf"
+# Eighteen digits fit in 64 bits, and int() refuses to read several thousand.
+_HEADER = re.compile(rb"[ \t]*([0-9]{1,18})[ \t]+([0-9]{1,18})[ \t\r]*")
+
+
+_MINUS, _POINT, _ZERO = (np.uint8(ord(sign)) for sign in "-.0")
+
+
+def _each(byte: int) -> np.uint64:
+    octet: np.uint64 = np.uint64(byte * 0x0101010101010101)
+    return octet
+
+
+# For k decimals, the bytes to keep of the last octet, and of the one before it.
+_KEEP_LAST = np.array([(2**64 - 1) & ~(2 ** (64 - 8 * min(k, 8)) - 1) for k in range(15)], np.uint64)
+_KEEP_FIRST = np.array([0] * 8 + [(2**64 - 1) & ~(2 ** (64 - 8 * k) - 1) for k in range(7)], np.uint64)
+_POWERS = 10.0 ** np.arange(15)
+
+
+class Numbers(NamedTuple):
+    """The parsed numbers of a block."""
+
+    values: NDArray[np.float32]  # (f,)
+    odd: NDArray[np.bool_]  # (f,) True if the number is not plain, so that its value is meaningless
+
+
+def with_margins(block: bytes) -> Bytes:
+    """The bytes of a block padded before and after, to a whole number of 64-bit words."""
+    text = np.zeros(MARGIN + (len(block) + 7) // 8 * 8 + MARGIN, np.uint8)
+    text[MARGIN : MARGIN + len(block)] = np.frombuffer(block, np.uint8)
+    return text
+
+
+def plain_numbers(text: Bytes, starts: Places, ends: Places) -> Numbers:
+    """The numbers at text[starts:ends]; `text` comes from `with_margins`, `starts` and `ends` are (f,)."""
+    negative = text[starts] == _MINUS
+    point = starts + negative + 1
+    lead = text[point - 1] - _ZERO  # any byte but a digit wraps round to more than 9
+    decimals = ends - point - 1
+    odd = (lead > 9) | (text[point] != _POINT) | (decimals < 0) | (decimals > _LONGEST)
+    np.clip(decimals, 0, _LONGEST, out=decimals)
+    fraction, wrong = _fractions(text, ends, decimals)
+    odd |= wrong
+    scale = _POWERS[decimals]
+    digits = lead * scale
+    digits += fraction
+    scale *= 1.0 - 2.0 * negative  # the sign goes to the divisor, for the sake of -0.0
+    return Numbers((digits / scale).astype(np.float32), odd)
+
+
+def _fractions(text: Bytes, ends: Places, decimals: Places) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    # The integers in the last `decimals` bytes before `ends`, and whether any byte is no digit.
+    octets = text.view("<u8")
+    low, wrong = _eight_digits(_window(octets, ends), _KEEP_LAST[decimals])
+    if decimals.max(initial=0) <= 8:
+        return low, wrong
+    high, also_wrong = _eight_digits(_window(octets, ends - 8), _KEEP_FIRST[decimals])
+    return high * 1e8 + low, wrong | also_wrong
+
+
+def _window(octets: Octets, ends: Places) -> Octets:
+    # The 8 bytes before each end, combined from two aligned octets.
+    place = ends >> 3
+    shift = (ends & 7).astype(np.uint64) << np.uint64(3)
+    window: Octets = octets[place - 1] >> shift
+    # Shifting in two steps: a shift by 64 at once is undefined.
+    window |= (octets[place] << np.uint64(1)) << (np.uint64(63) - shift)
+    return window
+
+
+def _eight_digits(window: Octets, keep: Octets) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    digits = window ^ _each(0x30)
+    digits &= keep
+    # Adding 0x76 sets the highest bit of every byte above 9, unless it is already set.
+    wrong = ((digits + _each(0x76)) | digits) & _each(0x80)
+    for factor, width, mask in _JOIN:
+        digits *= factor
+        digits >>= width
+        digits &= mask
+    return digits.view(np.int64).astype(np.float64), wrong != 0
+
+
+# Multiplying by 10 * 2^8 + 1 adds ten times each byte to the next one; likewise for pairs and fours.
+_JOIN = (
+    (np.uint64(10 * 2**8 + 1), np.uint64(8), np.uint64(0x00FF00FF00FF00FF)),
+    (np.uint64(100 * 2**16 + 1), np.uint64(16), np.uint64(0x0000FFFF0000FFFF)),
+    (np.uint64(10000 * 2**32 + 1), np.uint64(32), np.uint64(0x00000000FFFFFFFF)),
+)
+
+
+class ParsedBlock(NamedTuple):
+    """The words of a block and their rows, up to the first invalid line if there is one."""
+
+    lines: int
+    words: list[str]
+    rows: Matrix  # (p, d)
+    fault: BadFile | None
+
+
+class _Places(NamedTuple):
+    # Offsets in a block of l lines, r of them with enough separators for a word and d numbers.
+    line_starts: Places  # (l,)
+    line_ends: Places  # (l,)
+    regular: Places  # (r,) which lines those are
+    breaks: Places  # (r, d + 1) the separators around the numbers: the first one ends the word
+
+
+class _Found(NamedTuple):
+    # The words and rows read from a block, with their line numbers.
+    places: list[int]  # (p,)
+    words: list[str]  # (p,)
+    rows: Matrix  # (p, d)
+
+
+def read_block(block: bytes, first: Line, cut: CutWords) -> ParsedBlock:
+    """The words and rows of a block of complete lines; `first` is the place of the first.
+
+    Words that end inside a character are left out, and counted in `cut`.
+    """
+    if b"\r" in block:
+        block = block.replace(b"\r\n", b"\n")
+    text = with_margins(block)
+    places = _places(text, first.dimension)
+    plain = _read_plain(block, text, places)
+    left = sorted(set(range(len(places.line_ends))).difference(plain.places))
+    if not left:
+        return ParsedBlock(len(places.line_ends), plain.words, plain.rows, None)
+    lines = [block[places.line_starts[i] - MARGIN : places.line_ends[i] - MARGIN] for i in left]
+    single, fault = _read_singly(left, lines, first, cut)
+    words, rows = _merged(plain, single, end=single.places[-1] if fault else None)
+    return ParsedBlock(len(places.line_ends), words, rows, fault)
+
+
+def _places(text: Bytes, dimension: int) -> _Places:
+    newline = text == ord("\n")
+    breaks = np.flatnonzero(newline | (text == ord(" ")))
+    line_ends = np.flatnonzero(newline)  # (l,)
+    line_starts = np.concatenate([[MARGIN], line_ends[:-1] + 1])  # (l,)
+    last = np.searchsorted(breaks, line_ends)  # (l,)
+    last -= text[line_ends - 1] == ord(" ")  # fastText itself ends its lines with a space
+    first = last - dimension
+    regular = np.flatnonzero(first >= 0)
+    regular = regular[breaks[first[regular]] >= line_starts[regular]]
+    if not len(regular):  # otherwise an absurd dimension in a header would allocate a huge array
+        return _Places(line_starts, line_ends, regular, np.empty((0, 1), np.intp))
+    return _Places(line_starts, line_ends, regular, breaks[first[regular, None] + np.arange(dimension + 1)])
+
+
+def _read_plain(block: bytes, text: Bytes, places: _Places) -> _Found:
+    # The lines that are a word without spaces and d numbers.
+    starts = (places.breaks[:, :-1] + 1).ravel()
+    ends = places.breaks[:, 1:].ravel()
+    values, odd = plain_numbers(text, starts, ends)
+    rows = values.reshape(len(places.regular), places.breaks.shape[1] - 1)  # (r, d)
+    rejected = _read_odd(rows, np.flatnonzero(odd), block, starts - MARGIN, ends - MARGIN)
+    begin = places.line_starts[places.regular] - MARGIN
+    words = [_plain_word(block[a:b]) for a, b in zip(begin, places.breaks[:, 0] - MARGIN, strict=True)]
+    kept = [i for i, word in enumerate(words) if word is not None and i not in rejected]
+    found = places.regular[kept].tolist()
+    if len(kept) == len(words):
+        return _Found(found, [word for word in words if word is not None], rows)
+    return _Found(found, [word for i in kept if (word := words[i]) is not None], rows[kept])
+
+
+def _read_odd(rows: Matrix, odd: Places, block: bytes, starts: Places, ends: Places) -> set[int]:
+    # Fills in the numbers that are not plain; returns the rows with too many of them or with invalid ones.
+    if not len(odd):
+        return set()
+    of_row = odd // rows.shape[1]
+    rejected = set(np.flatnonzero(np.bincount(of_row) > _FEW).tolist())
+    for place, row in zip(odd.tolist(), of_row.tolist(), strict=True):
+        if row in rejected:
+            continue
+        value = as_number(block[starts[place] : ends[place]])
+        if value is None:
+            rejected.add(row)
+        else:
+            rows[row, place % rows.shape[1]] = value
+    return rejected
+
+
+def _plain_word(word: bytes) -> str | None:
+    if not word or b" " in word or b"\t" in word:
+        return None
+    try:
+        return word.decode()
+    except UnicodeDecodeError:
+        return None
+
+
+def _read_singly(
+    places: list[int], lines: list[bytes], first: Line, cut: CutWords
+) -> tuple[_Found, BadFile | None]:
+    found, words, rows, fault = [], [], [], None
+    for place, line in zip(places, lines, strict=True):
+        try:
+            read = read_line(line, first.after(place))
+        except BadFile as error:
+            if word := cut_word(line, first.dimension):
+                cut.add(word, error)
+                continue
+            found.append(place)
+            fault = error
+            break
+        if read is not None:
+            found.append(place)
+            words.append(read[0])
+            rows.append(read[1])
+    return _Found(found, words, np.array(rows, np.float32)), fault
+
+
+def _merged(plain: _Found, single: _Found, end: int | None) -> tuple[list[str], Matrix]:
+    # In the order of the lines, up to the invalid line `end`.
+    before = len(plain.places) if end is None else int(np.searchsorted(plain.places, end))
+    if not single.words:
+        return plain.words[:before], plain.rows[:before]
+    order = np.argsort(plain.places[:before] + single.places[: len(single.words)])
+    words = plain.words[:before] + single.words
+    rows = np.concatenate([plain.rows[:before].reshape(-1, single.rows.shape[1]), single.rows])  # (p, d)
+    return [words[i] for i in order], rows[order]
+
+
+@dataclass(frozen=True)
+class Header:
+    """The first line of a file: the number of words and of numbers a word."""
+
+    count: int
+    dimension: int
+
+
+def parse_header(head: bytes) -> Header | None:
+    """The header if the first line is one: two integers and nothing else."""
+    found = _HEADER.fullmatch(head.removeprefix(_BOM).split(b"\n", 1)[0])
+    return Header(int(found[1]), int(found[2])) if found else None
+
+
+def check_header(path: Path, header: Header) -> None:
+    """Raise BadFile if the header is impossible."""
+    if header.count < 1 or header.dimension < 1:
+        raise BadFile(
+            f"{path}:1: expected at least 1 word and 1 number a word, got {header.count} and "
+            f"{header.dimension}; download the file again or correct its first line"
+        )
+
+
+def text_table(source: Source, *, longest_line: int = LONGEST_LINE) -> Table:
+    """The table of a text file, whose words and rows are read lazily.
+
+    Raise BadFile for more than `longest_line` bytes without an end of line: that is no text.
+    """
+    head = _head(source, longest_line)
+    header = parse_header(head)
+    if head.startswith(_BOM) and head[3:4] not in (b" ", b"\t"):  # else it is the first word
+        source.read(len(_BOM))
+        head = head.removeprefix(_BOM)
+    if header:
+        check_header(source.path, header)
+        line, _, head = head.partition(b"\n")
+        source.read(len(line) + 1)
+    sample = _sample(head)
+    if header:
+        _check_dimension(source.path, header, sample)
+    dimension = header.dimension if header else _dimension(source.path, sample)
+    rows = _estimate(source, sample)
+    room = min(2 * rows, header.count) if header else rows
+    cut = CutWords()
+    lines = _whole_lines(source, longest_line)
+    blocks = _blocks(lines, Line(source.path, 2 if header else 1, dimension), header, cut)
+    return Table(source.path, dimension, room, blocks, cut=cut)
+
+
+def _head(source: Source, longest_line: int) -> bytes:
+    # The start of the file, long enough for one complete line after the header.
+    size = _HEAD
+    while True:
+        head = source.peek(size)
+        if head.count(b"\n") > 1 or len(head) < size or size >= longest_line:
+            return head
+        size *= 2
+
+
+def _sample(head: bytes) -> list[bytes]:
+    lines = head.split(b"\n")
+    whole = lines[:-1] or lines  # the last one is incomplete, unless it is the only one
+    return [line for line in whole if line.strip()][:SAMPLE]
+
+
+def _check_dimension(path: Path, header: Header, sample: list[bytes]) -> None:
+    if runs_over(sample, header.dimension):
+        got = numbers_at_end(sample[0].split())
+        raise BadFile(
+            f"{path}:2: expected {header.dimension} numbers after the word as line 1 says, got {got} or more "
+            "in all of the first lines; correct line 1 or download the file again"
+        )
+
+
+def _dimension(path: Path, sample: list[bytes]) -> int:
+    # Without a header the first lines vote, since "route 66 0.1 0.2" alone is ambiguous.
+    votes = Counter(numbers_at_end(line.split()) for line in sample)
+    dimension = votes.most_common(1)[0][0] if votes else 0
+    if not dimension:
+        got = repr(sample[0][:40].decode("utf-8", "replace")) if sample else "only blank lines"
+        raise BadFile(
+            f"{path}:1: expected a word and its numbers, got {got}; "
+            "give vectors as text, word2vec binary, fastText .bin, .npz, .npy or Parquet"
+        )
+    return dimension
+
+
+def _estimate(source: Source, sample: list[bytes]) -> int:
+    # From the length of the first lines; compression shrinks text vectors two- to threefold.
+    unpacked = source.size * (3 if source.packed else 1)
+    a_line = sum(map(len, sample)) / max(len(sample), 1) + 1
+    return int(1.05 * unpacked / a_line) + 1
+
+
+def _blocks(blocks: Iterator[bytes], line: Line, header: Header | None, cut: CutWords) -> Iterator[Block]:
+    path, count = line.path, 0
+    for block in blocks:
+        before = cut.count
+        part = read_block(block, line, cut)
+        line = line.after(part.lines)
+        count += len(part.words) + cut.count - before
+        if header and count > header.count:
+            extra = count - header.count
+            yield part.words[:-extra], part.rows[:-extra]
+            raise BadFile(_too_many(path, header))
+        yield part.words, part.rows
+        if part.fault:
+            raise part.fault
+    if header and count < header.count:
+        raise BadFile(
+            f"{path}: expected {header.count} words as line 1 says, got {count}; "
+            "the file may be incomplete: download it again"
+        )
+
+
+def _too_many(path: Path, header: Header) -> str:
+    return (
+        f"{path}:{header.count + 2}: expected the end after {header.count} words as line 1 says, "
+        "got another line; download the file again or correct line 1"
+    )
+
+
+def _whole_lines(source: Source, longest_line: int) -> Iterator[bytes]:
+    # Blocks of about BLOCK bytes that end at the end of a line.
+    rest: list[bytes] = []
+    waiting = 0
+    while data := source.read(BLOCK):
+        cut = data.rfind(b"\n") + 1
+        if cut:
+            yield b"".join([*rest, data[:cut]])
+            rest, waiting = [data[cut:]], len(data) - cut
+            continue
+        rest.append(data)
+        waiting += len(data)
+        if waiting > longest_line:
+            raise BadFile(
+                f"{source.path}: expected text, got {waiting} bytes without an end of line; "
+                "check that it contains word vectors"
+            )
+    if waiting:
+        yield b"".join([*rest, b"\n"])

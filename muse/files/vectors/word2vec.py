@@ -1,0 +1,151 @@
+"""Word2vec binary: a line "n d", then entries of a word, a space and d little-endian float32."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from muse.errors import BadFile
+from muse.files.source import Source
+from muse.files.vectors.table import Block, CutWords, Table
+from muse.files.vectors.text import Header, check_header, parse_header
+from muse.files.vectors.text_line import is_cut, is_number
+from muse.files.writing import check_writable, replaced
+from muse.vectors import Matrix
+
+_BLOCK = 1 << 20
+_HEAD = 1 << 12
+_LONGEST_WORD = 1 << 16
+# Bytes that do not occur in text but often in float32.
+_NO_TEXT = frozenset(range(32)) - frozenset(b"\t\n\v\f\r\x1c\x1d\x1e\x1f")
+
+
+def is_word2vec(head: bytes) -> bool:
+    """Whether the content after a line "n d" is binary rather than text."""
+    header, body = parse_header(head), head.partition(b"\n")[2]
+    if header is None or any(_is_text(line, header.dimension) for line in body.split(b"\n")[:5]):
+        return False
+    if not _NO_TEXT.isdisjoint(body):
+        return True
+    try:
+        body.decode()
+    except UnicodeDecodeError as error:
+        return error.end < len(body)  # at the very end, only the head cut a character in two
+    return False
+
+
+def _is_text(line: bytes, dimension: int) -> bool:
+    # Random bytes may contain one number by chance, but hardly two in a row.
+    fields = line.split()
+    return len(fields) > 1 and all(map(is_number, fields[-min(dimension, 2) :]))
+
+
+def word2vec_table(source: Source) -> Table:
+    """The table of a word2vec binary file."""
+    head = source.peek(_HEAD)
+    header = parse_header(head)
+    if header is None or b"\n" not in head:
+        raise BadFile(
+            f"{source.path}: expected the numbers of words and dimensions in line 1, got {head[:20]!r}"
+        )
+    check_header(source.path, header)
+    source.read(head.index(b"\n") + 1)
+    cut = CutWords()
+    room = min(header.count, _estimate(source, header))
+    return Table(source.path, header.dimension, room, _blocks(source, header, cut), cut=cut)
+
+
+def _estimate(source: Source, header: Header) -> int:
+    unpacked = source.size * (2 if source.packed else 1)
+    return unpacked // (4 * header.dimension + 2) + 1
+
+
+def _blocks(source: Source, header: Header, cut: CutWords) -> Iterator[Block]:
+    row, data, done = 4 * header.dimension, b"", 0
+    while done < header.count:
+        more = source.read(_BLOCK)
+        data += more
+        words, rows, used = _entries(data, row, header.count - done)
+        if words:
+            yield _whole(_decoded(source.path, words, done, cut), _finite(source.path, rows, words, done))
+            done += len(words)
+            data = data[used:]
+        if (not more and done < header.count) or _never_ends(source, data, row):
+            raise BadFile(
+                f"{source.path}: expected {header.count} words of {header.dimension} numbers, got the end "
+                f"after {done}; the file may be incomplete: download it again"
+            )
+    if (data + source.read(2)).strip(b"\n"):
+        raise BadFile(
+            f"{source.path}: expected the end after {header.count} words as line 1 says, got more; "
+            "the file is damaged: download it again"
+        )
+
+
+def _never_ends(source: Source, data: bytes, row: int) -> bool:
+    # With an absurd dimension in the header, the whole file would be read into memory first.
+    no_word = b" " not in data[:_LONGEST_WORD] and len(data) > _LONGEST_WORD
+    return no_word or (not source.packed and row > source.size > 0)
+
+
+def _entries(data: bytes, row: int, wanted: int) -> tuple[list[bytes], Matrix, int]:
+    # The complete entries of `data`: p words, their rows (p, d), and the number of bytes read.
+    words: list[bytes] = []
+    rows: list[bytes] = []
+    at = 0
+    while len(words) < wanted:
+        space = data.find(b" ", at)
+        if space < 0 or len(data) < space + 1 + row:
+            break
+        words.append(data[at:space].lstrip(b"\n"))
+        rows.append(data[space + 1 : space + 1 + row])
+        at = space + 1 + row
+    matrix = np.frombuffer(b"".join(rows), "<f4").reshape(len(rows), row // 4)  # (p, d)
+    return words, matrix, at
+
+
+def _whole(words: list[str | None], rows: Matrix) -> Block:
+    # The words that are whole, and their rows.
+    kept = [word for word in words if word is not None]
+    return kept, rows if len(kept) == len(words) else rows[[word is not None for word in words]]
+
+
+def _decoded(path: Path, words: list[bytes], done: int, cut: CutWords) -> list[str | None]:
+    # None for a word that was cut inside a character.
+    text: list[str | None] = []
+    for place, word in enumerate(words):
+        try:
+            text.append(word.decode())
+        except UnicodeDecodeError:
+            fault = BadFile(
+                f"{path}: expected UTF-8 in word {done + place + 1}, got {word[:40]!r}; "
+                "the file is damaged or in another encoding: download it again"
+            )
+            if not is_cut(word):
+                raise fault from None
+            cut.add(word, fault)
+            text.append(None)
+    return text
+
+
+def _finite(path: Path, rows: Matrix, words: list[bytes], done: int) -> Matrix:
+    finite = np.isfinite(rows).all(axis=1)  # (p,)
+    if not finite.all():
+        place = int(np.argmin(finite))
+        raise BadFile(
+            f"{path}: expected finite numbers, got nan or inf in word {done + place + 1} "
+            f"({words[place][:40]!r}); the file is damaged: download it again"
+        )
+    return rows
+
+
+def write_word2vec(path: Path | str, words: Sequence[str], matrix: Matrix) -> None:
+    """Write words and their rows (n, d) as word2vec binary, atomically."""
+    path = Path(path)
+    check_writable(path, words, matrix, forbidden=" \n")
+    with replaced(path) as stream:
+        stream.write(b"%d %d\n" % matrix.shape)
+        for word, row in zip(words, matrix.astype("<f4", copy=False), strict=True):
+            stream.write(b"%s %s\n" % (word.encode(), row.tobytes()))

@@ -1,0 +1,323 @@
+"""Exact nearest neighbours by inner product, with interchangeable backends.
+
+Lines: the rows of a matrix, or its columns, searched by the maxima of groups of entries.
+
+The k largest entries of a line lie in the k groups of largest maximum: an entry of any other group is no
+larger than k maxima. And where each entry has a bias, the maximum of a group less its least bias bounds what
+the group can offer, so that only groups that may hold more than what is known are looked through.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+from torch.nn.functional import pad
+
+from muse.errors import BadSetting, MissingExtra
+from muse.installation import install_extra
+from muse.search.found import Neighbours, merged, nonzero_places
+
+BLOCK = 512  # lines looked through at a time
+GROUP = 8  # entries whose maximum is kept
+APART = 32  # between those of a row's group: a maximum over such groups is taken for many at once
+WORTHWHILE = 4  # groups for each of the k: with fewer, maxima save nothing
+# One tile of similarities: 2,048 x 8,192 float32 is 64 MB, wide enough to keep the product at full speed.
+TILE_QUERIES = 2_048
+TILE_KEYS = 8_192
+TILE_SCALE_ON_GPU = 4
+
+
+@dataclass(frozen=True, eq=False)
+class Lines:
+    """Lines of entries in groups: `maxima` (n, g) of each line, `members` (g, e), the places of the entries.
+
+    Of the `entries` of the whole matrix, the one at place j of line i has the number i strides[0] +
+    j strides[1]. Only the first `length` places are real; the entries at others are -inf.
+    """
+
+    entries: Tensor
+    strides: tuple[int, int]
+    length: int
+    maxima: Tensor
+    members: Tensor
+
+    def __len__(self) -> int:
+        return len(self.maxima)
+
+    def nearest(self, k: int) -> Neighbours:
+        """The k largest entries of every line, (n, k), largest first."""
+        k, groups = min(k, self.length), min(k, len(self.members))
+        found = []
+        for start in range(0, len(self), BLOCK):
+            best = self.maxima[start : start + BLOCK].topk(groups, dim=1).indices  # (b, groups)
+            lines = torch.arange(start, start + len(best), device=best.device)[:, None]
+            places = self.members[best].flatten(1)  # (b, groups * e)
+            largest = self._at(lines, places).topk(k, dim=1)
+            found.append(Neighbours(largest.values, places.gather(1, largest.indices)))
+        return Neighbours.joined(found)
+
+    def best(self, bias: Tensor, known: Neighbours, *, first: int = 0) -> Neighbours:
+        """The best of every line, (n, 1): `known`, or the largest entry less its bias where that is larger.
+
+        `bias` (length,) is that of the places, `known` (n, 1) has a bias subtracted. Places in the result
+        are counted from `first`, and the lowest of equals is taken.
+        """
+        biases = pad(bias, (0, self.members.numel() - len(bias)), value=torch.inf)
+        least = biases[self.members].amin(dim=1)  # (g,)
+        scores, places = known.scores[:, 0].clone(), known.indices[:, 0].clone()
+        for start in range(0, len(self), BLOCK):
+            block = slice(start, start + BLOCK)
+            before = scores[block].clone()
+            lines, groups = (self.maxima[block] - least >= before[:, None]).nonzero().unbind(1)  # (c,)
+            where = self.members[groups]  # (c, e)
+            found, entry = (self._at(start + lines[:, None], where) - biases[where]).max(dim=1)  # (c,)
+            now = before.scatter_reduce(0, lines, found, "amax")
+            places[block][now > before] = torch.iinfo(torch.long).max
+            right = found == now[lines]
+            place = first + where.gather(1, entry[:, None])[:, 0]
+            places[block].scatter_reduce_(0, lines[right], place[right], "amin")
+            scores[block] = now
+        return Neighbours(scores[:, None], places[:, None])
+
+    def _at(self, lines: Tensor, places: Tensor) -> Tensor:
+        return torch.take(self.entries, lines * self.strides[0] + places * self.strides[1])
+
+
+def largest_in_rows(scores: Tensor, columns: int, k: int) -> Neighbours:
+    """The k largest of the first `columns` entries of every row (b, t); the others, if any, are -inf.
+
+    t is the `row_length` of as many columns or more.
+    """
+    groups = scores.shape[1] // GROUP
+    if scores.is_cuda or groups < WORTHWHILE * k:
+        return Neighbours(*scores[:, :columns].topk(min(k, columns), dim=1))
+    maxima = scores.new_empty(len(scores), groups)
+    maxima_of_rows(scores, maxima)
+    every = members(scores.shape[1], APART, scores.device)
+    return Lines(scores.view(-1), (scores.shape[1], 1), columns, maxima, every).nearest(k)
+
+
+def row_length(columns: int) -> int:
+    """The length of rows with room for so many columns, in whole groups."""
+    return whole(columns, GROUP * APART)
+
+
+def whole(count: int, size: int) -> int:
+    """The least multiple of `size` that is no less than `count`."""
+    return -(-count // size) * size
+
+
+def maxima_of_rows(rows: Tensor, out: Tensor) -> None:
+    """Write to `out` (b, t / GROUP) the maxima of the groups of every row (b, t), whose members are APART."""
+    torch.amax(rows.view(len(rows), -1, GROUP, APART), dim=2, out=out.view(len(rows), -1, APART))
+
+
+def members(places: int, apart: int, device: torch.device) -> Tensor:
+    """The places (g, GROUP) of the entries of each group, `apart` from one another."""
+    every = torch.arange(places, device=device).view(-1, GROUP, apart)
+    return every.transpose(1, 2).reshape(-1, GROUP)
+
+
+class Faiss(NamedTuple):
+    """The faiss that is installed: its version, its threads, and whether it can search on a GPU."""
+
+    version: str
+    threads: int
+    gpu: bool
+
+
+def installed_faiss() -> Faiss:
+    """What is known of the faiss that is installed."""
+    import faiss
+
+    return Faiss(faiss.__version__, faiss.omp_get_max_threads(), hasattr(faiss, "StandardGpuResources"))
+
+
+def set_threads(threads: int) -> None:
+    """Searches with so many threads of the CPU, whichever the backend; torch's other work too."""
+    import faiss
+
+    torch.set_num_threads(threads)
+    faiss.omp_set_num_threads(threads)
+
+
+Step = Callable[[int], object]  # a callback: called with the number of queries answered so far
+Search = Callable[[Tensor, int], Iterator[Neighbours]]  # the k best keys of queries (q, d), block by block
+
+
+@dataclass(frozen=True, eq=False)
+class Keys:
+    """Keys (m, d) to look queries up in, exactly and in bounded memory; a row of zeros is never found.
+
+    `bias` (m,) is subtracted from the inner products of each key; CSLS and the inverted softmax need no
+    more than that beyond plain neighbours.
+    `backend`: "torch" runs where the tensors are, "faiss" uses faiss' flat index on the same
+    device, "auto" picks the faster (torch: measured in benchmarks/scale/neighbours.py).
+    """
+
+    rows: Tensor
+    bias: Tensor | None = None
+    backend: str = "auto"
+
+    def __post_init__(self) -> None:
+        check_backend(self.backend)
+
+    def nearest(self, queries: Tensor, k: int, step: Step | None = None) -> Neighbours:
+        """The k keys of highest x . y - bias(y) for every query x (q, d).
+
+        `step` is called after each block of queries.
+        """
+        found, done = [], 0
+        places = self._places
+        for block in self._search(queries, min(k, len(self.rows if places is None else places))):
+            found.append(block if places is None or self._in_place else block.at(places))
+            done += len(block.scores)
+            if step is not None:
+                step(done)
+        return Neighbours.joined(found)
+
+    @cached_property
+    def _places(self) -> Tensor | None:
+        """The places (c,) of the keys that are searched; None for all."""
+        return nonzero_places(self.rows)
+
+    @property
+    def _in_place(self) -> bool:
+        """Whether keys that are not searched stay among the others: faiss has a copy of the keys anyway."""
+        return BACKENDS[self.backend] is _torch
+
+    @cached_property
+    def _search(self) -> Search:
+        # Made once for all queries: faiss copies the keys to an index.
+        search, places = BACKENDS[self.backend], self._places
+        if places is None:
+            return search(self.rows, self.bias)
+        if self._in_place:
+            barred = self.rows.new_full((len(self.rows),), torch.inf)
+            barred[places] = 0.0 if self.bias is None else self.bias[places]
+            return search(self.rows, barred)
+        return search(self.rows[places], None if self.bias is None else self.bias[places])
+
+
+def nearest(
+    queries: Tensor,
+    keys: Tensor,
+    k: int,
+    *,
+    bias: Tensor | None = None,
+    backend: str = "auto",
+    step: Step | None = None,
+) -> Neighbours:
+    """The k best of `Keys` (m, d) for every query (q, d), where these are all the queries there are.
+
+    They are fewer where fewer keys are not all zeros.
+
+    >>> keys = torch.tensor([[1.0, 0.0], [0.0, 1.0]])
+    >>> nearest(torch.tensor([[0.2, 0.9]]), keys, 1).indices.tolist()
+    [[1]]
+    """
+    return Keys(keys, bias, backend).nearest(queries, k, step)
+
+
+def nearest_and_best(
+    queries: Tensor, keys: Tensor, counts: tuple[int, int], *, bias: Tensor | None, backend: str = "auto"
+) -> tuple[Neighbours, Neighbours]:
+    """What `nearest` finds for queries (q, d) without the bias and with it; `counts` is the k of each.
+
+    Both come from one product of queries and keys; but faiss, which shows no products, searches twice, and
+    so do keys of which some are left out.
+    """
+    check_backend(backend)
+    few, many = (min(k, len(keys)) for k in counts)
+    if BACKENDS[backend] is not _torch or nonzero_places(keys) is not None:
+        near = nearest(queries, keys, few, backend=backend)
+        return near, nearest(queries, keys, many, bias=bias, backend=backend)
+    blocks = _torch_blocks(queries, keys, many, bias, plain=few)
+    near, best = map(Neighbours.joined, zip(*blocks, strict=True))
+    return near, best
+
+
+def tile_sizes(tensor: Tensor) -> tuple[int, int]:
+    """The rows and columns of one tile of similarities on the tensor's device."""
+    scale = TILE_SCALE_ON_GPU if tensor.is_cuda else 1
+    return TILE_QUERIES * scale, TILE_KEYS * scale
+
+
+def _torch(keys: Tensor, bias: Tensor | None) -> Search:
+    return lambda queries, k: (best for _, best in _torch_blocks(queries, keys, k, bias))
+
+
+def _torch_blocks(
+    queries: Tensor, keys: Tensor, k: int, bias: Tensor | None, *, plain: int = 0
+) -> Iterator[tuple[Neighbours, Neighbours]]:
+    # For each block of queries the `plain` nearest keys without the bias, and the k best with it.
+    rows, columns = tile_sizes(queries)
+    columns = min(columns, len(keys))
+    # One tile, reused: on a CPU the page faults of a new one each time cost a quarter of the search.
+    room = queries.new_empty(min(rows, len(queries)), row_length(columns))
+    for block in torch.split(queries, rows):
+        yield _torch_block(block, torch.split(keys, columns), k, bias, plain, room[: len(block)])
+
+
+def _torch_block(
+    queries: Tensor, tiles: Sequence[Tensor], k: int, bias: Tensor | None, plain: int, room: Tensor
+) -> tuple[Neighbours, Neighbours]:
+    near = best = Neighbours.none(queries)
+    start = 0
+    for tile in tiles:
+        scores = torch.mm(queries, tile.T, out=room[:, : len(tile)])  # (b, t)
+        room[:, len(tile) :] = -torch.inf  # the last tile has fewer columns
+        if plain:
+            near = merged(near, largest_in_rows(room, len(tile), plain).after(start), plain)
+        if bias is not None:
+            scores -= bias[start : start + len(tile)]
+        best = merged(best, largest_in_rows(room, len(tile), k).after(start), k)
+        start += len(tile)
+    return near, best
+
+
+def _faiss(keys: Tensor, bias: Tensor | None) -> Search:
+    import faiss
+
+    if bias is not None:
+        # x . y - b = [x, 1] . [y, -b]: the bias is one more dimension of a plain inner product.
+        keys = torch.cat([keys, -bias[:, None]], dim=1)
+    index: Any = faiss.IndexFlatIP(keys.shape[1])
+    if keys.is_cuda:
+        if not installed_faiss().gpu:
+            raise MissingExtra(f"faiss on a GPU needs faiss-gpu, found faiss-cpu; run {install_extra('gpu')}")
+        index = faiss.index_cpu_to_gpu(faiss.StandardGpuResources(), keys.device.index or 0, index)
+    index.add(keys.cpu().numpy())
+
+    def search(queries: Tensor, k: int) -> Iterator[Neighbours]:
+        for block in torch.split(queries, tile_sizes(queries)[0]):
+            if bias is not None:
+                block = torch.cat([block, block.new_ones(len(block), 1)], dim=1)
+            scores, indices = index.search(block.cpu().numpy(), k)
+            yield Neighbours(*(torch.from_numpy(found).to(queries.device) for found in (scores, indices)))
+
+    return search
+
+
+BACKENDS: dict[str, Callable[[Tensor, Tensor | None], Search]] = {
+    "auto": _torch,
+    "torch": _torch,
+    "faiss": _faiss,
+}
+
+
+def check_neighbourhood(k: int) -> None:
+    """Raise BadSetting for a neighbourhood of no row."""
+    if k < 1:
+        raise BadSetting(f"a neighbourhood must have one row or more, got k = {k}")
+
+
+def check_backend(backend: str) -> None:
+    """Raise BadSetting if there is no such backend."""
+    if backend not in BACKENDS:
+        raise BadSetting(f"a search backend must be one of {', '.join(BACKENDS)}; got {backend!r}")

@@ -1,0 +1,216 @@
+"""Streaming: encodes the sentences of a file or a stream block by block.
+
+The interface of sentence encoders: sentences of a language in, one row for each out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+from muse.errors import BadFile, BadSetting, NotConverged
+from muse.files.parquet import is_parquet, read_column
+from muse.files.plain_text import read_lines
+from muse.sentences.encoders.reading import all_sentences
+from muse.vectors import Matrix
+
+Write = Callable[[Sequence[str], Matrix], None]
+
+
+@dataclass(frozen=True, eq=False)
+class Encoded:
+    """The rows (s, d') of s sentences, with counts of what the encoder did not know.
+
+    A sentence without a known word has a row of zeros and counts as `empty`. Of all `tokens`, `unknown` ones
+    had no vector and were left out. `truncated` sentences were cut to the encoder's maximum length.
+    """
+
+    matrix: Matrix
+    empty: int
+    tokens: int
+    unknown: int
+    truncated: int = 0
+
+    def __post_init__(self) -> None:
+        if not np.isfinite(self.matrix).all():
+            raise NotConverged(
+                "the rows of sentences must be finite, got nan or inf; the weights of the encoder are "
+                "damaged: train or save it again"
+            )
+
+
+class SentenceEncoder(Protocol):
+    """The interface of every encoder, trained or not; all its languages share one space of d' dimensions.
+
+    Encoders are immutable: `fit` returns a new one.
+    """
+
+    @property
+    def name(self) -> str:
+        """The name in signatures, such as idf, power-mean[-inf,1,inf] or x-cbow[align:0.25]."""
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """The languages it encodes."""
+
+    @property
+    def dimension(self) -> int:
+        """The number of columns d'."""
+
+    def fit(self, sentences: Iterable[str], language: str) -> SentenceEncoder:
+        """A new encoder that has learned from text in one language, for example weights or components.
+
+        This replaces what was learned for that language before. An encoder with nothing to learn from text
+        returns itself. BadSetting for a lone str, a table or a mapping, and for a sentence that is no str.
+        """
+
+    def encode(self, sentences: Iterable[str], language: str) -> Encoded:
+        """The rows of the sentences, in order.
+
+        BadSetting if the encoder lacks the language, for a lone str, a table or a mapping, and for a sentence
+        that is no str.
+        """
+
+    def save(self, folder: Path) -> None:
+        """Writes the encoder completely or not at all, without pickles, with the checksums of its space."""
+
+    def for_language(self, language: str) -> Transformer:
+        """The encoder for one language, as a scikit-learn transformer."""
+        return Transformer(self, language)
+
+
+def check_encodes(encoder: SentenceEncoder, language: str, advice: str = "") -> None:
+    """Raise BadSetting, which ends with the advice, if the encoder lacks the language."""
+    if language not in encoder.languages:
+        raise BadSetting(f"{encoder.name} encodes {', '.join(encoder.languages)}; got {language!r}{advice}")
+
+
+def check_trained_for(encoder: SentenceEncoder, language: str) -> None:
+    """Raise BadSetting if the encoder was not trained for the language."""
+    check_encodes(encoder, language, ": train an encoder for it with muse train")
+
+
+@dataclass(frozen=True, eq=False)
+class Wrapped(SentenceEncoder):
+    """An encoder that wraps another one and has its languages and dimension."""
+
+    inner: SentenceEncoder
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """The languages of the inner encoder."""
+        return self.inner.languages
+
+    @property
+    def dimension(self) -> int:
+        """The dimension of the inner encoder."""
+        return self.inner.dimension
+
+
+class Transformer:
+    """A sentence encoder for one language as a scikit-learn transformer, from sentences to rows.
+
+    `fit` fits a copy of the encoder, `encoder_`; the given encoder never changes.
+    """
+
+    def __init__(self, encoder: SentenceEncoder, language: str) -> None:
+        self.encoder = encoder
+        self.language = language
+
+    def fit(self, sentences: Iterable[str], labels: object = None) -> Transformer:
+        """Returns self, with `encoder_` fitted on the sentences."""
+        self.encoder_ = self.encoder.fit(sentences, self.language)
+        return self
+
+    def transform(self, sentences: Iterable[str]) -> Matrix:
+        """The rows (s, d') of the sentences."""
+        return getattr(self, "encoder_", self.encoder).encode(sentences, self.language).matrix
+
+    def fit_transform(self, sentences: Iterable[str], labels: object = None) -> Matrix:
+        """The rows (s, d') of the sentences after fitting on them."""
+        sentences = all_sentences(sentences)
+        return self.fit(sentences).transform(sentences)
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The two parameters by name."""
+        return {"encoder": self.encoder, "language": self.language}
+
+    def set_params(self, **params: Any) -> Transformer:
+        """Returns self with these parameters set; BadSetting for an unknown name."""
+        for name, value in params.items():
+            if name not in self.get_params():
+                raise BadSetting(f"a parameter must be encoder or language, got {name!r}")
+            setattr(self, name, value)
+        return self
+
+    def __sklearn_clone__(self) -> Transformer:
+        # A clone shares the immutable encoder, so that no table of words is copied.
+        return Transformer(self.encoder, self.language)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True  # a loaded encoder needs no fit
+
+    def __sklearn_tags__(self) -> Any:
+        # Only scikit-learn calls this, so it is installed.
+        from sklearn.utils import InputTags, Tags, TargetTags, TransformerTags
+
+        return Tags(
+            estimator_type="transformer",
+            target_tags=TargetTags(required=False),
+            transformer_tags=TransformerTags(preserves_dtype=[]),
+            input_tags=InputTags(string=True, two_d_array=False),
+        )
+
+
+@dataclass(frozen=True)
+class StreamCounts:
+    """Counts of encoded sentences and of their tokens.
+
+    `empty` sentences had no known word, `unknown` tokens had no vector, and `truncated` sentences were cut
+    to the encoder's maximum length.
+    """
+
+    sentences: int = 0
+    empty: int = 0
+    tokens: int = 0
+    unknown: int = 0
+    truncated: int = 0
+
+
+def stream_sentences(path: Path, column: str | None = None) -> Iterator[str]:
+    """The sentences of a file: the lines of a text, which may be a .gz, or a column of a Parquet file."""
+    if is_parquet(path):
+        return chain.from_iterable(read_column(path, column))
+    if column is not None:
+        raise BadSetting(f"--column needs a Parquet file, got {path}; leave it out")
+    return read_lines(path)
+
+
+def encode_stream(
+    encoder: SentenceEncoder, sentences: Iterable[list[str]], language: str, write: Write, *, name: str
+) -> StreamCounts:
+    """The counts of all sentences; each block is encoded and passed to `write` with its rows.
+
+    Raises BadFile if there are no sentences; `name` is the file or stream in the message.
+    """
+    total = StreamCounts()
+    for block in sentences:
+        if not block:
+            continue
+        encoded = encoder.encode(block, language)
+        write(block, encoded.matrix)
+        total = StreamCounts(
+            total.sentences + len(block),
+            total.empty + encoded.empty,
+            total.tokens + encoded.tokens,
+            total.unknown + encoded.unknown,
+            total.truncated + encoded.truncated,
+        )
+    if not total.sentences:
+        raise BadFile(f"{name}: expected sentences to encode, one on each line, got nothing; send some")
+    return total

@@ -1,0 +1,318 @@
+"""Inference: fine-tuning on premises and hypotheses in different languages (section 4.3).
+
+In the paper they are translated by machine. Here translations may be given; without them, each word becomes
+its nearest one in the space.
+
+Learning: hidden words predicted from a neighbour's vector, alone or with retrieval of translations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+
+import torch
+from torch import Tensor
+
+from muse.files.nli import LABELS, Inference
+from muse.progress import Progress
+from muse.run.runtime import Runtime
+from muse.search.exact import nearest
+from muse.sentences.encoders.ragged import Padded
+from muse.sentences.encoders.reading import Reading
+from muse.sentences.systems.cmlm.passages import Documents, NeighbourPairs, SplitDocuments, find_neighbours
+from muse.sentences.systems.cmlm.predictor import Cmlm, CmlmEncoder
+from muse.sentences.systems.corpora import PairsInTurn
+from muse.sentences.systems.networks.masked_prediction import (
+    Masking,
+    Predicted,
+    hide,
+    predicted,
+    prediction_loss,
+)
+from muse.sentences.systems.networks.transformer import draw_
+from muse.sentences.systems.nli.pair_classes import (
+    Inferences,
+    PairClassifier,
+    PairClassLearner,
+    WithClassifier,
+    inferences_of,
+)
+from muse.sentences.systems.pieces import MASK
+from muse.sentences.training.learner import Learner
+from muse.sentences.training.pairs import read_text
+from muse.sentences.training.seeding import generator_for
+from muse.sentences.training.two_sides import PairLearner
+from muse.space import AlignedSpace
+from muse.text.tokens import Tokeniser
+
+CONDITIONS = ("true", "shuffled", "none")  # which neighbour held-out words are predicted from
+HELD_OUT = 1_000  # the maximum number of pairs for each language that an epoch is scored on
+_ROWS = 64  # held-out pairs predicted at once, because their scores of all words are large
+HIDDEN = 512  # of the classifier
+
+
+@dataclass(frozen=True, eq=False)
+class NeighbourCorpus:
+    """The training and held-out neighbours of each language."""
+
+    training: Mapping[str, NeighbourPairs]
+    held_out: Mapping[str, NeighbourPairs]
+
+    def counts(self, words: int) -> Tensor:
+        """How often each of `words` words (v,) occurs in the training text."""
+        ids = torch.cat([text.passages.ids for text in self.training.values()])
+        return torch.bincount(ids, minlength=words)
+
+
+def read_corpus(
+    texts: Mapping[str, SplitDocuments], encoder: CmlmEncoder, runtime: Runtime
+) -> NeighbourCorpus:
+    """The neighbours in the documents of each language, read by the encoder's readers."""
+
+    def read(name: str, documents: Documents) -> NeighbourPairs:
+        words, longest = encoder.words.readers[name], encoder.longest
+        return find_neighbours(documents, words, longest, runtime.device, runtime.progress)
+
+    return NeighbourCorpus(
+        {name: read(name, text.training) for name, text in texts.items()},
+        {name: read(name, text.held_out) for name, text in texts.items()},
+    )
+
+
+class CmlmLearner(Learner):
+    """Learns to predict the hidden words of passages from their neighbours: L_CMLM."""
+
+    def __init__(self, model: Cmlm, corpus: NeighbourCorpus, share: float) -> None:
+        super().__init__()
+        self.model = model
+        self._corpus, self._share = corpus, share
+        ends = torch.tensor([len(text) for text in corpus.training.values()]).cumsum(0)
+        self._ends = ends  # (languages,): the pairs of a language start where those before it end
+        self._languages = list(corpus.training)
+
+    @property
+    def examples(self) -> int:
+        """The pairs of neighbours of all languages."""
+        return int(self._ends[-1])
+
+    def batches(self, order: Tensor, size: int) -> Sequence[Tensor]:
+        """Batches of one language each, with every language spread evenly over the epoch."""
+        language = self._language(order)  # (n,)
+        placed: list[tuple[float, Tensor]] = []
+        for number in range(len(self._languages)):
+            parts = torch.split(order[language == number], size)
+            placed += [((place + 0.5) / len(parts), part) for place, part in enumerate(parts) if len(part)]
+        return [part for _, part in sorted(placed, key=lambda one: one[0])]
+
+    def most_batches(self, examples: int, size: int) -> int:
+        """The number for one language, plus one for each other language, whose last batch may be small."""
+        return super().most_batches(examples, size) + len(self._languages) - 1
+
+    def loss(self, rows: Tensor, generator: torch.Generator) -> Tensor:
+        """The mean cross-entropy () of words hidden in pairs (b,) of one language, swapped half the time."""
+        number = int(self._language(rows[:1].cpu()))
+        name = self._languages[number]
+        text = self._corpus.training[name]
+        pairs = text.pairs[rows - (int(self._ends[number]) - len(text))]  # (b, 2)
+        swapped = torch.rand(len(rows), generator=generator, device=rows.device) < 0.5
+        pairs = torch.where(swapped[:, None], pairs.flip(1), pairs)
+        read = text.passages.take(pairs[:, 1]).padded()
+        asked = self.model.encoder.words.asked[name]
+        cloze = hide(read.ids, _masking(asked, self._share), generator)
+        neighbours = self._neighbours(text, pairs)
+        scores = self.model(cloze, read.mask, neighbours, asked)  # (p, a)
+        return prediction_loss(scores, cloze.answers - asked.start)
+
+    def _neighbours(self, text: NeighbourPairs, pairs: Tensor) -> Padded | None:
+        """The passages that words of pairs (b, 2) are predicted from; none for a masked language model."""
+        config = self.model.config
+        if config.objective == "mlm":
+            return None
+        first = _of_others(pairs, text) if config.neighbour == "shuffled" else pairs[:, 0]
+        return text.passages.take(first).padded() if len(first) else None
+
+    def score(self) -> float:
+        """The percentage of hidden words in held-out documents that rank first."""
+        return self.predictions().accuracy
+
+    def hits(self) -> int:
+        """The number of hidden words in held-out documents that rank first."""
+        return self.predictions().first
+
+    def predictions(self) -> Predicted:
+        """How well the words of the first held-out pairs are predicted from the neighbours it learns from."""
+        texts, config = self._corpus.held_out.items(), self.model.config
+        condition = "none" if config.objective == "mlm" else config.neighbour
+        return sum(
+            (
+                predict(self.model, text, name, condition, share=self._share, most=HELD_OUT)
+                for name, text in texts
+            ),
+            start=Predicted(),
+        )
+
+    def _language(self, rows: Tensor) -> Tensor:
+        return torch.bucketize(rows, self._ends, right=True)
+
+
+class Cotrained(Learner):
+    """L_CMLM + alpha L_br, on as many translations a step as neighbours (section 4.2)."""
+
+    def __init__(self, words: CmlmLearner, bitext: PairLearner | PairsInTurn, alpha: float) -> None:
+        super().__init__()
+        self.words, self.bitext = words, bitext
+        self._alpha = alpha
+
+    @property
+    def examples(self) -> int:
+        """The pairs of neighbours."""
+        return self.words.examples
+
+    def batches(self, order: Tensor, size: int) -> Sequence[Tensor]:
+        """The batches of the neighbours."""
+        return self.words.batches(order, size)
+
+    def most_batches(self, examples: int, size: int) -> int:
+        """The largest number of batches of the neighbours."""
+        return self.words.most_batches(examples, size)
+
+    def check_batch(self, size: int) -> None:
+        """Raise BadSetting if the batch is too small for translations, of which a step has equally many."""
+        self.bitext.check_batch(size)
+
+    def fewest(self, processes: int) -> int:
+        """The smallest batch of translations, of which a step has equally many."""
+        return self.bitext.fewest(processes)
+
+    def loss(self, rows: Tensor, generator: torch.Generator) -> Tensor:
+        """The weighted sum () of the losses of neighbours (b,) and of equally many random translations."""
+        drawn = self.bitext.drawn(len(rows), generator)
+        return self.words.loss(rows, generator) + self._alpha * self.bitext.loss(drawn, generator)
+
+    def score(self) -> float:
+        """The P@1 of held-out translations."""
+        return self.bitext.score()
+
+    def hits(self) -> int:
+        """The number of held-out translations found at rank 1."""
+        return self.bitext.hits()
+
+
+def predict(
+    model: Cmlm, text: NeighbourPairs, language: str, condition: str, *, share: float, most: int | None = None
+) -> Predicted:
+    """How well hidden words in the second passages are predicted, for the first `most` pairs or for all.
+
+    The neighbour is the `true` one, that of a pair half the text away (`shuffled`), or `none`. The hidden
+    words are the same at every call.
+    """
+    return sum(predict_parts(model, text, language, condition, share=share, most=most), start=Predicted())
+
+
+@torch.no_grad()
+def predict_parts(
+    model: Cmlm, text: NeighbourPairs, language: str, condition: str, *, share: float, most: int | None = None
+) -> list[Predicted]:
+    """The same for parts of the pairs; each part has the same words in all conditions, for comparison."""
+    pairs = text.pairs[:most]
+    first = pairs[:, 0].roll(len(pairs) // 2) if condition == "shuffled" else pairs[:, 0]
+    order = text.passages.lengths[pairs[:, 1]].argsort(stable=True)  # similar lengths together
+    asked = model.encoder.words.asked[language]
+    generator = generator_for(0, device=pairs.device.type)
+    model.eval()
+    parts = []
+    for rows in torch.split(order, _ROWS):
+        read = text.passages.take(pairs[rows, 1]).padded()
+        cloze = hide(read.ids, _masking(asked, share), generator)
+        neighbours = None if condition == "none" else text.passages.take(first[rows]).padded()
+        scores = model(cloze, read.mask, neighbours, asked)
+        parts.append(predicted(scores, cloze.answers - asked.start))
+    return parts
+
+
+def _of_others(pairs: Tensor, text: NeighbourPairs) -> Tensor:
+    """Another pair's first passage for each of these pairs (b, 2), or another of the text; none without one.
+
+    It is neither of the pair's own passages, of which the second has the hidden words.
+    """
+    shown = pairs[:, 0].roll(1)
+    for row in (shown[:, None] == pairs).any(dim=1).nonzero()[:, 0].tolist():
+        others = text.pairs[:, 0]
+        others = others[(others[:, None] != pairs[row]).all(dim=1)]
+        if not len(others):
+            return others
+        shown[row] = others[row % len(others)]
+    return shown
+
+
+def _masking(asked: range, share: float) -> Masking:
+    """Masking that hides and inserts only the words of one language that may be predicted."""
+    return Masking(vocabulary=asked.stop, mask=MASK, specials=asked.start, share=share)
+
+
+def inference_learner(
+    encoder: CmlmEncoder, pairs: Inferences, generator: torch.Generator
+) -> PairClassLearner:
+    """The learner that fine-tunes the encoder with a classifier of entailment on its rows."""
+    network = with_classifier(encoder)
+    draw_(network.classifier, generator)
+    return PairClassLearner(network, pairs)
+
+
+def with_classifier(encoder: CmlmEncoder) -> WithClassifier:
+    """The encoder and an untrained classifier of inferences."""
+    return WithClassifier(encoder, PairClassifier(encoder.dimension, HIDDEN, len(LABELS), dropout=0.0))
+
+
+def inferences(
+    texts: Mapping[str, Inference],
+    space: AlignedSpace,
+    languages: tuple[str, str],
+    encoder: CmlmEncoder,
+    progress: Progress,
+) -> Inferences:
+    """Each pair of the first language twice with every other: the hypothesis or the premise is translated.
+
+    `texts` are the pairs of the first language and their translations, row by row; without one into the
+    second language they are glossed. Mismatch if too few pairs have known words.
+    """
+    first, second = languages
+    text = texts[first]
+    translated = {language: other for language, other in texts.items() if language != first}
+    if second not in translated:
+        translated = {second: _glossed_pairs(text, space, languages), **translated}
+    halves = []  # language and text of the premises, and those of the hypotheses
+    for other in translated.items():
+        halves += [((first, text), other), (other, (first, text))]
+
+    def read(sentences: Sequence[str], language: str) -> Reading:
+        return read_text(sentences, encoder.reader(language), progress)
+
+    premises = Reading.joined([read(half.premises, language) for (language, half), _ in halves])
+    hypotheses = Reading.joined([read(half.hypotheses, language) for _, (language, half) in halves])
+    times = len(halves)
+    repeated = Inference(
+        times * text.premises, times * text.hypotheses,
+        times * text.labels, times * text.parts, text.undecided,
+    )  # fmt: skip
+    return inferences_of(repeated, (premises, hypotheses), first, encoder.device)
+
+
+def _glossed_pairs(text: Inference, space: AlignedSpace, languages: tuple[str, str]) -> Inference:
+    premises, hypotheses = (
+        tuple(glossed(side, space, languages)) for side in (text.premises, text.hypotheses)
+    )
+    return replace(text, premises=premises, hypotheses=hypotheses)
+
+
+def glossed(sentences: Sequence[str], space: AlignedSpace, languages: tuple[str, str]) -> list[str]:
+    """The sentences of the first language, glossed word by word in the second; unknown words are kept."""
+    first, second = (space.vectors(language) for language in languages)
+    tokens = [[t.lower() for t in Tokeniser(languages[0]).tokens(sentence)] for sentence in sentences]
+    words = sorted(word for word in set(chain.from_iterable(tokens)) if word in first.index)
+    rows = torch.from_numpy(first.matrix[[first.index[word] for word in words]])
+    places = nearest(rows, torch.tensor(second.matrix), 1).indices[:, 0].tolist() if words else []
+    gloss = {word: second.words[place] for word, place in zip(words, places, strict=True)}
+    return [" ".join(gloss.get(token, token) for token in line) for line in tokens]

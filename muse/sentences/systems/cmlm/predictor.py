@@ -1,0 +1,220 @@
+"""The networks of CMLM: a Transformer whose mean state is the sentence vector, and a prediction head."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from muse.errors import BadSetting
+from muse.sentences.encoders.ragged import Padded, Ragged
+from muse.sentences.encoders.reading import Limited, Reader
+from muse.sentences.systems.cmlm.passages import Words
+from muse.sentences.systems.network_encoder import SentenceNetwork
+from muse.sentences.systems.networks.masked_prediction import Cloze
+from muse.sentences.systems.networks.sentence_rows import masked_mean
+from muse.sentences.systems.networks.transformer import (
+    Inputs,
+    TokenTable,
+    TransformerConfig,
+    TransformerLayers,
+    draw_,
+    random_rows,
+)
+from muse.sentences.training.checks import beside, check_choices
+from muse.sentences.training.optimising import NAMES as OPTIMISERS
+
+# The stages of each strategy: S3, S1 and S2 of section 4.2. Without translations, only "cmlm" is trained.
+STRATEGIES = {"staged": ("cmlm", "cmlm+br"), "joint": ("cmlm+br",), "sequential": ("cmlm", "br")}
+
+_CHOICES: Mapping[str, tuple[str, ...]] = {
+    "strategy": (*STRATEGIES,),
+    "objective": ("cmlm", "mlm"),
+    "neighbour": ("true", "shuffled"),
+    "vector": ("mean", "projected"),
+    "tuning_optimiser": ("", *OPTIMISERS),
+}
+
+
+@dataclass(frozen=True)
+class CmlmConfig:
+    """The sizes of a model, its prediction task, and how translations are added.
+
+    With `pieces` 0 it reads the words of the space with frozen rows, and predicts only the `asked` most
+    frequent of each language; otherwise it learns that many word pieces. At most `longest` tokens are read at
+    once, of which a `share` is hidden. One of the `projections` is the mean state itself. With `skip` the
+    head reads the projections too, beside the state of a hidden word (section 5.2).
+
+    The `objective` mlm hides the same words without a neighbour: a masked language model of the same size
+    and text. With the `neighbour` shuffled, each passage is beside the neighbour of another. The `vector` of
+    a sentence is the mean of its states or, if `projected`, the mean of its projections.
+
+    Inference has a rate and an optimiser of its own: `tuning_rate` and `tuning_optimiser`; 0 and none stand
+    for those of the other stages.
+    """
+
+    pieces: int = 0
+    asked: int = 10_000
+    layers: int = 1
+    heads: int = 6
+    hidden: int = 300
+    feed_forward: int = 600
+    dropout: float = 0.0
+    longest: int = 32
+    projections: int = 4
+    share: float = 0.3125
+    alpha: float = 0.2
+    margin: float = 0.3
+    scale: float = 20.0
+    strategy: str = "staged"
+    warmup: int = 100
+    objective: str = "cmlm"
+    neighbour: str = "true"
+    skip: bool = False
+    vector: str = "mean"
+    tuning_rate: float = 0.0
+    tuning_optimiser: str = ""
+
+    def __post_init__(self) -> None:
+        for name in ("pieces", "asked", "projections", "warmup"):
+            if getattr(self, name) < 0:
+                raise BadSetting(f"{name} must be 0 or more, got {getattr(self, name)}")
+        if not 0 < self.share <= 1:
+            raise BadSetting(f"the share of hidden words must be above 0 and at most 1, got {self.share:g}")
+        if not 0 < self.alpha < math.inf:
+            raise BadSetting(f"alpha, the weight of translations, must be above 0, got {self.alpha:g}")
+        if not 0 <= self.tuning_rate < math.inf:
+            raise BadSetting(f"tuning_rate must be 0 or more, got {self.tuning_rate:g}")
+        check_choices(self, **_CHOICES)
+        self.transformer(1)
+
+    def idle(self) -> dict[str, str]:
+        """The settings that have no effect beside the others, each with the reason."""
+        found: dict[str, str] = {}
+        if self.pieces:
+            found["asked"] = beside(self, "pieces")
+        if self.vector == "projected" and self.projections < 2:
+            found["vector"] = beside(self, "projections")
+        if not self.projections:
+            found |= dict.fromkeys(("neighbour", "skip"), beside(self, "projections"))
+        if self.objective == "mlm":
+            found |= dict.fromkeys(("neighbour", "skip", "projections"), beside(self, "objective"))
+            found |= {"vector": beside(self, "objective")} if self.vector == "projected" else {}
+        if self.strategy == "sequential":
+            found["alpha"] = beside(self, "strategy")
+        return found
+
+    @property
+    def spaces(self) -> int:
+        """The number of vectors of a neighbour that are read; 0 for a masked language model."""
+        return 0 if self.objective == "mlm" else self.projections
+
+    def transformer(self, words: int) -> TransformerConfig:
+        """The sizes of the Transformer for `words` words; BadSetting if they are inconsistent."""
+        return TransformerConfig(
+            words, self.layers, self.heads, self.hidden, self.feed_forward, self.dropout, self.longest
+        )
+
+
+class Projections(nn.Module):
+    """The N projections (b, N, h) of mean states (b, h): the state itself, and N - 1 of a 3-layer network."""
+
+    def __init__(self, hidden: int, count: int, generator: torch.Generator) -> None:
+        super().__init__()
+        h, more = hidden, count - 1
+        self._layers = nn.Sequential(
+            nn.Linear(h, h), nn.GELU(), nn.Linear(h, h), nn.GELU(), nn.Linear(h, more * h)
+        ) if more > 0 else None  # fmt: skip
+        if self._layers is not None:
+            draw_(self._layers, generator)
+
+    def forward(self, rows: Tensor) -> Tensor:
+        """The projections (b, N, h) of mean states (b, h)."""
+        itself = rows[:, None]
+        if self._layers is None:
+            return itself
+        return torch.cat([itself, self._layers(rows).unflatten(1, (-1, rows.shape[1]))], dim=1)
+
+
+class CmlmEncoder(SentenceNetwork):
+    """v = mean_t f(s)_t, f a Transformer: the part of the model that is kept after training.
+
+    If the config asks for it, v is the mean of the projections of that, which are then kept too.
+    """
+
+    def __init__(self, config: CmlmConfig, words: Words, generator: torch.Generator) -> None:
+        super().__init__()
+        frozen, hidden = words.rows is not None, config.hidden
+        rows = random_rows(words.count, hidden, generator) if words.rows is None else words.rows
+        table = TokenTable(rows, hidden, frozen=frozen, generator=generator)
+        self.transformer = TransformerLayers(config.transformer(words.count), generator, table)
+        self.words = words
+        self.longest = config.longest
+        kept = config.vector == "projected" and config.spaces > 0
+        self.projections = Projections(hidden, config.spaces, generator) if kept else None
+
+    @property
+    def dimension(self) -> int:
+        """The hidden dimensions h."""
+        return self.transformer.config.hidden
+
+    def reader(self, language: str) -> Reader:
+        """The reader of a language, which cuts sentences to the maximum length."""
+        return Limited(self.words.readers[language], self.longest)
+
+    def forward(self, batch: Ragged, language: str) -> Tensor:
+        """The rows (b, h) of sentences; ids are unique over all languages."""
+        rows = self.rows(batch.padded())
+        return rows if self.projections is None else self.projections(rows).mean(dim=1)
+
+    def rows(self, sentences: Padded) -> Tensor:
+        """The mean states (b, h) of sentences."""
+        return masked_mean(self.transformer(Inputs(sentences.ids, sentences.mask)), sentences.mask)
+
+
+class Cmlm(nn.Module):
+    """The encoder with the parts used in training: projections of a neighbour, and BERT's prediction head.
+
+    `counts` (v,) are the counts of the words in the text, which initialise the bias of the head.
+    """
+
+    def __init__(
+        self, encoder: CmlmEncoder, config: CmlmConfig, counts: Tensor, generator: torch.Generator
+    ) -> None:
+        super().__init__()
+        h, beside = encoder.dimension, config.spaces if config.skip else 0
+        self.encoder = encoder
+        self.config, self._beside = config, beside * h
+        self._dense, self._norm = nn.Linear(h + self._beside, h), nn.LayerNorm(h)
+        draw_(self._dense, generator)
+        own = encoder.projections is None and config.spaces > 0
+        self._projections = Projections(h, config.spaces, generator) if own else None
+        self._odds = nn.Parameter((counts.float() + 1).log() - math.log(float(counts.sum()) + len(counts)))
+
+    def forward(self, cloze: Cloze, mask: Tensor, neighbours: Padded | None, asked: range) -> Tensor:
+        """The scores (p, a) of the `asked` words for each hidden word.
+
+        Without `neighbours`, words are predicted only from the rest of their sentence (b, t).
+        """
+        prefix = None
+        if neighbours is not None and self.config.spaces:
+            prefix = self.projected(self.encoder.rows(neighbours))  # (b, N, h)
+        inputs = Inputs(cloze.ids, mask, prefix=prefix)
+        states = self.encoder.transformer(inputs)[cloze.asked]  # (p, h)
+        if self._beside:
+            beside = states.new_zeros(len(mask), self._beside) if prefix is None else prefix.flatten(1)
+            states = torch.cat([states, beside[cloze.asked.nonzero()[:, 0]].to(states.dtype)], dim=1)
+        states = self._norm(functional.gelu(self._dense(states)))
+        among = slice(asked.start, asked.stop)
+        scores: Tensor = self.encoder.transformer.table.scores(states, among) + self._odds[among]
+        return scores
+
+    def projected(self, rows: Tensor) -> Tensor:
+        """The N projections (b, N, h) of mean states (b, h); the first is the state itself."""
+        project = self._projections if self.encoder.projections is None else self.encoder.projections
+        found: Tensor = rows[:, None] if project is None else project(rows)
+        return found

@@ -1,0 +1,80 @@
+"""The core: a frozen encoder that gives the sentence systems one row for each word of a sentence.
+
+It turns the ids of a sentence into a matrix (T, K): rows of an aligned space, or the last layer of a Hugging
+Face encoder (see hugging_face).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple, Protocol
+
+import torch
+from torch import Tensor
+
+from muse.sentences.encoders.ragged import Ragged
+from muse.sentences.encoders.reading import Limited, Reader, Vocabulary
+from muse.space import AlignedSpace
+
+LONGEST = 512  # words of a sentence; longer input is not a sentence, and its matrix would fill the memory
+
+
+class Matrices(NamedTuple):
+    """The rows (b, T, K) of the words of b sentences, float32 and 0 in padding, and their mask (b, T)."""
+
+    rows: Tensor
+    mask: Tensor
+
+
+class Core(Protocol):
+    """The interface of cores, which are never trained."""
+
+    @property
+    def name(self) -> str:
+        """The name in signatures, such as space or bert@3f2a."""
+
+    @property
+    def dimension(self) -> int:
+        """The number of columns K."""
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """The JSON values that identify the core in a saved encoder; empty for the words of the space."""
+
+    def reader(self, language: str) -> Reader:
+        """A reader of sentences in a language; BadSetting if the core lacks it."""
+
+    def matrices(self, batch: Ragged, language: str) -> Matrices:
+        """The matrices of sentences, given as ids from the reader of their language."""
+
+
+class SpaceCore(Core):
+    """The words of an aligned space; the row of a word does not depend on its context."""
+
+    name = "space"
+
+    def __init__(self, space: AlignedSpace, device: str = "cpu") -> None:
+        self._space, self._device = space, device
+        self._rows: dict[str, Tensor] = {}
+
+    @property
+    def dimension(self) -> int:
+        """The number of columns d of the space."""
+        return self._space.vectors(self._space.pivot).dimension
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """Empty, since the encoder already records its space."""
+        return {}
+
+    def reader(self, language: str) -> Reader:
+        """A reader of the words that the space contains."""
+        return Limited(Vocabulary(language, self._space.vectors(language).index), LONGEST)
+
+    def matrices(self, batch: Ragged, language: str) -> Matrices:
+        """The rows of the words of each sentence."""
+        if language not in self._rows:
+            # A copy, because the memory-mapped folder may be replaced while its rows are in use.
+            self._rows[language] = torch.tensor(self._space.vectors(language).matrix, device=self._device)
+        ids, mask = batch.padded()
+        return Matrices(self._rows[language][ids] * mask[..., None], mask)

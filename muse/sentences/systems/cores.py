@@ -1,0 +1,308 @@
+"""Cores by their folders: the rows of the space, of an XLM that muse trained, or of a Hugging Face model.
+
+A core from a saved cross-lingual language model: its last states, one row for each word piece.
+
+A core from a Hugging Face encoder in a local folder: its last layer, one row for each word piece.
+
+Only this module uses transformers. Nothing is downloaded, no code from the folder is run, no pickle is read.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import warnings
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from muse.errors import BadFile, BadSetting, Mismatch, MissingExtra, MuseError
+from muse.files.space_folder import checksum, with_checksum
+from muse.installation import install_extra
+from muse.sentences.encoders.ragged import Ragged
+from muse.sentences.encoders.reading import PIECE, Reader, Reading
+from muse.sentences.encoders.saving import ARRAYS, is_encoder
+from muse.sentences.systems.core import LONGEST, Core, Matrices, SpaceCore
+from muse.sentences.systems.network_encoder import opened, saved_by
+from muse.sentences.systems.pieces import BOS, EOS, is_failure
+from muse.sentences.systems.xlm.language_model import XlmNetwork, network_of
+from muse.space import AlignedSpace
+
+SYSTEM = "xlm"
+_SMALLEST = 0.98  # share of a model's rows that its tokenizer must use; some models have a few spare rows
+
+
+class XlmCore(Core):
+    """A model of `muse train --encoder xlm`, which reads every language that it was trained on.
+
+    Raises BadSetting for a folder with another encoder, BadFile for rows that are not finite.
+    """
+
+    def __init__(self, folder: Path, device: str = "cpu") -> None:
+        saved = saved_by(SYSTEM, folder, f"--core must be a model trained with {SYSTEM}")
+        network = opened(folder, saved, f"a model of {SYSTEM}", lambda: network_of(saved.settings))
+        self._folder, self._device, self._sum = folder, device, checksum(folder / ARRAYS)
+        self._network: XlmNetwork = network.to(device).requires_grad_(False)
+
+    @property
+    def name(self) -> str:
+        """The folder's name and the first digits of the checksum of its weights."""
+        return with_checksum(self._folder.resolve().name, self._sum)
+
+    @property
+    def dimension(self) -> int:
+        """The width of the states."""
+        return self._network.dimension
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """The folder and the checksum of its weights."""
+        return {"folder": str(self._folder.resolve()), "sha256": self._sum}
+
+    def reader(self, language: str) -> Reader:
+        """The reader of pieces, the same for all languages; BadSetting for one that the model lacks."""
+        self._number(language)
+        return Unframed(self._network.reader(language))
+
+    @torch.no_grad()
+    def matrices(self, batch: Ragged, language: str) -> Matrices:
+        """The last states of the pieces; <bos> and <eos> are read around them, and left out."""
+        mask = batch.padded().mask  # (b, T)
+        framed = batch.framed(BOS, EOS).to(self._device).padded()
+        rows = self._network.states(framed, language)[:, 1 : 1 + mask.shape[1]]  # (b, T, K)
+        if not rows.isfinite().all():
+            raise BadFile(
+                f"{self._folder}: expected finite weights, got rows with nan or inf; train it again"
+            )
+        return Matrices(rows * mask[..., None], mask)
+
+    def _number(self, language: str) -> int:
+        if language not in self._network.languages:
+            raise BadSetting(
+                f"{self._folder}: this model was trained on {', '.join(self._network.languages)}, got "
+                f"{language!r}; train one with text of it"
+            )
+        return self._network.languages.index(language)
+
+
+class Unframed(Reader):
+    """Reads what another reader reads, without the <bos> and <eos> around it."""
+
+    def __init__(self, reader: Reader) -> None:
+        self._reader = reader
+
+    def read(self, sentences: Iterable[str]) -> Reading:
+        """The sentences as ids, in order."""
+        reading = self._reader.read(sentences)
+        ids = reading.sentences.ids
+        return replace(reading, sentences=reading.sentences.keep((ids != BOS) & (ids != EOS)))
+
+
+class HuggingFaceCore(Core):
+    """A pretrained encoder such as mBERT, the same for all languages.
+
+    Raises BadFile if the folder lacks weights or a tokenizer, Mismatch if they do not belong together, and
+    MissingExtra without transformers.
+    """
+
+    def __init__(self, folder: Path, device: str = "cpu") -> None:
+        self._folder, self._device = folder, device
+        self._weights = _checked_weights(folder)
+        with _loading(folder):
+            self._tokenizer, self._model = _loaded(folder)
+            self._model.to(device)
+            self._before, self._after = _around(self._tokenizer)
+            self._longest = self._room() - len(self._before) - len(self._after)
+            self._check_rows()
+
+    @property
+    def name(self) -> str:
+        """The folder's name and the first digits of the checksum of its weights."""
+        return with_checksum(self._folder.resolve().name, self._weights)
+
+    @property
+    def dimension(self) -> int:
+        """The number of columns K of its last layer."""
+        return int(self._model.config.hidden_size)
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """The folder and the checksum of its weights."""
+        return {"folder": str(self._folder.resolve()), "sha256": self._weights}
+
+    def reader(self, language: str) -> Reader:
+        """Returns self, since one tokenizer reads all languages."""
+        return self
+
+    def read(self, sentences: Iterable[str]) -> Reading:
+        """The pieces of the sentences, without the special pieces before and after them."""
+        texts = list(sentences)
+        found = self._tokenizer(texts, add_special_tokens=False, verbose=False).input_ids if texts else []
+        reading, unknown = Reading.of(found, PIECE), self._tokenizer.unk_token_id
+        # Unknown words are kept as the model's special piece, if it has one.
+        return (reading if unknown is None else reading.marking(unknown)).cut(self._longest)
+
+    @torch.no_grad()
+    def matrices(self, batch: Ragged, language: str) -> Matrices:
+        """The last layer's states of the pieces."""
+        mask = batch.padded().mask  # (b, T)
+        parts = torch.tensor_split(batch.ids.cpu(), batch.offsets[1:-1].cpu())
+        whole = Ragged.of([[*self._before, *part.tolist(), *self._after] for part in parts])
+        ids, attended = whole.padded()
+        given = {"input_ids": ids.to(self._device), "attention_mask": attended.long().to(self._device)}
+        hidden = self._model(**given).last_hidden_state.float()  # (b, before + T + after, K)
+        rows = hidden[:, len(self._before) : len(self._before) + mask.shape[1]]
+        if not rows.isfinite().all():
+            raise BadFile(f"{self._folder}: expected finite weights, got rows with nan or inf; save it again")
+        return Matrices(rows * mask[..., None], mask)
+
+    def _check_rows(self) -> None:
+        """Raise ValueError if a sentence does not become rows, BadFile if these are not finite."""
+        rows = self.matrices(self.read(["a"]).sentences, "").rows
+        if self._longest < 1 or not rows.numel():
+            raise ValueError("it computes no rows")
+
+    def _room(self) -> int:
+        """The largest number of pieces in one input, special ones included."""
+        positions = getattr(self._model.config, "max_position_embeddings", None) or LONGEST
+        for name, part in self._model.named_modules():
+            # RoBERTa and similar models count positions from the one after padding.
+            if name.endswith("position_embeddings") and getattr(part, "padding_idx", None) is not None:
+                positions -= part.padding_idx + 1
+        return int(min(positions, self._tokenizer.model_max_length))
+
+
+def _checked_weights(folder: Path) -> str:
+    """The checksum of the weights in a folder; BadFile if it holds no model."""
+    if not folder.is_dir():
+        raise BadFile(f"{folder}: --core must be a folder, found none with this name; check it")
+    files = sorted(folder.glob("*.safetensors"))
+    if not (folder / "config.json").is_file() or not files:
+        raise BadFile(
+            f"{folder}: --core must have config.json, a tokenizer and model.safetensors, got a folder "
+            f"without {'weights' if (folder / 'config.json').is_file() else 'config.json'}; save the model "
+            "there with save_pretrained"
+        )
+    if len(files) == 1:
+        return checksum(files[0])
+    return hashlib.sha256("".join(map(checksum, files)).encode()).hexdigest()
+
+
+def _loaded(folder: Path) -> tuple[Any, Any]:
+    from transformers import AutoConfig, AutoModel, AutoTokenizer
+
+    here: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
+    _check_layers(folder, AutoConfig.from_pretrained(folder, **here).to_dict())
+    tokenizer = AutoTokenizer.from_pretrained(folder, **here)
+    model, found = AutoModel.from_pretrained(
+        folder, use_safetensors=True, dtype=torch.float32, output_loading_info=True, **here
+    )
+    _check_weights(folder, found["missing_keys"])
+    rows, pieces = model.get_input_embeddings().num_embeddings, 1 + max(tokenizer.get_vocab().values())
+    if not _SMALLEST * rows <= pieces <= rows:
+        raise Mismatch(
+            f"{folder}: the tokenizer must belong to the model, which has {rows} pieces, got {pieces}; "
+            "copy the right tokenizer there"
+        )
+    model = model.get_encoder() if model.config.is_encoder_decoder else model
+    return tokenizer, model.eval().requires_grad_(False)
+
+
+def _check_layers(folder: Path, config: Mapping[str, Any]) -> None:
+    """Raise ValueError if there are more layers than weights: building them would take hours."""
+    from safetensors import safe_open
+
+    weights = 0
+    for path in folder.glob("*.safetensors"):
+        with safe_open(path, "pt") as file:
+            weights += len(file.keys())
+    if any(name.endswith("layers") and type(n) is int and n > weights for name, n in config.items()):
+        raise ValueError(f"config.json has more layers than the {weights} weights there are")
+
+
+@contextmanager
+def _loading(folder: Path) -> Iterator[None]:
+    """A block in which BadFile is raised for whatever the libraries make of a damaged folder."""
+    try:
+        with _silent():
+            yield
+    except MuseError:
+        raise
+    except BaseException as error:  # tokenizers raises no narrower one, transformers any
+        if not is_failure(error):
+            raise
+        reason = str(error).strip().partition("\n")[0]
+        raise BadFile(
+            f"{folder}: expected an encoder and its tokenizer, but they do not load ({reason}); save both "
+            "there with save_pretrained"
+        ) from error
+
+
+@contextmanager
+def _silent() -> Iterator[None]:
+    """A context in which transformers draws no bars, and prints no list of unused weights."""
+    try:
+        from transformers.utils import logging as module
+    except ImportError as error:
+        raise MissingExtra(
+            f"--core needs transformers, which is not installed; run {install_extra('transformers')}"
+        ) from error
+
+    logging: Any = module  # some of its functions lack annotations
+    level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # what is wrong is an error below
+            yield
+    finally:
+        logging.set_verbosity(level)
+        if bars:
+            logging.enable_progress_bar()
+
+
+def _check_weights(folder: Path, missing: Iterable[str]) -> None:
+    """Raise BadFile if the last layer would be computed with random weights; the pooler comes after it."""
+    lacking = sorted(name for name in missing if "pooler" not in name)
+    if lacking:
+        raise BadFile(
+            f"{folder}: expected the weights of the whole encoder, got none for {lacking[0]} and "
+            f"{len(lacking) - 1} more; save the model there with save_pretrained"
+        )
+
+
+def _around(tokenizer: Any) -> tuple[list[int], list[int]]:
+    """The special pieces that the model expects before and after a sentence."""
+    text = "a"
+    alone = tokenizer(text, add_special_tokens=False).input_ids
+    whole = tokenizer(text).input_ids
+    start = next(i for i in range(len(whole)) if whole[i : i + len(alone)] == alone)
+    return whole[:start], whole[start + len(alone) :]
+
+
+def open_core(space: AlignedSpace, folder: Path | None, device: str = "cpu") -> Core:
+    """The core in a folder, of muse's xlm or Hugging Face; without a folder, that of the space."""
+    if folder is None:
+        return SpaceCore(space, device)
+    return XlmCore(folder, device) if is_encoder(folder) else HuggingFaceCore(folder, device)
+
+
+def restored_core(saved: Mapping[str, Any], space: AlignedSpace) -> Core:
+    """The core of a saved encoder, from its settings; Mismatch if its weights changed, BadFile if lost."""
+    folder = Path(saved["folder"]) if saved else None
+    if folder is not None and not folder.is_dir():
+        raise BadFile(
+            f"{folder}: expected the core that the encoder was trained with, found no folder; put it back, "
+            "or link to it"
+        )
+    core = open_core(space, folder)
+    if core.settings.get("sha256") != saved.get("sha256"):
+        raise Mismatch(
+            f"{saved['folder']}: the encoder was trained with weights of checksum {saved['sha256'][:8]}, "
+            f"got {core.settings['sha256'][:8]}; restore the original weights"
+        )
+    return core

@@ -1,0 +1,192 @@
+"""Parallel text of the pivot with one or several languages, and the learner that takes them in turn.
+
+The guessed language of a text: that whose words it has most of; a warning if it is not the one named.
+
+Sampling of languages: q_i = p_i^a / sum_j p_j^a, where p_i is the share of language i in the text.
+
+Lample and Conneau (2019): a = 0.5 for the text that word pieces are learned from, 0.7 for batches. With
+a below 1, small languages are sampled more often than they occur.
+"""
+
+from __future__ import annotations
+
+import logging
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from pathlib import Path
+
+import torch
+from torch import Tensor, nn
+
+from muse.errors import BadSetting
+from muse.run.processes import Processes
+from muse.sentences.systems.core import Core
+from muse.sentences.systems.network_encoder import BothSides, SentenceNetwork
+from muse.sentences.training.batching import passes
+from muse.sentences.training.learner import Learner
+from muse.sentences.training.losses import Loss
+from muse.sentences.training.pairs import Pairs
+from muse.sentences.training.seeding import generator_of
+from muse.sentences.training.two_sides import PairLearner
+from muse.space import AlignedSpace
+
+log = logging.getLogger(__name__)
+
+_LOOKED_AT = 2_000  # sentences
+PIECES_EXPONENT, BATCH_EXPONENT = 0.5, 0.7
+
+
+def warn_of_another_language(
+    text: Sequence[str], language: str, path: Path, core: Core, space: AlignedSpace
+) -> None:
+    """Warns if more tokens of a text are words of another language of the space than of `language`."""
+    known = {}
+    for other in space.languages:
+        reading = core.reader(other).read(text[:_LOOKED_AT])
+        known[other] = reading.known / max(1, reading.tokens)
+    best = max(known, key=lambda other: known[other])
+    if known[best] > known[language]:
+        log.warning(
+            "%s: %.0f %% of the tokens are words of %s, %.0f %% of %s: is the text in %s?",
+            path, 100 * known[best], best, 100 * known[language], language, language,
+        )  # fmt: skip
+
+
+def language_shares(sizes: Mapping[str, int], exponent: float) -> dict[str, float]:
+    """The share q_i of each language, given the sizes n_i of their texts.
+
+    >>> language_shares({"en": 900, "ne": 100}, 0.5)
+    {'en': 0.75, 'ne': 0.25}
+    """
+    if not 0 <= exponent <= 1:
+        raise BadSetting(f"the exponent of language sampling must be between 0 and 1, got {exponent:g}")
+    if not sizes or min(sizes.values()) < 1:
+        empty = [language for language, size in sizes.items() if size < 1]
+        raise BadSetting(f"every language must have text, got none for {', '.join(empty) or 'any'}")
+    total = sum(sizes.values())
+    powers = {language: (size / total) ** exponent for language, size in sizes.items()}
+    return {language: power / sum(powers.values()) for language, power in powers.items()}
+
+
+def draw_languages(shares: Mapping[str, float], count: int, generator: torch.Generator) -> list[str]:
+    """The languages of `count` batches, drawn with these shares as probabilities."""
+    names = list(shares)
+    weights = torch.tensor(list(shares.values()), dtype=torch.float64, device=generator.device)
+    if not count:
+        return []
+    drawn = torch.multinomial(weights, count, replacement=True, generator=generator)  # (count,)
+    return [names[place] for place in drawn.tolist()]
+
+
+def balanced_text(
+    texts: Mapping[str, Sequence[str]], exponent: float, generator: torch.Generator
+) -> Iterator[str]:
+    """As many sentences as the texts have together, with a share q_i of language i.
+
+    Each text is repeated as often as its share allows, and a random part of it fills the rest.
+    """
+    shares = language_shares({language: len(text) for language, text in texts.items()}, exponent)
+    total = sum(map(len, texts.values()))
+    for language, text in texts.items():
+        passes, rest = divmod(round(shares[language] * total), len(text))
+        for _ in range(passes):
+            yield from text
+        for place in torch.randperm(len(text), generator=generator)[:rest].tolist():
+            yield text[place]
+
+
+@dataclass(frozen=True, eq=False)
+class ParallelCorpus:
+    """The pairs of the pivot with each language."""
+
+    pivot: str
+    pairs: Mapping[str, Pairs]
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """The counts to report, over all languages."""
+        counts = [pairs.counts for pairs in self.pairs.values()]
+        return {name: sum(count[name] for count in counts) for name in counts[0]}
+
+    @property
+    def held_out(self) -> int:
+        """The number of held-out pairs."""
+        return sum(len(pairs.held_out) for pairs in self.pairs.values())
+
+    def learner(
+        self, network: SentenceNetwork, loss: Loss, processes: Processes, sized_by: str = "--batch"
+    ) -> PairLearner | PairsInTurn:
+        """The learner that fits a network of all languages, in batches whose size `sized_by` gives."""
+        learners = {}
+        for language, pairs in self.pairs.items():
+            encoder = BothSides(network, (self.pivot, language))
+            learners[language] = PairLearner(encoder, loss, pairs, processes, sized_by)
+        if len(learners) == 1:
+            return next(iter(learners.values()))
+        return PairsInTurn(learners, processes, sized_by)
+
+
+class PairsInTurn(Learner):
+    """Learners of several languages: every batch is of one, drawn by its share of the pairs.
+
+    Its examples are those of the learners, one after the other.
+    """
+
+    uses_all = False  # a batch uses the parameters of its language
+
+    def __init__(
+        self, learners: Mapping[str, PairLearner], processes: Processes, sized_by: str = "--batch"
+    ) -> None:
+        super().__init__(sized_by)
+        self._processes = processes
+        self._learners = nn.ModuleList(learners.values())  # so that their parameters are its own
+        self._all = list(learners.values())
+        self._names = list(learners)
+        self._begins = [0, *accumulate(learner.examples for learner in self._all)]
+        self._shares = language_shares(
+            {name: learner.examples for name, learner in learners.items()}, BATCH_EXPONENT
+        )
+
+    @property
+    def examples(self) -> int:
+        """The number of training pairs of all languages."""
+        return self._begins[-1]
+
+    def batches(self, order: Tensor, size: int) -> Sequence[Tensor]:
+        """As many batches as the order (n,) fills, each of one language, in the order of its examples."""
+        generator = generator_of(order)
+        names = draw_languages(self._shares, max(1, len(order) // size), generator)
+        endless = {
+            name: passes(learner.examples, size, generator)
+            for name, learner in zip(self._names, self._all, strict=True)
+        }
+        return [self._begins[self._names.index(name)] + next(endless[name]) for name in names]
+
+    def drawn(self, count: int, generator: torch.Generator) -> Tensor:
+        """The indices (count,) of random pairs of one language."""
+        same = self._processes.alike(generator)  # what is gathered is of one language
+        place = self._names.index(draw_languages(self._shares, 1, same)[0])
+        return self._begins[place] + self._all[place].drawn(count, generator)
+
+    def loss(self, rows: Tensor, generator: torch.Generator) -> Tensor:
+        """The loss () of the pairs of one language with these indices (b,)."""
+        place = bisect_right(self._begins, int(rows[0])) - 1
+        return self._all[place].loss(rows - self._begins[place], generator)
+
+    def check_batch(self, size: int) -> None:
+        """Raise BadSetting for batches of one pair, which has no negative."""
+        self._all[0].check_batch(size)
+
+    def fewest(self, processes: int) -> int:
+        """At least two pairs, which are negatives of each other, and one for each process."""
+        return self._all[0].fewest(processes)
+
+    def score(self) -> float:
+        """The P@1 of the held-out pairs of all languages."""
+        return 100 * self.hits() / sum(learner.held_out for learner in self._all)
+
+    def hits(self) -> int:
+        """The number of held-out pairs found at rank 1 among those of their language."""
+        return sum(learner.hits() for learner in self._all)

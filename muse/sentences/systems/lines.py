@@ -1,0 +1,110 @@
+"""Lines: text written anew by a model, line by line, cut into sentences that the model can read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import torch
+
+from muse.errors import BadSetting
+from muse.sentences.encoders.ragged import Ragged
+from muse.sentences.encoders.reading import Reading
+from muse.sentences.systems.pieces import Pieces
+from muse.text.strings import all_strings
+
+_SENTENCE = re.compile(r"(?<=[.!?…])\s+")
+
+
+@dataclass
+class PieceCounts:
+    """The number of pieces read so far, of those that the model does not know, and of lines cut in parts."""
+
+    pieces: int = 0
+    unknown: int = 0
+    cut: int = 0
+
+
+class Writer(Protocol):
+    """A model that writes sentences of others, in the same pieces."""
+
+    @property
+    def pieces(self) -> Pieces:
+        """The pieces that it reads and writes."""
+
+    @property
+    def longest(self) -> int:
+        """The largest number of pieces that it reads."""
+
+    def read(self, sentences: Sequence[str]) -> Reading:
+        """The sentences as it learned to read them, without <bos> and <eos>; a long one is cut."""
+
+    def write(self, source: Ragged, beam: int) -> Ragged:
+        """What it writes of each of the sentences, which like these has neither <bos> nor <eos>."""
+
+
+def check_direction(languages: Sequence[str], direction: Sequence[str]) -> None:
+    """Raise BadSetting if a model lacks one of the languages of a direction."""
+    for language in direction:
+        if language not in languages:
+            raise BadSetting(
+                f"the model knows {', '.join(languages)}, got {language!r}; train one with text of it"
+            )
+
+
+class LineWriter:
+    """Writes lines of text anew with a model, a batch of sentences at a time."""
+
+    def __init__(self, model: Writer, *, beam: int = 4, batch: int = 32) -> None:
+        self.model, self.beam, self.batch = model, beam, batch
+        self.counts = PieceCounts()
+
+    def translate(self, lines: Iterable[str]) -> list[str]:
+        """The translation of each line; an empty line stays empty."""
+        parts: list[str] = []
+        owners: list[int] = []
+        found: list[list[str]] = []
+        for number, line in enumerate(all_strings(lines, "lines")):
+            own = self._parts(line)
+            self.counts.cut += len(own) > 1
+            parts += own
+            owners += [number] * len(own)
+            found.append([])
+        for number, text in zip(owners, self._translated(parts), strict=True):
+            found[number].append(text)
+        return [" ".join(texts) for texts in found]
+
+    def _parts(self, line: str) -> list[str]:
+        """The line, or its sentences or parts of them, each short enough for the model."""
+        if not line.strip():
+            return []
+        if self._fits(line):
+            return [line]
+        sentences = _SENTENCE.split(line.strip())
+        if len(sentences) > 1:
+            return [part for sentence in sentences for part in self._parts(sentence)]
+        words = line.split()
+        if len(words) == 1:
+            return words  # one word of many pieces is cut by the reader
+        half = len(words) // 2
+        return [part for some in (words[:half], words[half:]) for part in self._parts(" ".join(some))]
+
+    def _fits(self, text: str) -> bool:
+        return len(self.model.pieces.encode([text])[0]) <= self.model.longest
+
+    def _translated(self, parts: Sequence[str]) -> Iterator[str]:
+        """The translation of each part; one of which the model reads nothing has none."""
+        reading = self.model.read(parts)
+        self.counts.pieces += reading.tokens
+        self.counts.unknown += reading.unknown
+        lengths = reading.sentences.lengths  # (s,)
+        order = lengths.argsort(stable=True)
+        found = [""] * len(parts)
+        for chosen in torch.split(order[lengths[order] > 0], min(self.batch, max(1, len(order)))):
+            made = self.model.write(reading.sentences.take(chosen), self.beam)
+            written = torch.split(made.ids.cpu(), made.lengths.tolist())
+            for place, ids in zip(chosen.tolist(), written, strict=True):
+                found[place] = self.model.pieces.decode(ids.tolist())
+        yield from found

@@ -1,0 +1,192 @@
+"""Network encoders: a trained torch module as a sentence encoder that can be saved and loaded."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from textwrap import shorten
+from typing import Any, TypeVar
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from muse.errors import BadFile, BadSetting
+from muse.files.source import DAMAGED
+from muse.files.space_manifest import plain
+from muse.sentences.encoders.encoder import Encoded, SentenceEncoder, check_trained_for
+from muse.sentences.encoders.ragged import Ragged
+from muse.sentences.encoders.reading import Reader, blocks, check_sentences
+from muse.sentences.encoders.saving import Arrays, Saved, checksums, read_encoder, write_encoder
+from muse.sentences.systems.networks.transformer import current_names
+from muse.sentences.training.batching import encoding_batches
+from muse.sentences.training.two_sides import TwoSides
+from muse.space import AlignedSpace
+from muse.vectors import Matrix
+
+KIND = "network"
+
+
+Network = TypeVar("Network", bound="SentenceNetwork")
+
+
+class SentenceNetwork(nn.Module, ABC):
+    """A network that encodes sentences; its parameters and persistent buffers are what is saved."""
+
+    @property
+    @abstractmethod
+    def dimension(self) -> int:
+        """The number of columns d'."""
+
+    @property
+    def device(self) -> str:
+        """The device of its parameters."""
+        return str(next(self.parameters()).device)
+
+    @abstractmethod
+    def reader(self, language: str) -> Reader:
+        """The reader of a language, which gives the ids that the network takes."""
+
+    @abstractmethod
+    def forward(self, batch: Ragged, language: str) -> Tensor:
+        """The rows (b, d') of sentences in a language, each with at least one word."""
+
+    def word_space(self, space: AlignedSpace) -> AlignedSpace:
+        """A space of the unit-length word vectors that the network learned; BadSetting if it learned none."""
+        raise BadSetting(f"{type(self).__name__} learns no word vectors; choose another encoder, such as xlm")
+
+
+class BothSides(TwoSides):
+    """One network for both sides of sentence pairs, as a PairLearner trains it."""
+
+    def __init__(self, network: SentenceNetwork, languages: tuple[str, str]) -> None:
+        super().__init__()
+        self.network = network
+        self._languages = languages
+
+    def pivot(self, batch: Ragged) -> Tensor:
+        """The rows (b, d') of sentences of the first language."""
+        rows: Tensor = self.network(batch, self._languages[0])
+        return rows
+
+    def other(self, batch: Ragged) -> Tensor:
+        """The rows (b, d') of sentences of the second language."""
+        rows: Tensor = self.network(batch, self._languages[1])
+        return rows
+
+
+@dataclass(frozen=True, eq=False)
+class NetworkEncoder(SentenceEncoder):
+    """A trained network and the space it belongs to.
+
+    `settings` are JSON values: the name of the `system`, all that it needs to rebuild the network, and how
+    the network was trained.
+    """
+
+    label: str
+    space: AlignedSpace
+    trained_for: tuple[str, ...]
+    network: SentenceNetwork
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """The label, such as lens[simple:512,space]."""
+        return self.label
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """The languages it was trained for."""
+        return self.trained_for
+
+    @property
+    def dimension(self) -> int:
+        """The number of columns d'."""
+        return self.network.dimension
+
+    @property
+    def words(self) -> AlignedSpace:
+        """A space of the word vectors that the network learned; BadSetting if it learned none."""
+        return self.network.word_space(self.space)
+
+    def fit(self, sentences: Iterable[str], language: str) -> NetworkEncoder:
+        """Returns self: a trained network learns nothing from text in one language."""
+        check_trained_for(self, language)
+        check_sentences(sentences)
+        return self
+
+    def encode(self, sentences: Iterable[str], language: str) -> Encoded:
+        """The rows of the sentences, in order; BadSetting if it was not trained for the language."""
+        check_trained_for(self, language)
+        reader, parts, empty = self.network.reader(language), [np.zeros((0, self.dimension), np.float32)], 0
+        tokens = unknown = truncated = 0
+        for block in blocks(sentences):
+            reading = reader.read(block)
+            parts.append(self._rows(reading.sentences, language))
+            empty += reading.empty
+            tokens += reading.tokens
+            unknown += reading.unknown
+            truncated += reading.truncated
+        return Encoded(np.concatenate(parts), empty, tokens, unknown, truncated)
+
+    @torch.no_grad()
+    def _rows(self, sentences: Ragged, language: str) -> Matrix:
+        """The rows (s, d') of the sentences; 0 for those without a known word."""
+        self.network.eval()
+        device = self.network.device
+        moved = sentences.to(device)
+        rows = torch.zeros(len(sentences), self.dimension)
+        for chosen in encoding_batches(sentences.lengths):
+            rows[chosen] = self.network(moved.take(chosen.to(device)), language).float().cpu()
+        return rows.numpy()
+
+    def save(self, folder: Path) -> None:
+        """Writes the network's state and the settings that rebuild it."""
+        state = {name: value.cpu().numpy() for name, value in self.network.state_dict().items()}
+        settings = {**plain(self.settings), "languages": list(self.trained_for)}
+        spaces = checksums(self.space, [name for name in self.trained_for if name in self.space.languages])
+        write_encoder(folder, Saved(KIND, self.label, spaces, settings, state))
+
+
+def restored(make: Callable[[], Network], arrays: Arrays, *, core: bool = False) -> Network:
+    """The network that `make` builds, with its saved state; ValueError if the arrays belong to another.
+
+    It is built twice, at first without memory, since damaged settings may ask for any amount. With a `core`
+    besides the space it is built once: that core is a model of its own, slow to open.
+    """
+    try:
+        state = {name: torch.from_numpy(array) for name, array in current_names(arrays).items()}
+        if not core:
+            with torch.device("meta"):
+                make().load_state_dict(state, assign=True)
+        network = make()
+        network.load_state_dict(state)
+    except (RuntimeError, MemoryError, KeyError, TypeError) as error:
+        raise ValueError(shorten(str(error), 200)) from error
+    if not all(weights.isfinite().all() for weights in network.parameters()):
+        raise ValueError("weights that are not finite")
+    return network.eval()
+
+
+def saved_by(system: str, folder: Path, needed: str) -> Saved:
+    """What a system has saved in a folder; BadSetting if another encoder was saved there.
+
+    `needed` says in that error what must be in the folder, and for what.
+    """
+    saved = read_encoder(folder)
+    if saved.settings.get("system") != system:
+        raise BadSetting(f"{folder}: {needed}, got {saved.name}")
+    return saved
+
+
+def opened(folder: Path, saved: Saved, what: str, make: Callable[[], Network]) -> Network:
+    """The network of the encoder that is saved in a folder; BadFile if its settings or arrays are of another.
+
+    `what` says in that error what was expected.
+    """
+    try:
+        return restored(make, saved.arrays)
+    except DAMAGED as error:
+        raise BadFile(f"{folder}: expected {what}, got another ({error!r})") from error

@@ -1,0 +1,140 @@
+"""Beam search: the best sequences that a decoder writes, many at once.
+
+Incremental decoding: the states of one more token at a time, with the keys and values of those before it.
+
+They are the states of the decoder's full pass, at a cost that grows with the length and not with its square.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from muse.errors import NotConverged
+from muse.sentences.encoders.ragged import Ragged
+from muse.sentences.systems.networks.transformer import Inputs, Memory, TransformerLayers
+from muse.sentences.systems.pieces import BOS, EOS, PAD
+
+_MORE, _FACTOR = 5, 1.5  # a sequence has at most 1.5 n + 5 pieces, for n of what it is made of
+
+
+class Incremental:
+    """A decoder in evaluation mode that reads b translations token by token, each with its memory."""
+
+    def __init__(self, decoder: TransformerLayers, memory: Memory, languages: Tensor) -> None:
+        self._decoder, self._languages = decoder, languages
+        self._mask = None if memory.mask is None else memory.mask[:, None, None, :]  # (b, 1, 1, m)
+        self._memory = [_keys_values(layer.multihead_attn, memory.vectors) for layer in decoder.layers]
+        self._read: list[tuple[Tensor, Tensor]] = []  # keys and values (b, heads, t, d) of each layer
+        self._place = 0
+
+    def step(self, tokens: Tensor) -> Tensor:
+        """The states (b, h) after these next tokens (b,)."""
+        place = torch.tensor([self._place], device=tokens.device)
+        inputs = Inputs(tokens[:, None], positions=place, languages=self._languages)
+        states, read = self._decoder.embedded(inputs), []  # (b, 1, h)
+        for number, layer in enumerate(self._decoder.layers):
+            keys, values = _keys_values(layer.self_attn, states)
+            if self._read:
+                keys = torch.cat([self._read[number][0], keys], dim=2)
+                values = torch.cat([self._read[number][1], values], dim=2)
+            read.append((keys, values))
+            states = layer.norm1(states + _attention(layer.self_attn, states, (keys, values), None))
+            attended = _attention(layer.multihead_attn, states, self._memory[number], self._mask)
+            states = layer.norm2(states + attended)
+            wide = layer.activation(layer.linear1(states))
+            states = layer.norm3(states + layer.linear2(wide))
+        self._read, self._place = read, self._place + 1
+        return states[:, 0]
+
+    def keep(self, rows: Tensor) -> None:
+        """Replaces the translations by those of these numbers (b,); the memory of each place stays."""
+        self._read = [(keys[rows], values[rows]) for keys, values in self._read]
+
+
+def _keys_values(attention: Any, vectors: Tensor) -> tuple[Tensor, Tensor]:
+    """The keys and values (b, heads, t, d) of vectors (b, t, h)."""
+    h = attention.embed_dim
+    found = functional.linear(vectors, attention.in_proj_weight[h:], attention.in_proj_bias[h:])
+    b, t, _ = found.shape
+    keys, values = found.view(b, t, 2, attention.num_heads, -1).permute(2, 0, 3, 1, 4)
+    return keys, values
+
+
+def _attention(attention: Any, states: Tensor, read: tuple[Tensor, Tensor], mask: Tensor | None) -> Tensor:
+    """What each of the states (b, 1, h) attends to (b, 1, h)."""
+    h = attention.embed_dim
+    queries = functional.linear(states, attention.in_proj_weight[:h], attention.in_proj_bias[:h])
+    queries = queries.view(len(queries), 1, attention.num_heads, -1).transpose(1, 2)  # (b, heads, 1, d)
+    found = functional.scaled_dot_product_attention(queries, *read, attn_mask=mask)
+    attended: Tensor = attention.out_proj(found.transpose(1, 2).flatten(2))
+    return attended
+
+
+def most_pieces(lengths: Tensor, longest: int) -> Tensor:
+    """The largest numbers of pieces (s,) of what is made of sequences of these lengths (s,)."""
+    return (_FACTOR * lengths + _MORE).long().clamp(max=longest)
+
+
+@torch.no_grad()
+def best_sequences(
+    decoding: Incremental, score: Callable[[Tensor], Tensor], limits: Tensor, beam: int
+) -> Ragged:
+    """The best sequences of s decodings, without <bos> and <eos>, none of them empty.
+
+    Of the `beam` best that are kept, the one with the highest log-probability a piece, <bos> counted, is
+    taken; a beam of 1 takes the best piece every time. Raises NotConverged if scores are not numbers.
+
+    :param decoding: s * beam decodings, those of one sequence side by side
+    :param score: the scores (s * beam, v) of the next piece from the states (s * beam, h)
+    :param limits: (s,), the largest numbers of pieces
+    """
+    size, device = len(limits), limits.device
+    limits = limits.repeat_interleave(beam)  # (b k,)
+    begun = torch.full((size * beam, 1), BOS, device=device)  # (b k, t)
+    totals = torch.full((size, beam), -torch.inf, device=device)
+    totals[:, 0] = 0.0  # the beam begins with one sequence
+    ended = torch.zeros(size * beam, dtype=torch.bool, device=device)
+    for place in range(int(limits.max()) + 1):  # with <eos>
+        scores = score(decoding.step(begun[:, -1]))
+        only_end = torch.arange(scores.shape[1], device=device) == EOS  # (v,)
+        scores.masked_fill_((place >= limits)[:, None] & ~only_end, -torch.inf)
+        if not place:
+            scores[:, EOS] = -torch.inf  # none is empty
+        steps = scores.log_softmax(dim=-1)  # (b k, v)
+        # One that has ended goes on with padding alone, which costs nothing.
+        steps = steps.masked_fill(ended[:, None], -torch.inf)
+        steps[ended, PAD] = 0.0
+        rows, pieces, totals = _best(totals, steps)
+        if bool(totals.isnan().any()):
+            raise NotConverged("the scores of pieces must be numbers, got nan; train with a lower --rate")
+        begun = torch.cat([begun[rows], pieces[:, None]], dim=1)
+        if beam > 1:
+            decoding.keep(rows)
+        ended = ended[rows] | (pieces == EOS)
+        if bool(ended.all()):
+            break
+    lengths = (begun != PAD).sum(dim=1).view(size, beam)
+    chosen = (totals / lengths).argmax(dim=1) + beam * torch.arange(size, device=device)
+    return _without_frames(begun[chosen])
+
+
+def _best(totals: Tensor, steps: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """The rows (b k,) that are kept, their next pieces (b k,), and their log-probabilities (b, k).
+
+    `totals` (b, k) are those so far, `steps` (b k, v) those of every next piece.
+    """
+    (size, beam), v = totals.shape, steps.shape[1]
+    found = (totals.view(-1, 1) + steps).view(size, beam * v).topk(beam, dim=1)
+    own = beam * torch.arange(size, device=steps.device)[:, None]  # (b, 1)
+    return (own + found.indices // v).flatten(), (found.indices % v).flatten(), found.values
+
+
+def _without_frames(ids: Tensor) -> Ragged:
+    """The sequences of ids (b, t) without <bos>, <eos> and padding."""
+    found = [[piece for piece in row[1:] if piece not in (EOS, PAD)] for row in ids.tolist()]
+    return Ragged.of(found).to(str(ids.device))

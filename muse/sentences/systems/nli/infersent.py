@@ -1,0 +1,279 @@
+"""InferSent: a BiLSTM or another network over a frozen core, trained with a classifier of pairs of its rows.
+
+The pairs are those of NLI (Conneau, 2019, section 3.2), or sentences with translations and negatives
+(see translations). The classifier is kept with the encoder.
+
+Translation detection: pairs of a sentence and either its translation or a sentence of similar length.
+
+Rücklé et al. (2018, section 5.1) train InferSent on it: it needs translations and no labels. Random negatives
+could be recognised by their length alone, so negatives here are about as long as the translation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+from muse.errors import Contradiction
+from muse.files.nli import LABELS
+from muse.sentences.encoders.ragged import Ragged
+from muse.sentences.encoders.reading import Reader
+from muse.sentences.systems.core import Core
+from muse.sentences.systems.cores import restored_core
+from muse.sentences.systems.networks.sentence_rows import (
+    POOLINGS,
+    RECURRENT,
+    HierarchicalConvolution,
+    Recurrent,
+)
+from muse.sentences.systems.nli.pair_classes import (
+    LabelledPairs,
+    PairClassifier,
+    PairClassLearner,
+    PairExamples,
+    RowPairNetwork,
+    read_inferences,
+)
+from muse.sentences.systems.system import Fitted, Job, Preset, System
+from muse.sentences.training.checks import beside, check_choices, check_fractions, check_least
+from muse.sentences.training.pairs import Pairs
+from muse.sentences.training.seeding import generator_for, torch_seeded
+from muse.sentences.training.trainer import TrainerConfig, train
+from muse.space import AlignedSpace
+
+WINDOW = 100  # sentences on either side, in the order of length, that a negative is drawn from
+_ROWS = 256  # held-out examples classified at once
+NO, YES = 0, 1  # the classes
+CONVOLUTION = "convolution"
+
+
+@dataclass(frozen=True, eq=False)
+class TranslationExamples:
+    """Every pair of parallel text twice: unchanged, and with a negative drawn anew in each epoch."""
+
+    pairs: Pairs
+    languages: tuple[str, str]
+    seed: int
+
+    def __len__(self) -> int:
+        return 2 * len(self.pairs.training)
+
+    def training(self, rows: Tensor, generator: torch.Generator) -> LabelledPairs:
+        """The examples with these indices (b,); the first p are true pairs, the next p have negatives."""
+        return self._examples(self._training, rows, generator)
+
+    def held_out(self) -> Iterator[LabelledPairs]:
+        """The held-out pairs, true and with negatives, which are the same at every call."""
+        rows = torch.arange(2 * len(self.pairs.held_out), device=self.pairs.held_out.device)
+        generator = generator_for(self.seed, 0, 1, device=str(rows.device))
+        return (self._examples(self._held_out, part, generator) for part in torch.split(rows, _ROWS))
+
+    @cached_property
+    def _training(self) -> SameLength:
+        return SameLength.of(self.pairs.other, self.pairs.training, generator_for(self.seed, 0, 2))
+
+    @cached_property
+    def _held_out(self) -> SameLength:
+        return SameLength.of(self.pairs.other, self.pairs.held_out, generator_for(self.seed, 0, 3))
+
+    def _examples(self, part: SameLength, rows: Tensor, generator: torch.Generator) -> LabelledPairs:
+        right = rows % len(part)
+        drawn = part.draw(right, generator)
+        places, chosen = part.rows[right], part.rows[torch.where(rows < len(part), right, drawn)]  # (b,)
+        # A drawn sentence may happen to be a translation, if either side of the two pairs is equal.
+        pivot, other = self.pairs.keys
+        labels = (pivot[places] == pivot[chosen]) | (other[places] == other[chosen])  # (b,)
+        return LabelledPairs(
+            self.pairs.pivot.take(places), self.pairs.other.take(chosen), torch.where(labels, YES, NO)
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class SameLength:
+    """The indices `rows` (p,) of sentences sorted by length, from which similar ones are drawn."""
+
+    rows: Tensor
+
+    @classmethod
+    def of(cls, sentences: Ragged, rows: Tensor, generator: torch.Generator) -> SameLength:
+        """The sentences with the numbers `rows` (p,), those of one length in random order."""
+        drawn = rows[torch.randperm(len(rows), generator=generator).to(rows.device)]
+        return cls(drawn[sentences.lengths[drawn].argsort(stable=True)])
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def draw(self, places: Tensor, generator: torch.Generator) -> Tensor:
+        """For each of these places (b,) in the order, a different place within the window."""
+        reach = max(1, min(WINDOW, len(self) // 2))
+        shift = torch.randint(1, reach + 1, places.shape, generator=generator, device=places.device)
+        sign = 2 * torch.randint(0, 2, places.shape, generator=generator, device=places.device) - 1
+        found = places + sign * shift
+        return torch.where((found < 0) | (found >= len(self)), places - sign * shift, found)
+
+
+@dataclass(frozen=True)
+class InferSentConfig:
+    """The network, its `units`, the pooling, the objective, and the `hidden` layer size of the classifier.
+
+    `network` is bilstm, lstm, bigru, gru or convolution, of which the last has a pooling of its own.
+    """
+
+    network: str = "bilstm"
+    units: int = 128
+    pooling: str = "max"
+    objective: str = "nli"
+    hidden: int = 512
+    dropout: float = 0.0
+
+    def __post_init__(self) -> None:
+        check_least(self, 1, "units", "hidden")
+        check_choices(self, network=(*RECURRENT, CONVOLUTION), pooling=POOLINGS, objective=OBJECTIVES)
+        check_fractions(self, "dropout")
+
+    def idle(self) -> dict[str, str]:
+        """The settings that have no effect beside the others, each with the reason."""
+        return {"pooling": beside(self, "network")} if self.network == CONVOLUTION else {}
+
+    @property
+    def classes(self) -> int:
+        """The number of classes."""
+        return OBJECTIVES[self.objective].classes
+
+    @property
+    def form(self) -> str:
+        """The network and the pooling in short; of the default network the pooling alone."""
+        if self.network == CONVOLUTION:
+            return CONVOLUTION
+        return self.pooling if self.network == "bilstm" else f"{self.network}-{self.pooling}"
+
+
+def sentence_layers(width: int, config: InferSentConfig) -> Recurrent | HierarchicalConvolution:
+    """Untrained layers that make the row of a sentence of words (b, T, width)."""
+    if config.network == CONVOLUTION:
+        return HierarchicalConvolution(width, config.units)
+    return Recurrent(config.network, width, config.units, config.pooling)
+
+
+class InferSent(RowPairNetwork):
+    """A core, which is not saved, the BiLSTM over it, and the classifier."""
+
+    def __init__(self, core: Core, config: InferSentConfig) -> None:
+        super().__init__()
+        self.core, self.config = core, config
+        self.encoder = sentence_layers(core.dimension, config)
+        self.head = PairClassifier(self.dimension, config.hidden, config.classes, config.dropout)
+
+    @property
+    def dimension(self) -> int:
+        """The number of columns d': the units of both LSTMs together."""
+        return self.encoder.dimension
+
+    @property
+    def classifier(self) -> PairClassifier:
+        """The classifier of the objective's classes."""
+        return self.head
+
+    def reader(self, language: str) -> Reader:
+        """The reader of the core."""
+        return self.core.reader(language)
+
+    def forward(self, batch: Ragged, language: str) -> Tensor:
+        """The rows (b, d') of sentences."""
+        rows: Tensor = self.encoder(*self.core.matrices(batch, language))
+        return rows
+
+
+class Examples(NamedTuple):
+    """Pairs to learn from, how many are held out, and their counts as reported."""
+
+    pairs: PairExamples
+    held_out: int
+    counts: Mapping[str, int]
+
+
+def _inferences(job: Job) -> Examples:
+    pairs = read_inferences(job, job.core)
+    return Examples(pairs, len(pairs.dev), pairs.counts)
+
+
+def _translations(job: Job) -> Examples:
+    if not job.request.parallel:
+        raise Contradiction("infersent with objective=td needs --parallel to train on, got none; add it")
+    pairs = job.pairs()
+    return Examples(
+        TranslationExamples(pairs, job.languages, job.request.seed), 2 * len(pairs.held_out), pairs.counts
+    )
+
+
+@dataclass(frozen=True)
+class Objective:
+    """An objective: its number of classes, its reader of pairs, and the kind of text that it does not use."""
+
+    classes: int
+    pairs: Callable[[Job], Examples]
+    unused: str
+
+
+OBJECTIVES = {
+    "nli": Objective(len(LABELS), _inferences, "parallel"),
+    "td": Objective(2, _translations, "nli"),
+}
+
+PRESETS = {
+    "small": Preset(InferSentConfig(), TrainerConfig(epochs=20, batch=64, rate=1e-3, steps=400)),
+    # The rate starts at 0.1, is multiplied by 0.99 after every epoch and divided by 5 after one without
+    # improvement; training ends when it falls below 1e-5.
+    "paper": Preset(
+        InferSentConfig(units=2_048),
+        TrainerConfig(
+            epochs=20, batch=64, rate=0.1, patience=20, optimiser="sgd", decay=0.99, shrink=0.2, lowest=1e-5
+        ),
+    ),
+}
+
+
+def train_infersent(job: Job) -> Fitted:
+    """An encoder trained with a classifier of the objective's pairs."""
+    request, config = job.request, job.config
+    objective = OBJECTIVES[config.objective]
+    if getattr(request, objective.unused):
+        (other,) = OBJECTIVES.keys() - {config.objective}
+        raise Contradiction(
+            f"infersent with objective={config.objective} does not use --{objective.unused}; leave it out, "
+            f"or --set objective={other}"
+        )
+    examples = objective.pairs(job)
+    with torch_seeded(request.seed, 0):
+        network = InferSent(job.core, config).to(job.runtime.device)
+    learner = PairClassLearner(network, examples.pairs)
+    epochs = train(learner, job.trainer, seed=request.seed, runtime=job.runtime)
+    return Fitted(
+        encoder=job.encoder(
+            f"infersent[{config.objective},{config.form}:{network.dimension},{job.core.name}]",
+            network,
+            request.space.languages,
+            {"network": asdict(config), "core": dict(job.core.settings)},
+        ),
+        epochs=epochs,
+        metric="accuracy",
+        held_out=examples.held_out,
+        hits=learner.eval().hits(),
+        counts=examples.counts,
+    )
+
+
+def make_infersent(settings: Mapping[str, Any], space: AlignedSpace) -> InferSent:
+    """The network of a saved encoder; Mismatch if the weights of its core have changed."""
+    return InferSent(restored_core(settings["core"], space), InferSentConfig(**settings["network"]))
+
+
+INFERSENT = System(
+    "infersent", PRESETS, (), train_infersent, make_infersent,
+    uses=("nli", "parallel"), takes_core=True, idle=InferSentConfig.idle,
+)  # fmt: skip

@@ -1,0 +1,308 @@
+"""Classification: the label that a trained network gives each pair of sentences.
+
+Inferences: labelled pairs from a file of natural language inference, as training examples.
+
+Pair classification: the features of two rows, a classifier on them, and the learner that fits both.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+from torch.nn import functional
+
+from muse.errors import BadSetting, Contradiction, Mismatch
+from muse.files.nli import LABELS, Inference, read_nli
+from muse.progress import Progress
+from muse.sentences.encoders.encoder import SentenceEncoder, check_trained_for
+from muse.sentences.encoders.ragged import Ragged
+from muse.sentences.encoders.reading import Reader, Reading
+from muse.sentences.systems.network_encoder import NetworkEncoder, SentenceNetwork
+from muse.sentences.systems.system import Job
+from muse.sentences.training.learner import Learner
+from muse.sentences.training.pairs import read_text
+
+_ROWS = 256  # held-out pairs classified at once
+Classes = NDArray[np.int64]
+_BATCH = 256  # pairs classified at once
+
+
+@dataclass(frozen=True, eq=False)
+class Inferences:
+    """Premises and hypotheses, their labels (p,), and the indices of training and held-out (dev) rows.
+
+    `skipped` pairs have no known word on one side, `truncated` sentences were cut, and `undecided` pairs have
+    no label.
+    """
+
+    language: str
+    first: Ragged
+    second: Ragged
+    labels: Tensor
+    train: Tensor
+    dev: Tensor
+    skipped: int
+    truncated: int
+    undecided: int = 0
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """The counts to report."""
+        left_out = {name: getattr(self, name) for name in ("skipped", "truncated", "undecided")}
+        return {"pairs": len(self), **left_out}
+
+    @property
+    def languages(self) -> tuple[str, str]:
+        """The language of the premises and that of the hypotheses, which are the same."""
+        return self.language, self.language
+
+    def __len__(self) -> int:
+        return len(self.train)
+
+    def training(self, rows: Tensor, generator: torch.Generator) -> LabelledPairs:
+        """The training pairs with these numbers (b,)."""
+        return self._pairs(self.train[rows])
+
+    def held_out(self) -> Iterator[LabelledPairs]:
+        """The pairs of the file's dev part."""
+        return map(self._pairs, torch.split(self.dev, _ROWS))
+
+    def _pairs(self, rows: Tensor) -> LabelledPairs:
+        return LabelledPairs(self.first.take(rows), self.second.take(rows), self.labels[rows])
+
+
+class Readers(Protocol):
+    """A core or a network: all that reads sentences."""
+
+    def reader(self, language: str) -> Reader:
+        """The reader of a language."""
+
+
+def read_inferences(job: Job, readers: Readers) -> Inferences:
+    """The inferences of a request in its language, as a core or a network reads them."""
+    path, language, runtime = job.request.nli, job.request.language, job.runtime
+    if path is None:
+        raise Contradiction("training on inferences needs --nli to train on, got none; add it")
+    reader = readers.reader(language)
+    return make_inferences(read_nli(path), reader, language, device=runtime.device, progress=runtime.progress)
+
+
+def make_inferences(
+    text: Inference, reader: Reader, language: str, *, device: str, progress: Progress
+) -> Inferences:
+    """The train and dev parts of a file; Mismatch if too few of their pairs have known words."""
+    read = [read_text(side, reader, progress) for side in (text.premises, text.hypotheses)]
+    return inferences_of(text, read, language, device)
+
+
+def inferences_of(text: Inference, read: Sequence[Reading], language: str, device: str) -> Inferences:
+    """The train and dev parts of a file whose premises and hypotheses were read already."""
+    usable = torch.logical_and(*(side.sentences.lengths > 0 for side in read)).numpy()  # (p,)
+    parts, labels = np.array(text.parts), np.array(text.labels, np.int64)
+    train, dev = (np.flatnonzero(usable & (parts == part)) for part in ("train", "dev"))
+    if len(train) < 2 or not len(dev):
+        raise Mismatch(
+            f"training needs at least two train pairs and one dev pair with known {language} "
+            f"{read[0].unit}s in both sentences, got {len(train)} and {len(dev)} of {len(parts)} pairs; "
+            "check --lang and the file"
+        )
+    first, second = (side.sentences.to(device) for side in read)
+    classes, train_rows, dev_rows = (torch.from_numpy(array).to(device) for array in (labels, train, dev))
+    return Inferences(
+        language,
+        first,
+        second,
+        classes,
+        train_rows,
+        dev_rows,
+        skipped=int(np.count_nonzero(~usable & (parts != "test"))),
+        truncated=sum(side.truncated for side in read),
+        undecided=text.undecided,
+    )
+
+
+def pair_features(u: Tensor, v: Tensor) -> Tensor:
+    """[u, v, |u - v|, u * v] (b, 4 d) of the rows u (b, d) and v (b, d) (Conneau, 2019, figure 3.1)."""
+    return torch.cat([u, v, (u - v).abs(), u * v], dim=1)
+
+
+class PairClassifier(nn.Module):
+    """A classifier of pairs: logits of the classes, from the pair's features through one hidden layer."""
+
+    def __init__(self, dimension: int, hidden: int, classes: int, dropout: float) -> None:
+        super().__init__()
+        self.classes = classes
+        self.layers = nn.Sequential(
+            nn.Linear(4 * dimension, hidden), nn.Tanh(), nn.Dropout(dropout), nn.Linear(hidden, classes)
+        )
+
+    def forward(self, u: Tensor, v: Tensor) -> Tensor:
+        """The logits (b, classes) of the rows u (b, d) and v (b, d)."""
+        logits: Tensor = self.layers(pair_features(u, v))
+        return logits
+
+
+class PairNetwork(SentenceNetwork):
+    """A sentence network that also classifies pairs of sentences."""
+
+    @property
+    @abstractmethod
+    def classes(self) -> int:
+        """The number of classes."""
+
+    @abstractmethod
+    def logits(self, first: Ragged, second: Ragged, languages: tuple[str, str]) -> Tensor:
+        """The logits (b, classes) of b pairs of sentences in these languages."""
+
+
+class RowPairNetwork(PairNetwork):
+    """A network that classifies pairs by their rows."""
+
+    @property
+    @abstractmethod
+    def classifier(self) -> PairClassifier:
+        """The classifier of pairs of rows."""
+
+    @property
+    def classes(self) -> int:
+        """The number of classes of the classifier."""
+        return self.classifier.classes
+
+    def logits(self, first: Ragged, second: Ragged, languages: tuple[str, str]) -> Tensor:
+        """The logits (b, classes) of b pairs of sentences in these languages."""
+        u, v = (self(batch, language) for batch, language in zip((first, second), languages, strict=True))
+        found: Tensor = self.classifier(u, v)
+        return found
+
+
+class WithClassifier(RowPairNetwork):
+    """A network and a classifier of pairs of its rows."""
+
+    def __init__(self, network: SentenceNetwork, classifier: PairClassifier) -> None:
+        super().__init__()
+        self.network, self.head = network, classifier
+
+    @property
+    def dimension(self) -> int:
+        """The number of columns d' of the network."""
+        return self.network.dimension
+
+    @property
+    def classifier(self) -> PairClassifier:
+        """The classifier."""
+        return self.head
+
+    def reader(self, language: str) -> Reader:
+        """The reader of the network."""
+        return self.network.reader(language)
+
+    def forward(self, batch: Ragged, language: str) -> Tensor:
+        """The rows (b, d') of the network."""
+        rows: Tensor = self.network(batch, language)
+        return rows
+
+
+class LabelledPairs(NamedTuple):
+    """The first and the second sentence of b pairs, and their classes (b,)."""
+
+    first: Ragged
+    second: Ragged
+    labels: Tensor
+
+
+class PairExamples(Protocol):
+    """Labelled pairs, some of which are held out."""
+
+    @property
+    def languages(self) -> tuple[str, str]:
+        """The language of the first sentences and that of the second ones."""
+
+    def __len__(self) -> int:
+        """The number n of examples to train on."""
+
+    def training(self, rows: Tensor, generator: torch.Generator) -> LabelledPairs:
+        """The examples with these numbers (b,); random draws come from `generator`."""
+
+    def held_out(self) -> Iterator[LabelledPairs]:
+        """The held-out examples, the same at every call."""
+
+
+class PairClassLearner(Learner):
+    """Fits a network that classifies pairs, by the cross-entropy of the classes."""
+
+    def __init__(self, network: PairNetwork, pairs: PairExamples) -> None:
+        super().__init__()
+        self.network = network
+        self._pairs = pairs
+
+    @property
+    def examples(self) -> int:
+        """The number of training examples."""
+        return len(self._pairs)
+
+    def loss(self, rows: Tensor, generator: torch.Generator) -> Tensor:
+        """The mean () of - log p(class)."""
+        pairs = self._pairs.training(rows, generator)
+        return functional.cross_entropy(self._logits(pairs), pairs.labels)
+
+    def score(self) -> float:
+        """The accuracy on the held-out examples, in percent."""
+        return 100 * float(self._right().double().mean())
+
+    def hits(self) -> int:
+        """The number of held-out examples that are classified correctly."""
+        return int(self._right().sum())
+
+    @torch.no_grad()
+    def _right(self) -> Tensor:
+        """Whether each held-out example (h,) is classified correctly."""
+        held_out = self._pairs.held_out()
+        return torch.cat([self._logits(pairs).argmax(dim=1) == pairs.labels for pairs in held_out])
+
+    def _logits(self, pairs: LabelledPairs) -> Tensor:
+        return self.network.logits(pairs.first, pairs.second, self._pairs.languages)
+
+
+def classify(
+    encoder: SentenceEncoder,
+    premises: Sequence[str],
+    hypotheses: Sequence[str],
+    language: str,
+    *,
+    progress: Progress,
+) -> Classes:
+    """The index (p,) in LABELS of each pair's label; -1 if a sentence of the pair has no known word.
+
+    BadSetting if the encoder has no classifier of inferences, or was not trained for the language.
+    """
+    network = _classifier(encoder)
+    check_trained_for(encoder, language)
+    reader = network.reader(language)
+    first, second = (read_text(side, reader, progress).sentences for side in (premises, hypotheses))
+    known = ((first.lengths > 0) & (second.lengths > 0)).nonzero()[:, 0]
+    device = network.device
+    found = torch.full((len(premises),), -1)
+    with torch.no_grad():
+        for rows in torch.split(known, _BATCH) if len(known) else ():  # of nothing, there would be one part
+            one, other = (side.take(rows).to(device) for side in (first, second))
+            found[rows] = network.logits(one, other, (language, language)).argmax(dim=1).cpu()
+    labels: Classes = found.numpy()
+    return labels
+
+
+def _classifier(encoder: SentenceEncoder) -> PairNetwork:
+    """The network of an encoder that was trained on inferences."""
+    network = encoder.network if isinstance(encoder, NetworkEncoder) else None
+    if not (isinstance(network, PairNetwork) and network.classes == len(LABELS)):
+        raise BadSetting(
+            f"inference needs an encoder that was trained with --nli, such as infersent, x-bilstm, lens, "
+            f"cmlm or xlm; {encoder.name} has no classifier of {', '.join(LABELS)}"
+        )
+    return network.eval()

@@ -1,0 +1,210 @@
+"""X-BiLSTM: trains an encoder of another language to match the rows of a frozen English encoder.
+
+Conneau (2019), section 4.2.4: both encoders have the same form, the word vectors of the language are trained
+too, starting from the aligned space, and L_align pulls translations together. Models trained on English rows,
+such as an NLI classifier, then work in the other language without labels in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from muse.errors import BadSetting, Mismatch
+from muse.sentences.encoders.ragged import Ragged
+from muse.sentences.encoders.reading import Reader
+from muse.sentences.encoders.saving import check_space, encoder_files
+from muse.sentences.systems.core import Core, SpaceCore
+from muse.sentences.systems.network_encoder import opened, saved_by
+from muse.sentences.systems.nli.infersent import INFERSENT, InferSent, InferSentConfig, sentence_layers
+from muse.sentences.systems.nli.pair_classes import PairClassifier, RowPairNetwork
+from muse.sentences.systems.system import Fitted, Job, Preset, System
+from muse.sentences.training.losses import Align
+from muse.sentences.training.seeding import torch_seeded
+from muse.sentences.training.trainer import TrainerConfig, train
+from muse.space import AlignedSpace
+
+
+@dataclass(frozen=True)
+class XBiLSTMConfig:
+    """The settings: the folder of the `english` InferSent encoder, its `units` in each direction, and others.
+
+    `weight` is the lambda of L_align. With `copied` the encoder starts from the weights of the English one, a
+    good start over an aligned space; otherwise from random weights, as in the paper. `words`: the word
+    vectors of the language are trained too, as in the paper.
+    """
+
+    english: str = ""
+    units: int = 128
+    weight: float = 0.25
+    copied: bool = True
+    words: bool = True
+
+    def __post_init__(self) -> None:
+        Align(self.weight)
+
+
+class LanguageBiLSTM(nn.Module):
+    """The words (m, K) and the BiLSTM of one language, of the form of the English network's."""
+
+    def __init__(self, english: InferSent, words: Tensor) -> None:
+        super().__init__()
+        self.words = nn.Embedding(words.shape[0], words.shape[1], sparse=True, _weight=words)
+        self.encoder = sentence_layers(words.shape[1], english.config)
+
+    def forward(self, batch: Ragged) -> Tensor:
+        """The rows (b, d') of sentences."""
+        mask = batch.padded().mask  # (b, T)
+        words = self.words.weight.new_zeros(*mask.shape, self.words.embedding_dim)  # (b, T, K)
+        # Padding must not use a word of the table, which training would then change.
+        words = words.index_put(mask.nonzero(as_tuple=True), self.words(batch.ids))
+        found: Tensor = self.encoder(words, mask)
+        return found
+
+
+class XBiLSTM(RowPairNetwork):
+    """The English network, frozen, and those of other languages, made of their words (m, K)."""
+
+    def __init__(self, english: InferSent, words: Mapping[str, Tensor]) -> None:
+        super().__init__()
+        self.english = english.requires_grad_(False)
+        self.others = nn.ModuleDict(
+            {_module(language): LanguageBiLSTM(english, rows) for language, rows in words.items()}
+        )
+        self.register_load_state_dict_pre_hook(_current_names)  # type: ignore[no-untyped-call]
+
+    def copy_english(self) -> None:
+        """Gives every language the weights of the English BiLSTM."""
+        for name in self.others:
+            other = self.others.get_submodule(f"{name}.encoder")
+            other.load_state_dict(self.english.encoder.state_dict())
+
+    def keep_words(self) -> None:
+        """Leaves the word vectors of every language as they are in training."""
+        for name in self.others:
+            self.others.get_submodule(f"{name}.words").requires_grad_(False)
+
+    @property
+    def dimension(self) -> int:
+        """The number of columns d' of the English network."""
+        return self.english.dimension
+
+    @property
+    def classifier(self) -> PairClassifier:
+        """The classifier of the English network."""
+        return self.english.classifier
+
+    def reader(self, language: str) -> Reader:
+        """The reader of the English network, which finds the words of the space."""
+        return self.english.reader(language)
+
+    def forward(self, batch: Ragged, language: str) -> Tensor:
+        """The rows (b, d') of sentences."""
+        rows: Tensor
+        if (name := _module(language)) in self.others:
+            rows = self.others[name](batch)
+        else:
+            rows = self.english(batch, language)
+        return rows
+
+
+def _module(language: str) -> str:
+    """The name of the module of a language: ModuleDict takes no dots, and no names of its own attributes."""
+    name = language.replace(".", "%2E")
+    return f"{name}%" if hasattr(nn.ModuleDict, name) else name
+
+
+def open_english(folder: Path, core: Core, space: AlignedSpace) -> InferSent:
+    """The InferSent network saved in a folder, for the words of a space."""
+    needed = f"x-bilstm needs an encoder trained with {INFERSENT.name}"
+    saved = saved_by(INFERSENT.name, folder, needed)
+    if saved.settings.get("core"):
+        raise BadSetting(f"{folder}: x-bilstm needs an encoder without --core, got {saved.name}")
+    check_space(folder, saved.spaces, space)
+
+    def made() -> InferSent:
+        return InferSent(core, InferSentConfig(**saved.settings["network"]))
+
+    return opened(folder, saved, "an InferSent network", made)
+
+
+def train_x_bilstm(job: Job) -> Fitted:
+    """Encoders of the languages, trained by L_align on parallel text to match that of the pivot."""
+    request, config, device = job.request, job.config, job.runtime.device
+    english = _opened(job)
+    parallel = job.parallel()
+    words = {name: torch.tensor(request.space.vectors(name).matrix) for name in parallel.pairs}
+    # From stream 0 the weights would be those that an InferSent of the same seed began with.
+    with torch_seeded(request.seed, 1):
+        network = XBiLSTM(english, words).to(device)
+    if config.copied:
+        network.copy_english()
+    if not config.words:
+        network.keep_words()
+    loss = Align(config.weight)
+    learner = parallel.learner(network, loss, job.runtime.processes)
+    epochs = train(learner, job.trainer, seed=request.seed, runtime=job.runtime)
+    return Fitted(
+        encoder=job.encoder(
+            f"x-bilstm[{english.config.form}:{network.dimension},{loss}]",
+            network,
+            (job.languages[0], *parallel.pairs),
+            {"network": asdict(english.config), "learned": list(parallel.pairs)},
+        ),
+        epochs=epochs,
+        metric="P@1",
+        held_out=parallel.held_out,
+        hits=learner.eval().hits(),
+        counts=parallel.counts,
+    )
+
+
+def _opened(job: Job) -> InferSent:
+    config, space = job.config, job.request.space
+    if not config.english:
+        raise BadSetting(
+            "x-bilstm needs an English encoder: give --set english=FOLDER with one that muse train --encoder "
+            f"{INFERSENT.name} made for this space"
+        )
+    english = open_english(Path(config.english), job.core, space)
+    if english.config.units != config.units:
+        raise Mismatch(
+            f"{config.english}: this preset needs an encoder of {config.units} units, got "
+            f"{english.config.units}; train a matching one, or give --set units={english.config.units}"
+        )
+    return english
+
+
+def make_x_bilstm(settings: Mapping[str, Any], space: AlignedSpace) -> XBiLSTM:
+    """The network of a saved encoder."""
+    english = InferSent(SpaceCore(space), InferSentConfig(**settings["network"]))
+    learned = settings["learned"]  # the one language, in folders that are older than several
+    names = [learned] if isinstance(learned, str) else learned
+    return XBiLSTM(english, {name: torch.empty(space.vectors(name).matrix.shape) for name in names})
+
+
+def _current_names(network: nn.Module, state: dict[str, Tensor], *_: object) -> None:
+    """Renames in place the arrays of a folder that is older than several languages."""
+    if isinstance(network, XBiLSTM) and "words.weight" in state:
+        (language,) = network.others
+        for name in [name for name in state if name.startswith(("words.", "encoder."))]:
+            state[f"others.{language}.{name}"] = state.pop(name)
+
+
+def _read(config: XBiLSTMConfig) -> dict[str, tuple[Path, ...]]:
+    """The files of the English encoder; a run can be resumed only if they are unchanged."""
+    return {"english": encoder_files(Path(config.english))} if config.english else {}
+
+
+PRESETS = {
+    "small": Preset(XBiLSTMConfig(), TrainerConfig(epochs=8, batch=128, rate=1e-3, steps=250)),
+    "paper": Preset(XBiLSTMConfig(units=512, copied=False), TrainerConfig(epochs=20, batch=64, rate=1e-3)),
+}
+X_BILSTM = System(
+    "x-bilstm", PRESETS, ("parallel",), train_x_bilstm, make_x_bilstm, reads=_read, several=True
+)

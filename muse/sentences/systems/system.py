@@ -1,0 +1,293 @@
+"""Systems: the types of a sentence system, of a request to train it, and of the result."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from itertools import chain
+from pathlib import Path
+from typing import Any, get_type_hints
+
+import numpy as np
+
+from muse.errors import BadSetting, Contradiction
+from muse.files.sentence_text import read_pairs
+from muse.run.runtime import Runtime
+from muse.sentences.encoders.encoder import SentenceEncoder
+from muse.sentences.encoders.reading import Reader
+from muse.sentences.encoders.saving import check_out
+from muse.sentences.systems.core import Core
+from muse.sentences.systems.corpora import ParallelCorpus
+from muse.sentences.systems.network_encoder import NetworkEncoder, SentenceNetwork
+from muse.sentences.training.checks import without
+from muse.sentences.training.pairs import Pairs, make_pairs
+from muse.sentences.training.trainer import EpochResult, TrainerConfig
+from muse.space import AlignedSpace
+
+TEXTS = ("parallel", "nli", "text")  # the kinds of text that systems learn from, named as their options
+TEXT_OF_MORE = "text of more languages"
+_CONVERTED = (bool, int, float, str)
+_BOOLEANS = {"true": True, "false": False}
+
+
+@dataclass(frozen=True)
+class Preset:
+    """The settings of a system at one size, and those of its trainer."""
+
+    config: Any
+    trainer: TrainerConfig
+
+
+@dataclass(frozen=True)
+class System:
+    """A sentence system: its presets by name, the texts it needs, and those it can use.
+
+    `several`: it takes parallel text of several languages at once; `translated_nli`: inferences with their
+    translations. `train` trains an encoder for a job. `network` rebuilds an untrained network from saved
+    settings; a system without a network raises KeyError. `reads` returns the files of each folder that a
+    config names, by setting. `idle` returns the settings of a config that have no effect beside its others,
+    each with the reason (see muse.sentences.training.checks); `of_texts`, those that have none without a kind
+    of text, by kind. `trainers` returns how each stage is trained.
+    """
+
+    name: str
+    presets: Mapping[str, Preset]
+    needs: tuple[str, ...]
+    train: Callable[[Job], Fitted]
+    network: Callable[[Mapping[str, Any], AlignedSpace], SentenceNetwork]
+    uses: tuple[str, ...] = ()  # beside what it needs
+    takes_core: bool = False
+    several: bool = False
+    translated_nli: bool = False
+    reads: Callable[[Any], Mapping[str, tuple[Path, ...]]] = lambda config: {}
+    idle: Callable[[Any], Mapping[str, str]] = lambda config: {}
+    of_texts: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    trainers: Callable[[Preset], Sequence[TrainerConfig]] = lambda preset: (preset.trainer,)
+
+
+@dataclass(frozen=True)
+class TrainingRequest:
+    """A request to train an encoder: the space, the language, the texts, the settings, the output folder.
+
+    `parallel` is one file of lines `pivot<TAB>sentence`, or two files aligned by line, the pivot's first;
+    `further` has such a file for other languages. `translated_nli` has the rows of `nli` in other languages.
+    `texts` has the file of each language. The preset is changed by `settings` (from --set), `config`
+    (settings of the system with separate options) and `trainer` (settings of TrainerConfig).
+    """
+
+    space: AlignedSpace
+    language: str
+    out: Path
+    preset: str = "small"
+    parallel: tuple[Path, ...] = ()
+    further: Mapping[str, Path] = field(default_factory=dict)
+    nli: Path | None = None
+    translated_nli: Mapping[str, Path] = field(default_factory=dict)
+    texts: Mapping[str, Path] = field(default_factory=dict)
+    core: Path | None = None
+    settings: Mapping[str, str] = field(default_factory=dict)
+    trainer: Mapping[str, Any] = field(default_factory=dict)
+    config: Mapping[str, Any] = field(default_factory=dict)
+    seed: int = 0
+    resume: bool = False
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """All text files of the request."""
+        texts = (path for _, path in sorted(self.texts.items()))
+        parallel = chain.from_iterable(self.parallel_files.values())
+        nli = () if self.nli is None else (self.nli,)
+        return (*parallel, *texts, *nli, *self.translated_nli.values())
+
+    @property
+    def parallel_files(self) -> dict[str, tuple[Path, ...]]:
+        """The files of parallel text by language, the language to train first."""
+        own = {self.language: self.parallel} if self.parallel else {}
+        return own | {language: (path,) for language, path in self.further.items()}
+
+    def chosen_preset(self, system: System) -> Preset:
+        """The preset with the settings applied; checks all that can be checked without reading text."""
+        if self.preset not in system.presets:
+            raise BadSetting(
+                f"--preset of {system.name} must be one of {', '.join(system.presets)}; got {self.preset!r}"
+            )
+        self._check_texts(system)
+        if len(self.parallel) > 2:
+            raise BadSetting(f"--parallel takes one file, or --source and --target; got {len(self.parallel)}")
+        if self.core is not None and not system.takes_core:
+            raise Contradiction(f"{system.name} learns its own words and takes no --core; leave it out")
+        if self.further and not system.several:
+            raise Contradiction(
+                f"{system.name} uses parallel text of --lang alone; leave out --parallel "
+                f"{next(iter(self.further))}=FILE"
+            )
+        for language in (self.language, *self.texts, *self.further, *self.translated_nli):
+            self.space.side(language)
+        self._check_translated_nli(system)
+        if self.parallel and self.language == self.space.pivot and system.several and self.nli is not None:
+            raise BadSetting(
+                f"--parallel with --nli of {self.language} must name the other language; give --parallel "
+                f"LANG=FILE, of one of {', '.join(sorted({*self.space.languages} - {self.language}))}"
+            )
+        if self.space.pivot in self.parallel_files:
+            option = (
+                "--lang" if self.parallel and self.language == self.space.pivot else "--parallel LANG=FILE"
+            )
+            raise BadSetting(
+                f"{option} must have a language other than the pivot, got {self.space.pivot}; this space has "
+                f"{', '.join(self.space.languages)}"
+            )
+        check_out(self.out)
+        preset = _changed(system.presets[self.preset], self.settings, {**self.trainer}, {**self.config})
+        self._check_effects(system, preset)
+        return preset
+
+    def _check_effects(self, system: System, preset: Preset) -> None:
+        """Raise BadSetting for the first of `settings` that has no effect, unless it switches a thing off."""
+        idle = self._idle(system, preset)
+        values = {**vars(preset.trainer), **vars(preset.config)}
+        for name, text in self.settings.items():
+            if name in idle and values[name]:  # where there is no thing, 0 says so
+                raise BadSetting(f"{name}={text} has no effect {idle[name]}")
+
+    def _idle(self, system: System, preset: Preset) -> dict[str, str]:
+        """The settings that have no effect in this training, each with the reason."""
+        in_training = (set(trainer.idle().items()) for trainer in system.trainers(preset))
+        found = {**dict(set.intersection(*in_training)), **system.idle(preset.config)}
+        given = {"parallel": self.parallel_files, "nli": self.nli, TEXT_OF_MORE: len(self.texts) > 1}
+        for kind, names in system.of_texts.items():
+            found |= {} if given[kind] else dict.fromkeys(names, without(f"--{kind}"))
+        return found
+
+    def _check_translated_nli(self, system: System) -> None:
+        pivot = self.space.pivot
+        for language in self.translated_nli:
+            if not system.translated_nli:
+                raise Contradiction(
+                    f"{system.name} uses no translations of inferences; leave out --nli {language}=FILE"
+                )
+            if self.nli is None:
+                raise Contradiction(
+                    f"--nli {language}=FILE translates pairs of {pivot}, got none; give these as --nli FILE"
+                )
+            if language == pivot:
+                raise BadSetting(
+                    f"--nli LANG=FILE must have a language other than the pivot, got {pivot}; give its pairs "
+                    "as --nli FILE"
+                )
+
+    def _check_texts(self, system: System) -> None:
+        given = {"parallel": bool(self.parallel), "nli": self.nli is not None, "text": bool(self.texts)}
+        for name in TEXTS:
+            if name in system.needs and not given[name]:
+                of = f" of {self.language}, the --lang," if name == "parallel" and self.further else ""
+                raise Contradiction(f"{system.name} needs --{name}{of} to train on, got none; add it")
+            if given[name] and name not in (*system.needs, *system.uses):
+                raise Contradiction(f"{system.name} does not use --{name}; leave it out")
+
+
+@dataclass(frozen=True, eq=False)
+class Job:
+    """A checked request with its settings, core and runtime.
+
+    `recipe`, which is saved with the encoder, has everything that determines the result of training, except
+    the space and the core.
+    """
+
+    request: TrainingRequest
+    config: Any
+    trainer: TrainerConfig
+    runtime: Runtime
+    core: Core
+    recipe: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def languages(self) -> tuple[str, str]:
+        """The pivot and the language to train."""
+        return self.request.space.pivot, self.request.language
+
+    def pairs(self, reader: Callable[[str], Reader] | None = None, language: str = "") -> Pairs:
+        """The parallel text of a language, by default that to train, with a part held out.
+
+        It is read by the core or, if given, by `reader`.
+        """
+        pivot, own = self.languages
+        text = read_pairs(self.request.parallel_files[language or own])
+        readers = [(reader or self.core.reader)(name) for name in (pivot, language or own)]
+        rng, runtime = np.random.default_rng(self.request.seed), self.runtime
+        return make_pairs(text, readers, rng=rng, device=runtime.device, progress=runtime.progress)
+
+    def parallel(self, reader: Callable[[str], Reader] | None = None) -> ParallelCorpus:
+        """The parallel text of every language of the request, as `pairs` reads it."""
+        names = self.request.parallel_files
+        return ParallelCorpus(self.languages[0], {name: self.pairs(reader, name) for name in names})
+
+    def encoder(
+        self, label: str, network: SentenceNetwork, languages: tuple[str, ...], settings: Mapping[str, Any]
+    ) -> NetworkEncoder:
+        """The encoder of a trained network; `settings` are the JSON values that rebuild the network."""
+        settings = {"system": self.recipe["system"], **settings, "training": self.recipe}
+        return NetworkEncoder(label, self.request.space, languages, network.eval(), settings)
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """The result of training a system: the encoder at its best epoch, and the results of all epochs.
+
+    An epoch's score is its `metric`: the percentage of `hits` among the `held_out` cases or, if `hits` is
+    None, another figure on all of them. `counts` are printed unchanged. `loading` is the time in seconds
+    spent on reading text, if the system measures it. `scored` are the languages of the held-out cases, if
+    these are not of all that are trained.
+    """
+
+    encoder: SentenceEncoder
+    epochs: tuple[EpochResult, ...]
+    metric: str
+    held_out: int
+    hits: int | None
+    counts: Mapping[str, int]
+    loading: float = 0.0
+    scored: tuple[str, ...] = ()
+
+
+def _changed(
+    preset: Preset, settings: Mapping[str, str], trainer: dict[str, Any], config: dict[str, Any]
+) -> Preset:
+    """The preset with these settings; a name in --set is looked up in the system first, then the trainer."""
+    kinds = {name: kind for name, kind in _kinds(preset.trainer).items() if name not in CALLED_OTHERWISE}
+    of_system = _kinds(preset.config)
+    for name, text in settings.items():
+        if name in of_system:
+            config[name] = _value(name, text, of_system[name])
+        elif name in kinds:
+            trainer[name] = _value(name, text, kinds[name])
+        else:
+            own = f"; use --{name}" if name in CALLED_OTHERWISE else ""
+            raise BadSetting(f"--set takes one of {', '.join([*of_system, *kinds])}; got {name!r}{own}")
+    _check_names(preset.config, config)
+    _check_names(preset.trainer, trainer)
+    return Preset(replace(preset.config, **config), replace(preset.trainer, **trainer))
+
+
+def _check_names(default: Any, given: Mapping[str, Any]) -> None:
+    names = [part.name for part in fields(default)]
+    for name in given:
+        if name not in names:
+            raise BadSetting(f"{type(default).__name__} takes one of {', '.join(names)}; got {name!r}")
+
+
+CALLED_OTHERWISE = ("epochs", "batch", "rate", "patience")  # options of their own
+
+
+def _kinds(config: Any) -> dict[str, type]:
+    """The type of each setting that can be parsed from text."""
+    hints = get_type_hints(type(config))
+    return {part.name: hints[part.name] for part in fields(config) if hints[part.name] in _CONVERTED}
+
+
+def _value(name: str, text: str, kind: type) -> Any:
+    try:
+        return _BOOLEANS[text.lower()] if kind is bool else kind(text)
+    except (ValueError, KeyError):
+        expected = "true or false" if kind is bool else f"a value of type {kind.__name__}"
+        raise BadSetting(f"--set {name} takes {expected}, got {text!r}") from None

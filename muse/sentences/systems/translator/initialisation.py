@@ -1,0 +1,186 @@
+"""Initialisation: how encoder and decoder begin, each at random, from the space, or from a language model.
+
+Attention in order: a model that translates word by word before it has learned anything.
+
+Which word of the source each word of a translation stands for is what a Transformer is slow to learn, and
+where both lookup tables are aligned little else is missing: the row of what it attends to is close to that of
+the translation. Here the last dimensions, as many as a head has, are those of the positions alone, and the
+others those of the pieces. In the decoder's last layer every head compares positions and copies pieces.
+The decoder's positions are the encoder's, one further: piece i is predicted where piece i - 1 is read. All
+this is where training begins; every parameter is then learned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from muse.errors import BadSetting
+from muse.sentences.systems.networks.transformer import TransformerLayers, random_rows
+from muse.sentences.systems.pieces import Pieces, aligned_rows
+from muse.sentences.systems.translator.seq2seq import (
+    ORDERED,
+    RANDOM,
+    SPACE,
+    TranslatorConfig,
+    TranslatorNetwork,
+)
+from muse.sentences.systems.xlm.language_model import XlmNetwork
+from muse.sentences.systems.xlm.tuning import open_xlm
+from muse.sentences.training.seeding import generator_for
+from muse.space import AlignedSpace
+
+POSITIONS = 2.0  # how large positions are beside pieces
+SHARPNESS = 2.0  # of attention, squared in the product of queries and keys
+COPIED = 4.0  # how large what is copied is beside the decoder's own state
+GAIN = 4.0  # of the last norm, so that rows count for more than the frequencies of pieces
+BIAS = 0.2  # of the logarithms of the counts
+SIZES = ("pieces", "layers", "heads", "hidden", "longest")  # the settings that language models decide
+
+
+@torch.no_grad()
+def attend_in_order(network: TranslatorNetwork) -> None:
+    """Sets the parameters of a network before training; encoder and decoder have rows of one space."""
+    hidden, heads = network.config.hidden, network.config.heads
+    of_pieces = torch.arange(hidden) < hidden - hidden // heads  # (h,)
+    encoder, decoder = (part.state_dict() for part in (network.encoder, network.decoder))  # not copies
+    for part in (encoder, decoder):
+        rows = part["table._rows"]  # (v, h)
+        spread = float(rows.square().mean().sqrt())
+        rows[:, ~of_pieces] = 0.0
+        rows *= spread / float(rows[:, of_pieces].square().mean().sqrt())
+        part["_positions"][:, of_pieces] = 0.0
+        part["_languages"].zero_()
+    encoder["_positions"] *= POSITIONS
+    decoder["_positions"][:-1] = encoder["_positions"][1:]
+    positions = torch.eye(hidden)[~of_pieces].repeat(heads, 1)  # (h, h), the same for every head
+    copied = torch.diag(of_pieces.float())
+    layer = network.decoder.layers[-1]
+    layer.multihead_attn.in_proj_weight.copy_(
+        torch.cat([SHARPNESS * positions, SHARPNESS * positions, copied])
+    )
+    layer.multihead_attn.out_proj.weight.copy_(COPIED * torch.eye(hidden))
+    layer.norm3.weight.fill_(GAIN)
+    network.bias.mul_(BIAS)
+
+
+@dataclass(frozen=True, eq=False)
+class Pretrained:
+    """The language models that a config names, by the part that each begins."""
+
+    models: Mapping[str, XlmNetwork]
+
+    @property
+    def pieces(self) -> Pieces | None:
+        """Their pieces, if there are any models."""
+        return next((model.pieces for model in self.models.values()), None)
+
+    def sized(self, config: TranslatorConfig) -> TranslatorConfig:
+        """The config with the sizes of the models."""
+        for model in self.models.values():
+            own = model.config
+            longest = min(config.longest, own.length - 2)
+            return replace(
+                config, pieces=own.pieces, layers=own.layers, heads=own.heads, hidden=own.hidden,
+                longest=longest,
+            )  # fmt: skip
+        return config
+
+    def check_sizes(self, config: TranslatorConfig, named: Collection[str]) -> None:
+        """Raise BadSetting if a setting that was `named` is another than that of the models."""
+        own = self.sized(config)
+        for name in SIZES:
+            given, needed = getattr(config, name), getattr(own, name)
+            if name in named and given != needed:
+                most = "at most " if name == "longest" else ""
+                raise BadSetting(
+                    f"{name} must be {most}{needed}, as in the language model of the "
+                    f"{' and '.join(self.models)}, got {given}; leave it out, or train such a language model"
+                )
+
+    def label(self, part: str, given: str) -> str:
+        """How a part begins, in a word: random, space, or the objective of its model."""
+        return self.models[part].config.objective if part in self.models else given
+
+
+def open_pretrained(config: TranslatorConfig, space: AlignedSpace) -> Pretrained:
+    """The language models of a config; BadSetting if two do not fit each other."""
+    given = {"encoder": config.encoder, "decoder": config.decoder}
+    models = {
+        part: open_xlm(Path(name), space) for part, name in given.items() if name not in (RANDOM, SPACE)
+    }
+    if len(models) == 2 and not _alike(models["encoder"], models["decoder"]):
+        raise BadSetting(
+            f"encoder and decoder must begin with models of the same pieces and sizes, got {config.encoder} "
+            f"and {config.decoder}; train both on the same text with the same --seed"
+        )
+    return Pretrained(models)
+
+
+def _alike(one: XlmNetwork, other: XlmNetwork) -> bool:
+    sizes = [(x.config.layers, x.config.heads, x.config.hidden, x.config.length) for x in (one, other)]
+    return sizes[0] == sizes[1] and one.pieces.tokens == other.pieces.tokens
+
+
+def untrained_translator(
+    config: TranslatorConfig,
+    pieces: Pieces,
+    counts: Mapping[str, Tensor],
+    space: AlignedSpace,
+    pretrained: Pretrained,
+    seed: int,
+) -> TranslatorNetwork:
+    """The network before training; `counts` (v,) are those of the pieces in the text of each language.
+
+    The output bias begins with the logarithms of the counts, or is that of the decoder's model.
+    """
+    generator, languages = generator_for(seed, 0), tuple(counts)
+    rows = {RANDOM: random_rows(len(pieces), config.hidden, generator_for(seed, 1))}
+    if SPACE in (config.encoder, config.decoder):
+        rows[SPACE] = aligned_rows(pieces, languages, space, config.hidden, seed)
+    tables = [rows.get(name, rows[RANDOM]) for name in (config.encoder, config.decoder)]
+    network = TranslatorNetwork(config, pieces, languages, (tables[0], tables[1]), generator)
+    table = torch.stack(list(counts.values()))  # (languages, v)
+    network.only_written_with(table)
+    with torch.no_grad():
+        network.bias.copy_(table.sum(dim=0).clamp(min=1).log())
+    for part, model in pretrained.models.items():
+        layers = network.encoder if part == "encoder" else network.decoder
+        copy_layers(model.model.transformer, layers, [_number(model, name) for name in languages])
+        if part == "decoder":
+            network.bias.data.copy_(model.model.bias.data)
+    if config.attention == ORDERED:
+        attend_in_order(network)
+    return network
+
+
+def _number(model: XlmNetwork, language: str) -> int:
+    if language not in model.languages:
+        raise BadSetting(
+            f"the language models must know every language of the text, got one of "
+            f"{', '.join(model.languages)} without {language}"
+        )
+    return model.languages.index(language)
+
+
+def copy_layers(model: TransformerLayers, part: TransformerLayers, languages: Sequence[int]) -> None:
+    """Gives an encoder or a decoder the parameters of a language model; attention to a memory stays as it is.
+
+    `languages` are the numbers in the model of the part's languages.
+    """
+    given, own = model.state_dict(), part.state_dict()
+    for name, value in given.items():
+        if name == "_languages":
+            own[name] = value[list(languages)]
+        elif name == "_positions":
+            own[name] = value[: len(own[name])]
+        elif part.config.memory and ".norm2." in name:
+            # In a decoder's layer the second norm belongs to the memory, the third to the feed-forward part.
+            own[name.replace(".norm2.", ".norm3.")] = value
+        else:
+            own[name] = value
+    part.load_state_dict(own)

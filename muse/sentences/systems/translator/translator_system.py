@@ -1,0 +1,228 @@
+"""Translation of text with a saved translation model.
+
+The translation model as a system: its presets, training and restoring.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from muse.errors import BadSetting, Contradiction
+from muse.sentences.encoders.ragged import Ragged
+from muse.sentences.encoders.reading import PIECE, Reading
+from muse.sentences.encoders.saving import encoder_files
+from muse.sentences.systems.lines import LineWriter, Writer, check_direction
+from muse.sentences.systems.network_encoder import opened, saved_by
+from muse.sentences.systems.pieces import BOS, EOS, UNK, Pieces
+from muse.sentences.systems.system import Fitted, Job, Preset, System, TrainingRequest
+from muse.sentences.systems.translator.initialisation import Pretrained, open_pretrained, untrained_translator
+from muse.sentences.systems.translator.learning import (
+    Monolingual,
+    Noise,
+    TrainingText,
+    TranslatorLearner,
+    WordByWord,
+    monolingual,
+    read_texts,
+    word_begins,
+)
+from muse.sentences.systems.translator.seq2seq import (
+    ORDERED,
+    RANDOM,
+    SPACE,
+    TranslatorConfig,
+    TranslatorNetwork,
+    generate,
+)
+from muse.sentences.training.seeding import generator_for
+from muse.sentences.training.trainer import TrainerConfig, train
+from muse.space import AlignedSpace
+
+PRESETS = {
+    "small": Preset(
+        TranslatorConfig(), TrainerConfig(epochs=20, batch=32, rate=1e-3, patience=5, clip=5.0, steps=200)
+    ),
+    # XLM's model for unsupervised translation (section 5.1): 6 layers, 1,024 wide, 60,000 pieces.
+    "paper": Preset(
+        TranslatorConfig(pieces=60_000, layers=6, heads=8, hidden=1_024, longest=100, warmup=4_000),
+        TrainerConfig(
+            epochs=200, batch=32, rate=1e-4, patience=10, clip=5.0, precision="bf16", steps=1_000, beta2=0.98
+        ),
+    ),
+}
+
+
+def train_translator(job: Job) -> Fitted:
+    """A model of the languages of --text, trained without parallel text or with some."""
+    request = job.request
+    check_languages(request)
+    check_losses(job.config, request)
+    pretrained = open_pretrained(job.config, request.space)
+    pretrained.check_sizes(job.config, {*request.settings, *request.config})
+    config = pretrained.sized(job.config)
+    text, network = _prepared(job, config, pretrained)
+    device = job.runtime.device
+    noise = Noise(config.drop, config.blank, config.window, word_begins(network.pieces).to(device))
+    learner = TranslatorLearner(network, text, noise)
+    epochs = train(learner, job.trainer.with_warmup(config.warmup), seed=request.seed, runtime=job.runtime)
+    hits, held_out = learner.eval().predicted()
+    begins = [pretrained.label(part, getattr(config, part)) for part in ("encoder", "decoder")]
+    begins += [config.attention] if config.attention == ORDERED else []
+    return Fitted(
+        encoder=job.encoder(
+            f"translator[{','.join(begins)}]",
+            network,
+            network.languages,
+            {"network": asdict(config), "pieces": network.pieces.to_json()},
+        ),
+        epochs=epochs,
+        metric="accuracy" if text.pairs else "round-trip accuracy",
+        held_out=held_out,
+        hits=hits,
+        counts=_counts(network, text),
+        scored=tuple(request.parallel_files),
+    )
+
+
+def check_languages(request: TrainingRequest) -> None:
+    """Raise BadSetting if the texts are not those of the pivot and another language or more."""
+    pivot = request.space.pivot
+    if pivot not in request.texts or len(request.texts) < 2:
+        raise BadSetting(
+            f"a translation model needs text of {pivot}, the pivot, and of another language, got "
+            f"{', '.join(request.texts)}; give --text LANG=FILE for each"
+        )
+    for language in request.parallel_files:
+        if language not in request.texts:
+            raise Contradiction(f"--parallel of {language} needs its text; give --text {language}=FILE")
+
+
+def check_losses(config: TranslatorConfig, request: TrainingRequest) -> None:
+    """Raise BadSetting if there is nothing to learn from: no loss has a weight."""
+    of_pairs = config.translation if request.parallel_files else 0.0
+    if not (config.denoising or config.back_translation or of_pairs):
+        raise BadSetting(
+            "denoising, back_translation or, with --parallel, translation must be above 0, got 0 for each"
+        )
+
+
+def _prepared(
+    job: Job, config: TranslatorConfig, pretrained: Pretrained
+) -> tuple[TrainingText, TranslatorNetwork]:
+    """The text as pieces, and the untrained network, both on the device."""
+    request, device = job.request, job.runtime.device
+    lines = read_texts(request, job.core)
+    pieces = pretrained.pieces or Pieces.learned(lines, config.pieces, generator_for(request.seed, 2))
+    drawn = generator_for(request.seed, 3)
+    texts = {name: monolingual(name, part, pieces, config.longest, drawn) for name, part in lines.items()}
+    counts = {name: _piece_counts(text, len(pieces)) for name, text in texts.items()}
+    network = untrained_translator(config, pieces, counts, request.space, pretrained, request.seed)
+    text = TrainingText(request.space.pivot, texts)
+    if config.words:
+        made = {way: WordByWord(texts, way, pieces, request.space, config.longest) for way in text.directions}
+        text = replace(text, by_words=made)
+    if request.parallel_files:
+        pairs = job.parallel(network.reader).pairs
+        for name, part in pairs.items():
+            network.also_written_with(text.pivot, part.pivot.ids)
+            network.also_written_with(name, part.other.ids)
+        text = replace(text, pairs=pairs)
+    moved = {name: _moved(part, device) for name, part in texts.items()}
+    return replace(text, texts=moved), network.to(device)
+
+
+def _piece_counts(text: Monolingual, pieces: int) -> Tensor:
+    """The counts (v,) of the pieces in a text, with one <eos> a sentence."""
+    counts = text.sentences.ids.bincount(minlength=pieces)
+    counts[EOS] = len(text.sentences)
+    return counts
+
+
+def _moved(text: Monolingual, device: str) -> Monolingual:
+    return replace(
+        text,
+        sentences=text.sentences.to(device),
+        training=text.training.to(device),
+        held_out=text.held_out.to(device),
+    )
+
+
+def _counts(network: TranslatorNetwork, text: TrainingText) -> dict[str, int]:
+    sentences = {f"sentences_{name}": len(part.training) for name, part in text.texts.items()}
+    pairs = {f"pairs_{name}": len(part.training) for name, part in text.pairs.items()}
+    left_out = sum(part.left_out for part in text.texts.values())
+    return {"pieces": len(network.pieces), **sentences, **pairs, "left_out": left_out}
+
+
+def make_translator(settings: Mapping[str, Any], _: AlignedSpace | None = None) -> TranslatorNetwork:
+    """The network of a saved model, with rows of nothing yet."""
+    config, pieces = TranslatorConfig(**settings["network"]), Pieces.from_json(settings["pieces"])
+    rows = torch.zeros(len(pieces), config.hidden)
+    return TranslatorNetwork(config, pieces, settings["languages"], (rows, rows), torch.Generator())
+
+
+def _read(config: TranslatorConfig) -> dict[str, tuple[Path, ...]]:
+    """The files of the pretrained models; a run can be resumed only if they are unchanged."""
+    begins = {"encoder": config.encoder, "decoder": config.decoder}
+    return {part: encoder_files(Path(name)) for part, name in begins.items() if name not in (RANDOM, SPACE)}
+
+
+TRANSLATOR = System(
+    "translator", PRESETS, ("text",), train_translator, make_translator,
+    uses=("parallel",), several=True, reads=_read, idle=TranslatorConfig.idle,
+    of_texts={"parallel": ("translation",)},
+)  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class Translating(Writer):
+    """A translation model in one direction."""
+
+    network: TranslatorNetwork
+    direction: tuple[str, str]
+
+    @property
+    def pieces(self) -> Pieces:
+        """The pieces of the model."""
+        return self.network.pieces
+
+    @property
+    def longest(self) -> int:
+        """The largest number of pieces that the model reads."""
+        return self.network.config.longest
+
+    def read(self, sentences: Sequence[str]) -> Reading:
+        """The pieces of the sentences, unknown ones marked, as in the text that it learned from."""
+        return Reading.of(self.pieces.encode(sentences), PIECE).marking(UNK).cut(self.longest)
+
+    def write(self, source: Ragged, beam: int) -> Ragged:
+        """The translations of the sentences."""
+        framed = source.framed(BOS, EOS).to(str(self.network.bias.device))
+        made = generate(self.network, framed, self.direction, beam=beam)
+        return made.keep((made.ids != BOS) & (made.ids != EOS))
+
+
+def model_translator(
+    network: TranslatorNetwork, direction: tuple[str, str], *, beam: int = 4, batch: int = 32
+) -> LineWriter:
+    """What translates lines in a direction; BadSetting if the model does not.
+
+    Contradiction for a language and itself.
+    """
+    check_direction(network.languages, direction)
+    if direction[0] == direction[1]:
+        raise Contradiction(f"a translation needs two languages, got {direction[0]} twice")
+    return LineWriter(Translating(network.eval(), direction), beam=beam, batch=batch)
+
+
+def load_translator(folder: Path, device: str = "cpu") -> TranslatorNetwork:
+    """The model saved in a folder; BadSetting or BadFile if it holds another thing."""
+    saved = saved_by(TRANSLATOR.name, folder, "expected a model of muse train-translator")
+    network = opened(folder, saved, "a translation model", lambda: make_translator(saved.settings))
+    return network.to(device).eval()

@@ -1,0 +1,194 @@
+"""The cross-lingual language model as a sentence system: its presets, training and restoring.
+
+Initialisation: the model before training, its table from the aligned space or at random.
+
+The learner: batches of streams in a sampled language, alternating with batches of pairs.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from itertools import accumulate
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from muse.sentences.systems.corpora import (
+    BATCH_EXPONENT,
+    draw_languages,
+    language_shares,
+    warn_of_another_language,
+)
+from muse.sentences.systems.networks.masked_prediction import Predicted, rarity
+from muse.sentences.systems.networks.transformer import random_rows
+from muse.sentences.systems.pieces import Pieces, aligned_rows
+from muse.sentences.systems.system import TEXT_OF_MORE, Fitted, Job, Preset, System
+from muse.sentences.systems.xlm.corpus import TextSource, check_texts, make_sources, read_corpus
+from muse.sentences.systems.xlm.language_model import XlmConfig, XlmModel, XlmNetwork, network_of
+from muse.sentences.training.learner import Learner
+from muse.sentences.training.seeding import generator_for, generator_of
+from muse.sentences.training.trainer import TrainerConfig, train
+from muse.space import AlignedSpace
+
+PRESETS = {
+    "small": Preset(XlmConfig(), TrainerConfig(epochs=8, batch=32, rate=2e-3, clip=5.0, steps=150)),
+    # The model for XNLI: 15 languages. An epoch is 3,000 steps, some 200,000 streams.
+    "paper": Preset(
+        XlmConfig(
+            pieces=95_000,
+            layers=12,
+            heads=8,
+            hidden=1_024,
+            length=256,
+            pair_tokens=4_000,
+            initial="random",
+            pooling="first",
+            warmup=30_000,
+        ),
+        TrainerConfig(
+            epochs=1_000, batch=64, rate=1e-4, patience=10, clip=5.0, precision="bf16", steps=3_000
+        ),
+    ),
+}
+
+
+def untrained_network(
+    config: XlmConfig, pieces: Pieces, counts: Mapping[str, Tensor], space: AlignedSpace | None, seed: int
+) -> XlmNetwork:
+    """The network before training, with the bias of every piece set by how often it is masked.
+
+    `counts` (v,) are the counts of the pieces in the text of each language; `space` gives aligned rows.
+    """
+    generator, languages = generator_for(seed, 0), tuple(counts)
+    if config.initial == "random" or space is None:
+        rows = random_rows(len(pieces), config.hidden, generator)
+    else:
+        rows = aligned_rows(pieces, languages, space, config.hidden, seed)
+    model = XlmModel(config, rows, len(languages), generator)
+    total = torch.stack(list(counts.values())).sum(dim=0)  # (v,)
+    with torch.no_grad():
+        asked = total if config.causal else total * rarity(total)
+        model.bias.copy_(asked.clamp(min=1).log())
+    return XlmNetwork(config, pieces, languages, model)
+
+
+class XlmLearner(Learner):
+    """Trains a model with CLM, with MLM, or with MLM and TLM in turn.
+
+    Its examples are those of the stream sources, followed by those of the pair sources. It is scored on the
+    `judged` sources, by default the streams of all languages.
+    """
+
+    def __init__(
+        self,
+        model: XlmModel,
+        streams: Sequence[TextSource],
+        pairs: Sequence[TextSource] = (),
+        judged: Sequence[str] = (),
+        exponent: float = BATCH_EXPONENT,
+    ) -> None:
+        super().__init__()
+        self.model = model
+        self._judged = judged or [source.name for source in streams]
+        self._reported = judged or [source.name for source in (*streams, *pairs)]
+        self._kinds = [kind for kind in (streams, pairs) if kind]
+        self._sources, self._exponent = [*streams, *pairs], exponent
+        self._begins = [0, *accumulate(source.examples for source in self._sources)]
+
+    @property
+    def examples(self) -> int:
+        """The number of streams and pairs."""
+        return self._begins[-1]
+
+    def batches(self, order: Tensor, size: int) -> Sequence[Tensor]:
+        """One batch for every `size` examples of the order (n,): streams, alternating with pairs if any.
+
+        Each batch is from one source, sampled by its share p^a / sum p^a of the examples of its kind.
+        """
+        generator = generator_of(order)
+        count = max(1, len(order) // size)
+        drawn = [self._drawn(kind, count, generator) for kind in self._kinds]
+        endless = {source.name: source.batches(size, generator) for source in self._sources}
+        begins = {source.name: begin for source, begin in zip(self._sources, self._begins, strict=False)}
+        names = [drawn[turn % len(drawn)][turn] for turn in range(count)]
+        return [begins[name] + next(endless[name]) for name in names]
+
+    def _drawn(self, sources: Sequence[TextSource], count: int, generator: torch.Generator) -> list[str]:
+        sizes = {source.name: source.examples for source in sources}
+        return draw_languages(language_shares(sizes, self._exponent), count, generator)
+
+    def loss(self, rows: Tensor, generator: torch.Generator) -> Tensor:
+        """The loss () of a batch (b,) of one source."""
+        place = bisect_right(self._begins, int(rows[0])) - 1
+        batch = self._sources[place].masked_batch(rows - self._begins[place], generator)
+        return self.model.loss(batch)
+
+    def score(self) -> float:
+        """100 / the mean perplexity of held-out pieces over all judged sources."""
+        found = self._predicted(self._judged).values()
+        return 100 * len(found) / sum(part.perplexity for part in found)
+
+    def predictions(self) -> dict[str, Predicted]:
+        """How well held-out pieces of each source are predicted, or of the judged ones if they were named.
+
+        The mask is the same every time.
+        """
+        return self._predicted(self._reported)
+
+    def _predicted(self, names: Sequence[str]) -> dict[str, Predicted]:
+        self.model.eval()
+        device, found = str(self.model.bias.device), {}
+        for number, source in enumerate(self._sources):
+            if source.name not in names:
+                continue
+            batches = source.held_out(generator_for(0, number, device=device))
+            found[source.name] = sum(map(self.model.predict, batches), Predicted())
+        return found
+
+
+def train_xlm(job: Job) -> Fitted:
+    """A model trained with its objectives, with early stopping on the perplexity of held-out text."""
+    request, config = job.request, job.config
+    check_texts(config, request)
+    corpus = read_corpus(config, request)
+    sentences = corpus.sentences
+    for language, text in sentences.items():
+        warn_of_another_language(text, language, request.texts[language], job.core, request.space)
+    pieces = Pieces.learned(sentences, config.pieces, generator_for(request.seed, 2))
+    sources = make_sources(config, corpus, pieces, seed=request.seed, runtime=job.runtime)
+    network = untrained_network(config, pieces, sources.counts, request.space, request.seed)
+    network.to(job.runtime.device)
+    judged = [config.judged] if config.judged else ()
+    learner = XlmLearner(network.model, sources.streams, sources.pairs, judged, config.exponent)
+    epochs = train(learner, job.trainer.with_warmup(config.warmup), seed=request.seed, runtime=job.runtime)
+    predicted = learner.predictions()
+    perplexities = {f"perplexity_{name}": round(part.perplexity) for name, part in predicted.items()}
+    return Fitted(
+        encoder=job.encoder(
+            f"xlm[{config.objective},{config.initial},{config.pooling}]",
+            network,
+            corpus.languages,
+            {"network": asdict(config), "pieces": pieces.to_json()},
+        ),
+        epochs=epochs,
+        metric="100/perplexity",
+        held_out=sum(part.asked for part in predicted.values()),
+        hits=None,
+        counts={"pieces": len(pieces)} | sources.sizes() | perplexities,
+        scored=tuple(judged),
+    )
+
+
+def make_xlm(settings: Mapping[str, Any], _: AlignedSpace) -> XlmNetwork:
+    """The network of a saved model, with rows of nothing yet."""
+    return network_of(settings)
+
+
+XLM = System(
+    "xlm", PRESETS, ("text",), train_xlm, make_xlm,
+    uses=("parallel",), several=True, idle=XlmConfig.idle,
+    of_texts={TEXT_OF_MORE: ("exponent", "judged")},
+)  # fmt: skip

@@ -1,0 +1,386 @@
+"""The trainer: optimises any learner on batches of its examples, with early stopping.
+
+It knows nothing about encoders, pairs or losses. A learner is a torch module with a number of examples, which
+returns the loss of a batch of their indices and a score on held-out examples. Several processes may share
+every batch (see sharing).
+
+The batches of every epoch: which examples they have, and whether a learner can be trained on them.
+
+Sharing: several processes compute the loss of a batch, each for its share of the examples.
+
+Every process ends up with the gradients of the whole batch, as a single process would. Of a loss that is a
+mean over tokens, each share counts by its examples, however many tokens they have.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import astuple, dataclass, replace
+from functools import cached_property
+from itertools import accumulate
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn.parallel import DistributedDataParallel
+
+from muse.errors import BadSetting, NotConverged
+from muse.progress import Tick
+from muse.run.processes import Processes
+from muse.run.runtime import Runtime
+from muse.sentences.training.checks import beside, check_choices, check_fractions
+from muse.sentences.training.learner import Learner
+from muse.sentences.training.optimising import NAMES, Arrays, Optimisers, Schedule, sparse_tables
+from muse.sentences.training.seeding import generator_for, torch_seeded
+
+log = logging.getLogger(__name__)
+
+STATE, BEST = "training", "best"  # the stages of the checkpoint
+PRECISIONS = ("float32", "bf16")
+_LEAST = {"epochs": 0, "batch": 1, "patience": 1, "steps": 0, "clip": 0, "lowest": 0}
+_MOST = 1_000_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class EpochBatches:
+    """Batches of about `size` examples, so many `examples` an epoch, which several processes share.
+
+    All examples are used once before any is used again, unless the learner draws its batches by language.
+    """
+
+    learner: Learner
+    size: int
+    examples: int
+    seed: int
+    processes: Processes
+
+    def of(self, number: int) -> list[Tensor]:
+        """The batches of an epoch, without those too small for the processes; BadSetting if all are."""
+        fewest = self.learner.fewest(self.processes.count)
+        batches = self.learner.batches(self._order(number), self.size)
+        found = [rows for rows in batches if len(rows) >= fewest]
+        if not found:
+            raise BadSetting(
+                f"a batch must have at least {fewest} examples, got at most {max(map(len, batches))}; give "
+                f"more text, a larger {self.learner.sized_by} or fewer processes"
+            )
+        return found
+
+    def _order(self, number: int) -> Tensor:
+        """The indices (e,) of an epoch's examples, from successive passes in different random orders."""
+        n, begin = self.learner.examples, (number - 1) * self.examples
+        passes = range(begin // n, (begin + self.examples - 1) // n + 1)
+        orders = [torch.randperm(n, generator=generator_for(self.seed, 2 * p + 3)) for p in passes]
+        return torch.cat(orders)[begin - passes[0] * n :][: self.examples]
+
+
+class Shared:
+    """A learner and the processes that train it together, each on its own device."""
+
+    def __init__(self, learner: Learner, processes: Processes, device: str) -> None:
+        self._learner, self._processes, self._device = learner, processes, device
+        self._sparse = sparse_tables(learner) if processes.count > 1 else []
+        self._module = self._averaging() if processes.count > 1 else learner
+
+    def backward(self, rows: Tensor, generator: torch.Generator, *, bf16: bool) -> float:
+        """The loss of a batch (b,); adds its gradients to those of the parameters."""
+        processes = self._processes
+        share = processes.share(rows)
+        # Every process must take part in collective operations: one without a share computes the first row,
+        # which then counts with weight 0.
+        part = share if len(share) else rows[:1]
+        with torch.autocast(self._device, torch.bfloat16, enabled=bf16):
+            loss = self._module(part.to(self._device), generator)
+        # Gradients are averaged over processes, so each mean is weighted by the size of its share.
+        loss = loss * (processes.count * len(share) / len(rows))
+        loss.backward()
+        self._sum_sparse()
+        return processes.sum(float(loss.detach())) / processes.count
+
+    def _averaging(self) -> nn.Module:
+        """The learner, wrapped so that all gradients but those of sparse tables are averaged."""
+        names = {id(table): name for name, table in self._learner.named_parameters()}
+        ignored = [names[id(table)] for table in self._sparse]
+        if not any(p.requires_grad and n not in ignored for n, p in self._learner.named_parameters()):
+            return self._learner
+        # Buffers are frozen word rows, equal in all processes: broadcasting them would take longer than the
+        # step itself.
+        buffers = [name for name, _ in self._learner.named_buffers()]
+        ignore: Callable[..., None] = DistributedDataParallel._set_params_and_buffers_to_ignore_for_model
+        ignore(self._learner, [*ignored, *buffers])
+        return DistributedDataParallel(self._learner, find_unused_parameters=not self._learner.uses_all)
+
+    def _sum_sparse(self) -> None:
+        """Averages the sparse gradients of word tables over the processes.
+
+        DistributedDataParallel would use NCCL for this, which does not support sparse tensors.
+        """
+        for table in self._sparse:
+            found = torch.zeros_like(table, layout=torch.sparse_coo) if table.grad is None else table.grad
+            found = found.coalesce()
+            rows, values = self._processes.gather(found.indices()[0], found.values())
+            values = values / self._processes.count
+            # An optimiser counts steps by gradients, and alone an unused table has none.
+            table.grad = (
+                torch.sparse_coo_tensor(rows[None], values, table.shape).coalesce() if len(rows) else None
+            )
+
+
+@dataclass(frozen=True)
+class TrainerConfig:
+    """How to train: the maximum number of epochs, the batch size, the learning rate, and when to stop early.
+
+    With 0 epochs the learner stays untrained. With `steps` above 0 an epoch has at most that many steps, and
+    the next one continues where it ended: every example is used once before any is used again, unless the
+    learner draws its batches by language.
+    `decay` multiplies the rate after each epoch, and `shrink` after each epoch without a better held-out
+    score; training ends when the rate falls below `lowest`. `clip` is the maximum norm of the gradients, or 0
+    for no limit. With `precision` bf16 the loss is computed in bfloat16 where torch considers it safe.
+    """
+
+    epochs: int = 20
+    batch: int = 256
+    rate: float = 1e-3
+    patience: int = 3  # epochs without a better held-out score after which training ends
+    schedule: Schedule = Schedule()
+    optimiser: str = "adam"
+    decay: float = 1.0
+    shrink: float = 1.0
+    lowest: float = 0.0
+    clip: float = 0.0
+    precision: str = "float32"
+    steps: int = 0
+    beta2: float = 0.999  # how slowly Adam and LAMB forget the squares of gradients
+
+    def __post_init__(self) -> None:
+        for name, least in _LEAST.items():
+            if not least <= getattr(self, name) <= _MOST:
+                raise BadSetting(
+                    f"{name} must be at least {least} and at most {_MOST:,}, got {getattr(self, name)}"
+                )
+        if not 0 < self.rate <= 1e30:  # beyond, a step does not fit into float32
+            raise BadSetting(f"the learning rate must be above 0 and at most 1e30, got {self.rate}")
+        for name in ("decay", "shrink"):
+            if not 0 < getattr(self, name) <= 1:
+                raise BadSetting(f"{name} must be above 0 and at most 1, got {getattr(self, name)}")
+        check_fractions(self, "beta2")
+        check_choices(self, optimiser=NAMES, precision=PRECISIONS)
+
+    def idle(self) -> dict[str, str]:
+        """The settings that have no effect beside the others, each with the reason (see checks)."""
+        found = {"beta2": beside(self, "optimiser")} if self.optimiser == "sgd" else {}
+        found |= {"shrink": beside(self, "patience")} if self.patience == 1 else {}  # it would end training
+        if self.decay == self.shrink == 1 and self.lowest <= self.rate:
+            found["lowest"] = beside(self, "decay", "shrink")
+        return found
+
+    def with_warmup(self, steps: int) -> TrainerConfig:
+        """These settings with a rate that rises over so many steps, and from then on falls by sqrt(t)."""
+        return replace(self, schedule=Schedule("inverse-sqrt", steps))
+
+    def examples_in_epoch(self, examples: int) -> int:
+        """The number of examples in an epoch, out of `examples`."""
+        return min(examples, self.steps * self.batch) if self.steps else examples
+
+
+@dataclass(frozen=True)
+class EpochResult:
+    """The results of an epoch; number 0 is the learner before training, which has no loss.
+
+    `steps` is the number of all steps since training began.
+    """
+
+    number: int
+    loss: float
+    score: float
+    seconds: float
+    steps: int = 0
+
+    def __str__(self) -> str:
+        return f"epoch {self.number}: loss {self.loss:.4f}, held-out {self.score:.2f}, {self.seconds:.1f} s"
+
+
+def train(learner: Learner, config: TrainerConfig, *, seed: int, runtime: Runtime) -> tuple[EpochResult, ...]:
+    """Trains `learner` in place, restores the parameters of its best epoch, and returns all epochs.
+
+    An interrupted run resumes from `runtime.checkpoint` and gives the same result to the last bit. Raises
+    NotConverged if the loss is not finite; the checkpoint is then that of the last good epoch.
+    """
+    check_batches(learner, config, seed=seed, runtime=runtime)
+    optimisers = Optimisers(learner, config.optimiser, config.rate, config.beta2)
+    run = _Run(learner, config, optimisers, seed, runtime)
+    kept, epochs = _resume(run) or _untrained(run)
+    size = run.batches.examples
+    most, done = config.epochs * size, (len(epochs) - 1) * size
+    with runtime.progress.stage("training", most, "examples", first=done, may_end_early=True) as tick:
+        while _continues(config, epochs):
+            epochs.append(_epoch(run, epochs, tick))
+            if runtime.processes.first:
+                log.info("%s", epochs[-1])
+            if best_epoch(epochs) is epochs[-1]:
+                kept = _finite(run, epochs[-1])
+                _keep(run, BEST, kept)
+            _save(run, epochs)
+    _restore(learner, kept)
+    return tuple(epochs)
+
+
+def check_batches(learner: Learner, config: TrainerConfig, *, seed: int, runtime: Runtime) -> None:
+    """Raise BadSetting if `train` would, for batches that are too small; before stages that come first."""
+    learner.check_batch(config.batch)
+    if config.epochs:
+        _batches(learner, config, seed, runtime).of(1)
+
+
+def _batches(learner: Learner, config: TrainerConfig, seed: int, runtime: Runtime) -> EpochBatches:
+    examples = config.examples_in_epoch(learner.examples)
+    return EpochBatches(learner, config.batch, examples, seed, runtime.processes)
+
+
+def best_epoch(epochs: Sequence[EpochResult]) -> EpochResult:
+    """The epoch with the highest held-out score, the first one in case of a tie."""
+    return max(epochs, key=lambda epoch: epoch.score)
+
+
+@dataclass(frozen=True, eq=False)
+class _Run:
+    """A learner, its settings, optimisers, seed and runtime."""
+
+    learner: Learner
+    config: TrainerConfig
+    optimisers: Optimisers
+    seed: int
+    runtime: Runtime
+
+    @cached_property
+    def shared(self) -> Shared:
+        """The learner shared by all processes."""
+        return Shared(self.learner, self.runtime.processes, self.runtime.device)
+
+    @cached_property
+    def batches(self) -> EpochBatches:
+        """The batches of every epoch."""
+        return _batches(self.learner, self.config, self.seed, self.runtime)
+
+
+def _untrained(run: _Run) -> tuple[Arrays, list[EpochResult]]:
+    kept, epochs = _parameters(run.learner), [EpochResult(0, math.nan, _score(run), 0.0)]
+    _keep(run, BEST, kept)
+    _save(run, epochs)
+    return kept, epochs
+
+
+def _epoch(run: _Run, behind: Sequence[EpochResult], tick: Tick) -> EpochResult:
+    """The results of training for one epoch."""
+    number, began = len(behind), time.perf_counter()
+    batches, device, rank = run.batches.of(number), run.runtime.device, run.runtime.processes.rank
+    before, bf16 = behind[-1].steps, run.config.precision == "bf16"
+    stream = (2 * number, rank) if rank else (2 * number,)
+    generator = generator_for(run.seed, *stream, device=device)
+    rate = _rate(run.config, behind)
+    run.learner.train()
+    total = 0.0
+    with torch_seeded(run.seed, *stream, device=device):
+        for step, rows in enumerate(batches, 1):
+            run.learner.begin(before + step)
+            value = run.shared.backward(rows, generator, bf16=bf16)
+            norm = run.optimisers.step(rate * run.config.schedule(before + step), run.config.clip)
+            for name, figure in (("loss", value), ("norm of the gradient", norm)):
+                if not math.isfinite(figure):
+                    raise NotConverged(
+                        f"the {name} must be a finite number, got {figure} at step {step} of epoch {number}; "
+                        f"lower the learning rate, now {rate:g}"
+                    )
+            total += value
+            done = min(step * run.config.batch, run.batches.examples)
+            tick((number - 1) * run.batches.examples + done, loss=total / step)
+    loss, score, steps = total / len(batches), _score(run), before + len(batches)
+    return EpochResult(number, loss, score, time.perf_counter() - began, steps)
+
+
+def _score(run: _Run) -> float:
+    """The held-out score, computed by the first process for all."""
+    run.learner.eval()
+    processes = run.runtime.processes
+    return processes.sum(run.learner.score() if processes.first else 0.0)
+
+
+def _continues(config: TrainerConfig, behind: Sequence[EpochResult]) -> bool:
+    """Whether there is another epoch after these."""
+    since_best = len(behind) - 1 - best_epoch(behind).number
+    return (
+        len(behind) <= config.epochs
+        and since_best < config.patience
+        and _rate(config, behind) >= config.lowest
+    )
+
+
+def _rate(config: TrainerConfig, behind: Sequence[EpochResult]) -> float:
+    """The rate of the next epoch, after decay for each epoch and shrinking for each without improvement."""
+    best = accumulate((epoch.score for epoch in behind), max)
+    setbacks = sum(epoch.score <= before for epoch, before in zip(behind[1:], best, strict=False))
+    return config.rate * config.decay ** (len(behind) - 1) * config.shrink**setbacks
+
+
+def _parameters(learner: Learner) -> Arrays:
+    """A copy of all trained parameters."""
+    moved = [(name, p) for name, p in learner.named_parameters() if p.requires_grad]
+    return {name: p.detach().cpu().numpy().copy() for name, p in moved}
+
+
+def _finite(run: _Run, epoch: EpochResult) -> Arrays:
+    """A copy of all trained parameters; NotConverged if any is not finite."""
+    arrays = _parameters(run.learner)
+    for name, array in arrays.items():
+        if not np.isfinite(array).all():
+            raise NotConverged(
+                f"parameters must be finite numbers, got others in {name} after epoch {epoch.number}; "
+                f"lower the learning rate, now {run.config.rate:g}"
+            )
+    return arrays
+
+
+def _restore(learner: Learner, arrays: Arrays) -> None:
+    with torch.no_grad():
+        for name, parameter in learner.named_parameters():
+            if parameter.requires_grad:
+                parameter.copy_(torch.from_numpy(arrays[name]))
+
+
+def _keep(run: _Run, stage: str, arrays: Arrays) -> None:
+    if run.runtime.processes.first:
+        run.runtime.checkpoint.save(stage, arrays)
+
+
+def _save(run: _Run, epochs: Sequence[EpochResult]) -> None:
+    """Saves what the next epoch starts from: parameters, the state of the optimisers, the results so far."""
+    arrays = {f"parameter/{name}": array for name, array in _finite(run, epochs[-1]).items()}
+    figures = np.array([astuple(epoch) for epoch in epochs])  # (e, 5) float64
+    _keep(run, STATE, {**arrays, **run.optimisers.state(), "epochs": figures})
+
+
+def _resume(run: _Run) -> tuple[Arrays, list[EpochResult]] | None:
+    """The best parameters and the epochs of an interrupted run, after restoring it; None for a new run.
+
+    Raises BadFile if its checkpoint is incomplete.
+    """
+    run.runtime.processes.wait()  # until the first process has written earlier results
+    saved, kept = (run.runtime.checkpoint.load(stage) for stage in (STATE, BEST))
+    run.runtime.processes.wait()  # until all processes have read the checkpoint
+    if saved is None:
+        return None
+    with run.runtime.checkpoint.complete():
+        _restore(run.learner, kept or {})  # fails now, not after training, if it is incomplete
+        moved = {
+            name.partition("/")[2]: array for name, array in saved.items() if name.startswith("parameter/")
+        }
+        _restore(run.learner, moved)
+        run.optimisers.restore(saved)
+        rows = saved["epochs"].astype(np.float64)
+        epochs = [EpochResult(int(row[0]), row[1], row[2], row[3], int(row[4])) for row in rows.tolist()]
+        if not epochs:
+            raise ValueError("no epochs")
+    return dict(kept or {}), epochs

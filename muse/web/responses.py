@@ -1,0 +1,226 @@
+"""Answers: the typed responses of the API, for OpenAPI and for callers."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel
+
+from muse.answers.translations import Grade
+
+
+class Scored(BaseModel):
+    """A word and its score; higher is better. Of a row without words, its id, and its text if it is known."""
+
+    word: str
+    score: float
+    text: str | None = None
+
+
+class Option(Scored):
+    """A translation: the probability that it is right, and whether each word is the other's best.
+
+    The probability, and with it the grade, is null until the scores of the space are calibrated.
+    """
+
+    probability: float | None
+    mutual: bool
+    grade: Grade | None
+
+
+class TranslationsAnswer(BaseModel):
+    """The best translations of a word, looked up as `form`, a spelling of the vocabulary.
+
+    `text` is that of a row without words, if it is known.
+    `retrieval` names the scores: csls:10, or nn for cosines. `grade` is that of the best translation; if that
+    is weak, `languages` are those where the word is more frequent.
+    """
+
+    source: str
+    target: str
+    word: str
+    form: str
+    text: str | None = None
+    retrieval: str
+    grade: Grade | None
+    languages: list[str] = []
+    translations: list[Option]
+
+
+class Nearby(BaseModel):
+    """The nearest neighbours of a word in one language, by cosine."""
+
+    language: str
+    words: list[Scored]
+
+
+class NeighboursAnswer(BaseModel):
+    """The nearest neighbours of a word, looked up as `form`, in both languages."""
+
+    language: str
+    word: str
+    form: str
+    neighbours: list[Nearby]
+
+
+class Token(BaseModel):
+    """A token of a sentence, or several that belong together, looked up as `form`, and its translations.
+
+    It is `kept` if the text has it as it is: a name, a number, a sign, or a word without translations.
+    """
+
+    token: str
+    form: str | None
+    kept: bool
+    options: list[Option]
+
+
+class SentenceAnswer(BaseModel):
+    """A sentence translated word by word: its tokens, and the text of their best translations."""
+
+    source: str
+    target: str
+    retrieval: str
+    text: str
+    tokens: list[Token]
+
+
+class Judgement(BaseModel):
+    """A verdict: its label, the confidence that the mapping is right, and the shares it rests on.
+
+    `agreement` is the share of held-out pairs recovered, `null` that without any true translations.
+    """
+
+    label: str
+    confidence: float | None = None
+    agreement: float | None = None
+    null: float | None = None
+    mutual: float | None = None
+
+
+class HeldOut(BaseModel):
+    """How many words of the space's own dictionary were translated correctly while they were held out."""
+
+    held_out_p_at_1: float
+    ci95: tuple[float, float]
+    pairs: int
+
+
+class VectorFile(BaseModel):
+    """A file of word vectors that a space was made from."""
+
+    name: str
+    sha256: str | None
+
+
+class Language(BaseModel):
+    """A language of a space, the number of its words, a few examples, and the evidence for its mapping.
+
+    It is `ranked` if it has words, most frequent first, and not rows in no order, whose ids are its words.
+    The pivot, which was not mapped, has no verdict and no signature.
+    """
+
+    name: str
+    words: int
+    ranked: bool
+    examples: list[str]
+    verdict: Judgement | None
+    held_out: HeldOut | None
+    signature: str | None
+    files: list[VectorFile]
+
+
+class Space(BaseModel):
+    """The explored space: its languages, and the verdict on its least confident mapping."""
+
+    name: str
+    pivot: str
+    dimension: int
+    languages: list[Language]
+    method: str
+    verdict: str | None
+    confidence: float | None
+    mapping: str | None
+    muse_version: str | None
+
+
+class SpacesAnswer(BaseModel):
+    """The spaces of this server, of which there is one."""
+
+    spaces: list[Space]
+
+
+class Suggested(BaseModel):
+    """A word and its frequency rank, from 1; of a row its id, without a rank, and its text if it is known."""
+
+    word: str
+    rank: int | None
+    text: str | None = None
+
+
+class SuggestAnswer(BaseModel):
+    """The most frequent words that start with `prefix`, whatever their capitals and accents.
+
+    Of rows without words, those whose id starts with it, then those whose text has words that do.
+    """
+
+    language: str
+    prefix: str
+    words: list[Suggested]
+
+
+class Point(BaseModel):
+    """A word of the picture: its language, its place, and the index of the point of its translation."""
+
+    word: str
+    language: str
+    x: float
+    y: float
+    pair: int
+
+
+class Part(BaseModel):
+    """A region of the picture: its middle, its number of pairs, and the index of the point that names it."""
+
+    x: float
+    y: float
+    pairs: int
+    name: int
+
+
+class PictureAnswer(BaseModel):
+    """Words on a plane, the same in both directions; none and not `ready` while it is being drawn."""
+
+    source: str
+    target: str
+    ready: bool
+    points: list[Point]
+    regions: list[Part]
+
+
+class PlaceAnswer(BaseModel):
+    """The place of a word in the picture; estimated from its neighbours, unless `exact`.
+
+    `near` has the indices of the points nearest to the word in the space, nearest first.
+    """
+
+    word: str
+    form: str
+    language: str
+    x: float
+    y: float
+    exact: bool
+    near: list[int]
+
+
+class HealthAnswer(BaseModel):
+    """The status of the server, and its version."""
+
+    status: str
+    version: str
+
+
+class Problem(BaseModel):
+    """An error; for an unknown word the nearest spellings, and the other languages that have it."""
+
+    error: str
+    suggestions: list[str] = []
+    languages: list[str] = []

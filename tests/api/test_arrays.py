@@ -1,0 +1,146 @@
+"""muse.align on arrays: what comes of files comes of the same rows in memory; all else is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+import muse
+from muse.api import run
+from muse.api.settings import Request, RowArray, given_vectors
+from muse.errors import BadFile, BadSetting, Mismatch
+from muse.learn.auto import Plan
+from muse.space import AlignedSpace
+from muse.vectors import Matrix
+from tests.support.toys import raw_pair
+
+FRENCH, ENGLISH, _ = raw_pair()
+PAIRS = muse.AlignConfig(plan=Plan(init="dictionary"), refine=None)
+
+
+def aligned(folder: Path, source: Any, target: Any, **options: Any) -> AlignedSpace:
+    """The space of two models, learned from known pairs of row numbers, which is quick."""
+    (folder / "ids.tsv").write_text("".join(f"{row}\t{row}\n" for row in range(0, 600, 3)))
+    options = {"dictionary": folder / "ids.tsv", "config": PAIRS, "out": folder / "space", **options}
+    space: AlignedSpace = muse.align("minilm", "use", source_file=source, target_file=target, **options)
+    return space
+
+
+def mappings(space: AlignedSpace) -> list[Matrix]:
+    return [np.array(space.side(language).mapping) for language in space.languages]
+
+
+def test_arrays_are_as_good_as_files(tmp_path: Path) -> None:
+    np.save(tmp_path / "a.npy", FRENCH.matrix)
+    np.save(tmp_path / "b.npy", ENGLISH.matrix)
+    before = FRENCH.matrix.copy(), ENGLISH.matrix.copy()
+    of_files = aligned(tmp_path, tmp_path / "a.npy", tmp_path / "b.npy", out=tmp_path / "of-files")
+    space = aligned(tmp_path, torch.from_numpy(FRENCH.matrix), ENGLISH.matrix)
+    for found, expected in zip(mappings(space), mappings(of_files), strict=True):
+        np.testing.assert_array_equal(found, expected)
+    assert list(space.vectors("minilm").words[:3]) == ["0", "1", "2"]
+    assert not space.vectors("use").ranked
+    np.testing.assert_array_equal(FRENCH.matrix, before[0])
+    np.testing.assert_array_equal(ENGLISH.matrix, before[1])
+
+
+def test_arrays_and_paths_may_be_mixed() -> None:
+    found = given_vectors("source_file", [FRENCH.matrix, "b.npy", Path("c.npy")])
+    assert isinstance(found, tuple)
+    assert isinstance(found[0], RowArray)
+    assert found[1:] == (Path("b.npy"), Path("c.npy"))
+    request = Request(("minilm", "e5", "bge"), "use", source_file=found)
+    request.check()
+    assert request.source_files()[0] is found[0]
+    assert request == Request(("minilm", "e5", "bge"), "use", source_file=found)
+    assert given_vectors("target_file", None) is None
+
+
+def test_the_rotation_is_found_and_the_manifest_names_no_file(tmp_path: Path) -> None:
+    np.save(tmp_path / "b.npy", ENGLISH.matrix)
+    space = aligned(tmp_path, FRENCH.matrix.astype(np.float64), tmp_path / "b.npy")
+    nearest = (space.vectors("minilm").matrix @ space.vectors("use").matrix.T).argmax(axis=1)
+    assert (nearest == np.arange(600)).mean() > 0.95
+    entries = space.manifest["languages"]
+    assert entries["minilm"]["files"] == []
+    assert [Path(file["path"]).name for file in entries["use"]["files"]] == ["b.npy"]
+    assert [Path(file["path"]).name for file in space.manifest["inputs"]] == ["ids.tsv"]
+
+
+def test_fewer_rows_are_read_where_fewer_are_wanted(tmp_path: Path) -> None:
+    space = aligned(tmp_path, FRENCH.matrix, ENGLISH.matrix, max_vocab=550)
+    assert len(space.vectors("minilm")) == len(space.vectors("use")) == 550
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (
+            FRENCH.matrix[0],
+            r"source_file must be .* n rows of d .*, got an array of float32 of shape \(20,\)",
+        ),
+        (FRENCH.matrix[:0], r"got an array of float32 of shape \(0, 20\)"),
+        (FRENCH.matrix[None], r"of shape \(1, 600, 20\)"),
+        (np.array([["le", "la"]]), "got an array of <U2 of shape"),
+        (np.ones((600, 20), complex), "got an array of complex128"),
+        (np.ones((600, 20), bool), "got an array of bool"),
+        (torch.ones(600, 20, dtype=torch.bfloat16), "got Tensor .*BFloat16"),
+        (torch.ones(600, 20, requires_grad=True), "got Tensor .*requires grad"),
+        (FRENCH.matrix.tolist(), "got list; give the rows as a two-dimensional numpy array"),
+        (3, "got int"),
+        ([FRENCH.matrix, ENGLISH.matrix], "--src-emb must be given once for each --src"),
+    ],
+)
+def test_what_is_no_array_of_rows_is_refused(tmp_path: Path, given: object, message: str) -> None:
+    with pytest.raises(BadSetting, match=message):
+        aligned(tmp_path, given, ENGLISH.matrix)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["ids.tsv"]
+
+
+def test_rows_that_cannot_be_aligned_are_told(tmp_path: Path) -> None:
+    broken = FRENCH.matrix.copy()
+    broken[7, 3] = np.nan
+    with pytest.raises(BadFile, match="minilm: expected finite numbers, got nan or inf in row 7"):
+        aligned(tmp_path, broken, ENGLISH.matrix)
+    with pytest.raises(Mismatch, match="minilm: at least 500 rows are needed to align, got 400"):
+        muse.align(
+            "minilm", "use", source_file=FRENCH.matrix[:400], target_file=ENGLISH.matrix,
+            out=tmp_path / "space",
+        )  # fmt: skip
+    with pytest.raises(BadSetting, match="use: --lower is for words, got rows without words"):
+        aligned(tmp_path, FRENCH.matrix, ENGLISH.matrix, lowercase=True)
+    (tmp_path / "words.txt").write_text("le\n")
+    with pytest.raises(BadSetting, match="minilm: a list of words is for vectors composed of n-grams"):
+        aligned(tmp_path, FRENCH.matrix, ENGLISH.matrix, source_words=tmp_path / "words.txt")
+    assert not (tmp_path / "space").exists()
+
+
+def test_a_run_resumes_with_the_same_arrays_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object, runtime: Any, **__: object) -> None:
+        runtime.checkpoint.save("stage", {"rows": np.ones(3)})
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(run, "learn_many", interrupted)
+        with pytest.raises(KeyboardInterrupt, match="--resume"):
+            aligned(tmp_path, FRENCH.matrix, ENGLISH.matrix)
+    with pytest.raises(BadSetting, match="--resume needs the inputs and settings of the killed run"):
+        aligned(tmp_path, FRENCH.matrix[::-1], ENGLISH.matrix, resume=True)
+    with pytest.raises(BadSetting, match="--resume needs the inputs and settings of the killed run"):
+        aligned(tmp_path, FRENCH.matrix, ENGLISH.matrix + 1, resume=True)
+    assert aligned(tmp_path, FRENCH.matrix, ENGLISH.matrix, resume=True).languages == ("minilm", "use")
+
+
+def test_a_third_model_joins_a_space_from_an_array(tmp_path: Path) -> None:
+    space = aligned(tmp_path, FRENCH.matrix, ENGLISH.matrix)
+    again = muse.align(
+        "e5", source_file=FRENCH.matrix, into=tmp_path / "space", out=tmp_path / "three",
+        dictionary=tmp_path / "ids.tsv", config=PAIRS,
+    )  # fmt: skip
+    assert again.languages == ("minilm", "use", "e5")
+    for language in space.languages:
+        np.testing.assert_array_equal(again.vectors(language).matrix, space.vectors(language).matrix)

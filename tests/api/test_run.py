@@ -1,0 +1,197 @@
+"""muse.align: what a caller gives it, and what it returns."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import muse
+from muse.api.settings import Request, request_of
+from muse.errors import BadFile, BadSetting, Contradiction
+from muse.learn.auto import Plan
+from muse.learn.pair import AlignConfig
+from muse.learn.refine import RefineConfig
+from muse.progress import Progress
+from tests.support.toys import raw_pair, write_vec
+
+
+@pytest.mark.parametrize("kind", [str, Path])
+def test_files_are_paths_or_strings(tmp_path: Path, kind: type) -> None:
+    source, target, _ = raw_pair()
+    write_vec(tmp_path / "fr.vec", source)
+    write_vec(tmp_path / "en.vec", target)
+    sources, out = [kind(tmp_path / "fr.vec")], kind(tmp_path / "space")
+    space = muse.align(["fr"], "en", source_file=sources, target_file=kind(tmp_path / "en.vec"), out=out)
+    assert space.languages == ("fr", "en")
+    assert space.manifest["verdict"]["label"] == "aligned"
+    assert muse.load_space(out).manifest == space.manifest
+
+
+def test_a_target_or_a_space_to_add_to_is_needed() -> None:
+    with pytest.raises(BadSetting, match="--tgt LANG or --into SPACE is needed, got neither"):
+        Request("fr").check()
+    Request("fr", "en").check()
+    Request("fr", into=Path("space")).check()
+
+
+def test_flat_options_are_those_of_the_command_line() -> None:
+    flat = request_of("fr", "en", {"src_emb": "fr.vec", "lower": True, "max_vocab": np.int64(600),
+                                   "dictionary": "d.tsv", "out": None, "via": "de"})  # fmt: skip
+    assert flat == Request("fr", "en", Path("fr.vec"), dictionary=Path("d.tsv"), max_vocab=600,
+                           lowercase=True, via=("de",))  # fmt: skip
+    assert request_of(["fr"], "en", {}) == Request(("fr",), "en")
+    learning = {"init": "gromov", "no_identical": True, "normalise": "centre, unit", "reweight": False,
+                "joint": True, "seed": 7}  # fmt: skip
+    expected = AlignConfig(Plan("gromov", identical=False), ("centre", "unit"), reweight=False, joint=True,
+                           seed=7)  # fmt: skip
+    assert request_of(["fr", "de"], "en", learning).config == expected
+    unrefined = AlignConfig(Plan(rounds=()), refine=None)
+    assert request_of("fr", "en", {"refine": False}).config == unrefined
+    assert request_of("fr", "en", {"config": unrefined, "refine": True}).config == AlignConfig()
+    refine = RefineConfig(max_rounds=2)
+    kept = request_of("fr", "en", {"config": AlignConfig(refine=refine), "seed": 1, "refine": True}).config
+    assert kept == AlignConfig(refine=refine, seed=1)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"sead": 1}, r"sead is no option of muse\.align; did you mean seed\?"),
+        ({"identical": False}, "did you mean no_identical"),
+        ({"zzz": 1}, "zzz is no option of muse.align; choose among command, config, dictionary"),
+        ({"max_vocab": "500"}, "max_vocab must be a whole number of at least 1, got '500'"),
+        ({"seed": True}, "seed must be a whole number of at least 0, got True"),
+        ({"seed": -1}, "seed must be a whole number of at least 0, got -1"),
+        ({"lower": "no"}, "lower must be True or False, got 'no'"),
+        ({"lower": True, "lowercase": True}, "lowercase and lowercase are one option, got both"),
+        ({"dictionary": 5}, "dictionary must be a path, got 5"),
+        ({"config": {"seed": 1}}, "config must be a muse.AlignConfig"),
+        ({"via": 3}, "via must be a string or several, got 3"),
+        ({"init": "atuo"}, "--init must be one of auto"),
+        ({"init": "identical", "no_identical": True}, "leave one of them out"),
+        ({"max_vocab": 499}, "--max-vocab must be at least 500, .* raise it, or give --dictionary FILE"),
+        ({"reweight": True, "refine": False}, "leave one of them out"),
+        ({"reweight": True, "into": "space"}, "--reweight moves the target"),
+        ({"device": "tpu"}, "--device must be one of auto, cpu, cuda; got 'tpu'"),
+        ({"source": 5}, "source must be a string or several, got 5"),
+        ({"target": 5}, "target must be a language, got 5"),
+    ],
+)
+def test_wrong_options_are_told_by_name(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(BadSetting, match=message):
+        muse.align(**{"source": "fr", "target": "en", **options})
+
+
+@pytest.mark.parametrize("config", [None, AlignConfig(refine=None)])
+def test_options_that_exclude_one_another_are_an_error_of_their_own(config: AlignConfig | None) -> None:
+    with pytest.raises(Contradiction, match="--reweight follows refinement"):
+        request_of("fr", "en", {"config": config, "reweight": True, **({} if config else {"refine": False})})
+    assert request_of("fr", "en", {"config": config, "reweight": True, "refine": True}).config.reweight
+
+
+@pytest.mark.parametrize("init", ["adversarial", "gromov", "identical"])
+def test_an_initialisation_that_would_not_be_used_is_refused(init: str) -> None:
+    options = {"init": init, "refine": False, "dictionary": "pairs.txt", "max_vocab": 400}
+    with pytest.raises(
+        Contradiction, match=f"which needs no initialisation, got --init {init}; leave out one"
+    ):
+        request_of("fr", "en", options).check()
+    for more in ({"init": "auto"}, {"init": "dictionary"}, {"refine": True}):
+        request_of("fr", "en", options | more).check()
+
+
+def test_device_and_progress_reach_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: dict[str, Any] = {}
+
+    def stop(request: Request, **options: Any) -> None:
+        seen.update(options)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("muse.api.run.run", stop)
+    progress = Progress(quiet=True)
+    with pytest.raises(KeyboardInterrupt):
+        muse.align("fr", "en", device="cpu", progress=progress)
+    assert seen == {"device": "cpu", "progress": progress}
+
+
+def test_one_language_for_detours_may_be_a_string(tmp_path: Path) -> None:
+    source, target, _ = raw_pair()
+    write_vec(tmp_path / "fr.vec", source)
+    write_vec(tmp_path / "en.vec", target)
+    with pytest.raises(BadFile, match=r"de\.vec: expected a file"):
+        muse.align("fr", "en", via="de", via_file=[tmp_path / "de.vec"], source_file=tmp_path / "fr.vec",
+                   target_file=tmp_path / "en.vec", out=tmp_path / "space")  # fmt: skip
+
+
+def test_the_vectors_of_a_pipeline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("spacy", reason="the vectors of pipelines need spaCy")
+    from tests.support.pipelines import of_words, packaged
+
+    source, target, _ = raw_pair()
+    made = of_words(tmp_path / "made", source.words, source.matrix)
+    packaged(tmp_path / "site", made)
+    write_vec(tmp_path / "en.vec", target)
+    monkeypatch.syspath_prepend(tmp_path / "site")
+    monkeypatch.chdir(tmp_path)
+    by_name, by_folder = (
+        muse.align("fr", "en", source_file=given, target_file="en.vec", out=out)
+        for given, out in (("xx_toy_md", "by-name"), (made, "by-folder"))
+    )
+    assert by_name.manifest["verdict"]["label"] == "aligned"
+    assert list(by_name.vectors("fr").words) == list(source.words)
+    files = [space.manifest["languages"]["fr"]["files"] for space in (by_name, by_folder)]
+    assert Path(files[0][0]["path"]).name == "xx_toy_md-1.0.0"
+    assert files[0][0]["sha256"] == files[1][0]["sha256"]
+
+
+def test_the_words_of_vectors_that_are_composed_of_ngrams(tmp_path: Path) -> None:
+    pytest.importorskip("spacy", reason="the vectors of pipelines need spaCy")
+    from tests.support.pipelines import of_ngrams, random_rows
+
+    _, target, _ = raw_pair()
+    made = of_ngrams(tmp_path / "made", ["chat"], random_rows(5_000, target.dimension))
+    listed = [f"mot{row}" for row in range(600)]
+    (tmp_path / "words.txt").write_text("\n".join(listed) + "\n\n")
+    write_vec(tmp_path / "en.vec", target)
+    files = {"source_file": made, "target_file": tmp_path / "en.vec", "out": tmp_path / "space"}
+    space = muse.align("fr", "en", source_words=tmp_path / "words.txt", **files)
+    assert list(space.vectors("fr").words) == listed
+    assert [Path(file["path"]).name for file in space.manifest["languages"]["fr"]["files"]] == [
+        "made",
+        "words.txt",
+    ]
+    with pytest.raises(BadSetting, match="a list of words is for vectors composed of n-grams"):
+        muse.align("fr", "en", target_words=tmp_path / "words.txt", **files)
+    with pytest.raises(BadSetting, match="--src-words needs a single --src, got 2"):
+        muse.align(["fr", "de"], "en", source_words=tmp_path / "words.txt")
+    with pytest.raises(BadSetting, match="omit --tgt-words"):
+        muse.align("de", into=tmp_path / "space", target_words=tmp_path / "words.txt")
+
+
+WEIGHTS = "the third column, from 0 to 1, is read as the weights of the pairs"
+IGNORED = "the third column is no weight, since it is not from 0 to 1: all pairs count alike"
+
+
+@pytest.mark.parametrize(
+    ("lines", "told"),
+    [
+        ("fr1\ten1\t0\nfr2\ten2\t1\n", WEIGHTS),
+        ("fr1\ten1\t0.5\nfr2\ten2\t1.01\n", IGNORED),
+        ("fr1\ten1\t-0.1\n", IGNORED),
+        ("fr1 en1\n", None),
+        ("source\ttarget\tscore\tprobability\nfr1\ten1\t0.5\t0.9\n", None),  # named, as what it is
+    ],
+)
+def test_what_a_third_column_is_read_as(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, lines: str, told: str | None
+) -> None:
+    (tmp_path / "pairs.txt").write_text(lines)
+    files = {name: tmp_path / "none.vec" for name in ("source_file", "target_file")}
+    caplog.set_level("INFO", "muse.api.run")
+    with pytest.raises(BadFile, match=r"none\.vec"):  # it is told before anything else is read
+        muse.align("fr", "en", dictionary=tmp_path / "pairs.txt", out=tmp_path / "space", **files)
+    named = [message for message in caplog.messages if "third column" in message]
+    assert named == ([] if told is None else [f"{tmp_path / 'pairs.txt'}: {told}"])

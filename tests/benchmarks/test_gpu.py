@@ -1,0 +1,91 @@
+"""benchmarks/scale/gpu.py: without a GPU it says so; on a pretended one every check is made, and one can fail."""
+
+from __future__ import annotations
+
+import gzip
+import importlib
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import torch
+
+from tests.support.devices import pretended_gpu
+
+SMALL = ["gpu.py", "--size", "300", "--dimension", "16", "--repeat", "1"]
+CHECKS = 7
+
+
+@pytest.fixture
+def gpu(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The module, called for a small size."""
+    monkeypatch.setattr(sys, "argv", SMALL)
+    monkeypatch.setattr(torch.cuda, "get_device_name", lambda: "pretended")
+    return importlib.import_module("benchmarks.scale.gpu")
+
+
+def ended(gpu: Any) -> int:
+    with pytest.raises(SystemExit) as exit_:
+        gpu.main()
+    assert isinstance(exit_.value.code, int)
+    return exit_.value.code
+
+
+def test_without_a_gpu_it_says_so_in_one_line(
+    gpu: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    assert ended(gpu) == 2
+    assert capsys.readouterr().out == "no GPU: torch finds no CUDA device\n"
+
+
+@pytest.mark.parametrize(
+    ("tests", "p_at_1", "wrong", "failed"),
+    [(0, 52.0, 0, None), (1, 50.0, 0, 0), (0, 50.0, 9, 2), (0, 47.9, 0, 4)],
+    ids=["all kept", "tests fail", "pairs differ", "P@1 differs"],
+)
+def test_all_checks_are_made_and_a_failure_counts(  # noqa: PLR0913 - what may fail
+    gpu: Any,
+    tests: int,
+    p_at_1: float,
+    wrong: int,
+    failed: int | None,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    found = gpu.mutual_neighbours
+    on_device = {"cpu": 50.0, "cuda": p_at_1}
+    done = SimpleNamespace(returncode=tests, stdout="== 4 in 1 s ==", stderr="")
+    monkeypatch.setattr(gpu, "subprocess", SimpleNamespace(run=lambda *_, **__: done))
+    monkeypatch.setattr(
+        gpu, "mutual_neighbours", lambda x, y, how: found(x, y, how)[wrong if x.is_cuda else 0 :]
+    )
+    monkeypatch.setattr(
+        gpu, "aligned", lambda device, _: gpu.Aligned("aligned", on_device[device], (48.0, 52.0), 1.0, 0.0)
+    )
+    with pretended_gpu(monkeypatch) as there:
+        assert ended(gpu) == (failed is not None)
+        assert there.arrivals
+    printed = capsys.readouterr().out
+    assert "GPU: pretended" in printed
+    rows = [line.strip("| ").split(" | ") for line in printed.splitlines() if line.startswith("| ")][2:]
+    assert [cells[-1] for cells in rows] == ["NO" if place == failed else "yes" for place in range(CHECKS)]
+    assert rows[0][2] == "4 in 1 s"
+    assert rows[1][0] == "k nearest neighbours: 100.00 % the same"
+
+
+def test_the_sample_pair_is_aligned_and_evaluated(
+    gpu: Any, files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("fr", "en"):
+        (files / f"{name}.vec.gz").write_bytes(gzip.compress((files / f"{name}.vec").read_bytes()))
+    gold = tmp_path / "gold.txt"
+    gold.write_text("".join(f"fr{row} en{row}\n" for row in range(100)), encoding="utf-8")
+    monkeypatch.setattr(gpu, "SAMPLE", files)
+    monkeypatch.setattr(gpu, "DICTIONARY", gold)
+    found = gpu.aligned("cpu", tmp_path)
+    assert (found.verdict, found.megabytes) == ("aligned", 0)
+    assert found.p_at_1 > 95
+    assert found.ci95[0] <= found.p_at_1 <= found.ci95[1]

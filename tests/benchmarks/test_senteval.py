@@ -1,0 +1,95 @@
+"""The rows and the table of benchmarks/sentences/senteval.py: each seed has its own, and the table their mean."""
+
+from __future__ import annotations
+
+import csv
+import importlib
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from muse.sentences.systems.nli.infersent import InferSentConfig
+
+ROOT = Path(__file__).resolve().parents[2]
+FIGURES = {"measure": "accuracy", "ci95_low": 0.0, "ci95_high": 100.0, "chance": 50.0, "tested": 9}
+
+
+@pytest.fixture
+def senteval(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The module, whose figure is ten times the seed, and one more for the second encoder."""
+    module = importlib.import_module("benchmarks.sentences.senteval")
+
+    def measured(task: str, encoder: str, seed: int, asked: object) -> dict[str, object]:
+        return {**FIGURES, "value": 10.0 * seed + (encoder == f"folder.{seed}")}
+
+    monkeypatch.setattr(module, "measured", measured)
+    return module
+
+
+def run(senteval: Any, monkeypatch: pytest.MonkeyPatch, *arguments: object) -> None:
+    monkeypatch.setattr(sys, "argv", ["senteval.py", *map(str, arguments)])
+    senteval.main()
+
+
+def rows(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_each_seed_has_rows_of_its_own(
+    senteval: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "rows.csv"
+    encoders = ["--encoder", "mean=mean", "--encoder", "net=folder.{seed}"]
+    same = ["--out", out, "--tasks", "sickr,wc", *encoders]
+    run(senteval, monkeypatch, *same, "--seed", 0)
+    assert "| mean | 0.0 | 0.0 |" in capsys.readouterr().out  # of one seed, its figure
+    run(senteval, monkeypatch, *same, "--seeds", "0-2")
+    found = [(one["encoder"], one["task"], one["seed"]) for one in rows(out)]
+    assert len(found) == len(set(found)) == 2 * 2 * 3
+    assert found[:4] == [(name, task, "0") for task in ("sickr", "wc") for name in ("mean", "net")]
+    lines = capsys.readouterr().out.splitlines()
+    assert "| mean | 10.0 (0.0-20.0) | 10.0 (0.0-20.0) |" in lines
+    assert "| net | 11.0 (1.0-21.0) | 11.0 (1.0-21.0) |" in lines  # {seed} was the seed
+    run(senteval, monkeypatch, "--out", out, "--table")
+    assert capsys.readouterr().out.splitlines() == lines
+    assert len(rows(out)) == 12
+
+
+def test_the_kept_rows_have_these_columns(senteval: Any) -> None:
+    kept = rows(ROOT / "benchmarks" / "results" / "senteval.csv")
+    assert tuple(kept[0]) == senteval.COLUMNS
+    assert all(one["seed"].isdecimal() for one in kept)
+
+
+def test_the_seven_encoders_are_trained_once(
+    senteval: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    seven = importlib.import_module("benchmarks.sentences.seven_encoders")
+    commands: list[list[str]] = []
+
+    def muse(*arguments: object) -> None:
+        commands.append([*map(str, arguments)])
+        Path(str(arguments[-1])).mkdir()
+
+    monkeypatch.setattr(seven, "muse", muse)
+    out, work = tmp_path / "rows.csv", tmp_path / "work"
+    command = ["--space", "space", "--out", out, "--work", work, "--tasks", "sickr", "--seeds", "0-1"]
+    for tasks in ("sickr", "sickr,stsb"):
+        argv = ["seven_encoders.py", *map(str, command), "--tasks", tasks, "--set", "units=8"]
+        monkeypatch.setattr(sys, "argv", argv)
+        seven.main()
+    assert len(rows(out)) == 7 * 2 * 2
+    assert sorted(path.name for path in work.iterdir()) == sorted(
+        f"{n}.{s}" for n in seven.SEVEN for s in "01"
+    )
+    drawn = set()
+    for words in commands:
+        given = [words[place + 1] for place, word in enumerate(words) if word == "--set"]
+        settings: dict[str, Any] = dict(one.split("=") for one in given)
+        assert settings.pop("units") == "8"
+        assert not {*settings} & {*InferSentConfig(**settings).idle()}
+        drawn.add((*settings.values(), words[words.index("--seed") + 1]))
+    assert len(drawn) == len(commands) == 14  # no two are the same

@@ -1,0 +1,50 @@
+"""muse doctor: its table of extras is that of setup.cfg, and it says what is missing."""
+
+from __future__ import annotations
+
+import configparser
+import re
+import sys
+
+import pytest
+import torch
+
+from muse.commands.machine import PURPOSES, extras
+from muse.installation import DISTRIBUTION, EXTRAS, REQUIRED, install_extra
+from muse.version import __version__
+from tests.conftest import ROOT
+from tests.support.command import Command
+
+
+def test_name_version_and_extras_are_those_of_setup_cfg() -> None:
+    setup = configparser.ConfigParser()
+    setup.read(ROOT / "setup.cfg", encoding="utf-8")
+    assert setup["metadata"]["name"] == DISTRIBUTION
+    assert setup["metadata"]["version"] == "attr: muse.version.__version__"
+    required = re.findall(r"^[\w-]+", setup["options"]["install_requires"], re.MULTILINE)
+    assert required == list(REQUIRED.values())
+    written = {
+        name: tuple(re.findall(r"^[\w-]+", packages.strip(), re.MULTILINE))
+        for name, packages in setup["options.extras_require"].items()
+    }
+    assert {name: written[name] for name in written.keys() - {"dev", "docs"}} == EXTRAS
+
+
+def test_it_says_what_there_is(muse: Command) -> None:
+    found = muse("doctor", "--json").json
+    assert found["muse"] == __version__
+    public = torch.__version__.partition("+")[0]  # PyPI's build calls itself 2.13.0+cu130, its wheel 2.13.0
+    assert found["packages"]["torch"].partition("+")[0] == public
+    assert found["threads"]["torch"] == torch.get_num_threads()
+    assert {one["name"] for one in found["extras"]} == set(EXTRAS) == set(PURPOSES)
+    shown = muse("doctor").out
+    for text in (__version__, public, "GPU", "faiss", "threads", "muse report", "muse serve"):
+        assert text in shown
+
+
+def test_what_is_missing_is_named_with_the_remedy(muse: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "uvicorn", None)
+    (web,) = [one for one in extras() if one.name == "web"]
+    assert web.missing == ("uvicorn",)
+    assert web.advice == install_extra("web")
+    assert f"missing uvicorn: {web.advice}" in muse("doctor").out

@@ -1,0 +1,138 @@
+"""`muse evaluate`: both tasks, two spaces compared, hubness and bad input, through the command line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from muse.space import save_space
+from tests.support.command import Command, refused, tree
+from tests.support.spaces import PROVENANCE, saved, sides_to_save
+
+
+@pytest.fixture
+def space(tmp_path: Path) -> Path:
+    """A saved space fr, en of plain words, a gold dictionary and ratings."""
+    saved(tmp_path / "space", plain=True)
+    gold = "".join(f"fr{i} en{(7 * i) % 40}\n" for i in range(30))
+    (tmp_path / "gold.txt").write_text(f"{gold}nosuch en1\n")
+    rated = "".join(f"fr{i}\ten{i}\t{(11 * i) % 5}\n" for i in range(30))
+    (tmp_path / "rated.txt").write_text(f"{rated}nosuch\ten1\t4\n")
+    return tmp_path / "space"
+
+
+def words(space: Path, *more: object) -> list[object]:
+    return ["evaluate", space, "--dictionary", space.parent / "gold.txt", *more]
+
+
+def rated(space: Path, *more: object) -> list[object]:
+    return ["evaluate", space, "--task", "similarity", "--pairs", space.parent / "rated.txt", *more]
+
+
+def test_words(muse: Command, space: Path) -> None:
+    fields = muse(*words(space, "--json")).json
+    assert (fields["queries"], fields["covered"]) == (31, 30)
+    assert fields["mrr_ci95"][0] <= fields["mrr"] == fields["map"] <= fields["mrr_ci95"][1]
+    assert [(band["name"], band["queries"]) for band in fields["bands"]] == [("1-39", 30)]
+    assert {part["name"] for part in fields["parts"]} == {"different", "number"}
+    shown = muse(*words(space)).out
+    assert f"MRR = {fields['mrr']:.3f} [" in shown
+    assert "  1-39         P@1 = " in shown
+
+
+def test_similarity(muse: Command, space: Path) -> None:
+    fields = muse(*rated(space, "--json")).json
+    assert (fields["pairs"], fields["covered"]) == (31, 30)
+    assert -1 <= fields["spearman"] <= 1
+    assert fields["pearson_ci95"][0] <= fields["pearson"] <= fields["pearson_ci95"][1]
+    shown = muse(*rated(space)).out
+    assert shown.startswith("Pearson = ")
+    assert "rated.txt@" in shown.splitlines()[0]
+    assert shown.splitlines()[-1] == "coverage 30/31"
+
+
+def test_a_space_against_itself(muse: Command, space: Path) -> None:
+    fields = muse(*words(space, "--against", space, "--json")).json
+    against = fields["against"]
+    assert (against["difference"], against["p_value"], against["queries"]) == (0, 1, 30)
+    assert (against["p_at_1"], against["signature"]) == (fields["p_at_1"], fields["signature"])
+    assert "difference = +0.0 [+0.0, +0.0], p = 1.0000" in muse(*words(space, "--against", space)).out
+
+
+def test_every_retrieval_is_compared(muse: Command, space: Path) -> None:
+    more = ["--retrieval", "nn", "--retrieval", "csls", "--hubness", "--against", space, "--json"]
+    fields = muse(*words(space, *more)).json
+    assert list(fields) == ["nn", "csls", "hubness"]
+    assert fields["nn"]["against"]["difference"] == fields["csls"]["against"]["difference"] == 0
+
+
+def test_hubness(muse: Command, space: Path) -> None:
+    found = muse(*words(space, "--hubness", "--json")).json["hubness"]
+    assert list(found) == ["nn", "csls"]
+    assert sum(count for _, count in found["nn"]["largest"]) <= 39 * 10
+    assert "hubness with csls:10: skewness of the 10-occurrence" in muse(*words(space, "--hubness")).out
+
+
+def test_spaces_that_cannot_be_compared(muse: Command, space: Path) -> None:
+    other = space.parent / "other"
+    save_space(other, sides_to_save("de"), pivot="en", provenance=PROVENANCE)
+    refused(muse(*words(space, "--against", other)), "both contain fr and en", "en, de")
+    save_space(other, sides_to_save("fr"), pivot="fr", provenance=PROVENANCE)
+    refused(muse(*words(space, "--against", other)), "the same pivot, got en and fr")
+    refused(muse(*words(space, "--against", space.parent / "nosuch")), "nosuch")
+
+
+BAD_RATINGS = {
+    "no ratings": (b"fr1\ten1\nfr2\ten2\n", ["a rating for each pair"]),
+    "one rating gone": (b"fr1\ten1\t3\nfr2\ten2\n", ["rated.txt", "got 1 for 2"]),
+    "no numbers": (b"fr1\ten1\thigh\n", ["rated.txt:1"]),
+    "none known": (b"a\tb\t1\nc\td\t2\ne\tf\t3\n", ["at least 3 pairs", "got 0 of 3"]),
+    "wrong way": (b"en1\tfr1\t1\nen2\tfr2\t2\nen3\tfr3\t3\n", ["swap --src and --tgt"]),
+    "a header": (
+        b"word1\tword2\tscore\nfr1\ten1\t3\n",
+        ["rated.txt:1: expected a number", "'score'", "if it is a header"],
+    ),
+    "all alike": (b"fr1\ten1\t3\nfr2\ten2\t3\nfr3\ten3\t3\n", ["ratings that differ, got 3"]),
+    "empty": (b"", ["rated.txt: expected content"]),
+    "missing": (None, ["rated.txt: expected a file"]),
+}
+
+
+@pytest.mark.parametrize("name", BAD_RATINGS)
+def test_bad_ratings(muse: Command, space: Path, name: str) -> None:
+    content, parts = BAD_RATINGS[name]
+    path = space.parent / "rated.txt"
+    path.unlink()
+    if content is not None:
+        path.write_bytes(content)
+    before = tree(space.parent)
+    refused(muse(*rated(space)), *parts)
+    assert tree(space.parent) == before
+
+
+def test_a_pair_that_is_rated_twice_is_told(muse: Command, space: Path) -> None:
+    path = space.parent / "rated.txt"
+    path.write_text("fr1\ten1\t3\nfr2\ten2\t1\nfr3\ten4\t2\nfr2\ten2\t1\n")
+    assert "repeated" not in muse(*rated(space)).err
+    path.write_text(path.read_text() + "fr1\ten1\t0.5\n")
+    ended = muse(*rated(space))
+    assert (
+        "rated.txt: 1 pairs are repeated with another rating, the first counts; one is 'fr1' and" in ended.err
+    )
+    assert "coverage 3/3" in ended.out
+
+
+@pytest.mark.parametrize(
+    ("more", "part"),
+    [
+        ([], "--task words needs --dictionary FILE"),
+        (["--task", "similarity"], "--task similarity needs --pairs FILE"),
+        (["--task", "magic"], "magic"),
+    ],
+    ids=str,
+)
+def test_usage(muse: Command, space: Path, more: list[str], part: str) -> None:
+    ended = muse("evaluate", space, *more)
+    assert (ended.code, ended.out) == (2, "")
+    assert part in ended.err

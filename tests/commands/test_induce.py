@@ -1,0 +1,220 @@
+"""`muse induce`: every format, both directions, limits and bad input, through the command line."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from muse.answers.induction import Limits, entries
+from muse.files import read_lexicon
+from muse.files.plain_text import read_lines
+from muse.search import approximate
+from muse.space import load_space
+from tests.support.command import Command, refused_leaving, tree
+from tests.support.spaces import saved
+
+# The odd words of the toy space cannot all stand in a line; these options keep to what can.
+FORMS = ("tsv", "jsonl", "muse")
+
+
+@pytest.fixture
+def space(tmp_path: Path) -> Path:
+    """A saved space fr, en of plain words."""
+    saved(tmp_path / "space", plain=True)
+    return tmp_path / "space"
+
+
+def rows(path: Path) -> list[dict[str, str]]:
+    return list(csv.DictReader(path.read_text(encoding="utf-8").splitlines(), delimiter="\t"))
+
+
+def test_a_table_is_what_entries_give(muse: Command, space: Path) -> None:
+    out = space.parent / "d.tsv"
+    ended = muse("induce", space, "--out", out, "--format", "tsv", "--top", 3, "--seed", 5, "--json")
+    expected = list(entries(load_space(space), limits=Limits(top=3), rng=np.random.default_rng(5)))
+    found = rows(out)
+    assert (ended.json["pairs"], ended.json["out"]) == (len(found), str(out))
+    assert ended.json["peak_memory_mb"] is None or ended.json["peak_memory_mb"] > 10
+    assert [(row["source"], row["target"], int(row["rank"])) for row in found] == [
+        (entry.source, entry.target, entry.rank) for entry in expected
+    ]
+    for name in ("score", "probability"):
+        values = [getattr(entry, name) for entry in expected]
+        assert [float(row[name]) for row in found] == pytest.approx(values, rel=1e-4)
+
+
+def test_the_ending_says_the_format(muse: Command, space: Path) -> None:
+    for name, form in (("d.tsv", "tsv"), ("d.tsv.gz", "tsv"), ("d.jsonl", "jsonl"), ("d.txt", "muse")):
+        assert muse("induce", space, "--out", space.parent / name).code == 0
+        out = space.parent / f"explicit.{name}"
+        assert muse("induce", space, "--out", out, "--format", form).code == 0
+        texts = [list(read_lines(path)) for path in (space.parent / name, out)]
+        assert texts[0] == texts[1]
+    assert muse("induce", space, "--out", space.parent / "e.tsv", "--format", "muse").code == 0
+    assert read_lexicon(space.parent / "e.tsv") == read_lexicon(space.parent / "d.txt")
+
+
+def test_json_lines_and_packed_pairs_hold_the_same(muse: Command, space: Path) -> None:
+    muse("induce", space, "--out", space.parent / "d.jsonl", "--format", "jsonl", "--top", 2)
+    muse("induce", space, "--out", space.parent / "d.txt.gz", "--top", 2)
+    lines = (space.parent / "d.jsonl").read_text(encoding="utf-8").splitlines()
+    pairs = [(row["source"], row["target"]) for row in map(json.loads, lines)]
+    packed = gzip.decompress((space.parent / "d.txt.gz").read_bytes()).decode()
+    assert [tuple(line.split(" ")) for line in packed.splitlines()] == pairs
+    assert list(read_lexicon(space.parent / "d.txt.gz").pairs) == pairs
+
+
+@pytest.mark.parametrize("more", [[], ["--mutual"], ["--src-max", 20, "--tgt-max", 25]], ids=str)
+def test_both_directions_are_the_two_alone(muse: Command, space: Path, more: list[object]) -> None:
+    out = space.parent / "fr-en.x.tsv.gz"
+    both = muse("induce", space, "--out", out, "--both", "--format", "tsv", "--json", *more).json
+    reverse = space.parent / "fr-en.x.reverse.tsv.gz"
+    assert both["reverse"]["out"] == str(reverse)
+    turned = [{"--src-max": "--tgt-max", "--tgt-max": "--src-max"}.get(str(one), one) for one in more]
+    for path, options in ((out, more), (reverse, ["--src", "en", "--tgt", "fr", *turned])):
+        alone = space.parent / "alone.tsv.gz"
+        muse("induce", space, "--out", alone, "--format", "tsv", *options)
+        assert alone.read_bytes() == path.read_bytes()
+
+
+def test_each_side_has_its_own_limit(muse: Command, space: Path) -> None:
+    out = space.parent / "d.tsv"
+    muse("induce", space, "--out", out, "--format", "tsv", "--src-max", 7, "--tgt-max", 30, "--top", 30)
+    found = rows(out)
+    assert len(found) == 7 * 30
+    assert {row["source"] for row in found} == {f"fr{row}" for row in range(7)}
+    assert {row["target"] for row in found} == {f"en{row}" for row in range(30)}
+    muse("induce", space, "--out", out, "--format", "tsv", "--max-vocab", 9, "--tgt-max", 30, "--top", 30)
+    assert len(rows(out)) == 9 * 30
+
+
+def test_a_least_probability(muse: Command, space: Path) -> None:
+    out = space.parent / "d.tsv"
+    muse("induce", space, "--out", out, "--format", "tsv", "--top", 4)
+    everything = [(row["source"], row["target"], float(row["probability"])) for row in rows(out)]
+    least = float(np.median([probability for *_, probability in everything]))
+    muse("induce", space, "--out", out, "--top", 4, "--min-probability", least)
+    kept = [(source, target) for source, target, probability in everything if probability >= least]
+    assert list(read_lexicon(out).pairs) == kept
+    assert 0 < len(kept) < len(everything)
+
+
+LIMITED: dict[str, tuple[list[object], Limits]] = {
+    "all": ([], Limits(top=2)),
+    "mutual": (["--mutual"], Limits(top=2, mutual=True)),
+    "probable": (["--min-probability", 0.11], Limits(top=2, min_probability=0.11)),
+    "frequent": (["--mutual", "--src-max", 9], Limits(top=2, mutual=True, source_max=9)),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("limited", LIMITED)
+def test_the_words_left_out_are_counted(muse: Command, tmp_path: Path, form: str, limited: str) -> None:
+    saved(tmp_path / "space")  # with words that not every format can represent
+    space, (more, limits) = load_space(tmp_path / "space"), LIMITED[limited]
+    lacking = {"muse": {" ", "", "\r", "\t"}, "tsv": {"\r", "\t"}, "jsonl": set[str]()}[form]
+    command = ["induce", tmp_path / "space", "--top", 2, "--both", "--out", tmp_path / "d", "--format", form]
+    fields = muse(*command, *more, "--json").json
+    for found, direction, most in (
+        (fields, ("fr", "en"), limits),
+        (fields["reverse"], ("en", "fr"), limits.reversed()),
+    ):
+        pairs = [one[:2] for one in entries(space, *direction, limits=most, rng=np.random.default_rng(0))]
+        written = [pair for pair in pairs if lacking.isdisjoint(pair)]
+        sizes = [len(dict(some)) for some in (pairs, written)]  # the sources that have a pair
+        looked_up = min(len(space.vectors(direction[0]).words), most.source_max or 1_000)
+        assert (found["pairs"], found["words"]) == (len(written), looked_up)
+        assert found["left_out"] == {"without_pair": looked_up - sizes[0], "format": sizes[0] - sizes[1]}
+    told = sum(any(one["left_out"].values()) for one in (fields, fields["reverse"]))
+    assert muse(*command, *more).err.count("left out") == told
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_nothing_probable_enough_leaves_no_file(muse: Command, space: Path, form: str) -> None:
+    more = ["--both", "--format", form, "--min-probability", 1]
+    ended = muse("induce", space, "--out", space.parent / "d", *more)
+    assert (ended.code, ended.out, len(ended.errors)) == (1, "", 1)
+    assert "got none; lower --min-probability" in ended.err
+    assert list(space.parent.iterdir()) == [space]
+
+
+def test_an_approximate_search_says_how_good_it_is(
+    muse: Command, space: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = space.parent / "d.txt"
+    exact = muse("induce", space, "--out", out, "--mutual", "--json").json
+    pairs = out.read_text(encoding="utf-8")
+    found = muse("induce", space, "--out", out, "--mutual", "--search", "approximate", "--json").json
+    assert "search" not in exact and exact["pairs"] == found["pairs"]
+    fields = {"method": "exact", "recall": 1.0}  # so few words are searched exactly all the same
+    assert {key: found["search"][key] for key in fields} == fields
+    assert out.read_text(encoding="utf-8") == pairs
+    assert "exact search" in muse("induce", space, "--out", out, "--search", "approximate").out
+    monkeypatch.setattr(approximate, "FEW", 10)
+    monkeypatch.setattr(approximate, "TRAINED_ON", 8)
+    shown = muse("induce", space, "--out", out, "--search", "approximate").out
+    assert "approximate search: recall@1 100.0 %, recall@10 100.0 %" in shown
+
+
+def test_a_second_file_that_fails_takes_the_first_along(muse: Command, space: Path) -> None:
+    (space.parent / "d.reverse.tsv").mkdir()
+    before = tree(space.parent)
+    ended = muse("induce", space, "--out", space.parent / "d.tsv", "--both", "--format", "tsv")
+    assert ended.code == 1
+    assert "d.reverse.tsv: expected the name of a file, got a folder" in ended.err
+    assert tree(space.parent) == before
+
+
+@pytest.mark.parametrize("name", ["d", "d.dict", "fr-en.5000-6500", "d.csv", "d.TXT.gz"])
+def test_any_other_name_is_that_of_plain_pairs(muse: Command, space: Path, name: str) -> None:
+    assert muse("induce", space, "--out", space.parent / name).code == 0
+    assert len(read_lexicon(space.parent / name)) > 10
+
+
+@pytest.mark.parametrize("name", ["d.parquet", "d.json", "d.json.gz", "d.XLSX"])
+def test_a_name_that_promises_another_format(muse: Command, space: Path, name: str) -> None:
+    out = space.parent / name
+    arguments: list[object] = ["induce", space / "nosuch", "--out", out]  # before the space is opened
+    message = f"{name}: pairs are written to a .txt, .tsv or .jsonl file, got"
+    refused_leaving(space.parent, muse, arguments, message)
+    assert muse("induce", space, "--out", out, "--format", "jsonl").code == 0
+
+
+@pytest.mark.parametrize("more", [["--src-max", 0], ["--min-probability", 1.5], ["--format", "xml"]], ids=str)
+def test_usage(muse: Command, space: Path, more: list[object]) -> None:
+    ended = muse("induce", space, "--out", space.parent / "d", *more)
+    assert (ended.code, ended.out) == (2, "")
+
+
+def test_pairs_without_probabilities_cost_no_calibration(
+    muse: Command, space: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("muse.answers.induction.calibrated", None)
+    assert muse("induce", space, "--out", space.parent / "d.txt").code == 0
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_words_that_a_format_lacks_are_left_out_before_the_search(
+    muse: Command, tmp_path: Path, form: str
+) -> None:
+    saved(tmp_path / "space")  # with a tab, a space, nothing and a carriage return among its words
+    space, out = load_space(tmp_path / "space"), tmp_path / "d"
+    ended = muse("induce", tmp_path / "space", "--out", out, "--format", form, "--top", 9, "--both")
+    lacking = {"muse": {" ", "", "\r", "\t"}, "tsv": {"\r", "\t"}, "jsonl": set()}[form]
+    for direction, path in ((("fr", "en"), out), (("en", "fr"), tmp_path / "d.reverse")):
+        pairs = [one[:2] for one in entries(space, *direction, limits=Limits(top=9))]
+        expected = [pair for pair in pairs if lacking.isdisjoint(pair)]
+        lines = path.read_bytes().decode().split("\n")[form == "tsv" : -1]
+        assert len(lines) == len(expected) <= len(pairs) - len(lacking)
+        if form == "jsonl":
+            assert [(one["source"], one["target"]) for one in map(json.loads, lines)] == expected
+    for language in ("fr", "en"):
+        told = f"leaving out {len(lacking)} words of {language} that the format {form} cannot represent"
+        assert ended.err.count(told) == (form != "jsonl")
+    capped = muse("induce", tmp_path / "space", "--out", out, "--format", form, "--max-vocab", 3)
+    assert (capped.code, "leaving out" in capped.err) == (0, False)

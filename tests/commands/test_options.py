@@ -1,0 +1,82 @@
+"""The helpers that commands share: how threads wait for one another, and which languages are taken."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from muse.cli import commands
+from tests.support.command import Command, refused
+from tests.support.spaces import saved
+
+# The command loads OpenMP, which prints its settings.
+SHOW = [sys.executable, "-m", "muse", "translate", "no-space", "word"]
+
+
+@pytest.mark.parametrize(("given", "turns"), [({}, 1_000), ({"GOMP_SPINCOUNT": "7"}, 7)])
+def test_waiting_threads_sleep_soon_unless_told_otherwise(given: dict[str, str], turns: int) -> None:
+    shown = _openmp(given)
+    assert f"GOMP_SPINCOUNT = '{turns}'" in shown
+
+
+def test_a_policy_of_the_user_is_kept() -> None:
+    assert "OMP_WAIT_POLICY = 'ACTIVE'" in _openmp({"OMP_WAIT_POLICY": "active"})
+    assert "GOMP_SPINCOUNT = '1000'" not in _openmp({"OMP_WAIT_POLICY": "active"})
+
+
+def _openmp(given: dict[str, str]) -> str:
+    named = {name: value for name, value in os.environ.items() if not name.startswith(("OMP_", "GOMP_"))}
+    ended = subprocess.run(
+        SHOW, env={**named, "OMP_DISPLAY_ENV": "VERBOSE", **given}, capture_output=True, text=True,
+        timeout=120, check=False,
+    )  # fmt: skip
+    if "GOMP_SPINCOUNT" not in ended.stderr:
+        pytest.skip("this torch uses another OpenMP than libgomp")
+    return ended.stderr
+
+
+TAKEN = "is en, the pivot, since none was given; the languages of this space are en, fr, de"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "translate space fr20",
+        "induce space --out x.tsv",
+        "evaluate space --dictionary gold.txt",
+        "evaluate space --task similarity --pairs rated.txt",
+        "evaluate space --task sentences --source text --target text",
+        "export space --format moses --out table",
+    ],
+)
+def test_a_pivot_that_is_taken_is_named(
+    muse: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    saved(tmp_path / "space", "fr", "de", plain=True)
+    Path("gold.txt").write_text("fr20 en20\n")
+    Path("rated.txt").write_text("".join(f"fr{i}\ten{i}\t{i % 5}\n" for i in range(9)))
+    Path("text").write_text("fr20 en20\n")
+    assert f"--tgt {TAKEN}" in muse(*line.split(), "--src", "fr").err
+    for both in (["--src", "fr", "--tgt", "en"], ["--src", "fr", "--quiet"]):
+        assert "the pivot" not in muse(*line.split(), *both).err
+    for ambiguous in ([], ["--src", "en"], ["--tgt", "en"]):
+        refused(muse(*line.split(), *ambiguous), "this space has fr, de besides en; choose one with --src or")
+
+
+def test_a_source_that_is_the_pivot(muse: Command, tmp_path: Path) -> None:
+    saved(tmp_path / "three", "fr", "de", plain=True)
+    assert f"--src {TAKEN}" in muse("translate", tmp_path / "three", "en20", "--tgt", "de").err
+    saved(tmp_path / "two", plain=True)
+    assert "the pivot" not in muse("translate", tmp_path / "two", "fr20").err
+
+
+@pytest.mark.parametrize("command", ["translate", "induce", "evaluate", "report", "export"])
+def test_help_names_the_default(command: str) -> None:
+    helps = {one.opts[0]: str(getattr(one, "help", "")) for one in commands.commands[command].params}
+    assert "pivot" in helps["--src"]
+    assert "pivot" in helps["--tgt"]

@@ -1,0 +1,191 @@
+"""What is read is never what is written: refused before any work, and nothing changes."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from muse.files.atomic import only_writer
+from muse.files.writing import write_vectors_text
+from muse.space import save_space
+from tests.support.command import Command, refused, tree
+from tests.support.spaces import PROVENANCE, saved, sides_to_save
+
+DESTROYS = [
+    "induce space --out space/manifest.json",
+    "induce space --out space/fr/words.txt",
+    "export space --format space --out space",
+    "export space --format text --out space/en",
+    "encode space --lang fr --input text.txt --out text.txt",
+    "encode space --lang fr --input a.npy --out link.npy",
+    "encode space --lang fr --input text.txt --save space",
+    "train-lm text.txt --lang fr --out text.txt",
+    "train-lm text.txt --lang fr --out ./space/../text.txt",
+    "map space --lang fr --vectors a.vec --out a.vec",
+    "mine space --src-lang fr --tgt-lang en --source text.txt --target other.txt --out other.txt",
+    "embed text.txt --lang fr --out a.vec --model text.txt",
+    "train space --encoder xlm --lang fr --text fr=text.txt --out text.txt",
+    "train space --encoder x-cbow --lang fr --parallel text.txt --out space/encoder",
+    "align --src fr --src-emb space/raw.vec --tgt en --tgt-emb a.vec --out space",
+    "align --src fr --src-emb a.vec --tgt en --tgt-emb a.vec --out a.vec",
+    "report space --out space/page.html",
+]
+
+
+@pytest.mark.parametrize("line", DESTROYS)
+def test_an_output_that_is_an_input(
+    muse: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    saved(tmp_path / "space", plain=True)
+    for name in ("text.txt", "other.txt"):
+        (tmp_path / name).write_text("fr20 fr21\n" * 30)
+    np.save(tmp_path / "a.npy", np.ones(3))
+    (tmp_path / "link.npy").symlink_to("a.npy")
+    for name in ("a.vec", "space/raw.vec"):
+        write_vectors_text(tmp_path / name, ["a", "b"], np.eye(2, dtype=np.float32))
+    before = tree(tmp_path)
+    refused(muse(*line.split()), "choose another --")
+    assert tree(tmp_path) == before
+
+
+@pytest.mark.parametrize(
+    ("line", "other"),
+    [
+        ("embed text.txt --lang fr --out a.vec --model ./a.vec", "--model"),
+        ("encode space --lang fr --input text.txt --out a.npy --save a.npy", "--save"),
+    ],
+)
+def test_two_outputs_of_one_name(
+    muse: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str, other: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    saved(tmp_path / "space", plain=True)
+    (tmp_path / "text.txt").write_text("fr20 fr21\n" * 30)
+    before = tree(tmp_path)
+    refused(muse(*line.split()), f"--out and {other} need different names; choose another {other}")
+    assert tree(tmp_path) == before
+
+
+def made_of_files(folder: Path) -> None:
+    """A space fr, en, with the files it was made of beside it: vectors of both languages and a dictionary."""
+    raw = folder / "raw"
+    raw.mkdir()
+    sides = sides_to_save(plain=True)
+    for language, side in sides.items():
+        write_vectors_text(raw / f"{language}.vec", side.vectors.words, side.vectors.matrix)
+        sides[language] = replace(side, files=(raw / f"{language}.vec",))
+    (raw / "pairs.txt").write_text("fr1 en1\nfr2 en2\n")
+    provenance = replace(PROVENANCE, inputs=(raw / "pairs.txt",))
+    save_space(folder / "space", sides, pivot="en", provenance=provenance)
+    write_vectors_text(folder / "new.vec", ["new"], np.ones((1, 8), np.float32))
+    (folder / "text.txt").write_text("fr20 fr21\n" * 3)
+    shutil.copy(raw / "fr.vec", raw / "pairs.reverse.txt")
+
+
+OF_SPACE = [
+    ("export space --format text --out raw", "the vectors of en"),
+    ("export space --format moses --out raw/en.vec", "the vectors of en"),
+    ("export space --format text --lang fr --out raw/fr.vec", "the vectors of fr"),
+    ("map space --lang fr --vectors new.vec --out raw/fr.vec", "the vectors of fr"),
+    ("induce space --out raw/pairs.txt", "a file"),
+    ("induce space --both --out raw/./pairs.txt", "a file"),
+    ("induce space --both --format muse --out pairs.txt", "the vectors of fr"),
+    ("encode space --lang fr --input text.txt --out renamed.npy", "the vectors of fr"),
+]
+
+
+@pytest.mark.parametrize(("line", "what"), OF_SPACE)
+def test_no_file_that_a_space_was_made_of_is_replaced(
+    muse: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str, what: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    made_of_files(tmp_path)
+    os.link("raw/pairs.reverse.txt", "pairs.reverse.txt")
+    shutil.copy("raw/fr.vec", "renamed.npy")  # known by its content
+    before = tree(tmp_path)
+    refused(muse(*line.split()), f"--out would replace {what}, which this space was made of; choose another")
+    assert tree(tmp_path) == before
+
+
+def test_an_earlier_export_is_replaced(
+    muse: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    made_of_files(tmp_path)
+    for line in ("export space --format text --out out", "induce space --out pairs.txt"):
+        assert muse(*line.split(), "--max-vocab", 10).code == 0
+        before = tree(tmp_path)
+        assert muse(*line.split()).code == 0
+        assert tree(tmp_path) != before
+
+
+@pytest.mark.parametrize("name", ["x" * 201, "é" * 101, "/".join(["folder"] * 600)])
+def test_a_name_that_no_file_system_takes(
+    muse: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_vectors_text(tmp_path / "a.vec", ["a", "b"], np.eye(2, dtype=np.float32))
+    align = ["align", "--src", "fr", "--src-emb", "a.vec", "--tgt", "en", "--tgt-emb", "a.vec"]
+    refused(muse(*align, "--out", name), "--out must be at most 200 bytes", "choose a shorter one")
+    refused(muse(*align[:2], "x" * 101, *align[3:]), "a language needs a name of at most 100 characters")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.vec"]
+
+
+PIPED = [
+    "train-lm text.txt --lang fr --out pipe",
+    "export space --format torch --out pipe",
+    "export space --format moses --src fr --tgt en --out pipe",
+    "export space --format text --lang fr --out pipe",
+    "induce space --out pipe",
+    "map space --lang fr --vectors a.vec --out pipe",
+    "mine space --src-lang fr --tgt-lang en --source text.txt --target other.txt --out pipe",
+    "encode space --lang fr --input text.txt --out pipe",
+    "report space --out pipe",
+    "embed text.txt --lang fr --dim 2 --epochs 1 --min-count 1 --out pipe",
+    "train space --encoder x-cbow --lang fr --parallel pairs.tsv --epochs 1 --out pipe",
+    "align --src fr --src-emb a.vec --tgt en --tgt-emb a.vec --init identical --out pipe",
+]
+
+
+@pytest.mark.parametrize("line", PIPED)
+def test_a_pipe_is_not_replaced(
+    muse: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    saved(tmp_path / "space", plain=True)
+    for name in ("text.txt", "other.txt"):
+        (tmp_path / name).write_text("fr20 fr21\n" * 30)
+    (tmp_path / "pairs.tsv").write_text("".join(f"en{n} en{n + 1}\tfr{n} fr{n + 1}\n" for n in range(2, 30)))
+    rows = np.random.default_rng(0).normal(size=(300, 20)).astype(np.float32)
+    write_vectors_text(tmp_path / "a.vec", [f"w{n}" for n in range(300)], rows)
+    os.mkfifo("pipe")
+    ended = muse(*line.split(), "-q")
+    assert ended.code in (1, 2) and "pipe" in ended.err, ended
+    assert (tmp_path / "pipe").is_fifo()
+    assert not [name for name in tree(tmp_path) if "partial" in str(name) or "pipe." in str(name)]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "align --src fr --src-emb a.vec --tgt en --tgt-emb a.vec --out out",
+        "train space --encoder x-cbow --lang fr --parallel pairs.tsv --epochs 1 --out out",
+        "train-translator space --text fr=text.txt --text en=text.txt --epochs 0 --out out",
+    ],
+)
+def test_two_runs_cannot_write_one_output(
+    muse: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    saved(tmp_path / "space", plain=True)
+    (tmp_path / "text.txt").write_text("fr20 fr21\n" * 30)
+    (tmp_path / "pairs.tsv").write_text("".join(f"en{n} en{n + 1}\tfr{n} fr{n + 1}\n" for n in range(2, 30)))
+    write_vectors_text(tmp_path / "a.vec", [f"w{n}" for n in range(20)], np.eye(20, dtype=np.float32))
+    with only_writer(tmp_path / "out"):
+        refused(muse(*line.split(), "-q"), f"another at it (process {os.getpid()} on ")

@@ -1,0 +1,207 @@
+"""Embedding: texts of every kind give the same tokens; fastText learns from them which words are alike."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import signal
+import subprocess
+import sys
+import zipfile
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from muse.embedding import Corpus, EmbedConfig, embed, write_corpus
+from muse.embedding.corpus import SAMPLE
+from muse.embedding.training import lines_by_language, warnings
+from muse.errors import BadFile, BadSetting
+from muse.files import read_vectors
+from muse.files.vectors.fasttext import load_fasttext
+from muse.progress import Progress
+
+LINES = ["L'eau de la Mer.", "", "Deux mots</s> ; 12:45 !", "  ", "Été"]
+TOKENS = "l' eau de la mer .\ndeux mots ; 12:45 !\nété\n"
+TOPICS, WORDS = 4, 8
+SMALL = EmbedConfig(dimension=16, epochs=5, least_count=1)
+
+
+@pytest.fixture
+def text(tmp_path: Path) -> Path:
+    """A text in which each line has words of one topic only; the words are in alphabetical order of rank."""
+    rng = np.random.default_rng(0)
+    frequencies = 1 / (1 + np.arange(WORDS)) ** 0.5
+    lines = []
+    for topic in rng.integers(TOPICS, size=6_000):
+        drawn = rng.choice(WORDS, size=12, p=frequencies / frequencies.sum())
+        lines.append(" ".join(f"{'abcdefgh'[word] * 3}{'wxyz'[topic] * 3}" for word in drawn))
+    path = tmp_path / "text.txt"
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+def corpus(path: Path, out: Path, column: str | None = None) -> tuple[Corpus, str]:
+    """What is said of the corpus, and its tokens."""
+    found = write_corpus([path], out, language="fr", column=column)
+    return found, out.read_text(encoding="utf-8")
+
+
+def test_texts_of_every_kind_give_the_same_tokens(tmp_path: Path) -> None:
+    text = "\n".join(LINES)
+    (tmp_path / "plain.txt").write_text(text, encoding="utf-8")
+    (tmp_path / "packed.txt.gz").write_bytes(gzip.compress(text.encode()))
+    with zipfile.ZipFile(tmp_path / "packed.zip", "w") as archive:
+        archive.writestr("text", text)
+    rows = "\n".join(f"id{place}\tx\t{line}" for place, line in enumerate(LINES))
+    (tmp_path / "columns.tsv.gz").write_bytes(gzip.compress(rows.encode()))
+    parts = tmp_path / "folder"
+    parts.mkdir()
+    (parts / "a.txt").write_text("\n".join(LINES[:2]), encoding="utf-8")
+    (parts / "b.txt").write_text("\n".join(LINES[2:]), encoding="utf-8")
+    for name in ("plain.txt", "packed.txt.gz", "packed.zip", "columns.tsv.gz", "folder"):
+        found, tokens = corpus(tmp_path / name, tmp_path / "out")
+        assert tokens == TOKENS, name
+        assert (found.lines, found.tokens) == (3, len(TOKENS.split()))
+        assert found.sample == (LINES[0], LINES[2], LINES[4])
+
+
+def test_parquet_gives_the_same_tokens(tmp_path: Path) -> None:
+    arrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    parquet.write_table(
+        arrow.table({"id": range(5), "said": LINES}), tmp_path / "t.parquet", row_group_size=2
+    )
+    assert corpus(tmp_path / "t.parquet", tmp_path / "out", "said")[1] == TOKENS
+
+
+def test_capitals_are_kept_if_asked(tmp_path: Path) -> None:
+    (tmp_path / "t").write_text("La Mer", encoding="utf-8")
+    write_corpus([tmp_path / "t"], tmp_path / "out", language="fr", keep_case=True)
+    assert (tmp_path / "out").read_text() == "La Mer\n"
+
+
+def test_progress_is_towards_the_letters_of_the_files(tmp_path: Path) -> None:
+    (tmp_path / "t").write_text("one two\n" * 3_000)
+    seen: list[tuple[str, int]] = []
+    progress = Progress(quiet=True, callback=lambda stage, done, _: seen.append((stage, done)))
+    write_corpus([tmp_path / "t"], tmp_path / "out", language="en", progress=progress)
+    assert seen == [("reading text", 8_000), ("reading text", 16_000), ("reading text", 24_000)]
+
+
+def test_vectors_are_no_text(tmp_path: Path) -> None:
+    (tmp_path / "v").write_text(("word" + " 0.123" * 50 + "\n") * 2_000)
+    with pytest.raises(BadFile, match="v: expected text, got mostly numbers; give vectors to muse align"):
+        corpus(tmp_path / "v", tmp_path / "out")
+
+
+def test_the_sample_is_at_even_distances_and_bounded(tmp_path: Path) -> None:
+    count = 9 * SAMPLE + 5
+    (tmp_path / "t").write_text("".join(f"n{line}\n" for line in range(count)))
+    sample = corpus(tmp_path / "t", tmp_path / "out")[0].sample
+    assert SAMPLE <= len(sample) < 2 * SAMPLE
+    assert set(np.diff([int(line[1:]) for line in sample])) == {8}
+
+
+def test_words_of_a_topic_are_alike(text: Path, tmp_path: Path) -> None:
+    out = tmp_path / "x.vec"
+    made = embed([text], out, language="xx", config=SMALL, model=tmp_path / "x.bin")
+    counts = Counter(text.read_text().split())
+    assert (made.words, made.tokens, made.lines, made.epochs) == (TOPICS * WORDS, 72_000, 6_000, 5)
+    vectors = read_vectors(out, language="xx")
+    assert [counts[word] for word in vectors.words] == sorted(counts.values(), reverse=True)
+    unit = vectors.matrix / np.linalg.norm(vectors.matrix, axis=1, keepdims=True)
+    cosines = unit @ unit.T - 2 * np.eye(len(unit))
+    topics = np.array([word[-1] for word in vectors.words])
+    assert (topics[cosines.argmax(axis=1)] == topics).mean() > 0.9
+    kept = load_fasttext(tmp_path / "x.bin").rows(vectors.words)
+    np.testing.assert_allclose(kept, vectors.matrix, atol=1e-5)
+    assert not list(tmp_path.glob(".*"))  # the model of 2 GB, above all
+
+
+def test_one_thread_gives_the_same_twice(text: Path, tmp_path: Path) -> None:
+    for name, seed in (("a", 0), ("b", 0), ("c", 1)):
+        embed([text], tmp_path / f"{name}.vec", language="xx", config=replace(SMALL, seed=seed))
+    first, again, other = ((tmp_path / f"{name}.vec").read_bytes() for name in "abc")
+    assert first == again != other
+
+
+def test_training_ends_with_the_process_that_asked_for_it(text: Path, tmp_path: Path) -> None:
+    settings = {"input": str(text), "epoch": 1_000_000, "thread": 1, "seed": 0, "verbose": 2}
+    command = [
+        sys.executable,
+        "-m",
+        "muse.embedding.fasttext_process",
+        str(tmp_path / "m"),
+        json.dumps(settings),
+    ]
+    with subprocess.Popen(command, stderr=subprocess.PIPE) as process:
+        assert process.stderr is not None
+        assert process.stderr.read(1)  # it trains
+        process.stderr.close()  # as the system does where the parent is killed
+        assert process.wait(30) == -signal.SIGPIPE
+
+
+def test_the_most_frequent_words_are_written(text: Path, tmp_path: Path) -> None:
+    whole = embed([text], tmp_path / "a.vec", language="xx", config=SMALL)
+    few = replace(SMALL, most_words=5)
+    assert embed([text], tmp_path / "b.vec", language="xx", config=few).words == 5 < whole.words
+    five, every = (read_vectors(tmp_path / f"{name}.vec", language="xx").words for name in "ba")
+    assert five == every[:5]
+
+
+@pytest.mark.parametrize(("tokens", "epochs"), [(1_000, 15), (3_000_000, 10), (100_000_000, 5)])
+def test_little_text_is_read_more_often(tokens: int, epochs: int) -> None:
+    assert EmbedConfig().epochs_for(tokens) == epochs
+    assert EmbedConfig(epochs=2).epochs_for(tokens) == 2
+
+
+def test_what_cannot_be_trained_is_refused_and_nothing_is_left(tmp_path: Path) -> None:
+    (tmp_path / "empty").write_text("\n \n")
+    (tmp_path / "rare").write_text("one two three\n")
+    before = sorted(tmp_path.iterdir())
+    for name, message in (
+        ("empty", "expected text, got 0 lines with a word"),
+        ("rare", "fastText needs words that stand at least 5 times"),
+        ("nowhere", "nowhere: expected text, or a folder of it, found no such file"),
+    ):
+        with pytest.raises(BadFile, match=message):
+            embed([tmp_path / name], tmp_path / "x.vec", language="xx")
+    with pytest.raises(BadFile, match="expected a folder to write in, got the file"):
+        embed([tmp_path / "rare"], tmp_path / "empty" / "x.vec", language="xx")
+    assert sorted(tmp_path.iterdir()) == before
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"dimension": 0}, "--dim must be at least 1 and at most 1,000,000,000, got 0"),
+        ({"ngrams": (4, 3)}, "got 4-3"),
+    ],
+)
+def test_settings_that_mean_nothing(settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(BadSetting, match=message):
+        EmbedConfig(**settings)
+
+
+FRENCH = "La petite maison au bord de la rivière était vide depuis des années."
+ENGLISH = "The little house beside the river had been empty for many years."
+
+
+def test_other_languages_are_told() -> None:
+    pytest.importorskip("py3langid")
+    found = lines_by_language([FRENCH] * 90 + [ENGLISH] * 10 + ["Oui.", "No."] * 50)
+    assert found == Counter({"fr": 90, "en": 10})
+    assert [line[:30] for line in warnings(found, "fr")] == ["10 % of the lines look like 'e"]
+    assert warnings(found, "fra_Latn") == warnings(found, "fr")
+    assert "90 % of the lines look like 'fr', not 'de'; check --lang" in warnings(found, "de")
+
+
+@pytest.mark.parametrize(
+    "found", [None, Counter(), Counter({"fr": 10, "en": 9}), Counter({"fr": 98, "en": 2})]
+)
+def test_nothing_is_told_of_a_text_in_one_language(found: Counter[str] | None) -> None:
+    assert warnings(found, "fr") == []

@@ -1,0 +1,184 @@
+"""P@k against a brute-force count, and what happens to queries that are not covered."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from muse.errors import BadSetting, Mismatch
+from muse.evaluation.words import WordScore, evaluate_words, warn_of_case
+from muse.lexicon import Lexicon, Pair
+from muse.search.retrieval import Retrieval
+from muse.space import AlignedSpace, load_space
+from muse.vectors import Matrix
+from tests.support.command import SCORE_FIELDS
+from tests.support.spaces import RETRIEVALS, plain_space, saved, space_with_zeros
+
+Table = NDArray[np.float64]
+
+
+def evaluate(space: AlignedSpace, *pairs: Pair, **options: object) -> WordScore:
+    rng = np.random.default_rng(0)
+    return evaluate_words(space, Lexicon(pairs), rng=rng, **options)  # type: ignore[arg-type]
+
+
+def scores(x: Matrix, y: Matrix, retrieval: Retrieval) -> Table:
+    """Every score (n, m) by the formulas of the papers."""
+    cosines: Table = x.astype(np.float64) @ y.T
+    if retrieval.method == "csls":
+        of_x = np.sort(cosines, axis=1)[:, -retrieval.k :].mean(axis=1, keepdims=True)
+        of_y = np.sort(cosines, axis=0)[-retrieval.k :].mean(axis=0, keepdims=True)
+        cosines = 2 * cosines - of_x - of_y
+    if retrieval.method == "isf":
+        powers = np.exp(retrieval.beta * cosines)
+        cosines = powers / powers.sum(axis=0, keepdims=True)
+    return cosines
+
+
+def noisy_space(seed: int) -> AlignedSpace:
+    rng = np.random.default_rng(seed)
+    target = rng.normal(size=(60, 6)).astype(np.float32)
+    source = (target[:50] + 0.8 * rng.normal(size=(50, 6))).astype(np.float32)
+    return plain_space(source, target, [f"s{i}" for i in range(50)], [f"t{i}" for i in range(60)])
+
+
+@pytest.mark.parametrize("retrieval", RETRIEVALS, ids=str)
+@pytest.mark.parametrize(("source", "target"), [("fr", "en"), ("en", "fr")])
+def test_precision_is_the_brute_force_count(retrieval: Retrieval, source: str, target: str) -> None:
+    space = noisy_space(0)
+    pairs = [(f"s{i}", f"t{j}") for i in range(40) for j in (i, (7 * i) % 60)[: 1 + i % 2]]
+    if source == "en":
+        pairs = [(t, s) for s, t in pairs]
+    found = evaluate(space, *pairs, source=source, target=target, retrieval=retrieval)
+
+    x, y = space.vectors(source), space.vectors(target)
+    table = scores(x.matrix, y.matrix, retrieval)
+    gold = {s: {t for a, t in pairs if a == s and t in y.index} for s, _ in pairs}
+    expected = {}
+    for k in (1, 5, 10):
+        best = {s: {y.words[j] for j in np.argsort(-table[x.index[s]])[:k]} for s in gold if gold[s]}
+        expected[k] = 100 * np.mean([bool(best[s] & gold[s]) for s in best])
+    assert (found.p_at_1, found.p_at_5, found.p_at_10) == pytest.approx(tuple(expected.values()))
+    assert 0 < found.p_at_1 < found.p_at_10
+    assert found.ci95[0] <= found.p_at_1 <= found.ci95[1]
+
+
+AXES = np.eye(4, dtype=np.float32)
+SPACE = plain_space(AXES, AXES, ["un", "deux", "trois", "quatre"], ["one", "two", "three", "four"])
+NN = Retrieval("nn")
+
+
+def test_mrr_map_and_groups_are_those_of_the_ranks() -> None:
+    """With several translations of a word, the mean of 1 / rank and average precision differ."""
+    space = noisy_space(0)
+    pairs = [(f"s{i}", f"t{j}") for i in range(39) for j in (i, (7 * i) % 60)[: 1 + i % 2]]
+    found = evaluate(space, *pairs, retrieval=NN)
+    table = scores(space.vectors("fr").matrix, space.vectors("en").matrix, NN)
+    reciprocal, precisions, hits = [], [], []
+    for i in range(39):
+        own = {int(t[1:]) for s, t in pairs if s == f"s{i}"}
+        order = np.argsort(-table[i]).tolist()
+        places = sorted(order.index(column) + 1 for column in own)
+        reciprocal.append(1 / places[0])
+        precisions.append(np.mean([(n + 1) / place for n, place in enumerate(places)]))
+        hits.append(places[0] == 1)
+    assert found.mrr == pytest.approx(np.mean(reciprocal))
+    assert found.map == pytest.approx(np.mean(precisions))
+    assert found.mrr > found.map + 0.02
+    for value, (low, high) in ((found.mrr, found.mrr_ci95), (found.map, found.map_ci95)):
+        assert low < value < high
+    (band,) = found.bands
+    parts = {part.name: part for part in found.parts}
+    assert (band.name, band.queries) == ("1-50", 39)
+    assert band.p_at_1 == pytest.approx(100 * np.mean(hits))
+    assert {name: part.queries for name, part in parts.items()} == {"different": 39, "number": 39}
+    assert parts["number"].p_at_1 == band.p_at_1
+
+
+def test_hubness_that_is_kept_in_the_folder_gives_the_same(tmp_path: Path) -> None:
+    space = saved(tmp_path / "s")
+    pairs = [(f"fr{i}", f"en{i}") for i in range(15, 35)]
+    assert space.hubness("en", "fr") is None
+    first = evaluate(space, *pairs)  # keeps it
+    again = load_space(tmp_path / "s")
+    assert again.hubness("en", "fr") is not None
+    assert evaluate(again, *pairs) == first
+
+
+def test_a_query_is_covered_with_one_translation_in_the_vocabulary() -> None:
+    score = evaluate(
+        SPACE,
+        ("un", "one"),
+        ("un", "a"),  # a second translation that the space has not got
+        ("deux", "three"),
+        ("trois", "tres"),  # its only translation is unknown
+        ("dix", "one"),  # the query itself is unknown
+        retrieval=NN,
+    )
+    assert (score.queries, score.covered, score.coverage) == (4, 2, 0.5)
+    assert (score.p_at_1, score.p_at_5, score.p_at_1_all) == (50, 100, 25)
+
+
+def test_a_word_without_a_vector_is_not_covered() -> None:
+    score = evaluate(space_with_zeros(), ("fr3", "en3"), ("fr4", "en4"), ("fr5", "en5"), ("fr7", "en7"))
+    assert (score.queries, score.covered, score.p_at_1) == (4, 1, 100)
+
+
+def test_any_of_the_translations_is_right() -> None:
+    score = evaluate(SPACE, ("un", "four"), ("un", "one"), ("deux", "two"), retrieval=NN)
+    assert (score.queries, score.p_at_1, score.ci95) == (2, 100, (34.2, 100))
+
+
+def test_words_are_matched_as_they_are_written() -> None:
+    score = evaluate(SPACE, ("un", "one"), ("Deux", "two"), retrieval=NN)
+    assert (score.queries, score.covered) == (2, 1)
+
+
+def test_directions() -> None:
+    assert evaluate(SPACE, ("one", "un"), source="en", retrieval=NN).p_at_1 == 100
+    assert evaluate(SPACE, ("one", "un"), target="fr", retrieval=NN).signature.direction == "en-fr"
+    with pytest.raises(BadSetting, match="are fr, en; got 'de'"):
+        evaluate(SPACE, ("one", "un"), source="de")
+
+
+def test_nothing_covered_says_why() -> None:
+    with pytest.raises(Mismatch, match="1 pairs; its direction is en to fr: swap --src and --tgt"):
+        evaluate(SPACE, ("one", "un"))
+    with pytest.raises(Mismatch, match="differ in upper and lower case"):
+        evaluate(SPACE, ("Un", "ONE"))
+    with pytest.raises(Mismatch, match="check that the dictionary is of these languages"):
+        evaluate(SPACE, ("uno", "one"), ("un", "a"))
+    with pytest.raises(Mismatch, match="got none of 0 pairs"):
+        evaluate(SPACE)
+
+
+def test_the_signature_names_it_all() -> None:
+    score = evaluate(SPACE, ("un", "one"), ("x", "y"), retrieval=Retrieval("csls", k=2), gold="gold.txt@3f2a")
+    assert str(score.signature).startswith(
+        "csls:2 | fr-en | unit | gromov | seed:7 | vocab:4/4 | gold:gold.txt@3f2a | coverage:0.50 | muse "
+    )
+    assert "gold:2-pairs@" in str(evaluate(SPACE, ("un", "one"), ("x", "y")).signature)
+    assert str(score.score).startswith("P@1 = 100.0 [20.7, 100.0] | csls:2 | fr-en")
+
+
+def test_the_fields_other_programs_read() -> None:
+    fields = json.loads(json.dumps(evaluate(SPACE, ("un", "one"), retrieval=NN).as_json()))
+    more = ["mrr", "mrr_ci95", "map", "map_ci95", "bands", "parts"]
+    assert list(fields) == [*SCORE_FIELDS, *more]
+    assert fields["ci95"] == [20.7, 100.0]
+    assert isinstance(fields["signature"], str)
+
+
+def test_a_dictionary_in_another_case_is_named(caplog: pytest.LogCaptureFixture) -> None:
+    warn_of_case(SPACE, Lexicon((("un", "one"), ("Deux", "two"), ("trois", "tres"))), "fr", "en")
+    assert caplog.messages == [
+        "1 of 3 pairs are unknown because of upper and lower case alone: write them as the vocabularies do"
+    ]
+    caplog.clear()
+    for pairs in ((("un", "one"), ("deux", "tres")), (("un", "one"), ("deux", "two"))):
+        warn_of_case(SPACE, Lexicon(pairs), "fr", "en")
+    assert not caplog.messages

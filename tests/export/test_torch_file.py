@@ -1,0 +1,161 @@
+"""Lookup tables as torch loads them, and the embeddings of a model that come of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from muse.errors import BadFile, BadSetting
+from muse.export.torch_file import TableConfig, Tables, export_torch
+from muse.space import AlignedSpace
+from tests.evaluation.test_words import noisy_space
+from tests.support.command import tree
+from tests.support.spaces import plain_space, raw_rows, saved
+
+SPACE = noisy_space(0)
+
+
+def export(out: Path, space: AlignedSpace = SPACE, **options: Any) -> Tables:
+    languages = options.pop("languages", ("fr", "en"))
+    rng = np.random.default_rng(options.pop("seed", 0))
+    return export_torch(space, out, languages=languages, config=TableConfig(**options), rng=rng)
+
+
+def loaded(path: Path) -> dict[str, Any]:
+    found: dict[str, Any] = torch.load(path, weights_only=True)
+    return found
+
+
+def listed(path: Path, *units: str) -> Path:
+    path.write_text("\n".join(units), encoding="utf-8")
+    return path
+
+
+def test_separate_tables_hold_each_language_behind_the_specials(tmp_path: Path) -> None:
+    export(tmp_path / "t.pt")
+    found = loaded(tmp_path / "t.pt")
+    assert found["shared"] is False
+    assert found["specials"] == ["<pad>", "<unk>", "<s>", "</s>"]
+    for side, language in (("encoder", "fr"), ("decoder", "en")):
+        vectors = SPACE.vectors(language)
+        assert found[side]["languages"] == [language]
+        assert found[side]["names"] == [*found["specials"], *vectors.words]
+        np.testing.assert_array_equal(found[side]["weight"][4:].numpy(), vectors.matrix)
+        assert found[side]["weight"].dtype == torch.float32
+
+
+def test_an_embedding_gives_back_the_rows_of_the_space(tmp_path: Path) -> None:
+    export(tmp_path / "t.pt")
+    side = loaded(tmp_path / "t.pt")["encoder"]
+    embedding = nn.Embedding.from_pretrained(  # type: ignore[no-untyped-call]
+        side["weight"], freeze=False, padding_idx=side["padding_idx"]
+    )
+    place = side["names"].index("s7")
+    shown = embedding(torch.tensor([place, side["padding_idx"]]))
+    np.testing.assert_array_equal(shown[0].detach().numpy(), SPACE.vectors("fr").matrix[7])
+    shown.sum().backward()
+    assert embedding.weight.grad[place].any()
+    assert not shown[1].any()  # padding says nothing,
+    assert not embedding.weight.grad[side["padding_idx"]].any()  # and learns nothing
+
+
+def test_a_shared_table_is_one_tensor_and_in_the_file_once(tmp_path: Path) -> None:
+    tables = export(tmp_path / "shared.pt", shared=True)
+    export(tmp_path / "separate.pt")
+    found = loaded(tmp_path / "shared.pt")
+    assert tables.shared
+    assert found["encoder"]["weight"].data_ptr() == found["decoder"]["weight"].data_ptr()
+    assert found["encoder"]["languages"] == ["fr", "en"]
+    assert len(found["encoder"]["names"]) == 4 + 50 + 60
+    sizes = [(tmp_path / f"{name}.pt").stat().st_size for name in ("shared", "separate")]
+    assert abs(sizes[0] - sizes[1]) < 4_000
+
+
+def test_any_number_of_languages_share_a_table(tmp_path: Path) -> None:
+    space = saved(tmp_path / "s", "fr", "de")
+    tables = export(tmp_path / "t.pt", space, shared=True, languages=space.languages)
+    words = {word for language in space.languages for word in space.vectors(language).words}
+    assert set(tables.encoder.names) == words | set(loaded(tmp_path / "t.pt")["specials"])
+    with pytest.raises(BadSetting, match="separate tables need two languages, got en, fr, de"):
+        export(tmp_path / "t.pt", space, languages=space.languages)
+
+
+def test_rows_in_the_order_of_a_vocabulary_of_pieces(tmp_path: Path) -> None:
+    vocabulary = listed(tmp_path / "v", "t3 9", "s1 8", "t1@@ 7", "zz@@ 6")
+    tables = export(tmp_path / "t.pt", shared=True, vocabularies=(vocabulary,), specials=("</s>",))
+    side = loaded(tmp_path / "t.pt")["encoder"]
+    assert side["names"] == ["</s>", "t3", "s1", "t1@@", "zz@@"]
+    np.testing.assert_array_equal(side["weight"][1].numpy(), SPACE.vectors("en").matrix[3])
+    np.testing.assert_array_equal(side["weight"][2].numpy(), SPACE.vectors("fr").matrix[1])
+    mean = SPACE.vectors("en").matrix[10:20].astype(np.float64).sum(axis=0)  # t10 to t19 go on after t1
+    np.testing.assert_allclose(side["weight"][3].numpy(), mean / np.linalg.norm(mean), atol=1e-6)
+    counts = {"special": 1, "word": 2, "lower": 0, "mean": 1, "normal": 1}
+    assert tables.as_json()["tables"]["encoder"]["rows"] == counts
+    names = loaded(tmp_path / "t.pt")["origins"]
+    assert [names[origin] for origin in side["origin"].tolist()] == [
+        "special", "word", "word", "mean", "normal",
+    ]  # fmt: skip
+
+
+def test_one_vocabulary_for_both_sides_or_one_for_each(tmp_path: Path) -> None:
+    both, own = listed(tmp_path / "both", "s1", "t1"), listed(tmp_path / "own", "t2")
+    export(tmp_path / "one.pt", vocabularies=(both,), specials=())
+    export(tmp_path / "two.pt", vocabularies=(both, own), specials=())
+    one, two = loaded(tmp_path / "one.pt"), loaded(tmp_path / "two.pt")
+    assert one["encoder"]["names"] == one["decoder"]["names"] == two["encoder"]["names"] == ["s1", "t1"]
+    assert two["decoder"]["names"] == ["t2"]
+    assert one["encoder"]["origin"].tolist() == [1, 4]  # t1 is no French word
+    assert one["decoder"]["origin"].tolist() == [4, 1]
+
+
+def test_the_most_frequent_words_alone(tmp_path: Path) -> None:
+    export(tmp_path / "t.pt", max_vocab=5, specials=())
+    assert loaded(tmp_path / "t.pt")["encoder"]["names"] == [f"s{i}" for i in range(5)]
+
+
+def test_specials_are_first_also_where_the_space_has_them_as_words(tmp_path: Path) -> None:
+    space = plain_space(raw_rows(0, 3), raw_rows(1, 2), ["le", "</s>", "chat"], ["</s>", "cat"])
+    for shared in (False, True):
+        export(tmp_path / "t.pt", space, shared=shared)
+        names = loaded(tmp_path / "t.pt")["encoder"]["names"]
+        assert names == ["<pad>", "<unk>", "<s>", "</s>", "le", *(["cat"] if shared else []), "chat"]
+
+
+def test_equal_seeds_give_equal_bytes(tmp_path: Path) -> None:
+    for name, seed in (("a", 3), ("b", 3), ("c", 4)):
+        export(tmp_path / f"{name}.pt", seed=seed)
+    contents = [(tmp_path / f"{name}.pt").read_bytes() for name in "abc"]
+    assert contents[0] == contents[1] != contents[2]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"vocabularies": ("a", "b", "c")}, "got it 3 times for two tables"),
+        ({"shared": True, "vocabularies": ("a", "b")}, "got it 2 times for one shared table"),
+        ({"vocabularies": ("a",), "max_vocab": 5}, "--vocab and --max-vocab exclude each other, got both"),
+    ],
+)
+def test_settings_that_cannot_work(tmp_path: Path, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(BadSetting, match=message):
+        export(tmp_path / "t.pt", **options)
+
+
+def test_nothing_is_written_where_something_is_wrong(tmp_path: Path) -> None:
+    twice = listed(tmp_path / "v", "s1", "s1")
+    (tmp_path / "t.pt").write_bytes(b"before")
+    before = tree(tmp_path)
+    with pytest.raises(BadFile, match=r"v:2: expected each unit once, got 's1' again, as on line 1"):
+        export(tmp_path / "t.pt", vocabularies=(twice,))
+    with pytest.raises(BadSetting, match="torch does not read compressed files"):
+        export(tmp_path / "t.pt.gz")
+    with pytest.raises(BadFile, match="got a folder"):
+        export(tmp_path)
+    with pytest.raises(BadFile, match="expected a folder to write in, got the file"):
+        export(tmp_path / "t.pt" / "t.pt")
+    assert tree(tmp_path) == before

@@ -1,0 +1,258 @@
+"""Atomic writes: whole under the name or not at all, whatever happens in between."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from muse.errors import BadFile
+from muse.files.atomic import atomic_files, atomic_folder, atomic_path, exchange
+from tests.support.command import tree
+
+FAULTS = [KeyboardInterrupt, SystemExit, MemoryError, OSError, ValueError]
+
+
+def test_a_file_appears_whole(tmp_path: Path) -> None:
+    with atomic_path(tmp_path / "f") as partial:
+        partial.write_text("new")
+        assert not (tmp_path / "f").exists()
+        assert partial.parent == tmp_path
+    assert tree(tmp_path) == {"f": b"new"}
+
+
+def test_a_file_that_is_replaced_keeps_its_mode(tmp_path: Path) -> None:
+    path = tmp_path / "x"
+    path.write_text("old")
+    path.chmod(0o600)
+    with atomic_path(path) as partial:
+        partial.write_text("new")
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="the names of descriptors are in /proc")
+def test_all_that_is_written_reaches_the_disk_before_it_has_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced: list[str] = []
+
+    def sync(descriptor: int) -> None:
+        assert not any((tmp_path / name).exists() for name in ("file", "folder"))
+        synced.append(Path(f"/proc/self/fd/{descriptor}").readlink().name)
+
+    monkeypatch.setattr("os.fsync", sync)
+    with atomic_path(tmp_path / "file") as partial:
+        partial.write_text("all")
+    (tmp_path / "file").unlink()
+    with atomic_folder(tmp_path / "folder") as partial:
+        (partial / "in").mkdir()
+        (partial / "in" / "a").write_text("all")
+    assert [name.startswith(".file.") or name for name in synced] == [True, "a"]
+
+
+def test_a_file_is_replaced(tmp_path: Path) -> None:
+    (tmp_path / "f").write_text("old")
+    with atomic_path(tmp_path / "f") as partial:
+        partial.write_text("new")
+        assert (tmp_path / "f").read_text() == "old"
+    assert tree(tmp_path) == {"f": b"new"}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("before", [True, False])
+def test_a_fault_leaves_the_file_as_it_was(tmp_path: Path, fault: type[BaseException], before: bool) -> None:
+    if before:
+        (tmp_path / "f").write_text("old")
+    with pytest.raises(fault), atomic_path(tmp_path / "f") as partial:
+        partial.write_text("half")
+        raise fault
+    assert tree(tmp_path) == ({"f": b"old"} if before else {})
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("before", [True, False])
+def test_a_fault_leaves_the_folder_as_it_was(
+    tmp_path: Path, fault: type[BaseException], before: bool
+) -> None:
+    if before:
+        (tmp_path / "d").mkdir()
+        (tmp_path / "d" / "x").write_text("old")
+    was = tree(tmp_path)
+    with pytest.raises(fault), atomic_folder(tmp_path / "d") as partial:
+        (partial / "x").write_text("half")
+        raise fault
+    assert tree(tmp_path) == was
+
+
+def test_a_folder_replaces_another_whole(tmp_path: Path) -> None:
+    for content in ("old", "new"):
+        with atomic_folder(tmp_path / "d") as partial:
+            (partial / content).write_text(content)
+    assert tree(tmp_path) == {"d": None, "d/new": b"new"}
+
+
+def test_a_folder_that_cannot_take_its_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "d").mkdir()
+    (tmp_path / "d" / "x").write_text("old")
+    was, rename = tree(tmp_path), Path.rename
+
+    def fail(path: Path, target: Path) -> Path:
+        if path.suffix == ".partial":
+            raise OSError("busy")
+        return rename(path, target)
+
+    monkeypatch.setattr(Path, "rename", fail)
+    monkeypatch.setattr("muse.files.atomic.exchange", lambda *_: False)
+    with pytest.raises(OSError, match="busy"), atomic_folder(tmp_path / "d") as partial:
+        (partial / "x").write_text("new")
+    assert tree(tmp_path) == was
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize(("renames", "left"), [(1, b"old"), (2, b"new")])
+def test_a_ctrl_c_while_one_folder_takes_the_place_of_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: type[BaseException], renames: int, left: bytes
+) -> None:
+    (tmp_path / "d").mkdir()
+    (tmp_path / "d" / "x").write_text("old")
+    rename, calls = Path.rename, list[Path]()
+
+    def interrupted(path: Path, target: Path) -> Path:
+        renamed = rename(path, target)
+        calls.append(path)
+        if len(calls) == renames:
+            raise fault
+        return renamed
+
+    monkeypatch.setattr(Path, "rename", interrupted)
+    monkeypatch.setattr("muse.files.atomic.exchange", lambda *_: False)
+    with pytest.raises(fault), atomic_folder(tmp_path / "d") as partial:
+        (partial / "x").write_text("new")
+    assert tree(tmp_path) == {"d": None, "d/x": left}
+
+
+def test_folders_above_are_made_and_go_again(tmp_path: Path) -> None:
+    with pytest.raises(KeyboardInterrupt), atomic_folder(tmp_path / "a" / "b" / "d"):
+        raise KeyboardInterrupt
+    assert tree(tmp_path) == {}
+    with atomic_folder(tmp_path / "a" / "b" / "d"):
+        pass
+    assert tree(tmp_path) == {"a": None, "a/b": None, "a/b/d": None}
+    with pytest.raises(OSError, match="full"), atomic_folder(tmp_path / "a" / "c" / "d"):
+        raise OSError("full")
+    assert tree(tmp_path) == {"a": None, "a/b": None, "a/b/d": None}
+
+
+def test_others_may_read_what_was_written(tmp_path: Path) -> None:
+    (tmp_path / "plain").touch()
+    with atomic_path(tmp_path / "f"), atomic_folder(tmp_path / "d"):
+        pass
+    assert (tmp_path / "f").stat().st_mode == (tmp_path / "plain").stat().st_mode
+    assert (tmp_path / "d").stat().st_mode & 0o777 != 0o700
+
+
+@pytest.mark.parametrize("there", [False, True])
+def test_several_files_appear_after_all_are_written(tmp_path: Path, there: bool) -> None:
+    out = tmp_path / "above" / "out"
+    if there:
+        out.mkdir(parents=True)
+        (out / "a").write_text("old")
+        (out / "own").write_text("kept")
+    before = tree(tmp_path)
+    with pytest.raises(OSError, match="full"), atomic_files(out) as folder:
+        (folder / "a").write_text("new")
+        raise OSError("full")
+    assert tree(tmp_path) == before
+    with atomic_files(out) as folder:
+        (folder / "a").write_text("new")
+        (folder / "b").write_text("new too")
+    own = {"own": b"kept"} if there else {}
+    assert tree(out) == {"a": b"new", "b": b"new too", **own}
+
+
+@pytest.mark.parametrize("by_link", [False, True])
+def test_a_device_or_a_pipe_is_never_replaced(tmp_path: Path, by_link: bool) -> None:
+    os.mkfifo(tmp_path / "fifo")
+    (tmp_path / "link").symlink_to(tmp_path / "fifo")
+    path = tmp_path / ("link" if by_link else "fifo")
+    with pytest.raises(BadFile, match="expected the name of a file, got a device or a pipe"):
+        with atomic_path(path):
+            pytest.fail("it was opened for writing")
+    assert path.is_fifo() and path.is_symlink() == by_link
+
+
+def test_a_link_stays_one(tmp_path: Path) -> None:
+    (tmp_path / "to").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "to" / "f")
+    with atomic_path(tmp_path / "link") as partial:
+        partial.write_text("new")
+    assert (tmp_path / "link").is_symlink()
+    assert tree(tmp_path / "to") == {"f": b"new"}
+
+
+def test_the_longest_name_is_written(tmp_path: Path) -> None:
+    for name in ("n" * 255, "é" * 127):
+        with atomic_path(tmp_path / name) as partial:
+            partial.write_text("new")
+        assert (tmp_path / name).read_text() == "new"
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from muse.files.atomic import atomic_folder, atomic_path
+with atomic_path(Path("f")) as file, atomic_folder(Path("d")) as folder:
+    file.write_text("half")
+    (folder / "x").write_text("half")
+    if "wait" in sys.argv:
+        print("ready", flush=True)
+        sys.stdin.read()
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_what_a_killed_writer_left_goes_with_the_next(tmp_path: Path) -> None:
+    killed = subprocess.run([sys.executable, "-c", KILLED], cwd=tmp_path, check=False)
+    assert killed.returncode < 0
+    assert len(list(tmp_path.glob(".*.partial"))) == 2
+    (tmp_path / ".f.mine.partial").write_text("of another program")
+    with atomic_path(tmp_path / "f") as file, atomic_folder(tmp_path / "d") as folder:
+        file.write_text("new")
+        (folder / "x").write_text("new")
+    assert sorted(one.name for one in tmp_path.iterdir()) == [".f.mine.partial", "d", "f"]
+
+
+def test_what_a_living_writer_has_begun_stays(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", KILLED, "wait"]
+    with subprocess.Popen(command, cwd=tmp_path, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as living:
+        assert living.stdout is not None
+        living.stdout.readline()
+        with atomic_path(tmp_path / "f") as file, atomic_folder(tmp_path / "d"):
+            file.write_text("new")
+        assert len(list(tmp_path.glob(".*.partial"))) == 2
+        living.kill()
+
+
+def test_there_is_a_folder_at_every_instant(tmp_path: Path) -> None:
+    for name in ("first", "second"):
+        (tmp_path / name).mkdir()
+    if not exchange(tmp_path / "first", tmp_path / "second"):
+        pytest.skip("this system cannot exchange two folders")
+    missing, ended = [], threading.Event()
+
+    def watch() -> None:
+        while not ended.is_set():
+            missing.append(not (tmp_path / "first").exists())
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    for _ in range(200):
+        with atomic_folder(tmp_path / "first") as partial:
+            (partial / "x").write_text("new")
+    ended.set()
+    watcher.join()
+    assert len(missing) > 100 and not any(missing)

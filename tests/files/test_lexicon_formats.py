@@ -1,0 +1,186 @@
+"""Dictionaries in every format, read back by others' readers."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import json
+import os
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from muse.errors import BadFile, BadSetting, Mismatch
+from muse.files import read_lexicon
+from muse.files.lexicons import FORMS, dictionary_writer
+from muse.lexicon import Entry, Lexicon
+
+PAIRS = (
+    ("chat", "cat"),
+    ("chat", "tom\u2028cat"),
+    ('dit"il', "new york"),
+    ("été", "👍"),
+    ("chat", "x\u0085"),
+)
+LEXICON = Lexicon(PAIRS, (1.25, 0.5, -0.125, 1 / 3, 1e-9))
+
+
+def write_dictionary(path: Path, lexicon: Lexicon, form: str = "muse") -> None:
+    """The pairs of a lexicon through the writer, ranked in order."""
+    ranks: Counter[str] = Counter()
+    scores = lexicon.scores or [None] * len(lexicon)
+    with dictionary_writer(path, form=form) as write:
+        for (source, target), score in zip(lexicon.pairs, scores, strict=True):
+            ranks[source] += 1
+            write(Entry(source, target, score, ranks[source]))
+
+
+def test_muse(tmp_path: Path) -> None:
+    write_dictionary(tmp_path / "d.txt", LEXICON)
+    assert read_lexicon(tmp_path / "d.txt") == Lexicon(PAIRS)
+
+
+def test_a_header_of_two_columns_is_no_pair(tmp_path: Path) -> None:
+    (tmp_path / "d.tsv").write_text("source\ttarget\nroi\tking\nla source\tthe spring\n", encoding="utf-8")
+    assert read_lexicon(tmp_path / "d.tsv").pairs == (("roi", "king"), ("la source", "the spring"))
+    (tmp_path / "d.txt").write_text("source target\n", encoding="utf-8")
+    assert read_lexicon(tmp_path / "d.txt").pairs == (("source", "target"),)
+
+
+def test_tsv(tmp_path: Path) -> None:
+    write_dictionary(tmp_path / "d.tsv", LEXICON, form="tsv")
+    text = (tmp_path / "d.tsv").read_bytes().decode()
+    rows = list(csv.DictReader(text.split("\n"), delimiter="\t", quoting=csv.QUOTE_NONE))
+    assert [(row["source"], row["target"]) for row in rows] == list(PAIRS)
+    assert [float(row["score"]) for row in rows] == pytest.approx(LEXICON.scores, rel=1e-5)
+    assert [row["rank"] for row in rows] == ["1", "2", "1", "1", "3"]
+
+
+def test_jsonl(tmp_path: Path) -> None:
+    odd = Lexicon((*PAIRS, ("a\tb", "c\nd")), (*(LEXICON.scores or ()), 0.0))
+    write_dictionary(tmp_path / "d.jsonl.gz", odd, form="jsonl")
+    text = gzip.decompress((tmp_path / "d.jsonl.gz").read_bytes()).decode()
+    rows = [json.loads(line) for line in text.removesuffix("\n").split("\n")]
+    assert [(row["source"], row["target"]) for row in rows] == list(odd.pairs)
+    assert [row["score"] for row in rows] == list(odd.scores or ())
+    assert [row["rank"] for row in rows] == [1, 2, 1, 1, 3, 1]
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("scores", [LEXICON.scores, None])
+def test_what_is_written_reads_back(tmp_path: Path, form: str, scores: tuple[float, ...] | None) -> None:
+    write_dictionary(tmp_path / "d", Lexicon(PAIRS, scores), form=form)
+    lexicon = read_lexicon(tmp_path / "d")
+    assert lexicon.pairs == PAIRS
+    if scores is None or form == "muse":
+        assert lexicon.scores is None
+    else:
+        assert lexicon.scores == pytest.approx(scores, rel=1e-5)
+
+
+def test_words_that_only_json_holds_read_back(tmp_path: Path) -> None:
+    odd = Lexicon((("a\tb", "c\nd"), (" x", "y "), ("{", "\ufeff")), (1.0, 2.0, 3.0))
+    write_dictionary(tmp_path / "d.jsonl.gz", odd, form="jsonl")
+    assert read_lexicon(tmp_path / "d.jsonl.gz") == odd
+
+
+def test_a_pair_like_a_header_or_an_object_is_a_pair(tmp_path: Path) -> None:
+    pairs = (("source", "target"), ("{", "}"))
+    for order in (pairs, pairs[::-1]):
+        write_dictionary(tmp_path / "d", Lexicon(order))
+        assert read_lexicon(tmp_path / "d").pairs == order
+
+
+NO_PAIR = "d:2: expected a JSON object with source and target"
+TABLE, OBJECT = "source\ttarget\tscore\trank\n", '{"source": "a", "target": "b", "score": 1}\n'
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (TABLE, "expected at least one pair"),
+        (TABLE + "a\tb\t1\n", r"d:2: expected 4 fields with tabs between as in line 1, got 3"),
+        (TABLE + "a\tb\t1\t1\n\na\tc\tx\t2\n", r"d:4: expected a finite number as the score, got 'x'"),
+        (OBJECT + "a b\n", r"d:2: expected a JSON object with source and target, got 'a b'"),
+        (OBJECT + '{"source": "a"}\n', NO_PAIR),
+        (
+            OBJECT + '{"source": "", "target": "c"}\n',
+            r"d:2: expected two words, got '' and 'c'; drop the line",
+        ),
+        (TABLE + "a\t \t1\t1\n", r"d:2: expected two words, got 'a' and ' '"),
+        ("\tcat\t0.5\n", r"d:1: expected two words, got 2 fields"),
+        (
+            OBJECT + '{"source": "a", "target": 5}\n',
+            NO_PAIR,
+        ),
+        (
+            OBJECT + '{"source": "a", "target": "c", "score": NaN}',
+            r"d:2: expected a finite number",
+        ),
+        (OBJECT + OBJECT.replace("b", "c").replace("1", "1" + "0" * 400), r"d:2: expected a finite number"),
+        (
+            OBJECT + '{"source": "a", "target": "c"}\n',
+            "expected a score for every pair or for none",
+        ),
+    ],
+)
+def test_what_is_wrong_is_told_with_its_line(tmp_path: Path, content: str, message: str) -> None:
+    (tmp_path / "d").write_text(content)
+    with pytest.raises(BadFile, match=message):
+        read_lexicon(tmp_path / "d")
+
+
+def test_without_scores(tmp_path: Path) -> None:
+    write_dictionary(tmp_path / "d.tsv", Lexicon(PAIRS[:1]), form="tsv")
+    assert (tmp_path / "d.tsv").read_text(encoding="utf-8").split("\n")[1] == "chat\tcat\t\t1\t"
+    write_dictionary(tmp_path / "d.jsonl", Lexicon(PAIRS[:1]), form="jsonl")
+    assert json.loads((tmp_path / "d.jsonl").read_text(encoding="utf-8"))["score"] is None
+
+
+def test_a_word_that_a_table_cannot_hold_leaves_the_old_file(tmp_path: Path) -> None:
+    path = tmp_path / "d"
+    path.write_text("before")
+    for form, word in (
+        ("tsv", "a\tb"),
+        ("tsv", "a\nb"),
+        ("muse", "a\nb"),
+        ("jsonl", "\ud800"),
+        ("tsv", "\ud800"),
+    ):
+        with pytest.raises(Mismatch, match="rename or drop it"):
+            write_dictionary(path, Lexicon((*PAIRS, ("x", word))), form=form)
+    assert path.read_text() == "before"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_nothing_to_write_and_nowhere_to(tmp_path: Path, form: str) -> None:
+    with pytest.raises(Mismatch, match="at least one pair of words to write, got none"):
+        write_dictionary(tmp_path / "d", Lexicon(()), form=form)
+    (tmp_path / "full").touch()
+    with pytest.raises(BadFile, match="expected a folder to write in, got the file"):
+        write_dictionary(tmp_path / "full" / "d", LEXICON, form=form)
+    write_dictionary(tmp_path / "made" / "too" / "d", LEXICON, form=form)
+    assert (tmp_path / "made" / "too" / "d").stat().st_size
+
+
+def test_an_unknown_format(tmp_path: Path) -> None:
+    with pytest.raises(BadSetting, match="one of muse, tsv, jsonl; got 'csv'"):
+        write_dictionary(tmp_path / "d", LEXICON, form="csv")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes by name here")
+def test_neither_a_folder_nor_a_pipe_is_replaced(tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    os.mkfifo(tmp_path / "pipe")
+    for name, found in (("folder", "a folder"), ("pipe", "a device or a pipe")):
+        with pytest.raises(BadFile, match=f"{name}: expected the name of a file, got {found}"):
+            write_dictionary(tmp_path / name, LEXICON)
+    assert (tmp_path / "pipe").is_fifo()
+
+
+def test_a_first_word_that_begins_with_a_byte_order_mark(tmp_path: Path) -> None:
+    odd = Lexicon((("\ufeffa", "b"), ("\ufeffc", "d")))
+    write_dictionary(tmp_path / "d", odd)
+    assert read_lexicon(tmp_path / "d") == odd

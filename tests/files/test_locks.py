@@ -1,0 +1,58 @@
+"""Locks: one writer at a time, and none once the process has ended."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from muse.errors import BadFile
+from muse.files.atomic import is_left, lock, only_writer
+
+HOLDS = """
+import sys
+from pathlib import Path
+from muse.files.atomic import only_writer
+with only_writer(Path("space")):
+    print("ready", flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_a_folder_that_is_read_only_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(*_: object) -> int:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("os.open", refused)
+    with (
+        pytest.raises(BadFile, match=f"{tmp_path}: expected a writable folder, got Permission denied"),
+        only_writer(tmp_path / "out"),
+    ):
+        pass
+
+
+def test_a_second_writer_is_told_who_the_first_is(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", HOLDS]
+    with subprocess.Popen(command, cwd=tmp_path, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as first:
+        assert first.stdout is not None
+        first.stdout.readline()
+        with pytest.raises(BadFile, match=rf"space: .*got another at it \(process {first.pid} on "):
+            with only_writer(tmp_path / "space"):
+                pytest.fail("there are two writers")
+        first.kill()
+        first.wait()
+        with only_writer(tmp_path / "space"):  # the kill left the file, and no lock
+            assert (tmp_path / ".space.lock").read_text().startswith(f"process {os.getpid()} on ")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_lock_ends_with_its_descriptor(tmp_path: Path) -> None:
+    descriptor = lock(tmp_path)
+    assert descriptor is not None
+    assert lock(tmp_path) is None and not is_left(tmp_path)
+    os.close(descriptor)
+    assert is_left(tmp_path)
+    assert not is_left(tmp_path / "none")

@@ -1,0 +1,146 @@
+"""Pieces of texts are, end to end, what the readers of whole texts find; and parts are what was written."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from itertools import chain
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pyarrow import dataset, parquet, table
+
+from muse.errors import BadFile, BadSetting
+from muse.files import byte_ranges as module
+from muse.files.byte_ranges import TextPiece, pieces
+from muse.files.parts import MANIFEST, WORK, PartFolder, begin_parts, check_parts, open_parts, read_manifest
+from muse.files.plain_text import read_lines
+
+LINES = st.lists(st.text("ab é\t", max_size=4), min_size=1, max_size=30)
+
+
+def read(found: list[TextPiece]) -> list[str]:
+    """The sentences of all pieces, whose numbers must follow each other."""
+    assert [piece.first for piece in found] == [
+        sum(piece.rows for piece in found[:place]) for place in range(len(found))
+    ]
+    return list(chain.from_iterable(piece.sentences() for piece in found))
+
+
+@given(
+    lines=LINES,
+    size=st.integers(1, 8),
+    end=st.sampled_from(["\n", "\r\n"]),
+    last=st.booleans(),
+    mark=st.booleans(),
+    block=st.integers(1, 40),
+)
+@settings(max_examples=300, deadline=None)
+def test_pieces_of_a_text_are_its_lines(
+    tmp_path_factory: pytest.TempPathFactory,
+    lines: list[str],
+    size: int,
+    end: str,
+    last: bool,
+    mark: bool,
+    block: int,
+) -> None:
+    path = tmp_path_factory.getbasetemp() / "text.txt"
+    text = ("\ufeff" if mark else "") + end.join(lines) + (end if last else "")
+    path.write_bytes(text.encode())
+    if not text.strip("\ufeff"):
+        return
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "_BLOCK", block)
+        found = pieces(path, size=size)
+    assert read(found) == list(read_lines(path))
+    assert all(0 < piece.rows <= size for piece in found)
+
+
+def test_pieces_of_parquet_and_of_a_folder(tmp_path: Path) -> None:
+    rows = [f"line {number}" if number % 5 else None for number in range(23)]
+    parquet.write_table(table({"text": rows, "n": range(23)}), tmp_path / "b.parquet", row_group_size=10)
+    (tmp_path / "a.txt").write_text("one\ntwo\nthree")
+    (tmp_path / "c.txt.gz").write_bytes(gzip.compress(b"four\nfive\n"))
+    (tmp_path / "_SUCCESS").write_text("")
+    (tmp_path / "empty.txt").write_text("")  # as Spark leaves them
+    found = pieces(tmp_path, size=4)
+    assert read(found) == ["one", "two", "three", *(text or "" for text in rows), "four", "five"]
+    assert [piece.rows for piece in found] == [3, 4, 4, 2, 4, 4, 2, 3, 2]
+
+
+def test_a_text_that_changes_while_it_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "text.txt"
+    path.write_text("one\ntwo\nthree\n")
+    found = pieces(path, size=2)
+    path.write_text("one\n\ntwo\n")
+    with pytest.raises(BadFile, match=r"text.txt: expected 2 sentences in a piece of it, got 3"):
+        read(found)
+
+
+def test_broken_text_is_told_with_its_line(tmp_path: Path) -> None:
+    path = tmp_path / "text.txt"
+    path.write_bytes(b"one\ntwo\nthr\xff\n")
+    with pytest.raises(BadFile, match="text.txt:3: expected UTF-8, got the byte 0xff"):
+        read(pieces(path, size=2))
+
+
+def test_nothing_to_read(tmp_path: Path) -> None:
+    with pytest.raises(BadFile, match="expected sentences"):
+        pieces(tmp_path)
+
+
+def test_parts_are_read_as_written_and_as_one_table(tmp_path: Path) -> None:
+    parts = begin_parts(tmp_path / "out", 2, {"command": "test"})
+    assert parts.missing() == [0, 1]
+    rows = np.arange(6, dtype=np.float32).reshape(3, 2)
+    parts.write(1, {"row": np.arange(3), "text": ["a", "b\n", "é"], "vector": rows}, {"empty": 2})
+    parts.stage("seen", 1).write(0, {"row": np.arange(9)})
+    assert parts.missing() == [0]
+    parts.write(0, {"row": np.arange(0), "text": [], "vector": rows[:0]}, {"empty": 1})
+    number, text, vector = parts.read(1, "row", "text", "vector")
+    assert number.tolist() == [0, 1, 2] and text == ["a", "b\n", "é"]
+    np.testing.assert_array_equal(vector, rows)
+    assert parts.counts() == {"rows": 3, "empty": 3}
+    (parts.folder / ".part-000001.parquet.x.partial").write_text("of a worker that was killed")
+    parts.finish({"result": {"rows": 3}})
+    assert sorted(path.name for path in parts.folder.iterdir()) == [
+        MANIFEST, "part-000000.parquet", "part-000001.parquet",
+    ]  # fmt: skip
+    assert open_parts(parts.folder) == PartFolder(parts.folder, 2)
+    assert read_manifest(parts.folder)["complete"]
+    assert dataset.dataset(parts.folder).to_table().num_rows == 3  # other programs leave the manifest out
+
+
+def test_only_the_same_run_goes_on(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    begin_parts(out, 3, {"lang": "fr", "words": (1, 2)})
+    assert begin_parts(out, 3, {"lang": "fr", "words": (1, 2)}) == PartFolder(out, 3)
+    with pytest.raises(BadSetting, match="out was begun with another lang"):
+        check_parts(out, {"lang": "en", "words": (1, 2)})
+    (tmp_path / "thesis").mkdir()
+    (tmp_path / "thesis" / "a.tex").write_text("mine")
+    with pytest.raises(BadSetting, match="thesis exists and holds no parts"):
+        check_parts(tmp_path / "thesis", {})
+    (out / MANIFEST).write_text(json.dumps([1]))
+    with pytest.raises(BadFile, match="expected the manifest of parts"):
+        check_parts(out, {})
+    assert not (out / WORK).exists()
+
+
+def test_a_count_of_parts_is_compared_with_those_that_are_there(tmp_path: Path) -> None:
+    begin_parts(tmp_path / "out", 1, {})
+    manifest = tmp_path / "out" / MANIFEST
+    for count in (10**12, -1, "2", None):
+        manifest.write_text(json.dumps({**json.loads(manifest.read_text()), "parts": count}))
+        with pytest.raises(BadFile, match="expected 0 parts, as there are"):
+            open_parts(tmp_path / "out")
+
+
+def test_settings_may_name_files_that_are_not_utf_8(tmp_path: Path) -> None:
+    named = {"input": [["\udce9.txt", 1, 2]]}
+    begin_parts(tmp_path / "out", 1, named)
+    assert read_manifest(tmp_path / "out")["settings"] == named

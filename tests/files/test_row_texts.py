@@ -1,0 +1,100 @@
+"""Texts of rows: from a column or a file to the rows they belong to, and back from a folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from muse.errors import BadFile, BadSetting, Mismatch
+from muse.files import read_vectors
+from muse.files.row_texts import KeptTexts, write_texts
+from muse.vectors import Vectors
+from tests.support.spaces import raw_rows
+from tests.support.toys import write_vec
+
+TEXTS = ["A dog runs.", "", "Un chien\ncourt\tvite. ", "<b>été</b>", "x\u2028y\x85z", "\ud800"]
+FOLDED = ["A dog runs.", "", "Un chien court vite.", "<b>été</b>", "x y z", "?"]
+
+
+def test_what_is_written_is_read_folded(tmp_path: Path) -> None:
+    write_texts(tmp_path / "texts.txt", TEXTS)
+    kept = KeptTexts(tmp_path / "texts.txt", len(TEXTS))
+    assert list(kept) == [kept[row] for row in range(len(kept))] == FOLDED
+    assert (kept[-1], kept[1:4], kept[::2]) == (FOLDED[-1], FOLDED[1:4], FOLDED[::2])
+    with pytest.raises(IndexError):
+        _ = kept[len(TEXTS)]
+
+
+def test_a_file_that_replaces_it_is_not_mixed_with_it(tmp_path: Path) -> None:
+    write_texts(tmp_path / "texts.txt", TEXTS)
+    kept = KeptTexts(tmp_path / "texts.txt", len(TEXTS))
+    write_texts(tmp_path / "new.txt", ["another"])
+    (tmp_path / "new.txt").replace(tmp_path / "texts.txt")
+    assert kept[:] == FOLDED
+
+
+@pytest.mark.parametrize("content", [b"a\nb\nc\n", b"a\n", b"a\nb", b""])
+def test_too_many_too_few_or_torn(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "texts.txt").write_bytes(content)
+    with pytest.raises(BadFile, match="expected 2 texts"):
+        _ = KeptTexts(tmp_path / "texts.txt", 2)[0]
+    with pytest.raises(BadFile, match="expected a file of an aligned space"):
+        KeptTexts(tmp_path / "gone.txt", 2)
+
+
+def test_texts_of_a_file_of_rows(tmp_path: Path) -> None:
+    np.save(tmp_path / "rows.npy", raw_rows(0, 3))
+    (tmp_path / "texts.txt").write_text("one\n\nthe  third\n", encoding="utf-8")
+    found = read_vectors(tmp_path / "rows.npy", language="a", texts=tmp_path / "texts.txt")
+    assert found.texts == ["one", "", "the third"]
+    assert [found.text_of(row) for row in ("2", "0", "7")] == ["the third", "one", None]
+    first = read_vectors(tmp_path / "rows.npy", language="a", texts=tmp_path / "texts.txt", max_vocab=2)
+    assert first.texts == ["one", ""]
+    (tmp_path / "texts.txt").write_text("one\ntwo\n", encoding="utf-8")
+    with pytest.raises(Mismatch, match=r"expected a line for each of 3 rows of .*rows\.npy, got 2"):
+        read_vectors(tmp_path / "rows.npy", language="a", texts=tmp_path / "texts.txt")
+
+
+def test_words_have_no_texts(tmp_path: Path) -> None:
+    write_vec(tmp_path / "a.vec", Vectors("a", ["x"], np.ones((1, 2), np.float32)))
+    (tmp_path / "texts.txt").write_text("x\n", encoding="utf-8")
+    with pytest.raises(BadSetting, match="texts are for rows without words"):
+        read_vectors(tmp_path / "a.vec", language="a", texts=tmp_path / "texts.txt")
+
+
+@pytest.mark.parametrize("column", ["text", "sentence"])
+def test_texts_follow_their_rows_where_ids_are_repeated(tmp_path: Path, column: str) -> None:
+    arrow = pytest.importorskip("pyarrow", reason="Parquet needs pyarrow")
+    from pyarrow import parquet
+
+    columns = {
+        "id": [7, 8, 7, 9],
+        column: ["seven", None, "again", "nine"],
+        "vector": raw_rows(0, 4).tolist(),
+    }
+    parquet.write_table(arrow.table(columns), tmp_path / "rows.parquet")
+    found = read_vectors(tmp_path / "rows.parquet", language="a")
+    assert (found.words, found.texts, found.repeated) == (("7", "8", "9"), ["seven", "", "nine"], 1)
+    first = read_vectors(tmp_path / "rows.parquet", language="a", max_vocab=1)
+    assert (first.words, first.texts) == (("7",), ["seven"])
+
+
+def test_a_table_of_words_has_no_texts(tmp_path: Path) -> None:
+    arrow = pytest.importorskip("pyarrow", reason="Parquet needs pyarrow")
+    from pyarrow import parquet
+
+    columns = {"word": ["a"], "text": ["b"], "vector": [[1.0]]}
+    parquet.write_table(arrow.table(columns), tmp_path / "words.parquet")
+    found = read_vectors(tmp_path / "words.parquet", language="a")
+    assert (found.ranked, found.texts) == (True, None)
+
+
+def test_texts_are_carried_along() -> None:
+    rows = raw_rows(0, 3)
+    vectors = Vectors("a", ["p", "q", "r"], rows, ranked=False, texts=["one", "two", "three"])
+    assert vectors.most_frequent(2).texts == ["one", "two"]
+    assert vectors.chosen(np.array([2, 0])).texts == ["three", "one"]
+    with pytest.raises(Mismatch, match="every row needs one text, got 1 for 3 rows"):
+        Vectors("a", ["p", "q", "r"], rows, ranked=False, texts=["one"])

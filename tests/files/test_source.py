@@ -1,0 +1,179 @@
+"""Sources: files and pipes are read once, from the start, or refused with what to do."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import os
+import threading
+import zipfile
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from muse.embedding.corpus import write_corpus
+from muse.errors import BadFile
+from muse.evaluation.score import gold_name
+from muse.files import read_lexicon, read_vectors
+from muse.files.parquet import read_column
+from muse.files.plain_text import read_lines
+from muse.files.sentence_text import read_sentences
+from muse.files.source import RATIO_VARIABLE, Source, is_packed, open_source
+from muse.files.space_folder import checksum
+from muse.files.vectors.fasttext import is_fasttext_file
+from muse.files.vectors.word2vec import write_word2vec
+from muse.files.writing import write_vectors_text
+from muse.sentences.encoders.encoder import stream_sentences
+from muse.text.arpa import read_arpa
+from tests.support.command import Command
+from tests.support.spaces import saved
+from tests.support.streams import piped
+
+LINES = [f"line {number}" for number in range(20_000)]
+TEXT = "\n".join(LINES).encode() + b"\n"
+
+
+@pytest.mark.parametrize(("suffix", "pack"), [(".bz2", bz2.compress), (".xz", lzma.compress)])
+def test_what_is_packed_otherwise_is_named(
+    tmp_path: Path, suffix: str, pack: Callable[[bytes], bytes]
+) -> None:
+    path = tmp_path / f"text{suffix}"
+    path.write_bytes(pack(TEXT))
+    with (
+        pytest.raises(BadFile, match=f"expected plain text or .gz, got {suffix[1:]}; unpack it first"),
+        open_source(path),
+    ):
+        pass
+
+
+@pytest.mark.parametrize("content", [TEXT, gzip.compress(TEXT), b"x"], ids=["text", "gz", "short"])
+def test_a_pipe_is_read_whole(content: bytes) -> None:
+    with piped(content) as path:
+        assert list(read_lines(path)) == (["x"] if content == b"x" else LINES)
+
+
+def test_a_named_pipe_is_opened_once(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "fifo")
+    writer = threading.Thread(target=(tmp_path / "fifo").write_bytes, args=(TEXT,))
+    writer.start()  # it ends at the first opening: a second one would wait for ever
+    assert list(stream_sentences(tmp_path / "fifo")) == LINES
+    writer.join()
+
+
+@pytest.mark.parametrize("write", [write_vectors_text, write_word2vec])
+def test_vectors_come_from_a_pipe(tmp_path: Path, write: object) -> None:
+    words, rows = (
+        ["the", "été"] + [f"w{i}" for i in range(998)],
+        np.random.default_rng(0).normal(size=(1000, 9)),
+    )
+    write(tmp_path / "f", words, rows.astype(np.float32))  # type: ignore[operator]
+    with piped((tmp_path / "f").read_bytes()) as path:
+        read = read_vectors(path, language="en")
+    assert read.words == tuple(words)
+    np.testing.assert_array_equal(read.matrix, rows.astype(np.float32))
+
+
+def test_a_lexicon_comes_from_a_pipe() -> None:
+    with piped(b"chat cat\nroi king\n") as path:
+        assert read_lexicon(path).pairs == (("chat", "cat"), ("roi", "king"))
+
+
+def test_all_sentences_of_a_pipe_are_encoded(muse: Command, tmp_path: Path) -> None:
+    saved(tmp_path / "space")
+    with piped(b"fr20 fr21\n" * 20_000) as path:
+        ended = muse(
+            "encode", tmp_path / "space", "--lang", "fr", "--input", path, "--out", tmp_path / "v.npy"
+        )
+    assert ended.code == 0
+    assert len(np.load(tmp_path / "v.npy")) == 20_000
+
+
+def test_a_corpus_comes_from_a_pipe(tmp_path: Path) -> None:
+    with piped(b"un chat noir\n" * 20_000) as path:
+        assert write_corpus([path], tmp_path / "corpus", language="fr").lines == 20_000
+
+
+def packed_in_zip() -> bytes:
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as archive:
+        archive.writestr("a.txt", TEXT)
+    return stream.getvalue()
+
+
+@pytest.mark.parametrize("content", [packed_in_zip(), b"PAR1" + TEXT], ids=["zip", "parquet"])
+def test_what_is_read_from_its_end_is_refused(content: bytes) -> None:
+    with piped(content) as path, pytest.raises(BadFile, match=r"got a pipe or a device; save it"):
+        list(read_lines(path))
+
+
+def test_what_is_read_twice_is_refused() -> None:
+    for reader in (
+        is_packed,
+        is_fasttext_file,
+        gold_name,
+        checksum,
+        lambda path: list(read_column(path, None)),
+    ):
+        with piped(TEXT) as path, pytest.raises(BadFile, match=r"expected a regular file, .*got a pipe"):
+            reader(path)
+
+
+def test_a_source_looks_ahead_without_losing_anything() -> None:
+    source = Source(Path("it"), io.BytesIO(TEXT[4:]), size=0, ahead=TEXT[:4])
+    assert source.peek(10) == TEXT[:10]
+    assert source.read(3) + source.read(100) == TEXT[:10]
+    assert source.peek(5) == TEXT[10:15]
+    assert b"".join(iter(lambda: source.read(7_000), b"")) == TEXT[10:]
+
+
+PACKED = {
+    "a number": b"1 " * (1 << 23), "lines": b"\n" * (1 << 23), "a line": b"a" * (1 << 23),
+    "pairs": b"a b\n" * (1 << 21), "words": b"the " + b"1 " * (1 << 22),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "read", [partial(read_vectors, language="en"), read_lexicon, read_sentences, read_arpa]
+)
+@pytest.mark.parametrize("kind", PACKED)
+def test_a_small_file_that_becomes_large_is_refused(
+    tmp_path: Path, read: Callable[[Path], object], kind: str
+) -> None:
+    (tmp_path / "f.gz").write_bytes(gzip.compress(PACKED[kind], 9))
+    with pytest.raises(BadFile, match=r"grows at most 100 times|a line of at most|expected (the|a word|two)"):
+        read(tmp_path / "f.gz")
+
+
+def test_so_is_one_from_a_pipe() -> None:
+    with piped(gzip.compress(PACKED["a line"], 9)) as path, pytest.raises(BadFile, match="grows at most"):
+        list(read_lines(path))
+
+
+def test_an_archive_of_arrays_that_becomes_large_is_refused(tmp_path: Path) -> None:
+    words = np.array(["a" * 100_000, *"bcdefghijklmnop"])
+    np.savez_compressed(tmp_path / "f.npz", words=words, matrix=np.ones((16, 3), np.float32))
+    with pytest.raises(BadFile, match=r"grows at most 100 times, got 6400\d+ bytes out of"):
+        read_vectors(tmp_path / "f.npz", language="en")
+
+
+def test_an_archive_whose_member_has_no_name(tmp_path: Path) -> None:
+    for name in ("a.zip", "a.npz"):
+        with zipfile.ZipFile(tmp_path / name, "w") as archive:
+            archive.writestr("x", "a 1 2\nb 3 4\n")
+            archive.filelist[0].filename = ""  # in the list at the end, which is what is read
+        with pytest.raises(BadFile, match=rf"{name}: "):
+            read_vectors(tmp_path / name, language="fr")
+
+
+def test_the_ratio_can_be_raised(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "f.gz").write_bytes(gzip.compress(PACKED["a line"], 9))
+    monkeypatch.setenv(RATIO_VARIABLE, "2000")
+    assert list(map(len, read_lines(tmp_path / "f.gz"))) == [1 << 23]
+    monkeypatch.setenv(RATIO_VARIABLE, "many")
+    with pytest.raises(BadFile, match=RATIO_VARIABLE):
+        list(read_lines(tmp_path / "f.gz"))

@@ -1,0 +1,345 @@
+"""Text vectors: what is read, and what is refused with which words."""
+
+from __future__ import annotations
+
+import tracemalloc
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import muse.files.vectors.text as text_module
+from muse.errors import BadFile, BadSetting, Mismatch
+from muse.files import read_vectors, write_vectors_text
+from muse.files.source import open_source
+from muse.files.vectors.text import text_table
+from muse.vectors import Vectors
+
+HARD_WORDS = [
+    "new york",
+    "route 66",
+    "a\u00a0b",
+    "\u00a0",
+    "\u0085",
+    "\u2028",
+    "x\u2029y",
+    "\u200b",
+    "zero\u200dwidth",
+    "👩‍👩‍👧",
+    "e\u0301",
+    "\u3000",
+    "\ufeff",
+    "a\x0bb",
+    "a\x1cb",
+    "tab\tinside",
+    "0.5",
+    "1e5",
+    "nan",
+    "-",
+    "日本 語",
+    "\x00",
+    "l'",
+    "\\",
+]
+
+
+def _read(folder: Path, content: str | bytes, **options: object) -> Vectors:
+    path = folder / "tiny.vec"
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return read_vectors(path, language="xx", **options)  # type: ignore[arg-type]
+
+
+def _refused(folder: Path, content: str | bytes, *parts: str, **options: object) -> str:
+    """The message of a file refused, with the parts it must hold; it begins with the path."""
+    with pytest.raises(BadFile) as caught:
+        _read(folder, content, **options)
+    message = str(caught.value)
+    for part in parts:
+        assert part in message, message
+    assert message.startswith(str(folder / "tiny.vec") + ":")
+    assert "; " in message  # what to do
+    return message
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "2 3\nthe 0.1 0.2 0.3\ncat -1.5 2 3e-5\n",
+        "the 0.1 0.2 0.3\ncat -1.5 2 3e-5\n",
+        "2 3\r\nthe 0.1 0.2 0.3\r\ncat -1.5 2 3e-5\r\n",
+        "2 3 \nthe 0.1 0.2 0.3 \ncat -1.5 2 3e-5 \n",
+        "2 3\nthe 0.1 0.2 0.3\ncat -1.5 2 3e-5",
+        "2\t3\nthe\t0.1\t0.2\t0.3\ncat\t-1.5\t2\t3e-5\n",
+        "the  0.1   0.2 0.3  \ncat -1.5 2  3e-5\n",
+        "2 3\n\nthe 0.1 0.2 0.3\n\ncat -1.5 2 3e-5\n\n \n",
+        "\ufeff2 3\nthe 0.1 0.2 0.3\ncat -1.5 2 3e-5\n",
+        "\ufeffthe 0.1 0.2 0.3\ncat -1.5 2 3e-5\n",
+        "2 3\nthe .1 +0.2 00.3\ncat -15e-1 2. 0.00003\n",
+    ],
+)
+@pytest.mark.parametrize("block", [1, 7, 1 << 18])
+def test_every_spelling_of_the_same_table(
+    tmp_path: Path, content: str, block: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(text_module, "BLOCK", block)
+    vectors = _read(tmp_path, content)
+    assert vectors.words == ("the", "cat")
+    assert vectors.matrix.dtype == np.float32
+    assert vectors.matrix.tolist() == np.array([[0.1, 0.2, 0.3], [-1.5, 2, 3e-5]], np.float32).tolist()
+    assert (vectors.language, vectors.repeated) == ("xx", 0)
+
+
+@pytest.mark.parametrize("dimension", [1, 2, 17, 300])
+@pytest.mark.parametrize("form", ["%.3f", "%.5g", "%.6f", "%.9g", "%.17g", "%.4e", "%d"])
+def test_values_are_those_of_float(tmp_path: Path, dimension: int, form: str) -> None:
+    rng = np.random.default_rng(dimension)
+    tokens = [[form % x for x in row] for row in (rng.normal(0, 3, (60, dimension))).tolist()]
+    lines = [f"w{i} {' '.join(row)}\n" for i, row in enumerate(tokens)]
+    vectors = _read(tmp_path, f"60 {dimension}\n" + "".join(lines))
+    expected = np.array([[float(token) for token in row] for row in tokens]).astype(np.float32)
+    assert np.array_equal(vectors.matrix.view(np.uint32), expected.view(np.uint32))
+
+
+def test_words_of_any_kind_survive(tmp_path: Path) -> None:
+    matrix = np.random.default_rng(0).normal(0, 1, (len(HARD_WORDS), 5)).astype(np.float32)
+    write_vectors_text(tmp_path / "hard.vec", HARD_WORDS, matrix)
+    vectors = read_vectors(tmp_path / "hard.vec", language="xx")
+    assert list(vectors.words) == HARD_WORDS
+    assert np.array_equal(vectors.matrix, matrix)
+
+
+WORDS = st.lists(
+    st.text(st.characters(blacklist_characters="\n", blacklist_categories=["Cs"]), min_size=1).filter(
+        lambda word: word == word.strip(" \t\r")
+    ),
+    min_size=1,
+    max_size=12,
+    unique=True,
+)
+
+
+@given(WORDS, st.integers(1, 6), st.integers(0, 2**32 - 1))
+@settings(max_examples=120, deadline=None, derandomize=True)
+def test_any_words_survive_or_are_refused_on_writing(
+    tmp_path_factory: pytest.TempPathFactory, words: list[str], dimension: int, seed: int
+) -> None:
+    path = tmp_path_factory.mktemp("any") / "any.vec"
+    rng = np.random.default_rng(seed)
+    matrix = (rng.normal(0, 1, (len(words), dimension)) * 10.0 ** rng.integers(-12, 12)).astype(np.float32)
+    try:
+        write_vectors_text(path, words, matrix)
+    except Mismatch:
+        assert any(" " in word or "\t" in word for word in words)
+        return
+    vectors = read_vectors(path, language="xx")
+    assert list(vectors.words) == words
+    assert np.array_equal(vectors.matrix, matrix)
+
+
+def test_a_first_line_of_two_integers_is_a_header_and_nothing_else_is(tmp_path: Path) -> None:
+    assert _read(tmp_path, "2 1\n3 4\n5 6\n").words == ("3", "5")
+    assert _read(tmp_path, "2 0.5\n3 4\n").words == ("2", "3")
+    assert _read(tmp_path, "2 3 4\n5 6 7\n").words == ("2", "5")
+
+
+def test_without_a_header_the_first_lines_vote(tmp_path: Path) -> None:
+    vectors = _read(tmp_path, "route 66 0.1 0.2\nthe 0.1 0.2\nof 0.3 0.4\n")
+    assert vectors.words == ("route 66", "the", "of")
+    assert vectors.dimension == 2
+
+
+def test_the_first_of_equal_words_is_kept(tmp_path: Path) -> None:
+    vectors = _read(tmp_path, "3 1\na 1\nb 2\na 3\n")
+    assert (vectors.words, vectors.matrix.tolist(), vectors.repeated) == (("a", "b"), [[1], [2]], 1)
+
+
+def test_case_is_kept_unless_asked(tmp_path: Path) -> None:
+    content = "4 1\nthe 1\nThe 2\nÉTÉ 3\nété 4\n"
+    assert _read(tmp_path, content).words == ("the", "The", "ÉTÉ", "été")
+    lower = _read(tmp_path, content, lowercase=True)
+    assert (lower.words, lower.matrix.tolist(), lower.repeated) == (("the", "été"), [[1], [3]], 2)
+
+
+def test_max_vocab_counts_the_words_kept_and_reads_no_further(tmp_path: Path) -> None:
+    content = "9 1\na 1\nA 2\nb 3\nc broken\n"
+    assert _read(tmp_path, content, max_vocab=2).words == ("a", "A")
+    lower = _read(tmp_path, content, max_vocab=2, lowercase=True)
+    assert (lower.words, lower.repeated) == (("a", "b"), 1)
+    _refused(tmp_path, content, "tiny.vec:5: ", max_vocab=4)
+
+
+def test_more_words_than_there_are_is_no_error(tmp_path: Path) -> None:
+    assert len(_read(tmp_path, "a 1\nb 2\n", max_vocab=10)) == 2
+
+
+@pytest.mark.parametrize("wrong", [0, -1])
+def test_max_vocab_below_one_is_a_bad_setting(tmp_path: Path, wrong: int) -> None:
+    with pytest.raises(BadSetting, match=f"max_vocab must be at least 1.*got {wrong}"):
+        _read(tmp_path, "a 1\n", max_vocab=wrong)
+
+
+def test_some_zero_rows_are_fine_and_all_are_not(tmp_path: Path) -> None:
+    assert _read(tmp_path, "a 0 0\nb 1 0\n").matrix.tolist() == [[0, 0], [1, 0]]
+    _refused(tmp_path, "a 0 0\nb 0.0 -0\n", "got only zeros")
+
+
+GOOD = "the 0.1 0.2 0.3\n"
+
+
+@pytest.mark.parametrize(
+    ("content", "parts"),
+    [
+        (
+            "2 3\n" + GOOD + "cat 0.1 0.2\n",
+            ["vec:3: expected 3 numbers after the word, got 2 (word 'cat')", "incomplete"],
+        ),
+        ("2 3\n" + GOOD + "cat\n", ["vec:3: expected 3 numbers after the word, got 0 (word 'cat')"]),
+        (
+            "2 3\n" + GOOD + "cat 0.1 0.2 0.3 0.4\n",
+            ["vec:3: expected 3 numbers after the word, got 4 (word 'cat')"],
+        ),
+        ("1 3\ncat 1 2 3 4\n", ["vec:2: expected 3 numbers after the word, got 4"]),
+        (GOOD + "cat 0.1 0.2\n", ["vec:2: expected 3 numbers after the word, got 2"]),
+        (
+            GOOD + "cat 0.1 0.2 0.3the 0.1 0.2 0.3\n",
+            ["vec:2: expected 3 numbers after the word, got 5 (word 'cat')"],
+        ),
+        ("2 3\n" + GOOD + " 0.1 0.2 0.3\n", ["vec:3: expected 3 numbers after the word, got 2 (word '0.1')"]),
+        (
+            "2 3\n" + GOOD + "cat 0.1 x2 0.3\n",
+            ["vec:3: expected a number in place 2", "got 'x2' (word 'cat')"],
+        ),
+        ("2 3\n" + GOOD + "cat 0.1 1_0 0.3\n", ["vec:3: expected a number in place 2", "got '1_0'"]),
+        ("2 3\n" + GOOD + "cat 0.1 --1 0.3\n", ["vec:3: expected a number in place 2", "got '--1'"]),
+        ("2 3\n" + GOOD + "cat nan 0.2 0.3\n", ["vec:3: expected a finite number in place 1", "got 'nan'"]),
+        ("2 3\n" + GOOD + "cat 0.1 0.2 -inf\n", ["vec:3: expected a finite number in place 3", "got '-inf'"]),
+        ("2 3\n" + GOOD + "cat 0.1 0.2 1e39\n", ["vec:3: expected a finite number in place 3", "got '1e39'"]),
+        ("2 3\n" + GOOD, ["expected 2 words as line 1 says, got 1", "incomplete"]),
+        (
+            "1 3\n" + GOOD + "cat 0.1 0.2 0.3\n",
+            ["vec:3: expected the end after 1 words", "correct line 1"],
+        ),
+        ("2 4\n" + GOOD + "cat 0.1 0.2 0.3\n", ["vec:2: expected 4 numbers after the word, got 3"]),
+        (
+            "2 2\n" + GOOD + "cat 0.1 0.2 0.3\n",
+            ["vec:2: expected 2 numbers after the word, got 3", "first line"],
+        ),
+        ("0 3\n", ["vec:1: expected at least 1 word and 1 number a word, got 0 and 3"]),
+        ("3 0\na\nb\nc\n", ["vec:1: expected at least 1 word and 1 number a word, got 3 and 0"]),
+        ("2 3\n", ["expected 2 words", "got 0"]),
+        ("\n\n", ["vec:1: expected a word and its numbers, got only blank lines"]),
+        ("hello world\n", ["vec:1: expected a word and its numbers, got 'hello world'"]),
+        (b"\xff\xfeh\x00", ["vec:1: expected a word and its numbers, got '\ufffd\ufffdh\\x00'"]),
+        (
+            "\x00\x01\x02\x03",
+            [
+                "vec:1: expected a word and its numbers",
+                "give vectors as text, word2vec binary, fastText .bin, .npz, .npy or Parquet",
+            ],
+        ),
+        ("", ["expected content, got an empty file"]),
+        (
+            b"2 3\n" + GOOD.encode() + b"caf\xe9 0.1 0.2 0.3\n",
+            ["vec:3: expected UTF-8, got the byte 0xe9", "caf"],
+        ),
+        (
+            b"2 3\n" + GOOD.encode() + b"new caf\xe9 0.1 0.2 0.3\n",
+            ["vec:3: expected UTF-8, got the byte 0xe9"],
+        ),
+        (b"2 3\ncaf\xe9 0.1 0.2 0.3\n" + GOOD.encode(), ["vec:2: expected UTF-8"]),
+        ("9" * 5000 + " 3\n" + GOOD, ["vec:"]),
+    ],
+)
+def test_what_is_wrong_is_told_with_its_line(tmp_path: Path, content: str | bytes, parts: list[str]) -> None:
+    _refused(tmp_path, content, *parts)
+
+
+def test_a_number_too_many_in_every_line_is_the_headers_fault(tmp_path: Path) -> None:
+    # 0 and 1 among decimals: one such line alone holds a phrase, "route 66".
+    lines = [f"w{i} {i % 2} 0.1 0.2\n" for i in range(30)]
+    _refused(
+        tmp_path,
+        "30 2\n" + "".join(lines),
+        "vec:2: expected 2 numbers after the word as line 1 says, got 3",
+    )
+    assert _read(tmp_path, "30 3\n" + "".join(lines)).words[:2] == ("w0", "w1")
+    lines[3] = "plain 0.1 0.2\n"
+    assert _read(tmp_path, "30 2\n" + "".join(lines)).words[:4] == ("w0 0", "w1 1", "w2 0", "plain")
+    few = [f"route {i} 0.1 0.2\n" for i in range(4)]
+    assert _read(tmp_path, "4 2\n" + "".join(few)).words == ("route 0", "route 1", "route 2", "route 3")
+
+
+def test_what_the_header_check_would_refuse_is_not_written(tmp_path: Path) -> None:
+    words = [f"page {i}" for i in range(30)]
+    matrix = np.full((30, 2), 0.5, np.float32)
+    with pytest.raises(Mismatch, match="got 'page 0'"):
+        write_vectors_text(tmp_path / "pages.vec", words, matrix)
+    words[19] = "end"
+    write_vectors_text(tmp_path / "pages.vec", words, matrix)
+    assert list(read_vectors(tmp_path / "pages.vec", language="xx").words) == words
+
+
+def test_the_line_counts_across_blocks_and_the_first_fault_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = [f"w{i} 0.1 0.2\n" for i in range(2000)]
+    lines[1500] = "w1500 0.1\n"
+    lines[1501] = "w1501 x 0.2\n"
+    for block in (50, 1000, 1 << 18):
+        monkeypatch.setattr(text_module, "BLOCK", block)
+        _refused(tmp_path, "2000 2\n" + "".join(lines), "tiny.vec:1502: ", "got 1 (word 'w1500')")
+    assert len(_read(tmp_path, "2000 2\n" + "".join(lines), max_vocab=1500)) == 1500
+
+
+@pytest.mark.parametrize(
+    "header", ["999999999999999999 3", "3 999999999999999999", "999999999999999999 999999999999999999"]
+)
+def test_a_lying_header_takes_no_memory(tmp_path: Path, header: str) -> None:
+    tracemalloc.start()
+    _refused(tmp_path, f"{header}\n" + GOOD * 2, "expected")
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 50e6
+
+
+def test_a_file_without_lines_is_given_up(tmp_path: Path) -> None:
+    path = tmp_path / "tiny.vec"
+    path.write_text("a " + "0.5 " * (text_module.BLOCK // 2))
+    with open_source(path) as source, pytest.raises(BadFile, match="bytes without an end of line") as caught:
+        list(text_table(source, longest_line=text_module.BLOCK).blocks)
+    assert str(caught.value).startswith(f"{path}: ")
+
+
+def test_a_line_longer_than_a_block_is_read(tmp_path: Path) -> None:
+    row = np.random.default_rng(0).normal(0, 1, 150_000).round(4)
+    line = " ".join(f"{x:.4f}" for x in row)
+    assert len(line) > 4 * text_module.BLOCK
+    vectors = _read(tmp_path, f"a {line}\nb {line}\n")
+    assert np.array_equal(vectors.matrix, np.array([row, row], np.float32))
+
+
+def test_memory_is_the_matrix_and_little_more(tmp_path: Path) -> None:
+    matrix = np.random.default_rng(0).normal(0, 1, (20_000, 60)).astype(np.float32)
+    write_vectors_text(tmp_path / "big.vec", [f"w{i}" for i in range(len(matrix))], matrix, decimals=5)
+    tracemalloc.start()
+    vectors = read_vectors(tmp_path / "big.vec", language="xx")
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert vectors.matrix.nbytes == matrix.nbytes
+    assert peak < 2 * matrix.nbytes + 12e6  # the room guessed for a header, the words, and some blocks
+
+
+def test_the_matrix_grows_where_the_guess_was_low(tmp_path: Path) -> None:
+    long, short = "w" * 5000, [f"w{i} 1\n" for i in range(3000)]
+    content = "".join(f"{long}{i} 1\n" for i in range(20)) + "".join(short)
+    vectors = _read(tmp_path, content)
+    assert vectors.matrix.shape == (3020, 1)
+    assert vectors.matrix.flags.owndata and vectors.matrix.flags.c_contiguous
+
+
+def test_a_line_that_is_no_word_for_most_of_its_length(tmp_path: Path) -> None:
+    (tmp_path / "x.vec").write_text("the 0.1 0.2\nnew" + " york" * (1 << 14) + " 0.3 0.4\ncat 0.5 0.6\n")
+    with pytest.raises(BadFile, match=r"x\.vec:2: expected a word of at most 65536 bytes, got 81923 bytes"):
+        read_vectors(tmp_path / "x.vec", language="en")

@@ -1,0 +1,303 @@
+"""What each method learns from pairs, against references and invariants."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import scipy.linalg
+import scipy.stats
+import torch
+from torch import Tensor
+from torch.nn.functional import normalize
+
+from muse.learn.initialise.gromov import GromovConfig
+from muse.learn.refine import RefineConfig
+from muse.learn.supervise.cross_validation import Support, probability_right, supported, trimmed
+from muse.learn.supervise.evidence import Evidence, Maps, shared_weight
+from muse.learn.supervise.induced import (
+    SelfLearningConfig,
+    TransportedConfig,
+    refined,
+    self_learning,
+    transported,
+)
+from muse.learn.supervise.linear import (
+    CanonicalConfig,
+    canonical,
+    in_basis_of,
+    orthogonal,
+    reweighted_maps,
+    whitened,
+)
+from muse.learn.supervise.trained import ContrastiveConfig, RelaxedConfig, contrastive, relaxed
+from muse.search.retrieval import mutual_neighbours
+from tests.support.spaces import raw_rows, rotation
+from tests.support.toys import COUNT, evidence
+
+
+def right(maps: Maps, of: Evidence) -> float:
+    """The share of all words whose nearest target is their translation."""
+    found = (maps.of_source(of.x) @ maps.of_target(of.y).T).argmax(dim=1)
+    return float((found == torch.arange(COUNT)).double().mean())
+
+
+def narrower(of: Evidence, columns: int) -> Evidence:
+    return replace(of, y=normalize(of.y[:, :columns]))
+
+
+def test_orthogonal_is_scipys_procrustes() -> None:
+    known = evidence()
+    reference, _ = scipy.linalg.orthogonal_procrustes(known.left.numpy(), known.right.numpy())
+    maps = orthogonal(known)
+    np.testing.assert_allclose(maps.source.numpy(), reference.T, atol=1e-5)
+    np.testing.assert_array_equal(maps.target.numpy(), np.eye(20))
+
+
+def test_orthogonal_between_two_dimensions() -> None:
+    known = narrower(evidence(), 12)
+    maps = orthogonal(known)
+    assert maps.source.shape == (12, 20) and maps.target.shape == (12, 12)
+    for one in maps:
+        np.testing.assert_allclose((one @ one.T).numpy(), np.eye(12), atol=1e-5)
+
+
+def test_canonical_correlations_are_those_of_the_qr_method() -> None:
+    known = evidence(noise=0.5)
+    maps = canonical(known, CanonicalConfig(shrinkage=0, power=0))
+    left, right_ = known.left @ maps.source.double().T, known.right @ maps.target.double().T
+    for rows in (left, right_):
+        np.testing.assert_allclose((rows.T @ rows / len(known)).numpy(), np.eye(20), atol=1e-3)
+    qs = [np.linalg.qr(rows.numpy())[0] for rows in (known.left, known.right)]  # Bjoerck and Golub, 1973
+    correlations = np.linalg.svd(qs[0].T @ qs[1], compute_uv=False)
+    np.testing.assert_allclose((left.T @ right_ / len(known)).numpy(), np.diag(correlations), atol=1e-3)
+
+
+def test_full_shrinkage_leaves_the_rotation_of_procrustes() -> None:
+    known = evidence()
+    maps = canonical(known, CanonicalConfig(shrinkage=1, power=0))
+    ours = maps.target.T @ maps.source
+    np.testing.assert_allclose(
+        (ours / ours.norm() * 20**0.5).numpy(), orthogonal(known).source.numpy(), atol=1e-4
+    )
+
+
+def test_white_and_equal_sides_are_only_turned() -> None:
+    white = np.linalg.qr(np.random.default_rng(0).normal(size=(50, 8)))[0]
+    turn = rotation(1).astype(float)
+    maps = reweighted_maps(torch.from_numpy(white), torch.from_numpy(white @ turn.T))
+    for mapping in maps:
+        np.testing.assert_allclose((mapping @ mapping.T).numpy(), np.eye(8), atol=1e-4)
+    np.testing.assert_allclose(white @ maps[0].numpy().T, white @ turn.T @ maps[1].numpy().T, atol=1e-4)
+
+
+def test_reweighted_maps_are_steps_1_to_4_of_artetxe() -> None:
+    """Artetxe et al. (2018, AAAI, section 3) as products of matrices: scipy's powers, numpy's SVD."""
+    x = raw_rows(0, 200, 5).astype(float)
+    y = x @ rotation(1, 5).T + raw_rows(2, 200, 5) * np.array([0.1, 0.3, 1, 2, 4])
+    white_x, white_y = (scipy.linalg.fractional_matrix_power(z.T @ z, -0.5) for z in (x, y))
+    u, s, vt = np.linalg.svd(white_x @ x.T @ y @ white_y)
+    assert s[0] > 2 * s[-1]
+    root = np.diag(np.sqrt(s))
+    left = white_x @ u @ root @ u.T @ np.linalg.inv(white_x) @ u
+    right_ = white_y @ vt.T @ root @ vt @ np.linalg.inv(white_y) @ vt.T
+    found, other = reweighted_maps(torch.from_numpy(x), torch.from_numpy(y))
+    expected = left @ right_.T  # the signs of singular vectors cancel
+    np.testing.assert_allclose((found.T @ other).numpy(), expected, atol=1e-4 * np.abs(expected).max())
+
+
+def test_weights_count_as_repeated_pairs() -> None:
+    known = evidence(50)
+    twice = replace(known, weights=torch.where(torch.arange(50) < 20, 2.0, 1.0))
+    repeated = replace(known, pairs=torch.cat([known.pairs, known.pairs[:20]]), weights=torch.ones(70))
+    ours, reference = (_cosines(canonical(one, CanonicalConfig()), known) for one in (twice, repeated))
+    np.testing.assert_allclose(ours.numpy(), reference.numpy(), atol=1e-4)
+
+
+def _cosines(maps: Maps, of: Evidence) -> Tensor:
+    return maps.of_source(of.x[:40]) @ maps.of_target(of.y[:40]).T
+
+
+@pytest.mark.parametrize("method", ["canonical", "whitened", "orthogonal"])
+def test_rotating_both_languages_changes_no_cosine(method: str) -> None:
+    known = evidence()
+    turned = replace(
+        known,
+        x=known.x @ torch.from_numpy(rotation(8, 20)).T,
+        y=known.y @ torch.from_numpy(rotation(9, 20)).T,
+    )
+    fit = {
+        "canonical": lambda one: canonical(one, CanonicalConfig()),
+        "whitened": whitened,
+        "orthogonal": orthogonal,
+    }
+    before, after = (_cosines(fit[method](one), one) for one in (known, turned))
+    np.testing.assert_allclose(before.numpy(), after.numpy(), atol=1e-3)
+
+
+def test_wrong_pairs_are_told_and_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    known = evidence(200, wrong=0.1, noise=0.02)
+    support = supported(known, CanonicalConfig(), np.random.default_rng(0))
+    assert support.own[20:].quantile(0.1) > support.own[:20].quantile(0.9)
+    probable = probability_right(support)
+    assert float(probable[:20].max()) < 0.5 < float(probable[20:].quantile(0.05))
+    monkeypatch.setattr("muse.learn.supervise.cross_validation.LEAST_PAIRS", 100)
+    kept = trimmed(known, CanonicalConfig(), np.random.default_rng(0))
+    plain, robust = (canonical(one, CanonicalConfig()) for one in (known, kept))
+    clean = canonical(known.only(torch.arange(200) >= 20), CanonicalConfig())
+    of_clean = _cosines(clean, known)
+    assert (_cosines(robust, known) - of_clean).norm() < 0.2 * (_cosines(plain, known) - of_clean).norm()
+
+
+def test_probabilities_are_those_of_the_mixture_they_were_drawn_from() -> None:
+    drawn = np.random.default_rng(0)
+    wrong, right_ = drawn.normal(0, 0.1, 400), drawn.normal(0.35, 0.12, 1_600)
+    own = torch.from_numpy(np.concatenate([wrong, right_]))
+    found = probability_right(Support(own, torch.from_numpy(drawn.normal(0, 0.1, 2_000)))).numpy()
+    densities = 0.8 * scipy.stats.norm.pdf(own, 0.35, 0.12), 0.2 * scipy.stats.norm.pdf(own, 0, 0.1)
+    assert np.abs(found - densities[0] / sum(densities)).mean() < 0.02
+
+
+def test_a_clean_dictionary_is_taken_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("muse.learn.supervise.cross_validation.LEAST_PAIRS", 100)
+    known = evidence(200, noise=0.02)
+    assert trimmed(known, CanonicalConfig(), np.random.default_rng(0)) is known
+
+
+def test_a_dictionary_in_which_every_pair_looks_wrong_is_taken_as_it_is(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    module = "muse.learn.supervise.cross_validation"
+    monkeypatch.setattr(f"{module}.LEAST_PAIRS", 100)
+    monkeypatch.setattr(f"{module}.probability_right", lambda support: torch.zeros(len(support.own)))
+    known = evidence(200)
+    assert trimmed(known, CanonicalConfig(), np.random.default_rng(0)) is known
+
+
+def test_two_fits_in_one_basis() -> None:
+    known = evidence()
+    first, second = (
+        canonical(known.only(torch.arange(300) % 2 == part), CanonicalConfig()) for part in (0, 1)
+    )
+    turned = in_basis_of(second, first)
+    assert (turned.target - first.target).norm() < 0.3 * first.target.norm()
+    np.testing.assert_allclose(_cosines(turned, known).numpy(), _cosines(second, known).numpy(), atol=1e-4)
+
+
+def test_a_target_that_stays_keeps_the_inner_products() -> None:
+    maps = canonical(evidence(), CanonicalConfig())
+    fixed, known = maps.into_target(), evidence()
+    before = (known.x @ maps.source.T) @ (known.y @ maps.target.T).T
+    np.testing.assert_allclose((known.x @ fixed.source.T @ known.y.T).numpy(), before.numpy(), atol=1e-4)
+    np.testing.assert_array_equal(fixed.target.numpy(), np.eye(20))
+
+
+def test_a_word_with_four_translations_weighs_as_two() -> None:
+    pairs = torch.tensor([[3, 0], [3, 1], [3, 2], [3, 4], [5, 0]])
+    assert shared_weight(pairs).tolist() == [0.5, 0.5, 0.5, 0.5, 1.0]
+
+
+def test_the_first_step_of_rcsls_is_down_its_gradient() -> None:
+    known, config = evidence(60), RelaxedConfig(steps=1, rate=0.5, k=5)
+    start = orthogonal(known).source.requires_grad_()
+    mapped, own, others = known.x @ start.T, known.left.float() @ start.T, known.right.float()
+    of_x = (own @ known.y.T).topk(5).values.mean(dim=1)
+    of_y = (others @ mapped.T).topk(5).values.mean(dim=1)
+    (of_x + of_y - 2 * (own * others).sum(dim=1)).mean().backward()  # type: ignore[no-untyped-call]
+    assert start.grad is not None
+    expected = start.detach() - 0.5 * start.grad
+    np.testing.assert_allclose(relaxed(known, config).source.numpy(), expected.numpy(), atol=1e-5)
+
+
+def test_self_learning_needs_few_pairs_and_keeps_them() -> None:
+    known = evidence(12, noise=0.3)
+    start = canonical(known, CanonicalConfig(0.7))
+    assert right(start, known) < 0.5
+    config = SelfLearningConfig(share=1.0)
+    grown = self_learning(known, start, config, np.random.default_rng(0))
+    assert torch.equal(grown.pairs[:12], known.pairs)
+    added = grown.pairs[12:]
+    assert not set(added[:, 0].tolist()) & set(known.pairs[:, 0].tolist())
+    assert float((added[:, 0] == added[:, 1]).double().mean()) > 0.8
+    assert right(canonical(grown, CanonicalConfig()), known) > right(start, known) + 0.2
+
+
+def test_words_are_looked_up_by_maps_that_have_not_seen_their_pair(monkeypatch: pytest.MonkeyPatch) -> None:
+    known = evidence(60, noise=0.3)
+    start = canonical(known, CanonicalConfig())
+    seen = []
+
+    def noted(mapped: Tensor, *others: object) -> Tensor:
+        pairs = mutual_neighbours(mapped, *others)  # type: ignore[arg-type]
+        seen.append((mapped.clone(), pairs))
+        return pairs
+
+    monkeypatch.setattr("muse.learn.supervise.induced.mutual_neighbours", noted)
+    config = SelfLearningConfig(cutoffs=(COUNT,), rounds=(2,), share=1.0)
+    self_learning(known, start, config, np.random.default_rng(0))
+    (_, pairs), (mapped, _) = seen
+    grown = known.plus(pairs[known.unknown(pairs)], config.induced)
+    folds = torch.from_numpy(np.random.default_rng(0).integers(config.folds, size=COUNT))
+    basis = canonical(grown, config.canonical)
+    for fold in range(config.folds):
+        others = grown.only(folds[grown.pairs[:, 0]] != fold)
+        maps = in_basis_of(canonical(others, config.canonical), basis)
+        torch.testing.assert_close(
+            mapped[folds == fold], maps.of_source(known.x[folds == fold]), atol=1e-4, rtol=0
+        )
+
+
+def test_self_learning_without_any_pair_begins_with_its_start() -> None:
+    known = evidence(300, noise=0.03)
+    start = orthogonal(known)
+    none = known.only(torch.zeros(300, dtype=torch.bool))
+    grown = self_learning(none, start, SelfLearningConfig(share=1.0), np.random.default_rng(0))
+    assert right(canonical(grown, CanonicalConfig()), known) > 0.95
+
+
+def test_transport_finds_more_pairs_with_the_given_ones() -> None:
+    known = evidence(8, noise=0.3)
+    shuffled = torch.randperm(len(known.x), generator=torch.Generator().manual_seed(0))  # ranks tell nothing
+    known = replace(
+        known,
+        y=known.y[shuffled],
+        pairs=torch.stack([known.pairs[:, 0], torch.argsort(shuffled)[known.pairs[:, 1]]], dim=1),
+    )
+    config = TransportedConfig(gromov=GromovConfig(words=len(known.x), dimensions=20))
+
+    def share(mass: float) -> float:
+        found = transported(known, replace(config, mass=mass)).pairs[len(known) :]
+        return float((shuffled[found[:, 1]] == found[:, 0]).double().mean())
+
+    assert torch.equal(transported(known, config).pairs[: len(known)], known.pairs)
+    assert share(0.2) > share(0.0) + 0.2
+
+
+def test_refined_is_a_rotation_and_holds_a_right_start() -> None:
+    known = evidence(300, noise=0.03)
+    maps = refined(known, orthogonal(known), RefineConfig(share=1.0), np.random.default_rng(0))
+    np.testing.assert_allclose((maps.source @ maps.source.T).numpy(), np.eye(20), atol=1e-5)
+    assert right(maps, known) > 0.95
+
+
+def _cross_entropy(maps: Maps, of: Evidence, scale: float) -> float:
+    """The loss pair by pair, as a sum over all words that are no translation."""
+    u, v = maps.of_source(of.x).double(), maps.of_target(of.y).double()
+    total = 0.0
+    for a, b in of.pairs.tolist():
+        own = float(torch.exp(scale * u[a] @ v[b]))
+        others = sum(float(torch.exp(scale * u[a] @ v[j])) for j in range(COUNT) if j != b)
+        others += sum(float(torch.exp(scale * u[i] @ v[b])) for i in range(COUNT) if i != a)
+        total -= np.log(own / (own + others))
+    return total / len(of)
+
+
+def test_contrastive_training_lowers_the_loss_it_is_defined_by() -> None:
+    known, config = evidence(30, noise=0.2), ContrastiveConfig(steps=8, scale=10.0)
+    start = canonical(known, CanonicalConfig())
+    before = _cross_entropy(start, known, 10.0)
+    trained = contrastive(known, start, config, np.random.default_rng(0))
+    assert _cross_entropy(trained, known, 10.0) < 0.9 * before
+    again = contrastive(known, start, config, np.random.default_rng(0))
+    assert torch.equal(trained.source, again.source)

@@ -1,0 +1,77 @@
+"""The plan for rows: initialisations that need no words, wide neighbourhoods first, and what is refused."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from muse.alignment import Alignment
+from muse.errors import BadSetting
+from muse.learn.auto import AUTO, AUTO_OF_ROWS, KNOWN_OF_ROWS, ROUNDS_OF_ROWS, Plan
+from muse.learn.criterion import criterion
+from muse.learn.initialise import INITIALISATIONS
+from muse.learn.pair import AlignConfig
+from muse.learn.transport import TransportConfig, transport
+from muse.learn.verdict import OF_ROWS, OF_WORDS, judge, scale_of
+from muse.run.runtime import Runtime
+from tests.support.spaces import rotation
+from tests.support.toys import mixture, pair
+
+
+def test_words_are_tried_as_before() -> None:
+    assert Plan().ranked
+    assert [name for name, _ in Plan().initialisations()] == list(AUTO)
+
+
+def test_rows_are_tried_without_ranks_and_refined_by_transport() -> None:
+    plan = Plan().of_rows()
+    assert [name for name, _ in plan.initialisations()] == list(AUTO_OF_ROWS)
+    assert plan.rounds == ROUNDS_OF_ROWS
+    assert {type(config) for config in plan.rounds} == {TransportConfig}
+    assert Plan(rounds=()).of_rows().rounds == ()  # --no-refine
+    assert plan.of_rows() == plan
+
+
+@pytest.mark.parametrize("init", INITIALISATIONS)
+def test_an_initialisation_is_used_or_refused(init: str) -> None:
+    usable = {"auto", "dictionary", *(name.split(":")[0] for name in KNOWN_OF_ROWS)}
+    if init not in usable:
+        with pytest.raises(BadSetting, match=f"--init {init} needs words, most frequent first, got rows"):
+            Plan(init).of_rows()
+        return
+    names = [name for name, _ in Plan(init).of_rows().initialisations()]
+    assert init in ("auto", "dictionary") or [name.split(":")[0] for name in names] == [init]
+
+
+def test_the_settings_of_rows() -> None:
+    config = AlignConfig().of_rows()
+    assert (config.reweight, config.plan.ranked) == (False, False)
+    assert config.refine is not None
+    assert AlignConfig(refine=None).of_rows().refine is None
+    assert config.of_rows() == config
+
+
+def test_rows_are_judged_on_a_scale_of_their_own_and_the_right_mapping_stands_out() -> None:
+    a, b, turn = mixture(1_000, seed=1)
+    assert scale_of(a, b) is scale_of(replace(a, ranked=True), b) is OF_ROWS
+    assert scale_of(*pair(60)[:2]) is OF_WORDS
+    right, wrong = (
+        judge(a, b, Alignment(mapping, method="x"), rng=np.random.default_rng(0), runtime=Runtime(), null=0.5)
+        for mapping in (turn, rotation(9, 24))
+    )
+    assert (right.null, wrong.null) == (0.5, 0.5)
+    assert right.gain > wrong.gain + 0.5
+    assert wrong.label == "failed"
+
+
+def test_gromov_of_rows_matches_their_centroids() -> None:
+    source, target, turn = mixture(seed=1)
+    ((name, initialise),) = Plan("gromov").of_rows().initialisations()
+    score, rng = criterion(source, target), np.random.default_rng(0)
+    (found,) = initialise(source, target, score, rng, Runtime())
+    assert found.method == name == "gromov:clusters"
+    config = TransportConfig(rounds=20, rows=700)
+    *_, refined = transport(source, target, found, config=config, rng=rng, runtime=Runtime())
+    assert (source.matrix @ refined.source_map.T * (source.matrix @ turn.T)).sum(axis=1).mean() > 0.8

@@ -1,0 +1,97 @@
+"""Picture: pairs stay together, groups apart, and a word that is not in it goes where its neighbours are."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from muse.report.word_map import draw_picture, frequent_pairs, grouped_pairs, is_readable, on_a_plane, regions
+from muse.space import AlignedSpace
+from tests.support.spaces import plain_space
+
+pytest.importorskip("sklearn")
+
+GROUPS, SIZE = 4, 8
+
+
+@pytest.fixture(scope="module")
+def space() -> AlignedSpace:
+    """GROUPS clouds far apart; row i of one language translates row i of the other."""
+    rng = np.random.default_rng(0)
+    middles = 4 * np.eye(GROUPS, 10, dtype=np.float32)
+    rows = np.repeat(middles, SIZE, axis=0) + rng.normal(0, 0.5, (GROUPS * SIZE, 10)).astype(np.float32)
+    others = rows + rng.normal(0, 0.02, rows.shape).astype(np.float32)
+    letters = "abcdefghijklmnopqrstuvwxyzABCDEF"
+    words = [f"word{letters[row]}" for row in range(len(rows))]
+    return plain_space(rows, others, words, [f"{word}x" for word in words])
+
+
+def test_pairs_are_mutual_and_groups_lie_apart(space: AlignedSpace) -> None:
+    pairs = frequent_pairs(space, "fr", "en")
+    assert len(pairs) == GROUPS * SIZE
+    assert (pairs[:, 0] == pairs[:, 1]).all()
+    chosen = grouped_pairs(space, "fr", "en", groups=GROUPS, size=3)
+    clouds = (chosen[:, 0] // SIZE).reshape(GROUPS, 3)
+    assert all(len(set(cloud)) == 1 for cloud in clouds.tolist())
+    assert len(np.unique(clouds)) == GROUPS
+
+
+def test_a_word_lies_beside_its_translation(space: AlignedSpace) -> None:
+    drawn = draw_picture(space, "fr", "en", frequent_pairs(space, "fr", "en"), seed=0)
+    p = len(drawn.pairs)
+    apart = np.linalg.norm(drawn.places[:p] - drawn.places[p:], axis=1)
+    others = np.linalg.norm(drawn.places[:p, None] - drawn.places[None, p:], axis=2)
+    assert np.median(apart) < 0.2 * np.median(others)
+    assert np.abs(drawn.places).max() == pytest.approx(1)
+    assert drawn.place(drawn.rows[0]) == pytest.approx(tuple(drawn.places[0]), abs=0.5)
+
+
+def test_regions_are_the_clouds_and_are_named_by_their_middle(
+    space: AlignedSpace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("muse.report.word_map.REGION", SIZE)
+    drawn = draw_picture(space, "fr", "en", frequent_pairs(space, "fr", "en"), seed=0)
+    found = regions(drawn, seed=0)
+    assert [region.pairs for region in found] == [SIZE] * GROUPS
+    named = [space.vectors("fr").index[drawn.pairs[region.name][0]] // SIZE for region in found]
+    assert sorted(named) == list(range(GROUPS))
+    p = len(drawn.pairs)
+    for region in found:
+        members = [
+            row
+            for row in range(p)
+            if space.vectors("fr").index[drawn.pairs[row][0]] // SIZE == named[found.index(region)]
+        ]
+        middle = (drawn.places[members] + drawn.places[[row + p for row in members]]).mean(axis=0) / 2
+        assert (region.x, region.y) == pytest.approx(tuple(middle))
+
+
+def test_a_picture_without_pairs_has_no_regions(space: AlignedSpace) -> None:
+    drawn = draw_picture(space, "fr", "en", np.empty((0, 2), dtype=np.int64), seed=0)
+    assert regions(drawn, seed=0) == ()
+
+
+def test_nearest_words_are_those_of_highest_cosine(space: AlignedSpace) -> None:
+    drawn = draw_picture(space, "fr", "en", frequent_pairs(space, "fr", "en"), seed=0)
+    cosines = (drawn.rows @ drawn.rows[3]).numpy()
+    assert drawn.nearest(drawn.rows[3], 5) == np.argsort(-cosines, kind="stable")[:5].tolist()
+    assert len(drawn.nearest(drawn.rows[3], 10_000)) == len(drawn.rows)
+
+
+def test_the_same_seed_gives_the_same_places(space: AlignedSpace) -> None:
+    rows = np.asarray(space.vectors("fr").matrix)
+    np.testing.assert_array_equal(on_a_plane(rows, 5), on_a_plane(rows, 5))
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 3, 4, 5])
+def test_few_words_have_places_too(count: int) -> None:
+    rows = np.random.default_rng(0).normal(size=(count, 3)).astype(np.float32)
+    places = on_a_plane(rows, 0)
+    assert places.shape == (count, 2)
+    assert np.isfinite(places).all()
+
+
+def test_what_is_readable() -> None:
+    assert [is_readable(word) for word in ("cat", "été", "火車站", "of", "a1b", "", "x y z")] == [
+        True, True, True, False, False, False, False,
+    ]  # fmt: skip

@@ -1,0 +1,139 @@
+"""CSLS and the inverted softmax against their formulas, term by term."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from scipy.special import logsumexp, softmax
+from torch import Tensor
+from torch.nn.functional import normalize
+
+from muse.errors import BadSetting
+from muse.search import exact
+from muse.search.retrieval import (
+    METHODS,
+    Retrieval,
+    best_targets,
+    log_partition,
+    mean_similarity,
+    mutual_neighbours,
+    mutual_pairs,
+    recovered,
+    translations,
+)
+from tests.search.test_neighbours import random_rows
+from tests.support.spaces import rotation
+
+Table = np.ndarray[Any, Any]
+
+
+def cosines(x: Tensor, y: Tensor) -> Table:
+    return np.asarray(x.double().numpy() @ y.double().numpy().T)
+
+
+def csls(x: Tensor, y: Tensor, k: int) -> Table:
+    """2 cos(x, y) - r(x) - r(y), one pair after the other."""
+    table = cosines(x, y)
+    of_x = [np.sort(row)[::-1][:k].mean() for row in table]
+    of_y = [np.sort(column)[::-1][:k].mean() for column in table.T]
+    return np.array([[2 * table[i, j] - of_x[i] - of_y[j] for j in range(len(y))] for i in range(len(x))])
+
+
+@pytest.mark.parametrize("backend", ["torch", "faiss"])
+@pytest.mark.parametrize("k", [1, 10, 200])
+def test_csls_is_the_formula(backend: str, k: int) -> None:
+    x, y = random_rows(0, 40), random_rows(1, 31)
+    retrieval = Retrieval("csls", k=k, backend=backend)
+    found = retrieval.translate(x, y, 31, bias=retrieval.bias(x, y))
+    expected = np.take_along_axis(csls(x, y, k), found.indices.numpy(), axis=1)
+    np.testing.assert_allclose(found.scores.numpy(), expected, atol=5e-6)
+    assert (found.indices[:, 0].numpy() == csls(x, y, k).argmax(axis=1)).all()
+
+
+def test_isf_is_the_formula() -> None:
+    x, y = random_rows(2, 40), random_rows(3, 31)
+    retrieval = Retrieval("isf", beta=30)
+    found = retrieval.translate(x, y, 31, bias=retrieval.bias(x, y))
+    share = softmax(30 * cosines(x, y), axis=0)  # of each source in what a target gives to all sources
+    expected = np.take_along_axis(np.log(share) / 30, found.indices.numpy(), axis=1)
+    np.testing.assert_allclose(found.scores.numpy(), expected, atol=5e-6)
+    assert (best_targets(x, y, retrieval).numpy() == share.argmax(axis=1)).all()
+
+
+@pytest.mark.parametrize("beta", [1.0, 30.0, 1_000.0])
+def test_the_partition_in_tiles(monkeypatch: pytest.MonkeyPatch, beta: float) -> None:
+    monkeypatch.setattr(exact, "TILE_QUERIES", 7)
+    monkeypatch.setattr(exact, "TILE_KEYS", 5)
+    x, y = random_rows(4, 20), random_rows(5, 13)
+    np.testing.assert_allclose(
+        log_partition(x, y, beta=beta).numpy(), logsumexp(beta * cosines(x, y), axis=1), rtol=1e-5
+    )
+
+
+def test_nn_is_the_highest_cosine() -> None:
+    x, y = random_rows(6, 40), random_rows(7, 31)
+    retrieval = Retrieval("nn")
+    assert retrieval.bias(x, y) is None
+    assert (best_targets(x, y, retrieval).numpy() == cosines(x, y).argmax(axis=1)).all()
+
+
+def test_mean_similarity() -> None:
+    x, y = random_rows(8, 9), random_rows(9, 30)
+    expected = np.sort(cosines(x, y), axis=1)[:, -4:].mean(axis=1)
+    np.testing.assert_allclose(mean_similarity(x, y, k=4).numpy(), expected, atol=1e-6)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_turning_both_spaces_changes_nothing(method: str) -> None:
+    x, y, turn = random_rows(10, 200), random_rows(11, 150), torch.from_numpy(rotation(3, 12))
+    retrieval = Retrieval(method)
+    for first, second in zip(
+        translations(x, y, retrieval), translations(x @ turn.T, y @ turn.T, retrieval), strict=True
+    ):
+        assert torch.equal(first, second)
+
+
+def test_csls_takes_a_hub_down() -> None:
+    rows = normalize(random_rows(12, 60) + 2 * normalize(torch.ones(12), dim=0))  # they lean one way
+    hub = normalize(rows.mean(dim=0, keepdim=True))
+    targets = torch.cat([normalize(rows + 0.9 * random_rows(13, 60)), hub])
+    count = {name: int((best_targets(rows, targets, Retrieval(name)) == 60).sum()) for name in ("nn", "csls")}
+    assert count["nn"] > 30
+    assert count["csls"] < 0.5 * count["nn"]
+
+
+def test_mutual_pairs() -> None:
+    pairs = mutual_pairs(torch.tensor([1, 0, 1]), torch.tensor([1, 2]))
+    assert pairs.tolist() == [[1, 0], [2, 1]]
+    assert mutual_pairs(torch.tensor([1, 1]), torch.tensor([0, 5])).shape == (0, 2)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_mutual_neighbours_are_the_pairs_best_both_ways(method: str) -> None:
+    x, y, retrieval = random_rows(14, 40), random_rows(15, 30), Retrieval(method)
+    forward, backward = best_targets(x, y, retrieval), best_targets(y, x, retrieval)
+    expected = [[i, j] for i in range(40) for j in range(30) if forward[i] == j and backward[j] == i]
+    assert mutual_neighbours(x, y, retrieval).tolist() == expected
+    assert 0 < len(expected) < 30
+
+
+def test_names() -> None:
+    assert [str(Retrieval(name)) for name in METHODS] == ["csls:10", "nn", "isf:30"]
+    with pytest.raises(BadSetting, match="one of csls, nn, isf; got 'magic'"):
+        Retrieval("magic")
+    with pytest.raises(BadSetting, match="one row or more, got k = 0"):
+        Retrieval(k=0)
+    with pytest.raises(BadSetting, match="one of auto, torch, faiss; got 'fais'"):
+        Retrieval(backend="fais")
+
+
+def test_what_is_found_again_is_the_best_of_all() -> None:
+    x, y = random_rows(8, 60), random_rows(9, 40)
+    best = csls(x, y, 10).argmax(axis=1)
+    pairs = torch.stack([torch.arange(0, 60, 2), torch.from_numpy(best)[::2]], dim=1)
+    pairs[::3, 1] = (pairs[::3, 1] + 1) % 40
+    expected = [i % 3 != 0 for i in range(30)]
+    assert recovered(x, y, pairs).tolist() == expected

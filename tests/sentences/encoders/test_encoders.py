@@ -1,0 +1,645 @@
+"""Encoders by name: what each makes of a sentence, what it learns, and that a saved one is the same."""
+
+from __future__ import annotations
+
+import json
+import math
+import pickle
+import re
+from collections import ChainMap
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from muse.errors import BadFile, BadSetting, Mismatch
+from muse.files.space_folder import checksum
+from muse.sentences.encoders import reading
+from muse.sentences.encoders.composed import Concatenated, Rotated
+from muse.sentences.encoders.encoder import Encoded, SentenceEncoder
+from muse.sentences.encoders.trained import TrainedEncoder
+from muse.sentences.encoders.words import Lookup, weights_from_rank
+from muse.sentences.loading import MAKERS, load_encoder
+from muse.space import AlignedSpace
+from muse.vectors import Matrix
+from tests.support.command import tree
+from tests.support.spaces import plain_space, saved
+
+FR, EN = ["le", "chat", "noir", "dort", "mange", "chats"], ["the", "cat", "black", "sleeps", "eats", "cats"]
+TEXT = ["Le chat dort.", "Le chat noir", "", "Noir, le noir", "xyzzy", "chat mange chat", "Le chat mange"]
+EN_TEXT = ["the cat sleeps", "cats", "the black cat eats"]
+NAMES = [
+    "mean",
+    "idf",
+    "sif",
+    "power-mean",
+    "power-mean[-inf,1,inf,3]",
+    "idf+pcr",
+    "mean+centre",
+    "mean+binary",
+    "mean+centre+binary[0.1]",
+    "sif+pcr[centred,2]",
+    "power-mean+znorm",
+    "mean+pcr+znorm[global]",
+    "idf+ngrams+pcr",
+    "mean+ngrams&power-mean[0.5,2,3]+znorm",
+]
+
+
+def rows(seed: int, dimension: int = 5) -> Matrix:
+    return np.random.default_rng(seed).normal(size=(len(FR), dimension)).astype(np.float32)
+
+
+def space(seed: int = 0, dimension: int = 5) -> AlignedSpace:
+    return plain_space(rows(seed, dimension), rows(seed + 1, dimension), FR, EN)
+
+
+def row(of: AlignedSpace, word: str) -> Matrix:
+    vectors = of.vectors("fr")
+    found: Matrix = vectors.matrix[vectors.index[word]]
+    return found
+
+
+def one(name: str, sentence: str, of: AlignedSpace) -> Matrix:
+    found: Matrix = load_encoder(name, of).encode([sentence], "fr").matrix[0]
+    return found
+
+
+class Frame:
+    """A table that is no mapping, as polars and Arrow have: pandas is not needed to recognise one."""
+
+    def __init__(self, *columns: str) -> None:
+        self._columns = columns
+
+    @property
+    def columns(self) -> list[str]:
+        return list(self._columns)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._columns)
+
+
+def encoders_of_every_kind() -> list[SentenceEncoder]:
+    of = space()
+    trained = TrainedEncoder("x", of, ("fr", "en"), {}, "mean", (1.0,), {})
+    made = [load_encoder(name, of).fit(TEXT, "fr") for name in ("mean", "sif", "mean+znorm", "mean&idf")]
+    return [*made, trained, Rotated(made[0], {})]
+
+
+@pytest.mark.parametrize("encoder", encoders_of_every_kind(), ids=lambda encoder: encoder.name)
+def test_a_lone_string_is_no_list_of_sentences(encoder: SentenceEncoder) -> None:
+    asked: list[Callable[[Any], object]] = [
+        lambda given: encoder.encode(given, "fr"),
+        lambda given: encoder.fit(given, "fr"),
+        lambda given: encoder.for_language("fr").fit_transform(given),
+    ]
+    for ask in asked:
+        with pytest.raises(BadSetting, match="sentences must be a list of str, got 'le chat'; put one into"):
+            ask("le chat")
+        with pytest.raises(BadSetting, match="sentences must be a list of str, got NoneType"):
+            ask(None)
+
+
+COLUMNS = """with the columns 'id', 'text'; give the column of the sentences, as in frame["text"]"""
+ROWS = {"id": [7], "text": ["le chat"]}
+TABLES: dict[str, tuple[Callable[[], object], str]] = {
+    "dict": (lambda: ROWS, "a dict with the keys 'id', 'text'; give one of its values"),
+    "mapping": (lambda: ChainMap(ROWS), "a ChainMap with the keys 'id', 'text'; give one of its values"),
+    "frame": (lambda: Frame("id", "text"), f"a Frame {COLUMNS}"),
+    "pandas": (lambda: pytest.importorskip("pandas").DataFrame(ROWS), f"a DataFrame {COLUMNS}"),
+    "arrow": (lambda: pytest.importorskip("pyarrow").table(ROWS), f"a Table {COLUMNS}"),
+}
+
+
+@pytest.mark.parametrize("encoder", encoders_of_every_kind(), ids=lambda encoder: encoder.name)
+@pytest.mark.parametrize("table", TABLES)
+def test_a_table_or_mapping_is_no_list_of_sentences(encoder: SentenceEncoder, table: str) -> None:
+    make, message = TABLES[table]
+    given: Any = make()
+    for ask in (encoder.encode, encoder.fit):
+        with pytest.raises(BadSetting, match=re.escape(f"sentences must be a list of str, got {message}")):
+            ask(given, "fr")
+
+
+@pytest.mark.parametrize("index", [None, ["columns", "keys"]])
+def test_a_column_of_a_table_is_a_list_of_sentences(index: list[str] | None) -> None:
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"text": ["le chat", "noir"]}, index=index)
+    encoder = load_encoder("mean", space())
+    expected = encoder.encode(["le chat", "noir"], "fr").matrix
+    np.testing.assert_array_equal(encoder.encode(frame["text"], "fr").matrix, expected)
+
+
+@pytest.mark.parametrize("encoder", encoders_of_every_kind()[:-3], ids=lambda encoder: encoder.name)
+@pytest.mark.parametrize("missing", [None, math.nan, 3, b"le chat"])
+def test_what_is_no_string_is_no_sentence(
+    encoder: SentenceEncoder, missing: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reading, "BLOCK", 2)
+    message = f"sentences must be str, got {missing!r} as number 4"
+    for given in (["le", "chat", "dort", missing], iter(["le", "chat", "dort", missing])):
+        with pytest.raises(BadSetting, match=message):
+            encoder.fit(TEXT, "fr").encode(given, "fr")
+    if encoder.fit(TEXT, "fr") is not encoder:
+        with pytest.raises(BadSetting, match=message):
+            encoder.fit(["le", "chat", "dort", missing], "fr")
+
+
+def test_arrays_of_strings_are_sentences() -> None:
+    encoder = load_encoder("mean", space())
+    expected = encoder.encode(["le chat", "noir"], "fr").matrix
+    for given in (np.array(["le chat", "noir"]), np.array(["le chat", "noir"], object), ("le chat", "noir")):
+        np.testing.assert_array_equal(encoder.encode(given, "fr").matrix, expected)
+
+
+def test_mean_is_of_the_known_words() -> None:
+    of = space()
+    expected = (row(of, "le") + row(of, "chat")) / 2
+    np.testing.assert_allclose(one("mean", "Le chat xyzzy!", of), expected, atol=1e-6)
+
+
+def test_idf_by_rank() -> None:
+    of = space()
+    w = weights_from_rank("idf", len(FR))
+    expected = (w[0] * row(of, "le") + w[3] * row(of, "dort")) / (w[0] + w[3])
+    np.testing.assert_allclose(one("idf", "le dort", of), expected, atol=1e-6)
+
+
+def test_sif_by_rank_is_divided_by_the_number_of_words() -> None:
+    of = space()
+    w = weights_from_rank("sif", len(FR))
+    expected = (w[0] * row(of, "le") + w[3] * row(of, "dort")) / 2
+    np.testing.assert_allclose(one("sif", "le dort", of), expected, atol=1e-6)
+
+
+def test_sif_with_text_in_one_language_encodes_no_other() -> None:
+    fitted = load_encoder("sif", space()).fit(TEXT, "fr")
+    with pytest.raises(BadSetting, match="sif must be fitted on text in en too .* got text in fr alone"):
+        fitted.encode(EN_TEXT, "en")
+    assert fitted.fit(EN_TEXT, "en").encode(EN_TEXT, "en").empty == 0
+
+
+def test_a_saved_encoder_with_a_dot_in_its_name_takes_corrections(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    of = space()
+    load_encoder("idf", of).fit(TEXT, "fr").save(tmp_path / "idf.fr")
+    monkeypatch.chdir(tmp_path)
+    assert load_encoder("idf.fr+centre", of).name == "idf+centre"
+
+
+def test_sif_with_text_has_lost_its_first_component() -> None:
+    of = space()
+    fitted = load_encoder("sif", of).fit(TEXT, "fr")
+    p = {"le": 4, "chat": 5, "noir": 3, "dort": 1, "mange": 2}
+    bags = [line.lower().replace(",", "").replace(".", "").split() for line in TEXT]
+    raw = np.array(
+        [
+            sum(1e-3 / (1e-3 + p[w] / 15) * row(of, w) for w in bag) / len(bag)
+            for bag in bags
+            if bag not in ([], ["xyzzy"])
+        ]
+    )
+    first = np.linalg.svd(raw, full_matrices=False)[2][:1]
+    found = fitted.encode(TEXT, "fr").matrix
+    np.testing.assert_allclose(found[[0, 1, 3, 5, 6]], raw - raw @ first.T @ first, atol=1e-6)
+
+
+def test_power_means_side_by_side() -> None:
+    of = space()
+    x = np.stack([row(of, "le"), row(of, "noir"), row(of, "dort")])
+    expected = [x.min(axis=0), x.mean(axis=0), x.max(axis=0), np.cbrt((x**3).mean(axis=0))]
+    found = one("power-mean[-inf,1,inf,3]", "le noir dort", of)
+    np.testing.assert_allclose(found, np.concatenate(expected), atol=1e-5)
+
+
+def test_several_spaces_side_by_side() -> None:
+    a, b = space(), space(seed=5, dimension=3)
+    both = load_encoder("power-mean[1,inf]+znorm", a, b)
+    assert both.dimension == 16
+    plain = load_encoder("power-mean[1,inf]", a, b)
+    parts = [load_encoder("power-mean[1,inf]", one).encode(TEXT, "fr").matrix for one in (a, b)]
+    encoded = plain.encode(TEXT, "fr")
+    np.testing.assert_array_equal(encoded.matrix, np.concatenate(parts, axis=1))
+    assert (encoded.empty, encoded.tokens, encoded.unknown) == (2, 18, 3)
+    full = both.fit(TEXT, "fr").encode(TEXT, "fr").matrix
+    assert not full[[2, 4]].any()
+    np.testing.assert_allclose(full[[0, 1, 3, 5, 6]].std(axis=0), 1, atol=1e-3)
+
+
+def test_different_encoders_side_by_side_on_one_space(tmp_path: Path) -> None:
+    of = space()
+    made = load_encoder("power-mean[-inf,inf] & sif+znorm", of).fit(TEXT, "fr")
+    assert made.name == "power-mean[-inf,inf]&sif+znorm"
+    plain = [
+        load_encoder(name, of).fit(TEXT, "fr").encode(TEXT, "fr").matrix for name in made.name[:-6].split("&")
+    ]
+    raw = np.concatenate(plain, axis=1)
+    full = raw[raw.any(axis=1)]
+    found = made.encode(TEXT, "fr").matrix
+    np.testing.assert_allclose(
+        found[raw.any(axis=1)], (full - full.mean(axis=0)) / full.std(axis=0), atol=1e-3
+    )
+    made.save(tmp_path / "kept")
+    loaded = load_encoder(tmp_path / "kept", of)
+    np.testing.assert_array_equal(loaded.encode(TEXT, "fr").matrix, found)
+    with pytest.raises(BadSetting, match="reads 1 space, got 2; leave out --also"):
+        load_encoder(tmp_path / "kept", of, of)
+
+
+def test_different_encoders_side_by_side_on_a_space_each() -> None:
+    a, b = space(), space(seed=5, dimension=3)
+    found = load_encoder("mean&power-mean[1,inf]", a, b).encode(TEXT, "fr").matrix
+    parts = [
+        load_encoder(name, of).encode(TEXT, "fr").matrix
+        for name, of in (("mean", a), ("power-mean[1,inf]", b))
+    ]
+    np.testing.assert_array_equal(found, np.concatenate(parts, axis=1))
+
+
+def test_folders_take_corrections_and_stand_beside_names(tmp_path: Path) -> None:
+    of = space()
+    fitted = load_encoder("idf", of).fit(TEXT, "fr")
+    fitted.save(tmp_path / "kept")
+    expected = fitted.encode(TEXT, "fr").matrix
+    corrected = load_encoder(f"{tmp_path / 'kept'}+centre", of).fit(TEXT, "fr")
+    assert corrected.name == "idf+centre"
+    beside = load_encoder(f"mean&{tmp_path / 'kept'}", of).encode(TEXT, "fr").matrix
+    np.testing.assert_array_equal(beside[:, of.vectors("fr").dimension :], expected)
+
+
+@pytest.mark.parametrize(
+    ("name", "spaces", "why"),
+    [
+        ("mean+pcr&idf", 1, "follow the last, got 'mean\\+pcr' before others; write mean&idf\\+pcr"),
+        ("mean&idf&sif", 2, "one space or a space each, got 3 encoders and 2 spaces"),
+        ("mean&magic", 1, "got 'magic'"),
+        ("mean&", 1, "both sides of &"),
+    ],
+)
+def test_what_cannot_stand_side_by_side(name: str, spaces: int, why: str) -> None:
+    with pytest.raises(BadSetting, match=why):
+        load_encoder(name, *[space()] * spaces)
+
+
+def test_half_powers_keep_the_sign() -> None:
+    of = space()
+    x = np.stack([row(of, "le"), row(of, "noir")]).astype(np.float64)
+    mean = (np.sign(x) * np.abs(x) ** 0.5).mean(axis=0)
+    expected = np.concatenate([np.sign(mean) * mean**2, np.sqrt((x**2).mean(axis=0))])
+    np.testing.assert_allclose(one("power-mean[0.5,2]", "le noir", of), expected, atol=1e-5)
+
+
+def test_an_even_power_with_signs_has_a_name(tmp_path: Path) -> None:
+    encoder = load_encoder("power-mean[2,2s]+znorm", space()).fit(TEXT, "fr")
+    assert encoder.name.startswith("power-mean[2,2s]")
+    encoder.save(tmp_path / "encoder")
+    again = load_encoder(tmp_path / "encoder", space()).encode(TEXT, "fr").matrix
+    assert np.array_equal(again, encoder.encode(TEXT, "fr").matrix)
+    with pytest.raises(BadSetting, match="got 3s; leave out the s"):
+        load_encoder("power-mean[3s]", space())
+
+
+def test_counts_and_empty_sentences() -> None:
+    encoded = load_encoder("mean", space()).encode(TEXT, "fr")
+    assert (encoded.empty, encoded.tokens, encoded.unknown) == (2, 18, 3)  # xyzzy, a full stop, a comma
+    assert encoded.matrix.shape == (7, 5)
+    assert not encoded.matrix[[2, 4]].any()
+
+
+def test_no_sentences() -> None:
+    for name in ("mean", "idf", "power-mean"):
+        encoder = load_encoder(name, space())
+        assert encoder.encode([], "fr").matrix.shape == (0, encoder.dimension)
+
+
+def test_side_by_side_the_counts_are_those_of_the_part_that_read_most(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    parts = [load_encoder(name, space()) for name in ("mean", "idf")]
+    told = iter([(2, 1), (1, 3)])
+
+    def encode(self: object, sentences: object, language: str) -> Encoded:
+        unknown, truncated = next(told)
+        return Encoded(np.ones((2, 5), np.float32), 0, 7, unknown, truncated)
+
+    for part in parts:
+        monkeypatch.setattr(type(part), "encode", encode)
+    found = Concatenated(parts).encode(["le", "chat"], "fr")
+    assert found.matrix.shape == (2, 10)
+    assert (found.tokens, found.unknown, found.truncated) == (7, 1, 3)
+
+
+def test_blocks_make_no_difference(monkeypatch: pytest.MonkeyPatch) -> None:
+    encoder = load_encoder("power-mean", space())
+    expected = encoder.encode(iter(TEXT * 3), "fr")
+    monkeypatch.setattr(reading, "BLOCK", 2)
+    found = encoder.encode(iter(TEXT * 3), "fr")
+    np.testing.assert_array_equal(found.matrix, expected.matrix)
+    assert (found.empty, found.tokens, found.unknown) == (expected.empty, expected.tokens, expected.unknown)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\x00\x01\x1f",
+        "\u2028",
+        "кот 猫 chat",
+        "a" * 5000,
+        "’’’ - -- ' '",
+        "\ud800",
+        "1.5 " * 2000,
+        "\x00chat",
+    ],
+)
+def test_odd_text_gives_finite_rows(text: str) -> None:
+    encoded = load_encoder("mean+ngrams", space()).encode([text, "chat"], "fr")
+    assert np.isfinite(encoded.matrix).all()
+    assert encoded.matrix[1].any()
+    assert encoded.tokens >= encoded.unknown
+
+
+def test_a_line_of_a_million_words() -> None:
+    of = space()
+    line = "le chat noir. Dort 12:45 " * 200_000
+    encoded = load_encoder("power-mean[-inf,1,3]", of).encode([line, "le"], "fr")
+    x = np.stack([row(of, word) for word in ("le", "chat", "noir", "dort")]).astype(np.float64)
+    expected = np.concatenate([x.min(axis=0), x.mean(axis=0), np.cbrt((x**3).mean(axis=0))])
+    np.testing.assert_allclose(encoded.matrix[0], expected, atol=1e-4)
+    assert (encoded.tokens, encoded.unknown) == (1_200_001, 400_000)
+
+
+def test_ngrams_give_new_words_a_row(tmp_path: Path) -> None:
+    of = saved(tmp_path / "space")
+    skipped = load_encoder("mean", of).encode(["fr2"], "fr")
+    assert (skipped.empty, skipped.unknown) == (1, 1)
+    encoder = load_encoder("mean+ngrams", of)
+    found = encoder.encode(["fr2", "fr20", "fr20 fr2"], "fr")
+    assert (found.empty, found.unknown) == (0, 0)
+    np.testing.assert_allclose(found.matrix[2], (found.matrix[0] + found.matrix[1]) / 2, atol=1e-6)
+    assert np.linalg.norm(found.matrix[0]) == pytest.approx(1, abs=1e-5)
+
+
+def test_an_encoder_in_use_can_be_copied(tmp_path: Path) -> None:
+    encoder = load_encoder("mean+ngrams", saved(tmp_path / "space"))
+    expected = encoder.encode(["fr2 fr20"], "fr").matrix
+    found = pickle.loads(pickle.dumps(encoder)).encode(["fr2 fr20"], "fr").matrix
+    np.testing.assert_array_equal(found, expected)
+
+
+def test_a_reading_keeps_its_rows_when_another_drops_new_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lookup = Lookup(saved(tmp_path / "space"), "ngrams")
+    reading, rows = lookup.read(["fr2"], "fr")
+    before = rows[reading.sentences.ids].clone()
+    monkeypatch.setattr("muse.sentences.encoders.reading.REMEMBERED", 0)  # as after very many words
+    again, others = lookup.read(["fr3"], "fr")  # by another thread, before the rows are pooled
+    assert torch.equal(reading.sentences.ids, again.sentences.ids)
+    assert not torch.equal(others[again.sentences.ids], before)
+    assert torch.equal(rows[reading.sentences.ids], before)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_saved_encoder_is_the_same(tmp_path: Path, name: str) -> None:
+    of = space()
+    fitted = load_encoder(name, of).fit(TEXT, "fr").fit(EN_TEXT, "en") if "global" in name else (
+        load_encoder(name, of).fit(TEXT, "fr")
+    )  # fmt: skip
+    fitted.save(tmp_path / "encoder")
+    loaded = load_encoder(tmp_path / "encoder", of)
+    assert (loaded.name, loaded.dimension, loaded.languages) == (fitted.name, fitted.dimension, ("fr", "en"))
+    np.testing.assert_array_equal(loaded.encode(TEXT, "fr").matrix, fitted.encode(TEXT, "fr").matrix)
+    assert not [path for path in tree(tmp_path) if "partial" in path or path.endswith(".pkl")]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_its_name_makes_it_again(name: str) -> None:
+    made = load_encoder(name, space())
+    assert load_encoder(made.name, space()).name == made.name
+
+
+def test_several_spaces_are_saved_too(tmp_path: Path) -> None:
+    a, b = space(), space(seed=5, dimension=3)
+    fitted = load_encoder("power-mean+znorm", a, b).fit(TEXT, "fr")
+    fitted.save(tmp_path / "encoder")
+    loaded = load_encoder(tmp_path / "encoder", a, b)
+    np.testing.assert_array_equal(loaded.encode(TEXT, "fr").matrix, fitted.encode(TEXT, "fr").matrix)
+    with pytest.raises(BadSetting, match="2 spaces, got 1; use it by itself, and name its other space with"):
+        load_encoder(tmp_path / "encoder", a)
+    with pytest.raises(Mismatch, match="checksum"):
+        load_encoder(tmp_path / "encoder", b, a)
+
+
+@pytest.mark.parametrize("name", ["idf", "sif", "mean+centre", "power-mean[1,inf]"])
+def test_a_saved_encoder_of_one_space_takes_no_other_beside_it(tmp_path: Path, name: str) -> None:
+    of = space()
+    load_encoder(name, of).fit(TEXT, "fr").save(tmp_path / "kept")
+    with pytest.raises(BadSetting, match="/kept: this saved encoder reads 1 space, got 2; leave out --also"):
+        load_encoder(tmp_path / "kept", of, space(seed=5, dimension=3))
+
+
+def test_binary_codes_are_the_signs_about_the_mean() -> None:
+    fitted = load_encoder("mean+binary", space()).fit(TEXT, "fr")
+    raw = load_encoder("mean", space()).encode(TEXT, "fr").matrix
+    full = raw.any(axis=1)
+    found = fitted.encode(TEXT, "fr").matrix
+    np.testing.assert_array_equal(found[full], np.where(raw[full] > raw[full].mean(axis=0), 1, -1))
+    assert not found[~full].any()
+    h = np.unpackbits(np.packbits(found[full] > 0, axis=1)[0] ^ np.packbits(found[full] > 0, axis=1)[1]).sum()
+    cosine = found[full][0] @ found[full][1] / 5
+    assert cosine == pytest.approx(1 - 2 * h / 5)
+
+
+def test_binary_codes_of_a_threshold_need_no_text() -> None:
+    encoder = load_encoder("mean+binary[0.1]", space())
+    raw = load_encoder("mean", space()).encode(TEXT, "fr").matrix
+    found = encoder.encode(TEXT, "fr").matrix
+    np.testing.assert_array_equal(found, raw > 0.1)
+    assert 0 < found.mean() < 1
+    assert encoder.fit(TEXT, "fr") is encoder
+
+
+def test_below_a_threshold_under_zero_there_are_bits_of_no_empty_sentence() -> None:
+    found = load_encoder("mean+binary[-9]", space()).encode(["le chat", "xyzzy", ""], "fr")
+    np.testing.assert_array_equal(found.matrix, [[1] * 5, [0] * 5, [0] * 5])
+    assert found.empty == 2
+
+
+def test_what_stands_before_a_threshold_is_fitted_on_its_own() -> None:
+    of = space()
+    encoder = load_encoder("mean+centre+binary[0.1]", of)
+    with pytest.raises(BadSetting, match="centre must be fitted on text in fr"):
+        encoder.encode(TEXT, "fr")
+    centred = load_encoder("mean+centre", of).fit(TEXT, "fr").encode(TEXT, "fr").matrix
+    np.testing.assert_array_equal(encoder.fit(TEXT, "fr").encode(TEXT, "fr").matrix, centred > 0.1)
+
+
+def test_fitting_changes_nothing_but_the_result() -> None:
+    encoder = load_encoder("idf", space())
+    before = encoder.encode(TEXT, "fr").matrix
+    fitted = encoder.fit(TEXT, "fr")
+    np.testing.assert_array_equal(encoder.encode(TEXT, "fr").matrix, before)
+    assert np.abs(fitted.encode(TEXT, "fr").matrix - before).max() > 1e-3
+    np.testing.assert_array_equal(
+        fitted.fit(TEXT, "fr").encode(TEXT, "fr").matrix, fitted.encode(TEXT, "fr").matrix
+    )
+    assert (encoder.name, fitted.name) == ("idf[rank]", "idf")
+
+
+def test_a_generator_is_text_enough_to_fit() -> None:
+    encoder = load_encoder("sif+pcr", space())
+    by_list, by_generator = encoder.fit(TEXT, "fr"), encoder.fit(iter(TEXT), "fr")
+    np.testing.assert_array_equal(by_list.encode(TEXT, "fr").matrix, by_generator.encode(TEXT, "fr").matrix)
+
+
+@pytest.mark.parametrize(
+    "name", ["mean+znorm", "power-mean+znorm[global]", "mean+pcr", "mean+centre", "mean+binary"]
+)
+def test_corrections_need_text_first(name: str) -> None:
+    with pytest.raises(BadSetting, match="must be fitted on text in fr before it encodes, got none"):
+        load_encoder(name, space()).encode(["le chat"], "fr")
+
+
+def test_corrections_are_of_a_language_unless_global() -> None:
+    of = space()
+    with pytest.raises(BadSetting, match="must be fitted on text in en"):
+        load_encoder("mean+znorm", of).fit(TEXT, "fr").encode(["the cat"], "en")
+    assert load_encoder("mean+znorm[global]", of).fit(TEXT, "fr").encode(["the cat"], "en").matrix.any()
+
+
+def test_what_follows_a_global_correction_is_fitted_to_one_language() -> None:
+    # The second language changes the moments of both, and so the rows that the first was fitted to.
+    encoder = load_encoder("mean+znorm[global]+pcr", space()).fit(TEXT, "fr")
+    assert encoder.fit(TEXT, "fr").encode(TEXT, "fr").matrix.any()
+    with pytest.raises(BadSetting, match=r"got fr, en; use one \[global\] correction"):
+        encoder.fit(TEXT, "en")
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["magic", "mean[3]", "idf[x]", "power-mean[a]", "power-mean[]x", "mean+whiten", "mean++pcr", "", "+pcr",
+     "mean+pcr+ngrams", "Mean"],
+)  # fmt: skip
+def test_names_of_no_encoder(name: str) -> None:
+    with pytest.raises(BadSetting, match="got"):
+        load_encoder(name, space())
+
+
+@pytest.mark.parametrize(("p", "why"), [("0", "geometric"), ("-1", "infinite at 0"), ("nan", "p > 0")])
+def test_powers_that_have_no_mean(p: str, why: str) -> None:
+    with pytest.raises(BadSetting, match=why):
+        load_encoder(f"power-mean[1,{p}]", space())
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_languages_it_has_not_got(name: str) -> None:
+    encoder = load_encoder(name, space())
+    for use in (encoder.encode, encoder.fit):
+        with pytest.raises(BadSetting, match="got 'xx'"):
+            use(["le chat"], "xx")
+
+
+def test_every_untrained_name_of_the_contract_is_there() -> None:
+    assert {"mean", "idf", "sif", "power-mean"} <= set(MAKERS)
+
+
+def test_another_space_is_refused(tmp_path: Path) -> None:
+    load_encoder("idf", space()).save(tmp_path / "encoder")
+    with pytest.raises(Mismatch, match="belongs to a space whose fr has the checksum"):
+        load_encoder(tmp_path / "encoder", space(seed=7))
+
+
+def test_the_same_space_saved_and_loaded_is_no_other(tmp_path: Path) -> None:
+    first = saved(tmp_path / "space")
+    load_encoder("idf", first).save(tmp_path / "encoder")
+    from muse.space import load_space
+
+    load_encoder(tmp_path / "encoder", load_space(tmp_path / "space"))
+
+
+def break_manifest(folder: Path, **changes: object) -> None:
+    path = folder / "manifest.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | changes))
+
+
+def test_broken_folders(tmp_path: Path) -> None:
+    folder, of = tmp_path / "encoder", space()
+
+    def fresh() -> None:
+        load_encoder("idf", of).fit(TEXT, "fr").save(folder)
+
+    fresh()
+    (folder / "arrays.npz").write_bytes(b"PK")
+    with pytest.raises(BadFile, match=r"arrays\.npz: expected the file that was saved"):
+        load_encoder(folder, of)
+    fresh()
+    (folder / "arrays.npz").unlink()
+    with pytest.raises(BadFile, match=r"arrays\.npz"):
+        load_encoder(folder, of)
+    for changes, part in (
+        ({"format_version": 9}, "expected format 1, got 9"),
+        ({"kind": "elmo"}, "has no encoder 'elmo'"),
+        ({"spaces": None}, "spaces to be of type dict"),
+    ):
+        fresh()
+        break_manifest(folder, **changes)
+        with pytest.raises(BadFile, match=part):
+            load_encoder(folder, of)
+    with pytest.raises(
+        BadFile, match="nosuch: expected a saved encoder, found no such folder; check the name"
+    ):
+        load_encoder(tmp_path / "nosuch", of)
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(BadFile, match="empty: expected a saved encoder, found no manifest.json in it"):
+        load_encoder(tmp_path / "empty", of)
+    (tmp_path / "note").write_text("")
+    with pytest.raises(BadFile, match="note: expected a saved encoder, found a file; check the name"):
+        load_encoder(tmp_path / "note", of)
+
+
+@pytest.mark.parametrize("changes", [{"settings": {}}, {"settings": {"correction": "", "sif": 1}}])
+def test_a_correction_that_is_not_whole(tmp_path: Path, changes: dict[str, object]) -> None:
+    folder, of = tmp_path / "encoder", space()
+    load_encoder("mean+znorm", of).fit(TEXT, "fr").save(folder)
+    break_manifest(folder, **changes)
+    with pytest.raises(BadFile, match="encoder: expected the settings of a corrected encoder"):
+        load_encoder(folder, of)
+
+
+def test_saving_replaces_no_other_folder(tmp_path: Path) -> None:
+    (tmp_path / "thesis").mkdir()
+    (tmp_path / "thesis" / "thesis.tex").write_text("mine")
+    before = tree(tmp_path)
+    with pytest.raises(BadSetting, match="is not a saved encoder"):
+        load_encoder("mean", space()).save(tmp_path / "thesis")
+    assert tree(tmp_path) == before
+
+
+def test_scale_of_rows_is_kept_by_all_but_znorm() -> None:
+    assert math.isclose(float(np.linalg.norm(one("mean", "chat", space()))), 1, abs_tol=1e-5)
+
+
+@pytest.mark.parametrize("count", [0, 10**12])
+def test_parts_that_are_not_there(tmp_path: Path, count: int) -> None:
+    load_encoder("mean+znorm", of := space()).fit(TEXT, "fr").save(tmp_path / "encoder")
+    break_manifest(tmp_path / "encoder", parts=count)
+    with pytest.raises(BadFile, match=f"expected 1 parts, as there are, got {count}"):
+        load_encoder(tmp_path / "encoder", of)
+
+
+def test_arrays_of_an_encoder_that_are_not_numbers(tmp_path: Path) -> None:
+    folder, of = tmp_path / "encoder", space()
+    load_encoder("mean+znorm", of).fit(TEXT, "fr").save(folder)
+    (arrays,) = folder.glob("*.npz")
+    with np.load(arrays) as found:
+        spoiled = {
+            name: found[name] * (np.nan if found[name].dtype.kind == "f" else 1) for name in found.files
+        }
+    np.savez(arrays, **spoiled)
+    break_manifest(folder, checksums={arrays.name: checksum(arrays)})
+    with pytest.raises(BadFile, match="with nan"):
+        load_encoder(folder, of)

@@ -1,0 +1,111 @@
+"""The trained encoder: rows as its tables give them, saved and loaded again, refused in another space."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from muse.errors import BadFile, BadSetting, Mismatch
+from muse.sentences.encoders.pooling import Power, Signed
+from muse.sentences.encoders.trained import TrainedEncoder
+from muse.sentences.encoders.words import PowerMean
+from muse.sentences.loading import load_encoder
+from muse.space import AlignedSpace
+from tests.support.command import tree
+from tests.support.parallel import DIMENSION, WORDS, toy_space
+
+FR = np.random.default_rng(5).normal(size=(WORDS, DIMENSION)).astype(np.float32)
+
+
+@pytest.fixture
+def space(tmp_path: Path) -> AlignedSpace:
+    return toy_space(tmp_path / "space")
+
+
+def encoder(space: AlignedSpace, pooling: str = "mean", powers: tuple[Power, ...] = (1.0,)) -> TrainedEncoder:
+    return TrainedEncoder(
+        "x-cbow[align:0.25]", space, ("fr", "en"), {"fr": FR}, pooling, powers, settings={"seed": 3}
+    )
+
+
+def test_it_pools_its_own_rows_and_of_the_pivot_those_of_the_space(space: AlignedSpace) -> None:
+    made = encoder(space)
+    found = made.encode(["fr3 fr5 fr3", "", "fr7 unknown"], "fr")
+    assert np.allclose(found.matrix, [FR[[3, 5, 3]].mean(0), np.zeros(DIMENSION), FR[7]], atol=1e-6)
+    assert (found.empty, found.tokens, found.unknown) == (1, 5, 1)
+    pivot = made.encode(["en3 en5", "en7"], "en").matrix
+    untrained = load_encoder("mean", space).encode(["en3 en5", "en7"], "en").matrix
+    assert np.array_equal(pivot, untrained)
+    assert (made.name, made.languages, made.dimension) == ("x-cbow[align:0.25]", ("fr", "en"), DIMENSION)
+    assert made.fit(["fr1"], "fr") is made
+
+
+def test_sums_and_power_means(space: AlignedSpace) -> None:
+    summed = encoder(space, "sum").encode(["fr3 fr5 fr3"], "fr").matrix
+    assert np.allclose(summed, FR[[3, 5, 3]].sum(0), atol=1e-5)
+    powers = encoder(space, powers=(-np.inf, 1, np.inf))
+    rows = FR[[3, 5]]
+    expected = np.concatenate([rows.min(0), rows.mean(0), rows.max(0)])
+    assert np.allclose(powers.encode(["fr3 fr5"], "fr").matrix, expected, atol=1e-6)
+    assert powers.dimension == 3 * DIMENSION
+    assert powers.name == "x-cbow[align:0.25]+power-mean[-inf,1,inf]"
+
+
+def test_a_language_it_was_not_trained_for(space: AlignedSpace) -> None:
+    for use in (encoder(space).encode, encoder(space).fit):
+        with pytest.raises(BadSetting, match=r"encodes fr, en; got 'de'.*muse train"):
+            use([], "de")
+
+
+@pytest.mark.parametrize("powers", [(1.0,), (-np.inf, 1.0, Signed(2.0), np.inf)])
+def test_saved_and_loaded_again(space: AlignedSpace, tmp_path: Path, powers: tuple[Power, ...]) -> None:
+    made = encoder(space, "sum", powers)
+    made.save(tmp_path / "encoder")
+    loaded = load_encoder(tmp_path / "encoder", space)
+    assert isinstance(loaded, TrainedEncoder)
+    assert loaded.name == made.name
+    assert loaded.settings == {"seed": 3}
+    for language in ("fr", "en"):
+        text = [f"{language}3 {language}5", ""]
+        assert np.array_equal(loaded.encode(text, language).matrix, made.encode(text, language).matrix)
+    assert list(loaded.tables) == ["fr"]  # the pivot's are the space's, and not written twice
+
+
+def test_the_words_are_there_for_any_other_pooling(space: AlignedSpace) -> None:
+    from muse.sentences.encoders.words import Lookup
+
+    found = PowerMean(Lookup(encoder(space).words), (3.0,)).encode(["fr3 fr5"], "fr").matrix
+    assert np.allclose(found, np.cbrt((FR[[3, 5]].astype(np.float64) ** 3).mean(0)), atol=1e-5)
+
+
+def test_another_space_is_refused(space: AlignedSpace, tmp_path: Path) -> None:
+    encoder(space).save(tmp_path / "encoder")
+    other = toy_space(tmp_path / "other", seed=7)
+    with pytest.raises(Mismatch, match=r"encoder.*checksum.*use it with the space"):
+        load_encoder(tmp_path / "encoder", other)
+
+
+def test_a_broken_folder_is_refused(space: AlignedSpace, tmp_path: Path) -> None:
+    encoder(space).save(tmp_path / "encoder")
+    path = tmp_path / "encoder" / "manifest.json"
+    whole = json.loads(path.read_text())
+    for settings in ({}, {**whole["settings"], "powers": 3}, {**whole["settings"], "training": "x"}):
+        path.write_text(json.dumps({**whole, "settings": settings}))
+        with pytest.raises(BadFile, match="settings of a trained encoder"):
+            load_encoder(tmp_path / "encoder", space)
+
+
+@pytest.mark.parametrize("name", ["x-cbow", "projection", "cvm-add"])
+def test_a_name_alone_says_how_to_train_one(space: AlignedSpace, name: str) -> None:
+    with pytest.raises(BadSetting, match="need training: run muse train SPACE"):
+        load_encoder(name, space)
+
+
+def test_nothing_else_is_overwritten(space: AlignedSpace, tmp_path: Path) -> None:
+    before = tree(tmp_path / "space")
+    with pytest.raises(BadSetting, match="not a saved encoder"):
+        encoder(space).save(tmp_path / "space")
+    assert tree(tmp_path / "space") == before

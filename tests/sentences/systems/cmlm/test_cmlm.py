@@ -1,0 +1,402 @@
+"""CMLM: its networks by their formulas, what it is asked, and that a neighbour is what it learns to use."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from muse.errors import BadSetting, Mismatch
+from muse.progress import Progress
+from muse.run.runtime import Runtime
+from muse.sentences.encoders.ragged import Padded, Ragged
+from muse.sentences.systems.cmlm import learning
+from muse.sentences.systems.cmlm.cmlm_system import PRESETS, scheduled, tuned
+from muse.sentences.systems.cmlm.learning import CmlmLearner, Cotrained, predict, read_corpus
+from muse.sentences.systems.cmlm.passages import (
+    NeighbourPairs,
+    Words,
+    find_neighbours,
+    hold_out,
+    words_of_space,
+)
+from muse.sentences.systems.cmlm.predictor import STRATEGIES, Cmlm, CmlmConfig, CmlmEncoder
+from muse.sentences.systems.network_encoder import BothSides
+from muse.sentences.systems.networks.masked_prediction import Cloze, Predicted, hide
+from muse.sentences.systems.networks.transformer import Inputs, parameter_count
+from muse.sentences.systems.pieces import Pieces
+from muse.sentences.training.losses import Softmax
+from muse.sentences.training.pairs import make_pairs
+from muse.sentences.training.seeding import torch_seeded
+from muse.sentences.training.trainer import TrainerConfig, train
+from muse.sentences.training.two_sides import PairLearner
+from tests.support.parallel import WORDS, toy_space, toy_text
+
+QUIET = Progress(quiet=True)
+SMALL = CmlmConfig(
+    heads=2, hidden=16, feed_forward=32, dropout=0.0, longest=8, projections=3, asked=40, warmup=5
+)
+
+
+def generator(seed: int = 0) -> torch.Generator:
+    return torch.Generator().manual_seed(seed)
+
+
+def topical(language: str, documents: int = 20, seed: int = 0) -> dict[str, list[str]]:
+    """Documents of which each uses six words of its own: a neighbour says which."""
+    rng = np.random.default_rng(seed)
+    texts = {}
+    for number in range(documents):
+        own = [f"{language}{6 * (number % 5) + i}" for i in range(6)]
+        texts[f"d{number}"] = [" ".join(rng.choice(own, 5)) for _ in range(12)]
+    return texts
+
+
+@pytest.fixture(scope="module")
+def words(tmp_path_factory: pytest.TempPathFactory) -> Words:
+    """Those of the toy space."""
+    return words_of_space(toy_space(tmp_path_factory.mktemp("toy") / "space"), ("en", "fr"), 40)
+
+
+def model(words: Words, config: CmlmConfig = SMALL) -> Cmlm:
+    encoder = CmlmEncoder(config, words, generator())
+    return Cmlm(encoder, config, torch.zeros(words.count), generator(1))
+
+
+def learner(words: Words, config: CmlmConfig = SMALL) -> CmlmLearner:
+    texts = {name: hold_out(topical(name), np.random.default_rng(0)) for name in ("en", "fr")}
+    made = model(words, config)
+    return CmlmLearner(made, read_corpus(texts, made.encoder, Runtime()), config.share)
+
+
+def test_words_of_two_languages_and_what_is_asked_for(words: Words) -> None:
+    assert (words.count, words.asked) == (5 + 2 * WORDS, {"en": range(5, 45), "fr": range(65, 105)})
+    assert words.readers["fr"].read(["fr0 FR59 en1 !"]).sentences.ids.tolist() == [65, 124]
+    assert words.rows is not None
+    assert not words.rows[:5].any()
+    assert torch.linalg.vector_norm(words.rows[5:], dim=1).allclose(torch.ones(2 * WORDS))
+
+
+def test_a_sentence_is_the_mean_of_its_states(words: Words) -> None:
+    encoder = model(words).encoder
+    reading = encoder.reader("en").read(["en1 en2 en3", "en7", " ".join(["en4"] * 9)])
+    assert (reading.sentences.lengths.tolist(), reading.truncated) == ([3, 1, 8], 1)
+    sentences = torch.split(reading.sentences.ids, [3, 1, 8])
+    padded = torch.nn.utils.rnn.pad_sequence(list(sentences), batch_first=True)
+    mask = torch.arange(8) < torch.tensor([[3], [1], [8]])
+    rows = encoder.rows(Padded(padded, mask))
+    for row, sentence in zip(rows, sentences, strict=True):
+        alone = encoder.transformer(Inputs(sentence[None]))[0].mean(dim=0)
+        torch.testing.assert_close(row, alone, rtol=1e-4, atol=1e-5)
+
+
+def test_projections_begin_with_the_sentence_itself(words: Words) -> None:
+    rows = torch.randn(4, 16, generator=generator())
+    found = model(words).projected(rows)
+    assert found.shape == (4, 3, 16)
+    torch.testing.assert_close(found[:, 0], rows)
+    assert not torch.allclose(found[:, 1], found[:, 2])
+    one = CmlmConfig(**{**vars(SMALL), "projections": 1})
+    torch.testing.assert_close(model(words, one).projected(rows), rows[:, None])
+
+
+def changed(**settings: Any) -> CmlmConfig:
+    return CmlmConfig(**{**vars(SMALL), **settings})
+
+
+def test_a_vector_may_be_the_mean_of_the_projections(words: Words) -> None:
+    made = model(words, changed(vector="projected"))
+    sentences = made.encoder.reader("en").read(["en1 en2 en3", "en7"]).sentences
+    states = made.encoder.rows(sentences.padded())
+    torch.testing.assert_close(made.encoder(sentences, "en"), made.projected(states).mean(dim=1))
+    assert not torch.allclose(made.encoder(sentences, "en"), states)
+    kept = {name for name, _ in made.encoder.named_parameters() if "projections" in name}
+    assert kept
+    assert not {name for name, _ in model(words).encoder.named_parameters() if "projections" in name}
+
+
+def test_with_skip_the_head_reads_the_projections_of_its_own_sentence(words: Words) -> None:
+    made = model(words, changed(skip=True))
+    ids = torch.tensor([[4, 6, 4], [7, 4, 8]])
+    cloze = Cloze(ids, ids == 4, torch.tensor([5, 6, 7]))
+    mask = torch.ones_like(ids, dtype=torch.bool)
+    near = Padded(torch.tensor([[9, 10], [11, 12]]), mask[:, :2])
+    seen: dict[str, Tensor] = {}
+    made._dense.register_forward_hook(lambda *found: seen.update(read=found[1][0]))
+    made(cloze, mask, near, range(5, 45))
+    projected = made.projected(made.encoder.rows(near)).flatten(1)
+    torch.testing.assert_close(seen["read"][:, 16:], projected[[0, 0, 1]])
+    made(cloze, mask, None, range(5, 45))
+    assert not seen["read"][:, 16:].any()
+
+
+def test_a_masked_language_model_learns_from_no_neighbour(words: Words) -> None:
+    made = learner(words, changed(objective="mlm"))
+    twin = learner(words, changed(projections=0))
+    rows = torch.arange(6)
+    torch.testing.assert_close(made.loss(rows, generator(3)), twin.loss(rows, generator(3)))
+    assert not [name for name, _ in made.named_parameters() if "_projections" in name]
+    assert made.predictions() == predict_all(made, "none")
+
+
+def predict_all(made: CmlmLearner, condition: str) -> Predicted:
+    texts = made._corpus.held_out.items()
+    parts = [predict(made.model, text, name, condition, share=made._share) for name, text in texts]
+    return sum(parts, start=Predicted())
+
+
+def test_a_shuffled_neighbour_is_that_of_another_pair(words: Words, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = {name: learner(words, changed(neighbour=name)) for name in ("true", "shuffled")}
+    seen: dict[str, list[Padded]] = {"true": [], "shuffled": []}
+    for name, one in made.items():
+        keep = seen[name].append
+        monkeypatch.setattr(
+            one.model, "forward",
+            lambda cloze, mask, near, asked, keep=keep: (keep(near), torch.zeros(len(cloze.answers), 40))[1],
+        )  # fmt: skip
+        one.loss(torch.arange(6), generator(3))
+    (true,), (other,) = seen["true"], seen["shuffled"]
+    assert not (other.ids == true.ids).all(dim=1).any()
+
+
+def test_inference_may_have_a_trainer_of_its_own() -> None:
+    trainer = TrainerConfig(rate=1e-3, optimiser="lamb")
+    assert tuned(trainer, SMALL) == trainer
+    own = tuned(trainer, changed(tuning_rate=2e-5, tuning_optimiser="adam"))
+    assert (own.rate, own.optimiser) == (2e-5, "adam")
+
+
+@pytest.mark.parametrize("name", ["objective", "neighbour", "vector", "tuning_optimiser", "strategy"])
+def test_choices_have_names(name: str) -> None:
+    with pytest.raises(BadSetting, match=f"{name} must be one of .*; got 'other'"):
+        changed(**{name: "other"})
+
+
+@pytest.mark.parametrize("projections", [0, 1, 3])
+def test_the_neighbour_is_read_unless_there_are_no_projections(words: Words, projections: int) -> None:
+    made = model(words, CmlmConfig(**{**vars(SMALL), "projections": projections}))
+    ids = torch.tensor([[4, 6, 4], [7, 4, 8]])
+    cloze = Cloze(ids, ids == 4, torch.tensor([5, 6, 7]))
+    mask = torch.ones_like(ids, dtype=torch.bool)
+    near = Padded(torch.tensor([[9, 10], [11, 12]]), mask[:, :2])
+    far = Padded(near.ids.flip(0), near.mask)
+    scores = [made(cloze, mask, told, range(5, 45)) for told in (near, far, None)]
+    assert scores[0].shape == (3, 40)
+    same = [torch.allclose(scores[0], other) for other in scores[1:]]
+    assert same == [projections == 0] * 2
+
+
+def test_the_head_starts_from_the_odds_of_the_words(words: Words) -> None:
+    counts = torch.arange(words.count)
+    made = Cmlm(CmlmEncoder(SMALL, words, generator()), SMALL, counts, generator())
+    expected = torch.log((counts + 1) / (counts + 1).sum())
+    torch.testing.assert_close(made._odds.detach(), expected)
+
+
+def test_neighbours_stay_within_a_document_and_have_words(words: Words) -> None:
+    documents = {"a": ["en1", "en2", "?", "en3 en4"], "b": ["en5", "en6 en7"]}
+    found = find_neighbours(documents, words.readers["en"], 3, "cpu", QUIET)
+    assert found.pairs.tolist() == [[0, 1], [4, 5]]
+    with pytest.raises(Mismatch, match="adjacent paragraphs"):
+        find_neighbours({"a": ["en1", "?", "en2"]}, words.readers["en"], 3, "cpu", QUIET)
+
+
+def test_of_pieces_without_neighbours_pieces_are_named() -> None:
+    pytest.importorskip("tokenizers")
+    pieces = Pieces.learned({"en": ["en1 en2"]}, 20, generator())
+    with pytest.raises(Mismatch, match=r"with known word pieces, got none .* known word pieces, \d+ unknown"):
+        find_neighbours({"a": ["en1", "☃", "en2"]}, pieces, 3, "cpu", QUIET)
+
+
+def test_a_long_paragraph_is_read_in_parts_that_follow_each_other(words: Words) -> None:
+    """Seven words, at most three at once: 3 + 2 + 2, and the next paragraph follows the last of them."""
+    documents = {"a": ["en1 en2 en3 en4 en5 en6 en7", "en8"]}
+    found = find_neighbours(documents, words.readers["en"], 3, "cpu", QUIET)
+    assert found.passages.lengths.tolist() == [3, 2, 2, 1]
+    assert found.pairs.tolist() == [[0, 1], [1, 2], [2, 3]]
+
+
+@pytest.mark.parametrize(
+    ("pairs", "shown"),
+    [
+        ([[0, 1], [4, 5], [2, 3]], [7, 5, 9]),  # of the row before
+        ([[2, 3]], [5]),
+        ([[0, 1]], [7]),  # not 1, whose words are hidden
+        ([[1, 2], [0, 1]], [5, 9]),  # 1 is not shown to itself
+    ],
+)
+def test_a_shuffled_neighbour_is_of_another_pair(
+    words: Words, pairs: list[list[int]], shown: list[int]
+) -> None:
+    passages = Ragged.of([[5], [6], [7], [8], [9], [10]])
+    text = NeighbourPairs(passages, torch.tensor([[0, 1], [1, 2], [2, 3], [4, 5]]))
+    made = learner(words, changed(neighbour="shuffled"))
+    found = made._neighbours(text, torch.tensor(pairs))
+    assert found is not None
+    assert found.ids.flatten().tolist() == shown
+    lone = NeighbourPairs(passages, torch.tensor([[2, 3]]))
+    assert made._neighbours(lone, torch.tensor([[2, 3]])) is None
+
+
+@pytest.mark.parametrize("share", [0.24, 0.6])
+def test_the_share_of_hidden_words_is_that_of_the_config(
+    words: Words, monkeypatch: pytest.MonkeyPatch, share: float
+) -> None:
+    rng, read = np.random.default_rng(0), list[Cloze]()
+    texts = {
+        name: {
+            f"d{number}": [" ".join(f"{name}{i}" for i in rng.integers(40, size=size)) for size in (23, 40)]
+            for number in range(20)
+        }
+        for name in ("en", "fr")
+    }
+    made = model(words, changed(longest=40))
+    split = {name: hold_out(documents, rng) for name, documents in texts.items()}
+    trained = CmlmLearner(made, read_corpus(split, made.encoder, Runtime()), share)
+
+    def noted(*given: Any) -> Cloze:
+        read.append(hide(*given))
+        return read[-1]
+
+    monkeypatch.setattr(learning, "hide", noted)
+    trained.loss(torch.arange(trained.examples // 2), generator())
+    (cloze,) = read
+    assert abs(len(cloze.answers) / int((cloze.ids > 0).sum()) - share) < 0.02
+
+
+def test_whole_documents_are_held_out() -> None:
+    documents = {f"d{i}": [str(i)] for i in range(30)}
+    training, held_out = hold_out(documents, np.random.default_rng(1))
+    assert len(held_out) == 3
+    assert {**training, **held_out} == documents
+    assert not training.keys() & held_out.keys()
+    with pytest.raises(Mismatch, match=r"x\.tsv: text must have at least two documents"):
+        hold_out({"one": ["a", "b"]}, np.random.default_rng(1), "x.tsv")
+
+
+def test_batches_have_one_language_and_hold_everything_once(words: Words) -> None:
+    made = learner(words)
+    order = torch.randperm(made.examples, generator=generator())
+    batches = made.batches(order, 16)
+    half = made.examples // 2
+    assert sorted(torch.cat(list(batches)).tolist()) == list(range(made.examples))
+    sides = [set((rows >= half).tolist()) for rows in batches]
+    assert all(len(side) == 1 for side in sides)
+    assert sides[:4] in ([{False}, {True}] * 2, [{True}, {False}] * 2)
+
+
+def test_half_of_the_pairs_are_turned_and_one_language_is_hidden(
+    words: Words, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made, read = learner(words), []
+
+    def noted(ids: Tensor, *given: Any) -> Cloze:
+        cloze = hide(ids, *given)
+        read.append((ids, cloze))
+        return cloze
+
+    monkeypatch.setattr(learning, "hide", noted)
+    half = made.examples // 2
+    text = made._corpus.training["fr"]
+    rows, second = torch.arange(half, 2 * half), text.passages.take(text.pairs[:, 1]).padded().ids
+    made.loss(rows, generator())
+    ids, cloze = read[0]
+    unturned = (ids == second).all(dim=1).double().mean()
+    assert abs(float(unturned) - 0.5) < 0.2
+    assert set(cloze.ids.flatten().tolist()) <= {4, *range(65, 105), *ids.flatten().tolist()}
+    assert set(cloze.answers.tolist()) <= set(range(65, 105))
+
+
+def test_a_true_neighbour_tells_more_than_another_or_none(words: Words) -> None:
+    made = learner(words, CmlmConfig(**{**vars(SMALL), "share": 0.9}))  # the rest says little
+    config = TrainerConfig(epochs=12, batch=16, rate=1e-2, patience=12)
+    train(made, scheduled(config, 5, made), seed=0, runtime=Runtime())
+    text = made._corpus.held_out["en"]
+    told = {how: predict(made.model, text, "en", how, share=0.9) for how in learning.CONDITIONS}
+    assert told["true"].asked == told["shuffled"].asked == told["none"].asked
+    assert told["true"].loss < min(told["shuffled"].loss, told["none"].loss) - 0.2
+    assert told["true"].first_ten > max(told["shuffled"].first_ten, told["none"].first_ten)
+    assert told["true"] == predict(made.model, text, "en", "true", share=0.9)
+
+
+def test_training_together_adds_both_losses(words: Words) -> None:
+    made = learner(words, CmlmConfig(**{**vars(SMALL), "dropout": 0.5}))
+    sides = list(zip(*toy_text(60), strict=True))
+    readers = [made.model.encoder.reader(name) for name in ("en", "fr")]
+    pairs = make_pairs(sides, readers, rng=np.random.default_rng(0), device="cpu", progress=QUIET)
+    bitext = PairLearner(BothSides(made.model.encoder, ("en", "fr")), Softmax(0.3, 20), pairs)
+    both, rows = Cotrained(made, bitext, 0.2), torch.arange(8)
+    drawn = generator()
+    with torch_seeded(0):
+        chosen = torch.randint(bitext.examples, (8,), generator=drawn)
+        expected = made.loss(rows, drawn) + 0.2 * bitext.loss(chosen, drawn)
+    with torch_seeded(0):
+        torch.testing.assert_close(both.loss(rows, generator()), expected)
+    assert both.score() == bitext.score()
+    assert both.fewest(1) == 2
+    bitext.train()
+    with torch.no_grad():
+        assert bitext.loss(chosen, generator()) != bitext.loss(chosen, generator())  # dropout
+    bitext.eval()
+    assert bitext.loss(chosen, generator()) == bitext.loss(chosen, generator())
+
+
+def bert(vocabulary: int) -> int:
+    """The parameters of BERT base (Devlin et al., 2019), without segments and pooler, with 256 positions."""
+    h, layers = 768, 12
+    layer = 4 * (h * h + h) + (h * 3072 + 3072) + (3072 * h + h) + 4 * h
+    return vocabulary * h + 256 * h + 2 * h + layers * layer
+
+
+@pytest.mark.parametrize(("vocabulary", "published"), [(30_522, 110e6), (501_153, 471e6)])
+def test_the_paper_preset_has_the_published_size(vocabulary: int, published: float) -> None:
+    """BERT base's 110 million, and with the multilingual vocabulary LaBSE's 471 (Feng et al., 2020)."""
+    config = PRESETS["paper"].config
+    assert config.pieces == 501_153
+    pieces = Words(vocabulary, {}, {})
+    count = parameter_count(lambda drawn: CmlmEncoder(config, pieces, drawn))
+    assert count == bert(vocabulary)
+    assert count == pytest.approx(published, rel=0.02)
+
+
+def test_the_paper_preset_takes_a_step() -> None:
+    config = CmlmConfig(**{**vars(PRESETS["paper"].config), "layers": 2})
+    words = Words(1000, {}, {"en": range(5, 1000)})
+    made = Cmlm(CmlmEncoder(config, words, generator()), config, torch.ones(1000), generator())
+    ids = torch.randint(5, 1000, (2, 20), generator=generator())
+    mask = torch.ones_like(ids, dtype=torch.bool)
+    cloze = Cloze(ids, mask, ids[mask])
+    scores = made(cloze, mask, Padded(ids, mask), range(5, 1000))
+    loss = torch.nn.functional.cross_entropy(scores, cloze.answers - 5)
+    loss.backward()  # type: ignore[no-untyped-call]
+    assert abs(loss.item() - math.log(995)) < 1
+    assert all(p.grad is not None and p.grad.isfinite().all() for p in made.parameters())
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"strategy": "nosuch"}, "staged, joint, sequential"),
+        ({"alpha": 0.0}, "alpha"),
+        ({"share": 0.0}, "share of hidden words"),
+        ({"projections": -1}, "projections must be 0 or more"),
+        ({"heads": 7}, "multiple of heads"),
+    ],
+)
+def test_settings_that_cannot_work(settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(BadSetting, match=message):
+        CmlmConfig(**settings)
+
+
+def test_the_rate_falls_to_nothing_over_all_steps_and_no_sooner(words: Words) -> None:
+    made, config = learner(words), TrainerConfig(epochs=4, batch=64)
+    steps = 4 * len(made.batches(torch.randperm(made.examples, generator=generator()), 64))
+    assert steps > 4 * -(-made.examples // 64)  # each of two languages has a batch that is not full
+    schedule = scheduled(config, 8, made).schedule
+    assert [schedule(step) for step in (4, 8, steps + 1)] == [0.5, 1.0, 0.0]
+    assert schedule(steps) > 0
+    assert STRATEGIES["staged"] == ("cmlm", "cmlm+br")

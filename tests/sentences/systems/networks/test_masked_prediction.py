@@ -1,0 +1,163 @@
+"""Masked prediction: chances within binomial bounds, weights, figures by loops, the left-to-right case."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+from torch import Tensor
+
+from muse.errors import BadSetting
+from muse.sentences.systems.networks.masked_prediction import (
+    Masking,
+    Predicted,
+    hide,
+    left_to_right,
+    predicted,
+    prediction_loss,
+    rarity,
+)
+
+V = 1000
+
+
+def generator(seed: int = 0) -> torch.Generator:
+    return torch.Generator().manual_seed(seed)
+
+
+def text(b: int = 200, t: int = 102) -> Tensor:
+    """Rows of <bos>, 100 tokens, <eos>, the last 50 rows half padding."""
+    ids = torch.randint(5, V, (b, t), generator=generator(1))
+    ids[:, 0], ids[:, -1] = 2, 3
+    ids[-50:, 52:] = 0
+    return ids
+
+
+def within(count: int, trials: int, chance: float) -> bool:
+    return abs(count - trials * chance) <= 4 * math.sqrt(trials * chance * (1 - chance))
+
+
+def test_shares_of_hidden_tokens_and_what_becomes_of_them() -> None:
+    ids = text()
+    read, asked, answers = hide(ids, Masking(V), generator())
+    assert torch.equal(answers, ids[asked])
+    assert not asked[ids < 5].any()
+    assert torch.equal(read[~asked], ids[~asked])
+    wanted = [round(0.15 * int((row >= 5).sum())) for row in ids]
+    assert asked.sum(dim=1).tolist() == wanted
+    p, said = len(answers), read[asked]
+    masked = said == 4
+    assert within(int(masked.sum()), p, 0.8)
+    # One of the ordinary tokens may be drawn for itself.
+    assert within(int((said == answers).sum()), p, 0.1 + 0.1 / (V - 5))
+    assert int(said[~masked].min()) >= 5
+    # No place of a row is preferred.
+    halves = asked[:150, 1:51].sum(), asked[:150, 51:101].sum()
+    assert within(int(halves[0]), int(halves[0] + halves[1]), 0.5)
+
+
+def test_tokens_from_the_vocabulary_on_are_neither_hidden_nor_put_in() -> None:
+    ids = text()
+    read, asked, answers = hide(ids, Masking(300, specials=200), generator())
+    assert (int(answers.min()), int(answers.max())) == (200, 299)
+    assert torch.equal(read[~asked], ids[~asked])
+    put_in = read[asked & (read != 4)]
+    assert 200 <= int(put_in.min()) <= int(put_in.max()) < 300
+    assert asked.sum(dim=1).tolist() == [
+        max(1, round(0.15 * n)) if (n := int(((row >= 200) & (row < 300)).sum())) else 0 for row in ids
+    ]
+
+
+def test_a_number_of_them_and_at_least_one() -> None:
+    ids = text()
+    asked = hide(ids, Masking(V, number=80), generator()).asked
+    assert asked.sum(dim=1).tolist() == [min(80, int((row >= 5).sum())) for row in ids]
+    assert hide(torch.tensor([[2, 7, 3], [2, 3, 0]]), Masking(V), generator()).asked.tolist() == [
+        [False, True, False],
+        [False, False, False],
+    ]
+
+
+def test_all_is_drawn_from_the_generator() -> None:
+    first, again, other = (hide(text(), Masking(V), generator(seed)) for seed in (0, 0, 1))
+    assert all(torch.equal(a, b) for a, b in zip(first, again, strict=True))
+    assert not torch.equal(first.asked, other.asked)
+
+
+def test_chances_go_by_the_weights() -> None:
+    # One token of three a row: P(i) = w_i / (w_1 + w_2 + w_3), w = 1 / sqrt(f).
+    ids = torch.tensor([5, 6, 7]).repeat(20_000, 1)
+    weights = rarity(torch.tensor([0, 0, 0, 0, 0, 1, 4, 16]))
+    asked = hide(ids, Masking(8, number=1), generator(), weights).asked
+    for place, weight in enumerate((1, 1 / 2, 1 / 4)):
+        assert within(int(asked[:, place].sum()), len(ids), weight / 1.75)
+
+
+def test_left_to_right_asks_for_the_next_token() -> None:
+    ids = torch.tensor([[2, 7, 8, 3], [2, 9, 3, 0]])
+    cloze = left_to_right(ids, ids != 0)
+    assert torch.equal(cloze.ids, ids)
+    assert cloze.asked.tolist() == [[True, True, True, False], [True, True, False, False]]
+    assert cloze.answers.tolist() == [7, 8, 3, 9, 3]
+
+
+@pytest.mark.parametrize("smoothing", [0.0, 0.1])
+def test_loss_by_hand(smoothing: float) -> None:
+    scores = torch.randn(6, 15, generator=generator(), dtype=torch.float64).float()
+    answers = torch.randint(0, 15, (6,), generator=generator())
+    total = 0.0
+    for row, answer in zip(scores.tolist(), answers.tolist(), strict=True):
+        log_sum = math.log(sum(math.exp(score) for score in row))
+        total += (1 - smoothing) * (log_sum - row[answer])
+        total += smoothing * sum(log_sum - score for score in row) / 15
+    assert float(prediction_loss(scores, answers, smoothing)) == pytest.approx(total / 6, rel=1e-5)
+
+
+def test_figures_by_hand_and_added_up() -> None:
+    scores = torch.randn(40, 30, generator=generator())
+    answers = torch.randint(0, 30, (40,), generator=generator())
+    places = [
+        sorted(row, reverse=True).index(row[answer])
+        for row, answer in zip(scores.tolist(), answers.tolist(), strict=True)
+    ]
+    whole = predicted(scores, answers)
+    assert whole.accuracy == pytest.approx(100 * sum(place == 0 for place in places) / 40)
+    assert whole.accuracy_at_10 == pytest.approx(100 * sum(place < 10 for place in places) / 40)
+    assert whole.loss == pytest.approx(float(prediction_loss(scores, answers)), rel=1e-5)
+    assert whole.perplexity == pytest.approx(math.exp(whole.loss))
+    parts = predicted(scores[:7], answers[:7]) + predicted(scores[7:], answers[7:])
+    assert (parts.asked, parts.first, parts.first_ten) == (whole.asked, whole.first, whole.first_ten)
+    assert parts.nats == pytest.approx(whole.nats, rel=1e-5)
+
+
+def test_a_network_that_says_nothing_is_right_by_no_chance() -> None:
+    even = predicted(torch.zeros(3, 50), torch.tensor([0, 1, 2]))
+    assert (even.first, even.first_ten) == (0, 0)
+    assert even.perplexity == pytest.approx(50, rel=1e-5)
+
+
+def test_nothing_asked() -> None:
+    scores, answers = torch.zeros(0, 9, requires_grad=True), torch.zeros(0, dtype=torch.long)
+    loss = prediction_loss(scores, answers)
+    loss.backward()  # type: ignore[no-untyped-call]
+    assert float(loss.detach()) == 0
+    assert predicted(scores, answers) == Predicted()
+    assert math.isnan(Predicted().accuracy)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"mask": 5},
+        {"vocabulary": 5},
+        {"share": 0.0},
+        {"share": 1.1},
+        {"number": 0},
+        {"masked": 0.8, "swapped": 0.3},
+        {"masked": math.nan},
+    ],
+)
+def test_bad_settings(settings: dict[str, object]) -> None:
+    with pytest.raises(BadSetting):
+        Masking(**{"vocabulary": V, **settings})  # type: ignore[arg-type]

@@ -1,0 +1,445 @@
+"""InferSent, translation detection and X-BiLSTM: their mathematics, and through muse train."""
+
+from __future__ import annotations
+
+import itertools
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from muse.progress import Progress
+from muse.sentences.encoders.ragged import Ragged
+from muse.sentences.encoders.reading import Vocabulary
+from muse.sentences.loading import load_encoder
+from muse.sentences.systems.core import Matrices, SpaceCore
+from muse.sentences.systems.network_encoder import BothSides, NetworkEncoder
+from muse.sentences.systems.networks.sentence_rows import POOLINGS, HierarchicalConvolution, Recurrent
+from muse.sentences.systems.nli.infersent import (
+    InferSent,
+    InferSentConfig,
+    SameLength,
+    TranslationExamples,
+    sentence_layers,
+)
+from muse.sentences.systems.nli.pair_classes import PairClassifier, PairClassLearner, pair_features
+from muse.sentences.systems.nli.x_bilstm import XBiLSTM
+from muse.sentences.systems.registry import SYSTEMS
+from muse.sentences.training.learner import Learner
+from muse.sentences.training.losses import Align
+from muse.sentences.training.optimising import Optimisers
+from muse.sentences.training.pairs import Pairs, make_pairs
+from muse.sentences.training.seeding import torch_seeded
+from muse.sentences.training.trainer import Shared
+from muse.sentences.training.two_sides import PairLearner
+from muse.space import load_space
+from tests.support.command import Command, refused, refused_leaving, tree
+from tests.support.parallel import WORDS, toy_space, toy_text, write_text
+
+LENGTHS = (4, 1, 3)
+HEADER = "pair_ID\tsentence_A\tsentence_B\tentailment_judgment\n"
+
+
+def seeded(units: int, pooling: str, width: int = 5) -> Recurrent:
+    with torch_seeded(1):
+        return Recurrent("bilstm", width, units, pooling)
+
+
+def matrices(width: int = 5) -> Matrices:
+    """Sentences of several lengths, with numbers in the padding that would be seen."""
+    rows = torch.randn(len(LENGTHS), max(LENGTHS), width, generator=torch.Generator().manual_seed(0))
+    mask = torch.arange(max(LENGTHS)) < torch.tensor(LENGTHS)[:, None]
+    return Matrices(rows.masked_fill(~mask[..., None], 1e6), mask)
+
+
+def states(words: Tensor, lstm: torch.nn.LSTM, suffix: str) -> list[Tensor]:
+    """h_t of one LSTM over words (T, K), by its equations (Hochreiter and Schmidhuber, 1997)."""
+    names = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
+    w, r, b, c = (getattr(lstm, f"{name}_l0{suffix}") for name in names)
+    h = cell = torch.zeros(lstm.hidden_size)
+    found = []
+    for word in words:
+        gates = w @ word + b + r @ h + c
+        i, f, g, o = gates.chunk(4)
+        cell = f.sigmoid() * cell + i.sigmoid() * g.tanh()
+        h = o.sigmoid() * cell.tanh()
+        found.append(h)
+    return found
+
+
+def pooled(found: Tensor, pooling: str, network: Recurrent) -> Tensor:
+    """The row of a sentence from its states (T, h)."""
+    if pooling == "attention":
+        keys = torch.tanh(found @ network.keys.weight.T + network.keys.bias)
+        weights = [(keys @ query).softmax(dim=0) for query in network.queries.weight]
+        return torch.cat([(weight[:, None] * found).sum(dim=0) for weight in weights])
+    return found.amax(dim=0) if pooling == "max" else found.mean(dim=0)
+
+
+@pytest.mark.parametrize("pooling", POOLINGS)
+def test_a_bilstm_is_its_equations_and_padding_changes_no_row(pooling: str) -> None:
+    network, (rows, mask) = seeded(7, pooling), matrices()
+    lstm = network.get_submodule("lstm")
+    assert isinstance(lstm, torch.nn.LSTM)
+    found = network(rows, mask)
+    assert found.shape == (len(LENGTHS), network.dimension)
+    for place, length in enumerate(LENGTHS):
+        words = rows[place, :length]
+        forward, backward = states(words, lstm, ""), states(words.flip(0), lstm, "_reverse")
+        if pooling == "last":
+            expected = torch.cat([forward[-1], backward[-1]])
+        else:
+            both = [torch.stack(side) for side in (forward, backward[::-1])]
+            expected = pooled(torch.cat(both, dim=1), pooling, network)
+        torch.testing.assert_close(found[place], expected)
+        torch.testing.assert_close(
+            found[place : place + 1], network(words[None], mask[place : place + 1, :length])
+        )
+
+
+@pytest.mark.parametrize("network", ["lstm", "gru", "bigru", "convolution"])
+def test_other_networks_see_no_padding(network: str) -> None:
+    with torch_seeded(1):
+        layers = sentence_layers(5, InferSentConfig(network=network, units=7, pooling="last"))
+    rows, mask = matrices()
+    found = layers(rows, mask)
+    assert layers.dimension == {"lstm": 7, "gru": 7, "bigru": 14, "convolution": 8 * 7}[network]
+    for place, length in enumerate(LENGTHS):
+        alone = layers(rows[place : place + 1, :length], mask[place : place + 1, :length])
+        torch.testing.assert_close(found[place : place + 1], alone)
+
+
+def test_a_gru_ends_with_its_last_state() -> None:
+    with torch_seeded(1):
+        network = Recurrent("gru", 5, 7, "last")
+    rows, mask = matrices()
+    gru = network.get_submodule("gru")
+    w, r, b, c = (getattr(gru, f"{name}_l0") for name in ("weight_ih", "weight_hh", "bias_ih", "bias_hh"))
+    for place, length in enumerate(LENGTHS):
+        h = torch.zeros(7)
+        for word in rows[place, :length]:
+            (reset, update, new), (reset_h, update_h, new_h) = (w @ word + b).chunk(3), (r @ h + c).chunk(3)
+            gate = (update + update_h).sigmoid()
+            h = (1 - gate) * torch.tanh(new + (reset + reset_h).sigmoid() * new_h) + gate * h
+        torch.testing.assert_close(network(rows, mask)[place], h)
+
+
+def test_a_convolution_reads_three_words_and_keeps_the_largest_of_every_layer() -> None:
+    with torch_seeded(1):
+        network = HierarchicalConvolution(5, 2)
+    rows, mask = matrices()
+    for place, length in enumerate(LENGTHS):
+        words, expected = rows[place, :length], []
+        for layer in network.layers:
+            weight, bias = layer.get_parameter("weight"), layer.get_parameter("bias")
+            wide = torch.cat([torch.zeros(1, words.shape[1]), words, torch.zeros(1, words.shape[1])])
+            windows = torch.stack([wide[t : t + 3] for t in range(length)])  # (T, 3, K)
+            words = torch.relu(torch.einsum("tkd,odk->to", windows, weight) + bias)
+            expected.append(words.amax(dim=0))
+        torch.testing.assert_close(network(rows, mask)[place], torch.cat(expected))
+
+
+def test_the_features_and_the_classifier_of_a_pair() -> None:
+    u, v = torch.tensor([[1.0, -2.0]]), torch.tensor([[3.0, 0.5]])
+    assert pair_features(u, v).tolist() == [[1, -2, 3, 0.5, 2, 2.5, 3, -1]]
+    head = PairClassifier(2, 4, 3, dropout=0.0)
+    first, last = (part for part in head.layers if isinstance(part, torch.nn.Linear))
+    hidden = torch.tanh(pair_features(u, v) @ first.weight.T + first.bias)
+    torch.testing.assert_close(head(u, v), hidden @ last.weight.T + last.bias)
+
+
+def toy_pairs(text: list[tuple[str, str]]) -> Pairs:
+    readers = [Vocabulary(name, {f"{name}{i}": i for i in range(WORDS)}) for name in ("en", "fr")]
+    sides = [[pair[side] for pair in text] for side in (0, 1)]
+    return make_pairs(
+        sides, readers, rng=np.random.default_rng(0), device="cpu", progress=Progress(quiet=True)
+    )
+
+
+def test_wrong_translations_are_others_as_long() -> None:
+    pairs = toy_pairs(toy_text())
+    examples = TranslationExamples(pairs, ("en", "fr"), seed=0)
+    assert len(examples) == 2 * len(pairs.training)
+    found = examples.training(torch.arange(len(examples)), torch.Generator().manual_seed(0))
+    lengths = found.second.padded().mask.sum(dim=1)
+    right, wrong = lengths[: len(pairs.training)], lengths[len(pairs.training) :]
+    assert (right - wrong).abs().float().mean() < 0.7  # of 3 to 6 words, and a window of most of the text
+    assert found.labels[: len(pairs.training)].all()
+    assert not found.labels[len(pairs.training) :].any()
+    once, again = ([part.second.ids for part in examples.held_out()] for _ in range(2))
+    assert all(map(torch.equal, once, again))
+
+
+def test_a_translation_that_is_drawn_is_called_one() -> None:
+    text = [(f"en{i % 6} en{i % 6 + 1}", f"fr{i} fr{i + 1}") for i in range(36)] + toy_text(60)
+    examples = TranslationExamples(toy_pairs(text), ("en", "fr"), seed=0)
+    found = examples.training(torch.arange(len(examples)), torch.Generator().manual_seed(0))
+    sides = zip(sentences(found.first, "en"), sentences(found.second, "fr"), strict=True)
+    assert found.labels.tolist() == [int(pair in text) for pair in sides]
+    assert found.labels[len(examples) // 2 :].any()
+
+
+def sentences(batch: Ragged, name: str) -> list[str]:
+    """The sentences of a batch, as they were read."""
+    parts = torch.split(batch.ids, batch.lengths.tolist())
+    return [" ".join(f"{name}{i}" for i in part.tolist()) for part in parts]
+
+
+@pytest.mark.parametrize("count", [2, 3, 500])
+def test_what_is_drawn_is_another_one_within_the_window(count: int) -> None:
+    part, places = SameLength(torch.arange(count)), torch.arange(count).repeat(20)
+    found = part.draw(places, torch.Generator().manual_seed(0))
+    assert ((found >= 0) & (found < count) & (found != places)).all()
+    assert (found - places).abs().max() <= min(100, max(1, count // 2))
+
+
+def inferences(path: Path, count: int = 300) -> Path:
+    """A language of one rule: what has a word twice entails, what has none in common contradicts."""
+    rng, lines = np.random.default_rng(0), []
+    for number in range(count):
+        drawn, label = rng.permutation(WORDS)[:6], number // 10 % 3
+        hypothesis = (drawn[:2], [drawn[0], drawn[4]], drawn[4:])[label]
+        sides = [" ".join(f"en{i}" for i in words) for words in (drawn[:4], hypothesis)]
+        lines.append("\t".join([str(number), *sides, ("ENTAILMENT", "NEUTRAL", "CONTRADICTION")[label]]))
+    path.write_text(HEADER + "\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    """A folder with a space, parallel text, and inferences."""
+    toy_space(tmp_path / "space")
+    write_text(tmp_path / "text.tsv", toy_text())
+    inferences(tmp_path / "nli.txt")
+    return tmp_path
+
+
+QUICK = ["--set", "units=8", "--set", "hidden=16", "--set", "optimiser=adam", "--rate", 0.01, "--epochs", 4]
+
+
+def infersent(files: Path, *more: object) -> list[object]:
+    """The arguments of a run on inferences that ends well."""
+    text = ["--encoder", "infersent", "--lang", "en", "--nli", files / "nli.txt"]
+    return ["train", files / "space", *text, *QUICK, "--out", files / "out", *more]
+
+
+def detection(files: Path, *more: object) -> list[object]:
+    """The same on translations."""
+    text = ["--lang", "fr", "--set", "objective=td", "--parallel", files / "text.tsv"]
+    return ["train", files / "space", "--encoder", "infersent", *text, *QUICK, "--out", files / "td", *more]
+
+
+def x_bilstm(files: Path, *more: object) -> list[object]:
+    """The same that copies what was learned on inferences."""
+    copied = ["--set", f"english={files / 'out'}", "--set", "units=8", "--parallel", files / "text.tsv"]
+    text = ["--encoder", "x-bilstm", "--lang", "fr", *copied, "--epochs", 3, "--rate", 0.01, "--batch", 32]
+    return ["train", files / "space", *text, "--out", files / "x", *more]
+
+
+def opened(files: Path, name: str) -> NetworkEncoder:
+    found = load_encoder(files / name, load_space(files / "space"))
+    assert isinstance(found, NetworkEncoder)
+    return found
+
+
+def test_infersent_learns_is_saved_with_its_classifier_and_goes_on(muse: Command, files: Path) -> None:
+    found = muse(*infersent(files, "--json")).json
+    assert found["encoder"] == "infersent[nli,max:16,space]"
+    assert (found["metric"], found["pairs"], found["held_out"]) == ("accuracy", 210, 30)
+    assert found["loss_curve"][-1] < found["loss_curve"][0]
+    assert found["parameters"] == 2 * 4 * 8 * (16 + 8 + 2) + 16 * (4 * 16 + 1) + 3 * 17
+    encoder = opened(files, "out")
+    assert encoder.languages == ("en", "fr")  # its words are those of every language of the space
+    rows = encoder.encode(["en1 en2 en3 en4", "en1 en2", "nosuch"], "en")
+    assert (rows.matrix.shape, rows.empty) == ((3, 16), 1)
+    network = encoder.network
+    assert isinstance(network, InferSent)
+    assert network.classifier(*torch.from_numpy(rows.matrix[:2, None])).shape == (1, 3)
+    assert muse(*infersent(files, "-q", "--out", files / "again")).code == 0
+    assert (files / "again" / "arrays.npz").read_bytes() == (files / "out" / "arrays.npz").read_bytes()
+    last = muse(*infersent(files, "--json", "--set", "pooling=last", "--epochs", 0)).json
+    assert (last["encoder"], last["epochs"]) == ("infersent[nli,last:16,space]", 0)
+    for more, name in (
+        (["network=gru", "pooling=attention"], "gru-attention:32"),
+        (["network=convolution"], "convolution:64"),
+    ):
+        settings = [part for one in more for part in ("--set", one)]
+        other = muse(*infersent(files, "--json", *settings, "--out", files / "other")).json
+        assert other["encoder"] == f"infersent[nli,{name},space]"
+        assert opened(files, "other").encode(["en1"], "en").matrix.any()
+
+
+def test_translation_detection_needs_no_inferences(muse: Command, files: Path) -> None:
+    found = muse(*detection(files, "--json")).json
+    assert found["encoder"] == "infersent[td,max:16,space]"
+    assert (found["pairs"], found["held_out"]) == (380, 40)
+    assert found["loss_curve"][-1] < found["loss_curve"][0]
+
+
+def test_x_bilstm_copies_a_frozen_encoder(muse: Command, files: Path) -> None:
+    assert muse(*infersent(files, "-q")).code == 0
+    found = muse(*x_bilstm(files, "--json")).json
+    assert found["encoder"] == "x-bilstm[max:16,align:0.25]"
+    assert found["score"] > found["score_by_epoch"][0]
+    assert found["loss_curve"][-1] < found["loss_curve"][0]
+    english, both, text = opened(files, "out"), opened(files, "x"), toy_text(50, seed=9)
+    pivot = [pair[0] for pair in text]
+    expected = english.encode(pivot, "en").matrix
+    np.testing.assert_array_equal(both.encode(pivot, "en").matrix, expected)
+    far = [
+        np.linalg.norm(one.encode([p[1] for p in text], "fr").matrix - expected) for one in (english, both)
+    ]
+    assert far[1] < far[0]
+    network, teacher = both.network, english.network
+    assert isinstance(network, XBiLSTM)
+    assert isinstance(teacher, InferSent)
+    for one, two in zip(network.classifier.parameters(), teacher.classifier.parameters(), strict=True):
+        assert torch.equal(one, two)
+    random = muse(*x_bilstm(files, "--json", "--set", "copied=false", "--epochs", 0)).json
+    assert random["score"] < found["score"]
+
+
+def test_a_run_beside_another_english_encoder_does_not_go_on(
+    muse: Command, files: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert muse(*infersent(files, "-q", "--epochs", 0)).code == 0
+    backward = Shared.backward
+
+    def killed(*given: Any, **more: Any) -> float:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Shared, "backward", killed)
+    assert muse(*x_bilstm(files, "-q")).code == 130
+    monkeypatch.setattr(Shared, "backward", backward)
+    kept = tree(files)
+    shutil.move(files / "out", files / "elsewhere")
+    refused(muse(*x_bilstm(files, "--resume")), "saved encoder")
+    assert muse(*infersent(files, "-q", "--epochs", 0, "--seed", 1)).code == 0
+    refused(muse(*x_bilstm(files, "--resume")), "those in", "differ")
+    shutil.rmtree(files / "out")
+    shutil.move(files / "elsewhere", files / "out")
+    assert tree(files) == kept  # what was refused took nothing away
+    assert muse(*x_bilstm(files, "-q", "--resume")).code == 0
+
+
+def test_only_words_of_the_batch_move(files: Path) -> None:
+    space = load_space(files / "space")
+    core = SYSTEMS["infersent"].network({"core": {}, "network": {"units": 4}}, space)
+    assert isinstance(core, InferSent)
+    network = XBiLSTM(core, {"fr": torch.tensor(space.vectors("fr").matrix)})
+    pairs = toy_pairs(toy_text())
+    network(pairs.other.take(torch.tensor([0, 1])), "fr").sum().backward()
+    words = network.get_parameter("others.fr.words.weight")
+    gradient = words.grad
+    assert gradient is not None
+    touched = set(gradient.coalesce().indices()[0].tolist())
+    ends = pairs.other.offsets.tolist()
+    assert touched == set(pairs.other.ids[: ends[2]].tolist())
+    assert all(p.grad is None for p in network.english.parameters())
+    network.keep_words()
+    assert not words.requires_grad
+    assert any(p.requires_grad for p in network.others.parameters())
+
+
+PUBLISHED = {
+    "infersent": 2 * 4 * 2_048 * (300 + 2_048 + 2) + 512 * (4 * 4_096 + 1) + 3 * 513,
+    "x-bilstm": 2 * 4 * 512 * (300 + 512 + 2) + 128 * (4 * 1_024 + 1) + 3 * 129,
+}
+
+
+def test_the_paper_presets_have_their_sizes() -> None:
+    config = SYSTEMS["infersent"].presets["paper"].config
+    copied = SYSTEMS["x-bilstm"].presets["paper"].config
+    sizes = {"infersent": config, "x-bilstm": InferSentConfig(units=copied.units, hidden=128, dropout=0.1)}
+    for name, size in sizes.items():
+        with torch.device("meta"):
+            parts = (
+                Recurrent("bilstm", 300, size.units, size.pooling),
+                PairClassifier(2 * size.units, size.hidden, 3, 0.1),
+            )
+        count = sum(p.numel() for p in itertools.chain(*(part.parameters() for part in parts)))
+        assert count == PUBLISHED[name]
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_a_step_of_a_paper_preset(files: Path, name: str) -> None:
+    space, preset = load_space(files / "space"), SYSTEMS[name].presets["paper"]
+    infersent = InferSent(
+        SpaceCore(space), InferSentConfig(units=preset.config.units, hidden=128, dropout=0.1)
+    )
+    pairs = toy_pairs(toy_text(60))
+    learner: Learner = PairClassLearner(infersent, TranslationExamples(pairs, ("en", "fr"), seed=0))
+    if name == "x-bilstm":
+        network = XBiLSTM(infersent, {"fr": torch.tensor(space.vectors("fr").matrix)})
+        learner = PairLearner(BothSides(network, ("en", "fr")), Align(preset.config.weight), pairs)
+    before = {part: p.detach().clone() for part, p in learner.named_parameters() if p.requires_grad}
+    optimisers = Optimisers(learner, preset.trainer.optimiser, preset.trainer.rate)
+    loss = learner.loss(torch.tensor([0, 1]), torch.Generator().manual_seed(0))
+    loss.backward()  # type: ignore[no-untyped-call]
+    optimisers.step(preset.trainer.rate, preset.trainer.clip)
+    assert torch.isfinite(loss)
+    assert before
+    for part, p in learner.named_parameters():
+        assert (part in before) == p.requires_grad
+        assert part not in before or not torch.equal(p, before[part])
+
+
+BAD: dict[str, tuple[list[object], list[str]]] = {
+    "an objective": (["--set", "objective=nosuch"], ["objective must be one of nli, td", "'nosuch'"]),
+    "a pooling": (
+        ["--set", "pooling=nosuch"],
+        ["pooling must be one of max, mean, last, attention", "'nosuch'"],
+    ),
+    "no units": (["--set", "units=0"], ["units must be at least 1"]),
+    "dropout": (["--set", "dropout=1"], ["dropout must be at least 0 and below 1"]),
+    "decay": (["--set", "decay=0"], ["decay must be above 0"]),
+    "another language": (["--lang", "fr"], ["known fr words in both sentences, got 0 and 0"]),
+    "no file": (["--nli", "nosuch"], ["nosuch"]),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_input_of_infersent(muse: Command, files: Path, name: str) -> None:
+    more, parts = BAD[name]
+    refused_leaving(files, muse, infersent(files, *more), *parts)
+
+
+def test_bad_input_of_labels_and_texts(muse: Command, files: Path) -> None:
+    both = ["--parallel", files / "text.tsv", "--lang", "fr"]
+    refused(
+        muse(*infersent(files, *both)), "does not use --parallel; leave it out, or --set objective=td", code=2
+    )
+    td = ["--set", "objective=td"]
+    refused(muse(*infersent(files, *td)), "does not use --nli; leave it out, or --set objective=nli", code=2)
+    plain = ["train", files / "space", "--encoder", "infersent", "--lang", "fr", "--out", files / "out"]
+    refused(muse(*plain), "needs --nli to train on", code=2)
+    refused(muse(*plain, *td), "needs --parallel to train on", code=2)
+    with (files / "nli.txt").open("a") as stream:
+        stream.write("9\ten1\ten2\tMAYBE\n")
+    refused(muse(*infersent(files)), "nli.txt:302", "'MAYBE'")
+
+
+def test_bad_input_of_x_bilstm(muse: Command, files: Path) -> None:
+    assert muse(*infersent(files, "-q", "--epochs", 0)).code == 0
+    assert muse(*detection(files, "-q", "--epochs", 0)).code == 0
+    before = tree(files)
+    refused(muse(*x_bilstm(files, "--set", "english=nosuch")), "nosuch")
+    no_folder = [word for word in x_bilstm(files) if not str(word).startswith("english=")]
+    no_folder.remove("--set")
+    refused(muse(*no_folder), "give --set english=FOLDER")
+    refused(muse(*x_bilstm(files, "--set", "units=9")), "of 9 units, got 8", "--set units=8")
+    refused(muse(*x_bilstm(files, "--preset", "paper", "--set", "units=512")), "of 512 units, got 8")
+    refused(muse(*x_bilstm(files, "--set", "weight=0.6")), "between 0 and 0.5")
+    toy_space(files / "space", seed=5)
+    refused(muse(*x_bilstm(files)), "checksum")
+    toy_space(files / "space")
+    assert tree(files) == before
+    manifest = files / "out" / "manifest.json"
+    manifest.write_text(manifest.read_text().replace('"hidden": 16', '"hidden": 17'))
+    refused(muse(*x_bilstm(files)), "expected an InferSent network")
+    manifest.write_text(manifest.read_text().replace('"infersent"', '"lens"'))
+    refused(muse(*x_bilstm(files)), "x-bilstm needs an encoder trained with")

@@ -1,0 +1,246 @@
+"""Parallel text of several languages: batches by language, and the systems that take it, by muse train."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from muse.normalise import Normalisation
+from muse.progress import Progress
+from muse.run.processes import ALONE
+from muse.sentences.encoders.ragged import Ragged
+from muse.sentences.loading import load_encoder
+from muse.sentences.systems.core import SpaceCore
+from muse.sentences.systems.corpora import PairsInTurn, ParallelCorpus
+from muse.sentences.systems.nli.infersent import InferSent, InferSentConfig
+from muse.sentences.systems.nli.x_bilstm import XBiLSTM
+from muse.sentences.training.losses import Align
+from muse.sentences.training.pairs import make_pairs
+from muse.sentences.training.seeding import generator_for
+from muse.sentences.training.two_sides import PairLearner
+from muse.space import SideToSave, load_space, save_space
+from muse.vectors import Vectors
+from tests.support.command import Command, refused
+from tests.support.killed import killed_at
+from tests.support.parallel import WORDS, rows, toy_space, toy_text, write_text
+from tests.support.spaces import PROVENANCE
+
+OTHERS = {"fr": 300, "de": 100}  # the pairs of each language with en
+
+
+def in_german(text: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    """The same pairs with words of de."""
+    return [(en, fr.replace("fr", "de")) for en, fr in text]
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    """A folder with a space of three languages, their text, parallel text and inferences."""
+    (en, fr), steps = rows(), Normalisation(("unit",), ())
+    sides = {
+        name: SideToSave(Vectors(name, [f"{name}{i}" for i in range(WORDS)], matrix), steps)
+        for name, matrix in {"en": en, "fr": fr, "de": fr[:, ::-1].copy()}.items()
+    }
+    save_space(tmp_path / "space", sides, pivot="en", provenance=PROVENANCE)
+    text = {"fr": toy_text(OTHERS["fr"]), "de": in_german(toy_text(OTHERS["de"], seed=1))}
+    for name, pairs in text.items():
+        write_text(tmp_path / f"{name}.tsv", pairs)
+        (tmp_path / f"{name}.txt").write_text("\n".join(other for _, other in pairs) + "\n", encoding="utf-8")
+        lines = [f"{place // 20}\t{other}\n" for place, (_, other) in enumerate(pairs)]
+        (tmp_path / f"{name}.novels").write_text("".join(lines), encoding="utf-8")
+    english = [en for en, _ in text["fr"]]
+    (tmp_path / "en.txt").write_text("\n".join(english) + "\n", encoding="utf-8")
+    header = "pair_ID\tsentence_A\tsentence_B\tentailment_judgment\n"
+    lines = [f"{place}\t{text}\t{text}\tNEUTRAL\n" for place, text in enumerate(english[:60])]
+    (tmp_path / "nli").write_text(header + "".join(lines), encoding="utf-8")
+    return tmp_path
+
+
+def learner_of(files: Path) -> tuple[PairsInTurn, XBiLSTM]:
+    """The learner of an untrained X-BiLSTM of both languages."""
+    space, core = load_space(files / "space"), SpaceCore(load_space(files / "space"))
+    words = {name: torch.tensor(space.vectors(name).matrix) for name in OTHERS}
+    network = XBiLSTM(InferSent(core, InferSentConfig(units=4)), words)
+    text = {"fr": toy_text(OTHERS["fr"]), "de": in_german(toy_text(OTHERS["de"], seed=1))}
+    pairs = {
+        name: make_pairs(
+            list(zip(*text[name], strict=True)), [core.reader("en"), core.reader(name)],
+            rng=np.random.default_rng(0), device="cpu", progress=Progress(quiet=True),
+        )
+        for name in OTHERS
+    }  # fmt: skip
+    found = ParallelCorpus("en", pairs).learner(network, Align(0.25), ALONE)
+    assert isinstance(found, PairsInTurn)
+    return found, network
+
+
+def test_languages_may_be_called_as_modules_may_not(files: Path) -> None:
+    space = load_space(files / "space")
+    words = {name: torch.tensor(space.vectors("fr").matrix) for name in ("to", "cc.fr.300")}
+    network = XBiLSTM(InferSent(SpaceCore(space), InferSentConfig(units=4)), words)
+    network.copy_english()
+    batch = Ragged.of([[1, 2, 3]])
+    torch.testing.assert_close(network(batch, "to"), network(batch, "cc.fr.300"))
+    assert network(batch, "to").shape == (1, network.dimension)
+    assert {key for key in network.state_dict() if ".words." in key} == {
+        "others.to%.words.weight", "others.cc%2Efr%2E300.words.weight"
+    }  # fmt: skip
+
+
+def test_every_batch_is_of_one_language_drawn_by_its_share(files: Path) -> None:
+    learner, _ = learner_of(files)
+    fr = 300 - 15  # a twentieth is held out
+    de = learner.examples - fr
+    counts: Counter[str] = Counter()
+    seen: set[int] = set()
+    for epoch in range(60):
+        order = torch.randperm(learner.examples, generator=generator_for(epoch))
+        batches = learner.batches(order, 10)
+        assert len(batches) == learner.examples // 10
+        for batch in batches:
+            assert (batch < fr).all() or (batch >= fr).all()
+            counts["fr" if batch[0] < fr else "de"] += 1
+            seen |= set(batch.tolist())
+    assert seen == set(range(learner.examples))
+    expected = fr**0.7 / (fr**0.7 + de**0.7)
+    assert abs(counts["fr"] / counts.total() - expected) < 0.04
+    assert all((learner.drawn(5, generator_for(seed)) < learner.examples).all() for seed in range(9))
+
+
+def test_a_loss_is_that_of_its_language_and_hits_are_of_all(files: Path) -> None:
+    learner, network = learner_of(files)
+    begin = 300 - 15
+    chosen, generator = torch.arange(begin, begin + 6), generator_for(3)
+    german = learner.get_submodule(f"_learners.{list(OTHERS).index('de')}")
+    assert isinstance(german, PairLearner)
+    value = german.loss(chosen - begin, generator_for(3))
+    assert torch.equal(learner.loss(chosen, generator), value)
+    value.backward()  # type: ignore[no-untyped-call]
+    moved = [name for name, p in network.others.named_parameters() if p.grad is not None]
+    touched = {name.partition(".")[0] for name in moved}
+    assert touched == {"de"}
+    both = [learner.get_submodule(f"_learners.{place}") for place in range(len(OTHERS))]
+    hits = [one.hits() for one in both if isinstance(one, PairLearner)]
+    assert learner.hits() == sum(hits)
+    assert learner.score() == 100 * sum(hits) / (15 + 5)
+
+
+def both_ways(files: Path) -> list[object]:
+    """Parallel text of both languages; that of --lang may go without its name."""
+    return ["--lang", "fr", "--parallel", files / "fr.tsv", "--parallel", f"de={files / 'de.tsv'}"]
+
+
+def test_x_bilstm_of_two_languages_and_resumed(
+    muse: Command, files: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start: list[object] = ["train", files / "space", "-q", "--encoder"]
+    english = [*start, "infersent", "--lang", "en", "--nli", files / "nli", "--set", "units=4"]
+    assert muse(*english, "--epochs", 1, "--out", files / "english").code == 0
+    settings = ["--set", "units=4", "--set", f"english={files / 'english'}", "--epochs", 2]
+    training = [*start, "x-bilstm", *both_ways(files), *settings]
+    found = muse(*training, "--out", files / "out", "--json").json
+    assert found["held_out"] == 15 + 5
+    assert " | fr+de-en | " in found["signature"]
+    assert found["pairs"] == 300 - 15 + 100 - 5 - found["skipped"]
+    encoder = load_encoder(files / "out", load_space(files / "space"))
+    assert encoder.languages == ("en", "fr", "de")
+    french, german = (encoder.encode([f"{name}1 {name}2"], name).matrix for name in OTHERS)
+    assert french.any() and german.any() and not np.allclose(french, german)
+    resumes_to_the_bit(muse, files, training, monkeypatch)
+
+
+def test_cmlm_and_xlm_of_three_languages(muse: Command, files: Path) -> None:
+    pytest.importorskip("tokenizers")
+    sizes = ("hidden=16", "heads=2", "layers=1", "steps=4", "warmup=2")
+    small = [part for size in sizes for part in ("--set", size)]
+    start = ["train", files / "space", "-q", "--json", *both_ways(files), "--epochs", 1, "--out"]
+    novels = [part for name in OTHERS for part in ("--text", f"{name}={files / name}.novels")]
+    more = ["--set", "feed_forward=16", *novels]
+    found = muse(*start, files / "cmlm", "--encoder", "cmlm", "--batch", 8, *small, *more).json
+    assert (found["encoder"], found["held_out"]) == ("cmlm[br]", 20)
+    texts = [part for name in ("en", *OTHERS) for part in ("--text", f"{name}={files / name}.txt")]
+    more = ["--set", "length=16", "--set", "pair_tokens=256", "--set", "pieces=200", *texts]
+    found = muse(*start, files / "xlm", "--encoder", "xlm", "--batch", 8, *small, *more).json
+    assert {f"perplexity_{name}" for name in ("en-fr", "en-de", "de")} <= set(found)
+    assert " | fr+de-en | " in f" | {found['signature']}"
+    space = load_space(files / "space")
+    for name in ("cmlm", "xlm"):
+        encoder = load_encoder(files / name, space)
+        assert set(encoder.languages) == {"en", "fr", "de"}
+        assert encoder.encode(["de1 de2"], "de").matrix.any()
+
+
+def test_a_signature_names_the_languages_that_are_scored(muse: Command, files: Path) -> None:
+    pytest.importorskip("tokenizers")
+
+    def direction(name: str, *more: object) -> str:
+        options = ["--out", files / "out", "--encoder", name, "--lang", "fr", "--epochs", 0, "--batch", 8]
+        found = muse("train", files / "space", "-q", "--json", *options, *more).json
+        return next(part for part in str(found["signature"]).split(" | ") if part.endswith("-en"))
+
+    texts = [part for name in ("en", *OTHERS) for part in ("--text", f"{name}={files / name}.txt")]
+    sizes = [part for size in ("hidden=16", "heads=2", "layers=1") for part in ("--set", size)]
+    xlm = [*texts, *sizes, "--set", "length=16", "--set", "pieces=200", "--set", "objective=mlm"]
+    assert direction("xlm", *xlm) == "fr+de-en"
+    assert direction("xlm", *xlm, "--set", "judged=de") == "de-en"
+    novels = [part for name in OTHERS for part in ("--text", f"{name}={files / name}.novels")]
+    cmlm = [*novels, *sizes, "--set", "feed_forward=16", "--set", "warmup=2"]
+    assert direction("cmlm", *cmlm) == "fr+de-en"
+    assert direction("cmlm", *cmlm, "--parallel", files / "fr.tsv") == "fr-en"
+
+
+@pytest.mark.parametrize("network", ["mean", "bilstm"])
+def test_sp_of_two_languages_and_resumed(
+    muse: Command, files: Path, network: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("tokenizers")
+    settings = ["--set", "pieces=200", "--set", f"network={network}", "--epochs", 2]
+    settings += ["--set", "units=8"] if network == "bilstm" else []
+    start: list[object] = ["train", files / "space", "-q", "--encoder", "sp", *both_ways(files)]
+    training = [*start, *settings, "--batch", 32]
+    found = muse(*training, "--out", files / "out", "--json").json
+    assert found["held_out"] == 15 + 5
+    assert " | fr+de-en | " in found["signature"]
+    encoder = load_encoder(files / "out", load_space(files / "space"))
+    assert encoder.languages == ("en", "fr", "de")
+    assert encoder.encode(["de1 de2"], "de").matrix.any()
+    resumes_to_the_bit(muse, files, training, monkeypatch)
+
+
+def resumes_to_the_bit(
+    muse: Command, files: Path, training: list[object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The run whose result is in `out`, interrupted at its third score of all languages and resumed."""
+    killed_at(monkeypatch, PairsInTurn, 3)
+    again = [*training, "--out", files / "again"]
+    assert muse(*again).code == 130
+    assert muse(*again, "--resume").code == 0
+    same = [(files / name / "arrays.npz").read_bytes() for name in ("out", "again")]
+    assert same[0] == same[1]
+
+
+def test_other_systems_take_one_language(muse: Command, files: Path) -> None:
+    start = ["train", files / "space", "--out", files / "out", "--encoder"]
+    refused(muse(*start, "lens", *both_ways(files)), "lens uses parallel text of --lang alone", code=2)
+    twice = [*both_ways(files), "--parallel", f"de={files / 'de.tsv'}"]
+    refused(muse(*start, "x-bilstm", *twice), "each language once, got de twice", code=2)
+    refused(
+        muse(*start, "x-bilstm", *both_ways(files), "--parallel", f"en={files / 'de.tsv'}"),
+        "a language other than the pivot",
+    )
+    alone = ["--lang", "fr", "--parallel", f"de={files / 'de.tsv'}"]
+    refused(muse(*start, "xlm", *alone, "--text", f"fr={files}/fr.txt"), "mlm+tlm needs --parallel", code=2)
+
+
+def test_a_folder_that_is_older_than_several_languages(tmp_path: Path) -> None:
+    space = toy_space(tmp_path / "space")
+    english = InferSent(SpaceCore(space), InferSentConfig(units=4))
+    network = XBiLSTM(english, {"fr": torch.randn(WORDS, 16)})
+    old = {name.replace("others.fr.", ""): value for name, value in network.state_dict().items()}
+    other = XBiLSTM(english, {"fr": torch.zeros(WORDS, 16)})
+    other.load_state_dict(old)
+    torch.testing.assert_close(other.state_dict(), network.state_dict())

@@ -1,0 +1,188 @@
+"""Systems through muse train: a lens comes of it, goes on, and every bad input is told before training."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from muse.commands import train as commands
+from muse.commands.train import WORD_ENCODERS
+from muse.errors import BadFile
+from muse.sentences.loading import load_encoder
+from muse.sentences.systems.registry import SYSTEMS
+from muse.sentences.training import trainer
+from muse.space import load_space
+from tests.support.command import Command, refused, refused_leaving
+from tests.support.parallel import toy_space, toy_text, write_text
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    """A folder with a space and parallel text."""
+    toy_space(tmp_path / "space")
+    write_text(tmp_path / "text.tsv", toy_text())
+    return tmp_path
+
+
+def good(files: Path, *more: object) -> list[object]:
+    """The arguments of a run that ends well."""
+    quick = ["--epochs", 3, "--batch", 64, "--rate", 0.3]
+    quick += [part for text in ("dimension=32", "warmup=5", "mean=true") for part in ("--set", text)]
+    text = ["--lang", "fr", "--parallel", files / "text.tsv"]
+    return ["train", files / "space", "--encoder", "lens", *text, *quick, "--out", files / "out", *more]
+
+
+def test_the_command_line_names_what_there_is() -> None:
+    assert (*SYSTEMS,) == (*WORD_ENCODERS, *commands.SYSTEMS)
+    assert all((*SYSTEMS[name].presets,) == commands.PRESETS for name in commands.SYSTEMS)
+    assert all((*SYSTEMS[name].presets,) == ("small",) for name in WORD_ENCODERS)
+
+
+def test_a_lens_learns_is_saved_and_loaded(muse: Command, files: Path) -> None:
+    found = muse(*good(files, "--json")).json
+    assert found["encoder"] == "lens[mean+simple:32,space]"
+    assert (found["pairs"], found["held_out"], found["parameters"]) == (380, 20, 16 * 32 + 32)
+    assert found["score"] > found["score_by_epoch"][0]
+    assert found["loss_curve"][-1] < found["loss_curve"][0]
+    assert "preset:small | held-out:20 | split:0" in found["signature"]
+    assert sorted(path.name for path in files.iterdir()) == ["out", "space", "text.tsv"]
+    encoder = load_encoder(files / "out", load_space(files / "space"))
+    text = ["fr1 fr2", "nosuch", "", "fr3 fr1 fr7 fr9"]
+    encoded = encoder.encode(iter(text), "fr")
+    assert (encoded.matrix.shape, encoded.empty, encoded.unknown) == ((4, 48), 2, 1)
+    assert not encoded.matrix[1:3].any()
+    np.testing.assert_allclose(encoded.matrix[3], encoder.encode([text[3]], "fr").matrix[0], rtol=1e-5)
+    assert encoder.encode([], "en").matrix.shape == (0, 48)
+    with pytest.raises(Exception, match="encodes en, fr; got 'de'"):
+        encoder.encode([], "de")
+    with pytest.raises(Exception, match="checksum"):
+        load_encoder(files / "out", toy_space(files / "other", seed=9))
+
+
+def test_its_untrained_twin_and_the_paper_s_form(muse: Command, files: Path) -> None:
+    found = muse(*good(files, "--json", "--epochs", 0, "--set", "mean=false")).json
+    assert (found["epochs"], found["encoder"]) == (0, "lens[simple:32,space]")
+    assert load_encoder(files / "out", load_space(files / "space")).dimension == 32
+
+
+def test_a_killed_run_goes_on_and_a_broken_one_with_a_lower_rate(
+    muse: Command, files: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert muse(*good(files, "-q")).code == 0
+    expected = (files / "out" / "arrays.npz").read_bytes()
+    loss, count = trainer.Shared.backward, 0
+
+    def stopped(end: Any) -> Any:
+        def value(*given: Any, **more: Any) -> float:
+            nonlocal count
+            count += 1
+            return end() if count == 9 else loss(*given, **more)
+
+        return value
+
+    def killed() -> float:
+        raise KeyboardInterrupt
+
+    again = good(files, "-q", "--out", files / "again")
+    monkeypatch.setattr(trainer.Shared, "backward", stopped(killed))
+    assert muse(*again).code == 130
+    refused(muse(*again, "--resume", "--preset", "paper"), "those in", "differ")
+    assert muse(*again, "--resume").code == 0
+    assert (files / "again" / "arrays.npz").read_bytes() == expected
+    count = 0
+    monkeypatch.setattr(trainer.Shared, "backward", stopped(lambda: float("nan")))
+    refused(muse(*again), "finite number", "last good epoch is kept", "--resume and a --rate below 0.3")
+    assert (files / ".again.checkpoint").is_dir()
+    assert muse(*again, "--resume", "--rate", 0.1).code == 0
+    assert not (files / ".again.checkpoint").exists()
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["train", "--encoder", "xlm", "--lang", "fr", "--set", "objective=mlm", "--set", "length=12"],
+        ["train-translator"],
+    ],
+    ids=["xlm", "translator"],
+)
+def test_a_stopped_run_resumes_with_its_texts_in_the_same_order_alone(
+    muse: Command, files: Path, monkeypatch: pytest.MonkeyPatch, command: list[object]
+) -> None:
+    pytest.importorskip("tokenizers")
+    for place, name in enumerate(("en", "fr")):
+        (files / f"{name}.txt").write_text("".join(f"{pair[place]}\n" for pair in toy_text(120)))
+    sizes = ("hidden=16", "heads=2", "layers=1", "pieces=120", "steps=2", "warmup=1")
+    settings = [part for one in sizes for part in ("--set", one)]
+    more = [*settings, "--epochs", 2, "--batch", 8, "--out", files / "out", "-q"]
+    ordered, reverse = (
+        [command[0], files / "space", *command[1:], *texts, *more]
+        for texts in (_texts(files, "en", "fr"), _texts(files, "fr", "en"))
+    )
+    backward, count = trainer.Shared.backward, 0
+
+    def killed(*given: Any, **named: Any) -> float:
+        nonlocal count
+        count += 1
+        if count == 3:  # of two steps an epoch
+            raise KeyboardInterrupt
+        return backward(*given, **named)
+
+    monkeypatch.setattr(trainer.Shared, "backward", killed)
+    assert muse(*ordered).code == 130
+    refused(muse(*reverse, "--resume"), "those in", "differ")
+    assert muse(*ordered, "--resume").code == 0
+    assert count == 5
+
+
+def _texts(files: Path, *languages: str) -> list[object]:
+    """The options with the text of each language, in this order."""
+    return [part for name in languages for part in ("--text", f"{name}={files / name}.txt")]
+
+
+BAD: dict[str, tuple[list[object], list[str]]] = {
+    "an option of its own": (["--set", "epochs=1"], ["got 'epochs'; use --epochs"]),
+    "no such setting": (["--set", "nosuch=1"], ["--set takes one of kind, dimension, mean", "'nosuch'"]),
+    "no number": (["--set", "dimension=many"], ["--set dimension", "type int", "'many'"]),
+    "no yes or no": (["--set", "mean=maybe"], ["true or false"]),
+    "a size of nothing": (["--set", "dimension=0"], ["dimension must be at least 1"]),
+    "a kind": (["--set", "kind=wide"], ["kind must be one of simple, gated; got 'wide'"]),
+    "a kernel without a middle": (["--set", "kernel=4"], ["kernel must be odd"]),
+    "no margin": (["--set", "margin=0"], ["margin must be above 0"]),
+    "dropout": (["--set", "dropout=1"], ["dropout must be at least 0 and below 1"]),
+    "precision": (["--set", "precision=fp8"], ["float32, bf16"]),
+    "text that is not looked at": (["--text", "fr=x"], ["does not use --text"]),
+    "two texts to learn from": (["--nli", __file__], ["give --parallel or --nli, got both"]),
+    "a language": (["--lang", "xx"], ["'xx'"]),
+    "the pivot": (["--lang", "en"], ["a language other than the pivot"]),
+    "no core": (["--core", "nosuch"], ["nosuch", "folder"]),
+    "no file": (["--parallel", "nosuch.tsv"], ["nosuch.tsv"]),
+    "nothing to resume": (["--resume"], ["--resume needs the checkpoints"]),
+}
+WRONG_USAGE = ("text that is not looked at", "two texts to learn from")
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_input_is_told_and_leaves_nothing(muse: Command, files: Path, name: str) -> None:
+    more, parts = BAD[name]
+    refused_leaving(files, muse, good(files, *more), *parts, code=2 if name in WRONG_USAGE else 1)
+
+
+def test_no_text_and_usage(muse: Command, files: Path) -> None:
+    plain = ["train", files / "space", "--encoder", "lens", "--lang", "fr", "--out", files / "out"]
+    refused(muse(*plain), "give --parallel or --nli, got neither", code=2)
+    assert muse(*good(files, "--margin", 0.1)).code == 2
+    assert muse(*good(files, "--set", "dimension")).code == 2
+    twice = ["--text", "fr=a", "--text", "fr=b"]
+    refused(muse(*good(files, *twice)), "each language once, got fr twice", code=2)
+    assert muse(*good(files, "--encoder", "x-cbow")).code == 2
+
+
+def test_arrays_of_another_network(muse: Command, files: Path) -> None:
+    assert muse(*good(files, "-q", "--epochs", 0)).code == 0
+    manifest = files / "out" / "manifest.json"
+    manifest.write_text(manifest.read_text().replace('"dimension": 32', '"dimension": 33'))
+    with pytest.raises(BadFile, match="settings of a network encoder"):
+        load_encoder(files / "out", load_space(files / "space"))

@@ -1,0 +1,143 @@
+"""SP: the mean of word pieces, of all languages together, trained by a margin on hard negatives."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from muse.errors import BadSetting
+from muse.normalise import normalise
+from muse.sentences.encoders.ragged import Ragged
+from muse.sentences.loading import load_encoder
+from muse.sentences.systems.network_encoder import NetworkEncoder
+from muse.sentences.systems.registry import TrainedSystem
+from muse.sentences.systems.sp import SpConfig, SpNetwork
+from muse.space import load_space
+from tests.support.command import Command, refused_leaving
+from tests.support.parallel import toy_space, toy_text, write_text
+from tests.support.toy_training import train_on_toy
+
+pytest.importorskip("tokenizers")
+SIZES = {"pieces": "300", "dimension": "16"}
+NETWORKS = {"mean": {"network": "mean"}, "bilstm": {"network": "bilstm", "units": "32"}}
+
+
+def trained(folder: Path, epochs: int = 10, /, **settings: str) -> TrainedSystem:
+    return train_on_toy("sp", folder, {**SIZES, **settings}, {"epochs": epochs, "batch": 64, "rate": 1e-2})
+
+
+def network_of(done: TrainedSystem) -> SpNetwork:
+    assert isinstance(done.encoder, NetworkEncoder)
+    assert isinstance(done.encoder.network, SpNetwork)
+    return done.encoder.network
+
+
+def test_a_sentence_is_the_mean_of_its_pieces_cut_to_the_longest(tmp_path: Path) -> None:
+    done = trained(tmp_path, 0, longest="3")
+    network = network_of(done)
+    ids = network.reader("fr").read(["fr1 fr22 fr3 fr4"]).sentences.ids
+    assert len(ids) == 3
+    expected = network.rows.detach().numpy()[ids.numpy()].mean(axis=0)
+    found = done.encoder.encode(["fr1 fr22 fr3 fr4", ""], "fr").matrix
+    np.testing.assert_allclose(found, [expected, np.zeros(16)], atol=1e-6)
+
+
+def test_punctuation_is_read_or_left_out(tmp_path: Path) -> None:
+    for kind in ("true", "false"):
+        folder, settings = tmp_path / kind, {"punctuation": kind}
+        done = train_on_toy("sp", folder, {**SIZES, **settings}, {"epochs": 0}, ends=".?")
+        encoder = load_encoder(folder / "out", load_space(folder / "space"))
+        plain, asked, mark = encoder.encode(["fr1 fr2", "fr1 fr2?", "?"], "fr").matrix
+        assert np.allclose(plain, asked) == (kind == "false")
+        assert mark.any()  # nothing else is there to be read
+        assert ("punctuation:no" in done.encoder.name) == (kind == "false")
+
+
+def test_the_order_of_sentences_in_a_batch_changes_nothing(tmp_path: Path) -> None:
+    network = network_of(trained(tmp_path, 0))
+    batch = Ragged.of([[7, 8, 9], [10], [11, 7]])
+    turned = network(batch.take(torch.tensor([2, 0, 1])), "en")
+    torch.testing.assert_close(turned, network(batch, "en")[[2, 0, 1]])
+
+
+@pytest.mark.parametrize(("network", "least"), [("mean", 95), ("bilstm", 60)])
+def test_it_learns_to_find_translations_from_random_rows(network: str, least: float, tmp_path: Path) -> None:
+    done = trained(tmp_path, initial="random", **NETWORKS[network])
+    assert done.fitted.epochs[0].score < 50
+    assert done.best.score > least
+    english, french = zip(*toy_text(100, seed=9), strict=True)
+    x = normalise(done.encoder.encode(french, "fr").matrix, ["unit"])[0]
+    y = normalise(done.encoder.encode(english, "en").matrix, ["unit"])[0]
+    assert 100 * ((x @ y.T).argmax(axis=1) == np.arange(100)).mean() > least
+
+
+@pytest.mark.parametrize("network", ["mean", "bilstm"])
+def test_order_is_read_by_the_bilstm_alone(network: str, tmp_path: Path) -> None:
+    encoder = trained(tmp_path, 1, **NETWORKS[network]).encoder
+    one, other = encoder.encode(["fr1 fr2 fr3", "fr3 fr1 fr2"], "fr").matrix
+    assert np.allclose(one, other, atol=1e-6) == (network == "mean")
+
+
+def test_aligned_rows_are_those_of_whole_words(tmp_path: Path) -> None:
+    network = network_of(trained(tmp_path, 0, pieces="600"))
+    space = toy_space(tmp_path / "again")
+    words = ["en1", "en25", "fr3"]
+    assert all(len(network.reader("en").read([word]).sentences.ids) == 1 for word in words)
+    rows = network.word_space(space)
+    kept = np.stack([rows.vectors(word[:2]).matrix[rows.vectors(word[:2]).index[word]] for word in words])
+    of_space = np.stack([space.vectors(w[:2]).matrix[space.vectors(w[:2]).index[w]] for w in words])
+    np.testing.assert_allclose(kept @ kept.T, of_space @ of_space.T, atol=1e-5)
+
+
+def test_it_is_saved_and_reads_words_that_the_space_lacks(tmp_path: Path, muse: Command) -> None:
+    done = trained(tmp_path, 1)
+    encoder = load_encoder(str(tmp_path / "out"), toy_space(tmp_path / "same"))
+    text = ["fr1 fr2", "fr12fr7"]  # the second is no word of the space
+    assert text[1] not in toy_space(tmp_path / "other").vectors("fr").index
+    found = encoder.encode(text, "fr").matrix
+    np.testing.assert_array_equal(found, done.encoder.encode(text, "fr").matrix)
+    assert found.any(axis=1).all()
+    assert encoder.name == "sp[16,aligned]"
+    exported = muse("export", tmp_path / "space", "--encoder", tmp_path / "out", "--format", "space",
+                    "--out", tmp_path / "words")  # fmt: skip
+    assert exported.code == 0
+    words = load_space(tmp_path / "words").vectors("fr")
+    expected = normalise(encoder.encode(["fr12"], "fr").matrix, ["unit"])[0][0]
+    np.testing.assert_allclose(words.matrix[words.index["fr12"]], expected, atol=1e-6)
+
+
+def test_no_column_stays_zero_where_more_are_asked_for_than_the_space_has(tmp_path: Path) -> None:
+    done = trained(tmp_path, 2, dimension="26")
+    assert done.encoder.dimension == 16
+    assert network_of(done).rows.abs().max(dim=0).values.min() > 0
+    other = trained(tmp_path / "random", 0, dimension="26", initial="random")
+    assert other.encoder.dimension == 26
+
+
+BAD = {
+    "initial": (["--set", "initial=zero"], ["aligned, random"]),
+    "network": (["--set", "network=lstm"], ["mean, bilstm"]),
+    "dimension": (["--set", "dimension=0"], ["dimension must be at least 1"]),
+    "pieces": (["--set", "pieces=5"], ["more than the 5 special ones"]),
+    "margin": (["--set", "margin=0"], ["margin must be above 0"]),
+    "no translations": ([], ["sp needs --parallel"]),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_settings_are_told_and_leave_nothing(name: str, tmp_path: Path, muse: Command) -> None:
+    more, parts = BAD[name]
+    toy_space(tmp_path / "space")
+    text = write_text(tmp_path / "pairs.tsv", toy_text())
+    pairs = [] if name == "no translations" else ["--parallel", text]
+    arguments = ["train", tmp_path / "space", "--encoder", "sp", "--lang", "fr", *pairs, *more]
+    code = 1 if pairs else 2
+    refused_leaving(tmp_path, muse, [*arguments, "--out", tmp_path / "out"], *parts, code=code)
+
+
+def test_settings_are_checked() -> None:
+    with pytest.raises(BadSetting, match="longest must be at least 1"):
+        SpConfig(longest=0)

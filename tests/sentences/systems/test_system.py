@@ -1,0 +1,275 @@
+"""Requests: a setting that has no effect is refused, and one that is refused indeed has none."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from muse.errors import BadSetting
+from muse.progress import Progress
+from muse.run.runtime import Runtime
+from muse.sentences.systems.network_encoder import NetworkEncoder
+from muse.sentences.systems.registry import FINE_TUNED, SAVED, SYSTEMS, train_system
+from muse.sentences.systems.system import TEXT_OF_MORE, TrainingRequest
+from muse.sentences.systems.xlm.tuning import TuningConfig
+from muse.sentences.training.trainer import EpochResult, TrainerConfig
+from muse.space import load_space
+from tests.support.parallel import toy_space, toy_text, write_text
+
+LABELS = ("ENTAILMENT", "NEUTRAL", "CONTRADICTION")
+BAG = {"bag": "words", "semantic": 4, "language": 4, "vocabulary": 50}
+LAYERS = {"hidden": 8, "heads": 2, "layers": 1, "warmup": 1}
+OF_CMLM = {**LAYERS, "feed_forward": 8, "longest": 8}
+OF_XLM = {**LAYERS, "pieces": 120, "length": 12}
+OF_TRANSLATOR = {**LAYERS, "pieces": 120}
+TRAINER = {"epochs": 1, "batch": 16, "rate": 0.01, "steps": 2}
+
+
+@dataclass(frozen=True)
+class Case:
+    """A system with settings, other values of those that they make idle, and the cause in the message."""
+
+    system: str
+    texts: str
+    settings: Mapping[str, Any]
+    idle: Mapping[str, Any]
+    cause: str
+    trainer: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def needs_pieces(self) -> bool:
+        """Whether it is trained with the library of word pieces."""
+        names = "sp", "xlm", "translator"
+        return self.system in names or bool({"pieces", "encoder_layers"} & {*self.settings})
+
+
+CASES = {
+    "sp mean": Case("sp", "parallel", {"pieces": 120, "dimension": 8}, {"units": 7}, "network=mean"),
+    "lens simple": Case(
+        "lens", "parallel", {"dimension": 8}, {"gate": 5, "layers": 2, "kernel": 5}, "kind=simple"
+    ),
+    "lens of translations": Case("lens", "parallel", {"dimension": 8}, {"hidden": 9}, "without --nli"),
+    "lens of inferences": Case(
+        "lens", "nli", {"dimension": 8, "hidden": 8}, {"margin": 0.9}, "without --parallel"
+    ),
+    "infersent": Case(
+        "infersent", "nli", {"network": "convolution", "units": 2}, {"pooling": "last"}, "convolution"
+    ),
+    "cmlm of text alone": Case(
+        "cmlm", "text", OF_CMLM, {"strategy": "joint", "alpha": 3.0, "margin": 0.1, "scale": 2.0},
+        "without --parallel",
+    ),
+    "cmlm without inferences": Case(
+        "cmlm", "text", OF_CMLM, {"tuning_rate": 0.5, "tuning_optimiser": "sgd"}, "without --nli"
+    ),
+    "mlm": Case(
+        "cmlm", "text", {**OF_CMLM, "objective": "mlm"},
+        {"projections": 7, "neighbour": "shuffled", "skip": True, "vector": "projected"}, "objective=mlm",
+    ),
+    "no projections": Case(
+        "cmlm", "text", {**OF_CMLM, "projections": 0},
+        {"neighbour": "shuffled", "skip": True, "vector": "projected"}, "projections=0",
+    ),
+    "the state itself": Case(
+        "cmlm", "text", {**OF_CMLM, "projections": 1}, {"vector": "projected"}, "projections=1"
+    ),
+    "cmlm of pieces": Case("cmlm", "text", {**OF_CMLM, "pieces": 120}, {"asked": 5}, "pieces=120"),
+    "one loss, then the other": Case(
+        "cmlm", "text parallel", {**OF_CMLM, "strategy": "sequential"}, {"alpha": 3.0}, "sequential"
+    ),
+    "bgt without layers": Case(
+        "bgt", "parallel", BAG, {"hidden": 16, "heads": 4, "feed_forward": 3, "dropout": 0.5},
+        "encoder_layers=0 and decoder_layers=0",
+    ),
+    "bgt without language latents": Case(
+        "bgt", "parallel", {**BAG, "language": 0}, {"counted": 3}, "language=0"
+    ),
+    "bgt with encoder layers": Case(
+        "bgt", "parallel", {**BAG, "encoder_layers": 1, "hidden": 8}, {"counted": 3, "bag": "pieces"},
+        "encoder_layers=1",
+    ),
+    "bgt without prior": Case("bgt", "parallel", {**BAG, "prior": 0.0}, {"annealing": 2}, "prior=0"),
+    "bgt without translation": Case(
+        "bgt", "parallel", {**BAG, "translation": 0.0}, {"smoothing": 0.3}, "translation=0"
+    ),
+    "bgt without reconstruction": Case(
+        "bgt", "parallel", {**BAG, "reconstruction": 0.0},
+        {"language": 5, "counted": 3, "prior": 0.5, "annealing": 2, "sides": "pairs"}, "reconstruction=0",
+    ),
+    "bgt of translations from samples": Case(
+        "bgt", "parallel", {**BAG, "reconstruction": 0.0, "translates": "sample"},
+        {"language": 5, "sides": "pairs"}, "reconstruction=0",
+    ),
+    "bgt of the pivot": Case(
+        "bgt", "parallel", {**BAG, "language": 0, "read_from": "pivot"}, {"sides": "pairs"}, "pivot"
+    ),
+    "bgt of layers without reconstruction": Case(
+        "bgt", "parallel",
+        {**BAG, "encoder_layers": 1, "hidden": 8, "heads": 2, "dropout": 0.1, "reconstruction": 0.0},
+        {"sides": "pairs"}, "reconstruction=0",
+    ),
+    "clm": Case("xlm", "text", {**OF_XLM, "objective": "clm"}, {"share": 0.5, "pair_tokens": 99}, "clm"),
+    "mlm without pairs": Case(
+        "xlm", "text", {**OF_XLM, "objective": "mlm"}, {"pair_tokens": 9}, "objective=mlm"
+    ),
+    "one language": Case(
+        "xlm", "text of fr", {**OF_XLM, "objective": "mlm"}, {"exponent": 0.3}, "without --text of more"
+    ),
+    "no noise": Case(
+        "translator", "text", {**OF_TRANSLATOR, "denoising": 0.0}, {"drop": 0.3, "blank": 0.3, "window": 1},
+        "denoising=0",
+    ),
+    "no back-translation": Case(
+        "translator", "text", {**OF_TRANSLATOR, "back_translation": 0.0}, {"words": 4}, "back_translation=0"
+    ),
+    "translator without pairs": Case(
+        "translator", "text", OF_TRANSLATOR, {"translation": 2.0}, "without --parallel"
+    ),
+    "gradient descent": Case(
+        "lens", "parallel", {"dimension": 8}, {"beta2": 0.5}, "optimiser=sgd", {"optimiser": "sgd"}
+    ),
+    "no second chance": Case(
+        "lens", "parallel", {"dimension": 8}, {"shrink": 0.1}, "patience=1", {"patience": 1, "epochs": 5}
+    ),
+    "a constant rate": Case("lens", "parallel", {"dimension": 8}, {"lowest": 0.01}, "decay=1 and shrink=1"),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a space, parallel text, inferences, documents and plain text of both languages."""
+    folder, pairs = tmp_path_factory.mktemp("files"), toy_text(60)
+    toy_space(folder / "space")
+    write_text(folder / "text.tsv", pairs)
+    for place, name in enumerate(("en", "fr")):
+        lines = [pair[place] for pair in pairs]
+        (folder / f"{name}.txt").write_text("".join(f"{line}\n" for line in lines))
+        documents = (f"{number // 8}\t{line}\n" for number, line in enumerate(lines))
+        (folder / f"{name}.tsv").write_text("".join(documents))
+    rows = (f"{i}\t{en}\t{en}\t{LABELS[i % 3]}\n" for i, (en, _) in enumerate(pairs))
+    header = "pair_ID\tsentence_A\tsentence_B\tentailment_judgment\n"
+    (folder / "nli.txt").write_text(header + "".join(rows))
+    return folder
+
+
+def request(files: Path, case: Case, more: Mapping[str, Any], given: Mapping[str, str]) -> TrainingRequest:
+    """The request of a case: `more` settings of the system or trainer, and those `given` by --set."""
+    suffix = "tsv" if case.system == "cmlm" else "txt"
+    languages = ("en", "fr") if "text" in case.texts else ()
+    names = ("fr",) if case.texts == "text of fr" else languages
+    of_trainer = {part.name for part in fields(TrainerConfig)}
+    return TrainingRequest(
+        load_space(files / "space"), "fr" if case.texts != "nli" else "en", files / "out",
+        parallel=(files / "text.tsv",) if "parallel" in case.texts else (),
+        nli=files / "nli.txt" if "nli" in case.texts else None,
+        texts={name: files / f"{name}.{suffix}" for name in names},
+        settings=given,
+        config={**case.settings, **{name: more[name] for name in more if name not in of_trainer}},
+        trainer={**TRAINER, **case.trainer, **{name: more[name] for name in more if name in of_trainer}},
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_setting_without_effect_is_refused_unless_it_is_a_default(files: Path, name: str) -> None:
+    case = CASES[name]
+    system = SAVED[case.system]
+    request(files, case, {}, {}).chosen_preset(system)
+    for setting, value in case.idle.items():
+        with pytest.raises(BadSetting, match=f"^{setting}={value} has no effect with") as error:
+            request(files, case, {}, {setting: str(value)}).chosen_preset(system)
+        assert case.cause in str(error.value)
+        assert "; leave it out, or " in str(error.value)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_what_is_refused_would_have_changed_nothing(files: Path, name: str) -> None:
+    case = CASES[name]
+    if case.needs_pieces:
+        pytest.importorskip("tokenizers")
+    (epochs, one), (same, other) = (_trained(files, case, more) for more in ({}, case.idle))
+    assert [(epoch.loss, epoch.score) for epoch in epochs[1:]] == [(e.loss, e.score) for e in same[1:]]
+    assert one.keys() == other.keys()
+    assert all(torch.equal(weights, other[part]) for part, weights in one.items())
+
+
+def _trained(
+    files: Path, case: Case, more: Mapping[str, Any]
+) -> tuple[tuple[EpochResult, ...], dict[str, torch.Tensor]]:
+    """The epochs and the parameters of a training with settings that are not checked for their effect."""
+    trained = train_system(
+        case.system, request(files, case, more, {}), Runtime(progress=Progress(quiet=True))
+    )
+    assert isinstance(trained.encoder, NetworkEncoder)
+    return trained.fitted.epochs, dict(trained.encoder.network.state_dict())
+
+
+HAVE_EFFECT = {
+    "sp": ("sp", "parallel", {"network": "bilstm", "units": "7"}),
+    "lens": ("lens", "parallel", {"kind": "gated", "gate": "5", "layers": "2", "margin": "0.9"}),
+    "lens of inferences": ("lens", "nli", {"hidden": "9"}),
+    "infersent": ("infersent", "nli", {"pooling": "last"}),
+    "cmlm": ("cmlm", "text parallel", {"alpha": "3", "scale": "2", "asked": "5", "vector": "projected"}),
+    "bgt": ("bgt", "parallel", {"counted": "3", "annealing": "2", "smoothing": "0.3", "sides": "pairs"}),
+    "bgt with layers": ("bgt", "parallel", {"encoder_layers": "1", "hidden": "64", "dropout": "0.5"}),
+    "bgt of samples": ("bgt", "parallel", {"reconstruction": "0", "translates": "sample", "prior": "2"}),
+    "xlm": ("xlm", "text parallel", {"share": "0.5", "pair_tokens": "999", "exponent": "0.3"}),
+    # What has no effect need not fit the others either.
+    "xlm of long streams": ("xlm", "text", {"objective": "clm", "length": "2000"}),
+    "bgt of layers alone": ("bgt", "parallel", {"reconstruction": "0", "decoder_layers": "1"}),
+    "translator": ("translator", "text parallel", {"words": "4", "drop": "0.3", "translation": "2"}),
+    "trainer": ("lens", "parallel", {"beta2": "0.5", "shrink": "0.5", "lowest": "0.1"}),
+}
+
+
+@pytest.mark.parametrize("name", HAVE_EFFECT)
+def test_a_setting_with_an_effect_is_taken(files: Path, name: str) -> None:
+    system, texts, given = HAVE_EFFECT[name]
+    case = Case(system, texts, {}, {}, "")
+    preset = request(files, case, {}, given).chosen_preset(SAVED[system])
+    values = {**vars(preset.trainer), **vars(preset.config)}
+    assert {name: type(values[name])(text) for name, text in given.items()}.items() <= values.items()
+
+
+def test_what_is_switched_off_is_never_without_effect(files: Path) -> None:
+    case = Case("translator", "text", {}, {}, "")
+    off = {"back_translation": "0", "words": "0", "translation": "0"}
+    assert request(files, case, {}, off).chosen_preset(SAVED["translator"]).config.words == 0
+
+
+def test_the_layer_of_a_classifier_that_a_tuned_xlm_does_not_have(files: Path) -> None:
+    given = {"pretrained": "nosuch", "hidden": "9"}
+    system = FINE_TUNED["xlm"]
+    with pytest.raises(
+        BadSetting, match="hidden=9 has no effect with reads=together; leave it out, or change"
+    ):
+        request(files, Case("xlm", "nli", {}, {}, ""), {}, given).chosen_preset(system)
+    apart = request(files, Case("xlm", "nli", {}, {}, ""), {}, {**given, "reads": "apart"})
+    assert apart.chosen_preset(system).config == TuningConfig("nosuch", "apart", 9)
+
+
+def test_a_stage_with_an_optimiser_of_its_own_has_its_settings(files: Path) -> None:
+    case = Case("cmlm", "text", {}, {}, "", {"optimiser": "sgd"})
+    asked = request(files, case, {}, {"beta2": "0.5"})
+    with pytest.raises(BadSetting, match="beta2=0.5 has no effect with optimiser=sgd"):
+        asked.chosen_preset(SYSTEMS["cmlm"])
+    tuned = request(files, case, {}, {"beta2": "0.5", "tuning_optimiser": "adam"})
+    with pytest.raises(BadSetting, match="tuning_optimiser=adam has no effect without --nli"):
+        tuned.chosen_preset(SYSTEMS["cmlm"])
+    case = replace(case, texts="text nli")
+    tuned = request(files, case, {}, {"beta2": "0.5", "tuning_optimiser": "adam"})
+    assert tuned.chosen_preset(SYSTEMS["cmlm"]).trainer.beta2 == 0.5
+
+
+def test_idle_settings_are_settings(files: Path) -> None:
+    for case in CASES.values():
+        asked, system = request(files, case, {}, {}), SAVED[case.system]
+        config = asked.chosen_preset(system).config
+        of_texts = chain.from_iterable(system.of_texts.values())
+        assert {*system.idle(config), *of_texts} <= {part.name for part in fields(config)}
+        assert {*system.of_texts} <= {*system.needs, *system.uses, TEXT_OF_MORE}

@@ -1,0 +1,168 @@
+"""XLM tuned on inferences: its states, and training, resuming and zero-shot evaluation by commands."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from muse.files.space_folder import checksum
+from muse.sentences.encoders.ragged import Ragged
+from muse.sentences.encoders.saving import ARRAYS
+from muse.sentences.loading import load_encoder
+from muse.sentences.systems.networks.transformer import Inputs
+from muse.sentences.systems.nli.pair_classes import PairClassLearner
+from muse.sentences.systems.pieces import Pieces
+from muse.sentences.systems.xlm.language_model import XlmConfig
+from muse.sentences.systems.xlm.tuning import TuningConfig, XlmInference
+from muse.sentences.systems.xlm.tuning import tuned as make_network
+from muse.sentences.training.seeding import generator_for
+from muse.space import load_space
+from tests.sentences.systems.xlm.test_xlm import TINY, files, good, made, toy_corpus
+from tests.support.command import Command, refused, refused_leaving
+from tests.support.killed import killed_at
+
+__all__ = ["files"]  # a fixture
+LABELS = ("ENTAILMENT", "NEUTRAL", "CONTRADICTION")
+
+
+def network(config: XlmConfig = TINY) -> XlmInference:
+    """An untrained network of the toy languages with its linear layer."""
+    pytest.importorskip("tokenizers")
+    pieces = Pieces.learned(toy_corpus().sentences, TINY.pieces, generator_for(0))
+    return XlmInference(made(pieces, config, parallel=False)[0], generator_for(1)).eval()
+
+
+def sides() -> tuple[Ragged, Ragged]:
+    """Premises and hypotheses of several lengths, as pieces."""
+    return Ragged.of([[2, 9, 8, 3], [2, 7, 3]]), Ragged.of([[2, 6, 3], [2, 11, 12, 13, 3]])
+
+
+@pytest.mark.parametrize(("objective", "place"), [("mlm", 0), ("clm", -1)])
+def test_the_state_of_both_sentences_is_classified(objective: str, place: int) -> None:
+    tuned = network(XlmConfig(**{**vars(TINY), "objective": objective}))
+    first, second = sides()
+    found = tuned.logits(first, second, ("en", "fr"))
+    for row in range(2):
+        one, other = (side.take(torch.tensor([row])).ids for side in (first, second))
+        tokens, languages = torch.cat([one, other])[None], torch.tensor([[0] * len(one) + [1] * len(other)])
+        states = tuned.xlm.model.transformer(Inputs(tokens, languages=languages))
+        torch.testing.assert_close(found[row], tuned.head[1](states[0, place]), atol=1e-5, rtol=1e-4)
+
+
+def test_the_whole_model_is_tuned() -> None:
+    pretrained = network().xlm
+    tuned = make_network(pretrained, TuningConfig(), generator_for(1)).eval()
+    loss = torch.nn.functional.cross_entropy(tuned.logits(*sides(), ("en", "en")), torch.tensor([0, 2]))
+    loss.backward()  # type: ignore[no-untyped-call]
+    for name, value in tuned.named_parameters():  # several processes wait for the gradient of each
+        assert not value.requires_grad or (value.grad is not None and value.grad.any()), name
+    assert not pretrained.model.bias.requires_grad  # which predicts pieces
+
+
+def inferences(path: Path, language: str = "en", count: int = 300) -> Path:
+    """Pairs whose hypothesis begins with the word of its label."""
+    rng = np.random.default_rng(0)
+    lines = ["pair_ID\tsentence_A\tsentence_B\tentailment_judgment"]
+    for number in range(count):
+        label, *words = rng.integers((3, *[60] * 5))
+        premise, hypothesis = ([f"{language}{word}" for word in part] for part in (words[:3], words[3:]))
+        sentence = " ".join([f"{language}{label}", *hypothesis])
+        lines.append(f"{number}\t{' '.join(premise)}\t{sentence}\t{LABELS[label]}")
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+def tuning(files: Path, *more: object) -> list[object]:
+    """The arguments that tune the model in `out`."""
+    start = ["train", files / "space", "--encoder", "xlm", "--lang", "en", "--out", files / "tuned", "-q"]
+    text = ["--nli", files / "en.nli", "--set", f"pretrained={files / 'out'}", "--epochs", 3, "--rate", 0.01]
+    return [*start, *text, *more]
+
+
+@pytest.fixture
+def pretrained(muse: Command, files: Path) -> Path:
+    """The folder of a pretrained model with the files to tune it on."""
+    assert muse(*good(files)).code == 0
+    inferences(files / "en.nli")
+    return files
+
+
+def test_it_learns_and_is_evaluated_in_any_language_of_the_model(muse: Command, pretrained: Path) -> None:
+    found = muse(*tuning(pretrained, "--json")).json
+    assert (found["metric"], found["encoder"]) == ("accuracy", "xlm[mlm+tlm,nli]")
+    weights = checksum(pretrained / "out" / ARRAYS)[:4]
+    assert f"| gold:en.nli@{checksum(pretrained / 'en.nli')[:4]} |" in found["signature"]
+    assert f"| pretrained:out@{weights} |" in found["signature"]
+    assert found["score"] > 80 > 50 > found["score_by_epoch"][0]
+    space = load_space(pretrained / "space")
+    assert load_encoder(pretrained / "tuned", space).encode(["fr1 fr2"], "fr").matrix.any()
+    scores = {}
+    for language in ("en", "fr"):
+        pairs = inferences(pretrained / f"{language}.test", language)
+        arguments = ["--pairs", pairs, "--src", language, "--encoder", pretrained / "tuned", "--json"]
+        scores[language] = muse("evaluate", pretrained / "space", "--task", "nli", *arguments).json
+    assert scores["en"]["accuracy"] > 80
+    # Two epochs of toy text align no states: that another language works is for real text to show.
+    assert (scores["fr"]["pairs"], scores["fr"]["unread"]) == (60, 0)
+    assert "encoder:xlm[mlm+tlm,nli]" in scores["fr"]["signature"]
+
+
+def test_it_may_read_each_sentence_apart(muse: Command, pretrained: Path) -> None:
+    apart = ["--set", "reads=apart", "--set", "hidden=32", "--json"]
+    found = muse(*tuning(pretrained, *apart)).json
+    assert found["encoder"] == "xlm[mlm+tlm,nli,apart]"
+    assert found["score"] > found["score_by_epoch"][0]
+    arguments = ["--pairs", inferences(pretrained / "fr.test", "fr"), "--src", "fr", "--encoder"]
+    told = muse("evaluate", pretrained / "space", "--task", "nli", *arguments, pretrained / "tuned", "--json")
+    assert told.json["pairs"] == 60
+
+
+def test_a_killed_run_ends_as_one_that_was_not(
+    muse: Command, pretrained: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert muse(*tuning(pretrained)).code == 0
+    expected = (pretrained / "tuned" / "arrays.npz").read_bytes()
+    again = tuning(pretrained, "--out", pretrained / "again")
+    killed_at(monkeypatch, PairClassLearner, 3)
+    assert muse(*again).code == 130
+    # The same model under another name, as a path from the current folder.
+    (pretrained / "link").symlink_to("out")
+    monkeypatch.chdir(pretrained)
+    assert muse(*again, "--resume", "--set", "pretrained=link").code == 0
+    assert (pretrained / "again" / "arrays.npz").read_bytes() == expected
+
+
+@pytest.mark.parametrize("place", ["out", "out/tuned"])
+def test_the_model_that_is_tuned_is_not_replaced(muse: Command, pretrained: Path, place: str) -> None:
+    tuned = tuning(pretrained, "--out", pretrained / place)
+    refused_leaving(pretrained, muse, tuned, "--out must be apart from", "choose another --out")
+
+
+def test_bad_input_is_told_and_leaves_nothing(muse: Command, pretrained: Path) -> None:
+    folder = pretrained / "tuned"
+
+    def bad(more: list[object], *parts: str) -> None:
+        refused_leaving(pretrained, muse, tuning(pretrained, *more), *parts)
+
+    bad(["--set", "pretrained=nosuch"], "nosuch", "expected a saved encoder")
+    bad(["--set", "warmup=0"], "warmup must be at least 1")
+    bad(["--set", "reads=none"], "reads must be one of together, apart", "'none'")
+    bad(["--set", "objective=mlm"], "--set takes one of pretrained, reads, hidden, warmup")
+    unused = tuning(pretrained, "--text", "en=x")
+    refused_leaving(pretrained, muse, unused, "xlm --nli does not use --text", code=2)
+    few = inferences(pretrained / "few.nli", count=1)
+    bad(["--nli", few], "known en word pieces in both sentences, got", "of 1 pairs")
+    plain = tuning(pretrained)
+    place = plain.index("--set")
+    refused(muse(*plain[:place], *plain[place + 2 :]), "give --set pretrained=FOLDER")
+    assert muse(*plain).code == 0
+    bad(["--set", f"pretrained={folder}", "--out", pretrained / "more"], "expected a model trained with xlm")
+    other = ["--task", "nli", "--pairs", pretrained / "en.nli", "--src", "en", "--encoder"]
+    refused(
+        muse("evaluate", pretrained / "space", *other, pretrained / "out"),
+        "needs an encoder that was trained with --nli",
+    )
+    refused(muse("evaluate", pretrained / "space", *other, "mean"), "mean has no classifier of entailment")

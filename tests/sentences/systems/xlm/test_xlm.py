@@ -1,0 +1,397 @@
+"""XLM: streams, masked batches and batches by their definitions, and the system through muse train."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from muse.errors import BadSetting, Mismatch
+from muse.files.sentence_text import ParallelText
+from muse.run.runtime import Runtime
+from muse.sentences.encoders.ragged import Ragged
+from muse.sentences.loading import load_encoder
+from muse.sentences.systems.network_encoder import NetworkEncoder
+from muse.sentences.systems.networks.transformer import parameter_count
+from muse.sentences.systems.pieces import (
+    BOS,
+    EOS,
+    MASK,
+    SPECIALS,
+    UNK,
+    PieceReader,
+    Pieces,
+    aligned_rows,
+    principal,
+)
+from muse.sentences.systems.registry import SYSTEMS
+from muse.sentences.systems.xlm.corpus import Sources, XlmCorpus, cut_streams, make_sources, make_streams
+from muse.sentences.systems.xlm.language_model import (
+    Hiding,
+    XlmConfig,
+    XlmModel,
+    XlmNetwork,
+    following,
+    masked,
+    side_by_side,
+)
+from muse.sentences.systems.xlm.xlm_system import XlmLearner, untrained_network
+from muse.sentences.training.optimising import Optimisers
+from muse.sentences.training.seeding import generator_for
+from muse.sentences.training.trainer import TrainerConfig, train
+from muse.space import load_space
+from tests.support.command import Command, refused, refused_leaving
+from tests.support.killed import killed_at
+from tests.support.parallel import toy_space, toy_text, write_text
+
+TINY = XlmConfig(pieces=200, layers=1, heads=2, hidden=16, length=16, pair_tokens=256, dropout=0.0, warmup=5)
+
+
+def toy_corpus(parallel: bool = True) -> XlmCorpus:
+    """Text of the toy languages, of en twice as much as of fr, and translations."""
+    pairs = toy_text()
+    texts = {"en": [[en for en, _ in pairs]], "fr": [[fr for _, fr in pairs[:200]]]}
+    if not parallel:
+        return XlmCorpus(texts)
+    return XlmCorpus(texts, {("en", "fr"): ParallelText(*zip(*toy_text(seed=1), strict=True))})
+
+
+@pytest.fixture(scope="module")
+def pieces() -> Pieces:
+    """Pieces of the toy languages."""
+    pytest.importorskip("tokenizers")
+    return Pieces.learned(toy_corpus().sentences, TINY.pieces, generator_for(0))
+
+
+def made(pieces: Pieces, config: XlmConfig = TINY, parallel: bool = True) -> tuple[XlmNetwork, Sources]:
+    """An untrained network and its sources."""
+    sources = make_sources(config, toy_corpus(parallel), pieces, seed=0, runtime=Runtime())
+    return untrained_network(config, pieces, sources.counts, None, 0), sources
+
+
+def test_streams_hold_all_sentences_in_order_and_none_is_longer(pieces: Pieces) -> None:
+    text = pieces.encode([en for en, _ in toy_text()])
+    streams = list(cut_streams(text, 16))
+    assert {len(stream) for stream in streams[:-1]} == {16}
+    assert all(stream[0] == BOS for stream in streams)
+    joined = [piece for stream in streams for piece in stream[1:]]
+    assert joined == [piece for sentence in text for piece in (*sentence, EOS)]
+
+
+def test_streams_end_with_their_document_and_some_are_held_out(pieces: Pieces) -> None:
+    documents = [["en1 en2 en3"], ["en4 en5"] * 3] * 20
+    streams = make_streams("en", documents, pieces, 64, generator_for(0), "cpu")
+    assert len(streams.ragged) == 40  # each document is shorter than a stream
+    assert sorted(torch.cat([streams.training, streams.held_out]).tolist()) == list(range(40))
+    assert len(streams.held_out) == 2
+    with pytest.raises(Mismatch, match="en needs text for at least 20 streams of 64 pieces, got 2"):
+        make_streams("en", documents[:2], pieces, 64, generator_for(0), "cpu")
+
+
+def test_tlm_sets_both_sides_side_by_side_with_their_own_positions_and_blanks() -> None:
+    first, second = Ragged.of([[2, 9, 8, 3], [2, 7, 3]]), Ragged.of([[2, 6, 3], [2, 11, 12, 13, 3]])
+    hiding = Hiding(TINY.masking(20), torch.ones(20), generator_for(3))
+    sides = [masked(text.padded(), number, hiding) for number, text in enumerate((first, second))]
+    inputs, asked, answers = side_by_side(*sides)
+    assert inputs.positions is not None and inputs.languages is not None and inputs.mask is not None
+    assert inputs.positions.tolist() == [0, 1, 2, 3, 0, 1, 2, 3, 4]
+    assert inputs.languages.tolist() == [[0] * 4 + [1] * 5]
+    assert inputs.mask.int().tolist() == [[1] * 4 + [1] * 3 + [0] * 2, [1] * 3 + [0] + [1] * 5]
+    truth = torch.tensor([[2, 9, 8, 3, 2, 6, 3, 0, 0], [2, 7, 3, 0, 2, 11, 12, 13, 3]])
+    assert answers.tolist() == truth[asked].tolist()
+    assert asked[:, :4].any(dim=1).all() and asked[:, 4:].any(dim=1).all()
+    alone = side_by_side(sides[0], sides[1].silent())
+    assert alone.answers.tolist() == side_by_side(sides[0]).answers.tolist()
+
+
+@pytest.mark.parametrize("share", [0.15, 0.5])
+def test_a_share_of_the_pieces_is_asked_for(share: float) -> None:
+    text = Ragged.of(torch.randint(5, 100, (200, 20), generator=generator_for(1)).tolist()).padded()
+    config = XlmConfig(**{**vars(TINY), "share": share})
+    asked = masked(text, 0, Hiding(config.masking(100), torch.ones(100), generator_for(3))).asked
+    assert asked.float().mean() == pytest.approx(share)
+
+
+def test_clm_asks_for_the_next_piece_and_looks_at_none_after(pieces: Pieces) -> None:
+    config = XlmConfig(**{**vars(TINY), "objective": "clm"})
+    network, _ = made(pieces, config, parallel=False)
+    text = Ragged.of([[2, 9, 8, 7, 3], [2, 6, 3]]).padded()
+    batch = side_by_side(following(text, 0))
+    assert batch.answers.tolist() == [9, 8, 7, 3, 6, 3]
+    states = network.model.transformer(batch.inputs)
+    changed = batch.inputs._replace(tokens=batch.inputs.tokens.clone())
+    changed.tokens[0, 3] = 11
+    after = network.model.transformer(changed)
+    torch.testing.assert_close(after[0, :3], states[0, :3])
+    assert not torch.allclose(after[0, 3:], states[0, 3:])
+
+
+def test_an_mlm_state_sees_the_translation_and_only_that(pieces: Pieces) -> None:
+    network, sources = made(pieces)
+    source = sources.pairs[0]
+    rows = torch.arange(2)
+    sides = source.sides(rows, generator_for(0))
+    beside = network.model(side_by_side(sides[0], sides[1].silent()))
+    other = sides[1]._replace(ids=sides[1].ids.flip(0), mask=sides[1].mask.flip(0)).silent()
+    assert not torch.allclose(network.model(side_by_side(sides[0], other)), beside)
+    padding = sides[1]._replace(ids=torch.where(sides[1].mask, sides[1].ids, MASK)).silent()
+    torch.testing.assert_close(network.model(side_by_side(sides[0], padding)), beside)
+
+
+@pytest.mark.parametrize("exponent", [0.7, 0.0])
+def test_batches_take_turns_and_languages_have_their_shares(pieces: Pieces, exponent: float) -> None:
+    network, sources = made(pieces)
+    learner = XlmLearner(network.model, sources.streams, sources.pairs, exponent=exponent)
+    en, fr, pairs = (source.examples for source in (*sources.streams, *sources.pairs))
+    assert learner.examples == en + fr + pairs
+    order = torch.randperm(learner.examples, generator=generator_for(1))
+    kinds: Counter[str] = Counter()
+    for epoch in range(40):
+        batches = learner.batches(order.roll(epoch), 8)
+        assert len(batches) == learner.examples // 8
+        for turn, rows in enumerate(batches):
+            places = {0 if row < en else 1 if row < en + fr else 2 for row in rows.tolist()}
+            assert len(places) == 1
+            kinds["en fr pairs".split()[places.pop()]] += 1
+            assert (int(rows[0]) >= en + fr) == bool(turn % 2)
+    expected = en**exponent / (en**exponent + fr**exponent)
+    assert abs(kinds["en"] / (kinds["en"] + kinds["fr"]) - expected) < 0.05
+    assert [b.tolist() for b in learner.batches(order, 8)] == [b.tolist() for b in learner.batches(order, 8)]
+
+
+def test_the_table_begins_with_the_rows_of_the_space(pieces: Pieces, tmp_path: Path) -> None:
+    space = toy_space(tmp_path / "space")
+    rows = aligned_rows(pieces, ("en", "fr"), space, 16, 0)
+    whole = [word for word in space.vectors("fr").words if f"▁{word}" in pieces.tokens]
+    assert len(whole) > 10
+    ids = [pieces.tokens.index(f"▁{word}") for word in whole]
+    mine = torch.nn.functional.normalize(rows[ids])
+    truth = torch.tensor(space.vectors("fr").matrix[[space.vectors("fr").index[word] for word in whole]])
+    torch.testing.assert_close(mine @ mine.T, truth @ truth.T, atol=1e-4, rtol=0)
+    assert not rows[0].any()
+    wide = aligned_rows(pieces, ("en", "fr"), space, 20, 0)
+    assert wide.shape == (len(pieces), 20) and not wide[:, 16:].any()
+
+
+def test_principal_rows_keep_most_of_the_inner_products() -> None:
+    rows = torch.randn(50, 12, generator=generator_for(0)) * torch.arange(12, 0, -1)
+    u, s, vt = torch.linalg.svd(rows, full_matrices=False)
+    best = (u[:, :5] * s[:5]) @ vt[:5]
+    found = principal(rows, 5)
+    torch.testing.assert_close(found @ found.T, best @ best.T, atol=1e-2, rtol=1e-3)
+
+
+def test_the_untrained_twin_knows_the_frequencies(pieces: Pieces) -> None:
+    config = XlmConfig(**{**vars(TINY), "objective": "clm"})
+    network, sources = made(pieces, config, parallel=False)
+    counts = sum(sources.counts.values())
+    torch.testing.assert_close(network.model.bias.exp().round(), counts.clamp(min=1).float())  # type: ignore[union-attr]
+
+
+def test_it_learns_and_is_scored_on_what_it_is_judged_by(pieces: Pieces) -> None:
+    network, sources = made(pieces)
+    learner = XlmLearner(network.model, sources.streams, sources.pairs)
+    before = learner.score()
+    epochs = train(learner, TrainerConfig(epochs=2, batch=16, rate=1e-2), seed=0, runtime=Runtime())
+    assert learner.score() == max(epoch.score for epoch in epochs) > before
+    told = {name: part.perplexity for name, part in learner.predictions().items()}
+    assert set(told) == {"en", "fr", "en-fr"}
+    assert learner.score() == pytest.approx(200 / (told["en"] + told["fr"]))  # over languages, not over pairs
+    alone = XlmLearner(network.model, sources.streams, judged=("fr",))
+    assert set(alone.predictions()) == {"fr"}
+
+
+def test_words_have_the_mean_of_their_pieces(pieces: Pieces, tmp_path: Path) -> None:
+    network, _ = made(pieces)
+    table = network.model.transformer.table(torch.arange(len(pieces)))
+    found = network.word_rows(["en1", "en12 fr3", " "])
+    for row, text in enumerate(("en1", "en12 fr3")):
+        ids = pieces.encode([text])[0]
+        torch.testing.assert_close(found[row], table[ids].mean(dim=0))
+    torch.testing.assert_close(found[2], table[UNK])
+    space = network.word_space(toy_space(tmp_path / "space"))
+    np.testing.assert_allclose(np.linalg.norm(space.vectors("fr").matrix, axis=1), 1, rtol=1e-5)
+
+
+def test_sentences_are_read_without_what_is_unknown_and_cut(pieces: Pieces) -> None:
+    reading = PieceReader(pieces, 8).read(["en1 en2", "", "漢", "en1 漢 en2", "en1 " * 20])
+    lengths = reading.sentences.lengths.tolist()
+    assert lengths[1:3] == [0, 0]
+    assert lengths[4] == 8 and reading.truncated == 1
+    assert reading.unknown == 2
+    first = reading.sentences.ids[: lengths[0]].tolist()
+    assert (first[0], first[-1]) == (BOS, EOS)
+
+
+def test_the_paper_preset_has_its_size() -> None:
+    config = SYSTEMS["xlm"].presets["paper"].config
+    count = parameter_count(lambda generator: XlmModel(config, torch.empty(95_000, 1_024), 15, generator))
+    # Conneau et al. (2020), table 6: XLM-15 has 12 layers of 1024 and 95k pieces, 250 million in all.
+    assert abs(count / 250e6 - 1) < 0.02
+
+
+@pytest.mark.slow
+def test_a_step_of_the_paper_preset() -> None:
+    # 249 million weights with their gradients and Adam's two moments: 4 GB beside the states.
+    config, generator = SYSTEMS["xlm"].presets["paper"].config, generator_for(0)
+    model = XlmModel(config, torch.randn(95_000, 1_024, generator=generator) * 0.02, 15, generator)
+    optimisers = Optimisers(model, "adam", 1e-4)
+    text = Ragged.of(torch.randint(5, 95_000, (2, 64), generator=generator).tolist())
+    hiding = Hiding(config.masking(95_000), torch.ones(95_000), generator)
+    losses = []
+    for _ in range(2):
+        loss = model.loss(side_by_side(masked(text.padded(), 3, hiding)))
+        loss.backward()  # type: ignore[no-untyped-call]
+        losses.append(float(loss.detach()))
+        optimisers.step(1e-4, 5.0)
+    assert all(np.isfinite(losses))
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    """A folder with a space, parallel text, and text of both languages."""
+    pytest.importorskip("tokenizers")
+    toy_space(tmp_path / "space")
+    write_text(tmp_path / "pairs.tsv", toy_text(seed=1))
+    for side, language in enumerate(("en", "fr")):
+        lines = [pair[side] for pair in toy_text()]
+        (tmp_path / f"{language}.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
+        documents = [f"{place // 20}\t{line}" for place, line in enumerate(lines)]
+        (tmp_path / f"{language}.tsv").write_text("\n".join(documents) + "\n", encoding="utf-8")
+    return tmp_path
+
+
+SIZES = {"pieces": 200, "layers": 1, "heads": 2, "hidden": 16, "length": 16, "warmup": 5}
+
+
+def good(files: Path, *more: object, text: str = "txt", parallel: bool = True) -> list[object]:
+    """The arguments of a run that ends well."""
+    sizes = [part for name, value in SIZES.items() for part in ("--set", f"{name}={value}")]
+    given = {str(part).partition("=")[0] for part in more}
+    texts = [
+        part
+        for name in ("en", "fr")
+        if name not in given
+        for part in ("--text", f"{name}={files / name}.{text}")
+    ]
+    pairs = ["--set", "pair_tokens=256", "--parallel", files / "pairs.tsv"] if parallel else []
+    quick = ["--epochs", 2, "--batch", 16, "--rate", 0.01, "--set", "steps=8"]
+    start = ["train", files / "space", "--encoder", "xlm", "--lang", "fr", "--out", files / "out", "-q"]
+    return [*start, *quick, *sizes, *texts, *pairs, *more]
+
+
+def test_it_is_trained_saved_and_loaded_and_its_words_are_exported(muse: Command, files: Path) -> None:
+    found = muse(*good(files, "--json")).json
+    assert found["encoder"] == "xlm[mlm+tlm,aligned,mean]"
+    assert (found["metric"], found["ci95"]) == ("100/perplexity", None)
+    assert found["score"] > found["score_by_epoch"][0]
+    space = load_space(files / "space")
+    encoder = load_encoder(files / "out", space)
+    text = ["fr1 fr2", "", "漢", "fr3 fr1 fr7"]
+    encoded = encoder.encode(iter(text), "fr")
+    assert (encoded.matrix.shape, encoded.empty, encoded.unknown) == ((4, 16), 2, 1)
+    np.testing.assert_allclose(encoded.matrix[3], encoder.encode([text[3]], "fr").matrix[0], atol=1e-5)
+    assert np.abs(encoder.encode([text[0]], "en").matrix[0] - encoded.matrix[0]).max() > 1e-3
+    words = files / "words"
+    ended = muse(
+        "export", files / "space", "--encoder", files / "out", "--format", "space", "--out", words, "-q"
+    )
+    assert ended.code == 0
+    exported = load_space(words)
+    assert isinstance(encoder, NetworkEncoder)
+    rows, expected = (space.vectors("fr").matrix for space in (exported, encoder.words))
+    np.testing.assert_allclose(rows, expected, rtol=0, atol=1e-6)
+    refused(
+        muse("export", files / "space", "--encoder", "mean", "--format", "space", "--out", files / "other"),
+        "mean: expected a saved encoder, found no such folder",
+    )
+
+
+def test_a_model_without_the_pivot_s_text_exports_its_language_and_no_space(
+    muse: Command, files: Path
+) -> None:
+    start = ["train", files / "space", "--encoder", "xlm", "--lang", "fr", "--out", files / "out", "-q"]
+    sizes = [part for name, value in SIZES.items() for part in ("--set", f"{name}={value}")]
+    text = ["--set", "objective=mlm", "--text", f"fr={files / 'fr.txt'}", "--epochs", 0]
+    assert muse(*start, *sizes, *text).code == 0
+    export = ["export", files / "space", "--encoder", files / "out", "-q", "--format"]
+    for more in (["space"], ["torch"], ["moses"], ["torch", "--tables", "shared", "--src", "fr"]):
+        refused_leaving(
+            files, muse, [*export, *more, "--out", files / "x"], f"--format {more[0]} needs vectors of the "
+            "pivot, en, and this encoder has learned those of fr alone; train it with --text en=FILE too",
+        )  # fmt: skip
+    for more in (["torch", "--tables", "shared"], ["npz"], ["sentence-transformers"]):
+        assert muse(*export, *more, "--out", files / f"{more[0]}.x").code == 0
+
+
+def test_text_of_another_language_is_told(muse: Command, files: Path) -> None:
+    def told(*more: object) -> str:
+        return muse(*(part for part in good(files, "--epochs", 0, *more) if part != "-q")).err
+
+    assert "is the text" not in told()
+    swapped = ["--text", f"en={files / 'fr.txt'}", "--text", f"fr={files / 'en.txt'}"]
+    found = [line for line in told(*swapped).splitlines() if "100 % of the tokens are words of" in line]
+    assert [line.rpartition(" ")[2] for line in found] == ["en?", "fr?"]
+
+
+def test_a_killed_run_ends_as_one_that_was_not(
+    muse: Command, files: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert muse(*good(files)).code == 0
+    expected = (files / "out" / "arrays.npz").read_bytes()
+    again = good(files, "--out", files / "again")
+    killed_at(monkeypatch, XlmLearner, 3)
+    assert muse(*again).code == 130
+    assert muse(*again, "--resume").code == 0
+    assert (files / "again" / "arrays.npz").read_bytes() == expected
+
+
+@pytest.mark.parametrize("objective", ["mlm", "clm"])
+def test_without_translations_and_by_documents(muse: Command, files: Path, objective: str) -> None:
+    more = ["--set", f"objective={objective}", "--set", "documents=true", "--set", "initial=random", "--json"]
+    found = muse(*good(files, *more, text="tsv", parallel=False)).json
+    assert found["encoder"] == f"xlm[{objective},random,mean]"
+    assert "pairs" not in found
+    assert 1 < found["perplexity_fr"] < 1_000
+
+
+BAD: dict[str, tuple[list[object], list[str]]] = {
+    "objective": (["--set", "objective=nsp"], ["clm, mlm, mlm+tlm", "'nsp'"]),
+    "initial": (["--set", "initial=zero"], ["aligned, random"]),
+    "first of clm": (["--set", "objective=clm", "--set", "pooling=first"], ["pooling=mean"]),
+    "length": (["--set", "length=3"], ["length must be at least 4"]),
+    "batch of pairs": (["--set", "pair_tokens=31"], ["pair_tokens must hold the longest pair, 32"]),
+    "pieces": (["--set", "pieces=5"], ["more than the 5 special ones"]),
+    "heads": (["--set", "heads=3"], ["multiple of heads"]),
+    "exponent": (["--set", "exponent=2"], ["between 0 and 1", "2"]),
+    "share": (["--set", "share=0"], ["above 0 and at most 1", "0"]),
+    "judged": (["--set", "judged=de"], ["one of en, fr", "'de'"]),
+    "no documents": (["--set", "documents=true"], ["en.txt:1", "document<TAB>paragraph"]),
+    "language": (["--text", "xx=nosuch"], ["'xx'"]),
+    "no file": (["--text", "fr=nosuch.txt"], ["nosuch.txt"]),
+    "too little": (
+        ["--set", "length=512", "--set", "pair_tokens=2048"],
+        ["at least 20 streams of 512 pieces"],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_input_is_told_and_leaves_nothing(muse: Command, files: Path, name: str) -> None:
+    more, parts = BAD[name]
+    refused_leaving(files, muse, good(files, *more), *parts)
+
+
+def test_missing_texts(muse: Command, files: Path) -> None:
+    refused(muse(*good(files, parallel=False)), "mlm+tlm needs --parallel", code=2)
+    unused = ["--set", "objective=mlm", "--parallel", files / "pairs.tsv"]
+    refused(muse(*good(files, *unused, parallel=False)), "mlm does not use --parallel", code=2)
+    start = ["train", files / "space", "--encoder", "xlm", "--lang", "fr", "--out", files / "out"]
+    refused(muse(*start), "needs --text to train on", code=2)
+    refused(muse(*start, "--text", f"en={files}/en.txt"), "needs text of --lang fr", code=2)
+    with pytest.raises(BadSetting, match="warmup"):
+        XlmConfig(warmup=0)
+    assert len(SPECIALS) == 5

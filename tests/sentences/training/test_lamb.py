@@ -1,0 +1,35 @@
+"""LAMB against its formula, in numpy."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+
+from muse.sentences.training.optimising import Lamb
+
+
+def test_it_is_its_formula() -> None:
+    rng = np.random.default_rng(0)
+    weights, gradients = rng.normal(size=(3, 4)), rng.normal(size=(5, 3, 4))
+    parameter = torch.nn.Parameter(torch.from_numpy(weights.copy()))
+    optimiser = Lamb([parameter], lr=0.1)
+    mean, square = np.zeros((3, 4)), np.zeros((3, 4))
+    for t, gradient in enumerate(gradients, 1):
+        parameter.grad = torch.from_numpy(gradient)
+        optimiser.step()
+        mean = 0.9 * mean + 0.1 * gradient
+        square = 0.999 * square + 0.001 * gradient**2
+        way = mean / (1 - 0.9**t) / (np.sqrt(square / (1 - 0.999**t)) + 1e-6)
+        before = weights
+        weights = weights - 0.1 * np.linalg.norm(weights) / np.linalg.norm(way) * way
+        assert np.isclose(np.linalg.norm(weights - before), 0.1 * np.linalg.norm(before))
+        np.testing.assert_allclose(parameter.detach().numpy(), weights)
+
+
+def test_what_begins_at_nothing_moves_and_what_has_no_gradient_stays() -> None:
+    bias, still = torch.nn.Parameter(torch.zeros(2)), torch.nn.Parameter(torch.ones(2))
+    optimiser = Lamb([bias, still], lr=0.1)
+    bias.grad = torch.tensor([3.0, -4.0])
+    optimiser.step()
+    torch.testing.assert_close(bias.detach(), torch.tensor([-0.1, 0.1]))
+    assert still.tolist() == [1, 1]

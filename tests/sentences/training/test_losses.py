@@ -1,0 +1,171 @@
+"""Losses: values by hand and by loops, gradients that point the right way, no translation as a negative."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from muse.errors import BadSetting
+from muse.sentences.training.losses import Align, Hinge, Loss, Negatives, Softmax, draw_negatives
+
+X = torch.tensor([[1.0, 0.0], [0.0, 1.0]])
+Y = torch.tensor([[1.0, 1.0], [0.0, 2.0]])
+EACH_OTHER = Negatives(torch.tensor([1, 0]), torch.eye(2, dtype=torch.bool))
+R2, R5 = math.sqrt(2), math.sqrt(5)
+
+# |x0 - y0| = |x1 - y1| = 1, |x1 - y0| = 1, |x0 - y1| = sqrt 5; cosines 1/sqrt 2, 1, 1/sqrt 2, 0.
+BY_HAND: list[tuple[Loss, float]] = [
+    (Align(0.25), 1 - 0.25 * (1 + R5)),
+    (Align(0), 1),
+    (Hinge(1, "euclid"), (0 + 1 + 1 + 0) / 2),
+    (Hinge(1, "euclid", both=False), (0 + 1) / 2),
+    (Hinge(4, "squared"), (0 + 4 + 4 + 0) / 2),
+    (Hinge(0.5, "cosine", both=False), (0 + 0.5 - (1 - 1 / R2)) / 2),
+    (Hinge(0.5, "cosine"), (0.5 + (0.5 - (1 - 1 / R2))) / 2),
+]
+EVERY: list[Loss] = [
+    Align(0.25),
+    *(
+        Hinge(m, d, n)
+        for m, d in ((0.4, "cosine"), (1, "euclid"), (2, "squared"))
+        for n in ("random", "hardest")
+    ),
+    Softmax(0.3, 10),
+]
+
+
+@pytest.mark.parametrize(("loss", "value"), BY_HAND, ids=str)
+def test_by_hand(loss: Loss, value: float) -> None:
+    assert float(loss(X, Y, EACH_OTHER)) == pytest.approx(value, abs=1e-6)
+
+
+def batch(b: int = 7, d: int = 5) -> tuple[Tensor, Tensor, Negatives]:
+    rng = np.random.default_rng(0)
+    x, y = (torch.tensor(rng.normal(size=(b, d))) for _ in range(2))
+    duplicates = torch.eye(b, dtype=torch.bool)
+    if b > 5:
+        duplicates[2, 5] = duplicates[5, 2] = True
+    return x, y, Negatives((torch.arange(b) + 1) % b, duplicates)
+
+
+def distance(name: str, a: Tensor, b: Tensor) -> float:
+    if name == "cosine":
+        return float(1 - a @ b / math.sqrt(float(a @ a) * float(b @ b)))
+    squared = float(((a - b) ** 2).sum())
+    return squared if name == "squared" else math.sqrt(squared)
+
+
+@pytest.mark.parametrize("name", ["cosine", "euclid", "squared"])
+def test_the_hardest_negative_by_loops(name: str) -> None:
+    x, y, negatives = batch()
+    expected = 0.0
+    for i in range(7):
+        wrong = [j for j in range(7) if not negatives.duplicates[i, j]]
+        near = distance(name, x[i], y[i])
+        expected += max(0.0, 0.7 + near - min(distance(name, x[i], y[j]) for j in wrong))
+        expected += max(0.0, 0.7 + near - min(distance(name, x[j], y[i]) for j in wrong))
+    assert float(Hinge(0.7, name, "hardest")(x, y, negatives)) == pytest.approx(expected / 7)
+
+
+def test_the_softmax_by_loops() -> None:
+    x, y, negatives = batch()
+    margin, scale, total = 0.3, 10.0, 0.0
+    for i in range(7):
+        right = math.exp(scale * (1 - distance("cosine", x[i], y[i]) - margin))
+        wrong = [j for j in range(7) if not negatives.duplicates[i, j]]
+        for cosines in (
+            [1 - distance("cosine", x[i], y[j]) for j in wrong],
+            [1 - distance("cosine", x[j], y[i]) for j in wrong],
+        ):
+            total -= math.log(right / (right + sum(math.exp(scale * c) for c in cosines)))
+    assert float(Softmax(margin, scale)(x, y, negatives)) == pytest.approx(total / 7)
+
+
+@pytest.mark.parametrize("loss", EVERY, ids=str)
+def test_gradients_are_those_of_finite_differences(loss: Loss) -> None:
+    x, y, negatives = batch()
+    x.requires_grad_()
+    y.requires_grad_()
+    assert torch.autograd.gradcheck(lambda x, y: loss(x, y, negatives), (x, y))
+
+
+@pytest.mark.parametrize("loss", EVERY, ids=str)
+def test_a_step_brings_translations_nearer_and_wrong_ones_farther(loss: Loss) -> None:
+    x, y, negatives = batch(2)  # one wrong translation for each: it is drawn, and it is the hardest
+    y.requires_grad_()
+    loss(x, y, negatives).backward()  # type: ignore[no-untyped-call]
+    assert y.grad is not None
+    moved = (y - 0.05 * y.grad).detach()
+
+    def advantage(y: Tensor) -> Tensor:
+        near = (x - y).norm(dim=1)
+        found: Tensor = (torch.cdist(x, y) - near[:, None])[~negatives.duplicates].mean()
+        return found
+
+    with torch.no_grad():
+        assert float(advantage(moved)) > float(advantage(y))
+        assert float(loss(x, moved, negatives)) < float(loss(x, y, negatives))
+
+
+def test_align_pulls_straight_and_pushes_straight() -> None:
+    y = Y.clone().requires_grad_()
+    (pulled,) = torch.autograd.grad(Align(0)(X, y, EACH_OTHER), y)
+    assert torch.allclose(pulled, (Y - X) / (Y - X).norm(dim=1, keepdim=True) / 2)
+    (both,) = torch.autograd.grad(Align(0.25)(X, y, EACH_OTHER), y)
+    away = (Y - X.flip(0)) / (Y - X.flip(0)).norm(dim=1, keepdim=True)
+    # Each y meets the wrong x twice: as the y of its own pair and as the y_c of the other one.
+    assert torch.allclose(both, pulled - 0.25 * 2 * away / 2)
+
+
+@pytest.mark.parametrize("loss", EVERY, ids=str)
+def test_translations_are_no_negatives(loss: Loss) -> None:
+    x, y, _ = batch(2)
+    duplicates = Negatives(torch.tensor([1, 0]), torch.ones(2, 2, dtype=torch.bool))
+    expected = Align(0)(x, y, EACH_OTHER) if isinstance(loss, Align) else 0
+    assert float(loss(x, y, duplicates)) == pytest.approx(float(expected), abs=1e-6)
+
+
+def test_equal_rows_have_a_finite_gradient() -> None:
+    x, _, negatives = batch()
+    y = x.clone().requires_grad_()
+    for loss in EVERY:
+        (gradient,) = torch.autograd.grad(loss(x, y, negatives), y)
+        assert bool(gradient.isfinite().all()), loss
+
+
+def test_drawn_negatives_are_other_pairs_and_all_come_up() -> None:
+    keys = torch.tensor([0, 1, 2, 0, 4])
+    generator = torch.Generator().manual_seed(0)
+    seen = set()
+    for _ in range(60):
+        drawn, duplicates = found = draw_negatives(keys, torch.tensor([5, 6, 7, 8, 6]), generator)
+        assert bool((drawn != torch.arange(5)).all())
+        seen |= {(i, int(j)) for i, j in enumerate(drawn)}
+        assert found.usable.tolist() == [not bool(duplicates[i, j]) for i, j in enumerate(drawn)]
+    assert len(seen) == 5 * 4
+    expected = torch.eye(5, dtype=torch.bool)
+    expected[0, 3] = expected[3, 0] = expected[1, 4] = expected[4, 1] = True
+    assert torch.equal(duplicates, expected)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Align(0.6), r"lambda must be between 0 and 0\.5, got 0\.6"),
+        (lambda: Align(-0.1), "lambda"),
+        (lambda: Align(math.nan), "lambda"),
+        (lambda: Hinge(0), "margin must be above 0"),
+        (lambda: Hinge(math.nan), "margin must be above 0"),
+        (lambda: Softmax(-1), "margin of 0 or more"),
+        (lambda: Softmax(0.3, 0), "scale above 0"),
+        (lambda: Softmax(0.3, math.inf), "scale above 0"),
+    ],
+)
+def test_settings_that_cannot_work(make: object, message: str) -> None:
+    assert callable(make)
+    with pytest.raises(BadSetting, match=message):
+        make()

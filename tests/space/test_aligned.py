@@ -1,0 +1,326 @@
+"""The space as a thing, and what comes back from disk."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from muse.answers.calibration import find_calibration, known_calibration
+from muse.answers.lookup import neighbours, translate_words
+from muse.errors import BadSetting, Mismatch
+from muse.evaluation.score import look_up_signature, space_signature
+from muse.normalise import Normalisation, normalise
+from muse.search.approximate import Approximation, Recall
+from muse.search.retrieval import Retrieval, mean_similarity
+from muse.space import AlignedSpace, SideToSave, load_space, save_space
+from muse.vectors import Matrix, Vectors
+from tests.support.spaces import PROVENANCE, plain_space, raw_rows, saved, side_to_save, sides_to_save, words
+
+
+@pytest.fixture
+def space(tmp_path: Path) -> AlignedSpace:
+    return saved(tmp_path / "space")
+
+
+def test_words_of_all_kinds_come_back(space: AlignedSpace) -> None:
+    assert list(space.vectors("fr").words) == words("fr", 39)
+    assert list(space.vectors("en").words) == words("en", 40)
+
+
+def test_rows_are_the_normalised_ones_rotated(space: AlignedSpace) -> None:
+    for language, side in sides_to_save().items():
+        mapping = np.eye(8) if side.mapping is None else side.mapping
+        expected = side.vectors.matrix.astype(np.float64) @ mapping.T
+        np.testing.assert_allclose(space.vectors(language).matrix, expected, atol=1e-6)
+        np.testing.assert_array_equal(space.side(language).mapping, mapping.astype(np.float32))
+    np.testing.assert_allclose(np.linalg.norm(space.vectors("fr").matrix, axis=1), 1, atol=1e-6)
+
+
+@pytest.mark.parametrize(("language", "seed", "count"), [("fr", 1, 39), ("en", 0, 40)])
+def test_new_words_land_where_the_same_words_are_stored(
+    space: AlignedSpace, language: str, seed: int, count: int
+) -> None:
+    again = space.map_words(language, raw_rows(seed, count))
+    np.testing.assert_allclose(again, space.vectors(language).matrix, atol=1e-6)
+    one = space.map_words(language, raw_rows(seed, count)[5:6])
+    np.testing.assert_allclose(one, space.vectors(language).matrix[5:6], atol=1e-6)
+
+
+def test_a_mapping_that_is_no_rotation_still_gives_unit_rows(tmp_path: Path) -> None:
+    sides = sides_to_save()
+    stretched = rng_matrix(3)
+    sides["fr"] = side_to_save("fr", raw_rows(1, 39), stretched)
+    save_space(tmp_path / "s", sides, pivot="en", provenance=PROVENANCE)
+    space = load_space(tmp_path / "s")
+    assert space.manifest["mapping"] == "linear"
+    np.testing.assert_allclose(np.linalg.norm(space.vectors("fr").matrix, axis=1), 1, atol=1e-6)
+    new = space.map_words("fr", raw_rows(1, 39))
+    np.testing.assert_allclose(new, space.vectors("fr").matrix, atol=1e-5)
+
+
+def test_unweighted_rows_are_turned_and_not_stretched(space: AlignedSpace) -> None:
+    np.testing.assert_allclose(space.unweighted("fr", 39), space.tensor("fr"), atol=1e-6)  # a rotation
+    side, stretch = space.side("fr"), np.diag(np.linspace(0.3, 3, 8))  # symmetric: the polar stretch
+    original = space.vectors("fr").matrix @ side.mapping  # what the rotation turned
+    stretched = original @ (side.mapping @ stretch).T
+    stretched /= np.linalg.norm(stretched, axis=1, keepdims=True)
+    vectors = replace(side.vectors, matrix=stretched.astype(np.float32))
+    changed = replace(side, vectors=vectors, mapping=(side.mapping @ stretch).astype(np.float32))
+    found = AlignedSpace({"fr": changed, "en": space.side("en")}, pivot="en").unweighted("fr", 39)
+    np.testing.assert_allclose(found, space.tensor("fr"), atol=1e-5)
+    np.testing.assert_allclose(space.unweighted("fr", 5), space.tensor("fr")[:5], atol=1e-6)
+
+
+def test_directions_that_a_mapping_leaves_out_stay_out(tmp_path: Path) -> None:
+    # A mapping of few pairs has few dimensions; what is left of the others is rounding, not to be undone.
+    rows = raw_rows(0, 300, 20)
+    left, right = rng_rotation(1, 20)[:, :5], rng_rotation(2, 20)[:, :5]
+    stretch = np.array([3, 2, 1, 0.5, 0.2])
+    mapping = ((left * stretch) @ right.T).astype(np.float32)
+    assert np.linalg.matrix_rank(mapping.astype(np.float64), tol=1e-12) > 5
+    side = side_to_save("fr", rows, mapping)
+    sides = {"en": side_to_save("en", raw_rows(3, 300, 20)), "fr": side}
+    save_space(tmp_path / "s", sides, pivot="en", provenance=PROVENANCE)
+    found = load_space(tmp_path / "s").unweighted("fr", 300).numpy()
+    expected = side.vectors.matrix.astype(np.float64) @ right @ left.T
+    expected /= np.linalg.norm(expected, axis=1, keepdims=True)
+    np.testing.assert_allclose(found, expected, atol=1e-3)
+
+
+def rng_rotation(seed: int, dimension: int) -> Matrix:
+    q, _ = np.linalg.qr(np.random.default_rng(seed).normal(size=(dimension, dimension)))
+    return q
+
+
+def rng_matrix(seed: int) -> np.ndarray[tuple[int, int], np.dtype[np.float32]]:
+    return np.random.default_rng(seed).normal(size=(8, 8)).astype(np.float32)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_new_words_that_are_not_finite(space: AlignedSpace, bad: float) -> None:
+    rows = raw_rows(1, 39)
+    rows[7, 3] = bad
+    with pytest.raises(Mismatch, match=r"new words of fr: expected finite numbers, got .* in row 8 of 39"):
+        space.map_words("fr", rows)
+
+
+def test_a_word_is_translated_in_the_form_that_the_vocabulary_has() -> None:
+    eye = np.eye(3, dtype=np.float32)
+    space = plain_space(eye, eye, ["été", "roi", "Paris"], ["summer", "king", "Paris"])
+    best = {
+        typed: space.translate(typed, top=1)[0][0] for typed in ("E\u0301te\u0301", "Roi", "l'été", "PARIS")
+    }
+    assert best == {"E\u0301te\u0301": "summer", "Roi": "king", "l'été": "summer", "PARIS": "Paris"}
+    with pytest.raises(BadSetting, match="'reine' is not among the 3 words of fr"):
+        space.translate("reine")
+
+
+def test_at_least_one_translation_is_asked_for() -> None:
+    eye = np.eye(3, dtype=np.float32)
+    space = plain_space(eye, eye, list("abc"), list("xyz"))
+    for ask in (
+        lambda: space.translate("a", top=0),
+        lambda: translate_words(space, ["a"], top=0),
+        lambda: neighbours(space, "fr", "a", among=["en"], top=0),
+    ):
+        with pytest.raises(BadSetting, match="--top must be at least 1, got 0"):
+            ask()
+
+
+def test_a_space_and_its_sides_are_shown_in_a_line(space: AlignedSpace) -> None:
+    assert repr(space) == "AlignedSpace(en: 40 words, fr: 39 words, 8 dimensions, pivot en)"
+    assert repr(space.vectors("fr")) == "Vectors(fr: 39 words, 8 dimensions)"
+    assert repr(space.side("fr")) == "Side(fr: 39 words, 8 dimensions)"
+
+
+def test_new_words_of_another_dimension(space: AlignedSpace) -> None:
+    with pytest.raises(
+        Mismatch, match="new words: rows of fr need 8 numbers each, got 5; take them from the model"
+    ):
+        space.map_words("fr", raw_rows(0, 2, 5))
+
+
+def test_arrays_are_mapped_and_a_change_stays_in_memory(space: AlignedSpace, tmp_path: Path) -> None:
+    assert isinstance(space.vectors("fr").matrix.base, np.memmap)
+    before = (tmp_path / "space" / "fr" / "vectors.npy").read_bytes()
+    space.vectors("fr").matrix[:] = 0
+    assert (tmp_path / "space" / "fr" / "vectors.npy").read_bytes() == before
+
+
+def test_stored_hubness_is_the_mean_cosine_to_the_ten_nearest(space: AlignedSpace) -> None:
+    fr, en = space.vectors("fr").matrix, space.vectors("en").matrix
+    cosines = fr.astype(np.float64) @ en.T
+    assert space.hubness("fr", "en") is None
+    space.bias("fr", "en", Retrieval())  # finds both
+    for language, against, table in (("fr", "en", cosines), ("en", "fr", cosines.T)):
+        expected = np.sort(table, axis=1)[:, -10:].mean(axis=1)
+        stored = space.hubness(language, against)
+        assert stored is not None
+        np.testing.assert_allclose(stored.numpy(), expected, atol=1e-6)
+    with pytest.raises(BadSetting, match="the languages of this space are en, fr; got 'de'"):
+        space.hubness("fr", "de")
+
+
+def test_hubness_of_very_many_words_is_approximate_and_kept_as_such(tmp_path: Path) -> None:
+    rng, steps = np.random.default_rng(0), Normalisation(("unit",), ())
+    rows = rng.normal(size=(11_000, 8)).astype(np.float32)
+    sides = {}
+    for name in ("fr", "en"):
+        unit = normalise(rows + 0.3 * rng.normal(size=rows.shape).astype(np.float32), ["unit"])[0]
+        words = [f"{name}{row}" for row in range(len(unit))]
+        sides[name] = SideToSave(Vectors(name, words, unit), steps)
+    save_space(tmp_path / "s", sides, pivot="en", provenance=PROVENANCE)
+    recalls: list[Recall] = []
+    asked = Approximation("approximate", report=recalls.append)
+    space, csls = load_space(tmp_path / "s", approximation=asked), Retrieval()
+    found = space.bias("fr", "en", csls)
+    assert found is not None and [recall.enough for recall in recalls] == [True, True]
+    again = load_space(tmp_path / "s", approximation=asked)
+    kept = again.bias("fr", "en", csls)
+    assert kept is not None and torch.equal(kept, found) and len(recalls) == 2
+    signed = look_up_signature(again, "fr", "en", retrieval=csls)
+    assert "| search:approximate |" in str(signed)
+    # Neither is looked up by what the space keeps.
+    assert "search" not in str(look_up_signature(again, "fr", "en", retrieval=Retrieval("csls", k=5)))
+    assert "search" not in str(space_signature(again, "fr", "en", retrieval="csls:10"))
+    # An exact space does not take it, and what that has found is better.
+    exact = load_space(tmp_path / "s")
+    assert exact.hubness("en", "fr") is None
+    bias = exact.bias("fr", "en", csls)
+    assert bias is not None
+    torch.testing.assert_close(found, bias, atol=0.01, rtol=0)
+    better = load_space(tmp_path / "s", approximation=asked)
+    kept = better.bias("fr", "en", csls)
+    assert kept is not None and torch.equal(kept, bias)
+    assert "search" not in str(look_up_signature(better, "fr", "en", retrieval=csls))
+
+
+@pytest.mark.parametrize(
+    "retrieval", [Retrieval(), Retrieval("csls", k=3), Retrieval("nn"), Retrieval("isf")], ids=str
+)
+def test_bias_is_that_of_the_retrieval(space: AlignedSpace, retrieval: Retrieval) -> None:
+    for source, target in (("fr", "en"), ("en", "fr")):
+        expected = retrieval.bias(space.tensor(source), space.tensor(target))
+        found = space.bias(source, target, retrieval)
+        if expected is None:
+            assert found is None
+            continue
+        assert found is not None
+        torch.testing.assert_close(found, expected)
+        assert space.bias(source, target, retrieval) is found
+
+
+def test_bias_uses_what_is_stored(space: AlignedSpace, monkeypatch: pytest.MonkeyPatch) -> None:
+    def never(*_: object) -> None:
+        raise AssertionError("searched again")
+
+    first = space.bias("fr", "en", Retrieval())
+    assert first is not None
+    monkeypatch.setattr(Retrieval, "bias", never)
+    monkeypatch.setattr("muse.space.aligned.hubness_of_both", never)
+    assert space.bias("fr", "en", Retrieval()) is first
+    assert space.bias("en", "fr", Retrieval()) is not None
+    with pytest.raises(AssertionError, match="searched again"):
+        space.bias("fr", "en", Retrieval(k=9))
+
+
+def test_a_space_finds_hubness_once_and_keeps_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    space = saved(tmp_path / "s")
+    assert not list((tmp_path / "s").rglob("hubness*"))
+    found = space.bias("fr", "en", Retrieval())
+    assert found is not None
+    torch.testing.assert_close(found, mean_similarity(space.tensor("en"), space.tensor("fr")) / 2)
+    monkeypatch.setattr("muse.space.aligned.hubness_of_both", None)
+    again = load_space(tmp_path / "s")
+    for one, other in (("fr", "en"), ("en", "fr")):
+        kept, first = (of.bias(one, other, Retrieval()) for of in (again, space))
+        assert kept is not None and first is not None
+        assert torch.equal(kept, first)
+
+
+@pytest.mark.parametrize("broken", [b"", b"\x93NUMPY", None])
+def test_a_broken_hubness_is_found_again(tmp_path: Path, broken: bytes | None) -> None:
+    space = saved(tmp_path / "s")
+    expected = space.bias("fr", "en", Retrieval())
+    path = tmp_path / "s" / "en" / f"hubness.fr.{space.digest('fr', 'en')}.npy"
+    if broken is None:
+        np.save(path, np.full(len(space.vectors("en")), np.nan, np.float32))
+    else:
+        path.write_bytes(broken)
+    found = load_space(tmp_path / "s").bias("fr", "en", Retrieval())
+    assert found is not None and expected is not None
+    assert torch.equal(found, expected)
+
+
+def test_the_hubness_of_other_vectors_is_not_used(tmp_path: Path) -> None:
+    first = saved(tmp_path / "s")
+    assert first.bias("fr", "en", Retrieval()) is not None
+    find_calibration(first, "fr", "en")
+    sides = {"en": side_to_save("en", raw_rows(7, 40)), "fr": side_to_save("fr", raw_rows(8, 39))}
+    save_space(tmp_path / "other", sides, pivot="en", provenance=PROVENANCE)
+    expected = load_space(tmp_path / "other").bias("fr", "en", Retrieval())
+    shutil.copytree(tmp_path / "other", tmp_path / "s", dirs_exist_ok=True)  # as cp -r does
+    found = load_space(tmp_path / "s", check=True)
+    assert known_calibration(found, "fr", "en") is None
+    bias = found.bias("fr", "en", Retrieval())
+    assert bias is not None and expected is not None
+    assert torch.equal(bias, expected)
+
+
+def test_a_folder_that_cannot_be_written_keeps_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    space = saved(tmp_path / "s")
+
+    def full(*_: object) -> None:
+        raise OSError("no space")
+
+    monkeypatch.setattr("muse.space.hubness.write_array", full)
+    assert space.bias("fr", "en", Retrieval()) is not None
+    assert not list((tmp_path / "s").rglob("*hubness*"))
+
+
+def test_direction(tmp_path: Path) -> None:
+    space = saved(tmp_path / "two")
+    assert space.direction() == ("fr", "en")
+    assert space.direction("en") == ("en", "fr")
+    assert space.direction(target="fr") == ("en", "fr")
+    assert space.direction("fr", "en") == ("fr", "en")
+
+
+def test_direction_among_several(tmp_path: Path) -> None:
+    space = saved(tmp_path / "three", "fr", "de")
+    assert space.languages == ("en", "fr", "de")
+    assert space.direction("de") == ("de", "en")
+    assert space.direction(target="de") == ("en", "de")
+    assert space.direction("fr", "de") == ("fr", "de")
+    with pytest.raises(BadSetting, match="has fr, de besides en; choose one with --src or --tgt"):
+        space.direction()
+    with pytest.raises(BadSetting, match="different languages, got 'fr' twice"):
+        space.direction("fr", "fr")
+    assert space.hubness("fr", "de") is None
+    assert space.bias("fr", "de", Retrieval()) is not None
+    assert space.hubness("fr", "de") is not None
+
+
+def test_an_unknown_language_is_told_the_known_ones(space: AlignedSpace) -> None:
+    for ask in (space.vectors, space.tensor, lambda x: space.map_words(x, raw_rows(0, 1)), space.direction):
+        with pytest.raises(BadSetting, match="are en, fr; got 'xx'"):
+            ask("xx")
+
+
+def test_a_space_in_memory_needs_no_disk() -> None:
+    space = plain_space(raw_rows(0, 3), raw_rows(1, 4), list("abc"), list("wxyz"))
+    assert space.tensor("fr").shape == (3, 8)
+    assert space.tensor("fr") is space.tensor("fr")
+    assert space.hubness("fr", "en") is None
+
+
+def test_without_check_arrays_are_still_held_against_the_manifest(tmp_path: Path) -> None:
+    saved(tmp_path / "s")
+    assert load_space(tmp_path / "s", check=False).languages == ("en", "fr")

@@ -1,0 +1,90 @@
+"""Loading a space that others replace: the old one or the new one, never some files of each."""
+
+from __future__ import annotations
+
+import json
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from muse.errors import BadFile
+from muse.files.space_folder import checksum
+from muse.space import aligned, load_space, save_space
+from tests.support.spaces import PROVENANCE, side_to_save, sides_to_save
+
+
+def save(folder: Path, version: int) -> None:
+    """A space whose languages both have rows of this version."""
+    rows = 1 + version * np.eye(9, 8, dtype=np.float32)
+    sides = {name: side_to_save(name, rows) for name in ("fr", "en")}
+    save_space(folder, sides, pivot="en", provenance=PROVENANCE)
+
+
+def test_a_space_that_is_replaced_while_it_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    save(tmp_path / "space", 1)
+    load, replaced = aligned._load_side, list[str]()
+
+    def load_late(folder: Path, language: str, *rest: object) -> object:
+        if language == "en" and not replaced:
+            replaced.append(language)
+            save(tmp_path / "space", 2)
+        return load(folder, language, *rest)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(aligned, "_load_side", load_late)
+    for check in (True, False):
+        replaced.clear()
+        space = load_space(tmp_path / "space", check=check)
+        assert replaced
+        np.testing.assert_array_equal(space.vectors("fr").matrix, space.vectors("en").matrix)
+
+
+def test_every_load_during_replacements_is_one_version(tmp_path: Path) -> None:
+    save(tmp_path / "space", 0)
+    ended = threading.Event()
+
+    def replace() -> None:
+        for version in range(40):
+            save(tmp_path / "space", version % 7)
+        ended.set()
+
+    writer = threading.Thread(target=replace)
+    writer.start()
+    while not ended.is_set():
+        space = load_space(tmp_path / "space")
+        np.testing.assert_array_equal(space.vectors("fr").matrix, space.vectors("en").matrix)
+    writer.join()
+
+
+def test_a_file_that_changes_under_its_name_is_still_refused(tmp_path: Path) -> None:
+    save(tmp_path / "space", 1)
+    (tmp_path / "space" / "fr" / "words.txt").write_text("other\n")
+    with pytest.raises(BadFile, match="expected the saved file"):
+        load_space(tmp_path / "space")
+
+
+def test_what_is_found_of_a_space_is_not_kept_in_the_next(tmp_path: Path) -> None:
+    save_space(tmp_path / "space", sides_to_save(), pivot="en", provenance=PROVENANCE)
+    old = load_space(tmp_path / "space")
+    assert old.home == tmp_path / "space"
+    save(tmp_path / "space", 1)
+    before = {path: checksum(path) for path in (tmp_path / "space").rglob("*") if path.is_file()}
+    old.translate("fr20", source="fr", target="en")
+    assert old.home != tmp_path / "space"
+    assert before == {path: checksum(path) for path in (tmp_path / "space").rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize("name", ["vectors.npy", "mapping.npy"])
+def test_numbers_that_are_not_finite(tmp_path: Path, name: str) -> None:
+    save(tmp_path / "space", 1)
+    path = tmp_path / "space" / "fr" / name
+    array = np.load(path)
+    array[-1, -1] = np.nan
+    np.save(path, array)
+    manifest = tmp_path / "space" / "manifest.json"
+    noted = json.loads(manifest.read_text())
+    noted["checksums"][f"fr/{name}"] = checksum(path)
+    manifest.write_text(json.dumps(noted))
+    with pytest.raises(BadFile, match=rf"fr/{name}: expected finite numbers, got nan or inf"):
+        load_space(tmp_path / "space")

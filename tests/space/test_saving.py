@@ -1,0 +1,287 @@
+"""Saving: whole or not at all, whatever goes wrong, and nothing of the user's overwritten."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import json
+import tracemalloc
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from muse.errors import BadFile, BadSetting, Mismatch, MuseError, NotConverged
+from muse.files.atomic import writing
+from muse.files.space_folder import write_array
+from muse.search.retrieval import Retrieval
+from muse.space import Provenance, check_out, load_space, save_space
+from muse.space import saving as space_saving
+from muse.version import __version__
+from tests.support.spaces import PROVENANCE, raw_rows, saved, side_to_save, sides_to_save
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    files = (path for path in folder.rglob("*") if path.is_file())
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
+
+
+def save(folder: Path, **changes: Any) -> None:
+    save_space(folder, **{"sides": sides_to_save(), "pivot": "en", "provenance": PROVENANCE, **changes})
+
+
+def test_the_files_of_a_space(tmp_path: Path) -> None:
+    saved(tmp_path / "a" / "b" / "s", "fra_Latn")
+    names = {"words.txt", "vectors.npy", "mapping.npy", "means.npy"}
+    assert contents(tmp_path / "a" / "b" / "s").keys() == {
+        "manifest.json",
+        *(f"en/{name}" for name in names),
+        *(f"fra_Latn/{name}" for name in names),
+    }
+    assert [path.name for path in (tmp_path / "a" / "b").iterdir()] == ["s"]
+
+
+def test_the_manifest_says_how_it_was_made(tmp_path: Path) -> None:
+    source = tmp_path / "fr.vec"
+    source.write_bytes(b"the file")
+    sides = sides_to_save()
+    sides["fr"] = replace(sides["fr"], files=(source, tmp_path / "gone"))
+    provenance = replace(PROVENANCE, inputs=(source,), more={"candidates": [1], "pivot": "not this"})
+    save(tmp_path / "s", sides=sides, provenance=provenance)
+    manifest = load_space(tmp_path / "s").manifest
+    digest = hashlib.sha256(b"the file").hexdigest()
+    assert (manifest["format"], manifest["format_version"]) == ("muse-space", 1)
+    assert manifest["muse_version"] == __version__
+    assert manifest["pivot"] == "en"
+    assert manifest["dimension"] == 8
+    assert manifest["mapping"] == "orthogonal"
+    assert manifest["languages"]["fr"] == {
+        "role": "source",
+        "words": 39,
+        "normalisation": ["unit", "centre", "unit"],
+        "files": [{"path": str(source), "sha256": digest}, {"path": str(tmp_path / "gone"), "sha256": None}],
+    }
+    assert manifest["languages"]["en"]["role"] == "pivot"
+    assert manifest["inputs"] == [{"path": str(source), "sha256": digest}]
+    assert manifest["candidates"] == [1]
+    assert (manifest["method"], manifest["seed"], manifest["criterion"]) == ("gromov", 7, 0.5)
+    assert (manifest["settings"], manifest["verdict"]) == ({"rounds": 5}, {"label": "aligned"})
+    files = contents(tmp_path / "s")
+    del files["manifest.json"]
+    assert manifest["checksums"] == {name: hashlib.sha256(data).hexdigest() for name, data in files.items()}
+
+
+def test_settings_may_be_objects_and_figures_not_a_number(tmp_path: Path) -> None:
+    settings = {
+        "retrieval": Retrieval(),
+        "path": Path("x"),
+        "k": np.float32(0.5),
+        "steps": ("a", np.arange(2)),
+    }
+    save(tmp_path / "s", provenance=Provenance("x", settings, criterion=float("nan")))
+    manifest = json.loads((tmp_path / "s" / "manifest.json").read_text(encoding="utf-8"))
+    assert manifest["criterion"] is None
+    assert manifest["settings"] == {
+        "retrieval": {"method": "csls", "k": 10, "beta": 30.0, "backend": "auto"},
+        "path": "x",
+        "k": 0.5,
+        "steps": ["a", [0, 1]],
+    }
+
+
+def test_the_same_space_gives_the_same_bytes(tmp_path: Path) -> None:
+    save(tmp_path / "a")
+    save(tmp_path / "b")
+    assert contents(tmp_path / "a") == contents(tmp_path / "b")
+
+
+@pytest.mark.parametrize(
+    "language", ["java-api", "fra_Latn", "a/b", "../up", "...", "ü 語", "c%2F", "\0", "-x"]
+)
+def test_any_name_of_a_language_will_do(tmp_path: Path, language: str) -> None:
+    space = saved(tmp_path / "s", language)
+    assert space.languages == ("en", language)
+    assert len(space.vectors(language)) == 39
+    assert space.bias(language, "en", Retrieval()) is not None
+    assert load_space(tmp_path / "s").hubness("en", language) is not None
+    assert [path.name for path in tmp_path.iterdir()] == ["s"]
+    assert len(list((tmp_path / "s").iterdir())) == 3
+
+
+@pytest.mark.parametrize("language", ["", ".", "..", "manifest.json", "\ud800"])
+def test_names_that_no_folder_can_have(tmp_path: Path, language: str) -> None:
+    with pytest.raises(BadSetting, match="a language needs a name that is valid for a folder"):
+        saved(tmp_path / "s", language)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("word", ["a\nb", "\n", "\ud800"])
+def test_a_word_that_no_line_can_hold(tmp_path: Path, word: str) -> None:
+    sides = sides_to_save()
+    words = [*sides["fr"].vectors.words[:-1], word]
+    sides["fr"] = replace(sides["fr"], vectors=replace(sides["fr"].vectors, words=words))
+    with pytest.raises(Mismatch, match=r"fr: expected words that fit on a line .* \(word 39\)"):
+        save(tmp_path / "deep" / "s", sides=sides)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_sides_must_fit_each_other(tmp_path: Path) -> None:
+    sides = sides_to_save()
+    with pytest.raises(BadSetting, match="the pivot must be one of en, fr; got 'de'"):
+        save(tmp_path / "s", pivot="de")
+    with pytest.raises(Mismatch, match=r"de: expected a mapping of shape \(8, 5\), .* shape \(5, 5\)$"):
+        save(tmp_path / "s", sides={**sides, "de": side_to_save("de", raw_rows(0, 9, 5))})
+    with pytest.raises(Mismatch, match=r"fr: .* got one of shape \(8, 5\)"):
+        save(
+            tmp_path / "s", sides={**sides, "fr": replace(sides["fr"], mapping=np.zeros((8, 5), np.float32))}
+        )
+    with pytest.raises(Mismatch, match="de: a space needs at least one word"):
+        empty = replace(sides["fr"], vectors=sides["fr"].vectors.most_frequent(0))
+        save(tmp_path / "s", sides={**sides, "de": empty})
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_mapping_that_broke_down_is_not_saved(tmp_path: Path) -> None:
+    broken = replace(sides_to_save()["fr"], mapping=np.full((8, 8), np.nan, np.float32))
+    with pytest.raises(NotConverged, match="fr: mapped vectors must be finite"):
+        save(tmp_path / "deep" / "s", sides={**sides_to_save(), "fr": broken})
+    assert list(tmp_path.iterdir()) == []
+
+
+def other_folder(path: Path) -> None:
+    path.mkdir()
+    (path / "thesis.tex").write_text("years of work")
+
+
+def other_manifest(path: Path) -> None:
+    path.mkdir()
+    (path / "manifest.json").write_text('{"format": "webapp"}')
+
+
+def broken_manifest(path: Path) -> None:
+    path.mkdir()
+    (path / "manifest.json").write_text("{")
+
+
+@pytest.mark.parametrize("make", [other_folder, other_manifest, broken_manifest, Path.touch])
+def test_what_is_no_space_is_left_alone(tmp_path: Path, make: Callable[[Path], None]) -> None:
+    out = tmp_path / "out"
+    make(out)
+    before = contents(tmp_path)
+    for attempt in (check_out, save):
+        with pytest.raises(BadSetting, match=r"out exists and is not an aligned space; choose another --out"):
+            attempt(out)
+    assert contents(tmp_path) == before
+
+
+def test_check_out_passes_what_can_be_written(tmp_path: Path) -> None:
+    check_out(tmp_path / "new")
+    check_out(str(tmp_path / "new" / "deep"))
+    save(tmp_path / "space")
+    check_out(tmp_path / "space")
+
+
+def test_an_empty_folder_will_do(tmp_path: Path) -> None:
+    (tmp_path / "s").mkdir()
+    check_out(tmp_path / "s")
+    assert saved(tmp_path / "s", "fr").languages == ("en", "fr")
+    assert [path.name for path in tmp_path.iterdir()] == ["s"]
+
+
+def test_check_out_looks_above(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(BadSetting, match="needs a writable folder, but .*file"):
+        check_out(tmp_path / "file" / "deep" / "s")
+    monkeypatch.setattr("os.access", lambda *_: False)  # the tests may run as root, who may write anywhere
+    with pytest.raises(BadSetting, match="needs a writable folder"):
+        check_out(tmp_path / "a" / "s")
+    with pytest.raises(BadFile, match="File name too long"):
+        check_out(tmp_path / ("x" * 300))
+
+
+def test_a_space_takes_the_place_of_one_before(tmp_path: Path) -> None:
+    saved(tmp_path / "s", "de")
+    assert saved(tmp_path / "s", "fr").languages == ("en", "fr")
+    assert [path.name for path in tmp_path.iterdir()] == ["s"]
+
+
+def test_a_link_to_a_space_stays_a_link(tmp_path: Path) -> None:
+    saved(tmp_path / "real", "de")
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    assert saved(tmp_path / "link", "fr").languages == ("en", "fr")
+    assert (tmp_path / "link").is_symlink()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["link", "real"]
+
+
+FAULTS: list[tuple[BaseException, type[BaseException], str]] = [
+    (OSError(errno.ENOSPC, "No space left on device"), MuseError, "the disk is full"),
+    (OSError(errno.EDQUOT, "Disk quota exceeded"), MuseError, "the disk is full"),
+    (OSError(errno.EIO, "Input/output error"), MuseError, "Input/output error"),
+    (KeyboardInterrupt(), KeyboardInterrupt, "^$"),
+    (MemoryError(), MemoryError, "^$"),
+]
+
+
+@pytest.mark.parametrize("call", range(6))  # two sides with three arrays each
+@pytest.mark.parametrize(
+    ("fault", "kind", "message"), FAULTS, ids=["full", "quota", "broken", "ctrl-c", "memory"]
+)
+def test_a_fault_leaves_what_was_there(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    call: int,
+    fault: BaseException,
+    kind: type[BaseException],
+    message: str,
+) -> None:
+    saved(tmp_path / "s", "de")
+    before = contents(tmp_path)
+    calls: list[Path] = []
+
+    def failing(path: Path, *rest: Any) -> None:
+        calls.append(path)
+        if len(calls) > call:
+            path.write_bytes(b"a part of it")
+            raise fault
+        write_array(path, *rest)
+
+    monkeypatch.setattr(space_saving, "write_array", failing)
+    for name in ("s", "new"):
+        calls.clear()
+        with pytest.raises(kind, match=message):
+            save(tmp_path / name)
+    assert contents(tmp_path) == before
+    assert [path.name for path in tmp_path.iterdir()] == ["s"]
+
+
+def test_a_disk_that_fills_up_for_real(tmp_path: Path) -> None:
+    full = Path("/dev/full")
+    if not full.exists():
+        pytest.skip("needs /dev/full")
+    with pytest.raises(BadFile, match="the disk is full"), writing(tmp_path):
+        write_array(full, (3, 2), [np.zeros((3, 2), np.float32)])
+
+
+def test_rows_are_written_in_chunks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    save(tmp_path / "whole")
+    monkeypatch.setattr(space_saving, "CHUNK", 7)
+    save(tmp_path / "chunks")
+    whole, chunks = load_space(tmp_path / "whole"), load_space(tmp_path / "chunks")
+    for language in ("en", "fr"):
+        np.testing.assert_allclose(
+            chunks.vectors(language).matrix, whole.vectors(language).matrix, atol=1e-7, rtol=0
+        )
+
+
+def test_saving_holds_no_second_copy_in_memory(tmp_path: Path) -> None:
+    sides = sides_to_save(count=60_000, dimension=64)  # 15 MB each
+    tracemalloc.start()
+    try:
+        save(tmp_path / "s", sides=sides)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 0.9 * sides["en"].vectors.matrix.nbytes

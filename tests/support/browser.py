@@ -1,0 +1,164 @@
+"""A server with a small space, and a real browser, Chromium, driven by Playwright, for the tests of pages.
+
+Debian's chromium is enough: no browser of Playwright's own is needed. Accessibility is checked by axe-core,
+which axe-playwright-python brings along.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from muse.space import AlignedSpace
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+PATIENCE = 60_000  # milliseconds
+MARKS = [
+    pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium (apt-get install chromium)"),
+    pytest.mark.filterwarnings("default"),  # of the server's and the browser's threads
+]
+
+
+@dataclass
+class Watched:
+    """A page, what its console said, and what it asked of others than the server."""
+
+    page: Any
+    said: list[str] = field(default_factory=list)
+    elsewhere: list[str] = field(default_factory=list)
+    asked: list[str] = field(default_factory=list)
+
+
+@pytest.fixture(scope="module")
+def home() -> Iterator[str]:
+    """The address of a server with a small space."""
+    from tests.web.test_api import rated_space
+
+    with serving(rated_space()) as address:
+        yield address
+
+
+@contextmanager
+def serving(space: AlignedSpace) -> Iterator[str]:
+    """The address of a server with this space fr, en."""
+    import uvicorn
+
+    from muse.web import Address, Explorer, bind, url
+    from muse.web.app import create_app
+
+    explorer = Explorer(space, "fr-en")
+    explorer.picture(("fr", "en"))
+    listening = bind(Address(port=0))
+    app = create_app(explorer, burst=1e6)
+    server = uvicorn.Server(uvicorn.Config(app, log_level="error", access_log=False))
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
+    thread.start()
+    yield url(listening)
+    server.should_exit = True
+    thread.join(30)
+    listening.close()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """A browser without windows."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as driver:
+        # Root, as in a container, has no sandbox to put Chromium in; the pages are our own.
+        made = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield made
+        made.close()
+
+
+def opened(
+    browser: Any,
+    address: str,
+    *,
+    width: int = 1200,
+    height: int = 844,
+    scheme: str = "light",
+    before: Callable[[Any], object] = lambda page: None,
+    **options: Any,
+) -> Watched:
+    """A page at the address; `before` gets it before it is loaded."""
+    context = browser.new_context(
+        viewport={"width": width, "height": height},
+        color_scheme=scheme,
+        reduced_motion="reduce",  # else screenshots would catch the map in flight
+        **options,
+    )
+    context.set_default_timeout(PATIENCE)
+    watched = Watched(context.new_page())
+    watched.page.on("console", lambda message: watched.said.append(f"{message.type}: {message.text}"))
+    watched.page.on("pageerror", lambda error: watched.said.append(f"error: {error}"))
+    root = address.partition("#")[0]
+
+    def requested(request: Any) -> None:
+        here = request.url.startswith((root, "data:"))
+        (watched.asked if here else watched.elsewhere).append(request.url)
+
+    watched.page.on("request", requested)
+    before(watched.page)
+    watched.page.goto(address)
+    return watched
+
+
+def clean(watched: Watched, *, forgiven: tuple[str, ...] = ()) -> None:
+    """Closes the page, on which nothing but a 404 or what is forgiven went wrong."""
+    expected = ("404", *forgiven)
+    errors = [
+        said
+        for said in watched.said
+        if said.startswith("error") and not any(part in said for part in expected)
+    ]
+    assert errors == []
+    assert watched.elsewhere == []
+    watched.page.context.close()
+
+
+def serious_barriers(page: Any) -> list[dict[str, Any]]:
+    """What axe-core finds serious or critical on the page."""
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+    found = axe.run(page).response["violations"]
+    return [
+        {"id": one["id"], "nodes": [node["html"] for node in one["nodes"]]}
+        for one in found
+        if one["impact"] in ("serious", "critical")
+    ]
+
+
+def look_up(page: Any, text: str) -> None:
+    """Types a text and presses Enter."""
+    page.fill("#text", text)
+    page.press("#text", "Enter")
+
+
+def best(page: Any, text: str) -> None:
+    """Waits until the headline says this."""
+    page.locator("#best").get_by_text(text, exact=True).wait_for()
+
+
+def changed(page: Any, path: str, change: Callable[[Any], object]) -> None:
+    """Has `change` alter the server's answers of a path before the page gets them."""
+
+    def handle(route: Any) -> None:
+        answer = route.fetch()
+        fields = answer.json()
+        if answer.ok:
+            change(fields)
+        route.fulfill(response=answer, body=json.dumps(fields))
+
+    page.route(f"**{path}?*", handle)
+
+
+def drawn(page: Any) -> None:
+    """Waits until the map is drawn."""
+    page.locator("#picture[data-labels]:not([data-labels='0'])").wait_for(state="attached")

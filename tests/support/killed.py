@@ -1,0 +1,21 @@
+"""A training run that is killed while it scores its learner."""
+
+from __future__ import annotations
+
+import pytest
+
+from muse.sentences.training.learner import Learner
+
+
+def killed_at(monkeypatch: pytest.MonkeyPatch, learner: type[Learner], call: int) -> None:
+    """From now on, the score of this class raises KeyboardInterrupt at this call, and at no other."""
+    score, calls = learner.score, 0
+
+    def killed(self: Learner) -> float:
+        nonlocal calls
+        calls += 1
+        if calls == call:
+            raise KeyboardInterrupt
+        return score(self)
+
+    monkeypatch.setattr(learner, "score", killed)

@@ -1,0 +1,205 @@
+"""Markup stays whole, and ordinary text has none."""
+
+from __future__ import annotations
+
+import re
+import time
+
+import numpy as np
+import pytest
+
+from muse.text.markup import is_markup, split_at_markup, split_at_tags, tags_closed_up
+from muse.text.tokens import Tokeniser
+from muse.translate.pieces import TextReader
+from muse.translate.text import Translator
+from muse.vectors import Vectors
+from tests.support.spaces import plain_space
+
+MARKUP = [
+    "/etc/passwd", "/usr/lib/python3.11/", "~/x", "./a/b.txt", "../c", "src/main.py", "C:\\tmp\\x", "C:\\",
+    "\\\\host\\share", "%s", "%5.2f", "%s%d", "%1$s", "%(name)d", "{}", "{name}", "{0:>3}", "{{y}}", "${x}",
+    "$HOME", "$name", "<b>", "</b>", "<br/>", "<xs:a>", "snake_case", "MAX_SIZE_2", 'href="x/y">',
+]  # fmt: skip
+ORDINARY = [
+    "and/or", "km/h", "5%", "100%sure", "he/she", "/she", "12/05/2020", "1/2", "$5", "$US500", "US$", "<3",
+    "a<b", "x=1", "{", "%", "/", "/kæt/", "Flugbegleiter_in", "Lehrer_innen",
+    "jede_r", "auteur_rice", "$million", "a.m./p.m.", "and/or.it", "CamelCase", "etc.", "_so_",
+    "C:", "rock'n'roll", "http://a.org/b/c_d?x=%s", "a_b@c.org", "www.a.org/b/c", "</3",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("language", ["en", "fr", "xx"])
+@pytest.mark.parametrize("token", MARKUP)
+def test_markup_is_one_token_wherever_it_stands(language: str, token: str) -> None:
+    assert is_markup(token)
+    tokens = Tokeniser(language).tokens
+    assert tokens(f"cat {token} dog") == ["cat", token, "dog"]
+    assert tokens(f"{token}, ({token}).")[:4] == [token, ",", "(", token]
+    assert tokens(f"{token}: cat")[:2] == [token, ":"]
+
+
+@pytest.mark.parametrize("part", ORDINARY)
+def test_ordinary_text_has_none(part: str) -> None:
+    assert split_at_markup(part) == [(part, False)]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "The <b>cat</b> is in /etc/passwd: %s, {name} (see C:\\tmp\\x).",
+        '<a href="x/y">Link</a> <br/> and <br> a <i>b</i>.',
+        "viens /a/mots-les/x %d",
+        "cp <source> <target> now",
+    ],
+)
+def test_a_line_with_markup_comes_back(line: str) -> None:
+    for language in ("en", "xx"):
+        tokeniser = Tokeniser(language)
+        assert tokeniser.text(tokeniser.tokens(line)) == line
+    assert "/a/mots-les/x" in Tokeniser("fr").tokens("viens /a/mots-les/x")
+
+
+TAGS = [
+    '<a href="x" title="a b">', '<a href="http://a.org/b" title="it\'s, « a » b">', "<a title='1 > 2 , 3'>",
+    '<img src="a.png" alt="a  b"/>', '<img\tsrc="a" alt = "b c" />', "<br />", "</a >",
+    '<input type="text" disabled>', "<input disabled>", "<option selected value=x,y>", "<br >",
+    "<IMG SRC=a.png isMap>", "<track default kind = captions>", "<!-- not a , b -->", "<!---->",
+    '<xs:a b:c="d e">',
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("language", ["en", "fr", "xx"])
+@pytest.mark.parametrize("tag", TAGS)
+def test_a_whole_tag_is_one_token_and_comes_back_as_it_was(language: str, tag: str) -> None:
+    tokeniser = Tokeniser(language)
+    assert is_markup(tag)
+    for line in (f"cat {tag} dog", f"cat{tag}dog", f"{tag}, ({tag})."):
+        tokens = tokeniser.tokens_and_tags(line)
+        assert tokens.count(tag) == line.count(tag)
+        assert [token for token in tokens if token != tag] == tokeniser.tokens(line.replace(tag, " "))
+    line = f"cat{tag} dog" if tag.startswith("</") else f"cat {tag} dog"
+    assert tokeniser.text(tokeniser.tokens_and_tags(line)) == line
+
+
+def test_tags_without_quoted_values_are_tags_if_they_are_closed() -> None:
+    tokeniser = Tokeniser("en")
+    line = "<option selected>black <b x=y>cat</b></option> <hr noshade/> <b y> <b x=z>"
+    tokens = tokeniser.tokens_and_tags(line)
+    assert tokens[:4] == ["<option selected>", "black", "<b x=y>", "cat"]
+    assert tokens[6:] == ["<hr noshade/>", *tokeniser.tokens("<b y> <b x=z>")]
+    assert tokeniser.text(tokens[:7]) == "<option selected>black <b x=y>cat</b></option> <hr noshade/>"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "a < b and c > d",
+        "a <b and c> d",
+        "if x <y and z=3> 2",
+        "cp <your file> <target folder>",
+        "Map<String, List<Integer>>",
+        "<3 you > me",
+        "from <john smith@a.org>",
+        'a < b, "c" > d',
+        "cp <input file> <source file> <param default> <source readonly> now",
+        "the <details required> and <link hidden> are given",
+        "<input disabled file>",
+        "<source required=x more>",
+        "x <input and disabled> y",
+        "a < input disabled > b",
+        "<b disabled> or <folder selected>",
+        "<!-- open, and -- > not closed",
+    ],
+)
+def test_what_is_no_tag_is_translated(line: str) -> None:
+    tokeniser = Tokeniser("en")
+    assert tokeniser.tokens_and_tags(line) == tokeniser.tokens(line)
+
+
+@pytest.mark.parametrize("damaged", ["<!-- ", '<a b="', "<a b='\"", "<a ", '<a b="c" ', "</a ", "<a b> "])
+def test_tags_that_never_end_take_linear_time(damaged: str) -> None:
+    line = damaged * 20_000
+    began = time.process_time()
+    assert split_at_tags(line) == [(line, "")]
+    assert time.process_time() - began < 1.0
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "<" * 100_000, "<input" + " disabled" * 50_000, "<input" + " a=b" * 50_000 + " <",
+        "<input a =" + " " * 100_000, "<input a" + " " * 100_000, "<input a=" + "b" * 100_000,
+    ],
+)  # fmt: skip
+def test_a_long_tag_that_never_ends_takes_linear_time(line: str) -> None:
+    began = time.process_time()
+    assert split_at_tags(line) == [(line, "")]
+    assert split_at_tags(f"{line} <br class=x>")[0][1] == "<br class=x>"
+    assert time.process_time() - began < 1.0
+
+
+def test_a_long_tag_takes_linear_time() -> None:
+    began = time.process_time()
+    for tag in ("<input" + " disabled" * 50_000 + " " * 50_000 + ">", "<input" + " a  =  b" * 50_000 + ">"):
+        assert split_at_tags(tag) == [("", tag), ("", "")]
+    no_tag = "<input" + " disabled" * 50_000 + " a" + " " * 50_000 + ">"
+    assert split_at_tags(no_tag) == [(no_tag, "")]
+    assert time.process_time() - began < 1.0
+
+
+def test_tags_are_closed_up_as_by_their_definition() -> None:
+    parts = ["<a>", "</a>", "<ab>", "</ab>", "<a x>", "</a >", "<a/>", "x", "<", ">", "a"]
+    # An opening tag whose name is closed later loses the space after it, a closing tag the one before it.
+    opening = re.compile(r"(<(\w+)(?:[ \ufdd0][^<>]*)?(?<!/)>) (?=.*</\2>)")
+    rng, changed = np.random.default_rng(0), 0
+    for _ in range(2_000):
+        text = " ".join(rng.choice(parts, 7))
+        expected = re.sub(r" (</\w[^<>]*>)", r"\1", opening.sub(r"\1", text))
+        assert tags_closed_up(text) == expected
+        changed += expected.count(" ") < 6
+    assert 500 < changed < 1_900
+
+
+@pytest.mark.parametrize("part", ["<b> ", "<b> </c> ", "</c> "])
+def test_many_tags_are_closed_up_in_linear_time(part: str) -> None:
+    text = part * 50_000
+    began = time.process_time()
+    assert tags_closed_up(text) == re.sub(" (?=</)", "", text)
+    assert time.process_time() - began < 1.0
+
+
+def test_a_longer_name_closes_no_tag() -> None:
+    assert split_at_tags("a <b and c> d </blink>") == [("a <b and c> d </blink>", "")]
+    assert split_at_tags("a <b and c> d </b >") == [("a ", "<b and c>"), (" d ", "</b >"), ("", "")]
+
+
+def test_the_sign_that_stands_for_attributes_is_no_character_of_text() -> None:
+    tokeniser, line = Tokeniser("en"), '<a title="x y"> z'
+    assert tokeniser.text(tokeniser.tokens_and_tags(f"text\ufdd0 {line}")) == f"text {line}"
+
+
+def test_a_full_stop_after_markup_is_as_before() -> None:
+    assert Tokeniser("en").tokens("Read /a/b. He did. See ./x etc. and") == (
+        "Read /a/b . He did . See ./x etc. and".split()
+    )
+
+
+def test_markup_is_copied_and_its_words_are_translated_elsewhere_alone() -> None:
+    eye = np.eye(4, dtype=np.float32)
+    space = plain_space(eye, eye, ["chat", "etc", "nom", "s"], ["cat", "and", "name", "is"])
+    translator = Translator(space, source="fr", target="en")
+    found = translator.translate(["<b>Chat</b> /etc/chat {nom} %s chat_nom nom", "%s"])
+    assert found == ["<b>Cat</b> /etc/chat {nom} %s chat_nom name", "%s"]
+    assert (translator.counts.words, translator.counts.unknown) == (2, 0)
+    line = "<i title=\"nom , chat\" class='nom chat'>{}</i> <!-- chat nom --> <br /> s < {} s > s"
+    assert translator.translate([line.format("Chat", "nom")]) == [
+        line.format("Cat", "name").replace("s <", "is <").replace("s > s", "is > is")
+    ]
+    assert [choice.token for choice in translator.choices(line)][0] == line[: line.index(">") + 1]
+
+
+def test_a_tag_before_a_sentence_leaves_its_first_word_first() -> None:
+    pieces = TextReader(Vectors("fr", ["chat"], np.ones((1, 1), np.float32))).pieces(["<b>", "Zoé", "</b>"])
+    assert [(piece.first, piece.name, piece.entry) for piece in pieces] == [
+        (False, False, None), (True, False, None), (False, False, None),
+    ]  # fmt: skip

@@ -1,0 +1,173 @@
+"""Running text: what is kept, what is copied, what the language model changes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from muse.errors import BadSetting
+from muse.evaluation.translation import quality
+from muse.search.retrieval import Retrieval
+from muse.space import AlignedSpace
+from muse.space.new_words import NewWords, WordVectors
+from muse.text.language_model import learn_language_model
+from muse.translate.text import TextConfig, Translator
+from muse.vectors import Matrix
+from tests.support.spaces import plain_space
+
+PAIRS = {
+    "le": "the", "l": "the", "chat": "cat", "mange": "eats", "il": "he", "est": "is", "un": "a",
+    "week": "week", "end": "end", "homme": "man", "je": "i", "tom": "thomas", "d": "of", "à": "to",
+}  # fmt: skip
+EXTRA = ["tom", "kitten"]  # English words that no French word is for
+
+
+def toy(noise: float = 0.0) -> AlignedSpace:
+    """A space in which every French word lies on its translation."""
+    english = list(dict.fromkeys([*PAIRS.values(), *EXTRA]))
+    rows = np.eye(len(english), dtype=np.float32)
+    rows[english.index("kitten"), english.index("cat")] = noise
+    french = np.stack([rows[english.index(word)] for word in PAIRS.values()])
+    return plain_space(french, rows, list(PAIRS), english)
+
+
+def translate(line: str, **options: object) -> str:
+    config = TextConfig(Retrieval("nn"))
+    return Translator(toy(), config=config, **options).translate([line])[0]  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("Le chat mange.", "The cat eats."),
+        ("LE CHAT MANGE !", "THE CAT EATS!"),
+        ("L'homme est à Zanzibar, 3,5 km.", "The man is to Zanzibar, 3,5 km."),
+        ("Il mange. Le chat est...", "He eats. The cat is..."),
+        ("je", "I"),
+        ("le week-end", "the week-end"),
+        ("un chat-huant", "a chat-huant"),
+        ("Le Chat", "The Cat"),
+        ("il mange le Chat Homme", "he eats the Chat Homme"),
+        ("un homme, 12 d", "a man, 12 of"),
+        ("un homme, 12 min", "a man, 12 min"),
+        ("il est Tom", "he is Tom"),
+        ("TOM", "THOMAS"),
+        ("\u00ab Il est à 12:45 \u00bb (un chat).", "\u00abHe is to 12:45\u00bb (a cat)."),
+        ("", ""),
+        ("  ", ""),
+        ("?", "?"),
+        ("zzz YYY Xxx", "zzz YYY Xxx"),
+    ],
+)
+def test_what_is_kept(line: str, expected: str) -> None:
+    assert translate(line) == expected
+
+
+def test_a_line_for_a_line_and_the_counts() -> None:
+    translator = Translator(toy(), config=TextConfig(Retrieval("nn")))
+    assert translator.translate(["le chat", "", "il zzz 3 !"]) == ["the cat", "", "he zzz 3!"]
+    assert (translator.counts.words, translator.counts.copied) == (4, 1)
+
+
+@pytest.mark.parametrize("method", ["csls", "nn", "isf"])
+def test_the_language_model_chooses_among_the_nearest(method: str) -> None:
+    space = toy(noise=3.0)  # kitten is beside cat
+    model = learn_language_model([["the", "kitten", "eats"]] * 5 + [["a", "cat"]] * 5, order=2)
+    lines = ["Le chat mange.", "Un chat."]
+    weights: list[tuple[float, list[str]]] = [
+        (0.0, ["The cat eats.", "A cat."]),
+        (0.3, ["The kitten eats.", "A cat."]),
+    ]
+    for weight, expected in weights:
+        config = TextConfig(Retrieval(method), top=2, weight=weight)
+        assert Translator(space, model=model, config=config).translate(lines) == expected
+
+
+class Vowels:
+    """Vectors of any string: that of le if it begins with a vowel, else that of chat."""
+
+    def __init__(self, space: AlignedSpace) -> None:
+        self.rows, self.index = space.vectors("fr").matrix, space.vectors("fr").index
+        self.asked: list[str] = []
+
+    def __call__(self, words: Sequence[str]) -> Matrix:
+        self.asked += words
+        return self.rows[[self.index["le" if word[0] in "aeiou" else "chat"] for word in words]]
+
+
+def test_unknown_words_from_their_n_grams() -> None:
+    space = toy()
+    vowels = Vowels(space)
+    new = NewWords("fr", WordVectors(Path("x.bin"), [], lambda _: True, vowels), lambda matrix: matrix)
+    translator = Translator(space, new_words=new, config=TextConfig(Retrieval("nn")))
+    # Zora, inside a sentence, is a name; the first word may be any.
+    assert translator.translate(["Azzz zzz, le Zora est zzz-zz."]) == ["The cat, the Zora is cat."]
+    assert sorted(vowels.asked) == ["azzz", "zzz", "zzz-zz"]
+
+
+def test_settings() -> None:
+    for options, message in (
+        ({"top": 0}, "--top must be at least 1, got 0"),
+        ({"beam": 0}, "--beam must be at least 1"),
+        ({"weight": -1.0}, "--lm-weight must be a finite number, at least 0, got -1.0"),
+        ({"weight": float("nan")}, "--lm-weight must be a finite number"),
+    ):
+        with pytest.raises(BadSetting, match=message):
+            TextConfig(**options)
+    with pytest.raises(BadSetting, match="are fr, en; got 'xx'"):
+        Translator(toy(), source="xx")
+
+
+def test_another_script_is_refused_at_the_beginning_alone() -> None:
+    translator = Translator(toy())
+    with pytest.raises(BadSetting, match="Latin script, got text in Cyrillic"):
+        translator.translate(["", "Привет, как дела сегодня?"])
+    translator = Translator(toy())
+    assert translator.translate([""]) == [""]
+    assert translator.translate(["le chat"]) == ["the cat"]
+    assert translator.translate(["Привет"]) == ["Привет"]
+
+
+def test_a_few_letters_in_another_script_settle_nothing() -> None:
+    translator = Translator(toy())
+    assert translator.translate(["Привет 15"]) == ["Привет 15"]
+    assert translator.translate(["123"]) == ["123"]
+    with pytest.raises(BadSetting, match="got text in Cyrillic"):
+        translator.translate(["Как дела сегодня, мир?"])
+
+
+def test_quality() -> None:
+    pytest.importorskip("sacrebleu")
+    lines = ["the cat eats a big mouse .", "he is here today and now"] * 10
+    bleu, chrf = quality(lines, lines, made="csls:10 | fr-en")
+    assert [bleu.value, chrf.value] == pytest.approx([100, 100])
+    assert bleu.signature.startswith("nrefs:1|bs:1000|seed:")
+    assert "tok:13a" in bleu.signature
+    assert " | csls:10 | fr-en | muse " in bleu.signature
+    worse = [line.replace("cat", "dog") for line in lines]
+    found = quality(worse, lines)[0]
+    assert found.ci95[0] <= found.value <= found.ci95[1] < 100
+    assert str(found).startswith(f"BLEU = {found.value:.2f} [")
+
+
+def test_bleu_counts_characters_where_words_are_not_apart() -> None:
+    pytest.importorskip("sacrebleu")
+    lines = ["我喜欢猫和狗，也喜欢鸟。", "你好，今天天气很好。"] * 5
+    almost = [line.replace("很", "真") for line in lines]
+    assert quality(almost, lines, language="zh")[0].value > 60
+    assert quality(almost, lines)[0].value < 60
+    assert "tok:zh" in quality(lines, lines, language="zho_Hans")[0].signature
+
+
+def test_choices_say_what_is_kept() -> None:
+    translator = Translator(toy(), config=TextConfig(Retrieval("nn"), top=2))
+    found = translator.choices("L'homme est Tom, 3 km")
+    assert [one.token for one in found] == ["L'", "homme", "est", "Tom", ",", "3", "km"]
+    assert [one.form for one in found] == ["le", "homme", "est", "tom", None, None, None]
+    assert [one.kept for one in found] == [False, False, False, True, True, True, True]
+    assert [answer.target for answer in found[0].options][:1] == ["The"]
+    assert [(answer.target, answer.mutual) for answer in found[1].options][:1] == [("man", True)]
+    assert found[-1].options == ()

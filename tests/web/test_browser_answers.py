@@ -1,0 +1,365 @@
+"""The explorer's answers in a real browser: one box, suggestions, words, sentences, and their reasons."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.support.browser import MARKS, best, changed, clean, look_up, opened
+
+for _package in ("fastapi", "uvicorn", "sklearn", "playwright.sync_api"):
+    pytest.importorskip(_package)
+
+from tests.web.test_api import SCRIPT  # noqa: E402
+
+pytestmark = MARKS
+ALTERNATIVES = "#alternatives [role=option]"
+
+
+def test_the_box_has_the_focus_and_suggests_words_by_rank(browser: Any, home: str) -> None:
+    watched = opened(browser, home)
+    page, keys = watched.page, watched.page.keyboard
+    assert page.evaluate("document.activeElement.id") == "text"
+    keys.type("MÔTa")
+    options = page.locator("#suggestions [role=option]")
+    options.first.wait_for()
+    found = [option.get_attribute("data-word") for option in options.all()]
+    assert found == [f"mota{letter}" for letter in "abcdefgh"]
+    keys.press("ArrowDown")
+    keys.press("ArrowDown")
+    active = page.locator("#text").get_attribute("aria-activedescendant")
+    assert page.locator(f"#{active}").get_attribute("data-word") == "motab"
+    keys.press("Enter")
+    best(page, "wordab")
+    assert page.input_value("#text") == "motab"
+    assert page.locator("#suggestions").is_hidden()
+    clean(watched)
+
+
+def test_enter_asks_for_what_is_typed_and_not_for_a_suggestion_to_an_earlier_word(
+    browser: Any, home: str
+) -> None:
+    watched = opened(browser, home)
+    page = watched.page
+    page.locator("#text").press_sequentially("mot")
+    page.locator("#suggestions [role=option]").first.wait_for()
+    page.keyboard.press("ArrowDown")
+    # The suggestions to "roi" never come: Enter is faster than they are.
+    page.route("**/api/suggest*", lambda route: None)
+    look_up(page, "roi")
+    best(page, "king")
+    page.unroute_all(behavior="ignoreErrors")
+    clean(watched)
+
+
+def test_a_suggestion_by_click_and_none_after_escape(browser: Any, home: str) -> None:
+    watched = opened(browser, home)
+    page = watched.page
+    page.locator("#text").press_sequentially("mota")
+    page.locator("#suggestions [data-word=motac]").click()
+    best(page, "wordac")
+    page.fill("#text", "motb")
+    page.locator("#suggestions [role=option]").first.wait_for()
+    page.keyboard.press("Escape")
+    assert page.locator("#suggestions").is_hidden()
+    page.fill("#text", "mot")
+    page.locator("#suggestions [role=option]").first.wait_for()
+    page.locator("h1").click()  # a click elsewhere
+    assert page.locator("#suggestions").is_hidden()
+    clean(watched)
+
+
+def test_a_word_has_a_headline_with_its_probability(browser: Any, home: str) -> None:
+    watched = opened(browser, home)
+    page = watched.page
+    look_up(page, "ROI")
+    best(page, "king")
+    assert page.locator("article .chip.trusted").inner_text().split()[-2:] == [">99", "%"]
+    assert page.get_by_text("king ⇄ roi").is_visible()
+    assert page.get_by_text("looked up for “ROI”").is_visible()
+    assert page.locator("#translations li").count() == 5
+    clean(watched)
+
+
+def test_neighbours_of_both_languages_without_the_translations(browser: Any, home: str) -> None:
+    watched = opened(browser, f"{home}#fr/roi")
+    page = watched.page
+    page.locator("#other li").first.wait_for()
+    own, other = (page.locator(f"#{side} li button").all_text_contents() for side in ("own", "other"))
+    shown = {"king", *page.locator("#translations button").all_text_contents()}
+    assert len(own) == len(other) == 8
+    assert "roi" not in own
+    assert shown.isdisjoint(other)
+    page.locator("#other li button").first.click()  # a word of the other language turns the page round
+    page.locator("#best").filter(has_not_text="king").wait_for()
+    assert page.input_value("#source") == "en"
+    assert page.input_value("#text") == other[0]
+    clean(watched)
+
+
+def test_a_quick_hand_is_answered_once_the_languages_are_known(browser: Any, home: str) -> None:
+    slow = """
+    const real = window.fetch;
+    window.fetch = async (...asked) => {
+      if (String(asked[0]).includes("/api/spaces")) await new Promise((resolve) => setTimeout(resolve, 1500));
+      return real(...asked);
+    };
+    """
+    watched = opened(browser, home, before=lambda page: page.add_init_script(slow))
+    look_up(watched.page, "roi")
+    best(watched.page, "king")
+    clean(watched)
+
+
+def test_a_misspelt_word_offers_others(browser: Any, home: str) -> None:
+    watched = opened(browser, home)
+    look_up(watched.page, "roii")
+    watched.page.get_by_text("“roii” is not in the French vocabulary").wait_for()
+    watched.page.locator("#spellings button", has_text="roi").click()
+    best(watched.page, "king")
+    assert watched.page.locator(".trouble").count() == 0
+    clean(watched)
+
+
+def test_a_word_of_the_other_language_offers_to_turn_round(browser: Any, home: str) -> None:
+    watched = opened(browser, home)
+    page = watched.page
+    look_up(page, "king")
+    page.get_by_text("“king” is an English word").wait_for()
+    page.get_by_role("button", name="Translate it into French").click()
+    best(page, "roi")
+    assert page.input_value("#source") == "en"
+    clean(watched)
+
+
+def weakened(fields: Any) -> None:
+    """Makes every translation one that is not to be trusted."""
+    fields["grade"] = "weak"
+    for place, one in enumerate(fields["translations"]):
+        one.update(grade="weak", probability=0.31 / (place + 1), mutual=False)
+
+
+def test_weak_answers_are_dimmed_and_said_to_be(browser: Any, home: str) -> None:
+    watched = opened(browser, f"{home}#fr/roi", before=lambda page: changed(page, "/api/translate", weakened))
+    page = watched.page
+    best(page, "king")
+    assert page.locator(".notice").inner_text() == "No translation I would trust"
+    assert page.locator(".notice").bounding_box()["y"] < page.locator("#best").bounding_box()["y"]
+    assert page.locator("article .chip").inner_text().split()[-2:] == ["31", "%"]
+    colours = [
+        page.locator(one).first.evaluate("word => getComputedStyle(word).color") for one in ("#best", "h1")
+    ]
+    assert colours[0] != colours[1]
+    clean(watched)
+
+
+def test_a_weak_answer_offers_the_language_where_the_word_is_more_frequent(browser: Any, home: str) -> None:
+    asked = []
+
+    def weak_at_first(fields: Any) -> None:
+        asked.append(fields["source"])
+        if fields["source"] == "fr":
+            weakened(fields)
+            fields["languages"] = ["en"]
+
+    watched = opened(
+        browser, f"{home}#fr/roi", before=lambda page: changed(page, "/api/translate", weak_at_first)
+    )
+    page = watched.page
+    page.get_by_text("No translation I would trust; it is more frequent in English.").wait_for()
+    page.get_by_role("button", name="Translate it into French").click()
+    page.get_by_text("“roi” is a French word").wait_for()  # the small space has it in French alone
+    assert page.input_value("#source") == "en"
+    clean(watched)
+
+
+def test_an_answer_is_rated_once_the_probabilities_are_known(browser: Any, home: str) -> None:
+    asked = []
+
+    def unrated_first(fields: Any) -> None:
+        asked.append(fields)
+        if len(asked) == 1:
+            fields["grade"] = None
+            for one in fields["translations"]:
+                one.update(grade=None, probability=None)
+
+    watched = opened(
+        browser, f"{home}#fr/roi", before=lambda page: changed(page, "/api/translate", unrated_first)
+    )
+    watched.page.locator("article .chip", has_text="not rated yet").wait_for()
+    watched.page.locator("article .chip.trusted").wait_for()
+    assert len(asked) == 2
+    clean(watched)
+
+
+def test_a_hostile_word_is_shown_as_text(browser: Any, home: str) -> None:
+    watched = opened(browser, home)
+    page = watched.page
+    page.on("dialog", lambda dialog: watched.said.append("error: a dialog"))
+    look_up(page, SCRIPT)
+    best(page, SCRIPT)
+    assert page.locator("main script").count() == 0
+    clean(watched)
+
+
+def test_a_sentence_has_each_source_word_above_its_translation(browser: Any, home: str) -> None:
+    watched = opened(browser, home)
+    page = watched.page
+    look_up(page, "Roi dort, Zzyx.")
+    best(page, "King sleeps, Zzyx.")
+    glosses = page.locator("#glosses .gloss")
+    assert glosses.count() == 3
+    for gloss, (source, target) in zip(
+        glosses.all(), [("Roi", "King"), ("dort", "sleeps"), ("Zzyx", "Zzyx")], strict=True
+    ):
+        above, below = gloss.locator(".from"), gloss.locator(".to")
+        assert above.inner_text().startswith(source)
+        assert below.inner_text() == target
+        one, other = above.bounding_box(), below.bounding_box()
+        assert one["y"] + one["height"] <= other["y"] + 4
+        assert abs(one["x"] + one["width"] / 2 - other["x"] - other["width"] / 2) < 25
+    assert "kept" in glosses.nth(2).get_attribute("class")
+    clean(watched)
+
+
+def test_a_sentence_by_keyboard_alone(browser: Any, home: str) -> None:
+    watched = opened(browser, home)
+    page, keys = watched.page, watched.page.keyboard
+    keys.type("Roi dort.")
+    keys.press("Enter")
+    best(page, "King sleeps.")
+    page.locator("#glosses button").nth(1).focus()
+    keys.press("Enter")
+    options = page.locator(ALTERNATIVES)
+    options.first.wait_for()
+    wanted = options.nth(1).get_attribute("data-word")
+    keys.press("ArrowDown")
+    keys.press("Enter")
+    best(page, f"King {wanted}.")
+    assert page.locator("#alternatives").count() == 0
+    assert page.evaluate("document.activeElement.textContent") == wanted
+    clean(watched)
+
+
+def test_alternatives_close_by_choice_by_escape_and_by_a_click_elsewhere(browser: Any, home: str) -> None:
+    watched = opened(browser, home)
+    page = watched.page
+    look_up(page, "roi dort")
+    word = page.locator("#glosses button").first
+    for close in (
+        lambda: page.keyboard.press("Escape"),
+        lambda: page.locator("h1").click(),
+        word.click,
+        lambda: page.locator(ALTERNATIVES).nth(2).click(),
+    ):
+        word.click()
+        page.locator("#alternatives").wait_for()
+        assert word.get_attribute("aria-expanded") == "true"
+        wanted = page.locator(ALTERNATIVES).nth(2).get_attribute("data-word")
+        close()
+        page.locator("#alternatives").wait_for(state="detached")
+        assert word.get_attribute("aria-expanded") == "false"
+    assert word.inner_text() == wanted
+    clean(watched)
+
+
+def test_a_word_of_a_sentence_is_looked_up_alone(browser: Any, home: str) -> None:
+    watched = opened(browser, home)
+    look_up(watched.page, "roi dort")
+    watched.page.locator("#glosses button").first.click()
+    watched.page.get_by_role("button", name="Look up “roi” alone").click()
+    best(watched.page, "king")
+    assert watched.page.input_value("#text") == "roi"
+    clean(watched)
+
+
+def test_alternatives_stay_on_a_narrow_screen(browser: Any, home: str) -> None:
+    watched = opened(browser, home, width=320)
+    page = watched.page
+    look_up(page, "roi dort motaa motab motac")
+    page.locator("#glosses button").first.wait_for()
+    for word in page.locator("#glosses button").all():
+        word.click()
+        box = page.locator("#alternatives").bounding_box()
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= 320
+        page.keyboard.press("Escape")
+    clean(watched)
+
+
+def test_a_line_break_by_shift_and_enter(browser: Any, home: str) -> None:
+    watched = opened(browser, home)
+    page = watched.page
+    low = page.locator("#text").bounding_box()["height"]
+    page.keyboard.type("roi")
+    for _ in range(4):
+        page.keyboard.press("Shift+Enter")
+    page.keyboard.type("dort")
+    assert page.input_value("#text") == "roi\n\n\n\ndort"
+    assert page.locator("#text").bounding_box()["height"] > low  # the box grows with the text
+    assert page.locator("#best").count() == 0
+    page.get_by_role("button", name="Clear").click()
+    assert page.input_value("#text") == ""
+    assert page.evaluate("document.activeElement.id") == "text"
+    clean(watched)
+
+
+@pytest.mark.parametrize(("text", "answer"), [("roi", "king"), ("Roi dort.", "King sleeps.")])
+def test_an_answer_is_copied(browser: Any, home: str, text: str, answer: str) -> None:
+    watched = opened(browser, home, permissions=["clipboard-read", "clipboard-write"])
+    page = watched.page
+    look_up(page, text)
+    best(page, answer)
+    page.get_by_role("button", name="Copy the translation").click()
+    page.get_by_role("button", name="Copied").wait_for()
+    assert page.evaluate("navigator.clipboard.readText()") == answer
+    page.get_by_role("button", name="Copy the translation").wait_for()
+    clean(watched)
+
+
+def test_how_do_you_know_opens_the_reasons(browser: Any, home: str) -> None:
+    verdict = {"label": "aligned", "confidence": 0.93, "agreement": 0.7, "null": 0.1, "mutual": 0.5}
+
+    def judged(fields: Any) -> None:
+        (space,) = fields["spaces"]
+        space["verdict"] = "aligned"
+        space["languages"][0].update(
+            verdict=verdict, files=[{"name": "fr.vec.gz", "sha256": "ab12cd34ef56ab12"}]
+        )
+
+    watched = opened(
+        browser,
+        f"{home}#fr/roi",
+        before=lambda page: changed(page, "/api/spaces", judged),
+        permissions=["clipboard-read", "clipboard-write"],
+    )
+    page = watched.page
+    best(page, "king")
+    assert page.locator("#verdict .chip.trusted").inner_text().strip() == "aligned"
+    page.locator("article").get_by_role("button", name="How do you know?").click()
+    reasons = page.get_by_role("dialog", name="How do you know?")
+    reasons.wait_for()
+    text = reasons.inner_text()
+    for part in (
+        "roi → king",
+        "93 %",
+        "70 %",
+        "10 %",
+        "csls:10",
+        "gromov",
+        "fr.vec.gz",
+        "muse report FOLDER/fr-en",
+    ):
+        assert part in text
+    signature = page.locator("#signature-fr").inner_text()
+    assert signature.startswith("csls:10 | fr-en | unit | gromov | seed:7 | vocab:60/60")
+    reasons.get_by_role("button", name="Copy the signature").click()
+    reasons.get_by_role("button", name="Copied").wait_for()
+    assert page.evaluate("navigator.clipboard.readText()") == signature
+    page.keyboard.press("Escape")
+    reasons.wait_for(state="hidden")
+    page.locator("#how").click()
+    reasons.get_by_role("button", name="Close").click()
+    reasons.wait_for(state="hidden")
+    clean(watched)

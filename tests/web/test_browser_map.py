@@ -1,0 +1,320 @@
+"""The explorer's map in a real browser: near by and from afar, by mouse, wheel, fingers and keys."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.support.browser import MARKS, best, clean, drawn, look_up, opened
+
+for _package in ("fastapi", "uvicorn", "sklearn", "playwright.sync_api"):
+    pytest.importorskip(_package)
+
+pytestmark = MARKS
+CANVAS = "#picture"
+
+
+def scale(page: Any) -> float:
+    """The zoom factor, once the map has stopped moving."""
+    page.wait_for_timeout(100)
+    return float(page.locator(CANVAS).get_attribute("data-scale"))
+
+
+def labels(page: Any) -> int:
+    """How many labels the map has."""
+    page.wait_for_timeout(100)
+    return int(page.locator(CANVAS).get_attribute("data-labels"))
+
+
+def painted(page: Any) -> str:
+    """What is on the canvas, without what is laid over it."""
+    page.wait_for_timeout(100)
+    return str(page.evaluate("document.getElementById('picture').toDataURL()"))
+
+
+def place_of(page: Any, word: str) -> tuple[float, float]:
+    """Where a word is on the whole map, in pixels of the canvas."""
+    x, y = page.evaluate(
+        """async (word) => {
+          const { View } = await import("/page/view.js");
+          const canvas = document.getElementById("picture");
+          const { points } = await (await fetch("/api/picture?src=fr&tgt=en")).json();
+          const view = new View();
+          view.resize(canvas.clientWidth, canvas.clientHeight);
+          view.show(points);
+          return view.toScreen(points.find((point) => point.word === word));
+        }""",
+        word,
+    )
+    return float(x), float(y)
+
+
+def on_map(browser: Any, home: str, **options: Any) -> Any:
+    """A page whose map is drawn, and its page."""
+    watched = opened(browser, home, **options)
+    if watched.page.locator("#map-tab").is_visible():
+        watched.page.locator("#map-tab").click()
+    drawn(watched.page)
+    return watched, watched.page
+
+
+def test_regions_from_afar_words_from_near_by(browser: Any, home: str) -> None:
+    watched, page = on_map(browser, home)
+    far = labels(page)
+    assert 1 <= far < 10
+    for _ in range(3):
+        page.locator("#closer").click()
+    assert scale(page) == pytest.approx(1.6**3, abs=0.01)
+    assert labels(page) > far
+    page.locator("#farther").click()
+    assert scale(page) == pytest.approx(1.6**2, abs=0.01)
+    page.locator("#whole").click()
+    assert scale(page) == 1
+    assert labels(page) == far
+    clean(watched)
+
+
+def test_from_afar_the_map_is_shaded_by_density(browser: Any, home: str) -> None:
+    watched, page = on_map(browser, home)
+    # Where most words are, the terrain is highest; far from all of them there is none.
+    heights = page.evaluate(
+        """async () => {
+          const { terrain } = await import("/page/terrain.js");
+          const cloud = (x, y, count) => Array.from({ length: count }, (_, i) => (
+            { x: x + 0.05 * Math.cos(i), y: y + 0.05 * Math.sin(i) }));
+          const points = [...cloud(-0.8, -0.8, 60), ...cloud(0.8, 0.8, 20)];
+          const { image, left, top, extent } = terrain(points, [-1, 1], [-1, 1], [10, 20, 30]);
+          const pen = image.getContext("2d");
+          const pixel = (value, low) => (value - low) / extent * image.width;
+          const at = (x, y) => pen.getImageData(pixel(x, left), pixel(y, top), 1, 1).data[3];
+          return [at(-0.8, -0.8), at(0.8, 0.8), at(0.8, -0.8)];
+        }"""
+    )
+    assert heights[0] > heights[1] > heights[2] == 0
+    clean(watched)
+
+
+def test_labels_never_collide(browser: Any, home: str) -> None:
+    watched, page = on_map(browser, home)
+    placed = page.evaluate(
+        """async () => {
+          const { Taken, overlap, place } = await import("/page/labels.js");
+          let seed = 7;
+          const random = () => (seed = (seed * 16807) % 2147483647) / 2147483647;
+          const taken = new Taken(800, 600);
+          taken.add([0, 0, 200, 100]);
+          const labels = Array.from({ length: 800 }, (_, i) => ({
+            x: 900 * random() - 50, y: 700 * random() - 50,
+            width: 20 + 120 * random(), height: 16, gap: i % 5 ? 5 : null,
+          }));
+          const boxes = place(labels, taken).filter(Boolean);
+          const later = (i) => boxes.slice(i + 1);
+          const clashes = boxes.filter((one, i) => later(i).some((other) => overlap(one, other)));
+          const within = ([left, top, right, bottom]) =>
+            left >= 0 && top >= 0 && right <= 800 && bottom <= 600;
+          const covered = boxes.filter((one) => !within(one) || overlap(one, [0, 0, 200, 100]));
+          return { boxes: boxes.length, clashes: clashes.length, covered: covered.length };
+        }"""
+    )
+    assert placed["boxes"] > 100
+    assert (placed["clashes"], placed["covered"]) == (0, 0)
+    clean(watched)
+
+
+def test_the_map_cannot_be_lost(browser: Any, home: str) -> None:
+    watched, page = on_map(browser, home)
+    lost = page.evaluate(
+        """async () => {
+          const { View } = await import("/page/view.js");
+          const view = new View();
+          view.resize(700, 400);
+          view.show([{ x: -1, y: 0.2 }, { x: 1, y: -1 }, { x: 0.3, y: 0.9 }]);
+          let lost = 0;
+          for (const zoom of [1, 1.5, 4, 100]) {
+            view.whole();
+            view.zoom(zoom);
+            const far = [[9e4, 0], [-9e4, 0], [0, 9e4], [0, -9e4], [9e4, 9e4], [-9e4, -300], [300, -9e4]];
+            for (const [right, down] of far) {
+              view.move(right, down);
+              const seen = view.points.map((point) => view.toScreen(point));
+              if (!seen.some(([x, y]) => x >= 0 && y >= 0 && x <= 700 && y <= 400)) lost += 1;
+            }
+          }
+          return lost;
+        }"""
+    )
+    assert lost == 0
+    # The same by hand: after dragging it far away, some words are still there.
+    for _ in range(5):
+        page.locator("#closer").click()
+    box = page.locator(CANVAS).bounding_box()
+    for _ in range(6):
+        page.mouse.move(box["x"] + 20, box["y"] + box["height"] / 2)
+        page.mouse.down()
+        page.mouse.move(box["x"] + box["width"] - 20, box["y"] + box["height"] / 2, steps=4)
+        page.mouse.up()
+    assert labels(page) > 0
+    clean(watched)
+
+
+def test_the_whole_map_stays_in_place(browser: Any, home: str) -> None:
+    watched, page = on_map(browser, home)
+    before = painted(page)
+    page.locator(CANVAS).focus()
+    for key in ("ArrowLeft", "ArrowDown", "-", "-"):
+        page.keyboard.press(key)
+    page.locator("#text").focus()
+    assert scale(page) == 1
+    assert painted(page) == before
+    clean(watched)
+
+
+def test_a_card_names_the_word_below_the_mouse(browser: Any, home: str) -> None:
+    watched, page = on_map(browser, home)
+    x, y = place_of(page, "roi")
+    page.locator(CANVAS).hover(position={"x": x, "y": y})
+    card = page.locator("#hover")
+    card.wait_for()
+    assert "roi" in card.inner_text()
+    assert "king" in card.inner_text()
+    box, chart = card.bounding_box(), page.locator(CANVAS).bounding_box()
+    assert box["x"] >= chart["x"]
+    assert box["x"] + box["width"] <= chart["x"] + chart["width"]
+    page.locator("h1").hover()
+    card.wait_for(state="hidden")
+    clean(watched)
+
+
+def test_a_click_isolates_a_word_and_its_neighbours(browser: Any, home: str) -> None:
+    watched, page = on_map(browser, home)
+    whole = painted(page)
+    x, y = place_of(page, "roi")
+    page.locator(CANVAS).click(position={"x": x, "y": y})
+    page.locator("#best").wait_for()
+    assert page.input_value("#text") in ("roi", "king")  # which lie on the same spot
+    status = page.locator("#map-status")
+    status.get_by_text("with its 16 nearest words").wait_for()
+    assert labels(page) <= 17  # the word and its neighbours
+    assert painted(page) != whole
+    page.get_by_role("button", name="Show all words").click()
+    assert status.inner_text() == ""
+    assert page.locator("#release").is_hidden()
+    page.locator("#whole").click()
+    page.locator("h1").hover()
+    scale(page)
+    assert painted(page) == whole
+    clean(watched)
+
+
+def test_a_word_that_is_looked_up_is_isolated_and_escape_shows_all(browser: Any, home: str) -> None:
+    watched, page = on_map(browser, home)
+    look_up(page, "roi")
+    page.get_by_text("roi with its 16 nearest words").wait_for()
+    assert scale(page) > 1
+    page.locator(CANVAS).focus()
+    page.keyboard.press("Escape")
+    assert page.locator("#map-status").inner_text() == ""
+    look_up(page, "roi")
+    page.get_by_text("roi with its 16 nearest words").wait_for()
+    page.locator(CANVAS).click(position={"x": 300, "y": 120})  # nothing is there
+    page.locator("#release").wait_for(state="hidden")
+    best(page, "king")  # the answer stays
+    clean(watched)
+
+
+def test_a_word_that_is_not_on_the_map_is_shown_amid_its_neighbours(browser: Any, home: str) -> None:
+    from tests.web.test_api import SCRIPT
+
+    watched, page = on_map(browser, home)
+    look_up(page, SCRIPT)  # not readable
+    page.locator("#map-status", has_text="it would be about here").wait_for()
+    clean(watched)
+
+
+def test_the_wheel_scrolls_the_page_and_zooms_with_ctrl_or_focus(browser: Any, home: str) -> None:
+    watched, page = on_map(browser, home, height=500)
+    page.locator(CANVAS).hover()
+    page.mouse.wheel(0, 200)
+    page.wait_for_timeout(300)
+    assert page.evaluate("scrollY") > 0
+    assert scale(page) == 1
+    assert page.locator("#gesture").inner_text() == "Hold Ctrl to zoom, or click the map first"
+    page.locator("#gesture").wait_for(state="hidden")
+    page.evaluate("scrollTo(0, 0)")
+    page.locator(CANVAS).hover()
+    page.keyboard.down("Control")
+    page.mouse.wheel(0, -300)
+    page.keyboard.up("Control")
+    zoomed = scale(page)
+    assert zoomed > 1.5
+    assert page.evaluate("scrollY") == 0
+    page.locator(CANVAS).focus()
+    page.mouse.wheel(0, -300)
+    assert scale(page) > zoomed
+    assert page.evaluate("scrollY") == 0
+    clean(watched)
+
+
+def fingers(page: Any, *moments: list[tuple[float, float]]) -> None:
+    """Puts fingers on the screen, moves them from moment to moment, and lifts them."""
+    session = page.context.new_cdp_session(page)
+    for place, moment in enumerate(moments):
+        kind = "touchMove" if place else "touchStart"
+        points = [{"x": x, "y": y, "id": finger} for finger, (x, y) in enumerate(moment)]
+        session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+        page.wait_for_timeout(30)
+    session.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+
+
+def test_two_fingers_move_and_zoom_and_one_scrolls(browser: Any, home: str) -> None:
+    watched, page = on_map(browser, home, width=390, height=700, has_touch=True)
+    box = page.locator(CANVAS).bounding_box()
+    x, y = box["x"] + box["width"] / 2, min(box["y"] + 200, 600)
+    fingers(page, *[[(x - 20 - 8 * i, y), (x + 20 + 8 * i, y)] for i in range(10)])
+    zoomed = scale(page)
+    assert zoomed > 3
+    before = painted(page)
+    fingers(page, *[[(x - 50, y - 8 * i), (x + 50, y - 8 * i)] for i in range(10)])
+    page.wait_for_timeout(200)
+    assert painted(page) != before
+    assert page.evaluate("scrollY") == 0
+    fingers(page, *[[(x, y - 10 * i)] for i in range(15)])
+    page.wait_for_timeout(300)
+    assert page.evaluate("scrollY") > 50  # the page scrolls below one finger
+    assert scale(page) == zoomed
+    assert page.locator("#gesture").inner_text() == "Use two fingers to move the map"
+    clean(watched)
+
+
+def test_a_tap_isolates_a_word(browser: Any, home: str) -> None:
+    watched, page = on_map(browser, home, width=390, height=844, has_touch=True)
+    x, y = place_of(page, "roi")
+    box = page.locator(CANVAS).bounding_box()
+    page.touchscreen.tap(box["x"] + x, box["y"] + y)
+    page.locator("#map-status", has_text="nearest words").wait_for()
+    page.locator("#answer-tab").tap()
+    page.locator("#best").wait_for()
+    clean(watched)
+
+
+def test_the_map_by_keyboard(browser: Any, home: str) -> None:
+    watched, page = on_map(browser, home)
+    page.locator(CANVAS).focus()
+    keys = page.keyboard
+    keys.press("+")
+    keys.press("+")
+    assert scale(page) == pytest.approx(1.4**2, abs=0.01)
+    before = painted(page)
+    keys.press("ArrowLeft")
+    page.wait_for_timeout(100)
+    assert painted(page) != before
+    keys.press("-")
+    assert scale(page) == pytest.approx(1.4, abs=0.01)
+    keys.press("Enter")  # the word in the middle
+    page.locator("#map-status", has_text="nearest words").wait_for()
+    keys.press("Escape")
+    keys.press("0")
+    assert scale(page) == 1
+    assert page.locator("#map-status").inner_text() == ""
+    clean(watched)

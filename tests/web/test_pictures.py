@@ -1,0 +1,57 @@
+"""Pictures: numbers and places of words, also of those that are not drawn; one for both directions."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from muse.report.word_map import draw_picture, frequent_pairs, regions
+from muse.space import AlignedSpace
+from muse.web.pictures import NEAR, Background, Drawn, Pictures
+from tests.support.spaces import plain_space
+
+pytest.importorskip("sklearn")
+
+
+@pytest.fixture(scope="module")
+def drawn() -> Drawn:
+    rows = np.random.default_rng(0).normal(size=(40, 8)).astype(np.float32)
+    letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMN"
+    # The most frequent word is too short for the picture; one spelling is in both languages.
+    words = ["a", "same", *(f"mot{letter}" for letter in letters[2:])]
+    others = ["b", "same", *(f"word{letter}" for letter in letters[2:])]
+    space = plain_space(rows, rows, words, others)
+    picture = draw_picture(space, "fr", "en", frequent_pairs(space, "fr", "en"), 0)
+    return Drawn(picture, regions(picture, 0))
+
+
+def test_a_word_has_a_number_in_each_language(drawn: Drawn) -> None:
+    p = len(drawn.picture.pairs)
+    numbers = drawn.number("fr", "same"), drawn.number("en", "same")
+    assert numbers == (0, p)
+    assert drawn.number("fr", "a") is drawn.number("fr", "wordc") is drawn.number("de", "same") is None
+
+
+def test_places_and_neighbours(drawn: Drawn) -> None:
+    row = drawn.picture.rows[0]
+    place, exact = drawn.place("fr", "same", row)
+    assert exact
+    assert place == tuple(drawn.picture.places[0].tolist())
+    near = drawn.near("fr", "same", row)
+    cosines = drawn.picture.rows @ row
+    assert 0 not in near
+    assert len(set(near)) == len(near) == NEAR
+    assert cosines[near].tolist() == cosines.sort(descending=True).values[1 : NEAR + 1].tolist()
+    place, exact = drawn.place("fr", "a", row)
+    assert not exact
+    assert place == drawn.picture.place(row)
+    assert 0 in drawn.near("fr", "a", row)
+
+
+@pytest.mark.parametrize("languages", [("fr", "de", "en"), ("fr", "en", "de"), ("en", "fr", "de")])
+def test_both_directions_have_the_picture_whose_pivot_is_last(languages: tuple[str, ...]) -> None:
+    rows = np.eye(4, dtype=np.float32)
+    side = plain_space(rows, rows, list("abcd"), list("abcd")).side("fr")
+    pictures = Pictures(AlignedSpace(dict.fromkeys(languages, side), "en"), 0, Background())
+    for first, second in (("fr", "en"), ("de", "en"), ("fr", "de")):
+        assert pictures.in_order((first, second)) == pictures.in_order((second, first)) == (first, second)
