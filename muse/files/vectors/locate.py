@@ -11,7 +11,7 @@ from muse.files.space_folder import folder_name
 SUFFIXES = (".vec", ".vec.gz", ".vec.zip", ".txt", ".txt.gz", ".bin", ".npz")
 STEMS = ("{}", "wiki.{}", "cc.{}.300")  # plain, and as fastText's two collections name them
 # Beside the package in a checkout; an installed wheel brings none.
-SAMPLE = Path(__file__).resolve().parents[2] / "embeddings" / "sample"
+SAMPLE = Path(__file__).resolve().parents[3] / "embeddings" / "sample"
 
 
 def locate_vectors(language: str, option: str = "--src-emb or --tgt-emb") -> Path:
