@@ -115,7 +115,7 @@ def test_probabilities_hold_on_the_gold_list(muse: Command, aligned: Path, tmp_p
     sure = np.array([line["probability"] for line in covered])
     right = np.array([line["target"] in gold[line["source"]] for line in covered])
     # Never too sure. On the doubtful side there is room: on MUSE's lists, which leave out right translations
-    # that this one has, the same probabilities are exact (benchmarks/RESULTS.md).
+    # that this one has, the same probabilities are exact (benchmarks/results/words/dictionaries.md).
     assert -0.13 < sure.mean() - right.mean() < 0.05
     assert right[sure > 0.8].mean() > right[sure < 0.4].mean() + 0.3
 

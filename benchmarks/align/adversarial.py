@@ -1,6 +1,7 @@
 """Adversarial initialisation alone: its criterion, pace and orthogonality by epoch, and its result.
 
-    python -m benchmarks.align.adversarial [--pair zhang-es-en] [--seeds 0-9] [--enough 70] [--shared ../shared]
+    python -m benchmarks.align.adversarial [--pair zhang-es-en] [--seeds 0-9] [--enough 70]
+        [--shared ../shared]
 
 Each seed is one `muse align --init adversarial` in a process of its own; the figures of the epochs
 are read from what it prints. The defect is the worst |W W^T - I| of all restarts.

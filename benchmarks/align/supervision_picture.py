@@ -17,7 +17,7 @@ from benchmarks.align.supervision_table import SIGNIFICANT, Figure, Place, figur
 from benchmarks.support.draws import IDENTICAL, NONE
 from benchmarks.support.tables import ROOT, rows_to_draw
 
-ROWS, OUT = ROOT / "benchmarks/results/supervision.csv", ROOT / "docs/pages/pictures/help.svg"
+ROWS, OUT = ROOT / "benchmarks/results/align/supervision.csv", ROOT / "docs/pages/pictures/help.svg"
 HEADINGS = ("Vectors of one kind", "Vectors of different kinds")
 COLUMNS = (
     {"en-fr": "English to French", "en-de": "English to German", "en-it": "English to Italian",

@@ -1,6 +1,7 @@
 """The explorer under attack: its health at every moment, how excess is refused, and its memory.
 
-    python -m benchmarks.robustness.explorer_attack                  # of the sample vectors, which are aligned first
+    # of the sample vectors, which are aligned first
+    python -m benchmarks.robustness.explorer_attack
     python -m benchmarks.robustness.explorer_attack --space embeddings/aligned/fr-en --out FILE.csv
 
 Another process on this machine makes three attacks: connections that never finish their request, long

@@ -1,6 +1,7 @@
 """Pictures of the explorer for the documentation: light, dark, on a phone, and in ten situations.
 
-    python -m benchmarks.robustness.explorer_pictures --space embeddings/aligned/fr-en --out docs/pages/pictures
+    python -m benchmarks.robustness.explorer_pictures --space embeddings/aligned/fr-en
+        --out docs/pages/pictures
 
 It needs the extras `dev` and `web`, and Debian's chromium. Words for each situation are chosen by asking the
 space, so that a new sample needs no other words here.

@@ -1,6 +1,7 @@
 """Pictures of a report for the documentation: light, dark, and on a phone.
 
-    python -m benchmarks.robustness.report_pictures --report embeddings/aligned/fr-en.html --out docs/pages/pictures
+    python -m benchmarks.robustness.report_pictures --report embeddings/aligned/fr-en.html
+        --out docs/pages/pictures
 
 It needs the extra `dev`, and Debian's chromium. `muse report` writes the report.
 """

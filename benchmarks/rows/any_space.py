@@ -1,6 +1,7 @@
 """Does muse align rows without words? Two encoders of sentences and no pairs, beside other tools.
 
-    python -m benchmarks.rows.any_space ROWS --out FILE.csv [--pairs minilm:use,...] [--rows 10000] [--seeds 0-4]
+    python -m benchmarks.rows.any_space ROWS --out FILE.csv [--pairs minilm:use,...] [--rows 10000]
+        [--seeds 0-4]
         [--tools muse,peer,procrustes] [--peer "PYTHON SCRIPT"] [--impossible random,shuffled,...]
         [--extra "--threads 1"] [--shared ../shared]
     python -m benchmarks.rows.any_space ROWS --out FILE.csv --table

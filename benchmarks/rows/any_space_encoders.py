@@ -1,4 +1,4 @@
-"""Encoders of whole sentences for benchmarks/rows/any_space_rows.py: published ones, and means of words by muse.
+"""Encoders of whole sentences for any_space_rows.py: published ones, and means of words by muse.
 
 The published ones come from packages that ship their weights, none of which muse needs:
 

@@ -15,7 +15,7 @@ from benchmarks.rows.any_space_table import TOOLS, limits, pair_of, possible
 from benchmarks.support.plots import COLOURS, FAINT, plain, write
 from benchmarks.support.tables import ROOT
 
-ROWS, OUT = ROOT / "benchmarks/results/any_space.csv", ROOT / "docs/pages/pictures/any-space.svg"
+ROWS, OUT = ROOT / "benchmarks/results/rows/any_space.csv", ROOT / "docs/pages/pictures/any-space.svg"
 OF_TOOL = dict(zip(("muse", "peer"), COLOURS, strict=False))
 ACROSS = 3  # panels side by side
 Row = Mapping[str, str]

@@ -1,4 +1,4 @@
-"""The tools of benchmarks/rows/any_space.py: muse as a user runs it, another program, and Procrustes on pairs."""
+"""The tools of any_space.py: muse as a user runs it, another program, and Procrustes on pairs."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@
 
 Two sides of so many rows are made of mutual translations of English and French novels, each row with noise of
 half its length: nearest neighbours are then close to one another, which is hard. --rows names files of other
-rows instead, as benchmarks/scale/mining_size.py writes them. Every index is searched with some queries, and its
+rows instead, as mining_size.py writes them. Every index is searched with some queries, and its
 seconds are scaled to all; recall is of 1,000 other queries, against exact search: the share whose best key is
 found, and of the ten best; the error is that of the hubness, the mean of ten cosines. --induce writes a
 dictionary of mutual pairs instead, with exact and with approximate search, and compares the two.

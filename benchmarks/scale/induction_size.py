@@ -2,7 +2,7 @@
 
     python -m benchmarks.scale.induction_size [--words 200000] [--dimension 300] [--options "--format tsv"]
 
-The space is synthetic (benchmarks/scale/memory.py's languages) and keeps no hubness yet, as when `muse align` has
+The space is synthetic (memory.py's languages) and keeps no hubness yet, as when `muse align` has
 just saved one. The product is that of all source rows with all target rows, in the tiles of an exact search;
 PASSES blocks of it are timed before and as many after, in this process, and scaled to the whole. Where
 other work keeps the cores busy, the ratio of CPU seconds tells more than that of the clock's.

@@ -1,4 +1,4 @@
-"""The picture of time and memory by the number of words, from the rows of benchmarks/scale/millions.py, as SVG.
+"""The picture of time and memory by the number of words, from the rows of millions.py, as SVG.
 
 python -m benchmarks.scale.millions_picture [--rows FILE.csv] [--out FILE.svg]
 """
@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from benchmarks.support.plots import COLOURS, FAINT, plain, write
 from benchmarks.support.tables import ROOT
 
-ROWS, OUT = ROOT / "benchmarks/results/millions.csv", ROOT / "docs/pages/pictures/millions.svg"
+ROWS, OUT = ROOT / "benchmarks/results/scale/millions.csv", ROOT / "docs/pages/pictures/millions.svg"
 COMMANDS = dict(zip(("align", "induce"), COLOURS, strict=False))
 
 

@@ -1,10 +1,11 @@
 """`muse mine` on a million sentences: seconds, the recall it measures, and the pairs it finds.
 
-    python -m benchmarks.scale.mining_size SPACE FOLDER [--sentences 1000000] [--search auto] [--shared ../shared]
+    python -m benchmarks.scale.mining_size SPACE FOLDER [--sentences 1000000] [--search auto]
+        [--shared ../shared]
 
 SPACE has en and fr. A sentence is two of Tatoeba, joined, and its translation the same two in the other
 language, so every sentence shares half its words with some others. FOLDER gets both texts and, for
-`benchmarks/scale/approximate.py --rows`, their vectors, means of words of 300 dimensions. `found` is the share of
+`approximate.py --rows`, their vectors, means of words of 300 dimensions. `found` is the share of
 the translations that are among the pairs. The seconds are a user's, from start to exit.
 """
 

@@ -1,13 +1,14 @@
 """Concatenated power means (Rueckle et al., 2018): one, two and four spaces x mean and power means.
 
-    python -m benchmarks.sentences.power_means --spaces fr=aligned:FOLDER,bivcd:FOLDER,projection:FOLDER,x-cbow:FOLDER
+    python -m benchmarks.sentences.power_means
+        --spaces fr=aligned:FOLDER,bivcd:FOLDER,projection:FOLDER,x-cbow:FOLDER
         [--spaces de=...] [--encoders fr=ENCODER-FOLDER ...] [--tasks AM,AC] [--powers first|all]
         [--runs 20] [--seed 0] [--out FILE.csv]
 
 A classifier learns a task in English and is tested on the other language, as `muse evaluate --task transfer`
 does. z-norm has the moments of the task's own sentences, language by language (`--fit task`). Spaces of words
 that an encoder learned are those of `muse export --format space --encoder FOLDER`; the bivcd space is that of
-benchmarks/sentences/bivcd.py. The combinations are the prefixes of the list: the first one, two and four. --encoders
+bivcd.py. The combinations are the prefixes of the list: the first one, two and four. --encoders
 are the trained encoders to put beside them, CVM-add among them, as they are and z-normed; SIF has its weights
 from ranks. --powers adds .5, 2, 3 and all three to -inf, 1 and inf (table 4 of the paper), and 2 with signs
 kept (2s; .5 and 3 keep them anyway), on the first space or on all combinations, z-normed. Rows that --out

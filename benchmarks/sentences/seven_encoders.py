@@ -1,6 +1,7 @@
 """The seven encoders of Conneau's thesis (2019, section 3.2.3), trained on SICK and measured by senteval.py.
 
-    python -m benchmarks.sentences.seven_encoders --space SPACE --out FILE.csv --work FOLDER [--encoders LSTM,GRU,...]
+    python -m benchmarks.sentences.seven_encoders --space SPACE --out FILE.csv --work FOLDER
+        [--encoders LSTM,GRU,...]
         [--epochs 4] [--set units=128] [--seeds 0-2] [--tasks sickr,stsb,...] [--shared ../shared]
 
 Each is an InferSent of SICK's English train part whose epoch the dev part chooses (`muse train --encoder

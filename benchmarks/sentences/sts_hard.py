@@ -1,6 +1,7 @@
 """Where words mislead: similarity of sentences that share words but no meaning, or meaning but no words.
 
-    python -m benchmarks.sentences.sts_hard --space FOLDER --work FOLDER --out FILE.csv [--rows "mean;sif;..."]
+    python -m benchmarks.sentences.sts_hard --space FOLDER --work FOLDER --out FILE.csv
+        [--rows "mean;sif;..."]
         [--trained NAME=FOLDER ...] [--shared ../shared]
 
 The splits of Wieting et al. (2020, section 4.3), made from STS-B's development and test parts in English:

@@ -1,6 +1,7 @@
 """Which sentence encoder: what each costs, to train and a sentence, and what it is worth, in one table.
 
-    python -m benchmarks.sentences.which_encoder --space FOLDER --work FOLDER --out FILE.csv [--rows "mean;sif;..."]
+    python -m benchmarks.sentences.which_encoder --space FOLDER --work FOLDER --out FILE.csv
+        [--rows "mean;sif;..."]
         [--shared ../shared]
 
 `muse encode` without training, `muse train` with its defaults, and models of sentences that others trained on

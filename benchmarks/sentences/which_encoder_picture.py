@@ -1,4 +1,4 @@
-"""The picture of what sentence encoders cost and reach, from the rows of benchmarks/sentences/which_encoder.py, as SVG.
+"""The picture of what sentence encoders cost and reach, from the rows of which_encoder.py, as SVG.
 
 python -m benchmarks.sentences.which_encoder_picture [--rows FILE.csv] [--out FILE.svg]
 """
@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from benchmarks.support.plots import COLOURS, plain, write
 from benchmarks.support.tables import ROOT
 
-ROWS = ROOT / "benchmarks/results/which_encoder.csv"
+ROWS = ROOT / "benchmarks/results/sentences/which_encoder.csv"
 OUT = ROOT / "docs/pages/pictures/which-encoder.svg"
 KINDS = {"untrained": COLOURS[0], "trained": COLOURS[1], "published": COLOURS[2]}
 PANELS = {"sts_en": "Similarity in English: Spearman x 100", "p_at_1": "Finds the translation: P@1 in %"}

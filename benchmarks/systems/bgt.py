@@ -1,6 +1,7 @@
 """BGT: what its semantic latent holds and what its language latents do, with and without its parts.
 
-    python -m benchmarks.systems.bgt --space fr-en=FOLDER [--x-cbow ENCODER-FOLDER] [--table kept,probes,paper]
+    python -m benchmarks.systems.bgt --space fr-en=FOLDER [--x-cbow ENCODER-FOLDER]
+        [--table kept,probes,paper]
         [--rows "mean;bgt"] [--pairs 40000] [--epochs N] [--rate X] [--set annealing=N] [--seeds 0-2]
         [--probe-size 2000] [--threads N] [--shared ../shared]
 

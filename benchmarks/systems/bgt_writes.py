@@ -1,6 +1,7 @@
 """BGT's Transformer: its latents, its translations, its paraphrases, and the exchange of style.
 
-    python -m benchmarks.systems.bgt_writes --space FOLDER [--systems "bgt;bilingualtrans;no-prior;no-language"]
+    python -m benchmarks.systems.bgt_writes --space FOLDER
+        [--systems "bgt;bilingualtrans;no-prior;no-language"]
         [--pairs 30000] [--epochs 3] [--set KEY=VALUE ...] [--sentences 200] [--examples 8] [--seed 0]
         [--keep FOLDER] [--threads 1] [--shared ../shared]
     python -m benchmarks.systems.bgt_writes --space FOLDER --trained ENCODER     # of muse train --device cuda

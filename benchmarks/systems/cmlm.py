@@ -1,6 +1,7 @@
 """CMLM: words told by a neighbour, retrieval before and after translations join in, language in the vectors.
 
-    python -m benchmarks.systems.cmlm --space FOLDER [--trained ENCODER-FOLDER] [--seeds 0-2] [--set KEY=VALUE]
+    python -m benchmarks.systems.cmlm --space FOLDER [--trained ENCODER-FOLDER] [--seeds 0-2]
+        [--set KEY=VALUE]
         [--epochs N] [--batch N] [--rate R] [--never] [--novels 3] [--paragraphs N] [--pairs N]
         [--corrections "pcr;centre"] [--sentences N] [--probed N] [--threads N] [--shared ../shared]
     python -m benchmarks.systems.cmlm --paper

@@ -1,4 +1,4 @@
-"""What benchmarks/systems/cmlm.py and cmlm_control.py share: the space, the texts to learn from, the training."""
+"""What cmlm.py and cmlm_control.py share: the space, the texts to learn from, the training."""
 
 from __future__ import annotations
 

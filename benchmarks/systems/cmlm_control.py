@@ -1,6 +1,7 @@
 """CMLM against a masked language model of the same size, steps and text, and its choices one by one.
 
-    python -m benchmarks.systems.cmlm_control --space FOLDER [--variants "cmlm;mlm;shuffled;n=1;n=15;skip;projected"]
+    python -m benchmarks.systems.cmlm_control --space FOLDER
+        [--variants "cmlm;mlm;shuffled;n=1;n=15;skip;projected"]
         [--strategies "joint;sequential;staged"] [--seeds 0] [--epochs 6] [--paragraphs N] [--novels N]
         [--pairs N] [--out FILE.csv] [--threads 1] [--shared ../shared]
 

@@ -9,7 +9,7 @@ translate them (Kiros, 2020, 4.5), both ways, by cosine and by ratio margin. All
 learn from the same ones, which have no sentence in common with the test; what chooses an epoch is held out of
 them. Each cell is the mean over the seeds, and in brackets the figure of each.
 
-threshold: mining, as in benchmarks/sentences/mining.py, among sentences that no lens was trained on. The threshold with
+threshold: mining, as in mining.py, among sentences that no lens was trained on. The threshold with
 the best F1 on a development split of the first space serves the test split of the second, where `own` is that
 of a development split of its own. Each space has its own lens, trained on as many pairs of its languages.
 """

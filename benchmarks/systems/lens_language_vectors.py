@@ -1,6 +1,7 @@
 """Language vectors: how far apart the languages of a joint space are, before and after a lens.
 
-    python -m benchmarks.systems.lens_language_vectors --joint FOLDER --out FILE.csv [--read fr,de] [--trained fr]
+    python -m benchmarks.systems.lens_language_vectors --joint FOLDER --out FILE.csv [--read fr,de]
+        [--trained fr]
         [--core NAME=FOLDER] [--objectives mean,untrained,nli,ranker] [--kinds simple,gated] [--seeds 0]
         [--pairs 30000] [--inferences N] [--epochs 10] [--vectors FILE.npz] [--shared ../shared]
 

@@ -1,6 +1,7 @@
 """A lens for a language without parallel text: what another language's lens does for it, and what text does.
 
-    python -m benchmarks.systems.lens_unseen --joint FOLDER --out FILE.csv [--trained fr] [--read de] [--pairs 10000]
+    python -m benchmarks.systems.lens_unseen --joint FOLDER --out FILE.csv [--trained fr] [--read de]
+        [--pairs 10000]
         [--lenses pairs,words,text,both,mined,again,third,own] [--text 50000] [--seeds 0-2]
         [--shared ../shared]
 

@@ -1,6 +1,7 @@
 """Encoders learned from classes of pairs: InferSent on SICK-E, translation detection, X-BiLSTM on AM.
 
-    python -m benchmarks.systems.nli --space fr-en=FOLDER [--space de-en=FOLDER] [--x-cbow fr-en=ENCODER-FOLDER]
+    python -m benchmarks.systems.nli --space fr-en=FOLDER [--space de-en=FOLDER]
+        [--x-cbow fr-en=ENCODER-FOLDER]
         [--table sick,detection,transfer] [--seeds 0-2] [--preset small] [--set detection.epochs=3]
         [--pairs N] [--runs 5] [--no-baselines] [--work FOLDER] [--threads N] [--shared ../shared]
 

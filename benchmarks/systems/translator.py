@@ -1,6 +1,7 @@
 """Translation without parallel text: how encoder and decoder begin, and the systems it stands beside.
 
-    python -m benchmarks.systems.translator --space SPACE --out FILE.csv --work FOLDER [--lang fr] [--seeds 0-2]
+    python -m benchmarks.systems.translator --space SPACE --out FILE.csv --work FOLDER [--lang fr]
+        [--seeds 0-2]
         [--cells random-random,space-space,clm-clm,mlm-mlm] [--steps 600] [--pretraining 2000]
         [--kind multi30k] [--rate 1e-3] [--pieces 6000] [--set KEY=VALUE] [--name NAME] [--held-out]
         [--shared ../shared]

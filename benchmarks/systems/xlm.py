@@ -1,6 +1,7 @@
 """Cross-lingual language models: what a translation tells, what the aligned space is worth, what comes of it.
 
-    python -m benchmarks.systems.xlm --space SPACE [--trained ENCODER-FOLDER] [--seeds 0-2] [--initial aligned,random]
+    python -m benchmarks.systems.xlm --space SPACE [--trained ENCODER-FOLDER] [--seeds 0-2]
+        [--initial aligned,random]
         [--sentences N] [--pieces N] [--hidden N] [--length N] [--pair-tokens N] [--epochs N]
         [--steps N] [--batch N] [--rate R] [--out FOLDER] [--shared ../shared]
 

@@ -1,6 +1,7 @@
 """The perplexity of saved cross-lingual language models on sentences that they have not seen.
 
-    python -m benchmarks.systems.xlm_perplexity --space SPACE --out FILE.csv [--seen FILE]... [--shared ../shared]
+    python -m benchmarks.systems.xlm_perplexity --space SPACE --out FILE.csv [--seen FILE]...
+        [--shared ../shared]
         FOLDER...
 
 FOLDERs are models of `muse train --encoder xlm`, such as those that inference.py leaves in --work. What

@@ -1,6 +1,7 @@
 """P@1 of words that the space was not learned from, mapped from the n-grams of a fastText model.
 
-    python -m benchmarks.words.new_words [--space SPACE] [--reduced SPACE] [--model F.bin] [--shared ../shared]
+    python -m benchmarks.words.new_words [--space SPACE] [--reduced SPACE] [--model F.bin]
+        [--shared ../shared]
 
 1,000 French words of the gold dictionaries (four letters and more, outside the 1,000 most frequent) are taken
 out of the French vectors before they are aligned, and out of the text that a small fastText model is trained

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-# The best without training, text or n-grams, by benchmarks/sentences/default_encoder.py; idf is a little better at
+# The best without training, text or n-grams, by default_encoder.py; idf is a little better at
 # finding translations. With +ngrams both gain, but these must be learned first, of every word of the space.
 UNTRAINED = "sif"
 

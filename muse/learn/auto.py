@@ -41,8 +41,9 @@ log = logging.getLogger(__name__)
 
 Improvement = RefineConfig | TransportConfig
 # A few rounds on the most frequent words are enough for most initial mappings. The others get many rounds, on
-# more words and whatever the objective: these succeed from a few percent of right pairs (RESULTS.md). They
-# come in blocks, so that a mapping that does not get better is given up after the first one.
+# more words and whatever the objective: these succeed from a few percent of right pairs
+# (benchmarks/results/align/tried-alignment.md). They come in blocks, so that a mapping that does not get better
+# is given up after the first one.
 MANY_ROUNDS = RefineConfig(cutoffs=(5_000,), max_rounds=10, patience=10)
 ROUNDS = (FIRST_ROUNDS, MANY_ROUNDS, MANY_ROUNDS, MANY_ROUNDS)
 # Rows that are not of words: blocks of many rounds. A right mapping may need all, and its gain rises late.
@@ -150,7 +151,7 @@ KNOWN: dict[str, Initialiser] = {
     "identical": _with(identical, IdenticalConfig()),
 }
 # Adversarial training is not among them: it is slow, and solved no pair of languages on which all others had
-# failed (RESULTS.md, "Which initialisation does it take?").
+# failed (results/align/initialisations.md).
 AUTO = ("gromov:rank", "features", "gromov:length", "identical", "gromov:none", "similarity")
 KNOWN_OF_ROWS: dict[str, Initialiser] = {
     "clusters": KNOWN["clusters"],

@@ -46,7 +46,8 @@ class JointConfig:
     words: int = 15_000
     share: float = 0.75  # of the smallest vocabulary, as in RefineConfig
     rounds: int = 2
-    weights: tuple[float, ...] = (0.25, 0.1)  # more gains nothing and harms the pivot's pairs (RESULTS.md)
+    # More gains nothing and harms the pivot's pairs (benchmarks/results/align/many-languages.md).
+    weights: tuple[float, ...] = (0.25, 0.1)
     tested: int = 10_000  # the words whose pairs are tested
     turns: int = 50
     gain: float = 1e-5  # of the objective, for another turn

@@ -3,7 +3,7 @@
 Each round looks up every word with a mapping that was not fitted to the word's own pair of the round
 before (procrustes.cross_fitted), in a space whose directions are weighted by the canonical correlation of
 the pairs (procrustes.correlation_weighted). Plain rounds, from an initial mapping with few right pairs,
-converge on their own mistakes (benchmarks/RESULTS.md, "Cross-fitting" and "Stress"). The result of each
+converge on their own mistakes (benchmarks/results/align/tried-alignment.md). The result of each
 round is still a rotation: the weighting only serves to find better pairs.
 """
 

@@ -1,4 +1,4 @@
-"""benchmarks/systems/bgt.py: its probes, their classes, what is left out, the paper's figures; settings of rows."""
+"""bgt.py: its probes, their classes, what is left out, the paper's figures; settings of rows."""
 
 from __future__ import annotations
 

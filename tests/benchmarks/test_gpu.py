@@ -1,4 +1,4 @@
-"""benchmarks/scale/gpu.py: without a GPU it says so; on a pretended one every check is made, and one can fail."""
+"""gpu.py: without a GPU it says so; on a pretended one every check is made, and one can fail."""
 
 from __future__ import annotations
 

@@ -93,7 +93,7 @@ def test_trained_encoders_are_z_normed_too(
 
 
 def test_the_kept_rows_have_these_columns(power_means: Any) -> None:
-    path = ROOT / "benchmarks" / "results" / "power_means.csv"
+    path = ROOT / "benchmarks" / "results" / "sentences" / "power_means.csv"
     with path.open(encoding="utf-8", newline="") as file:
         kept = list(csv.DictReader(file))
     assert tuple(kept[0]) == power_means.COLUMNS

@@ -1,4 +1,4 @@
-"""The rows and the table of benchmarks/sentences/senteval.py: each seed has its own, and the table their mean."""
+"""The rows and the table of senteval.py: each seed has its own, and the table their mean."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_each_seed_has_rows_of_its_own(
 
 
 def test_the_kept_rows_have_these_columns(senteval: Any) -> None:
-    kept = rows(ROOT / "benchmarks" / "results" / "senteval.csv")
+    kept = rows(ROOT / "benchmarks" / "results" / "sentences" / "senteval.csv")
     assert tuple(kept[0]) == senteval.COLUMNS
     assert all(one["seed"].isdecimal() for one in kept)
 

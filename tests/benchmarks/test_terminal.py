@@ -1,6 +1,6 @@
 """The progress line in a real terminal: never two rows, as wide as the terminal, cleared in the end.
 
-The terminal is that of benchmarks/support/terminal.py, with which the recordings of the documentation are made.
+The terminal is that of terminal.py, with which the recordings of the documentation are made.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The ideas of benchmarks/align/unlike_starts.py: on an easy pair they find what is there, and strings match."""
+"""The ideas of unlike_starts.py: on an easy pair they find what is there, and strings match."""
 
 from __future__ import annotations
 

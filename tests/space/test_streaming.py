@@ -46,7 +46,7 @@ def test_more_rows_than_a_block(space: AlignedSpace, tmp_path: Path) -> None:
 
 
 def in_space(raw: Matrix) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
-    """Raw rows of fr in the space of tests.support.spaces, by its definition: unit, centred, unit, then rotated."""
+    """Raw rows of fr in the space of `spaces`, by its definition: unit, centred, unit, then rotated."""
     mean = unit(raw_rows(1, 39).astype(np.float64)).mean(axis=0)
     return unit(unit(raw.astype(np.float64)) - mean) @ rotation(1).T.astype(np.float64)
 

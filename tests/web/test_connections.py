@@ -19,7 +19,7 @@ import pytest
 for _package in ("fastapi", "h11", "uvicorn"):
     pytest.importorskip(_package)
 
-from muse.web import Address, Explorer, bind, server
+from muse.web import Address, Explorer, bind, server  # noqa: E402
 from muse.web.app import create_app  # noqa: E402
 from muse.web.guards import App, Receive, Scope, Send  # noqa: E402
 from muse.web.server import Connection, Room, make_server, serve  # noqa: E402

@@ -1,8 +1,8 @@
 """Stabilising: rounds of Procrustes in the leading components, until the pairs stay the same.
 
 Few pairs of an initialisation are right. In 50 leading components, where there is little to overfit, plain
-rounds of Procrustes and mutual neighbours extend them to more words (benchmarks/RESULTS.md, "Which
-initialisation does it take?").
+rounds of Procrustes and mutual neighbours extend them to more words
+(benchmarks/results/align/tried-alignment.md).
 
 Components: the rows of a language along its leading principal axes.
 """

@@ -8,7 +8,7 @@ no dictionary.
 
 C is the square root of the similarity matrix (Artetxe et al., 2018, section 3.2) in the leading principal
 components, which are similar in both languages, and epsilon is annealed from a blurred plan to a sharp one.
-All three were needed for en-it (benchmarks/RESULTS.md, "The frontier"). Rounds of Procrustes in the
+All three were needed for en-it (benchmarks/results/align/tried-alignment.md). Rounds of Procrustes in the
 components alone then extend the right pairs of the plan to more words.
 """
 
