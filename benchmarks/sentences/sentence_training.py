@@ -73,7 +73,7 @@ def main() -> None:
             for seed in numbers(options.seeds):
                 found = trained(options, ROWS[name], text, Path(folder), seed)
                 low, high = found["ci95"]
-                first = found["p_at_1_by_epoch"][0]
+                first = found["score_by_epoch"][0]
                 row([name, found["encoder"], seed, found["pairs"], first,
                      f"{found['p_at_1']:.1f} [{low:.1f}, {high:.1f}]",
                      f"{found['best_epoch']} of {found['epochs']}", found["wall"],
@@ -83,7 +83,7 @@ def main() -> None:
     header(("encoder", "seed", "loss", "P@1"))
     for name, seed, found in curves:
         losses = " ".join(f"{loss:.3f}" for loss in found["loss_curve"])
-        row([name, seed, losses, " ".join(f"{p:.1f}" for p in found["p_at_1_by_epoch"])])
+        row([name, seed, losses, " ".join(f"{p:.1f}" for p in found["score_by_epoch"])])
 
 
 def trained(

@@ -15,5 +15,5 @@ def effective(settings: Mapping[str, str]) -> dict[str, str]:
     """
     kinds = {name: type(value) for name, value in vars(BgtConfig()).items()}
     own = {name: kinds[name](text) for name, text in settings.items() if name in kinds}
-    idle = BgtConfig(**own).idle()
-    return {name: text for name, text in settings.items() if name not in idle}
+    ineffective = BgtConfig(**own).ineffective_settings()
+    return {name: text for name, text in settings.items() if name not in ineffective}

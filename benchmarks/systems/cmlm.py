@@ -141,16 +141,16 @@ def words_told(
             found = sum(parts, start=Predicted())
             gain = "" if how == conditions[0] else gained(told[conditions[0]], parts)
             loss = f"{found.loss:.3f}"
-            yield [seed, language, name, how, found.accuracy, found.accuracy_at_10, loss, gain, found.asked]
+            yield [seed, language, name, how, found.accuracy, found.accuracy_at_10, loss, gain, found.targets]
 
 
 def gained(best: Sequence[Predicted], others: Sequence[Predicted]) -> str:
     """The nats a word that the first save, with the interval of 95 % of parts drawn again (paired)."""
-    asked = np.array([part.asked for part in best])
+    targets = np.array([part.targets for part in best])
     saved = np.array([other.nats - part.nats for part, other in zip(best, others, strict=True)])
-    drawn = np.random.default_rng(0).integers(len(asked), size=(2_000, len(asked)))
-    low, high = np.percentile(saved[drawn].sum(axis=1) / asked[drawn].sum(axis=1), [2.5, 97.5])
-    return f"{saved.sum() / asked.sum():.4f} [{low:.4f}, {high:.4f}]"
+    drawn = np.random.default_rng(0).integers(len(targets), size=(2_000, len(targets)))
+    low, high = np.percentile(saved[drawn].sum(axis=1) / targets[drawn].sum(axis=1), [2.5, 97.5])
+    return f"{saved.sum() / targets.sum():.4f} [{low:.4f}, {high:.4f}]"
 
 
 def untrained(bench: Bench) -> Iterator[SentenceEncoder]:

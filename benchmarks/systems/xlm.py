@@ -127,8 +127,8 @@ def beside_translations(network: XlmNetwork, source: PairSource) -> dict[str, Pr
         for place in (0, 1):
             told = network.model.predict
             found["none"] += told(side_by_side(sides[place]))
-            found["true"] += told(side_by_side(sides[place], sides[1 - place].silent()))
-            found["shuffled"] += told(side_by_side(sides[place], others[1 - place].silent()))
+            found["true"] += told(side_by_side(sides[place], sides[1 - place].without_targets()))
+            found["shuffled"] += told(side_by_side(sides[place], others[1 - place].without_targets()))
     return found
 
 

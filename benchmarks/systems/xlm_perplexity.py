@@ -90,7 +90,7 @@ def main() -> None:
                 "lang": language,
                 "perplexity": f"{found.perplexity:.1f}",
                 "accuracy": f"{found.accuracy:.1f}",
-                "predicted": found.asked,
+                "predicted": found.targets,
             }
             row([*cells.values()])
             more = {"sentences": len(text[language]), "commit": commit(), "date": today()}

@@ -130,8 +130,8 @@ def _fields(request: TrainingRequest, trained: TrainedSystem, score: Score) -> d
         "seconds": trained.seconds,
         "signature": str(score.signature),
     }
-    if trained.system.name in WORD_ENCODERS:  # kept for programs that read the older field names
-        fields |= {"p_at_1": score.value, "p_at_1_by_epoch": by_epoch}
+    if trained.system.name in WORD_ENCODERS:
+        fields["p_at_1"] = score.value
     return fields
 
 

@@ -11,8 +11,17 @@ from pathlib import Path
 from muse.errors import BadFile, BadSetting, did_you_mean
 from muse.files.source import DAMAGED
 from muse.progress import Progress
-from muse.sentences.encoders.composed import KIND as ROTATED
-from muse.sentences.encoders.composed import SIF, Concatenated, Corrected, restored, restored_moments
+from muse.sentences.encoders.composed import (
+    CONCATENATED,
+    CORRECTED,
+    OLD_ROTATED,
+    ROTATED,
+    SIF,
+    Concatenated,
+    Corrected,
+    restored_moments,
+    restored_rotated,
+)
 from muse.sentences.encoders.corrections import OPTIONS, Correction
 from muse.sentences.encoders.encoder import SentenceEncoder
 from muse.sentences.encoders.names import NGRAMS, corrections_of, is_name, language_of, parsed, side_by_side
@@ -134,17 +143,17 @@ def _made(name: str, spaces: Sequence[AlignedSpace], progress: Progress | None) 
 
 
 def _restored(folder: Path, spaces: Sequence[AlignedSpace], whole: Path | None = None) -> SentenceEncoder:
-    # `whole` is the folder that was named, of which this one may be a part.
+    # `whole` is the folder that was named; this one may be a part of it.
     saved, whole = read_encoder(folder), whole or folder
     if saved.kind not in (*RESTORERS, CONCATENATED):
         raise BadFile(f"{folder}: this version of muse has no encoder {saved.kind!r}; upgrade muse")
-    if saved.kind == CONCATENATED:
-        return _restored_beside(saved, spaces, whole)
-    if not saved.parts:
-        _check_count(whole, 1, spaces)
-    check_space(folder, saved.spaces, spaces[0])
-    parts = [_restored(part, spaces, whole) for part in saved.parts]
     try:
+        if saved.kind == CONCATENATED:
+            return _restored_beside(saved, spaces, whole)
+        if not saved.parts:
+            _check_count(whole, 1, spaces)
+        check_space(folder, saved.spaces, spaces[0])
+        parts = [_restored(part, spaces, whole) for part in saved.parts]
         return RESTORERS[saved.kind](saved, spaces[0], parts)
     except DAMAGED as error:
         raise BadFile(
@@ -153,7 +162,7 @@ def _restored(folder: Path, spaces: Sequence[AlignedSpace], whole: Path | None =
 
 
 def _restored_beside(saved: Saved, spaces: Sequence[AlignedSpace], whole: Path) -> SentenceEncoder:
-    shared = saved.settings.get("shared", False) is True
+    shared = bool(saved.settings["shared"])
     _check_count(whole, 1 if shared else len(saved.parts), spaces)
     own = [spaces[0]] * len(saved.parts) if shared else spaces
     parts = [_restored(part, [space], whole) for part, space in zip(saved.parts, own, strict=True)]
@@ -220,7 +229,7 @@ def _restore_corrected(saved: Saved, _: AlignedSpace, parts: Sequence[SentenceEn
 
 
 def _restore_rotated(saved: Saved, _: AlignedSpace, parts: Sequence[SentenceEncoder]) -> SentenceEncoder:
-    return restored(saved, parts[0])
+    return restored_rotated(saved, parts[0])
 
 
 def _untrained(lookup: Lookup, options: str) -> SentenceEncoder:
@@ -238,12 +247,12 @@ MAKERS: Mapping[str, Make] = {
     "power-mean": _power_mean,
     **dict.fromkeys(SYSTEMS, _untrained),
 }
-CONCATENATED = "concatenated"  # the one kind that may have a space for each part
 RESTORERS: Mapping[str, Restore] = {
     "power-mean": _restore_power_mean,
     "weighted": _restore_weighted,
-    "corrected": _restore_corrected,
+    CORRECTED: _restore_corrected,
     ROTATED: _restore_rotated,
+    OLD_ROTATED: _restore_rotated,
     TRAINED: restore_trained,
     NETWORK: restore_system,
 }

@@ -21,7 +21,9 @@ from muse.sentences.encoders.reading import all_sentences, blocks, check_sentenc
 from muse.sentences.encoders.saving import Arrays, Saved, write_encoder
 from muse.vectors import Matrix
 
-KIND = "turned"  # in saved files, as are the names of arrays, turn.LANG
+ROTATED, OLD_ROTATED = "rotated", "turned"  # kinds of saved encoders; both are read
+CORRECTED, CONCATENATED = "corrected", "concatenated"
+_ROTATION, _OLD_ROTATION = "rotation.", "turn."  # before the language, in the names of arrays
 SUFFIX = "+procrustes"
 SIF = Correction("pcr", components=1)
 
@@ -50,13 +52,14 @@ class Rotated(Wrapped):
 
     def save(self, folder: Path) -> None:
         """Writes the encoder and its rotations, completely or not at all."""
-        arrays = {f"turn.{language}": rotation for language, rotation in self.rotations.items()}
-        write_encoder(folder, Saved(KIND, self.name, {}, {}, arrays), [self.inner])
+        arrays = {f"{_ROTATION}{language}": rotation for language, rotation in self.rotations.items()}
+        write_encoder(folder, Saved(ROTATED, self.name, {}, {}, arrays), [self.inner])
 
 
-def restored(saved: Saved, inner: SentenceEncoder) -> Rotated:
-    """The saved encoder, around the restored inner one."""
-    return Rotated(inner, {name.removeprefix("turn."): array for name, array in saved.arrays.items()})
+def restored_rotated(saved: Saved, inner: SentenceEncoder) -> Rotated:
+    """The saved encoder around the restored inner one, under its old names too."""
+    prefix = _ROTATION if saved.kind == ROTATED else _OLD_ROTATION
+    return Rotated(inner, {name.removeprefix(prefix): array for name, array in saved.arrays.items()})
 
 
 def rotated(
@@ -174,7 +177,7 @@ class Corrected(Wrapped):
             for key in ("count", "mean", "variance", "components")
         }
         settings = {"correction": str(self.correction), "sif": self.sif}
-        write_encoder(folder, Saved("corrected", self.name, {}, settings, arrays), [self.inner])
+        write_encoder(folder, Saved(CORRECTED, self.name, {}, settings, arrays), [self.inner])
 
 
 def restored_moments(arrays: Arrays, dimension: int) -> dict[str, Moments]:
@@ -245,4 +248,4 @@ class Concatenated(SentenceEncoder):
 
     def save(self, folder: Path) -> None:
         """Writes all parts."""
-        write_encoder(folder, Saved("concatenated", self.name, {}, {"shared": self.shared}), self.parts)
+        write_encoder(folder, Saved(CONCATENATED, self.name, {}, {"shared": self.shared}), self.parts)

@@ -20,7 +20,6 @@ from muse.sentences.encoders.encoder import Encoded, SentenceEncoder, check_trai
 from muse.sentences.encoders.ragged import Ragged
 from muse.sentences.encoders.reading import Reader, blocks, check_sentences
 from muse.sentences.encoders.saving import Arrays, Saved, checksums, read_encoder, write_encoder
-from muse.sentences.systems.networks.transformer import current_names
 from muse.sentences.training.batching import encoding_batches
 from muse.sentences.training.two_sides import TwoSides
 from muse.space import AlignedSpace
@@ -157,7 +156,7 @@ def restored(make: Callable[[], Network], arrays: Arrays, *, core: bool = False)
     besides the space it is built once: that core is a model of its own, slow to open.
     """
     try:
-        state = {name: torch.from_numpy(array) for name, array in current_names(arrays).items()}
+        state = {name: torch.from_numpy(array) for name, array in arrays.items()}
         if not core:
             with torch.device("meta"):
                 make().load_state_dict(state, assign=True)

@@ -61,7 +61,7 @@ class SpConfig:
             raise BadSetting(f"pieces must be more than the {len(SPECIALS)} special ones, got {self.pieces}")
         self.loss()
 
-    def idle(self) -> dict[str, str]:
+    def ineffective_settings(self) -> dict[str, str]:
         """The settings that have no effect beside the others, each with the reason."""
         return {"units": beside(self, "network")} if self.network == "mean" else {}
 
@@ -184,6 +184,5 @@ def _texts(job: Job) -> dict[str, list[str]]:
 
 
 SP = System(
-    "sp", PRESETS, ("parallel",), train_sp, make_sp,
-    several=True, idle=SpConfig.idle,
+    "sp", PRESETS, ("parallel",), train_sp, make_sp, several=True,
 )  # fmt: skip

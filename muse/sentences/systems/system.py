@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from itertools import chain
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any, Protocol, get_type_hints
 
 import numpy as np
 
@@ -30,9 +30,16 @@ _CONVERTED = (bool, int, float, str)
 _BOOLEANS = {"true": True, "false": False}
 
 
+class SystemConfig(Protocol):
+    """The settings of a system: a frozen dataclass."""
+
+    def ineffective_settings(self) -> Mapping[str, str]:
+        """The settings that have no effect given the others, each with the reason (see checks.beside)."""
+
+
 @dataclass(frozen=True)
 class Preset:
-    """The settings of a system at one size, and those of its trainer."""
+    """The settings of a system at one size (a SystemConfig), and those of its trainer."""
 
     config: Any
     trainer: TrainerConfig
@@ -45,9 +52,8 @@ class System:
     `several`: it takes parallel text of several languages at once; `translated_nli`: inferences with their
     translations. `train` trains an encoder for a job. `network` rebuilds an untrained network from saved
     settings; a system without a network raises KeyError. `reads` returns the files of each folder that a
-    config names, by setting. `idle` returns the settings of a config that have no effect beside its others,
-    each with the reason (see muse.sentences.training.checks); `of_texts`, those that have none without a kind
-    of text, by kind. `trainers` returns how each stage is trained.
+    config names, by setting. `of_texts` has the settings without effect unless a kind of text is given, by
+    kind. `trainers` returns how each stage is trained.
     """
 
     name: str
@@ -60,7 +66,6 @@ class System:
     several: bool = False
     translated_nli: bool = False
     reads: Callable[[Any], Mapping[str, tuple[Path, ...]]] = lambda config: {}
-    idle: Callable[[Any], Mapping[str, str]] = lambda config: {}
     of_texts: Mapping[str, Sequence[str]] = field(default_factory=dict)
     trainers: Callable[[Preset], Sequence[TrainerConfig]] = lambda preset: (preset.trainer,)
 
@@ -144,16 +149,16 @@ class TrainingRequest:
 
     def _check_effects(self, system: System, preset: Preset) -> None:
         """Raise BadSetting for the first of `settings` that has no effect, unless it switches a thing off."""
-        idle = self._idle(system, preset)
+        ineffective = self._ineffective(system, preset)
         values = {**vars(preset.trainer), **vars(preset.config)}
         for name, text in self.settings.items():
-            if name in idle and values[name]:  # where there is no thing, 0 says so
-                raise BadSetting(f"{name}={text} has no effect {idle[name]}")
+            if name in ineffective and values[name]:  # 0 or false says that it is switched off
+                raise BadSetting(f"{name}={text} has no effect {ineffective[name]}")
 
-    def _idle(self, system: System, preset: Preset) -> dict[str, str]:
+    def _ineffective(self, system: System, preset: Preset) -> dict[str, str]:
         """The settings that have no effect in this training, each with the reason."""
-        in_training = (set(trainer.idle().items()) for trainer in system.trainers(preset))
-        found = {**dict(set.intersection(*in_training)), **system.idle(preset.config)}
+        of_stages = (set(trainer.ineffective_settings().items()) for trainer in system.trainers(preset))
+        found = {**dict(set.intersection(*of_stages)), **preset.config.ineffective_settings()}
         given = {"parallel": self.parallel_files, "nli": self.nli, TEXT_OF_MORE: len(self.texts) > 1}
         for kind, names in system.of_texts.items():
             found |= {} if given[kind] else dict.fromkeys(names, without(f"--{kind}"))

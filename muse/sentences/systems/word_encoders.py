@@ -201,6 +201,10 @@ class WordEncoderConfig:
         check_powers(self.powers)
         check_fractions(self, "dropout")
 
+    def ineffective_settings(self) -> dict[str, str]:
+        """None: an option without effect is an error in `train_words`."""
+        return {}
+
     def loss(self) -> Loss:
         """The loss to train with."""
         return self.chosen.after(self.default).loss()

@@ -169,7 +169,7 @@ class TrainerConfig:
         check_fractions(self, "beta2")
         check_choices(self, optimiser=NAMES, precision=PRECISIONS)
 
-    def idle(self) -> dict[str, str]:
+    def ineffective_settings(self) -> dict[str, str]:
         """The settings that have no effect beside the others, each with the reason (see checks)."""
         found = {"beta2": beside(self, "optimiser")} if self.optimiser == "sgd" else {}
         found |= {"shrink": beside(self, "patience")} if self.patience == 1 else {}  # it would end training

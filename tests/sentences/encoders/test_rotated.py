@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ import scipy.linalg
 
 from muse.errors import Mismatch
 from muse.sentences.encoders.composed import rotated
+from muse.sentences.encoders.saving import Saved, write_encoder
 from muse.sentences.loading import load_encoder
 from muse.space import AlignedSpace
 from muse.vectors import Matrix
@@ -62,6 +64,17 @@ def test_it_is_saved_and_loaded(space: AlignedSpace, tmp_path: Path) -> None:
     for language in ("fr", "en"):
         one, other = (made.encode(text, language).matrix for made in (encoder, again))
         np.testing.assert_array_equal(one, other)
+
+
+def test_rotations_saved_under_their_old_names_are_read(space: AlignedSpace, tmp_path: Path) -> None:
+    text = sentences()
+    encoder = rotated(load_encoder("mean", space), text, text, ("fr", "en"))
+    arrays = {f"turn.{name}": rotation for name, rotation in encoder.rotations.items()}
+    write_encoder(tmp_path / "old", Saved("turned", encoder.name, {}, arrays=arrays), [encoder.inner])
+    again = load_encoder(tmp_path / "old", space)
+    np.testing.assert_array_equal(again.encode(text, "fr").matrix, encoder.encode(text, "fr").matrix)
+    again.save(tmp_path / "new")
+    assert json.loads((tmp_path / "new" / "manifest.json").read_text())["kind"] == "rotated"
 
 
 def test_empty_sentences_stay_and_teach_nothing(space: AlignedSpace) -> None:

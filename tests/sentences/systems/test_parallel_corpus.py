@@ -26,7 +26,7 @@ from muse.space import SideToSave, load_space, save_space
 from muse.vectors import Vectors
 from tests.support.command import Command, refused
 from tests.support.killed import killed_at
-from tests.support.parallel import WORDS, rows, toy_space, toy_text, write_text
+from tests.support.parallel import WORDS, rows, toy_text, write_text
 from tests.support.spaces import PROVENANCE
 
 OTHERS = {"fr": 300, "de": 100}  # the pairs of each language with en
@@ -234,13 +234,3 @@ def test_other_systems_take_one_language(muse: Command, files: Path) -> None:
     )
     alone = ["--lang", "fr", "--parallel", f"de={files / 'de.tsv'}"]
     refused(muse(*start, "xlm", *alone, "--text", f"fr={files}/fr.txt"), "mlm+tlm needs --parallel", code=2)
-
-
-def test_a_folder_that_is_older_than_several_languages(tmp_path: Path) -> None:
-    space = toy_space(tmp_path / "space")
-    english = InferSent(SpaceCore(space), InferSentConfig(units=4))
-    network = XBiLSTM(english, {"fr": torch.randn(WORDS, 16)})
-    old = {name.replace("others.fr.", ""): value for name, value in network.state_dict().items()}
-    other = XBiLSTM(english, {"fr": torch.zeros(WORDS, 16)})
-    other.load_state_dict(old)
-    torch.testing.assert_close(other.state_dict(), network.state_dict())

@@ -33,12 +33,12 @@ TRAINER = {"epochs": 1, "batch": 16, "rate": 0.01, "steps": 2}
 
 @dataclass(frozen=True)
 class Case:
-    """A system with settings, other values of those that they make idle, and the cause in the message."""
+    """A system with settings, values of others without effect beside them, and the cause in the message."""
 
     system: str
     texts: str
     settings: Mapping[str, Any]
-    idle: Mapping[str, Any]
+    ineffective: Mapping[str, Any]
     cause: str
     trainer: Mapping[str, Any] = field(default_factory=dict)
 
@@ -180,7 +180,7 @@ def test_a_setting_without_effect_is_refused_unless_it_is_a_default(files: Path,
     case = CASES[name]
     system = SAVED[case.system]
     request(files, case, {}, {}).chosen_preset(system)
-    for setting, value in case.idle.items():
+    for setting, value in case.ineffective.items():
         with pytest.raises(BadSetting, match=f"^{setting}={value} has no effect with") as error:
             request(files, case, {}, {setting: str(value)}).chosen_preset(system)
         assert case.cause in str(error.value)
@@ -192,7 +192,7 @@ def test_what_is_refused_would_have_changed_nothing(files: Path, name: str) -> N
     case = CASES[name]
     if case.needs_pieces:
         pytest.importorskip("tokenizers")
-    (epochs, one), (same, other) = (_trained(files, case, more) for more in ({}, case.idle))
+    (epochs, one), (same, other) = (_trained(files, case, more) for more in ({}, case.ineffective))
     assert [(epoch.loss, epoch.score) for epoch in epochs[1:]] == [(e.loss, e.score) for e in same[1:]]
     assert one.keys() == other.keys()
     assert all(torch.equal(weights, other[part]) for part, weights in one.items())
@@ -266,10 +266,10 @@ def test_a_stage_with_an_optimiser_of_its_own_has_its_settings(files: Path) -> N
     assert tuned.chosen_preset(SYSTEMS["cmlm"]).trainer.beta2 == 0.5
 
 
-def test_idle_settings_are_settings(files: Path) -> None:
+def test_ineffective_settings_are_settings(files: Path) -> None:
     for case in CASES.values():
         asked, system = request(files, case, {}, {}), SAVED[case.system]
         config = asked.chosen_preset(system).config
         of_texts = chain.from_iterable(system.of_texts.values())
-        assert {*system.idle(config), *of_texts} <= {part.name for part in fields(config)}
+        assert {*config.ineffective_settings(), *of_texts} <= {part.name for part in fields(config)}
         assert {*system.of_texts} <= {*system.needs, *system.uses, TEXT_OF_MORE}

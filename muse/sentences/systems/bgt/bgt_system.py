@@ -292,4 +292,4 @@ def _label(config: BgtConfig) -> str:
     return f"bgt[{config.semantic}+{config.own},{layers},prior:{config.prior:g}{weight}{reads}{translates}]"
 
 
-BGT = System("bgt", PRESETS, ("parallel",), train_bgt, make_bgt, idle=BgtConfig.idle)
+BGT = System("bgt", PRESETS, ("parallel",), train_bgt, make_bgt)

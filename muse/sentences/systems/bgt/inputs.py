@@ -123,7 +123,7 @@ class BgtConfig:
                 f"semantic one, so language must be 0, got {self.language}"
             )
 
-    def idle(self) -> dict[str, str]:
+    def ineffective_settings(self) -> dict[str, str]:
         """The settings that have no effect beside the others, each with the reason."""
         found: dict[str, str] = {}
         if not (self.encoder_layers or self.decoder_layers):
@@ -132,7 +132,7 @@ class BgtConfig:
         for cause, without_it in (("language", self.language), ("reconstruction", self.reconstruction)):
             if not without_it:
                 found["counted"] = beside(self, cause)
-        found |= self._idle_of_bags()
+        found |= self._ineffective_for_bags()
         if not self.prior:
             found["annealing"] = beside(self, "prior")
         if not self.translation:
@@ -146,7 +146,7 @@ class BgtConfig:
             found["sides"] = beside(self, "read_from")
         return found
 
-    def _idle_of_bags(self) -> dict[str, str]:
+    def _ineffective_for_bags(self) -> dict[str, str]:
         if self.encoder_layers:
             return dict.fromkeys(("counted", "bag", "punctuation"), beside(self, "encoder_layers"))
         return {"punctuation": beside(self, "bag")} if self.bag == "words" else {}

@@ -124,7 +124,7 @@ class CmlmTraining:
         """The metric of a stage's epochs, and the number of held-out cases."""
         learner = self.learners[name]
         if isinstance(learner, CmlmLearner):
-            return "masked accuracy", learner.predictions().asked
+            return "masked accuracy", learner.predictions().targets
         if name == _INFERENCE and self.inferences is not None:
             return "accuracy", len(self.inferences.dev)
         return "P@1", 0 if self.parallel is None else self.parallel.held_out
@@ -211,15 +211,12 @@ def vocabulary_of(
 
 
 def make_cmlm(settings: Mapping[str, Any], space: AlignedSpace) -> SentenceNetwork:
-    """The encoder of a saved model, before its parameters are restored.
-
-    Folders older than the classifier that is saved with it have the encoder alone.
-    """
+    """The encoder of a saved model, with its classifier if it has one, before its parameters are restored."""
     config = CmlmConfig(**settings["network"])
     pieces = None if settings["pieces"] is None else Pieces.from_json(settings["pieces"])
     words = vocabulary_of(config, space, settings["languages"], pieces)
     encoder = CmlmEncoder(config, words, torch.Generator())
-    return with_classifier(encoder) if settings.get("classifies") else encoder
+    return with_classifier(encoder) if settings["classifies"] else encoder
 
 
 def _read_inferences(job: Job) -> dict[str, Inference]:
@@ -259,7 +256,6 @@ CMLM = System(
     uses=("parallel", "nli"),
     several=True,
     translated_nli=True,
-    idle=CmlmConfig.idle,
     of_texts={
         "parallel": ("strategy", "alpha", "margin", "scale"),
         "nli": ("tuning_rate", "tuning_optimiser"),

@@ -119,11 +119,11 @@ class CmlmLearner(Learner):
         swapped = torch.rand(len(rows), generator=generator, device=rows.device) < 0.5
         pairs = torch.where(swapped[:, None], pairs.flip(1), pairs)
         read = text.passages.take(pairs[:, 1]).padded()
-        asked = self.model.encoder.words.asked[name]
-        cloze = hide(read.ids, _masking(asked, self._share), generator)
+        predictable = self.model.encoder.words.predictable[name]
+        cloze = hide(read.ids, _masking(predictable, self._share), generator)
         neighbours = self._neighbours(text, pairs)
-        scores = self.model(cloze, read.mask, neighbours, asked)  # (p, a)
-        return prediction_loss(scores, cloze.answers - asked.start)
+        scores = self.model(cloze, read.mask, neighbours, predictable)  # (p, a)
+        return prediction_loss(scores, cloze.answers - predictable.start)
 
     def _neighbours(self, text: NeighbourPairs, pairs: Tensor) -> Padded | None:
         """The passages that words of pairs (b, 2) are predicted from; none for a masked language model."""
@@ -219,16 +219,16 @@ def predict_parts(
     pairs = text.pairs[:most]
     first = pairs[:, 0].roll(len(pairs) // 2) if condition == "shuffled" else pairs[:, 0]
     order = text.passages.lengths[pairs[:, 1]].argsort(stable=True)  # similar lengths together
-    asked = model.encoder.words.asked[language]
+    predictable = model.encoder.words.predictable[language]
     generator = generator_for(0, device=pairs.device.type)
     model.eval()
     parts = []
     for rows in torch.split(order, _ROWS):
         read = text.passages.take(pairs[rows, 1]).padded()
-        cloze = hide(read.ids, _masking(asked, share), generator)
+        cloze = hide(read.ids, _masking(predictable, share), generator)
         neighbours = None if condition == "none" else text.passages.take(first[rows]).padded()
-        scores = model(cloze, read.mask, neighbours, asked)
-        parts.append(predicted(scores, cloze.answers - asked.start))
+        scores = model(cloze, read.mask, neighbours, predictable)
+        parts.append(predicted(scores, cloze.answers - predictable.start))
     return parts
 
 
@@ -247,9 +247,9 @@ def _of_others(pairs: Tensor, text: NeighbourPairs) -> Tensor:
     return shown
 
 
-def _masking(asked: range, share: float) -> Masking:
+def _masking(predictable: range, share: float) -> Masking:
     """Masking that hides and inserts only the words of one language that may be predicted."""
-    return Masking(vocabulary=asked.stop, mask=MASK, specials=asked.start, share=share)
+    return Masking(vocabulary=predictable.stop, mask=MASK, specials=predictable.start, share=share)
 
 
 def inference_learner(

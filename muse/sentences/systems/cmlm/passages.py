@@ -35,7 +35,7 @@ class Words:
 
     count: int
     readers: Mapping[str, Reader]
-    asked: Mapping[str, range]
+    predictable: Mapping[str, range]
     rows: Tensor | None = None
     pieces: Pieces | None = None
 
@@ -43,15 +43,19 @@ class Words:
 def words_of_space(space: AlignedSpace, languages: Sequence[str], most: int) -> Words:
     """All words of these languages, of which the `most` most frequent (0: all) may be predicted."""
     dimension = space.vectors(space.pivot).dimension
-    readers, asked, rows = dict[str, Reader](), dict[str, range](), [torch.zeros(len(SPECIALS), dimension)]
+    readers, predictable, rows = (
+        dict[str, Reader](),
+        dict[str, range](),
+        [torch.zeros(len(SPECIALS), dimension)],
+    )
     begin = len(SPECIALS)
     for language in languages:
         vectors = space.vectors(language)
         readers[language] = Vocabulary(language, vectors.index, first=begin)
-        asked[language] = range(begin, begin + min(most or len(vectors), len(vectors)))
+        predictable[language] = range(begin, begin + min(most or len(vectors), len(vectors)))
         rows.append(torch.tensor(vectors.matrix))  # a copy: the folder may be replaced while it is in use
         begin += len(vectors)
-    return Words(begin, readers, asked, torch.cat(rows))
+    return Words(begin, readers, predictable, torch.cat(rows))
 
 
 def words_of_pieces(pieces: Pieces, languages: Sequence[str]) -> Words:

@@ -92,7 +92,7 @@ class CmlmConfig:
         check_choices(self, **_CHOICES)
         self.transformer(1)
 
-    def idle(self) -> dict[str, str]:
+    def ineffective_settings(self) -> dict[str, str]:
         """The settings that have no effect beside the others, each with the reason."""
         found: dict[str, str] = {}
         if self.pieces:
@@ -195,8 +195,8 @@ class Cmlm(nn.Module):
         self._projections = Projections(h, config.spaces, generator) if own else None
         self._odds = nn.Parameter((counts.float() + 1).log() - math.log(float(counts.sum()) + len(counts)))
 
-    def forward(self, cloze: Cloze, mask: Tensor, neighbours: Padded | None, asked: range) -> Tensor:
-        """The scores (p, a) of the `asked` words for each hidden word.
+    def forward(self, cloze: Cloze, mask: Tensor, neighbours: Padded | None, predictable: range) -> Tensor:
+        """The scores (p, a) of the `predictable` words for each hidden word.
 
         Without `neighbours`, words are predicted only from the rest of their sentence (b, t).
         """
@@ -204,12 +204,12 @@ class Cmlm(nn.Module):
         if neighbours is not None and self.config.spaces:
             prefix = self.projected(self.encoder.rows(neighbours))  # (b, N, h)
         inputs = Inputs(cloze.ids, mask, prefix=prefix)
-        states = self.encoder.transformer(inputs)[cloze.asked]  # (p, h)
+        states = self.encoder.transformer(inputs)[cloze.target_mask]  # (p, h)
         if self._beside:
             beside = states.new_zeros(len(mask), self._beside) if prefix is None else prefix.flatten(1)
-            states = torch.cat([states, beside[cloze.asked.nonzero()[:, 0]].to(states.dtype)], dim=1)
+            states = torch.cat([states, beside[cloze.target_mask.nonzero()[:, 0]].to(states.dtype)], dim=1)
         states = self._norm(functional.gelu(self._dense(states)))
-        among = slice(asked.start, asked.stop)
+        among = slice(predictable.start, predictable.stop)
         scores: Tensor = self.encoder.transformer.table.scores(states, among) + self._odds[among]
         return scores
 

@@ -65,7 +65,7 @@ class LensConfig:
         check_fractions(self, "dropout")
         self.ranking()
 
-    def idle(self) -> dict[str, str]:
+    def ineffective_settings(self) -> dict[str, str]:
         """The settings that have no effect beside the others, each with the reason."""
         of_gated = ("gate", "layers", "kernel")
         return dict.fromkeys(of_gated, beside(self, "kind")) if self.kind == "simple" else {}

@@ -106,11 +106,11 @@ def make_lens(settings: Mapping[str, Any], space: AlignedSpace) -> SentenceNetwo
     """The network of a saved lens; Mismatch if the weights of its core have changed."""
     config = LensConfig(**settings["network"])
     lens = LensNetwork(restored_core(settings["core"], space), config)
-    return with_classifier(lens, config) if settings.get("classifies") else lens
+    return with_classifier(lens, config) if settings["classifies"] else lens
 
 
 LENS = System(
     "lens", PRESETS, (), train_lens, make_lens,
-    uses=("parallel", "nli"), takes_core=True, idle=LensConfig.idle,
+    uses=("parallel", "nli"), takes_core=True,
     of_texts={"parallel": ("margin",), "nli": ("hidden",)},
 )  # fmt: skip

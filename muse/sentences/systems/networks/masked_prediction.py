@@ -51,32 +51,32 @@ class Masking:
 
 
 class Cloze(NamedTuple):
-    """A masked batch: input `ids` (b, t), where a prediction is `asked` for (b, t), and the `answers` (p,).
+    """A masked batch: input `ids` (b, t), `target_mask` (b, t), True at positions to predict, `answers` (p,).
 
-    states[asked] are the p states that predict the answers, in order.
+    states[target_mask] are the p states that predict the answers, in order.
     """
 
     ids: Tensor
-    asked: Tensor
+    target_mask: Tensor
     answers: Tensor
 
 
 def hide(ids: Tensor, masking: Masking, generator: torch.Generator, weights: Tensor | None = None) -> Cloze:
     """The ids (b, t) masked: tokens drawn without replacement, by their `weights` (v,)."""
-    asked = _drawn(ids, masking, generator, weights)
+    target_mask = _drawn(ids, masking, generator, weights)
     fate = torch.rand(ids.shape, generator=generator, device=ids.device)  # (b, t)
     others = torch.randint(
         masking.specials, masking.vocabulary, ids.shape, generator=generator, device=ids.device
     )
-    read = torch.where(asked & (fate < masking.masked), masking.mask, ids)
-    swapped = asked & (fate >= masking.masked) & (fate < masking.masked + masking.swapped)
-    return Cloze(torch.where(swapped, others, read), asked, ids[asked])
+    read = torch.where(target_mask & (fate < masking.masked), masking.mask, ids)
+    swapped = target_mask & (fate >= masking.masked) & (fate < masking.masked + masking.swapped)
+    return Cloze(torch.where(swapped, others, read), target_mask, ids[target_mask])
 
 
 def left_to_right(ids: Tensor, mask: Tensor) -> Cloze:
     """The batch for a causal network: each token (b, t) except the last of a row predicts the next one."""
-    asked = functional.pad(mask[:, 1:], (0, 1), value=False)
-    return Cloze(ids, asked, ids[:, 1:][mask[:, 1:]])
+    target_mask = functional.pad(mask[:, 1:], (0, 1), value=False)
+    return Cloze(ids, target_mask, ids[:, 1:][mask[:, 1:]])
 
 
 def rarity(counts: Tensor) -> Tensor:
@@ -115,16 +115,16 @@ def prediction_loss(scores: Tensor, answers: Tensor, smoothing: float = 0.0) -> 
 
 @dataclass(frozen=True)
 class Predicted:
-    """How well tokens were predicted: the total nats, and how many ranked first and in the first ten."""
+    """The numbers of tokens to predict, of those ranked first and in the first ten, and the total nats."""
 
-    asked: int = 0
+    targets: int = 0
     nats: float = 0.0
     first: int = 0
     first_ten: int = 0
 
     def __add__(self, other: Predicted) -> Predicted:
         return Predicted(
-            self.asked + other.asked,
+            self.targets + other.targets,
             self.nats + other.nats,
             self.first + other.first,
             self.first_ten + other.first_ten,
@@ -143,7 +143,7 @@ class Predicted:
     @property
     def loss(self) -> float:
         """The mean cross-entropy, in nats a token."""
-        return self.nats / self.asked if self.asked else math.nan
+        return self.nats / self.targets if self.targets else math.nan
 
     @property
     def perplexity(self) -> float:
@@ -151,7 +151,7 @@ class Predicted:
         return math.exp(min(self.loss, 700.0))  # above that, exp overflows
 
     def _percent(self, hits: int) -> float:
-        return 100 * hits / self.asked if self.asked else math.nan
+        return 100 * hits / self.targets if self.targets else math.nan
 
 
 @torch.no_grad()

@@ -10,23 +10,18 @@ TokenTable: a row for every token, used as embeddings of ids and as output score
 from __future__ import annotations
 
 import math
-import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional
 
 from muse.errors import BadSetting, Mismatch
 from muse.sentences.training.checks import check_choices, check_fractions, check_least
 
-Array = NDArray[Any]
 ACTIVATIONS = ("gelu", "relu")
-_NAME = re.compile(r"(.*_layers\.\d+)\.(.+)\.(weight|bias)")
 
 
 class TokenTable(nn.Module):
@@ -257,39 +252,6 @@ def _draw_one_(weight: Tensor, bias: Tensor | None, generator: torch.Generator) 
     nn.init.normal_(weight, 0, initial_deviation(min(weight.shape)), generator=generator)
     if bias is not None:
         nn.init.zeros_(bias)
-
-
-_RENAMED = {
-    "_attention._out": "self_attn.out_proj",
-    "_attention_norm": "norm1",
-    "_memory._out": "multihead_attn.out_proj",
-    "_memory_norm": "norm2",
-    "_wide": "linear1",
-    "_narrow": "linear2",
-}
-
-
-def current_names(arrays: Mapping[str, Array]) -> dict[str, Array]:
-    """The arrays of a saved network under the current names of its parameters.
-
-    Encoders saved by muse 0.1 before it used torch's layers have other names, and separate queries.
-    """
-    found = {}
-    for name, array in arrays.items():
-        match = _NAME.fullmatch(name)
-        layer, part, kind = match.groups() if match else ("", "", "")
-        if part in _RENAMED:
-            found[f"{layer}.{_RENAMED[part]}.{kind}"] = array
-        elif part == "_norm":
-            last = "norm3" if f"{layer}._memory_norm.{kind}" in arrays else "norm2"
-            found[f"{layer}.{last}.{kind}"] = array
-        elif part.endswith("._query"):
-            attention = "self_attn" if part.startswith("_attention") else "multihead_attn"
-            rest = arrays[f"{layer}.{part.removesuffix('_query')}_key_value.{kind}"]
-            found[f"{layer}.{attention}.in_proj_{kind}"] = np.concatenate([array, rest])
-        elif not part.endswith("._key_value"):
-            found[name] = array
-    return found
 
 
 def parameter_count(build: Callable[[torch.Generator], nn.Module]) -> int:

@@ -136,7 +136,7 @@ class InferSentConfig:
         check_choices(self, network=(*RECURRENT, CONVOLUTION), pooling=POOLINGS, objective=OBJECTIVES)
         check_fractions(self, "dropout")
 
-    def idle(self) -> dict[str, str]:
+    def ineffective_settings(self) -> dict[str, str]:
         """The settings that have no effect beside the others, each with the reason."""
         return {"pooling": beside(self, "network")} if self.network == CONVOLUTION else {}
 
@@ -275,5 +275,5 @@ def make_infersent(settings: Mapping[str, Any], space: AlignedSpace) -> InferSen
 
 INFERSENT = System(
     "infersent", PRESETS, (), train_infersent, make_infersent,
-    uses=("nli", "parallel"), takes_core=True, idle=InferSentConfig.idle,
+    uses=("nli", "parallel"), takes_core=True,
 )  # fmt: skip

@@ -48,6 +48,10 @@ class XBiLSTMConfig:
     def __post_init__(self) -> None:
         Align(self.weight)
 
+    def ineffective_settings(self) -> dict[str, str]:
+        """None: every setting has an effect."""
+        return {}
+
 
 class LanguageBiLSTM(nn.Module):
     """The words (m, K) and the BiLSTM of one language, of the form of the English network's."""
@@ -76,7 +80,6 @@ class XBiLSTM(RowPairNetwork):
         self.others = nn.ModuleDict(
             {_module(language): LanguageBiLSTM(english, rows) for language, rows in words.items()}
         )
-        self.register_load_state_dict_pre_hook(_current_names)  # type: ignore[no-untyped-call]
 
     def copy_english(self) -> None:
         """Gives every language the weights of the English BiLSTM."""
@@ -183,17 +186,8 @@ def _opened(job: Job) -> InferSent:
 def make_x_bilstm(settings: Mapping[str, Any], space: AlignedSpace) -> XBiLSTM:
     """The network of a saved encoder."""
     english = InferSent(SpaceCore(space), InferSentConfig(**settings["network"]))
-    learned = settings["learned"]  # the one language, in folders that are older than several
-    names = [learned] if isinstance(learned, str) else learned
-    return XBiLSTM(english, {name: torch.empty(space.vectors(name).matrix.shape) for name in names})
-
-
-def _current_names(network: nn.Module, state: dict[str, Tensor], *_: object) -> None:
-    """Renames in place the arrays of a folder that is older than several languages."""
-    if isinstance(network, XBiLSTM) and "words.weight" in state:
-        (language,) = network.others
-        for name in [name for name in state if name.startswith(("words.", "encoder."))]:
-            state[f"others.{language}.{name}"] = state.pop(name)
+    shapes = {name: space.vectors(name).matrix.shape for name in settings["learned"]}
+    return XBiLSTM(english, {name: torch.empty(shape) for name, shape in shapes.items()})
 
 
 def _read(config: XBiLSTMConfig) -> dict[str, tuple[Path, ...]]:

@@ -93,7 +93,7 @@ class TranslatorConfig:
         if self.attention == ORDERED and self.heads < 2:
             raise BadSetting(f"attention=ordered needs 2 heads or more, got {self.heads}")
 
-    def idle(self) -> dict[str, str]:
+    def ineffective_settings(self) -> dict[str, str]:
         """The settings that have no effect beside the others, each with the reason."""
         found: dict[str, str] = {}
         if not self.denoising:

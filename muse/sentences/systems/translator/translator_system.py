@@ -175,7 +175,7 @@ def _read(config: TranslatorConfig) -> dict[str, tuple[Path, ...]]:
 
 TRANSLATOR = System(
     "translator", PRESETS, ("text",), train_translator, make_translator,
-    uses=("parallel",), several=True, reads=_read, idle=TranslatorConfig.idle,
+    uses=("parallel",), several=True, reads=_read,
     of_texts={"parallel": ("translation",)},
 )  # fmt: skip
 

@@ -99,7 +99,7 @@ class XlmConfig:
         self.network(self.pieces, 1)  # checks the sizes
         self.masking(self.pieces)  # checks the share
 
-    def idle(self) -> dict[str, str]:
+    def ineffective_settings(self) -> dict[str, str]:
         """The settings that have no effect beside the others, each with the reason."""
         found: dict[str, str] = {}
         if self.causal:
@@ -132,24 +132,27 @@ class XlmConfig:
 
 
 class MaskedSide(NamedTuple):
-    """Text of one language: input `ids` (b, t), where a prediction is `asked`, `right` ids, and `mask`."""
+    """Text of one language: input `ids`, True in `target_mask` where the id in `right` is to be predicted.
+
+    All are (b, t); `mask` is False at padding.
+    """
 
     ids: Tensor
-    asked: Tensor
+    target_mask: Tensor
     right: Tensor
     mask: Tensor
     language: int
 
-    def silent(self) -> MaskedSide:
-        """The same text as context only, with nothing to predict."""
-        return self._replace(asked=torch.zeros_like(self.asked))
+    def without_targets(self) -> MaskedSide:
+        """This text as context only, with nothing to predict."""
+        return self._replace(target_mask=torch.zeros_like(self.target_mask))
 
 
 class MaskedBatch(NamedTuple):
-    """The inputs, where a prediction is `asked` (b, t), and the right `answers` (p,)."""
+    """The inputs, the positions to predict (b, t), and the right `answers` (p,) there."""
 
     inputs: Inputs
-    asked: Tensor
+    target_mask: Tensor
     answers: Tensor
 
 
@@ -164,13 +167,13 @@ class Hiding(NamedTuple):
 def masked(text: Padded, language: int, hiding: Hiding) -> MaskedSide:
     """The text with pieces hidden: MLM."""
     cloze = hide(text.ids, hiding.masking, hiding.generator, hiding.weights)
-    return MaskedSide(cloze.ids, cloze.asked, text.ids, text.mask, language)
+    return MaskedSide(cloze.ids, cloze.target_mask, text.ids, text.mask, language)
 
 
 def following(text: Padded, language: int) -> MaskedSide:
     """The unchanged text, in which each piece predicts the next one: CLM."""
     cloze = left_to_right(*text)
-    return MaskedSide(cloze.ids, cloze.asked, text.ids.roll(-1, dims=1), text.mask, language)
+    return MaskedSide(cloze.ids, cloze.target_mask, text.ids.roll(-1, dims=1), text.mask, language)
 
 
 def side_by_side(*sides: MaskedSide) -> MaskedBatch:
@@ -178,14 +181,14 @@ def side_by_side(*sides: MaskedSide) -> MaskedBatch:
     device = sides[0].ids.device
     widths = [side.ids.shape[1] for side in sides]
     languages = torch.tensor([side.language for side in sides], device=device)
-    asked = torch.cat([side.asked for side in sides], dim=1)
+    target_mask = torch.cat([side.target_mask for side in sides], dim=1)
     inputs = Inputs(
         torch.cat([side.ids for side in sides], dim=1),
         torch.cat([side.mask for side in sides], dim=1),
         torch.cat([torch.arange(width, device=device) for width in widths]),
         languages.repeat_interleave(torch.tensor(widths, device=device))[None],
     )
-    return MaskedBatch(inputs, asked, torch.cat([side.right for side in sides], dim=1)[asked])
+    return MaskedBatch(inputs, target_mask, torch.cat([side.right for side in sides], dim=1)[target_mask])
 
 
 class XlmModel(nn.Module):
@@ -200,7 +203,7 @@ class XlmModel(nn.Module):
     def forward(self, batch: MaskedBatch) -> Tensor:
         """The scores (p, v) of all pieces at the positions to predict."""
         states = self.transformer(batch.inputs)
-        scores: Tensor = self.transformer.table.scores(states[batch.asked]) + self.bias
+        scores: Tensor = self.transformer.table.scores(states[batch.target_mask]) + self.bias
         return scores
 
     def loss(self, batch: MaskedBatch) -> Tensor:

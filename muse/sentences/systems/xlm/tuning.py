@@ -171,7 +171,7 @@ class TuningConfig:
             steps=self.alignment_steps,
         )
 
-    def idle(self) -> dict[str, str]:
+    def ineffective_settings(self) -> dict[str, str]:
         """The settings that have no effect beside the others, each with the reason."""
         found = {"hidden": beside(self, "reads")} if self.reads == READS[0] else {}
         if not self.alignment_epochs:
@@ -340,8 +340,7 @@ def make_tuned(settings: Mapping[str, Any], space: AlignedSpace) -> PairNetwork:
     """The network of a saved fine-tuned model, with rows of nothing yet."""
     config = TuningConfig(reads=settings["reads"], hidden=settings["hidden"])
     network = tuned(make_xlm(settings, space), config, torch.Generator())
-    learned = settings.get("learned")  # which older folders lack
-    return _copied(network, learned) if learned else network
+    return _copied(network, settings["learned"]) if settings["learned"] else network
 
 
 def _copied(network: PairNetwork, learned: Sequence[str]) -> AlignedCopy:
@@ -358,7 +357,7 @@ def _read(config: TuningConfig) -> dict[str, tuple[Path, ...]]:
 
 XLM_NLI = System(
     "xlm --nli", PRESETS, ("nli",), tune_xlm, make_tuned,
-    uses=("parallel",), reads=_read, several=True, idle=TuningConfig.idle,
+    uses=("parallel",), reads=_read, several=True,
     of_texts={"parallel": (*_OF_ALIGNMENT, "alignment_epochs")},
     trainers=lambda preset: (preset.trainer, preset.config.alignment(preset.trainer)),
 )  # fmt: skip

@@ -70,8 +70,8 @@ def untrained_network(
     model = XlmModel(config, rows, len(languages), generator)
     total = torch.stack(list(counts.values())).sum(dim=0)  # (v,)
     with torch.no_grad():
-        asked = total if config.causal else total * rarity(total)
-        model.bias.copy_(asked.clamp(min=1).log())
+        predicted = total if config.causal else total * rarity(total)
+        model.bias.copy_(predicted.clamp(min=1).log())
     return XlmNetwork(config, pieces, languages, model)
 
 
@@ -175,7 +175,7 @@ def train_xlm(job: Job) -> Fitted:
         ),
         epochs=epochs,
         metric="100/perplexity",
-        held_out=sum(part.asked for part in predicted.values()),
+        held_out=sum(part.targets for part in predicted.values()),
         hits=None,
         counts={"pieces": len(pieces)} | sources.sizes() | perplexities,
         scored=tuple(judged),
@@ -189,6 +189,6 @@ def make_xlm(settings: Mapping[str, Any], _: AlignedSpace) -> XlmNetwork:
 
 XLM = System(
     "xlm", PRESETS, ("text",), train_xlm, make_xlm,
-    uses=("parallel",), several=True, idle=XlmConfig.idle,
+    uses=("parallel",), several=True,
     of_texts={TEXT_OF_MORE: ("exponent", "judged")},
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""CMLM: its networks by their formulas, what it is asked, and that a neighbour is what it learns to use."""
+"""CMLM: its networks by their formulas, what it predicts, and that a neighbour is what it learns to use."""
 
 from __future__ import annotations
 
@@ -73,8 +73,8 @@ def learner(words: Words, config: CmlmConfig = SMALL) -> CmlmLearner:
     return CmlmLearner(made, read_corpus(texts, made.encoder, Runtime()), config.share)
 
 
-def test_words_of_two_languages_and_what_is_asked_for(words: Words) -> None:
-    assert (words.count, words.asked) == (5 + 2 * WORDS, {"en": range(5, 45), "fr": range(65, 105)})
+def test_words_of_two_languages_and_those_predicted(words: Words) -> None:
+    assert (words.count, words.predictable) == (5 + 2 * WORDS, {"en": range(5, 45), "fr": range(65, 105)})
     assert words.readers["fr"].read(["fr0 FR59 en1 !"]).sentences.ids.tolist() == [65, 124]
     assert words.rows is not None
     assert not words.rows[:5].any()
@@ -156,7 +156,7 @@ def test_a_shuffled_neighbour_is_that_of_another_pair(words: Words, monkeypatch:
         keep = seen[name].append
         monkeypatch.setattr(
             one.model, "forward",
-            lambda cloze, mask, near, asked, keep=keep: (keep(near), torch.zeros(len(cloze.answers), 40))[1],
+            lambda cloze, mask, near, words, keep=keep: (keep(near), torch.zeros(len(cloze.answers), 40))[1],
         )  # fmt: skip
         one.loss(torch.arange(6), generator(3))
     (true,), (other,) = seen["true"], seen["shuffled"]
@@ -317,7 +317,7 @@ def test_a_true_neighbour_tells_more_than_another_or_none(words: Words) -> None:
     train(made, scheduled(config, 5, made), seed=0, runtime=Runtime())
     text = made._corpus.held_out["en"]
     told = {how: predict(made.model, text, "en", how, share=0.9) for how in learning.CONDITIONS}
-    assert told["true"].asked == told["shuffled"].asked == told["none"].asked
+    assert told["true"].targets == told["shuffled"].targets == told["none"].targets
     assert told["true"].loss < min(told["shuffled"].loss, told["none"].loss) - 0.2
     assert told["true"].first_ten > max(told["shuffled"].first_ten, told["none"].first_ten)
     assert told["true"] == predict(made.model, text, "en", "true", share=0.9)

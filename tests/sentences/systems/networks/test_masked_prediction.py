@@ -40,40 +40,40 @@ def within(count: int, trials: int, chance: float) -> bool:
 
 def test_shares_of_hidden_tokens_and_what_becomes_of_them() -> None:
     ids = text()
-    read, asked, answers = hide(ids, Masking(V), generator())
-    assert torch.equal(answers, ids[asked])
-    assert not asked[ids < 5].any()
-    assert torch.equal(read[~asked], ids[~asked])
+    read, target_mask, answers = hide(ids, Masking(V), generator())
+    assert torch.equal(answers, ids[target_mask])
+    assert not target_mask[ids < 5].any()
+    assert torch.equal(read[~target_mask], ids[~target_mask])
     wanted = [round(0.15 * int((row >= 5).sum())) for row in ids]
-    assert asked.sum(dim=1).tolist() == wanted
-    p, said = len(answers), read[asked]
+    assert target_mask.sum(dim=1).tolist() == wanted
+    p, said = len(answers), read[target_mask]
     masked = said == 4
     assert within(int(masked.sum()), p, 0.8)
     # One of the ordinary tokens may be drawn for itself.
     assert within(int((said == answers).sum()), p, 0.1 + 0.1 / (V - 5))
     assert int(said[~masked].min()) >= 5
     # No place of a row is preferred.
-    halves = asked[:150, 1:51].sum(), asked[:150, 51:101].sum()
+    halves = target_mask[:150, 1:51].sum(), target_mask[:150, 51:101].sum()
     assert within(int(halves[0]), int(halves[0] + halves[1]), 0.5)
 
 
 def test_tokens_from_the_vocabulary_on_are_neither_hidden_nor_put_in() -> None:
     ids = text()
-    read, asked, answers = hide(ids, Masking(300, specials=200), generator())
+    read, target_mask, answers = hide(ids, Masking(300, specials=200), generator())
     assert (int(answers.min()), int(answers.max())) == (200, 299)
-    assert torch.equal(read[~asked], ids[~asked])
-    put_in = read[asked & (read != 4)]
+    assert torch.equal(read[~target_mask], ids[~target_mask])
+    put_in = read[target_mask & (read != 4)]
     assert 200 <= int(put_in.min()) <= int(put_in.max()) < 300
-    assert asked.sum(dim=1).tolist() == [
+    assert target_mask.sum(dim=1).tolist() == [
         max(1, round(0.15 * n)) if (n := int(((row >= 200) & (row < 300)).sum())) else 0 for row in ids
     ]
 
 
 def test_a_number_of_them_and_at_least_one() -> None:
     ids = text()
-    asked = hide(ids, Masking(V, number=80), generator()).asked
-    assert asked.sum(dim=1).tolist() == [min(80, int((row >= 5).sum())) for row in ids]
-    assert hide(torch.tensor([[2, 7, 3], [2, 3, 0]]), Masking(V), generator()).asked.tolist() == [
+    target_mask = hide(ids, Masking(V, number=80), generator()).target_mask
+    assert target_mask.sum(dim=1).tolist() == [min(80, int((row >= 5).sum())) for row in ids]
+    assert hide(torch.tensor([[2, 7, 3], [2, 3, 0]]), Masking(V), generator()).target_mask.tolist() == [
         [False, True, False],
         [False, False, False],
     ]
@@ -82,23 +82,23 @@ def test_a_number_of_them_and_at_least_one() -> None:
 def test_all_is_drawn_from_the_generator() -> None:
     first, again, other = (hide(text(), Masking(V), generator(seed)) for seed in (0, 0, 1))
     assert all(torch.equal(a, b) for a, b in zip(first, again, strict=True))
-    assert not torch.equal(first.asked, other.asked)
+    assert not torch.equal(first.target_mask, other.target_mask)
 
 
 def test_chances_go_by_the_weights() -> None:
     # One token of three a row: P(i) = w_i / (w_1 + w_2 + w_3), w = 1 / sqrt(f).
     ids = torch.tensor([5, 6, 7]).repeat(20_000, 1)
     weights = rarity(torch.tensor([0, 0, 0, 0, 0, 1, 4, 16]))
-    asked = hide(ids, Masking(8, number=1), generator(), weights).asked
+    target_mask = hide(ids, Masking(8, number=1), generator(), weights).target_mask
     for place, weight in enumerate((1, 1 / 2, 1 / 4)):
-        assert within(int(asked[:, place].sum()), len(ids), weight / 1.75)
+        assert within(int(target_mask[:, place].sum()), len(ids), weight / 1.75)
 
 
 def test_left_to_right_asks_for_the_next_token() -> None:
     ids = torch.tensor([[2, 7, 8, 3], [2, 9, 3, 0]])
     cloze = left_to_right(ids, ids != 0)
     assert torch.equal(cloze.ids, ids)
-    assert cloze.asked.tolist() == [[True, True, True, False], [True, True, False, False]]
+    assert cloze.target_mask.tolist() == [[True, True, True, False], [True, True, False, False]]
     assert cloze.answers.tolist() == [7, 8, 3, 9, 3]
 
 
@@ -127,7 +127,7 @@ def test_figures_by_hand_and_added_up() -> None:
     assert whole.loss == pytest.approx(float(prediction_loss(scores, answers)), rel=1e-5)
     assert whole.perplexity == pytest.approx(math.exp(whole.loss))
     parts = predicted(scores[:7], answers[:7]) + predicted(scores[7:], answers[7:])
-    assert (parts.asked, parts.first, parts.first_ten) == (whole.asked, whole.first, whole.first_ten)
+    assert (parts.targets, parts.first, parts.first_ten) == (whole.targets, whole.first, whole.first_ten)
     assert parts.nats == pytest.approx(whole.nats, rel=1e-5)
 
 
@@ -137,7 +137,7 @@ def test_a_network_that_says_nothing_is_right_by_no_chance() -> None:
     assert even.perplexity == pytest.approx(50, rel=1e-5)
 
 
-def test_nothing_asked() -> None:
+def test_no_targets() -> None:
     scores, answers = torch.zeros(0, 9, requires_grad=True), torch.zeros(0, dtype=torch.long)
     loss = prediction_loss(scores, answers)
     loss.backward()  # type: ignore[no-untyped-call]

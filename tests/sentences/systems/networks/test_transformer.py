@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import Any
 
 import pytest
 import torch
-from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from muse.errors import BadSetting, Mismatch
@@ -18,7 +16,6 @@ from muse.sentences.systems.networks.transformer import (
     TokenTable,
     TransformerConfig,
     TransformerLayers,
-    current_names,
     parameter_count,
     random_rows,
 )
@@ -30,17 +27,6 @@ _BOTH = {
     "self_attn": "_attention",
     "linear1": "_wide",
     "linear2": "_narrow",
-}
-NAMES_BEFORE = {
-    False: {**_BOTH, "norm1": "_attention_norm", "norm2": "_norm"},
-    True: {
-        **_BOTH,
-        "multihead_attn.out_proj": "_memory._out",
-        "multihead_attn": "_memory",
-        "norm1": "_attention_norm",
-        "norm2": "_memory_norm",
-        "norm3": "_norm",
-    },
 }
 SMALL = TransformerConfig(vocabulary=20, layers=2, heads=2, hidden=8, positions=9, languages=2)
 
@@ -186,30 +172,6 @@ def test_dropout_is_torch_s_in_training_mode_alone_and_not_within_a_sublayer(mem
     shares = [m.p for m in made.modules() if isinstance(m, nn.Dropout)]
     assert shares == [0.5] * (1 + 2 * (3 if memory else 2))
     assert {m.dropout for m in made.modules() if isinstance(m, nn.MultiheadAttention)} == {0.0}
-
-
-@pytest.mark.parametrize("memory", [False, True])
-def test_networks_saved_by_their_old_names_load(memory: bool) -> None:
-    config = replace(SMALL, memory=memory)
-    made, fresh = network(config).float(), TransformerLayers(config, generator(9))
-    old: dict[str, NDArray[Any]] = {}
-    for name, value in made.state_dict(prefix="model.").items():
-        array, called = value.numpy(), name
-        for new, was in NAMES_BEFORE[memory].items():
-            called = called.replace(f".{new}", f".{was}")
-        if "in_proj_" in called:
-            attention, _, kind = called.partition("in_proj_")
-            old[f"{attention}_query.{kind}"] = array[: config.hidden]
-            old[f"{attention}_key_value.{kind}"] = array[config.hidden :]
-        else:
-            old[called] = array
-    assert any("_key_value" in name for name in old)
-    named = current_names(old)
-    assert named.keys() == made.state_dict(prefix="model.").keys()
-    assert current_names(named).keys() == named.keys()
-    fresh.load_state_dict({k.removeprefix("model."): torch.from_numpy(v) for k, v in named.items()})
-    read = Memory(torch.randn(3, 4, 8, generator=generator())) if memory else None
-    torch.testing.assert_close(fresh.eval()(Inputs(tokens()), read), made.eval()(Inputs(tokens()), read))
 
 
 def test_the_seed_is_all_that_a_new_network_hangs_on() -> None:

@@ -95,24 +95,24 @@ def test_tlm_sets_both_sides_side_by_side_with_their_own_positions_and_blanks() 
     first, second = Ragged.of([[2, 9, 8, 3], [2, 7, 3]]), Ragged.of([[2, 6, 3], [2, 11, 12, 13, 3]])
     hiding = Hiding(TINY.masking(20), torch.ones(20), generator_for(3))
     sides = [masked(text.padded(), number, hiding) for number, text in enumerate((first, second))]
-    inputs, asked, answers = side_by_side(*sides)
+    inputs, target_mask, answers = side_by_side(*sides)
     assert inputs.positions is not None and inputs.languages is not None and inputs.mask is not None
     assert inputs.positions.tolist() == [0, 1, 2, 3, 0, 1, 2, 3, 4]
     assert inputs.languages.tolist() == [[0] * 4 + [1] * 5]
     assert inputs.mask.int().tolist() == [[1] * 4 + [1] * 3 + [0] * 2, [1] * 3 + [0] + [1] * 5]
     truth = torch.tensor([[2, 9, 8, 3, 2, 6, 3, 0, 0], [2, 7, 3, 0, 2, 11, 12, 13, 3]])
-    assert answers.tolist() == truth[asked].tolist()
-    assert asked[:, :4].any(dim=1).all() and asked[:, 4:].any(dim=1).all()
-    alone = side_by_side(sides[0], sides[1].silent())
+    assert answers.tolist() == truth[target_mask].tolist()
+    assert target_mask[:, :4].any(dim=1).all() and target_mask[:, 4:].any(dim=1).all()
+    alone = side_by_side(sides[0], sides[1].without_targets())
     assert alone.answers.tolist() == side_by_side(sides[0]).answers.tolist()
 
 
 @pytest.mark.parametrize("share", [0.15, 0.5])
-def test_a_share_of_the_pieces_is_asked_for(share: float) -> None:
+def test_a_share_of_the_pieces_is_to_be_predicted(share: float) -> None:
     text = Ragged.of(torch.randint(5, 100, (200, 20), generator=generator_for(1)).tolist()).padded()
     config = XlmConfig(**{**vars(TINY), "share": share})
-    asked = masked(text, 0, Hiding(config.masking(100), torch.ones(100), generator_for(3))).asked
-    assert asked.float().mean() == pytest.approx(share)
+    side = masked(text, 0, Hiding(config.masking(100), torch.ones(100), generator_for(3)))
+    assert side.target_mask.float().mean() == pytest.approx(share)
 
 
 def test_clm_asks_for_the_next_piece_and_looks_at_none_after(pieces: Pieces) -> None:
@@ -134,10 +134,10 @@ def test_an_mlm_state_sees_the_translation_and_only_that(pieces: Pieces) -> None
     source = sources.pairs[0]
     rows = torch.arange(2)
     sides = source.sides(rows, generator_for(0))
-    beside = network.model(side_by_side(sides[0], sides[1].silent()))
-    other = sides[1]._replace(ids=sides[1].ids.flip(0), mask=sides[1].mask.flip(0)).silent()
+    beside = network.model(side_by_side(sides[0], sides[1].without_targets()))
+    other = sides[1]._replace(ids=sides[1].ids.flip(0), mask=sides[1].mask.flip(0)).without_targets()
     assert not torch.allclose(network.model(side_by_side(sides[0], other)), beside)
-    padding = sides[1]._replace(ids=torch.where(sides[1].mask, sides[1].ids, MASK)).silent()
+    padding = sides[1]._replace(ids=torch.where(sides[1].mask, sides[1].ids, MASK)).without_targets()
     torch.testing.assert_close(network.model(side_by_side(sides[0], padding)), beside)
 
 
