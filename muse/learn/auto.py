@@ -42,7 +42,7 @@ log = logging.getLogger(__name__)
 Improvement = RefineConfig | TransportConfig
 # A few rounds on the most frequent words are enough for most initial mappings. The others get many rounds, on
 # more words and whatever the objective: these succeed from a few percent of right pairs
-# (benchmarks/results/align/tried-alignment.md). They come in blocks, so that a mapping that does not get better
+# (benchmarks/results/align/tried-alignment.md). They come in blocks: a mapping that does not get better
 # is given up after the first one.
 MANY_ROUNDS = RefineConfig(cutoffs=(5_000,), max_rounds=10, patience=10)
 ROUNDS = (FIRST_ROUNDS, MANY_ROUNDS, MANY_ROUNDS, MANY_ROUNDS)
