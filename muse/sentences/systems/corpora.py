@@ -28,7 +28,6 @@ from muse.sentences.training.batching import passes
 from muse.sentences.training.learner import Learner
 from muse.sentences.training.losses import Loss
 from muse.sentences.training.pairs import Pairs
-from muse.sentences.training.seeding import generator_of
 from muse.sentences.training.two_sides import PairLearner
 from muse.space import AlignedSpace
 
@@ -154,9 +153,8 @@ class PairsInTurn(Learner):
         """The number of training pairs of all languages."""
         return self._begins[-1]
 
-    def batches(self, order: Tensor, size: int) -> Sequence[Tensor]:
-        """As many batches as the order (n,) fills, each of one language, in the order of its examples."""
-        generator = generator_of(order)
+    def batches(self, order: Tensor, size: int, generator: torch.Generator) -> Sequence[Tensor]:
+        """Batches of one language each, as many as the order (n,) fills; the language is drawn."""
         names = draw_languages(self._shares, max(1, len(order) // size), generator)
         endless = {
             name: passes(learner.examples, size, generator)

@@ -44,10 +44,11 @@ class Learner(nn.Module, ABC):
     def begin(self, step: int) -> None:
         """Called before the loss of each step, counted from 1, for losses that change over time."""
 
-    def batches(self, order: Tensor, size: int) -> Sequence[Tensor]:
-        """The examples of a random order (n,), split into batches of about `size`.
+    def batches(self, order: Tensor, size: int, generator: torch.Generator) -> Sequence[Tensor]:
+        """The examples of an epoch, in random order (n,), split into batches of about `size`.
 
-        A subclass may batch sentences of similar lengths together.
+        A subclass may batch sentences of similar lengths together, or draw the batches from `generator`,
+        which belongs to the epoch.
         """
         return torch.split(order, size)
 

@@ -1,4 +1,8 @@
-"""Seeding: where what is random in training comes from, so that a resumed run draws what it would have."""
+"""Seeding: generators by the seed and a stream, so that a resumed run draws what it would have drawn.
+
+A stream is a few numbers that say what is drawn: in training, the epoch and what of it. No generator's state
+has to be saved.
+"""
 
 from __future__ import annotations
 
@@ -7,17 +11,11 @@ from contextlib import contextmanager
 
 import numpy as np
 import torch
-from torch import Tensor
 
 
 def generator_for(seed: int, *stream: int, device: str = "cpu") -> torch.Generator:
-    """A generator for one stream, such as an epoch, so that a resumed run needs no generator's state."""
+    """A generator for one stream of random numbers, such as an epoch's batches."""
     return torch.Generator(device).manual_seed(_mixed(seed, *stream))
-
-
-def generator_of(order: Tensor) -> torch.Generator:
-    """A generator for the batches of an epoch, of whose random order (n,) they are a function."""
-    return torch.Generator().manual_seed(int(order[0]))
 
 
 @contextmanager

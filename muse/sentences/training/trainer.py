@@ -42,6 +42,7 @@ STATE, BEST = "training", "best"  # the stages of the checkpoint
 PRECISIONS = ("float32", "bf16")
 _LEAST = {"epochs": 0, "batch": 1, "patience": 1, "steps": 0, "clip": 0, "lowest": 0}
 _MOST = 1_000_000_000
+_BATCHES = 1  # the stream of random numbers by which learners make batches, before the number of the epoch
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +61,8 @@ class EpochBatches:
     def of(self, number: int) -> list[Tensor]:
         """The batches of an epoch, without those too small for the processes; BadSetting if all are."""
         fewest = self.learner.fewest(self.processes.count)
-        batches = self.learner.batches(self._order(number), self.size)
+        generator = generator_for(self.seed, _BATCHES, number)
+        batches = self.learner.batches(self._order(number), self.size, generator)
         found = [rows for rows in batches if len(rows) >= fewest]
         if not found:
             raise BadSetting(

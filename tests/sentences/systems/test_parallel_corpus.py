@@ -99,7 +99,7 @@ def test_every_batch_is_of_one_language_drawn_by_its_share(files: Path) -> None:
     seen: set[int] = set()
     for epoch in range(60):
         order = torch.randperm(learner.examples, generator=generator_for(epoch))
-        batches = learner.batches(order, 10)
+        batches = learner.batches(order, 10, generator_for(epoch, 1))
         assert len(batches) == learner.examples // 10
         for batch in batches:
             assert (batch < fr).all() or (batch >= fr).all()

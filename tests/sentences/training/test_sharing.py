@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
 from muse.errors import BadSetting
 from muse.run.checkpoint import Checkpoint
@@ -17,7 +19,7 @@ from muse.run.runtime import Runtime
 from muse.sentences.systems.word_encoders import Projection, WordTables, XCbow
 from muse.sentences.training.learner import Learner
 from muse.sentences.training.losses import Hinge, Loss, Softmax
-from muse.sentences.training.trainer import TrainerConfig, train
+from muse.sentences.training.trainer import EpochBatches, TrainerConfig, train
 from muse.sentences.training.two_sides import PairLearner
 from tests.sentences.systems.test_word_tables import encoder, toy_pairs
 from tests.sentences.training.test_trainer_settings import PLAIN, Line
@@ -120,6 +122,24 @@ def test_wrong_translations_come_from_the_whole_batch(out: Path, name: str) -> N
     np.testing.assert_allclose(together(out, name), expected, rtol=1e-4, atol=1e-5)
     losses = [epoch.loss for epoch in epochs[1:]]
     np.testing.assert_allclose(together(out, f"{name}.loss"), losses, rtol=1e-5)
+
+
+def test_batches_are_drawn_anew_by_the_seed_and_the_epoch(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn: list[int] = []
+
+    def noted(self: Line, order: Tensor, size: int, generator: torch.Generator) -> Sequence[Tensor]:
+        drawn.append(int(torch.randint(1 << 40, (), generator=generator)))
+        return torch.split(order, size)
+
+    monkeypatch.setattr(Line, "batches", noted)
+    # All orders are alike: what learners draw must not hang on them.
+    monkeypatch.setattr(EpochBatches, "_order", lambda self, number: torch.arange(29))
+    for seed in (0, 1, 0):
+        batches = EpochBatches(Line(), 8, 29, seed, ALONE)
+        for epoch in range(1, 21):
+            batches.of(epoch)
+    assert drawn[:20] == drawn[40:]
+    assert len({*drawn}) == 40
 
 
 def test_batches_too_small_for_a_loss_are_left_out_but_not_all(monkeypatch: pytest.MonkeyPatch) -> None:

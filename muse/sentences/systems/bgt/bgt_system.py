@@ -38,7 +38,7 @@ from muse.sentences.training.batching import encoding_batches, token_batches
 from muse.sentences.training.learner import Learner
 from muse.sentences.training.optimising import Schedule
 from muse.sentences.training.pairs import Pairs, make_pairs
-from muse.sentences.training.seeding import generator_for, generator_of
+from muse.sentences.training.seeding import generator_for
 from muse.sentences.training.trainer import TrainerConfig, train
 from muse.sentences.training.two_sides import held_out_hits, held_out_precision
 from muse.space import AlignedSpace
@@ -106,7 +106,7 @@ class BgtLearner(Learner):
     def _steps(self, trainer: TrainerConfig) -> int:
         """The last step of a training, which determines the weight of the divergence in the score."""
         order = torch.arange(trainer.examples_in_epoch(self.examples))
-        return trainer.epochs * len(self.batches(order, trainer.batch))
+        return trainer.epochs * len(self.batches(order, trainer.batch, torch.Generator()))
 
     def begin(self, step: int) -> None:
         """Stores the step, which determines the weight of the divergence and the semantic side."""
@@ -131,7 +131,7 @@ class BgtLearner(Learner):
         translated = terms.translated + weight * terms.translation_divergence
         return config.reconstruction * bound + config.translation * translated
 
-    def batches(self, order: Tensor, size: int) -> Sequence[Tensor]:
+    def batches(self, order: Tensor, size: int, generator: torch.Generator) -> Sequence[Tensor]:
         """Batches of `size` pairs or, with `tokens`, of pairs of similar length within that limit."""
         limit = self.network.config.tokens
         if not limit:
@@ -139,7 +139,6 @@ class BgtLearner(Learner):
         chosen = self._pairs.training[order.to(self._pairs.training.device)]
         lengths = [side.lengths[chosen] for side in (self._pairs.pivot, self._pairs.other)]
         framed = torch.maximum(*lengths).cpu() + 2  # (n,)
-        generator = generator_of(order)
         return [order[places] for places in token_batches(framed, limit, generator)]
 
     def score(self) -> float:

@@ -97,7 +97,7 @@ class CmlmLearner(Learner):
         """The pairs of neighbours of all languages."""
         return int(self._ends[-1])
 
-    def batches(self, order: Tensor, size: int) -> Sequence[Tensor]:
+    def batches(self, order: Tensor, size: int, generator: torch.Generator) -> Sequence[Tensor]:
         """Batches of one language each, with every language spread evenly over the epoch."""
         language = self._language(order)  # (n,)
         placed: list[tuple[float, Tensor]] = []
@@ -170,9 +170,9 @@ class Cotrained(Learner):
         """The pairs of neighbours."""
         return self.words.examples
 
-    def batches(self, order: Tensor, size: int) -> Sequence[Tensor]:
+    def batches(self, order: Tensor, size: int, generator: torch.Generator) -> Sequence[Tensor]:
         """The batches of the neighbours."""
-        return self.words.batches(order, size)
+        return self.words.batches(order, size, generator)
 
     def most_batches(self, examples: int, size: int) -> int:
         """The largest number of batches of the neighbours."""

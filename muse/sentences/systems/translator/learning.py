@@ -28,7 +28,6 @@ from muse.sentences.systems.system import TrainingRequest
 from muse.sentences.systems.translator.seq2seq import TranslatorNetwork, generate
 from muse.sentences.training.learner import Learner
 from muse.sentences.training.pairs import Pairs, hold_out
-from muse.sentences.training.seeding import generator_of
 from muse.space import AlignedSpace
 from muse.text.characters import is_punctuation
 from muse.text.language_model import learn_language_model
@@ -223,10 +222,9 @@ class TranslatorLearner(Learner):
         """The number of training sentences of the language with the most."""
         return max(len(text.training) for text in self._text.texts.values())
 
-    def batches(self, order: Tensor, size: int) -> Sequence[Tensor]:
+    def batches(self, order: Tensor, size: int, generator: torch.Generator) -> Sequence[Tensor]:
         """Batches of similar lengths: of every 50 batches of the order (n,), sorted, in a random order."""
         found: list[Tensor] = []
-        generator = generator_of(order)
         for some in torch.split(order, _SORTED * size):
             batches = torch.split(some.sort().values, size)
             found += [batches[place] for place in torch.randperm(len(batches), generator=generator).tolist()]

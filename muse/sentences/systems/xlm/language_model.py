@@ -144,7 +144,7 @@ class MaskedSide(NamedTuple):
     language: int
 
     def without_targets(self) -> MaskedSide:
-        """This text as context only, with nothing to predict."""
+        """The side as context only, with nothing to predict."""
         return self._replace(target_mask=torch.zeros_like(self.target_mask))
 
 

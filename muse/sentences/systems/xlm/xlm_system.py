@@ -29,7 +29,7 @@ from muse.sentences.systems.system import TEXT_OF_MORE, Fitted, Job, Preset, Sys
 from muse.sentences.systems.xlm.corpus import TextSource, check_texts, make_sources, read_corpus
 from muse.sentences.systems.xlm.language_model import XlmConfig, XlmModel, XlmNetwork, network_of
 from muse.sentences.training.learner import Learner
-from muse.sentences.training.seeding import generator_for, generator_of
+from muse.sentences.training.seeding import generator_for
 from muse.sentences.training.trainer import TrainerConfig, train
 from muse.space import AlignedSpace
 
@@ -103,12 +103,11 @@ class XlmLearner(Learner):
         """The number of streams and pairs."""
         return self._begins[-1]
 
-    def batches(self, order: Tensor, size: int) -> Sequence[Tensor]:
+    def batches(self, order: Tensor, size: int, generator: torch.Generator) -> Sequence[Tensor]:
         """One batch for every `size` examples of the order (n,): streams, alternating with pairs if any.
 
         Each batch is from one source, sampled by its share p^a / sum p^a of the examples of its kind.
         """
-        generator = generator_of(order)
         count = max(1, len(order) // size)
         drawn = [self._drawn(kind, count, generator) for kind in self._kinds]
         endless = {source.name: source.batches(size, generator) for source in self._sources}

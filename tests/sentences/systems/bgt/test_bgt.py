@@ -272,17 +272,17 @@ def test_batches_by_tokens_hold_every_pair_once() -> None:
     network = BgtNetwork(replace(SMALL, tokens=16), ("en", "fra"), Random(), drawn())
     learner = BgtLearner(network, ("en", "fra"), text, TrainerConfig())
     order = torch.tensor([3, 0, 5, 1, 2, 4])
-    batches = learner.batches(order, 2)
+    batches = learner.batches(order, 2, drawn())
     assert sorted(torch.cat([*batches]).tolist()) == list(range(6))
     for batch in batches:
         widest = max(max(lengths[int(training[place])]) + 2 for place in batch)
         assert widest * len(batch) <= 16
     assert max(map(len, batches)) > 1
-    again = learner.batches(order, 2)
+    again = learner.batches(order, 2, drawn())
     assert all(torch.equal(one, other) for one, other in zip(batches, again, strict=True))
     network = BgtNetwork(SMALL, ("en", "fra"), Random(), drawn())
     plain = BgtLearner(network, ("en", "fra"), text, TrainerConfig())
-    assert [len(batch) for batch in plain.batches(order, 4)] == [4, 2]
+    assert [len(batch) for batch in plain.batches(order, 4, drawn())] == [4, 2]
 
 
 @pytest.mark.parametrize("config", [SMALL, LAYERS], ids=["bag", "layers"])

@@ -281,7 +281,7 @@ def test_whole_documents_are_held_out() -> None:
 def test_batches_have_one_language_and_hold_everything_once(words: Words) -> None:
     made = learner(words)
     order = torch.randperm(made.examples, generator=generator())
-    batches = made.batches(order, 16)
+    batches = made.batches(order, 16, generator())
     half = made.examples // 2
     assert sorted(torch.cat(list(batches)).tolist()) == list(range(made.examples))
     sides = [set((rows >= half).tolist()) for rows in batches]
@@ -394,7 +394,7 @@ def test_settings_that_cannot_work(settings: dict[str, Any], message: str) -> No
 
 def test_the_rate_falls_to_nothing_over_all_steps_and_no_sooner(words: Words) -> None:
     made, config = learner(words), TrainerConfig(epochs=4, batch=64)
-    steps = 4 * len(made.batches(torch.randperm(made.examples, generator=generator()), 64))
+    steps = 4 * len(made.batches(torch.randperm(made.examples, generator=generator()), 64, generator()))
     assert steps > 4 * -(-made.examples // 64)  # each of two languages has a batch that is not full
     schedule = scheduled(config, 8, made).schedule
     assert [schedule(step) for step in (4, 8, steps + 1)] == [0.5, 1.0, 0.0]

@@ -297,7 +297,7 @@ def test_a_batch_has_sentences_of_similar_lengths_in_both_languages(pieces: Piec
     text = text_of(pieces)
     learner = TranslatorLearner(network_of(pieces, tmp_path), text, Noise(0.0, 0.0, 0, word_begins(pieces)))
     order = torch.randperm(learner.examples, generator=generator_for(0))
-    batches = learner.batches(order, 16)
+    batches = learner.batches(order, 16, generator_for(0))
     assert torch.cat(list(batches)).sort().values.equal(torch.arange(learner.examples))
     assert [int(rows.max()) for rows in batches] != sorted(int(rows.max()) for rows in batches)
     for part in text.texts.values():
