@@ -1,9 +1,11 @@
-"""Fixtures of several test files, and how processes share the tests."""
+"""Fixtures of several test files, how processes share the tests, and what may be left out where."""
 
 from __future__ import annotations
 
 import os
+import re
 import shutil
+from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
@@ -25,12 +27,49 @@ ROOT = Path(__file__).resolve().parents[1]
 # Files of tests that go to one process, by what they share: the aligned sample takes long to make, and a
 # server of forks imports torch once.
 TOGETHER = {"sample": "checkout: Path", "forks": "run_together("}
-GROUPS = {
-    path.relative_to(ROOT).as_posix(): group
+_TEXTS = {
+    path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8")
     for path in Path(__file__).parent.rglob("test_*.py")
-    for group, sign in TOGETHER.items()
-    if sign in path.read_text(encoding="utf-8")
 }
+GROUPS = {name: group for name, text in _TEXTS.items() for group, sign in TOGETHER.items() if sign in text}
+# Files whose tests are all slow: each process would import what they need, Ray say, to leave them out.
+_ALL_SLOW = re.compile(r"^pytestmark = .*(?:mark\.slow|MARKS)", re.MULTILINE)
+SLOW = {name for name, text in _TEXTS.items() if _ALL_SLOW.search(text)}
+
+# What a run where CI is "true" may lack; anything else it installs, or fails.
+MAY_LACK = ("needs ../shared", "GPU")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Does not import files of slow tests alone where the usual tests run, unless files are named."""
+    everything = config.args == config.getini("testpaths")
+    if everything and "not slow" in config.option.markexpr and collection_path.is_relative_to(ROOT):
+        return collection_path.relative_to(ROOT).as_posix() in SLOW or None
+    return None
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """A test that is skipped has failed where CI is "true"."""
+    report = yield
+    _refuse_skips(report)
+    return report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report() -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    """The same of a whole file of tests."""
+    report = yield
+    _refuse_skips(report)
+    return report
+
+
+def _refuse_skips(report: pytest.TestReport | pytest.CollectReport) -> None:
+    if os.environ.get("CI") == "true" and report.skipped and isinstance(report.longrepr, tuple):
+        reason = report.longrepr[2]
+        if not any(part in reason for part in MAY_LACK):
+            report.outcome = "failed"
+            report.longrepr = f'{reason}\nWhere CI is "true" nothing may be skipped: install what is missing.'
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

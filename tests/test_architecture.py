@@ -82,7 +82,12 @@ def modules() -> dict[str, Path]:
 
 
 MODULES = modules()
-TREES = {name: ast.parse(path.read_text(encoding="utf-8")) for name, path in MODULES.items()}
+
+
+@cache
+def trees() -> dict[str, ast.Module]:
+    """The syntax tree of every module; parsed when first asked for, as other tests need the names alone."""
+    return {name: ast.parse(path.read_text(encoding="utf-8")) for name, path in MODULES.items()}
 
 
 @cache
@@ -120,7 +125,7 @@ def package(module: str) -> str:
 
 def edges() -> list[tuple[str, str]]:
     """Every import of one of our packages by a module of another."""
-    found = [(name, other) for name, tree in TREES.items() for other in ours(tree)]
+    found = [(name, other) for name, tree in trees().items() for other in ours(tree)]
     return [(name, other) for name, other in found if package(name) != package(other)]
 
 
@@ -144,7 +149,7 @@ def test_imports_point_down() -> None:
 
 
 def test_modules_import_one_another_in_no_circle() -> None:
-    list(TopologicalSorter({name: ours(tree) - {name} for name, tree in TREES.items()}).static_order())
+    list(TopologicalSorter({name: ours(tree) - {name} for name, tree in trees().items()}).static_order())
 
 
 def test_learning_and_those_who_use_a_space_meet_on_disk_alone() -> None:
@@ -159,7 +164,7 @@ def test_each_dependency_is_imported_where_the_table_says_and_nowhere_else() -> 
     for dependency, users in ONLY_USERS.items():
         found = {
             name
-            for name, tree in TREES.items()
+            for name, tree in trees().items()
             if dependency in {full.split(".")[0] for full in imported(tree)}
         }
         assert {name if name in users else package(name) for name in found} == users, dependency
@@ -184,7 +189,7 @@ def test_a_module_is_one_subject_told_whole() -> None:
 def test_only_the_command_line_prints() -> None:
     assert not [
         (name, node.lineno)
-        for name, tree in TREES.items()
+        for name, tree in trees().items()
         if package(name) not in ("cli", "commands")
         for node in ast.walk(tree)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print"
@@ -199,7 +204,7 @@ def test_imports_of_ours_stand_at_the_top() -> None:
     # An import inside a function hides a cycle; only the command line may, to start quickly.
     assert not [
         (name, node.lineno)
-        for name, tree in TREES.items()
+        for name, tree in trees().items()
         if package(name) not in ("cli", "commands", "__init__", "__main__")
         for top in tree.body
         for node in ast.walk(top)
@@ -218,7 +223,7 @@ def test_no_global_randomness() -> None:
 
 def test_no_class_name_stands_for_two_things() -> None:
     homes: dict[str, list[str]] = {}
-    for name, tree in TREES.items():
+    for name, tree in trees().items():
         for node in ast.walk(tree):
             if isinstance(node, ast.ClassDef):
                 homes.setdefault(node.name, []).append(name)

@@ -15,6 +15,8 @@ import pytest
 
 from muse.errors import Mismatch
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 OLD = ("length", "signs", "content")  # the columns that results have had from the first
 

@@ -13,6 +13,8 @@ from muse.files.sentence_text import ParallelText
 from muse.text.tokens import Tokeniser
 from muse.vectors import Vectors
 
+pytestmark = pytest.mark.slow
+
 PAIRS = ParallelText(["The cat, the dog!", "No."], ["Le chat et l'autre chien", "non : 7"])
 
 

@@ -14,6 +14,8 @@ import torch
 
 from tests.support.devices import pretended_gpu
 
+pytestmark = pytest.mark.slow
+
 SMALL = ["gpu.py", "--size", "300", "--dimension", "16", "--repeat", "1"]
 CHECKS = 7
 

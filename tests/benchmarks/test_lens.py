@@ -22,6 +22,8 @@ from muse.sentences.systems.system import TrainingRequest
 from tests.support.parallel import toy_space, toy_text, write_text
 from tests.support.tiny_bert import SPECIAL, save_tiny_bert
 
+pytestmark = pytest.mark.slow
+
 LINES = ("en1 en2", "en3 en4 en5", "en1", "en2 en1")
 
 

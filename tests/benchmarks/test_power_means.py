@@ -15,6 +15,8 @@ from muse.sentences.encoders.encoder import SentenceEncoder
 from muse.sentences.encoders.trained import TrainedEncoder
 from tests.support.parallel import DIMENSION, WORDS, toy_space
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 BASE = "power-mean[-inf,1,inf"
 SENTENCES = 12

@@ -12,6 +12,8 @@ import pytest
 
 from muse.sentences.systems.nli.infersent import InferSentConfig
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 FIGURES = {"measure": "accuracy", "ci95_low": 0.0, "ci95_high": 100.0, "chance": 50.0, "tested": 9}
 

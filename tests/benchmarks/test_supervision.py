@@ -15,6 +15,8 @@ from muse.files import read_lexicon
 from muse.procrustes import procrustes
 from muse.vectors import Vectors
 
+pytestmark = pytest.mark.slow
+
 WORDS = 6_000
 
 

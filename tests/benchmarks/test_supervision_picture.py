@@ -10,6 +10,8 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
+pytestmark = pytest.mark.slow
+
 SVG = "{http://www.w3.org/2000/svg}"
 WORDS = 400
 

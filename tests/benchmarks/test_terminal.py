@@ -18,6 +18,8 @@ import pytest
 from tests.support.server import File, Handler, serving
 from tests.support.spaces import saved
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 PROGRESS = re.compile(r"^(\[\d/\d\] )?[\w. -]+(: \d+ %|\(connecting\)|$)")
 BODY = gzip.compress(b"2 3\nla 0.1 0.2 0.3\nle 0.3 0.2 0.1\n" + b" " * 10)

@@ -12,6 +12,8 @@ from muse.learn.pair import prepare_
 from muse.normalise import DEFAULT_STEPS
 from muse.vectors import Vectors
 
+pytestmark = pytest.mark.slow
+
 DIMENSION, CENTRES = 60, 20
 WORDS = {"independent components": 400}  # of which the others need fewer
 EXACT = (

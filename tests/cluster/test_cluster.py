@@ -32,6 +32,8 @@ from tests.support.spaces import PROVENANCE
 
 pytest.importorskip("ray")
 
+pytestmark = pytest.mark.slow
+
 PIECES = 3  # of a text
 WORDS = 20_000  # two blocks
 
@@ -131,7 +133,6 @@ def test_a_cluster_of_its_own(home: Path, tmp_path: Path, muse: Command) -> None
     check(home, "encode", tmp_path / "out", end(begin(arguments, "local")), muse)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("raylets", [1, 2, 4])
 def test_the_same_on_any_number_of_machines(
     home: Path, tmp_path: Path, muse: Command, cluster: Clusters, raylets: int
@@ -143,7 +144,6 @@ def test_the_same_on_any_number_of_machines(
             check(home, name, tmp_path / name, fields, muse)
 
 
-@pytest.mark.slow
 def test_a_client_is_served_by_a_cluster_elsewhere(
     home: Path, tmp_path: Path, muse: Command, cluster: Clusters, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -178,7 +178,6 @@ def once(done: Callable[[], bool], process: subprocess.Popen[str]) -> None:
         time.sleep(0.02)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", ["encode", "mine", "induce"])
 def test_what_is_killed_is_replaced(
     home: Path, tmp_path: Path, muse: Command, cluster: Clusters, name: str
@@ -194,7 +193,6 @@ def test_what_is_killed_is_replaced(
     check(home, name, out, fields, muse)
 
 
-@pytest.mark.slow
 def test_a_run_that_was_cut_off_goes_on(home: Path, tmp_path: Path, muse: Command, cluster: Clusters) -> None:
     out = tmp_path / "out"
     with cluster(1) as found:

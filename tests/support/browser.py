@@ -21,6 +21,7 @@ from muse.space import AlignedSpace
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 PATIENCE = 60_000  # milliseconds
 MARKS = [
+    pytest.mark.slow,
     pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium (apt-get install chromium)"),
     pytest.mark.filterwarnings("default"),  # of the server's and the browser's threads
 ]

@@ -27,7 +27,7 @@ def rows() -> Iterator[str]:
 def test_a_row_is_found_by_a_word_of_its_text(browser: Any, rows: str) -> None:
     watched = opened(browser, rows)
     page = watched.page
-    assert f"{COUNT} French rows" in page.locator("#about").inner_text()
+    assert f"{COUNT} fr rows" in page.locator("#about").inner_text()
     page.locator("#text").press_sequentially("dogs")
     option = page.locator("#suggestions [role=option]")
     option.first.wait_for()
@@ -55,7 +55,7 @@ def test_a_text_is_no_sentence_to_translate(browser: Any, rows: str) -> None:
     watched = opened(browser, rows)
     page = watched.page
     look_up(page, "A dog runs.")
-    page.locator("#problem").get_by_text("is no row of French").wait_for()
+    page.locator("#problem").get_by_text("is no row of fr").wait_for()
     assert not any("/api/sentence" in one for one in watched.asked)
     clean(watched)
 

@@ -17,6 +17,10 @@ from muse.web import Explorer  # noqa: E402
 from muse.web.app import create_app  # noqa: E402
 from tests.web.test_api import small_space  # noqa: E402
 
+pytestmark = pytest.mark.slow
+# Loaded here, not in all other tests' processes too, where importing it takes more than a second.
+pytest_plugins = ["schemathesis.pytest.plugin"]
+
 # That the space has not got a language or a word is no part of the description.
 LEFT_OUT = [positive_data_acceptance]
 SCHEMA = schemathesis.openapi.from_asgi(
