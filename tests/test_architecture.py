@@ -175,7 +175,7 @@ def test_a_module_is_one_subject_told_whole() -> None:
     assert len(MODULES) <= MOST_MODULES
     assert len(list(PACKAGE.glob("*.py"))) <= MOST_AT_THE_TOP
     assert not {name: count for name, count in lines.items() if count > LONGEST_FILE}
-    importers = {name: {user for user, tree in TREES.items() if name in ours(tree)} for name in MODULES}
+    importers = {name: {user for user, tree in trees().items() if name in ours(tree)} for name in MODULES}
     assert not {
         name: users
         for name, users in importers.items()
